@@ -1,0 +1,28 @@
+"""Tensors with symbolic axis lengths for SymPy: einsum, exact derivatives, generated code."""
+
+from . import methods, numpy
+from .differentiation import diff, gradient, hessian, hvp, jacobian, jvp, vjp
+from .einsum import Delta, Einsum, Ones, TensorAdd
+from .elementwise import Elementwise, elementwise
+from .errors import ParseError, ShapeError, TensorError, UnsupportedError
+from .lambdify import lambdify
+from .linalg import adj, det, inv, logdet
+from .operations import (
+    broadcast_to,
+    concatenate,
+    diag,
+    einsum,
+    kron,
+    logsumexp,
+    norm,
+    softmax,
+    stack,
+    trace,
+    where,
+)
+from .printing import latex, pretty
+from .scalar_functions import FUNCTIONS as _FUNCTIONS
+from .tensors import Constant, TensorExpr, TensorSymbol, Zeros, tensors
+from .verification import check_derivative
+
+globals().update(_FUNCTIONS)

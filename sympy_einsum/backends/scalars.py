@@ -1,0 +1,106 @@
+"""Scalar expressions as Python code: SymPy's own printer, with the spellings of our table.
+
+Shared by the backends. Expressions hold slots only, and slots print as the operands' texts, so no
+name that a user chose ever gets here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sympy import Expr, KroneckerDelta, Max, Min, S, exp, log
+from sympy.core.function import AppliedUndef
+from sympy.printing.codeprinter import PrintMethodNotImplementedError
+from sympy.printing.numpy import SciPyPrinter
+from sympy.printing.precedence import PRECEDENCE
+
+from ..errors import UnsupportedError
+from ..functions import TABLE
+
+
+class _ScalarPrinter(SciPyPrinter):
+    """SciPyPrinter that takes function names from the table first."""
+
+    def __init__(self, names: dict[str, str]):
+        super().__init__({"allow_unknown_functions": False, "fully_qualified_modules": True})
+        self._names = names
+
+    def _print_Symbol(self, expr: Any) -> str:
+        return self._names[expr.name]
+
+    _print_Slot = _print_Symbol
+
+    def _print_Function(self, expr: Any) -> str:
+        row = TABLE.get(type(expr))
+        if row is not None and row.numeric is not None:
+            return row.numeric.format(*[self._print(arg) for arg in expr.args])
+        if isinstance(expr, AppliedUndef):
+            raise UnsupportedError(f"the function {expr.func} has no numerical code")
+        return super()._print_Function(expr)
+
+    def _print_log(self, expr: Any) -> str:
+        """log(1 + u) and log(exp(a) + exp(b)) in their stable forms."""
+        terms = expr.args[0].args if expr.args[0].is_Add else ()
+        if len(terms) == 2 and all(term.func is exp or term is S.One for term in terms):
+            exponents = [S.Zero if term is S.One else term.args[0] for term in terms]
+            return f"np.logaddexp({', '.join(map(self._print, exponents))})"
+        if S.One in terms:
+            return f"np.log1p({self._print(expr.args[0] - 1)})"
+        return f"np.log({self._print(expr.args[0])})"
+
+    def _print_Add(self, expr: Any, order: Any = None) -> str:
+        """exp(u) - 1 in its stable form."""
+        if len(expr.args) == 2 and S.NegativeOne in expr.args:
+            other = next(arg for arg in expr.args if arg is not S.NegativeOne)
+            if other.func is exp:
+                return f"np.expm1({self._print(other.args[0])})"
+        return super()._print_Add(expr, order)
+
+    def _folded(self, name: str, args: Sequence[Any]) -> str:
+        text = self._print(args[0])
+        for arg in args[1:]:
+            text = f"np.{name}({text}, {self._print(arg)})"
+        return text
+
+    def _print_Max(self, expr: Any) -> str:
+        return self._folded("maximum", expr.args)
+
+    def _print_Min(self, expr: Any) -> str:
+        return self._folded("minimum", expr.args)
+
+    def _print_NumberSymbol(self, expr: Any) -> str:
+        return "np.pi" if expr is S.Pi else repr(float(expr))
+
+    _print_Pi = _print_Exp1 = _print_GoldenRatio = _print_EulerGamma = _print_NumberSymbol
+    _print_Catalan = _print_TribonacciConstant = _print_NumberSymbol
+
+    def _print_Pow(self, expr: Any, rational: bool = False) -> str:
+        base = self.parenthesize(expr.base, PRECEDENCE["Pow"] + 1)
+        if expr.exp is S.NegativeOne:
+            return f"(1 / {base})"
+        if expr.exp == S.Half:
+            return f"np.sqrt({self._print(expr.base)})"
+        if expr.exp == -S.Half:
+            return f"(1 / np.sqrt({self._print(expr.base)}))"
+        if expr.exp.is_Integer and expr.exp < 0:
+            return f"(1 / {base}**{-expr.exp})"
+        return f"{base}**{self.parenthesize(expr.exp, PRECEDENCE['Pow'])}"
+
+
+for _function in TABLE:
+    # SymPy's printers have methods for single functions, which would come before ours.
+    if _function not in (Max, Min, log):
+        setattr(_ScalarPrinter, f"_print_{_function.__name__}", _ScalarPrinter._print_Function)
+
+
+def print_scalar(expr: Expr, operands: Sequence[str]) -> str:
+    """Python code for an expression in ``slot(0), slot(1), …``, given the operands' texts."""
+    printer = _ScalarPrinter({f"s{k}": text for k, text in enumerate(operands)})
+    try:
+        text = printer.doprint(expr)
+    except PrintMethodNotImplementedError as error:
+        raise UnsupportedError(f"no numerical code for {expr}: {error}") from error
+    if "Not supported" in text or printer._not_supported:
+        raise UnsupportedError(f"no numerical code for {expr}")
+    return text.replace("numpy.", "np.").replace("scipy.special.", "special.")

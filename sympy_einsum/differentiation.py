@@ -1,0 +1,530 @@
+"""Derivatives of expression graphs: the rules per node type, the sweeps, and the public operators.
+
+May import: everything below it (tensors, einsum, elementwise, functions, linalg, reshape,
+operations); knows nothing of printers and compilers.
+
+A rule is a :class:`Term`: the derivative of a node by one operand, written as an einsum of
+factors. The pullback contracts it with a cotangent, the pushforward with a tangent, so every
+derivative is stated once and serves both modes. The sweeps visit each node once, in
+O(|V| + |E|) [L, §4.7].
+
+References
+==========
+
+[L] A. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §4.
+[LMG18] S. Laue, M. Mitterreiter, J. Giesen, "Computing Higher Order Derivatives of Matrix and
+Tensor Expressions", NeurIPS 2018.
+[MC] K. B. Petersen, M. S. Pedersen, "The Matrix Cookbook", 2012.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from sympy import Add, Expr, Function, Integer, Piecewise, S, Symbol
+
+from .einsum import Delta, Einsum, TensorAdd, contract, scalar_product, tensor_sum
+from .elementwise import Elementwise, as_operand, slot, split_body, substitute_stock
+from .errors import ShapeError, TensorError, UnsupportedError
+from .functions import derivative
+from .linalg import Adj, Det, Inv, LogDet
+from .operations import order_of, shape_of, transpose
+from .reshape import Reshape, reshape
+from .tensors import TensorExpr, TensorSymbol, Zeros
+from .traversal import postorder
+
+MODES = ("reverse", "forward", "auto")
+
+
+class Term(NamedTuple):
+    """One summand of the derivative of a node by an operand: an einsum of factors with the
+    node's axes (``upper``) and the operand's axes (``lower``). Labels are non-negative integers.
+    """
+
+    operand: int
+    factors: tuple[Any, ...]
+    subscripts: tuple[Sequence[int], ...]
+    upper: Sequence[int]
+    lower: Sequence[int]
+
+
+# --- the rules, one per node type ------------------------------------------------------------------
+
+
+def _einsum_terms(node: Einsum, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """[L, §4.3–4.6]: the other operands; an index of this operand alone stays, with a ones axis."""
+    operands, subscripts = node.operands, node.subscripts
+    for k, operand in enumerate(operands):
+        if active(operand):
+            factors = operands[:k] + operands[k + 1 :]
+            yield Term(k, factors, subscripts[:k] + subscripts[k + 1 :], node.output, subscripts[k])
+
+
+def _sum_terms(node: TensorAdd, active: Callable[[Any], bool]) -> Iterator[Term]:
+    axes = range(node.order)
+    for k, operand in enumerate(node.operands):
+        if active(operand):
+            yield Term(k, (), (), axes, axes)
+
+
+def _elementwise_terms(node: Elementwise, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """[L, §4.5]: multiply by the function's derivative along the node's axes."""
+    axes = range(node.order)
+    for k, operand in enumerate(node.operands):
+        if active(operand):
+            partial = node.partial(k)
+            lower = axes if order_of(operand) else ()
+            yield Term(k, (partial,), (axes if order_of(partial) else (),), axes, lower)
+
+
+def _inv_terms(node: Inv, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """d inv(X)[i,j] / dX[k,l] = -inv(X)[i,k] inv(X)[l,j] [MC, eq. 60]."""
+    yield Term(0, (S.NegativeOne, node, node), ((), (0, 2), (3, 1)), (0, 1), (2, 3))
+
+
+def _det_terms(node: Det, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """d det(X) / dX[k,l] = adj(X)[l,k] [L, table 4.1]."""
+    yield Term(0, (Adj._build(node.operands, ()),), ((1, 0),), (), (0, 1))
+
+
+def _logdet_terms(node: LogDet, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """d log|det(X)| / dX[k,l] = inv(X)[l,k] [MC, eq. 57]."""
+    yield Term(0, (Inv._build(node.operands, ()),), ((1, 0),), (), (0, 1))
+
+
+def _adj_terms(node: Adj, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """The product rule on det(X) inv(X): adj[i,j] inv[l,k] - adj[i,k] inv[l,j]."""
+    inverse = Inv._build(node.operands, ())
+    yield Term(0, (node, inverse), ((0, 1), (3, 2)), (0, 1), (2, 3))
+    yield Term(0, (S.NegativeOne, node, inverse), ((), (0, 2), (3, 1)), (0, 1), (2, 3))
+
+
+def _stock_terms(node: Expr, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """A stock scalar: SymPy's own partial derivatives by what it is computed from."""
+    below = scalar_children(node)
+    if node.is_Add:
+        for k, operand in enumerate(below):
+            if active(operand):
+                yield Term(k, (), (), (), ())
+        return
+    rule: dict[Any, Any]
+    if below is node.args:
+        # Numbers stay, so that a power rule sees its exponent.
+        arguments = [arg if arg.is_number else slot(k) for k, arg in enumerate(below)]
+        body = node.func(*arguments)
+    else:
+        body, found = split_body(node)
+        assert tuple(found) == below
+    rule = {slot(k): operand for k, operand in enumerate(below)}
+    for k, operand in enumerate(below):
+        if active(operand):
+            partial = substitute_stock(derivative(body, slot(k)), rule)
+            yield Term(k, (partial,), ((),), (), ())
+
+
+def scalar_children(node: Expr) -> tuple[Any, ...]:
+    """What a stock scalar is computed from: its arguments; for conditions, integrals and the like
+    the tensors and symbols inside."""
+    is_plain = node.is_Add or node.is_Mul or node.is_Pow or isinstance(node, Function)
+    if is_plain and not isinstance(node, Piecewise) and all(isinstance(a, Expr) for a in node.args):
+        return node.args
+    return tuple(split_body(node)[1])
+
+
+RULES: dict[type, Callable[..., Iterator[Term]]] = {
+    TensorAdd: _sum_terms,
+    Elementwise: _elementwise_terms,
+    Inv: _inv_terms,
+    Adj: _adj_terms,
+    Det: _det_terms,
+    LogDet: _logdet_terms,
+}
+
+
+def terms(node: Any, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """The derivative of a node by each of its active operands."""
+    if isinstance(node, Einsum):
+        return _einsum_terms(node, active)
+    if not isinstance(node, TensorExpr):
+        return _stock_terms(node, active)
+    rule = RULES.get(type(node))
+    if rule is None:
+        raise UnsupportedError(f"no derivative rule for {type(node).__name__}: {node}")
+    return rule(node, active)
+
+
+def _below(node: Any) -> tuple[Any, ...]:
+    """The operands of a node in the sense of the rules."""
+    if isinstance(node, TensorExpr):
+        return node.operands
+    return scalar_children(node) if node.args else ()
+
+
+# --- the sweeps -----------------------------------------------------------------------------------
+
+
+def _active_nodes(roots: Sequence[Any], wrt: Sequence[Any]) -> tuple[list[Any], set[Any]]:
+    """The graph in topological order, and the nodes that depend on a variable."""
+    order = postorder(roots, _below)
+    active: set[Any] = set(wrt)
+    symbols = [v for v in wrt if not isinstance(v, TensorExpr)]
+    for node in order:
+        if symbols and isinstance(node, TensorExpr):
+            _check_data(node, symbols)
+        if node not in active and any(child in active for child in _below(node)):
+            active.add(node)
+    return order, active
+
+
+def _check_data(node: Any, symbols: Sequence[Any]) -> None:
+    clash = node._own_symbols().intersection(symbols)
+    if clash:
+        raise UnsupportedError(
+            f"no derivative by {min(clash, key=str)}: it is an axis length or a position in "
+            f"{type(node).__name__} of shape {node.shape}"
+        )
+
+
+def _lengths(*pairs: tuple[Sequence[int], Sequence[Any]]) -> dict[int, Any]:
+    return {label: n for labels, shape in pairs for label, n in zip(labels, shape, strict=True)}
+
+
+def _total(contributions: Sequence[Any]) -> Any:
+    if len(contributions) == 1:
+        return contributions[0]
+    return tensor_sum(contributions) if order_of(contributions[0]) else Add(*contributions)
+
+
+def pullback(y: Any, wrt: Sequence[Any], seed: Any, outer_shape: Sequence[Any]) -> list[Any]:
+    """The reverse sweep [L, §4.3; LMG18]: cotangents of the variables.
+
+    ``seed`` has shape outer_shape + y.shape; the cotangent of v has shape outer_shape + v.shape.
+    """
+    order, active = _active_nodes([y], wrt)
+    outer = [-1 - k for k in range(len(outer_shape))]
+    outer_lengths = _lengths((outer, outer_shape))
+    contributions: dict[Any, list[Any]] = {y: [seed]}
+    variables = set(wrt)
+    for node in reversed(order):
+        if node not in contributions or node in variables or node not in active:
+            continue
+        cotangent = _total(contributions.pop(node))
+        if isinstance(node, Reshape):
+            back = reshape(cotangent, (*outer_shape, *node.operands[0].shape))
+            contributions.setdefault(node.operands[0], []).append(back)
+            continue
+        below = _below(node)
+        for term in terms(node, active.__contains__):
+            operand = below[term.operand]
+            contribution = _combine(
+                cotangent,
+                (*outer, *term.upper),
+                term,
+                (*outer, *term.lower),
+                {**outer_lengths, **_term_lengths(node, operand, term)},
+            )
+            contributions.setdefault(operand, []).append(contribution)
+    return [
+        _total(contributions[v]) if v in contributions else Zeros(*outer_shape, *shape_of(v))
+        for v in wrt
+    ]
+
+
+def pushforward(y: Any, wrt: Sequence[Any], tangents: Sequence[Any], inner: Sequence[Any]) -> Any:
+    """The forward sweep: the tangent of y, of shape y.shape + inner, from those of the variables,
+    of shape v.shape + inner."""
+    order, active = _active_nodes([y], wrt)
+    extra = [-1 - k for k in range(len(inner))]
+    inner_lengths = _lengths((extra, inner))
+    tangent_of: dict[Any, Any] = dict(zip(wrt, tangents, strict=True))
+    for node in order:
+        if node in tangent_of or node not in active:
+            continue
+        if isinstance(node, Reshape):
+            tangent_of[node] = reshape(tangent_of[node.operands[0]], (*node.shape, *inner))
+            continue
+        below = _below(node)
+        contributions = [
+            _combine(
+                tangent_of[below[term.operand]],
+                (*term.lower, *extra),
+                term,
+                (*term.upper, *extra),
+                {**inner_lengths, **_term_lengths(node, below[term.operand], term)},
+            )
+            for term in terms(node, active.__contains__)
+        ]
+        tangent_of[node] = (
+            _total(contributions) if contributions else Zeros(*shape_of(node), *inner)
+        )
+    return tangent_of.get(y, Zeros(*shape_of(y), *inner))
+
+
+def _term_lengths(node: Any, operand: Any, term: Term) -> dict[int, Any]:
+    lengths = _lengths((term.upper, shape_of(node)), (term.lower, shape_of(operand)))
+    for factor, labels in zip(term.factors, term.subscripts, strict=True):
+        lengths.update(zip(labels, shape_of(factor), strict=True))
+    return lengths
+
+
+def _combine(
+    carried: Any, labels: Sequence[int], term: Term, output: Sequence[int], lengths: dict[int, Any]
+) -> Any:
+    """The einsum of what the sweep carries and a term's factors."""
+    if not term.factors and tuple(labels) == tuple(output):
+        return carried
+    if not labels and not output and not lengths:
+        return scalar_product((carried, *term.factors))
+    return contract((carried, *term.factors), (labels, *term.subscripts), output, lengths)
+
+
+# --- the public operators ----------------------------------------------------------------------------
+
+
+def as_variable(value: Any) -> Any:
+    """A variable to differentiate by: a tensor symbol or an ordinary symbol."""
+    if isinstance(value, (TensorSymbol, Symbol)):
+        return value
+    raise TensorError(
+        f"can't differentiate by {str(value)[:80]}, of type {type(value).__name__}; "
+        "give a TensorSymbol or a Symbol"
+    )
+
+
+def as_function(value: Any) -> Any:
+    """The expression to differentiate."""
+    return as_operand(value)
+
+
+def diff(
+    y: Any,
+    *variables: Any,
+    mode: str = "auto",
+    layout: str = "function-first",
+) -> Any:
+    """The derivative of an expression by one variable after the other, of any order.
+
+    Parameters
+    ==========
+
+    y : a tensor expression, or a SymPy scalar with tensor expressions inside
+    variables : tensor symbols and ordinary symbols, each optionally followed by a count;
+        ``diff(y, x, 2)`` is ``diff(y, x, x)``
+    mode : ``"reverse"``, ``"forward"`` or ``"auto"``
+    layout : ``"function-first"``: shape y.shape + x.shape, each repetition appends axes;
+        ``"wrt-first"``: SymPy's ``derive_by_array`` order, x.shape + y.shape
+
+    Returns
+    =======
+
+    A tensor expression, for order 0 a SymPy scalar; zeros with a shape where y doesn't depend on
+    a variable. Derivatives by a symmetric tensor are unconstrained.
+
+    Raises
+    ======
+
+    UnsupportedError : some node has no derivative, named in the message
+    TensorError : a variable is no symbol
+
+    Examples
+    ========
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> n = symbols("n", integer=True, positive=True)
+    >>> A, x = se.TensorSymbol("A", (n, n)), se.TensorSymbol("x", (n,))
+    >>> se.diff(x @ A @ x, x, 2) == A + A.T
+    True
+    """
+    if layout not in ("function-first", "wrt-first"):
+        raise TensorError(f"layout is 'function-first' or 'wrt-first', not {layout!r}")
+    y = as_function(y)
+    result = y
+    names = list(_expand_counts(variables))
+    if not names:
+        raise TensorError("diff needs at least one variable to differentiate by")
+    for variable in names:
+        result = jacobian(result, variable, mode=mode)
+    if layout == "wrt-first":
+        result = _wrt_first(result, order_of(y), [order_of(v) for v in names])
+    return result
+
+
+def _wrt_first(result: Any, order: int, blocks: Sequence[int]) -> Any:
+    """Axes of the last variable first, then those of the one before, the function's last."""
+    axes: list[int] = []
+    start = order
+    for count in blocks:
+        axes = [*range(start, start + count), *axes]
+        start += count
+    return transpose(result, [*axes, *range(order)]) if order_of(result) else result
+
+
+def _expand_counts(variables: Sequence[Any]) -> Iterator[Any]:
+    previous: Any = None
+    for item in variables:
+        pair = item if isinstance(item, (tuple, list)) or type(item).__name__ == "Tuple" else None
+        if pair is not None and len(pair) == 2 and isinstance(pair[1], (int, Integer)):
+            variable = as_variable(pair[0])
+            yield from [variable] * int(pair[1])
+            previous = None
+        elif isinstance(item, (int, Integer)) and not isinstance(item, bool):
+            if previous is None or item < 1:
+                raise TensorError(f"a count such as {item} follows a variable and is at least 1")
+            yield from [previous] * (int(item) - 1)
+            previous = None
+        else:
+            previous = as_variable(item)
+            yield previous
+
+
+def jacobian(y: Any, x: Any, *, mode: str = "auto", layout: str = "function-first") -> Any:
+    """The derivative of y by x, of shape y.shape + x.shape; lists give nested lists of blocks.
+
+    Examples
+    ========
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> m, n = symbols("m n", integer=True, positive=True)
+    >>> A, x = se.TensorSymbol("A", (m, n)), se.TensorSymbol("x", (n,))
+    >>> se.jacobian(A @ x, x) == A
+    True
+    """
+    if isinstance(y, (list, tuple)):
+        return [jacobian(part, x, mode=mode, layout=layout) for part in y]
+    y = as_function(y)
+    if isinstance(x, (list, tuple)):
+        blocks = _sweep(y, tuple(as_variable(v) for v in x), mode)
+        if layout == "wrt-first":
+            return [
+                _wrt_first(b, order_of(y), [order_of(v)]) for b, v in zip(blocks, x, strict=True)
+            ]
+        return list(blocks)
+    block = _sweep(y, (as_variable(x),), mode)[0]
+    return _wrt_first(block, order_of(y), [order_of(x)]) if layout == "wrt-first" else block
+
+
+@lru_cache(maxsize=256)
+def _sweep(y: Any, wrt: tuple[Any, ...], mode: str) -> tuple[Any, ...]:
+    """The derivatives of y by several variables, in one reverse sweep or in forward sweeps."""
+    if mode not in MODES:
+        raise UnsupportedError(f"mode {mode!r} is not supported; there are {', '.join(MODES)}")
+    if len(set(wrt)) != len(wrt):
+        raise TensorError("a variable is named twice")
+    if mode == "forward":
+        return tuple(
+            pushforward(y, [v], [_identity(shape_of(v))], shape_of(v)) for v in wrt
+        )
+    return tuple(pullback(y, wrt, _identity(shape_of(y)), shape_of(y)))
+
+
+def _identity(shape: Sequence[Any]) -> Any:
+    return Delta(*shape) if shape else S.One
+
+
+def gradient(f: Any, x: Any, *, mode: str = "auto") -> Any:
+    """The gradient of a scalar by a tensor, or by each of a list in one joint sweep.
+
+    Raises
+    ======
+
+    ShapeError : f isn't a scalar
+
+    Examples
+    ========
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> m, n = symbols("m n", integer=True, positive=True)
+    >>> A, x = se.TensorSymbol("A", (m, n)), se.TensorSymbol("x", (n,))
+    >>> gA, gx = se.gradient(((A @ x) ** 2).sum(), [A, x])
+    >>> gA.shape, gx.shape
+    ((m, n), (n,))
+    """
+    return jacobian(_as_scalar(f, "gradient"), x, mode=mode)
+
+
+def hessian(f: Any, x: Any, *, mode: str = "auto") -> Any:
+    """The second derivative of a scalar, of shape x.shape + x.shape; for a list of variables the
+    nested list of blocks.
+
+    Raises
+    ======
+
+    ShapeError : f isn't a scalar
+
+    Examples
+    ========
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> n = symbols("n", integer=True, positive=True)
+    >>> A, x = se.TensorSymbol("A", (n, n)), se.TensorSymbol("x", (n,))
+    >>> se.hessian(x @ A @ x, x) == A + A.T
+    True
+    """
+    return jacobian(gradient(_as_scalar(f, "hessian"), x, mode=mode), x, mode=mode)
+
+
+def _as_scalar(f: Any, name: str) -> Any:
+    f = as_function(f)
+    if order_of(f):
+        raise ShapeError(
+            f"{name} takes a scalar, not a tensor of shape {f.shape}; use jacobian, or sum it"
+        )
+    return f
+
+
+def vjp(y: Any, x: Any, u: Any) -> Any:
+    """The cotangent u, of y's shape, pulled back to x: Σ u · dy/dx, without the Jacobian.
+
+    >>> import sympy_einsum as se
+    >>> A, x = se.TensorSymbol("A", (3, 2)), se.TensorSymbol("x", (2,))
+    >>> u = se.TensorSymbol("u", (3,))
+    >>> se.vjp(A @ x, x, u) == u @ A
+    True
+    """
+    y, u = as_function(y), _same_shape(u, y, "vjp")
+    variables = [as_variable(v) for v in (x if isinstance(x, (list, tuple)) else [x])]
+    results = pullback(y, variables, u, ())
+    return results if isinstance(x, (list, tuple)) else results[0]
+
+
+def jvp(y: Any, x: Any, v: Any) -> Any:
+    """The tangent v, of x's shape, pushed forward to y: Σ dy/dx · v, without the Jacobian.
+
+    >>> import sympy_einsum as se
+    >>> A, x = se.TensorSymbol("A", (3, 2)), se.TensorSymbol("x", (2,))
+    >>> v = se.TensorSymbol("v", (2,))
+    >>> se.jvp(A @ x, x, v) == A @ v
+    True
+    """
+    y = as_function(y)
+    pairs = list(zip(x, v, strict=True)) if isinstance(x, (list, tuple)) else [(x, v)]
+    variables = [as_variable(variable) for variable, _ in pairs]
+    tangents = [_same_shape(tangent, variable, "jvp") for variable, tangent in pairs]
+    return pushforward(y, variables, tangents, ())
+
+
+def hvp(f: Any, x: Any, v: Any) -> Any:
+    """The Hessian of a scalar times v, of x's shape, without the Hessian.
+
+    >>> import sympy_einsum as se
+    >>> A, x = se.TensorSymbol("A", (2, 2)), se.TensorSymbol("x", (2,))
+    >>> v = se.TensorSymbol("v", (2,))
+    >>> se.hvp(x @ A @ x, x, v) == A @ v + v @ A
+    True
+    """
+    return jvp(gradient(_as_scalar(f, "hvp"), x), x, v)
+
+
+def _same_shape(value: Any, like: Any, name: str) -> Any:
+    value = as_operand(value)
+    if shape_of(value) != shape_of(like):
+        raise ShapeError(
+            f"{name} needs a tensor of shape {shape_of(like)}, not of shape {shape_of(value)}"
+        )
+    return value

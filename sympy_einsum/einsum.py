@@ -1,0 +1,398 @@
+"""Einsum products and the sum node: the linear part of the language.
+
+May import: tensors.
+
+Every product is built by :func:`contract`, which keeps two kinds of nodes apart:
+
+* an :class:`Einsum` that is *dense*: one or more tensor operands, distinct output indices in
+  canonical order, each of them in some operand. This is where arithmetic happens.
+* a :class:`View`: scalar factors and at most one dense operand, whose axes are permuted, taken
+  along a diagonal (repeated input index), put onto a diagonal (repeated output index) or repeated
+  along new axes (an output index that occurs in no operand, an implicit factor of ones
+  [W, Cor. 7.11]). Deltas and ones are views without an operand.
+
+A view used as an operand disappears: its indices are renamed into the product around it, so
+deltas merge [W, thm 6.7], ones that do nothing vanish [W, lemma 7.3], transposes are absorbed,
+and neither is ever materialised. ``A @ B`` and ``(A @ B).T`` share their dense node.
+
+References
+==========
+
+[W] M. Wenig, P. Rump, M. Blacher, J. Giesen, "The Syntax and Semantics of einsum", 2025.
+[L] A. Lippmann, "Designing and Implementing a Tensor Calculus", 2022.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import permutations, product
+from math import factorial, prod
+from typing import Any
+
+from sympy import Expr, KroneckerDelta, Mul, S
+
+from .tensors import Shape, TensorExpr, Unit, Zeros, as_shape, sort_key
+
+# Identical operands can trade places; beyond this many orders their given order is kept.
+MAX_ORDERS = 24
+# Flattening without a bound would make a running product or a running sum quadratic.
+MAX_FACTORS = 16
+MAX_TERMS = 64
+
+
+class Einsum(TensorExpr):
+    """A product of tensors by an index string; build it with ``sympy_einsum.einsum``.
+
+    Attributes
+    ==========
+
+    subscripts : the indices of each operand, as integers
+    output : the indices of the result
+    lengths : the length of each index
+    """
+
+    __slots__ = ()
+
+    @property
+    def subscripts(self) -> tuple[tuple[int, ...], ...]:
+        """The indices of each operand."""
+        return self.data[0]
+
+    @property
+    def output(self) -> tuple[int, ...]:
+        """The indices of the result."""
+        return self.data[1]
+
+    @property
+    def lengths(self) -> Shape:
+        """The length of each index."""
+        return self.data[2]
+
+    @classmethod
+    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+        subscripts, output, lengths = data
+        return contract(operands, subscripts, output, dict(enumerate(lengths)))
+
+
+class View(Einsum):
+    """Scalar factors times at most one tensor, rearranged; nothing is summed."""
+
+    __slots__ = ()
+
+    @property
+    def core(self) -> TensorExpr | None:
+        """The tensor operand, or None."""
+        if self.operands and isinstance(self.operands[-1], TensorExpr) and self.operands[-1].order:
+            return self.operands[-1]
+        return None
+
+    @property
+    def scalars(self) -> tuple[Any, ...]:
+        """The scalar factors; a number stands first."""
+        return self.operands if self.core is None else self.operands[:-1]
+
+    @property
+    def coefficient(self) -> Expr:
+        """The numeric factor."""
+        first = self.operands[0] if self.operands else S.One
+        return first if first.is_Number else S.One
+
+    def without_coefficient(self) -> Any:
+        """The view with its numeric factor set to one."""
+        if not (self.operands and self.operands[0].is_Number):
+            return self
+        return Einsum._build(self.operands[1:], (self.subscripts[1:], self.output, self.lengths))
+
+    @property
+    def is_constant_fill(self) -> bool:
+        """Whether all entries are the same scalar."""
+        return self.core is None and len(set(self.output)) == len(self.output)
+
+
+class Ones(View):
+    """The tensor of ones.
+
+    >>> import sympy_einsum as se
+    >>> se.Ones(2, 3).shape
+    (2, 3)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *lengths: Any) -> Any:
+        shape = as_shape(lengths)
+        return contract((), (), range(len(shape)), dict(enumerate(shape)))
+
+
+class Delta(View):
+    """The delta tensor [W, def. 2.2; L, eq. 4.2]: ``Delta(n)`` is the identity matrix.
+
+    ``Delta(m, n)`` has shape (m, n, m, n) and the entries δ_ik δ_jl.
+
+    >>> import sympy_einsum as se
+    >>> se.Delta(2, 3).shape, se.Delta(3).T is se.Delta(3)
+    ((2, 3, 2, 3), True)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *lengths: Any) -> Any:
+        shape = as_shape(lengths)
+        return contract((), (), [*range(len(shape))] * 2, dict(enumerate(shape)))
+
+
+# --- the product -------------------------------------------------------------------------------
+
+
+def contract(
+    operands: Sequence[Any],
+    subscripts: Sequence[Sequence[Any]],
+    output: Sequence[Any],
+    lengths: Mapping[Any, Any],
+) -> Any:
+    """The canonical expression of a product.
+
+    ``lengths`` holds exactly the labels in use. Lengths and orders are taken to be right;
+    operations.einsum checks what users give. An output label in no operand is an axis of ones, a
+    label in ``lengths`` alone is summed over and gives a factor.
+    """
+    scalars: list[Any] = []
+    tensors: list[Any] = []
+    subs: list[Sequence[Any]] = []
+    merged: dict[Any, Any] = {}
+    absorbed = False
+    for operand, labels in zip(operands, subscripts, strict=True):
+        if isinstance(operand, View):
+            absorbed = True
+            outer: dict[int, Any] = {}
+            for index, label in zip(operand.output, labels, strict=True):
+                if outer.setdefault(index, label) != label:
+                    _merge(merged, outer[index], label)
+            scalars.extend(operand.scalars)
+            if operand.core is not None:
+                tensors.append(operand.core)
+                subs.append([outer[index] for index in operand.subscripts[-1]])
+        elif isinstance(operand, Zeros):
+            return Zeros(*[lengths[label] for label in output])
+        elif labels:
+            tensors.append(operand)
+            subs.append(labels)
+        else:
+            scalars.append(operand)
+    if merged:
+        subs = [[_find(merged, label) for label in labels] for labels in subs]
+        output = [_find(merged, label) for label in output]
+    if any(type(tensor) is Unit for tensor in tensors):
+        absorbed = True
+        tensors, subs = _merge_units(tensors, subs, output, scalars)
+    present = {label for labels in subs for label in labels}
+    if absorbed:
+        for label, length in lengths.items():
+            if label not in present and label not in output and label not in merged:
+                scalars.append(length)
+    factors = _collect_scalars(scalars) if scalars else []
+    if factors is None:
+        return Zeros(*[lengths[label] for label in output])
+    return _canonical(factors, tensors, subs, output, lengths, present)
+
+
+def _merge(merged: dict[Any, Any], a: Any, b: Any) -> None:
+    a, b = _find(merged, a), _find(merged, b)
+    if a != b:
+        merged[b] = a
+
+
+def _find(merged: dict[Any, Any], label: Any) -> Any:
+    while label in merged:
+        label = merged[label]
+    return label
+
+
+def _merge_units(
+    tensors: list[Any], subs: list[Sequence[Any]], output: Sequence[Any], scalars: list[Any]
+) -> tuple[list[Any], list[Sequence[Any]]]:
+    """Unit vectors on one index: e_p e_q = δ_pq e_p, and the sum of e_p alone is one."""
+    units: dict[Any, Any] = {}
+    kept: list[tuple[Any, Sequence[Any]]] = []
+    for tensor, labels in zip(tensors, subs, strict=True):
+        if type(tensor) is not Unit:
+            kept.append((tensor, labels))
+        elif labels[0] in units:
+            scalars.append(KroneckerDelta(units[labels[0]].data[1], tensor.data[1]))
+        else:
+            units[labels[0]] = tensor
+    used = {label for _, labels in kept for label in labels}.union(output)
+    kept.extend((unit, (label,)) for label, unit in units.items() if label in used)
+    return [tensor for tensor, _ in kept], [labels for _, labels in kept]
+
+
+def _collect_scalars(scalars: list[Any]) -> list[Any] | None:
+    """[number?, factor?]: the numeric coefficient, then one factor for the rest; None for zero."""
+    number = S.One
+    rest: list[Any] = []
+    for scalar in scalars:
+        if scalar.is_Number:
+            number *= scalar
+        elif scalar is not S.One:
+            if scalar.is_Mul and scalar.args[0].is_Number:
+                coefficient, scalar = scalar.as_coeff_Mul()
+                number *= coefficient
+            rest.append(scalar)
+    if number.is_zero:
+        return None
+    if len(rest) > 1:
+        factor = scalar_product(rest)
+        if factor.is_zero:
+            return None
+        coefficient, factor = factor.as_coeff_Mul()
+        number *= coefficient
+        rest = [] if factor is S.One else [factor]
+    return rest if number is S.One else [number, *rest]
+
+
+def scalar_product(factors: Sequence[Any]) -> Any:
+    """A product of scalars: SymPy's Mul, or from MAX_FACTORS on an opaque node of order 0."""
+    if sum(len(f.args) if f.is_Mul else 1 for f in factors) <= MAX_FACTORS:
+        return Mul(*factors)
+    ordered = tuple(sorted(factors, key=sort_key))
+    return Einsum._intern(ordered, (((),) * len(ordered), (), ()), ())
+
+
+def _canonical(
+    factors: list[Any],
+    tensors: list[Any],
+    subs: list[Sequence[Any]],
+    output: Sequence[Any],
+    lengths: Mapping[Any, Any],
+    present: set[Any],
+) -> Any:
+    """Sort, rename, and split into a view over a dense product."""
+    if not output and not tensors:
+        return scalar_product(factors) if factors else S.One
+    if len(tensors) > 1:
+        tensors, subs = _sort_operands(tensors, subs, output)
+    if tensors and not (len(tensors) == 1 and present.issubset(output)):
+        number = _number_labels(subs)
+        dense_output = sorted({number[label] for label in output if label in number})
+        data = (
+            tuple([tuple([number[label] for label in labels]) for labels in subs]),
+            tuple(dense_output),
+            tuple([lengths[label] for label in number]),
+        )
+        shape = tuple([data[2][i] for i in dense_output])
+        dense = Einsum._intern(tuple(tensors), data, shape)
+        if not output:
+            return scalar_product([*factors, dense]) if factors else dense
+        if not factors and [number.get(label) for label in output] == dense_output:
+            return dense
+        labels = list(number)
+        if dense_output:
+            tensors, subs = [dense], [[labels[i] for i in dense_output]]
+        else:
+            found = _collect_scalars([*factors, dense])
+            assert found is not None
+            factors, tensors, subs = found, [], []
+    elif tensors and not factors and list(output) == list(subs[0]) and len(present) == len(output):
+        return tensors[0]
+    number = _number_labels([*subs, output])
+    core_indices = [tuple([number[label] for label in labels]) for labels in subs]
+    data = (
+        tuple([()] * len(factors) + core_indices),
+        tuple([number[label] for label in output]),
+        tuple([lengths[label] for label in number]),
+    )
+    kind = View
+    if not factors and not tensors:
+        half = len(output) // 2
+        if len(number) == len(output):
+            kind = Ones
+        elif data[1] == tuple(range(half)) * 2:
+            kind = Delta
+    shape = tuple([lengths[label] for label in output])
+    return kind._intern((*factors, *tensors), data, shape)
+
+
+def _number_labels(subs: Iterable[Sequence[Any]]) -> dict[Any, int]:
+    """Labels numbered by first appearance."""
+    number: dict[Any, int] = {}
+    for labels in subs:
+        for label in labels:
+            number.setdefault(label, len(number))
+    return number
+
+
+def _sort_operands(
+    tensors: list[Any], subs: list[Sequence[Any]], output: Sequence[Any]
+) -> tuple[list[Any], list[Sequence[Any]]]:
+    """Operands in canonical order; identical ones are tried in every order [W, lemma 5.1]."""
+    order = sorted(range(len(tensors)), key=lambda k: sort_key(tensors[k]))
+    tensors = [tensors[k] for k in order]
+    subs = [subs[k] for k in order]
+    if len(set(tensors)) == len(tensors):
+        return tensors, subs
+    groups: list[list[int]] = []
+    for k, tensor in enumerate(tensors):
+        if groups and tensors[groups[-1][0]] is tensor:
+            groups[-1].append(k)
+        else:
+            groups.append([k])
+    if prod(factorial(len(group)) for group in groups) > MAX_ORDERS:
+        return tensors, subs
+    best: Any = None
+    for choice in product(*[permutations(group) for group in groups]):
+        candidate = [subs[k] for group in choice for k in group]
+        number = _number_labels([*candidate, output])
+        code = [[number[label] for label in labels] for labels in [*candidate, output]]
+        # An output in ascending order needs no transpose, so it comes first.
+        ranked = (code[-1] != sorted(code[-1]), code)
+        if best is None or ranked < best[0]:
+            best = (ranked, candidate)
+    return tensors, best[1]
+
+
+# --- the sum -------------------------------------------------------------------------------------
+
+
+class TensorAdd(TensorExpr):
+    """A sum of tensors of one shape, like terms collected; reached through ``A + B``."""
+
+    __slots__ = ()
+
+    @classmethod
+    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+        return tensor_sum(operands)
+
+
+def scale(factor: Any, tensor: Any) -> Any:
+    """A tensor times a scalar."""
+    axes = range(tensor.order)
+    return contract((factor, tensor), ((), axes), axes, dict(enumerate(tensor.shape)))
+
+
+def split_coefficient(tensor: Any) -> tuple[Any, Any]:
+    """The numeric factor of a term and the rest."""
+    if isinstance(tensor, View) and tensor.coefficient is not S.One:
+        return tensor.coefficient, tensor.without_coefficient()
+    return S.One, tensor
+
+
+def tensor_sum(terms: Sequence[Any]) -> Any:
+    """The canonical sum of tensors of one shape: like terms collected, zeros gone."""
+    collected: dict[Any, Any] = {}
+    pending = [(S.One, term) for term in reversed(terms)]
+    while pending:
+        outer, term = pending.pop()
+        coefficient, core = split_coefficient(term)
+        coefficient = coefficient if outer is S.One else outer * coefficient
+        if isinstance(core, TensorAdd) and len(core.operands) <= MAX_TERMS:
+            pending.extend((coefficient, inner) for inner in reversed(core.operands))
+        elif core in collected:
+            collected[core] += coefficient
+        elif not isinstance(core, Zeros):
+            collected[core] = coefficient
+    kept = [(core, c) for core, c in collected.items() if not c.is_zero]
+    if not kept:
+        return Zeros(*terms[0].shape)
+    kept.sort(key=lambda pair: sort_key(pair[0]))
+    scaled = tuple([core if c is S.One else scale(c, core) for core, c in kept])
+    return scaled[0] if len(scaled) == 1 else TensorAdd._intern(scaled, (), terms[0].shape)

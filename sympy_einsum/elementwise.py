@@ -1,0 +1,360 @@
+"""The elementwise node: any SymPy scalar function applied entry by entry; and the conversion of
+foreign objects into operands.
+
+May import: errors, traversal, tensors, einsum, functions.
+
+The function is a scalar expression, the *body*, in real slot symbols, one per operand: ``exp(A)``
+is the body ``exp(s0)`` on ``(A,)``. Composition, derivatives and constants are then SymPy's
+business, and no list of functions limits what can be applied. Operands have the node's shape or
+order 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from sympy import Basic, Expr, Lambda, S, Symbol, sympify
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from .einsum import View, contract, scale
+from .errors import ShapeError, TensorError
+from .functions import derivative
+from .tensors import (
+    Constant,
+    Shape,
+    TensorExpr,
+    Zeros,
+    same_length,
+    sort_key,
+    substitute,
+)
+from .traversal import children, postorder
+
+
+class Slot(Symbol):
+    """The k-th argument of an elementwise body; real, as tensors are."""
+
+    __slots__ = ()
+
+
+@lru_cache(maxsize=256)
+def slot(k: int) -> Slot:
+    """The slot of operand number k."""
+    return Slot(f"s{k}", real=True)
+
+
+class Elementwise(TensorExpr):
+    """A scalar function applied to tensors entry by entry; build it with :func:`elementwise`.
+
+    Attributes
+    ==========
+
+    body : the scalar expression in ``slot(0), slot(1), …``
+    """
+
+    __slots__ = ()
+
+    @property
+    def body(self) -> Expr:
+        """The scalar expression that gives an entry."""
+        return self.data[0]
+
+    @property
+    def _key(self) -> tuple[int, str, int]:
+        return (self._depth, type(self.body).__name__, self._digest)
+
+    @classmethod
+    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+        return apply_body(data[0], operands)
+
+    def _map_data(self, image: Callable[[Basic], Basic]) -> tuple[Any, ...]:
+        return self.data
+
+    def _own_symbols(self) -> set[Any]:
+        return set()
+
+    def partial(self, k: int) -> Any:
+        """The derivative of an entry by the entry of operand k, as a tensor or a scalar.
+
+        Where the value occurs in its own derivative (exp, tanh, sigmoid, …) it is used again.
+        """
+        count = len(self.operands)
+        return apply_body(_partial_body(self.body, k, count), (*self.operands, self))
+
+
+@lru_cache(maxsize=4096)
+def _partial_body(body: Expr, k: int, count: int) -> Expr:
+    """d body / d slot k; the body itself, where it occurs, becomes slot ``count``."""
+    return derivative(body, slot(k)).xreplace({body: slot(count)})
+
+
+def apply_body(body: Any, operands: Sequence[Any]) -> Any:
+    """The canonical expression of a body on operands of one shape, or of order 0.
+
+    Constant operands are folded into the body, equal ones share a slot, a numeric factor is
+    pulled out, and operands stand in canonical order.
+    """
+    shape: Shape | None = None
+    names: dict[Any, list[int]] = {}
+    literals: dict[Any, Any] = {}
+    used = {s for s in body.free_symbols if isinstance(s, Slot)}
+    for k, operand in enumerate(operands):
+        if shape is None and isinstance(operand, TensorExpr) and operand.order:
+            shape = operand.shape
+        if slot(k) not in used:
+            continue
+        operand = _fill_value(operand)
+        if not isinstance(operand, TensorExpr) and operand.is_number:
+            literals[slot(k)] = operand
+        else:
+            names.setdefault(operand, []).append(k)
+    kept = sorted(names, key=sort_key) if len(names) > 1 else list(names)
+    renaming = tuple(
+        [(k, position) for position, operand in enumerate(kept) for k in names[operand]]
+    )
+    if literals:
+        folded = body.xreplace(literals)
+        if folded.is_finite is False or folded.has(S.NaN, S.ComplexInfinity):
+            # A pole at a constant: left to the numbers, which say inf or nan.
+            return Elementwise._intern(tuple(operands), (body,), shape or ())
+        body = folded
+    body = _rename(body, renaming)
+    if shape is None:
+        return body.xreplace({slot(k): operand for k, operand in enumerate(kept)})
+    coefficient, body = body.as_coeff_Mul()
+    if coefficient.is_zero:
+        return Zeros(*shape)
+    if not any(isinstance(operand, TensorExpr) and operand.order for operand in kept):
+        value = coefficient * body.xreplace({slot(k): operand for k, operand in enumerate(kept)})
+        return contract((value,), ((),), range(len(shape)), dict(enumerate(shape)))
+    if isinstance(body, Slot):
+        return scale(coefficient, kept[0])
+    node = Elementwise._intern(tuple(kept), (body,), shape)
+    return node if coefficient is S.One else scale(coefficient, node)
+
+
+@lru_cache(maxsize=4096)
+def _rename(body: Expr, renaming: tuple[tuple[int, int], ...]) -> Expr:
+    return body.xreplace({slot(old): slot(new) for old, new in renaming if old != new})
+
+
+def _fill_value(operand: Any) -> Any:
+    """The scalar whose copies fill a constant tensor, or the operand itself."""
+    if isinstance(operand, Zeros):
+        return S.Zero
+    if isinstance(operand, View) and operand.is_constant_fill:
+        return contract(operand.operands, operand.subscripts, (), {})
+    return operand
+
+
+# --- conversion -----------------------------------------------------------------------------------
+
+
+def as_operand(value: Any) -> Any:
+    """A tensor expression or a SymPy scalar from what a user may write in its place.
+
+    Arrays and explicit numeric matrices become constants; a stock function of a tensor
+    (``sympy.exp(A)``) becomes an elementwise node; a string, a symbolic matrix or another object
+    with axes is refused.
+    """
+    if isinstance(value, TensorExpr):
+        return value
+    if isinstance(value, str):
+        raise TensorError(f"{value!r} is a string; write an expression, or use parse for text")
+    if isinstance(value, (np.ndarray, np.generic, list, tuple)):
+        return Constant(value)
+    if isinstance(value, (bool, int, float, complex)):
+        return sympify(int(value) if isinstance(value, bool) else value)
+    if isinstance(value, Basic) and not isinstance(value, MatrixExpr):
+        if isinstance(value, Expr) and not hasattr(value, "shape"):
+            return lift(value) if holds_tensor(value) else value
+        if hasattr(value, "shape") and not value.free_symbols:
+            return Constant(np.array(value.tolist()).astype(float))
+    if hasattr(value, "tolist") and hasattr(value, "free_symbols") and not value.free_symbols:
+        return Constant(np.array(value.tolist()).astype(float))
+    raise TensorError(
+        f"can't use {str(value)[:80]}, of type {type(value).__name__}, as a tensor; "
+        "give a tensor expression, a SymPy scalar, or an array of numbers"
+    )
+
+
+@lru_cache(maxsize=8192)
+def holds_tensor(expr: Basic) -> bool:
+    """Whether a stock expression has a tensor of order 1 or more inside."""
+
+    def lower(node: Any) -> Any:
+        return () if isinstance(node, TensorExpr) else children(node)
+
+    return any(isinstance(n, TensorExpr) and n.order for n in postorder([expr], lower))
+
+
+def lift(expr: Any) -> Any:
+    """A stock expression with tensors inside, read entry by entry."""
+    body, operands = split_body(expr)
+    return apply_body(body, broadcast_together(operands))
+
+
+def split_body(expr: Any) -> tuple[Any, list[Any]]:
+    """A stock expression as a body and the outermost tensors and free symbols it holds."""
+
+    def lower(node: Any) -> Any:
+        return () if isinstance(node, TensorExpr) else children(node)
+
+    free = expr.free_symbols
+    operands = [
+        node
+        for node in postorder([expr], lower)
+        if isinstance(node, TensorExpr) or (isinstance(node, Symbol) and node in free)
+    ]
+    body = substitute_stock(expr, {operand: slot(k) for k, operand in enumerate(operands)})
+    return body, operands
+
+
+def substitute_stock(expr: Any, rule: dict[Any, Any]) -> Any:
+    """Replace outermost tensors and symbols of a stock expression by scalars, each node once."""
+    image: dict[Any, Any] = dict(rule)
+
+    def lower(node: Any) -> Any:
+        return () if node in rule else node.args
+
+    for node in postorder([expr], lower):
+        if node not in image:
+            new = [image[arg] for arg in node.args]
+            image[node] = node if new == list(node.args) else node.func(*new)
+    return image[expr]
+
+
+def elementwise(f: Any, *tensors: Any) -> Any:
+    """Apply a scalar function of one or more arguments entry by entry.
+
+    Parameters
+    ==========
+
+    f : a SymPy function (``exp``, ``Max``), a ``Lambda``, or a callable that returns a SymPy
+        expression when it is called with symbols
+    tensors : tensors of one order (axes of length 1 stretch) and scalars
+
+    Raises
+    ======
+
+    TensorError : ``f`` is no function of that many arguments
+    ShapeError : the tensors' shapes don't fit
+
+    Examples
+    ========
+
+    >>> from sympy import Lambda, Piecewise, besselj, symbols
+    >>> import sympy_einsum as se
+    >>> n = symbols("n", integer=True, positive=True)
+    >>> x = se.TensorSymbol("x", (n,))
+    >>> u = symbols("u")
+    >>> hinge = se.elementwise(Lambda(u, Piecewise((1 - u, u < 1), (0, True))), x)
+    >>> hinge.shape
+    (n,)
+    >>> se.diff(se.elementwise(lambda t: besselj(2, t), x).sum(), x).shape
+    (n,)
+    """
+    operands = broadcast_together([as_operand(tensor) for tensor in tensors])
+    if not operands:
+        raise TensorError("elementwise needs at least one tensor to apply the function to")
+    if not any(isinstance(operand, TensorExpr) and operand.order for operand in operands):
+        return f(*operands)
+    if isinstance(f, Lambda):
+        # Free symbols of the body are operands too: the result depends on them.
+        if not all(isinstance(v, Symbol) for v in f.variables) or len(f.variables) != len(operands):
+            raise TensorError(f"{f} takes {len(f.variables)} arguments, not {len(operands)}")
+    elif isinstance(f, (str, Expr)) or not callable(f):
+        raise TensorError(f"{f!r} is no function; give a SymPy function, a Lambda or a callable")
+    arguments = [slot(k) for k in range(len(operands))]
+    try:
+        body = sympify(f(*arguments), strict=True)
+    except (TypeError, ValueError) as error:
+        raise TensorError(
+            f"{f} can't be applied to {len(operands)} scalar arguments: {error}"
+        ) from error
+    if not isinstance(body, Expr):
+        raise TensorError(f"{f} gives {body!r}, which is no scalar expression")
+    others = sorted(
+        (s for e in postorder([body], _below_tensors) for s in _free_leaf(e, body)),
+        key=sort_key,
+    )
+    extended = [*operands, *others]
+    body = substitute_stock(body, {s: slot(len(operands) + k) for k, s in enumerate(others)})
+    return apply_body(body, extended)
+
+
+def _below_tensors(node: Any) -> Any:
+    return () if isinstance(node, TensorExpr) else children(node)
+
+
+def _free_leaf(node: Any, body: Any) -> list[Any]:
+    """The node itself if it is something the body depends on besides its slots."""
+    if isinstance(node, TensorExpr):
+        if node.order:
+            raise TensorError(f"the function holds the tensor {node}; pass it as an argument")
+        return [node]
+    is_free = isinstance(node, Symbol) and not isinstance(node, Slot) and node in body.free_symbols
+    return [node] if is_free else []
+
+
+# --- broadcasting --------------------------------------------------------------------------------
+
+
+def broadcast_together(operands: Sequence[Any]) -> list[Any]:
+    """Operands of one order with axes of length 1 stretched; scalars stay scalars.
+
+    Raises ShapeError for two different orders above 0, and for lengths that differ.
+    """
+    tensors = [o for o in operands if isinstance(o, TensorExpr) and o.order]
+    if not tensors:
+        return list(operands)
+    shape = common_shape(tensors)
+    return [
+        stretch(o, shape) if isinstance(o, TensorExpr) and o.order else o for o in operands
+    ]
+
+
+def common_shape(tensors: Sequence[Any]) -> Shape:
+    """The shape that tensors of one order have after axes of length 1 are stretched."""
+    first = tensors[0]
+    shape = list(first.shape)
+    for number, tensor in enumerate(tensors[1:], start=2):
+        if tensor.order != first.order:
+            raise ShapeError(
+                f"can't combine a tensor of order {first.order}, shape {first.shape}, with one of "
+                f"order {tensor.order}, shape {tensor.shape}, entry by entry: {_short(first)} and "
+                f"{_short(tensor)}; add axes with x[None, :] or broadcast_to, or say with einsum "
+                "which axes belong together"
+            )
+        for axis, (known, length) in enumerate(zip(shape, tensor.shape, strict=True)):
+            if known is S.One:
+                shape[axis] = length
+            elif length is not S.One and not same_length(known, length):
+                raise ShapeError(
+                    f"axis {axis} has length {known} in operand 1, {_short(first)}, and length "
+                    f"{length} in operand {number}, {_short(tensor)}; lengths must be equal or 1"
+                )
+    return tuple(shape)
+
+
+def _short(tensor: Any) -> str:
+    return tensor.name if hasattr(tensor, "name") else type(tensor).__name__
+
+
+def stretch(tensor: Any, shape: Shape) -> Any:
+    """The tensor with its axes of length 1 repeated to the given shape of the same order."""
+    if tensor.shape == shape:
+        return tensor
+    order = tensor.order
+    labels = [
+        axis if same_length(old, new) else order + axis
+        for axis, (old, new) in enumerate(zip(tensor.shape, shape, strict=True))
+    ]
+    lengths = dict(enumerate(shape))
+    lengths.update({label: S.One for label in labels if label >= order})
+    return contract((tensor,), (labels,), range(order), lengths)
+
+

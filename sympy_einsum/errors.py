@@ -1,0 +1,41 @@
+"""The package's exceptions: one hierarchy, every class a ``ValueError``. Imports nothing."""
+
+from __future__ import annotations
+
+
+class TensorError(ValueError):
+    """Base class of every error that sympy_einsum raises on purpose."""
+
+
+class ShapeError(TensorError):
+    """Orders or axis lengths that don't fit together."""
+
+
+class UnsupportedError(TensorError):
+    """A request that is well formed, but that the calculus or a backend can't carry out."""
+
+
+class ParseError(TensorError):
+    """Text that can't be read, with the place where reading stopped.
+
+    Examples
+    ========
+
+    >>> from sympy_einsum import ParseError
+    >>> print(ParseError("expected an operand", "x + * y", 4))
+    expected an operand, at position 4:
+      x + * y
+          ^
+    """
+
+    def __init__(self, message: str, text: str | None = None, position: int | None = None):
+        self.text = text
+        self.position = position
+        if text is not None and position is not None:
+            start = max(0, position - 60)
+            excerpt = text[start : position + 20].replace("\n", " ")
+            message = f"{message}, at position {position}:\n  {excerpt}\n  " + " " * (
+                position - start
+            )
+            message += "^"
+        super().__init__(message)

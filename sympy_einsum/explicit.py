@@ -1,0 +1,117 @@
+"""Entry-by-entry evaluation to ``sympy.Array``, for numeric axis lengths.
+
+May import: errors, tensors, einsum, elementwise, linalg, reshape, operations. Meant for small
+tensors and for checking results by eye: the cost grows with the number of entries.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+from sympy import Array, Matrix, S, log, sympify
+
+from .einsum import Einsum, TensorAdd
+from .elementwise import Elementwise, slot
+from .errors import ShapeError, UnsupportedError
+from .linalg import Adj, Det, Inv, LogDet
+from .operations import getitem, order_of
+from .reshape import Reshape
+from .tensors import Constant, Selection, TensorExpr, TensorSymbol, Unit, Zeros
+from .traversal import transform
+
+
+def as_explicit(expr: Any) -> Any:
+    """The entries of a tensor expression as a ``sympy.Array``; a scalar for order 0.
+
+    Raises
+    ======
+
+    ShapeError : an axis length isn't a number; substitute numbers for the symbols first
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", (2,))
+    >>> (x * x).as_explicit()
+    [x[0]**2, x[1]**2]
+    """
+    entries = transform([expr], _entries)[0]
+    return Array(entries.tolist(), shape=entries.shape) if order_of(expr) else entries[()]
+
+
+def _entries(node: Any, operands: tuple[np.ndarray, ...]) -> np.ndarray:
+    """The node's entries as an array of SymPy scalars, from those of its operands."""
+    if not isinstance(node, TensorExpr):
+        below = [operand[()] for operand in operands]
+        return _boxed(node.func(*below) if below and tuple(below) != node.args else node)
+    if any(not length.is_Integer for length in node.shape):
+        raise ShapeError(
+            f"as_explicit needs numeric lengths, not {node.shape}; substitute them: e.subs(n, 3)"
+        )
+    shape = tuple(int(length) for length in node.shape)
+    positions = product(*[range(length) for length in shape])
+    if isinstance(node, TensorSymbol):
+        return _filled(shape, {p: getitem(node, p) if p else node for p in positions})
+    if isinstance(node, Constant):
+        return _filled(shape, {p: sympify(node.array[p].item()) for p in positions})
+    if isinstance(node, Zeros):
+        return _filled(shape, {})
+    if isinstance(node, Unit):
+        return _filled(shape, {(int(node.data[1]),): S.One})
+    if isinstance(node, Selection):
+        _, start, step, count = node.data
+        return _filled(shape, {(k, int(start + k * step)): S.One for k in range(int(count))})
+    if isinstance(node, TensorAdd):
+        return sum(operands[1:], operands[0])
+    if isinstance(node, Elementwise):
+        return _filled(
+            shape,
+            {
+                p: node.body.xreplace(
+                    {slot(k): o[p if o.ndim else ()] for k, o in enumerate(operands)}
+                )
+                for p in positions
+            },
+        )
+    if isinstance(node, Reshape):
+        return operands[0].reshape(shape)
+    if isinstance(node, Einsum):
+        return _einsum_entries(node, operands, shape)
+    matrix = Matrix(operands[0].tolist())
+    if isinstance(node, Inv):
+        return np.array(matrix.inv().tolist(), dtype=object)
+    if isinstance(node, Adj):
+        return np.array(matrix.adjugate().tolist(), dtype=object)
+    if isinstance(node, (Det, LogDet)):
+        value = matrix.det()
+        return _boxed(value if isinstance(node, Det) else log(abs(value)))
+    raise UnsupportedError(f"as_explicit doesn't know {type(node).__name__}")
+
+
+def _boxed(value: Any) -> np.ndarray:
+    box = np.empty((), dtype=object)
+    box[()] = value
+    return box
+
+
+def _filled(shape: tuple[int, ...], values: dict[Any, Any]) -> np.ndarray:
+    array = np.full(shape, S.Zero, dtype=object)
+    for position, value in values.items():
+        array[position] = value
+    return array
+
+
+def _einsum_entries(
+    node: Einsum, operands: tuple[np.ndarray, ...], shape: tuple[int, ...]
+) -> np.ndarray:
+    """The definition [W, §3], written out as loops over all indices."""
+    array = np.full(shape, S.Zero, dtype=object)
+    for values in product(*[range(int(length)) for length in node.lengths]):
+        term = S.One
+        for operand, indices in zip(operands, node.subscripts, strict=True):
+            term *= operand[tuple([values[i] for i in indices])]
+        array[tuple([values[i] for i in node.output])] += term
+    return array

@@ -1,0 +1,163 @@
+"""Methods and operators of tensor expressions, and the hooks through which stock SymPy reaches
+ours. Importing this module attaches them.
+
+May import: operations, linalg, differentiation, and what they may import. They are attached here,
+not defined in the base class, because they need every node type and the base class needs none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sympy import Abs, Basic, Expr
+
+from . import operations as ops
+from .differentiation import diff
+from .elementwise import as_operand, elementwise
+from .errors import TensorError
+from .explicit import as_explicit
+from .linalg import adj, det, inv
+from .tensors import TensorExpr
+
+
+def _scalar_or(stock: str, ours: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    """An operator: SymPy's own between scalars, ours where a tensor takes part."""
+    of_expr = getattr(Expr, stock)
+
+    def operator(self: Any, other: Any) -> Any:
+        other = as_operand(other)
+        if not ops.order_of(self) and not ops.order_of(other):
+            return of_expr(self, other)
+        return ours(self, other)
+
+    return operator
+
+
+def _swapped(ours: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda self, other: ours(other, self)
+
+
+def _subtract(a: Any, b: Any) -> Any:
+    return ops.add(a, ops.multiply(-1, b))
+
+
+def _negate(self: Any) -> Any:
+    return ops.multiply(-1, self)
+
+
+def _absolute(self: Any) -> Any:
+    return elementwise(Abs, self)
+
+
+def _unsupported(name: str, instead: str) -> Callable[..., Any]:
+    def refuse(self: Any, *args: Any) -> Any:
+        if not ops.order_of(self):
+            return getattr(Expr, name)(self, *args)
+        raise TensorError(f"{name} isn't defined for a tensor of order {self.order}; {instead}")
+
+    return refuse
+
+
+def _reshape(self: Any, *shape: Any) -> Any:
+    return ops.reshape(self, *shape)
+
+
+def _transpose(self: Any, *axes: Any) -> Any:
+    if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
+        axes = tuple(axes[0] or ())
+    return ops.transpose(self, axes or None)
+
+
+def _diff(self: Any, *variables: Any, **options: Any) -> Any:
+    options.pop("evaluate", None)
+    return diff(self, *variables, **options)
+
+
+def _eval_derivative(self: Any, symbol: Any) -> Any:
+    return diff(self, symbol)
+
+
+def _applyfunc(self: Any, f: Any) -> Any:
+    return elementwise(f, self)
+
+
+def _broadcast_to(self: Any, *shape: Any) -> Any:
+    return ops.broadcast_to(self, shape[0] if len(shape) == 1 else shape)
+
+METHODS: dict[str, Any] = {
+    "__add__": _scalar_or("__add__", ops.add),
+    "__radd__": _scalar_or("__radd__", ops.add),
+    "__sub__": _scalar_or("__sub__", _subtract),
+    "__rsub__": _scalar_or("__rsub__", _swapped(_subtract)),
+    "__mul__": _scalar_or("__mul__", ops.multiply),
+    "__rmul__": _scalar_or("__rmul__", ops.multiply),
+    "__truediv__": _scalar_or("__truediv__", ops.divide),
+    "__rtruediv__": _scalar_or("__rtruediv__", _swapped(ops.divide)),
+    "__pow__": _scalar_or("__pow__", ops.power),
+    "__rpow__": _scalar_or("__rpow__", _swapped(ops.power)),
+    "__matmul__": ops.matmul,
+    "__rmatmul__": _swapped(ops.matmul),
+    "__neg__": _negate,
+    "__pos__": lambda self: self,
+    "__abs__": _absolute,
+    "__getitem__": ops.getitem,
+    "__mod__": _unsupported("__mod__", "apply Mod with elementwise"),
+    "__rmod__": _unsupported("__rmod__", "apply Mod with elementwise"),
+    "__floordiv__": _unsupported("__floordiv__", "apply floor with elementwise"),
+    "__rfloordiv__": _unsupported("__rfloordiv__", "apply floor with elementwise"),
+    "T": property(ops.transpose),
+    "transpose": _transpose,
+    "swapaxes": ops.swapaxes,
+    "reshape": _reshape,
+    "ravel": ops.ravel,
+    "flatten": ops.ravel,
+    "squeeze": ops.squeeze,
+    "broadcast_to": _broadcast_to,
+    "diagonal": ops.diagonal,
+    "trace": ops.trace,
+    "sum": ops.sum_,
+    "mean": ops.mean,
+    "var": ops.var,
+    "std": ops.std,
+    "prod": ops.prod,
+    "norm": ops.norm,
+    "dot": ops.dot,
+    "inv": inv,
+    "det": det,
+    "adj": adj,
+    "applyfunc": _applyfunc,
+    "diff": _diff,
+    "_eval_derivative": _eval_derivative,
+    "as_explicit": as_explicit,
+}
+
+for _name, _method in METHODS.items():
+    setattr(TensorExpr, _name, _method)
+
+
+# --- stock constructors -----------------------------------------------------------------------------
+# ``Add(A, B)``, ``Mul(2, A)`` and ``Pow(A, 2)`` flatten their arguments and then ask here.
+
+
+def _has_axes(expr: Any) -> bool:
+    return any(isinstance(arg, TensorExpr) and arg.order for arg in expr.args)
+
+
+def _after_add(expr: Any) -> Any:
+    return ops.add(*expr.args) if expr.is_Add and _has_axes(expr) else expr
+
+
+def _after_mul(expr: Any) -> Any:
+    return ops.multiply(*expr.args) if expr.is_Mul and _has_axes(expr) else expr
+
+
+def _after_pow(expr: Any) -> Any:
+    return ops.power(*expr.args) if expr.is_Pow and _has_axes(expr) else expr
+
+
+Basic._constructor_postprocessor_mapping[TensorExpr] = {
+    "Add": [_after_add],
+    "Mul": [_after_mul],
+    "Pow": [_after_pow],
+}

@@ -1,0 +1,480 @@
+"""NumPy's namespace on symbols: its names, signatures and semantics for tensors and SymPy scalars.
+
+May import: operations, linalg, elementwise, scalar_functions. Plain ``numpy`` functions and ufuncs
+called on tensors, and the ufuncs of ``scipy.special``, arrive here through NumPy's protocols.
+
+Examples
+========
+
+>>> import numpy as np
+>>> from sympy import symbols
+>>> import sympy_einsum as se
+>>> import sympy_einsum.numpy as snp
+>>> m, n = symbols("m n", integer=True, positive=True)
+>>> A, x = se.TensorSymbol("A", (m, n)), se.TensorSymbol("x", (n,))
+>>> snp.sum(snp.exp(A @ x)) == np.sum(np.exp(A @ x))
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import sympy
+from sympy import E as e
+from sympy import S
+from sympy import oo as inf
+from sympy import pi as pi
+
+from . import operations as ops
+from .elementwise import as_operand, elementwise
+from .errors import TensorError, UnsupportedError
+from .functions import sigmoid, softplus
+from .linalg import det as _det
+from .linalg import inv as _inv
+from .linalg import logdet as _logdet
+from .tensors import TensorExpr, Zeros, as_shape
+
+newaxis = None
+
+
+# --- elementwise functions: NumPy's and SciPy's name -> a scalar SymPy function -------------------
+
+
+def _log_of_sum(a: Any, b: Any) -> Any:
+    return sympy.log(sympy.exp(a) + sympy.exp(b))
+
+
+def _xlogy(a: Any, b: Any) -> Any:
+    # 0 log 0 is 0, as in SciPy.
+    return sympy.Piecewise((S.Zero, sympy.Eq(a, 0)), (a * sympy.log(b), True))
+
+
+_UFUNCS: dict[str, Callable[..., Any]] = {
+    "exp": sympy.exp,
+    "exp2": lambda x: 2**x,
+    "expm1": lambda x: sympy.exp(x) - 1,
+    "log": sympy.log,
+    "log2": lambda x: sympy.log(x) / sympy.log(2),
+    "log10": lambda x: sympy.log(x) / sympy.log(10),
+    "log1p": lambda x: sympy.log(1 + x),
+    "logaddexp": _log_of_sum,
+    "sqrt": sympy.sqrt,
+    "cbrt": lambda x: sympy.sign(x) * sympy.cbrt(sympy.Abs(x)),
+    "square": lambda x: x**2,
+    "reciprocal": lambda x: 1 / x,
+    "absolute": sympy.Abs,
+    "fabs": sympy.Abs,
+    "sign": sympy.sign,
+    "floor": sympy.floor,
+    "ceil": sympy.ceiling,
+    "maximum": sympy.Max,
+    "minimum": sympy.Min,
+    "fmax": sympy.Max,
+    "fmin": sympy.Min,
+    "sin": sympy.sin,
+    "cos": sympy.cos,
+    "tan": sympy.tan,
+    "arcsin": sympy.asin,
+    "arccos": sympy.acos,
+    "arctan": sympy.atan,
+    "arctan2": sympy.atan2,
+    "hypot": lambda x, y: sympy.sqrt(x**2 + y**2),
+    "sinh": sympy.sinh,
+    "cosh": sympy.cosh,
+    "tanh": sympy.tanh,
+    "arcsinh": sympy.asinh,
+    "arccosh": sympy.acosh,
+    "arctanh": sympy.atanh,
+    "deg2rad": lambda x: x * sympy.pi / 180,
+    "rad2deg": lambda x: x * 180 / sympy.pi,
+    "heaviside": sympy.Heaviside,
+    "conjugate": sympy.conjugate,
+}
+_SPECIAL: dict[str, Callable[..., Any]] = {
+    "erf": sympy.erf,
+    "erfc": sympy.erfc,
+    "erfi": sympy.erfi,
+    "erfinv": sympy.erfinv,
+    "erfcinv": sympy.erfcinv,
+    "gamma": sympy.gamma,
+    "gammaln": sympy.loggamma,
+    "loggamma": sympy.loggamma,
+    "digamma": sympy.digamma,
+    "psi": sympy.digamma,
+    "beta": sympy.beta,
+    "betaln": lambda a, b: sympy.loggamma(a) + sympy.loggamma(b) - sympy.loggamma(a + b),
+    "jv": sympy.besselj,
+    "yv": sympy.bessely,
+    "iv": sympy.besseli,
+    "kv": sympy.besselk,
+    "j0": lambda x: sympy.besselj(0, x),
+    "j1": lambda x: sympy.besselj(1, x),
+    "i0": lambda x: sympy.besseli(0, x),
+    "i1": lambda x: sympy.besseli(1, x),
+    "expit": sigmoid,
+    "logit": lambda x: sympy.log(x / (1 - x)),
+    "log_expit": lambda x: -softplus(-x),
+    "log1p": lambda x: sympy.log(1 + x),
+    "expm1": lambda x: sympy.exp(x) - 1,
+    "xlogy": _xlogy,
+    "xlog1py": lambda a, b: _xlogy(a, 1 + b),
+    "entr": lambda x: -_xlogy(x, x),
+    "rel_entr": lambda a, b: _xlogy(a, a / b),
+    "exprel": lambda x: (sympy.exp(x) - 1) / x,
+    "ndtr": lambda x: (1 + sympy.erf(x / sympy.sqrt(2))) / 2,
+    "log_ndtr": lambda x: sympy.log((1 + sympy.erf(x / sympy.sqrt(2))) / 2),
+}
+_RELATIONS: dict[str, Callable[..., Any]] = {
+    "greater": sympy.Gt,
+    "greater_equal": sympy.Ge,
+    "less": sympy.Lt,
+    "less_equal": sympy.Le,
+    "equal": sympy.Eq,
+    "not_equal": sympy.Ne,
+}
+
+
+def _ufunc(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def apply(*tensors: Any, **options: Any) -> Any:
+        _refuse(name, options)
+        return elementwise(function, *tensors)
+
+    apply.__name__ = apply.__qualname__ = name
+    apply.__doc__ = f"``numpy.{name}`` entry by entry, on tensors and SymPy scalars."
+    return apply
+
+
+def _refuse(name: str, options: dict[str, Any]) -> None:
+    """NumPy's options that mean nothing for symbols; at their defaults they're let through."""
+    for option, value in options.items():
+        if value is not None and not (option == "optimize"):
+            raise UnsupportedError(f"{name} doesn't support {option}={value!r} on symbols")
+
+
+# --- arithmetic ---------------------------------------------------------------------------------
+
+
+def subtract(a: Any, b: Any) -> Any:
+    """``numpy.subtract``."""
+    return ops.add(a, ops.multiply(-1, b))
+
+
+def negative(a: Any) -> Any:
+    """``numpy.negative``."""
+    return ops.multiply(-1, a)
+
+
+def positive(a: Any) -> Any:
+    """``numpy.positive``."""
+    return as_operand(a)
+
+
+def clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
+    """``numpy.clip``; a bound that is None is left out."""
+    if a_min is not None:
+        a = elementwise(sympy.Max, a, a_min)
+    return as_operand(a) if a_max is None else elementwise(sympy.Min, a, a_max)
+
+
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """``numpy.where`` with three arguments; the condition is a relation such as ``A > 0``."""
+    return ops.where(condition, x, y)
+
+
+# --- reductions ------------------------------------------------------------------------------------
+
+
+def sum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    """``numpy.sum``."""
+    _refuse("sum", {"dtype": dtype, "out": out})
+    return ops.sum_(a, axis, bool(keepdims))
+
+
+def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    """``numpy.mean``."""
+    _refuse("mean", {"dtype": dtype, "out": out})
+    return ops.mean(a, axis, bool(keepdims))
+
+
+def prod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    """``numpy.prod``, over axes of numeric length."""
+    _refuse("prod", {"dtype": dtype, "out": out})
+    return ops.prod(a, axis, bool(keepdims))
+
+
+def var(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+) -> Any:
+    """``numpy.var``."""
+    _refuse("var", {"dtype": dtype, "out": out})
+    return ops.var(a, axis, ddof, bool(keepdims))
+
+
+def std(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+) -> Any:
+    """``numpy.std``."""
+    return ops.power(var(a, axis, dtype, out, ddof, keepdims), S.Half)
+
+
+def average(a: Any, axis: Any = None, weights: Any = None) -> Any:
+    """``numpy.average``; weights have the shape of ``a``."""
+    if weights is None:
+        return ops.mean(a, axis)
+    return ops.divide(ops.sum_(ops.multiply(a, weights), axis), ops.sum_(weights, axis))
+
+
+# --- products and axes ---------------------------------------------------------------------------
+
+
+def einsum(*operands: Any, optimize: Any = None) -> Any:
+    """``numpy.einsum``, string or list form; ``optimize`` is accepted and not needed."""
+    return ops.einsum(*operands)
+
+
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """``numpy.trace``, offset 0 only."""
+    return ops.sum_(ops.diagonal(a, offset, axis1, axis2), axis=-1)
+
+
+def diag(v: Any, k: int = 0) -> Any:
+    """``numpy.diag``, k = 0 only."""
+    if k:
+        raise UnsupportedError("diag supports k=0 only")
+    return ops.diag(v)
+
+
+def reshape(a: Any, shape: Any, order: str = "C") -> Any:
+    """``numpy.reshape`` in C order."""
+    _c_order("reshape", order)
+    return ops.reshape(a, *(shape if isinstance(shape, (tuple, list)) else (shape,)))
+
+
+def ravel(a: Any, order: str = "C") -> Any:
+    """``numpy.ravel`` in C order."""
+    _c_order("ravel", order)
+    return ops.ravel(a)
+
+
+def _c_order(name: str, order: str) -> None:
+    if order != "C":
+        raise UnsupportedError(f"{name} supports order='C' only, not {order!r}")
+
+
+def concatenate(arrays: Sequence[Any], axis: int = 0) -> Any:
+    """``numpy.concatenate``."""
+    return ops.concatenate(arrays, axis)
+
+
+def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
+    """``numpy.stack``."""
+    return ops.stack(arrays, axis)
+
+
+def shape(a: Any) -> Any:
+    """``numpy.shape``: the tuple of axis lengths."""
+    return ops.shape_of(as_operand(a))
+
+
+def ndim(a: Any) -> int:
+    """``numpy.ndim``."""
+    return ops.order_of(as_operand(a))
+
+
+def size(a: Any, axis: int | None = None) -> Any:
+    """``numpy.size``: the number of entries, or the length of an axis."""
+    lengths = shape(a)
+    return sympy.Mul(*lengths) if axis is None else lengths[ops.as_axis(axis, len(lengths))]
+
+
+# --- making tensors ------------------------------------------------------------------------------
+
+
+def full(shape: Any, fill_value: Any) -> Any:
+    """``numpy.full`` with a scalar."""
+    value = as_operand(fill_value)
+    if ops.order_of(value):
+        return ops.broadcast_to(value, shape)
+    lengths = as_shape(shape if isinstance(shape, (tuple, list)) else (shape,))
+    return ops.filled(value, lengths) if lengths else value
+
+
+def ones(shape: Any, dtype: Any = None) -> Any:
+    """``numpy.ones``."""
+    return full(shape, S.One)
+
+
+def zeros(shape: Any, dtype: Any = None) -> Any:
+    """``numpy.zeros``."""
+    return Zeros(*(shape if isinstance(shape, (tuple, list)) else (shape,)))
+
+
+def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = None) -> Any:
+    """``numpy.eye`` for a square matrix."""
+    if k or (M is not None and sympy.sympify(M, strict=True) != sympy.sympify(N, strict=True)):
+        raise UnsupportedError("eye supports square matrices with k=0 only")
+    return ops.Delta(N)
+
+
+def identity(n: Any, dtype: Any = None) -> Any:
+    """``numpy.identity``."""
+    return ops.Delta(n)
+
+
+def ones_like(a: Any, dtype: Any = None) -> Any:
+    """``numpy.ones_like``."""
+    return ones(shape(a))
+
+
+def zeros_like(a: Any, dtype: Any = None) -> Any:
+    """``numpy.zeros_like``."""
+    return zeros(shape(a))
+
+
+def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
+    """``numpy.full_like``."""
+    return full(shape(a), fill_value)
+
+
+# --- linalg --------------------------------------------------------------------------------------
+
+
+class SlogdetResult(NamedTuple):
+    """What ``linalg.slogdet`` returns, as in NumPy."""
+
+    sign: Any
+    logabsdet: Any
+
+
+class linalg:
+    """``numpy.linalg``."""
+
+    @staticmethod
+    def inv(a: Any) -> Any:
+        """``numpy.linalg.inv`` of one matrix."""
+        return _inv(a)
+
+    @staticmethod
+    def det(a: Any) -> Any:
+        """``numpy.linalg.det`` of one matrix."""
+        return _det(a)
+
+    @staticmethod
+    def slogdet(a: Any) -> SlogdetResult:
+        """``numpy.linalg.slogdet`` of one matrix: the sign and log |det|."""
+        return SlogdetResult(sympy.sign(_det(a)), _logdet(a))
+
+    @staticmethod
+    def solve(a: Any, b: Any) -> Any:
+        """``numpy.linalg.solve``: inv(a) @ b."""
+        return ops.matmul(_inv(a), b)
+
+    @staticmethod
+    def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+        """``numpy.linalg.norm``: Euclidean, Frobenius, and p-norms of vectors."""
+        return ops.norm(x, ord, axis, keepdims)
+
+    @staticmethod
+    def matrix_power(a: Any, n: Any) -> Any:
+        """``numpy.linalg.matrix_power``."""
+        return ops.matrix_power(a, n)
+
+    @staticmethod
+    def multi_dot(arrays: Sequence[Any]) -> Any:
+        """``numpy.linalg.multi_dot``: the matrix product of all."""
+        if len(arrays) < 2:
+            raise TensorError("multi_dot takes at least two tensors")
+        result = arrays[0]
+        for array in arrays[1:]:
+            result = ops.matmul(result, array)
+        return result
+
+    @staticmethod
+    def trace(x: Any) -> Any:
+        """``numpy.linalg.trace`` of one matrix."""
+        return ops.trace(x)
+
+    @staticmethod
+    def outer(x1: Any, x2: Any) -> Any:
+        """``numpy.linalg.outer``."""
+        return ops.outer(x1, x2)
+
+
+add, multiply, divide, power = ops.add, ops.multiply, ops.divide, ops.power
+true_divide, float_power = divide, power
+dot, matmul, vdot, inner, outer = ops.dot, ops.matmul, ops.vdot, ops.inner, ops.outer
+tensordot, kron = ops.tensordot, ops.kron
+transpose, swapaxes, moveaxis = ops.transpose, ops.swapaxes, ops.moveaxis
+permute_dims, matrix_transpose = ops.transpose, lambda a: ops.swapaxes(a, -1, -2)
+expand_dims, squeeze, broadcast_to, diagonal = (
+    ops.expand_dims,
+    ops.squeeze,
+    ops.broadcast_to,
+    ops.diagonal,
+)
+
+_ELEMENTWISE = {name: _ufunc(name, function) for name, function in _UFUNCS.items()}
+_ELEMENTWISE.update({name: _ufunc(name, function) for name, function in _RELATIONS.items()})
+globals().update(_ELEMENTWISE)
+abs = _ELEMENTWISE["absolute"]
+acos, asin, atan = (_ELEMENTWISE[name] for name in ("arccos", "arcsin", "arctan"))
+conj = _ELEMENTWISE["conjugate"]
+
+# --- NumPy's protocols ---------------------------------------------------------------------------
+
+_BY_UFUNC: dict[str, Callable[..., Any]] = {
+    **{name: _ufunc(name, function) for name, function in _SPECIAL.items()},
+    **_ELEMENTWISE,
+    "add": add,
+    "subtract": subtract,
+    "multiply": multiply,
+    "divide": divide,
+    "true_divide": divide,
+    "power": power,
+    "float_power": power,
+    "negative": negative,
+    "positive": positive,
+    "matmul": matmul,
+    "vecdot": lambda a, b: ops.sum_(ops.multiply(a, b), axis=-1),
+    "matvec": matmul,
+    "vecmat": matmul,
+}
+
+
+def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    if method == "reduce" and ufunc.__name__ == "add":
+        return sum(*inputs, **kwargs)
+    function = _BY_UFUNC.get(ufunc.__name__)
+    if method != "__call__" or function is None:
+        raise UnsupportedError(
+            f"the ufunc {ufunc.__name__} (method {method}) isn't supported on tensor expressions; "
+            "sympy_einsum.elementwise applies any SymPy function"
+        )
+    return function(*inputs, **kwargs)
+
+
+def _array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    in_linalg = (func.__module__ or "").endswith("linalg")
+    space: Any = linalg if in_linalg else globals()
+    name = func.__name__
+    function = getattr(space, name, None) if in_linalg else _PUBLIC.get(name)
+    if function is None:
+        raise UnsupportedError(f"{func.__module__}.{name} isn't supported on tensor expressions")
+    return function(*args, **kwargs)
+
+
+_PUBLIC = {name: value for name, value in globals().items() if not name.startswith("_")}
+TensorExpr.__array_ufunc__ = _array_ufunc
+TensorExpr.__array_function__ = _array_function

@@ -1,0 +1,787 @@
+"""The base class of all tensor expressions, and the leaves: symbols, constants, zeros, selectors.
+
+May import: errors, traversal. Why it is as it is:
+
+*Hash-consing.* Building a node twice gives the same object [L, §3.2.2], so equality is identity,
+common subexpressions are shared by construction and every pass is linear in the graph. All
+construction ends in :meth:`TensorExpr._intern`.
+
+*The firewall.* Stock SymPy walks ``args`` recursively, once per path: on deep or shared graphs it
+overflows the stack or never ends. So ``args`` shows the leaves only: ``(tag, *free symbols)``. To
+stock code a tensor expression is an applied function of its leaves; ``func`` rebuilds it by
+substituting leaves. Our own passes use ``operands``, the true children.
+
+References
+==========
+
+[L] A. Lippmann, "Designing and Implementing a Tensor Calculus", 2022.
+"""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any, ClassVar
+from weakref import WeakValueDictionary
+
+import numpy as np
+from sympy import Basic, Expr, Integer, S, Symbol, srepr, sympify
+from sympy.core.expr import AtomicExpr
+
+from .errors import ShapeError, TensorError, UnsupportedError
+from .traversal import children, postorder, transform
+
+Shape = tuple[Expr, ...]
+
+_nodes: WeakValueDictionary[Any, TensorExpr] = WeakValueDictionary()
+_lock = threading.Lock()
+
+
+# --- lengths ------------------------------------------------------------------------------------
+
+
+def as_length(value: Any) -> Expr:
+    """An axis length: a non-negative integer or a SymPy expression that may be one."""
+    if isinstance(value, str) or isinstance(value, TensorExpr):
+        raise TensorError(f"an axis length must be an integer or a SymPy expression, not {value!r}")
+    length = sympify(value, strict=True)
+    if not isinstance(length, Expr) or length.is_integer is False or length.is_negative:
+        raise ShapeError(f"an axis length must be a non-negative integer, not {value!r}")
+    return length
+
+
+def as_shape(lengths: Iterable[Any]) -> Shape:
+    """A shape from lengths given one by one or as one tuple."""
+    given = tuple(lengths)
+    if len(given) == 1 and isinstance(given[0], (tuple, list)):
+        given = tuple(given[0])
+    return tuple([as_length(length) for length in given])
+
+
+def same_length(a: Expr, b: Expr) -> bool:
+    """Whether two lengths are known to be equal; different symbols are not."""
+    if a is b or a == b:
+        return True
+    if a.is_Atom and b.is_Atom:
+        return False
+    return (a - b).expand() == 0
+
+
+# --- digests: a cheap total order that is the same in every process ------------------------------
+
+
+@lru_cache(maxsize=65536)
+def _text_digest(text: str) -> int:
+    return zlib.crc32(text.encode("utf-8", "backslashreplace"))
+
+
+@lru_cache(maxsize=65536)
+def _atom_digest(atom: Basic) -> int:
+    return _text_digest(srepr(atom))
+
+
+_digests: dict[Basic, int] = {}
+
+
+def digest(expr: Any) -> int:
+    """A number that depends on the expression's structure alone, not on the process."""
+    if isinstance(expr, TensorExpr):
+        return expr._digest
+    found = _digests.get(expr)
+    if found is not None:
+        return found
+    if len(_digests) > 200_000:
+        _digests.clear()
+    memo: dict[Any, int] = {}
+
+    def lower(node: Any) -> tuple[Any, ...]:
+        return () if isinstance(node, TensorExpr) or node in _digests else node.args
+
+    for node in postorder([expr], lower):
+        if isinstance(node, TensorExpr):
+            memo[node] = node._digest
+        elif node in _digests:
+            memo[node] = _digests[node]
+        elif not node.args:
+            memo[node] = _atom_digest(node)
+        else:
+            parts = [memo[arg] for arg in node.args]
+            memo[node] = hash((_text_digest(type(node).__name__), *parts))
+            _digests[node] = memo[node]
+    return memo[expr]
+
+
+def _data_digest(data: Any) -> int:
+    if isinstance(data, int):
+        return data
+    if isinstance(data, tuple):
+        return hash(tuple([_data_digest(part) for part in data]))
+    if isinstance(data, str):
+        return _text_digest(data)
+    return zlib.crc32(data) if isinstance(data, bytes) else digest(data)
+
+
+def sort_key(expr: Any) -> tuple[int, str, int]:
+    """The canonical order of operands: leaves first, then by name or class, then by digest."""
+    if isinstance(expr, TensorExpr):
+        return expr._key
+    name = expr.name if isinstance(expr, Symbol) else type(expr).__name__
+    return (0, name, digest(expr))
+
+
+def map_data(data: Any, image: Callable[[Basic], Basic]) -> Any:
+    """Static data with every SymPy expression in it (lengths, positions) replaced by its image."""
+    if isinstance(data, tuple):
+        return tuple([map_data(part, image) for part in data])
+    return image(data) if isinstance(data, Basic) else data
+
+
+def data_expressions(data: Any) -> list[Basic]:
+    """The SymPy expressions inside static data."""
+    if isinstance(data, tuple):
+        return [found for part in data for found in data_expressions(part)]
+    return [data] if isinstance(data, Basic) else []
+
+
+# --- the bridge to stock SymPy -------------------------------------------------------------------
+
+
+class NodeTag(AtomicExpr):
+    """The first of a node's ``args``: it tells two nodes with the same leaves apart."""
+
+    __slots__ = ("node",)
+    is_commutative = True
+    is_number = False
+
+    def __new__(cls, node: TensorExpr) -> NodeTag:
+        self = AtomicExpr.__new__(cls)
+        self.node = node
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return NodeTag, (self.node,)
+
+    def __getnewargs__(self) -> Any:
+        return (self.node,)
+
+    def _hashable_content(self) -> tuple[Any, ...]:
+        return (self.node._digest,)
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, NodeTag) and self.node is other.node
+
+    def __hash__(self) -> int:
+        return hash((NodeTag, self.node._digest))
+
+    @property
+    def free_symbols(self) -> set[Basic]:
+        return set()
+
+    def sort_key(self, order: Any = None) -> Any:
+        return self.class_key(), (1, (str(self.node._key),)), S.One.sort_key(), S.One
+
+    def _sympystr(self, printer: Any) -> str:
+        return type(self.node).__name__
+
+
+class Rebuild:
+    """``node.func``: rebuilds the node from its leaf view, by substituting leaves."""
+
+    __slots__ = ("node",)
+
+    def __init__(self, node: TensorExpr):
+        self.node = node
+
+    @property
+    def __name__(self) -> str:
+        return type(self.node).__name__
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, Rebuild) and self.node is other.node
+
+    def __hash__(self) -> int:
+        return hash((Rebuild, self.node._digest))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if args == self.node.args:
+            return self.node
+        leaves = self.node.args[1:]
+        if len(args) != len(leaves) + 1:
+            raise TensorError(
+                f"{self.__name__}.func takes the {len(leaves) + 1} arguments of .args "
+                f"(a tag and the leaves), not {len(args)}"
+            )
+        return substitute(
+            self.node, {old: new for old, new in zip(leaves, args[1:], strict=True) if old != new}
+        )
+
+
+class TensorExpr(Expr):
+    """Base class of tensor expressions.
+
+    Attributes
+    ==========
+
+    shape : tuple of axis lengths, SymPy expressions
+    order : the number of axes
+    operands : the nodes this one is computed from
+    """
+
+    __slots__ = ("__weakref__", "_depth", "_digest", "_free", "_view", "data", "operands", "shape")
+
+    operands: tuple[Any, ...]
+    data: tuple[Any, ...]
+    shape: Shape
+
+    is_commutative = True
+    is_real = True
+    is_number = False
+    is_comparable = False
+    _op_priority = 100.0
+    # Stock code takes whatever can be iterated for a sequence, and __getitem__ makes iterable.
+    _iterable = False
+    __iter__ = None
+    _sort_name: ClassVar[str | None] = None
+
+    # --- construction
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"{cls.__name__} isn't built directly; use the functions of sympy_einsum")
+
+    @classmethod
+    def _intern(cls, operands: tuple[Any, ...], data: tuple[Any, ...], shape: Shape) -> Any:
+        """The one node of this class with these operands and data."""
+        key = (cls, operands, data)
+        node = _nodes.get(key)
+        if node is not None:
+            return node
+        node = object.__new__(cls)
+        node._mhash = None
+        node._args = ()
+        node._assumptions = cls.default_assumptions
+        node.operands = operands
+        node.data = data
+        node.shape = shape
+        node._free = None
+        node._view = None
+        depth = 0
+        parts = [_text_digest(cls.__name__), _data_digest(data)]
+        for operand in operands:
+            if isinstance(operand, TensorExpr):
+                depth = max(depth, operand._depth)
+                parts.append(operand._digest)
+            else:
+                parts.append(digest(operand))
+        node._depth = depth + 1 if operands else 0
+        node._digest = hash(tuple(parts))
+        with _lock:
+            # Another thread may have published the node meanwhile: the first one stays.
+            return _nodes.setdefault(key, node)
+
+    @classmethod
+    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+        """The canonical expression for new operands and data of this class of node."""
+        raise NotImplementedError
+
+    @property
+    def _key(self) -> tuple[int, str, int]:
+        return (self._depth, type(self).__name__, self._digest)
+
+    # --- shape
+
+    @property
+    def order(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes, under NumPy's name."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> Expr:
+        """The number of entries, a SymPy expression."""
+        size = S.One
+        for length in self.shape:
+            size *= length
+        return size
+
+    # --- identity
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: Any) -> bool:
+        return self is other
+
+    def __ne__(self, other: Any) -> bool:
+        return self is not other
+
+    def _hashable_content(self) -> tuple[Any, ...]:
+        return (self._digest,)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return unflatten, (flatten(self),)
+
+    def __copy__(self) -> TensorExpr:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> TensorExpr:
+        return self
+
+    def copy(self) -> TensorExpr:
+        """The expression itself: expressions are immutable."""
+        return self
+
+    # --- what stock SymPy sees
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """The leaf view: a tag and the free symbols. The true children are in ``operands``."""
+        if self._view is None:
+            leaves = sorted(self._leaves(), key=sort_key)
+            self._view = (NodeTag(self), *leaves)
+        return self._view
+
+    @property
+    def func(self) -> Any:
+        """A callable with ``e.func(*e.args) == e``."""
+        return Rebuild(self)
+
+    def _leaves(self) -> frozenset[Any]:
+        # Cached where it is asked for, not at every node: with one fresh symbol per level, the
+        # cached sets alone would be quadratic.
+        if self._free is None:
+            found: set[Any] = set()
+
+            def is_leaf(node: Any) -> bool:
+                if isinstance(node, TensorExpr):
+                    return node._free is not None
+                return not node.args or hasattr(node, "bound_symbols")
+
+            def lower(node: Any) -> tuple[Any, ...]:
+                return () if is_leaf(node) else children(node)
+
+            for node in postorder([self], lower):
+                if not isinstance(node, TensorExpr):
+                    if is_leaf(node):
+                        found.update(node.free_symbols)
+                elif node._free is not None:
+                    found |= node._free
+                else:
+                    found |= node._own_symbols()
+            self._free = frozenset(found)
+        return self._free
+
+    def _map_data(self, image: Callable[[Basic], Basic]) -> tuple[Any, ...]:
+        """The static data with its lengths and positions replaced by their images."""
+        return map_data(self.data, image)
+
+    def _own_symbols(self) -> set[Any]:
+        """The free symbols of the node's own data: its lengths and positions."""
+        return {s for e in data_expressions(self.data) for s in e.free_symbols}
+
+    @property
+    def free_symbols(self) -> set[Basic]:
+        """The tensor symbols and ordinary symbols in the expression, axis lengths included."""
+        return set(self._leaves())
+
+    def has(self, *patterns: Any) -> bool:
+        """Whether any of the given symbols, nodes or types occurs in the expression."""
+        nodes = postorder([self])
+        types = tuple(p for p in patterns if isinstance(p, type))
+        wanted = {sympify(p) for p in patterns if not isinstance(p, type)}
+        return any(node in wanted or isinstance(node, types) for node in nodes) or bool(
+            wanted & self._leaves()
+        )
+
+    def has_free(self, *patterns: Any) -> bool:
+        """Whether any of the given symbols occurs free."""
+        return self.has(*patterns)
+
+    def has_xfree(self, patterns: Any) -> bool:
+        """Whether any symbol of the set occurs free."""
+        return self.has(*patterns)
+
+    def atoms(self, *types: Any) -> set[Basic]:
+        """The leaves of the graph, or its nodes of the given types."""
+        nodes = set(postorder([self])) | self._leaves()
+        if not types:
+            return {node for node in nodes if not children(node)}
+        kinds = tuple(t if isinstance(t, type) else type(t) for t in types)
+        return {node for node in nodes if isinstance(node, kinds)}
+
+    def count_ops(self, visual: Any = None) -> Any:
+        """The number of nodes that compute something."""
+        return Integer(sum(1 for node in postorder([self]) if children(node)))
+
+    def is_constant(self, *wrt: Any, **flags: Any) -> bool:
+        """Whether the expression is free of the given symbols (of all symbols, without any)."""
+        return not (self._leaves() & set(wrt) if wrt else self._leaves())
+
+    def _eval_is_polynomial(self, syms: Any) -> bool:
+        return self.is_constant(*syms)
+
+    _eval_is_rational_function = _eval_is_polynomial
+    _eval_is_algebraic_expr = _eval_is_polynomial
+
+    def could_extract_minus_sign(self) -> bool:
+        """Never: a sign stays where it is."""
+        return False
+
+    def expand(self, deep: bool = True, modulus: Any = None, **hints: Any) -> TensorExpr:
+        """The expression itself: tensor expressions are atoms to ``sympy.expand``."""
+        return self
+
+    def doit(self, **hints: Any) -> TensorExpr:
+        """The expression itself: nothing in it is unevaluated."""
+        return self
+
+    def _eval_simplify(self, **kwargs: Any) -> TensorExpr:
+        return self
+
+    def _eval_nseries(self, x: Any, n: Any, logx: Any, cdir: Any = 0) -> TensorExpr:
+        if x in self._leaves():
+            raise UnsupportedError(
+                f"no series in {x} through {type(self).__name__}: a tensor expression is opaque "
+                f"to sympy.series; expand in a symbol that occurs outside of it"
+            )
+        return self
+
+    def _eval_as_leading_term(self, x: Any, logx: Any = None, cdir: Any = 0) -> TensorExpr:
+        return self._eval_nseries(x, None, logx)
+
+    # --- substitution
+
+    def _xreplace(self, rule: Any) -> tuple[Any, bool]:
+        if self in rule:
+            return rule[self], True
+        result = substitute(self, rule)
+        return result, result is not self
+
+    def subs(self, *args: Any, **kwargs: Any) -> Any:
+        """SymPy's ``subs``; strings are refused, since SymPy would evaluate them."""
+        if any(isinstance(part, str) for part in _flat(args)):
+            raise TensorError("subs takes symbols and expressions, not strings")
+        return super().subs(*args, **kwargs)
+
+    def _subs(self, old: Any, new: Any, **hints: Any) -> Any:
+        return substitute(self, {old: new}, stock_rules=True)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(
+            f"{type(self).__name__} is symbolic and has no array of numbers; "
+            "use sympy_einsum.lambdify to evaluate it"
+        )
+
+
+def _flat(items: Any) -> list[Any]:
+    if isinstance(items, dict):
+        return [part for pair in items.items() for part in pair]
+    if isinstance(items, (list, tuple, set)):
+        return [part for item in items for part in _flat(item)]
+    return [items]
+
+
+def rebuild(node: Any, operands: tuple[Any, ...], data: tuple[Any, ...] | None = None) -> Any:
+    """``node`` on other operands: the node itself if nothing changed."""
+    if isinstance(node, TensorExpr):
+        new_data = node.data if data is None else data
+        if new_data is node.data and operands == node.operands:
+            return node
+        return node._build(operands, new_data)
+    if operands == node.args:
+        return node
+    return node.func(*operands)
+
+
+def substitute(root: Any, rule: dict[Any, Any], stock_rules: bool = False) -> Any:
+    """Replace nodes, symbols and lengths, each distinct node once.
+
+    With ``stock_rules`` the stock scalars in the graph get SymPy's ``subs`` treatment
+    (``x**4`` contains ``x**2``), else the exact one of ``xreplace``.
+    """
+    for old, new in rule.items():
+        _check_replacement(old, new)
+
+    images: dict[Basic, Any] = {}
+
+    def image(expr: Basic) -> Any:
+        if expr not in images:
+            images[expr] = expr.subs(rule) if stock_rules else expr.xreplace(rule)
+        return images[expr]
+
+    def visit(node: Any, new: tuple[Any, ...]) -> Any:
+        if node in rule:
+            return rule[node]
+        if isinstance(node, TensorExpr):
+            data = node._map_data(image)
+            return rebuild(node, new, node.data if data == node.data else data)
+        if stock_rules and new == node.args and node.args:
+            for old, target in rule.items():
+                hit = node._eval_subs(old, target)
+                if hit is not None:
+                    return hit
+        return rebuild(node, new) if node.args else node
+
+    return transform([root], visit)[0]
+
+
+def _check_replacement(old: Any, new: Any) -> None:
+    if not isinstance(old, TensorExpr):
+        if isinstance(new, TensorExpr) and new.order:
+            raise ShapeError(f"can't replace the scalar {old} by a tensor of shape {new.shape}")
+        return
+    shape = getattr(new, "shape", ())
+    if len(shape) != old.order:
+        raise ShapeError(
+            f"can't replace {old}, of shape {old.shape}, by {new}, of shape {tuple(shape)}"
+        )
+
+
+def flatten(root: Any) -> tuple[Any, ...]:
+    """A graph as a flat post-order tuple, so that pickling it doesn't recurse."""
+    number: dict[Any, int] = {}
+    entries: list[Any] = []
+    holds_tensor: set[Any] = set()
+    for node in postorder([root]):
+        below = children(node)
+        if isinstance(node, TensorExpr) or any(child in holds_tensor for child in below):
+            holds_tensor.add(node)
+    for node in postorder([root], lambda n: children(n) if n in holds_tensor else ()):
+        number[node] = len(entries)
+        if node not in holds_tensor:
+            entries.append(node)
+        else:
+            below = tuple([number[child] for child in children(node)])
+            data = node.data if isinstance(node, TensorExpr) else None
+            entries.append((type(node), below, data))
+    return tuple(entries)
+
+
+def unflatten(entries: Sequence[Any]) -> Any:
+    """The inverse of :func:`flatten`."""
+    nodes: list[Any] = []
+    for entry in entries:
+        if not isinstance(entry, tuple):
+            nodes.append(entry)
+            continue
+        kind, below, data = entry
+        operands = tuple([nodes[i] for i in below])
+        nodes.append(kind(*operands) if data is None else kind._build(operands, data))
+    return nodes[-1]
+
+
+# --- leaves --------------------------------------------------------------------------------------
+
+ASSUMPTIONS = frozenset({"symmetric", "diagonal", "positive", "nonnegative", "psd"})
+
+
+class TensorSymbol(TensorExpr, AtomicExpr):
+    """A named tensor with symbolic or numeric axis lengths.
+
+    Parameters
+    ==========
+
+    name : str
+    shape : sequence of axis lengths (integers or SymPy expressions); ``()`` gives a scalar
+    assumptions : ``symmetric``, ``diagonal``, ``positive``, ``nonnegative``, ``psd`` set to True.
+        Derivatives by a symmetric matrix are nonetheless unconstrained: all entries are taken as
+        independent.
+
+    Raises
+    ======
+
+    TensorError : the name is not a string, or an assumption is unknown
+    ShapeError : a length is negative or not an integer; a structured matrix isn't square
+
+    Examples
+    ========
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> m, n = symbols("m n", integer=True, positive=True)
+    >>> A = se.TensorSymbol("A", (m, n))
+    >>> A.shape, A.order, A.T.shape
+    ((m, n), 2, (n, m))
+    """
+
+    __slots__ = ()
+    is_symbol = True
+    _diff_wrt = True
+
+    def __new__(cls, name: str, shape: Any = (), **assumptions: bool) -> TensorSymbol:
+        if isinstance(name, Symbol):
+            name = name.name
+        if not isinstance(name, str):
+            raise TensorError(f"the name of a tensor must be a string, not {name!r}")
+        unknown = set(assumptions) - ASSUMPTIONS
+        if unknown:
+            raise TensorError(
+                f"unknown assumption {min(unknown)!r} for tensor {name!r}; "
+                f"there are {', '.join(sorted(ASSUMPTIONS))}"
+            )
+        lengths = as_shape(shape if isinstance(shape, (tuple, list)) else (shape,))
+        true = tuple(sorted(key for key, value in assumptions.items() if value))
+        if {"symmetric", "diagonal", "psd"} & set(true) and (
+            len(lengths) != 2 or not same_length(*lengths)
+        ):
+            raise ShapeError(f"{', '.join(true)} tensor {name!r} must be square, not {lengths}")
+        return cls._build((), (name, lengths, true))
+
+    @classmethod
+    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+        return cls._intern((), data, as_shape(data[1]))
+
+    @property
+    def name(self) -> str:
+        """The name it was built with."""
+        return self.data[0]
+
+    @property
+    def _key(self) -> tuple[int, str, int]:
+        return (0, self.data[0], self._digest)
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """Empty, as for every symbol of SymPy."""
+        return ()
+
+    @property
+    def func(self) -> Any:
+        """The class."""
+        return type(self)
+
+    def _own_symbols(self) -> set[Any]:
+        return {self} | super()._own_symbols()
+
+    def __getnewargs__(self) -> Any:
+        return (self.data[0], self.data[1])
+
+
+class Zeros(TensorExpr):
+    """The tensor of zeros; the scalar 0 for no axes.
+
+    >>> import sympy_einsum as se
+    >>> se.Zeros(2, 3).shape, se.Zeros()
+    ((2, 3), 0)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *lengths: Any) -> Any:
+        return cls._build((), (as_shape(lengths),))
+
+    @classmethod
+    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+        shape = as_shape(data[0])
+        return cls._intern((), (shape,), shape) if shape else S.Zero
+
+
+class Constant(TensorExpr):
+    """A real or complex array of numbers as a tensor expression.
+
+    The array is copied; two constants with the same type, shape and entries are one object.
+
+    >>> import sympy_einsum as se
+    >>> se.Constant([[1.0, 2.0]]).shape
+    (1, 2)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, array: Any) -> Any:
+        values = np.asarray(array)
+        if values.dtype.kind not in "biufc":
+            raise UnsupportedError(
+                f"an array of type {values.dtype} can't be a constant; give it numbers"
+            )
+        if values.ndim == 0:
+            return sympify(values.item())
+        return cls._build((), (values.shape, values.dtype.str, values.tobytes()))
+
+    @classmethod
+    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+        return cls._intern((), data, as_shape(data[0]))
+
+    @property
+    def array(self) -> np.ndarray:
+        """The entries, read-only."""
+        shape, dtype, content = self.data
+        return np.frombuffer(content, dtype=dtype).reshape(shape)
+
+
+class Unit(TensorExpr):
+    """The unit vector of a length with its one at a position: indexing is contraction with it.
+
+    >>> from sympy_einsum.tensors import Unit
+    >>> Unit(3, 1).shape
+    (3,)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, length: Any, position: Any) -> Any:
+        return cls._build((), (as_length(length), as_position(position, as_length(length))))
+
+    @classmethod
+    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+        length, position = as_length(data[0]), as_position(data[1], data[0])
+        return cls._intern((), (length, position), (length,))
+
+
+def as_position(value: Any, length: Expr) -> Expr:
+    """A position on an axis, counted from its end when negative; checked where both are known."""
+    if isinstance(value, (str, bool, TensorExpr)):
+        raise TensorError(f"a position must be an integer or an integer symbol, not {value!r}")
+    position = sympify(value, strict=True)
+    if not isinstance(position, Expr) or position.is_integer is False:
+        raise TensorError(f"a position must be an integer or an integer symbol, not {value!r}")
+    if position.is_negative:
+        position += length
+    if (length - position).is_nonpositive or position.is_negative:
+        raise ShapeError(f"position {value} is out of range for an axis of length {length}")
+    return position
+
+
+class Selection(TensorExpr):
+    """The matrix that picks ``count`` positions ``start, start + step, …`` of an axis.
+
+    Its shape is (count, length); slicing an axis is contraction with it, and so is placing a
+    piece into a longer axis.
+
+    >>> from sympy_einsum.tensors import Selection
+    >>> Selection(5, 1, 2, 2).shape
+    (2, 5)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, length: Any, start: Any, step: Any, count: Any) -> Any:
+        return cls._build((), (as_length(length), sympify(start), int(step), as_length(count)))
+
+    @classmethod
+    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+        length, start, step, count = data
+        return cls._intern((), data, (as_length(count), as_length(length)))
+
+
+def tensors(names: str, *shape: Any, **assumptions: bool) -> Any:
+    """Tensor symbols of one shape, from names separated by spaces or commas.
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> m, n = symbols("m n", integer=True, positive=True)
+    >>> A, B = se.tensors("A B", m, n)
+    >>> B.shape
+    (m, n)
+    """
+    if not isinstance(names, str) or not names.replace(",", " ").split():
+        raise TensorError(f"tensors takes names such as 'A B', not {names!r}")
+    found = [
+        TensorSymbol(name, as_shape(shape), **assumptions)
+        for name in names.replace(",", " ").split()
+    ]
+    return found[0] if len(found) == 1 else tuple(found)
