@@ -7,13 +7,15 @@ names that aren't plain identifiers are replaced, and free symbols that aren't a
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from sympy import Expr, Integer, Symbol
+from sympy.printing.numpy import SciPyPrinter
 
-from .backends import BACKENDS
+from .backends import BACKENDS, NumpyExpressionBackend
 from .elementwise import as_operand, slot
 from .errors import ShapeError, TensorError, UnsupportedError
 from .operations import order_of, shape_of
@@ -158,7 +160,9 @@ def generate(symbols: Sequence[Any], exprs: Sequence[Any], backend: Any) -> tupl
             "one; add it to the arguments"
         )
     writer = _Writer(make_plan(exprs), dict(zip(symbols, names, strict=True)), lengths, backend)
-    lines = writer.write()
+    steps, results = writer.write()
+    lines = [f"{target} = {text}" if target else text for target, text in steps]
+    lines.append(f"return ({', '.join(results)},)" if results else "return ()")
     body = "\n".join(f"    {line}" for line in lines)
     support = "".join(text for key, text in backend.support.items() if key in body)
     imports = "\n".join(backend.used_imports(support + body))
@@ -192,32 +196,39 @@ def _length_texts(symbols: Sequence[Any], names: Sequence[str]) -> dict[Any, str
 
 
 class _Writer:
-    """Writes a plan as lines of Python, one instruction a line."""
+    """Writes a plan as steps in Python, one instruction each."""
 
-    def __init__(self, plan: Plan, arguments: dict[Any, str], lengths: dict[Any, str], backend: Any):
+    def __init__(
+        self,
+        plan: Plan,
+        arguments: dict[Any, str],
+        lengths: dict[Any, str],
+        backend: Any,
+        prefix: str = "t",
+    ):
+        self.prefix = prefix
         self.plan = plan
         self.arguments = arguments
         self.lengths = lengths
         self.backend = backend
         self.texts: list[str] = []
-        self.lines: list[str] = []
 
-    def write(self) -> list[str]:
-        """The lines of the function's body."""
+    def write(self) -> tuple[list[tuple[str, str]], list[str]]:
+        """The steps as pairs of a variable and its value, without a variable for a statement;
+        and the texts of the results."""
+        steps: list[tuple[str, str]] = []
         for number, instruction in enumerate(self.plan.instructions):
             operands = [self.texts[k] for k in instruction.inputs]
             if instruction.op == "write_diagonal":
-                line = self.backend.write_diagonal(operands[0], operands[1], *instruction.params)
-                self.lines.append(line)
+                steps.append(("", self.backend.write_diagonal(*operands, *instruction.params)))
                 self.texts.append(operands[0])
                 continue
             text = self._spell(instruction.op, operands, instruction.params)
             if instruction.op not in INLINE or len(text) > 60:
-                self.lines.append(f"t{number} = {text}")
-                text = f"t{number}"
+                steps.append((f"{self.prefix}{number}", text))
+                text = f"{self.prefix}{number}"
             self.texts.append(_atomic(text))
-        results = ", ".join(self.texts[k] for k in self.plan.results)
-        return [*self.lines, f"return ({results},)" if results else "return ()"]
+        return steps, [self.texts[k] for k in self.plan.results]
 
     def _spell(self, op: str, operands: list[str], params: tuple[Any, ...]) -> str:
         if op == "argument":
@@ -283,4 +294,34 @@ def _is_bracketed(text: str) -> bool:
     return not text[:1].isdigit()
 
 
-__all__ = ["TensorExpr", "lambdify"]
+# --- stock sympy.lambdify ---------------------------------------------------------------------------
+
+
+def _numpycode(self: TensorExpr, printer: Any, *args: Any) -> str:
+    """A tensor expression inside SymPy's own NumPy code: one expression, a tuple of assignments
+    of which the last counts, so that shared subexpressions are computed once here too."""
+    symbols = [s for s in self.free_symbols if isinstance(s, (TensorSymbol, Symbol))]
+    lengths_only = {s for e in symbols for length in shape_of(e) for s in length.free_symbols}
+    symbols = sorted((s for s in symbols if s not in lengths_only), key=str)
+    for symbol in symbols:
+        name = symbol.name
+        if argument_names([symbol]) != [name] or name in _STOCK_NAMES:
+            raise UnsupportedError(
+                f"sympy.lambdify can't take the name {name!r} safely; use sympy_einsum.lambdify"
+            )
+    names = {symbol: symbol.name for symbol in symbols}
+    lengths = _length_texts(symbols, list(names.values()))
+    backend = NumpyExpressionBackend()
+    steps, results = _Writer(make_plan([self]), names, lengths, backend, prefix="_t").write()
+    parts = [f"{target} := {text}" if target else text for target, text in steps]
+    code = f"({', '.join([*(f'({part})' for part in parts), *results])},)[-1]"
+    if any(key in code for key in backend.support):
+        raise UnsupportedError("sympy.lambdify can't compute adj; use sympy_einsum.lambdify")
+    if "special." in code and not isinstance(printer, SciPyPrinter):
+        raise UnsupportedError("this expression needs SciPy: sympy.lambdify(..., modules='scipy')")
+    code = re.sub(r"\bspecial\.", "scipy.special.", code)
+    return re.sub(r"\bnp\.", "numpy.", code)
+
+
+_STOCK_NAMES = {"numpy", "scipy"}
+TensorExpr._numpycode = _numpycode

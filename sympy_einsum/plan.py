@@ -30,8 +30,8 @@ from .traversal import children, postorder
 
 # A symbolic length counts as this when contraction orders are compared.
 NOMINAL_LENGTH = 100
-# Products of products are merged up to this many operands before an order is sought.
-MAX_MERGED = 12
+# A product used once merges into the product that uses it, up to this many operands.
+MAX_MERGED = 6
 # Python's parser limits nesting; deeper scalar expressions are cut into instructions.
 MAX_SCALAR_DEPTH = 12
 
@@ -64,6 +64,8 @@ class _Builder:
         self._known: dict[Instruction, int] = {}
         self._values: dict[Any, int] = {}
         self._scalars: dict[Any, tuple[Any, int]] = {}
+        # Products that wait to be merged, with the number of operands they bring.
+        self._waiting: dict[Any, int] = {}
         order = postorder(exprs)
         self._uses = Counter(child for node in order for child in children(node))
         self._uses.update(exprs)
@@ -107,11 +109,19 @@ class _Builder:
     def _lower(self, node: Any) -> None:
         if not isinstance(node, TensorExpr):
             self._scalar(node)
-        elif type(node) is Einsum and node.shape and self._uses[node] == 1 and node.operands:
-            # Put off: a product used once, as an operand of a product, merges into it.
+        elif self._can_wait(node):
             return
         else:
             self._values[node] = self._tensor(node)
+
+    def _can_wait(self, node: Any) -> bool:
+        """Whether a node is a product used once, to be merged into the product that uses it."""
+        if type(node) is not Einsum or not node.shape or self._uses[node] != 1:
+            return False
+        size = sum(self._waiting.get(operand, 1) for operand in node.operands)
+        if size <= MAX_MERGED:
+            self._waiting[node] = size
+        return size <= MAX_MERGED
 
     def _tensor(self, node: Any) -> int:
         if isinstance(node, TensorSymbol):
@@ -326,8 +336,7 @@ class _Builder:
         k = 0
         while k < len(operands):
             inner = operands[k]
-            put_off = type(inner) is Einsum and inner not in self._values
-            if not put_off or len(operands) + len(inner.operands) - 1 > MAX_MERGED:
+            if inner not in self._waiting or inner in self._values:
                 k += 1
                 continue
             rename = dict(zip(inner.output, subscripts[k], strict=True))

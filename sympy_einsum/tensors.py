@@ -458,6 +458,9 @@ class TensorExpr(Expr):
     def _xreplace(self, rule: Any) -> tuple[Any, bool]:
         if self in rule:
             return rule[self], True
+        if not isinstance(rule, dict):
+            # A Transform of SymPy's: a rule for any expression; it gets to see the leaves.
+            rule = {leaf: rule[leaf] for leaf in self._leaves() if leaf in rule}
         result = substitute(self, rule)
         return result, result is not self
 

@@ -6,6 +6,8 @@ expressions: it may import functions (the table of scalar functions) and nothing
 
 from __future__ import annotations
 
-from .numpy_backend import NumpyBackend
+from .numpy_backend import NumpyBackend, NumpyExpressionBackend
 
 BACKENDS = {backend.name: backend for backend in (NumpyBackend,)}
+
+__all__ = ["BACKENDS", "NumpyExpressionBackend"]

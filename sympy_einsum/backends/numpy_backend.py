@@ -158,3 +158,14 @@ def adjugate(X):
     return sign * (V.conj().T * rest) @ U.conj().T
 ''',
     }
+
+
+class NumpyExpressionBackend(NumpyBackend):
+    """The same for stock ``sympy.lambdify``, where a program must be a single expression."""
+
+    def write_diagonal(self, target: str, value: str, subscripts: str, add: bool) -> str:
+        """Writing into a diagonal, as a call."""
+        diagonal = f"np.einsum({subscripts!r}, {target})"
+        if add:
+            return f"np.add({diagonal}, {value}, out={diagonal})"
+        return f"np.copyto({diagonal}, {value})"
