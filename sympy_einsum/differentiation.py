@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sympy import Add, Expr, Function, Integer, Piecewise, S, Symbol
+from sympy import Add, Expr, Function, Integer, Piecewise, S, Symbol, Tuple
 
 from .einsum import Delta, Einsum, TensorAdd, contract, scalar_product, tensor_sum
 from .elementwise import Elementwise, as_operand, slot, split_body, substitute_stock
@@ -32,7 +32,7 @@ from .functions import derivative
 from .linalg import Adj, Det, Inv, LogDet
 from .operations import order_of, shape_of, transpose
 from .reshape import Reshape, reshape
-from .tensors import TensorExpr, TensorSymbol, Zeros
+from .tensors import TensorExpr, TensorSymbol, Zeros, data_expressions
 from .traversal import postorder
 
 MODES = ("reverse", "forward", "auto")
@@ -179,7 +179,8 @@ def _active_nodes(roots: Sequence[Any], wrt: Sequence[Any]) -> tuple[list[Any], 
 
 
 def _check_data(node: Any, symbols: Sequence[Any]) -> None:
-    clash = node._own_symbols().intersection(symbols)
+    inside = {s for e in data_expressions(node.data) for s in e.free_symbols}
+    clash = inside.intersection(symbols)
     if clash:
         raise UnsupportedError(
             f"no derivative by {min(clash, key=str)}: it is an axis length or a position in "
@@ -342,8 +343,8 @@ def diff(
         raise TensorError(f"layout is 'function-first' or 'wrt-first', not {layout!r}")
     y = as_function(y)
     result = y
-    names = list(_expand_counts(variables))
-    if not names:
+    names = _expand_counts(variables)
+    if not variables:
         raise TensorError("diff needs at least one variable to differentiate by")
     for variable in names:
         result = jacobian(result, variable, mode=mode)
@@ -362,22 +363,27 @@ def _wrt_first(result: Any, order: int, blocks: Sequence[int]) -> Any:
     return transpose(result, [*axes, *range(order)]) if order_of(result) else result
 
 
-def _expand_counts(variables: Sequence[Any]) -> Iterator[Any]:
+def _expand_counts(variables: Sequence[Any]) -> list[Any]:
+    """``x, 2, (y, 3), z`` written out: x, x, y, y, y, z."""
+    names: list[Any] = []
     previous: Any = None
     for item in variables:
-        pair = item if isinstance(item, (tuple, list)) or type(item).__name__ == "Tuple" else None
-        if pair is not None and len(pair) == 2 and isinstance(pair[1], (int, Integer)):
-            variable = as_variable(pair[0])
-            yield from [variable] * int(pair[1])
+        if isinstance(item, (tuple, list, Tuple)) and len(item) == 2:
+            names.extend([as_variable(item[0])] * _count(item[1]))
             previous = None
-        elif isinstance(item, (int, Integer)) and not isinstance(item, bool):
-            if previous is None or item < 1:
-                raise TensorError(f"a count such as {item} follows a variable and is at least 1")
-            yield from [previous] * (int(item) - 1)
+        elif isinstance(item, (int, Integer)) and previous is not None:
+            names[-1:] = [previous] * _count(item)
             previous = None
         else:
             previous = as_variable(item)
-            yield previous
+            names.append(previous)
+    return names
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, (int, Integer)) or isinstance(value, bool) or value < 0:
+        raise TensorError(f"how often to differentiate is a number from 0 on, not {value!r}")
+    return int(value)
 
 
 def jacobian(y: Any, x: Any, *, mode: str = "auto", layout: str = "function-first") -> Any:

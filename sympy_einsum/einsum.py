@@ -68,6 +68,13 @@ class Einsum(TensorExpr):
         """The length of each index."""
         return self.data[2]
 
+    def _own_symbols(self) -> set[Any]:
+        """Symbols in the lengths of axes that no operand has."""
+        present = {i for term in self.subscripts for i in term}
+        return {
+            s for i, n in enumerate(self.lengths) if i not in present for s in n.free_symbols
+        }
+
     @classmethod
     def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
         subscripts, output, lengths = data

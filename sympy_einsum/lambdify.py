@@ -262,6 +262,12 @@ class _Writer:
         if isinstance(length, (int, Integer)):
             return str(int(length))
         symbols = sorted(length.free_symbols, key=str)
+        for symbol in symbols:
+            if symbol not in self.lengths:
+                raise TensorError(
+                    f"{symbol} is neither an argument nor an axis length of one; add it to the "
+                    "arguments"
+                )
         body = length.xreplace({s: slot(k) for k, s in enumerate(symbols)})
         text = self.backend.scalar([self.lengths[s] for s in symbols], body)
         return text if length.is_Symbol else f"int({text})"
@@ -300,9 +306,9 @@ def _is_bracketed(text: str) -> bool:
 def _numpycode(self: TensorExpr, printer: Any, *args: Any) -> str:
     """A tensor expression inside SymPy's own NumPy code: one expression, a tuple of assignments
     of which the last counts, so that shared subexpressions are computed once here too."""
-    symbols = [s for s in self.free_symbols if isinstance(s, (TensorSymbol, Symbol))]
-    lengths_only = {s for e in symbols for length in shape_of(e) for s in length.free_symbols}
-    symbols = sorted((s for s in symbols if s not in lengths_only), key=str)
+    free = self.free_symbols
+    known = {s for e in free for length in shape_of(e) for s in length.free_symbols}
+    symbols = sorted(free - known, key=str)
     for symbol in symbols:
         name = symbol.name
         if argument_names([symbol]) != [name] or name in _STOCK_NAMES:

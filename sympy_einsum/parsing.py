@@ -39,6 +39,7 @@ from .traversal import transform
 MAX_TEXT = 10_000
 MAX_EXPONENT = 10_000
 MAX_MATRIX_POWER = 64
+MAX_SCALAR_DEPTH = 64
 MAX_NUMBER = 10**308
 
 # --- from text to nodes --------------------------------------------------------------------------
@@ -123,7 +124,7 @@ def _read(text: str) -> Node:
     try:
         return _parser().parse(text)  # type: ignore[return-value]
     except lark.exceptions.UnexpectedCharacters as error:
-        raise _wrong_character(text, error.pos_in_stream) from None
+        raise _wrong_character(text, error.pos_in_stream or 0) from None
     except lark.exceptions.UnexpectedToken as error:
         raise _wrong_token(text, error) from None
 
@@ -702,6 +703,7 @@ class Program:
     lengths: list[Length] = field(default_factory=list)
     variables: dict[str, Type] = field(default_factory=dict)
     types: dict[Node, Type] = field(default_factory=dict)
+    depths: dict[Node, int] = field(default_factory=dict)
     symbols: dict[str, Any] = field(default_factory=dict)
     constants: set[Node] = field(default_factory=set)
 
@@ -747,7 +749,18 @@ class Program:
             if node.children and all(child in self.constants for child in node.children):
                 self.constants.add(node)
         self.types[node] = type_
+        self.depths[node] = self._depth(node, type_)
         return type_
+
+    def _depth(self, node: Node, type_: Type) -> int:
+        """How deep scalar functions are nested; SymPy's time grows with the fourth power."""
+        depth = max((self.depths[child] for child in node.children), default=0)
+        if type_ == SCALAR and (node.kind == "call" or node.name == "^"):
+            depth += 1
+        if depth > MAX_SCALAR_DEPTH:
+            message = f"scalar functions are nested more than {MAX_SCALAR_DEPTH} deep"
+            raise ParseError(message, self.text, node.position)
+        return depth
 
     def _is_variable(self, node: Node) -> bool:
         return node.name in self.declarations or node.name not in ("pi", *FUNCTIONS)

@@ -385,17 +385,25 @@ class TensorExpr(Expr):
 
     @property
     def free_symbols(self) -> set[Basic]:
-        """The tensor symbols and ordinary symbols in the expression, axis lengths included."""
+        """The tensor symbols and ordinary symbols in the expression. As for SymPy's matrices,
+        the lengths of a tensor symbol don't count; those of ones, deltas and zeros do."""
         return set(self._leaves())
 
     def has(self, *patterns: Any) -> bool:
-        """Whether any of the given symbols, nodes or types occurs in the expression."""
-        nodes = postorder([self])
+        """Whether any of the given symbols (lengths included), nodes or types occurs."""
+        nodes = set(postorder([self]))
         types = tuple(p for p in patterns if isinstance(p, type))
         wanted = {sympify(p) for p in patterns if not isinstance(p, type)}
-        return any(node in wanted or isinstance(node, types) for node in nodes) or bool(
-            wanted & self._leaves()
-        )
+        if wanted & nodes or wanted & self._leaves():
+            return True
+        inside = {
+            part
+            for node in nodes
+            if isinstance(node, TensorExpr)
+            for e in {*node.shape, *data_expressions(node.data)}
+            for part in (e, *e.free_symbols)
+        }
+        return bool(wanted & inside) or any(isinstance(node, types) for node in nodes | inside)
 
     def has_free(self, *patterns: Any) -> bool:
         """Whether any of the given symbols occurs free."""
@@ -582,6 +590,18 @@ def unflatten(entries: Sequence[Any]) -> Any:
 ASSUMPTIONS = frozenset({"symmetric", "diagonal", "positive", "nonnegative", "psd"})
 
 
+class _Unsortable(set):
+    """The free symbols of a tensor symbol.
+
+    SymPy's Derivative sorts the variables whose free symbols don't intersect, because derivatives
+    by scalars commute. Those by tensors append axes, so two of them must keep their order.
+    """
+
+    def __and__(self, other: Any) -> Any:
+        common = set(self) & set(other)
+        return common or (set(self) if isinstance(other, _Unsortable) else common)
+
+
 class TensorSymbol(TensorExpr, AtomicExpr):
     """A named tensor with symbolic or numeric axis lengths.
 
@@ -658,7 +678,12 @@ class TensorSymbol(TensorExpr, AtomicExpr):
         return type(self)
 
     def _own_symbols(self) -> set[Any]:
-        return {self} | super()._own_symbols()
+        return {self}
+
+    @property
+    def free_symbols(self) -> set[Basic]:
+        """The symbol itself."""
+        return _Unsortable({self})
 
     def __getnewargs__(self) -> Any:
         return (self.data[0], self.data[1])
