@@ -100,7 +100,7 @@ def apply_body(body: Any, operands: Sequence[Any]) -> Any:
     shape: Shape | None = None
     names: dict[Any, list[int]] = {}
     literals: dict[Any, Any] = {}
-    used = {s for s in body.free_symbols if isinstance(s, Slot)}
+    used = _slots_of(body)
     for k, operand in enumerate(operands):
         if shape is None and isinstance(operand, TensorExpr) and operand.order:
             shape = operand.shape
@@ -134,6 +134,11 @@ def apply_body(body: Any, operands: Sequence[Any]) -> Any:
         return scale(coefficient, kept[0])
     node = Elementwise._intern(tuple(kept), (body,), shape)
     return node if coefficient is S.One else scale(coefficient, node)
+
+
+@lru_cache(maxsize=4096)
+def _slots_of(body: Expr) -> frozenset[Any]:
+    return frozenset(s for s in body.free_symbols if isinstance(s, Slot))
 
 
 @lru_cache(maxsize=4096)

@@ -27,7 +27,7 @@ import sympy
 from sympy import Expr, Float, Integer, Rational, Symbol
 
 from . import operations
-from .einsum import Delta
+from .einsum import Delta, View
 from .elementwise import elementwise
 from .errors import ParseError, TensorError
 from .functions import relu, sigmoid, softplus
@@ -279,7 +279,7 @@ def _declaration(name: str, match: re.Match[str]) -> Declaration:
     given = [] if match["lengths"] is None else match["lengths"].split(",")
     lengths = tuple([_read_length(name, part.strip()) for part in given])
     if given and len(given) != _KINDS[kind]:
-        raise ParseError(f"the {kind} {name!r} has {_KINDS[kind]} lengths, not {len(given)}")
+        raise ParseError(f"{name!r} is a {kind}; expected {_KINDS[kind]} lengths in parentheses")
     declaration = Declaration(kind, lengths, assumptions)
     if declaration.square and len(set(lengths)) == 2:
         raise ParseError(f"{name!r} must be square, not {lengths[0]} by {lengths[1]}")
@@ -535,9 +535,16 @@ def _build_power(base: Any, exponent: Any) -> Any:
 
 
 def _build_elementwise_power(base: Any, exponent: Any) -> Any:
-    if getattr(exponent, "is_Number", False) and abs(exponent) > MAX_EXPONENT:
+    if _exceeds(exponent, MAX_EXPONENT):
         raise TensorError(f"the exponent is too large; at most {MAX_EXPONENT} is possible")
     return operations.power(base, exponent)
+
+
+def _exceeds(value: Any, bound: int) -> bool:
+    """Whether a value is a number, or filled with one, of a magnitude above the bound."""
+    if isinstance(value, View) and value.is_constant_fill:
+        value = value.coefficient
+    return bool(getattr(value, "is_Number", False) and abs(value) > bound)
 
 
 def _infer_transpose(site: Site, type_: Type) -> Type:
@@ -602,9 +609,8 @@ MAX_EXACT_ARGUMENT = 170
 
 def _elementwise_rule(name: str) -> Rule:
     def build(value: Any) -> Any:
-        too_large = getattr(value, "is_Number", False) and abs(value) > MAX_EXACT_ARGUMENT
-        if name in _EXACT_AT_INTEGERS and too_large:
-            raise TensorError(f"{name}({value}) is too large")
+        if name in _EXACT_AT_INTEGERS and _exceeds(value, MAX_EXACT_ARGUMENT):
+            raise TensorError(f"the argument of {name} is too large")
         return elementwise(ELEMENTWISE[name], value)
 
     return Rule(_unchanged, build)
@@ -861,12 +867,13 @@ class Program:
     def _check_number(self, value: Any, is_constant: bool) -> None:
         """Refuse what has no place among real numbers, before it grows or spreads."""
         if isinstance(value, TensorExpr):
-            if is_constant and value.has(sympy.I):
-                raise TensorError("the value is not real")
-            return
-        if (is_constant or value.is_Atom) and (value.is_finite is False or value.is_real is False):
+            is_real = not (is_constant and value.has(sympy.I))
+        else:
+            known = is_constant or value.is_Atom
+            is_real = not (known and (value.is_finite is False or value.is_real is False))
+        if not is_real:
             raise TensorError("the value is not a real number")
-        number = value.as_coeff_Mul()[0]
+        number = value.coefficient if isinstance(value, View) else value.as_coeff_Mul()[0]
         if abs(number) > MAX_NUMBER or (number.is_Rational and number.q > MAX_NUMBER):
             raise TensorError("the number is too large")
 
@@ -896,15 +903,82 @@ def _number(text: str) -> Expr:
 
 
 def parse(text: str, declarations: Any = None) -> Any:
-    """Read an expression in the language of MatrixCalculus.org."""
+    """Read an expression in the language of MatrixCalculus.org [1].
+
+    Names that start with a capital letter are matrices, with h to z vectors, with a to g scalars.
+    Vectors are columns, ``x'`` is a row. There are
+
+    * ``+ - * /`` and the power ``^`` of a scalar or (with an integer) a square matrix;
+      ``.* ./ .^`` entry by entry; ``'`` for the transpose, which after a power transposes the
+      power, as in MATLAB;
+    * the elementwise functions in ``parsing.ELEMENTWISE``, such as ``exp``, ``log``, ``relu``;
+    * ``sum``, ``norm1``, ``norm2`` (Euclidean or Frobenius), ``tr``, ``det``, ``logdet``, ``inv``,
+      ``adj``, and ``diag`` from a vector to a matrix or back;
+    * ``vector(c)`` and ``matrix(c)``, the scalar c repeated, ``eye``, the identity, and ``pi``.
+
+    Axis lengths are inferred; those that stay free become symbols ``n, m, k, …``.
+
+    Parameters
+    ==========
+
+    text : str
+    declarations : variables that the rule of the first letter is wrong for, or of which more is
+        known. Text such as ``"K symmetric matrix; b, c vector(n)"``, several such texts, or a
+        mapping from names to ``"positive vector"`` and the like or to symbols of your own. The
+        words are ``symmetric``, ``diagonal``, ``psd``, ``positive`` and ``nonnegative``. Names
+        that don't occur in the text do no harm.
+
+    Returns
+    =======
+
+    A tensor expression of order 0 for a scalar, 1 for a column or a row, 2 for a matrix. Its
+    variables are in ``free_symbols``: real symbols for scalars, else tensor symbols.
+
+    Raises
+    ======
+
+    ParseError : the text is not in the language, or its shapes don't fit; with the position, an
+        excerpt and what was expected
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> from sympy_einsum.parsing import parse
+    >>> f = parse("x'*A*x")
+    >>> sorted((s.name, s.shape) for s in f.free_symbols if isinstance(s, se.TensorSymbol))
+    [('A', (n, n)), ('x', (n,))]
+    >>> parse("a'*X*b", "a, b vector").order
+    0
+    >>> w = se.TensorSymbol("w", (3,))
+    >>> parse("w'*w", {"w": w}) == w @ w
+    True
+    >>> parse("x*y")
+    Traceback (most recent call last):
+    ...
+    sympy_einsum.errors.ParseError: * can't multiply the column vector x with the column vector y; \
+    write x.*y for the elementwise or x'*y for the inner product, at position 1:
+      x*y
+       ^
+
+    References
+    ==========
+
+    .. [1] https://www.matrixcalculus.org/documentation
+    """
     return parse_with_variables(text, declarations)[0]
 
 
 def parse_with_variables(text: str, declarations: Any = None) -> tuple[Any, dict[str, Any]]:
-    """The expression of a text, and its variables by name in order of appearance."""
+    """The expression of a text, and its variables by name in order of appearance.
+
+    >>> expr, variables = parse_with_variables("sum(a*x - a*x)")
+    >>> expr, list(variables)
+    (0, ['a', 'x'])
+    """
     declared = read_declarations(declarations)
-    program = Program(text, declared)
     root = _read(text)
+    program = Program(text, declared)
     try:
         program.infer(root)
         return program.build(root), dict(program.symbols)

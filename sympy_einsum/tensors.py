@@ -89,6 +89,8 @@ def digest(expr: Any) -> int:
     """A number that depends on the expression's structure alone, not on the process."""
     if isinstance(expr, TensorExpr):
         return expr._digest
+    if not expr.args:
+        return _atom_digest(expr)
     found = _digests.get(expr)
     if found is not None:
         return found
@@ -243,7 +245,7 @@ class TensorExpr(Expr):
     # Stock code takes whatever can be iterated for a sequence, and __getitem__ makes iterable.
     _iterable = False
     __iter__ = None
-    _sort_name: ClassVar[str | None] = None
+    _data_digest: ClassVar[Callable[[Any], int]] = staticmethod(lru_cache(8192)(_data_digest))
 
     # --- construction
 
@@ -267,7 +269,7 @@ class TensorExpr(Expr):
         node._free = None
         node._view = None
         depth = 0
-        parts = [_text_digest(cls.__name__), _data_digest(data)]
+        parts = [_text_digest(cls.__name__), cls._data_digest(data)]
         for operand in operands:
             if isinstance(operand, TensorExpr):
                 depth = max(depth, operand._depth)
@@ -719,6 +721,7 @@ class Constant(TensorExpr):
     """
 
     __slots__ = ()
+    _data_digest = staticmethod(_data_digest)  # not cached: it would keep the arrays alive
 
     def __new__(cls, array: Any) -> Any:
         values = np.asarray(array)
