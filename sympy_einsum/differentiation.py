@@ -52,7 +52,7 @@ class Term(NamedTuple):
     lower: Sequence[int]
 
 
-# --- the rules, one per node type ------------------------------------------------------------------
+# --- the rules, one per node type ----------------------------------------------------------------
 
 
 def _einsum_terms(node: Einsum, active: Callable[[Any], bool]) -> Iterator[Term]:
@@ -164,7 +164,7 @@ def _below(node: Any) -> tuple[Any, ...]:
     return scalar_children(node) if node.args else ()
 
 
-# --- the sweeps -----------------------------------------------------------------------------------
+# --- the sweeps ----------------------------------------------------------------------------------
 
 
 def _active_nodes(roots: Sequence[Any], wrt: Sequence[Any]) -> tuple[list[Any], set[Any]]:
@@ -283,7 +283,7 @@ def _combine(
     return contract((carried, *term.factors), (labels, *term.subscripts), output, lengths)
 
 
-# --- the public operators ----------------------------------------------------------------------------
+# --- the public operators ------------------------------------------------------------------------
 
 
 def as_variable(value: Any) -> Any:

@@ -71,9 +71,7 @@ class Einsum(TensorExpr):
     def _own_symbols(self) -> set[Any]:
         """Symbols in the lengths of axes that no operand has."""
         present = {i for term in self.subscripts for i in term}
-        return {
-            s for i, n in enumerate(self.lengths) if i not in present for s in n.free_symbols
-        }
+        return {s for i, n in enumerate(self.lengths) if i not in present for s in n.free_symbols}
 
     @classmethod
     def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
@@ -148,7 +146,7 @@ class Delta(View):
         return contract((), (), [*range(len(shape))] * 2, dict(enumerate(shape)))
 
 
-# --- the product -------------------------------------------------------------------------------
+# --- the product ---------------------------------------------------------------------------------
 
 
 def contract(

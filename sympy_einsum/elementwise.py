@@ -29,7 +29,6 @@ from .tensors import (
     Zeros,
     same_length,
     sort_key,
-    substitute,
 )
 from .traversal import children, postorder
 
@@ -155,7 +154,7 @@ def _fill_value(operand: Any) -> Any:
     return operand
 
 
-# --- conversion -----------------------------------------------------------------------------------
+# --- conversion ----------------------------------------------------------------------------------
 
 
 def as_operand(value: Any) -> Any:
@@ -317,9 +316,7 @@ def broadcast_together(operands: Sequence[Any]) -> list[Any]:
     if not tensors:
         return list(operands)
     shape = common_shape(tensors)
-    return [
-        stretch(o, shape) if isinstance(o, TensorExpr) and o.order else o for o in operands
-    ]
+    return [stretch(o, shape) if isinstance(o, TensorExpr) and o.order else o for o in operands]
 
 
 def common_shape(tensors: Sequence[Any]) -> Shape:
@@ -361,5 +358,3 @@ def stretch(tensor: Any, shape: Shape) -> Any:
     lengths = dict(enumerate(shape))
     lengths.update({label: S.One for label in labels if label >= order})
     return contract((tensor,), (labels,), range(order), lengths)
-
-

@@ -35,7 +35,7 @@ def index_letter(i: int) -> str:
     >>> "".join(index_letter(i) for i in range(4)), index_letter(60)
     ('ijkl', 'È')
     """
-    # opt_einsum's convention: letters from U+00C0 on; the range holds × and ÷, which aren't letters.
+    # opt_einsum's convention: letters from U+00C0 on, without × and ÷, which aren't letters.
     if i < len(LETTERS):
         return LETTERS[i]
     code = 192 + i - len(LETTERS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,7 +26,7 @@ from .tensors import TensorExpr, TensorSymbol
 # Names that generated code uses itself.
 RESERVED = {"np", "special", "adjugate", "function", "print", "None"}
 # Instructions that are short and cheap enough to stand inside the one that uses them.
-INLINE = {"transpose", "index", "cut", "argument", "scalar"}
+INLINE = {"transpose", "index", "cut", "argument"}
 
 
 def lambdify(args: Any, exprs: Any, backend: str = "numpy", *, check: bool = True) -> Any:
@@ -69,7 +70,7 @@ def lambdify(args: Any, exprs: Any, backend: str = "numpy", *, check: bool = Tru
     symbols = _arguments(args)
     leaves: list[Any] = []
     rebuild = _structure(exprs, leaves)
-    source, names = generate(symbols, leaves, BACKENDS[backend]())
+    source = generate(symbols, leaves, BACKENDS[backend]())
     namespace: dict[str, Any] = {}
     exec(compile(source, "<sympy_einsum>", "exec"), namespace)
     compute = namespace["function"]
@@ -80,9 +81,8 @@ def lambdify(args: Any, exprs: Any, backend: str = "numpy", *, check: bool = Tru
                 f"the function takes {len(symbols)} arguments "
                 f"({', '.join(map(str, symbols))}), not {len(values)}"
             )
-        if check:
-            values = check_arguments(symbols, values)
-        return rebuild(list(compute(*values)))
+        arrays = check_arguments(symbols, values) if check else values
+        return rebuild(list(compute(*arrays)))
 
     function.source = source  # type: ignore[attr-defined]
     function.__doc__ = f"Generated from {len(leaves)} expression(s).\n\n{source}"
@@ -144,10 +144,10 @@ def check_arguments(symbols: Sequence[Any], values: Sequence[Any]) -> list[Any]:
     return arrays
 
 
-# --- source ------------------------------------------------------------------------------------------
+# --- source --------------------------------------------------------------------------------------
 
 
-def generate(symbols: Sequence[Any], exprs: Sequence[Any], backend: Any) -> tuple[str, list[str]]:
+def generate(symbols: Sequence[Any], exprs: Sequence[Any], backend: Any) -> str:
     """The source of a function of the symbols that returns a tuple of the expressions' values."""
     names = argument_names(symbols)
     lengths = _length_texts(symbols, names)
@@ -167,7 +167,7 @@ def generate(symbols: Sequence[Any], exprs: Sequence[Any], backend: Any) -> tupl
     support = "".join(text for key, text in backend.support.items() if key in body)
     imports = "\n".join(backend.used_imports(support + body))
     header = f"{imports}\n\n{support}\n" if imports else ""
-    return f"{header}def function({', '.join(names)}):\n{body}\n", names
+    return f"{header}def function({', '.join(names)}):\n{body}\n"
 
 
 def argument_names(symbols: Sequence[Any]) -> list[str]:
@@ -217,6 +217,8 @@ class _Writer:
         """The steps as pairs of a variable and its value, without a variable for a statement;
         and the texts of the results."""
         steps: list[tuple[str, str]] = []
+        uses = Counter(k for step in self.plan.instructions for k in step.inputs)
+        uses.update(self.plan.results)
         for number, instruction in enumerate(self.plan.instructions):
             operands = [self.texts[k] for k in instruction.inputs]
             if instruction.op == "write_diagonal":
@@ -224,7 +226,8 @@ class _Writer:
                 self.texts.append(operands[0])
                 continue
             text = self._spell(instruction.op, operands, instruction.params)
-            if instruction.op not in INLINE or len(text) > 60:
+            inline = instruction.op in INLINE or (instruction.op == "scalar" and uses[number] == 1)
+            if not inline or len(text) > 60:
                 steps.append((f"{self.prefix}{number}", text))
                 text = f"{self.prefix}{number}"
             self.texts.append(_atomic(text))
@@ -300,7 +303,7 @@ def _is_bracketed(text: str) -> bool:
     return not text[:1].isdigit()
 
 
-# --- stock sympy.lambdify ---------------------------------------------------------------------------
+# --- stock sympy.lambdify ------------------------------------------------------------------------
 
 
 def _numpycode(self: TensorExpr, printer: Any, *args: Any) -> str:

@@ -62,7 +62,7 @@ class LogDet(MatrixFunction):
 def _square(value: Any, function: str) -> Any:
     """The operand, checked to be one square matrix."""
     matrix = as_operand(value)
-    shape = getattr(matrix, "shape", ())
+    shape: Any = getattr(matrix, "shape", ())
     if len(shape) != 2:
         raise ShapeError(
             f"{function} takes a square matrix, not a tensor of order {len(shape)}, shape {shape}"

@@ -85,6 +85,7 @@ def _applyfunc(self: Any, f: Any) -> Any:
 def _broadcast_to(self: Any, *shape: Any) -> Any:
     return ops.broadcast_to(self, shape[0] if len(shape) == 1 else shape)
 
+
 METHODS: dict[str, Any] = {
     "__add__": _scalar_or("__add__", ops.add),
     "__radd__": _scalar_or("__radd__", ops.add),
@@ -136,7 +137,7 @@ for _name, _method in METHODS.items():
     setattr(TensorExpr, _name, _method)
 
 
-# --- stock constructors -----------------------------------------------------------------------------
+# --- stock constructors --------------------------------------------------------------------------
 # ``Add(A, B)``, ``Mul(2, A)`` and ``Pow(A, 2)`` flatten their arguments and then ask here.
 
 

@@ -22,9 +22,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import sympy
-from sympy import E as e
 from sympy import S
-from sympy import oo as inf
 from sympy import pi as pi
 
 from . import operations as ops
@@ -153,7 +151,7 @@ def _refuse(name: str, options: dict[str, Any]) -> None:
             raise UnsupportedError(f"{name} doesn't support {option}={value!r} on symbols")
 
 
-# --- arithmetic ---------------------------------------------------------------------------------
+# --- arithmetic ----------------------------------------------------------------------------------
 
 
 def subtract(a: Any, b: Any) -> Any:
@@ -183,7 +181,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     return ops.where(condition, x, y)
 
 
-# --- reductions ------------------------------------------------------------------------------------
+# --- reductions ----------------------------------------------------------------------------------
 
 
 def sum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
@@ -192,13 +190,17 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: 
     return ops.sum_(a, axis, bool(keepdims))
 
 
-def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+def mean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False
+) -> Any:
     """``numpy.mean``."""
     _refuse("mean", {"dtype": dtype, "out": out})
     return ops.mean(a, axis, bool(keepdims))
 
 
-def prod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+def prod(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False
+) -> Any:
     """``numpy.prod``, over axes of numeric length."""
     _refuse("prod", {"dtype": dtype, "out": out})
     return ops.prod(a, axis, bool(keepdims))

@@ -28,7 +28,7 @@ from .errors import ShapeError, TensorError, UnsupportedError
 from .indices import EllipsisAxis, parse_subscripts, resolve_labels
 from .linalg import inv
 from .reshape import reshape as reshape_tensor
-from .tensors import Selection, Shape, TensorExpr, Unit, as_length, as_shape, same_length
+from .tensors import Selection, Shape, TensorExpr, Unit, as_shape, same_length
 
 
 def order_of(value: Any) -> int:
@@ -46,7 +46,8 @@ def filled(value: Any, shape: Shape) -> Any:
     return contract((value,), ((),), range(len(shape)), dict(enumerate(shape)))
 
 
-# --- einsum ----------------------------------------------------------------------------------------
+# --- einsum --------------------------------------------------------------------------------------
+
 
 def einsum(subscripts: Any, *operands: Any) -> Any:
     """The product of tensors by an index string [W, §3–4].
@@ -156,7 +157,7 @@ def _list_form(items: list[Any]) -> tuple[list[Any], list[Any], Any]:
     return tensors, terms, output
 
 
-# --- arithmetic ------------------------------------------------------------------------------------
+# --- arithmetic ----------------------------------------------------------------------------------
 
 
 def add(*values: Any) -> Any:
@@ -207,7 +208,7 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     return apply_body(body, operands)
 
 
-# --- products --------------------------------------------------------------------------------------
+# --- products ------------------------------------------------------------------------------------
 
 
 def matmul(a: Any, b: Any) -> Any:
@@ -312,7 +313,7 @@ def matrix_power(X: Any, exponent: Any) -> Any:
     return result
 
 
-# --- axes ------------------------------------------------------------------------------------------
+# --- axes ----------------------------------------------------------------------------------------
 
 
 def as_axis(axis: Any, order: int) -> int:
@@ -462,7 +463,7 @@ def trace(A: Any) -> Any:
     return sum_(diagonal(A), axis=-1)
 
 
-# --- reductions ------------------------------------------------------------------------------------
+# --- reductions ----------------------------------------------------------------------------------
 
 
 def sum_(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -569,7 +570,7 @@ def softmax(A: Any, axis: Any = None) -> Any:
     return divide(numerator, stretch(sum_(numerator, axis, keepdims=True), A.shape))
 
 
-# --- indexing --------------------------------------------------------------------------------------
+# --- indexing ------------------------------------------------------------------------------------
 
 
 def getitem(A: Any, index: Any) -> Any:
@@ -639,31 +640,28 @@ def _selection(length: Expr, cut: slice) -> Any:
     if length.is_Integer and all(
         part is None or sympify(part).is_Integer for part in (cut.start, cut.stop)
     ):
-        known = range(int(length))[
-            slice(*[None if part is None else int(part) for part in (cut.start, cut.stop)], step)
-        ]
+        start, stop = (None if part is None else int(part) for part in (cut.start, cut.stop))
+        known = range(int(length))[start:stop:step]
         return Selection(length, known.start, step, len(known))
     if step != 1:
         raise UnsupportedError(
             f"a slice with step {step} of an axis of symbolic length {length}; its number of "
             "entries has no simple expression"
         )
-    start = _bound(S.Zero if cut.start is None else cut.start, length)
-    stop = _bound(length if cut.stop is None else cut.stop, length)
-    count = stop - start
-    if count.is_negative or start.is_negative or (length - stop).is_negative:
-        raise ShapeError(
-            f"the slice {start}:{stop} doesn't lie within an axis of length {length}"
-        )
-    return Selection(length, start, step, count)
+    first = _bound(S.Zero if cut.start is None else cut.start, length)
+    last = _bound(length if cut.stop is None else cut.stop, length)
+    count = last - first
+    if count.is_negative or first.is_negative or (length - last).is_negative:
+        raise ShapeError(f"the slice {first}:{last} doesn't lie within an axis of length {length}")
+    return Selection(length, first, step, count)
 
 
 def _bound(value: Any, length: Expr) -> Expr:
-    bound = as_length(abs(value)) if isinstance(value, int) else sympify(value, strict=True)
-    negative = value < 0 if isinstance(value, int) else bound.is_negative
-    if isinstance(value, int):
-        return length - bound if negative else bound
-    return length + bound if negative else bound
+    """A bound of a slice, counted from the end when it is negative."""
+    bound = sympify(value, strict=True)
+    if not isinstance(bound, Expr) or bound.is_integer is False:
+        raise TensorError(f"the bounds of a slice are integers or integer symbols, not {value!r}")
+    return length + bound if bound.is_negative else bound
 
 
 def concatenate(tensors: Sequence[Any], axis: int = 0) -> Any:
@@ -705,4 +703,3 @@ def _labelled(operands: Sequence[Any], terms: Sequence[Any], output: Any, name: 
     return _contract_checked(
         list(operands), *resolve_labels(terms, output, [order_of(o) for o in operands], name), name
     )
-

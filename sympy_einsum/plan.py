@@ -12,7 +12,7 @@ the same number. (Planning from the actual lengths is the compiler's job, see CH
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -32,6 +32,8 @@ from .traversal import children, postorder
 NOMINAL_LENGTH = 100
 # A product used once merges into the product that uses it, up to this many operands.
 MAX_MERGED = 6
+# Dynamic programming over contraction orders is exact, but takes long beyond this.
+MAX_DP_OPERANDS = 16
 # Python's parser limits nesting; deeper scalar expressions are cut into instructions.
 MAX_SCALAR_DEPTH = 12
 
@@ -54,8 +56,25 @@ class Plan(NamedTuple):
 def make_plan(exprs: Sequence[Any]) -> Plan:
     """The program that computes the expressions."""
     builder = _Builder(exprs)
-    results = [builder.result(expr) for expr in exprs]
-    return Plan(builder.instructions, results)
+    return _without_dead_code(builder.instructions, [builder.result(expr) for expr in exprs])
+
+
+def _without_dead_code(instructions: list[Instruction], results: list[int]) -> Plan:
+    """The instructions that the results depend on, renumbered; a write counts as part of the
+    array it writes to."""
+    live = set(results)
+    for number in range(len(instructions) - 1, -1, -1):
+        instruction = instructions[number]
+        if number in live or (instruction.op == "write_diagonal" and instruction.inputs[0] in live):
+            live.add(number)
+            live.update(instruction.inputs)
+    order = sorted(live)
+    place = {old: new for new, old in enumerate(order)}
+
+    def renumber(instruction: Instruction) -> Instruction:
+        return instruction._replace(inputs=tuple([place[k] for k in instruction.inputs]))
+
+    return Plan([renumber(instructions[k]) for k in order], [place[k] for k in results])
 
 
 class _Builder:
@@ -199,7 +218,8 @@ class _Builder:
 
     def _sum(self, node: TensorAdd) -> int:
         """Dense terms are added; terms on a diagonal are then added into place."""
-        dense, structured = [], []
+        dense: list[Any] = []
+        structured: list[Any] = []
         for term in node.operands:
             on_diagonal = isinstance(term, View) and len(set(term.output)) < term.order
             (structured if on_diagonal else dense).append(term)
@@ -222,15 +242,17 @@ class _Builder:
                 inputs.append(self.value(term))
                 full = True
             signs.append(sign)
-        if not full:
-            raise UnsupportedError("a sum of constant fills only")  # the constructor folds these
-        total = self.emit("add", *inputs, params=(tuple(signs),)) if len(dense) > 1 else inputs[0]
-        if len(dense) == 1 and signs[0] < 0:
-            total = self.emit("add", total, params=((-1,),))
+        assert full, "the constructor folds sums of constants"
+        if len(dense) > 1 or signs[0] < 0:
+            # Written to below, so it must not be shared with an equal sum elsewhere.
+            emit = self.emit_fresh if structured else self.emit
+            total = emit("add", *inputs, params=(tuple(signs),))
+        else:
+            total = inputs[0]
         if structured:
             values = [self._diagonal_value(term) for term in structured]
-            op = "writable" if len(dense) > 1 else "copy"
-            total = self.emit_fresh("writable", self.emit_fresh(op, total), *values)
+            owned = total not in inputs
+            total = self.emit_fresh("writable", total, *values, params=(owned,))
             for term, value in zip(structured, values, strict=True):
                 self._write(total, value, term, add=True)
         return total
@@ -271,7 +293,9 @@ class _Builder:
         """The scaled core with its axes along ``output``, length-1 axes where it has none."""
         assert node.core is not None
         value = self.value(node.core)
-        if node.scalars:
+        if node.scalars == (S.NegativeOne,):
+            value = self.emit("add", value, params=((-1,),))
+        elif node.scalars:
             value = self.emit("multiply", self._factor(node.scalars), value)
         return self._arrange(value, node.subscripts[-1], output)
 
@@ -387,7 +411,7 @@ class _Builder:
         return self.emit("cut", value, params=(place, entry))
 
     def _reduce(
-        self, value: int, indices: Sequence[int], output: Sequence[int]
+        self, value: int, indices: Sequence[int], output: Collection[int]
     ) -> tuple[int, tuple[int, ...]]:
         """Diagonals taken and indices that aren't in ``output`` summed."""
         unique = tuple(dict.fromkeys(indices))
@@ -500,5 +524,7 @@ def contraction_path(
     equation = ",".join("".join(map(opt_einsum.get_symbol, term)) for term in terms)
     equation += "->" + "".join(map(opt_einsum.get_symbol, output))
     shapes = [tuple(size[i] for i in term) for term in terms]
-    path, _ = opt_einsum.contract_path(equation, *shapes, shapes=True, optimize="auto")
+    # "optimal" rates an outer product with a summed index too low; "dp" doesn't.
+    method = "dp" if len(terms) <= MAX_DP_OPERANDS else "auto"
+    path, _ = opt_einsum.contract_path(equation, *shapes, shapes=True, optimize=method)
     return [tuple(sorted(step)) for step in path]

@@ -174,7 +174,7 @@ def latex_name(name: str, printer: Any) -> str:
     return rf"\mathtt{{{escaped}}}"
 
 
-# --- one node --------------------------------------------------------------------------------------
+# --- one node ------------------------------------------------------------------------------------
 
 
 def _node_text(node: Any, below: dict[Any, Text], form: _Form) -> Text:
@@ -200,7 +200,10 @@ def _node_text(node: Any, below: dict[Any, Text], form: _Form) -> Text:
     if isinstance(node, MatrixFunction):
         return form.call(type(node).__name__.lower(), below[node.operands[0]][0])
     if isinstance(node, Reshape):
-        return f"{_bracket(below[node.operands[0]], ATOM)}.reshape({form.lengths(node.shape)})", ATOM
+        return (
+            f"{_bracket(below[node.operands[0]], ATOM)}.reshape({form.lengths(node.shape)})",
+            ATOM,
+        )
     raise TypeError(f"no printed form for {type(node).__name__}")
 
 
@@ -216,7 +219,9 @@ def _entry(node: Any, form: _Form) -> str:
 def _sum_text(node: TensorAdd, below: dict[Any, Text], form: _Form) -> Text:
     text = ""
     for operand in node.operands:
-        term = _bracket(below[operand], PRODUCT) if below[operand][0][:1] != "-" else below[operand][0]
+        term = (
+            _bracket(below[operand], PRODUCT) if below[operand][0][:1] != "-" else below[operand][0]
+        )
         text += term if not text else f" - {term[1:]}" if term[:1] == "-" else f" + {term}"
     return text, SUM
 
@@ -250,7 +255,9 @@ def _view_text(node: View, below: dict[Any, Text], form: _Form) -> Text:
 
 
 def _lead(factor: Text) -> str:
-    return factor[0] if factor[0][:1] == "-" and factor[0][1:].isdigit() else _bracket(factor, PRODUCT)
+    return (
+        factor[0] if factor[0][:1] == "-" and factor[0][1:].isdigit() else _bracket(factor, PRODUCT)
+    )
 
 
 def _products(node: View) -> tuple[Any, ...]:
@@ -267,7 +274,9 @@ def _merged_text(node: View, below: dict[Any, Text], form: _Form) -> Text:
         if index not in rename:
             rename[index], fresh = fresh, fresh + 1
     terms = [tuple(rename[i] for i in term) for term in core.subscripts]
-    return _einsum_text(core.operands, terms, node.output, dict(enumerate(node.lengths)), below, form)
+    return _einsum_text(
+        core.operands, terms, node.output, dict(enumerate(node.lengths)), below, form
+    )
 
 
 def _product_text(
@@ -305,7 +314,7 @@ def _indexing_text(
     if len(tensors) != 1 or len(operands) == 1 or not terms[tensors[0]]:
         return None
     axes = terms[tensors[0]]
-    entries = {axis: ":" for axis in axes}
+    entries = dict.fromkeys(axes, ":")
     kept = list(axes)
     for k, cutter in enumerate(operands):
         if k == tensors[0]:
@@ -322,7 +331,7 @@ def _indexing_text(
     return f"{_bracket(below[operands[tensors[0]]], ATOM)}[{inside}]", ATOM
 
 
-# --- graphs ----------------------------------------------------------------------------------------
+# --- graphs --------------------------------------------------------------------------------------
 
 
 def _render(root: TensorExpr, form: _Form) -> str | None:

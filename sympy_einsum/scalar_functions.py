@@ -14,15 +14,73 @@ import sympy
 from . import functions
 from .elementwise import elementwise
 
-_STOCK = """
-    exp log sqrt cbrt Abs sign Max Min floor ceiling Heaviside
-    sin cos tan cot sec csc asin acos atan acot atan2 sinc
-    sinh cosh tanh coth sech csch asinh acosh atanh acoth
-    erf erfc erfi erfinv erfcinv gamma loggamma digamma trigamma polygamma beta
-    besselj bessely besseli besselk airyai airybi LambertW zeta
-    factorial binomial Ei expint Si Ci Shi Chi fresnels fresnelc
-    conjugate re im
-""".split()
+_STOCK = [
+    "exp",
+    "log",
+    "sqrt",
+    "cbrt",
+    "Abs",
+    "sign",
+    "Max",
+    "Min",
+    "floor",
+    "ceiling",
+    "Heaviside",
+    "sin",
+    "cos",
+    "tan",
+    "cot",
+    "sec",
+    "csc",
+    "asin",
+    "acos",
+    "atan",
+    "acot",
+    "atan2",
+    "sinc",
+    "sinh",
+    "cosh",
+    "tanh",
+    "coth",
+    "sech",
+    "csch",
+    "asinh",
+    "acosh",
+    "atanh",
+    "acoth",
+    "erf",
+    "erfc",
+    "erfi",
+    "erfinv",
+    "erfcinv",
+    "gamma",
+    "loggamma",
+    "digamma",
+    "trigamma",
+    "polygamma",
+    "beta",
+    "besselj",
+    "bessely",
+    "besseli",
+    "besselk",
+    "airyai",
+    "airybi",
+    "LambertW",
+    "zeta",
+    "factorial",
+    "binomial",
+    "Ei",
+    "expint",
+    "Si",
+    "Ci",
+    "Shi",
+    "Chi",
+    "fresnels",
+    "fresnelc",
+    "conjugate",
+    "re",
+    "im",
+]
 
 
 def _on_tensors(function: Any, name: str) -> Callable[..., Any]:

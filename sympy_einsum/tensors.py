@@ -39,12 +39,12 @@ _nodes: WeakValueDictionary[Any, TensorExpr] = WeakValueDictionary()
 _lock = threading.Lock()
 
 
-# --- lengths ------------------------------------------------------------------------------------
+# --- lengths -------------------------------------------------------------------------------------
 
 
 def as_length(value: Any) -> Expr:
     """An axis length: a non-negative integer or a SymPy expression that may be one."""
-    if isinstance(value, str) or isinstance(value, TensorExpr):
+    if isinstance(value, (str, TensorExpr)):
         raise TensorError(f"an axis length must be an integer or a SymPy expression, not {value!r}")
     length = sympify(value, strict=True)
     if not isinstance(length, Expr) or length.is_integer is False or length.is_negative:
@@ -236,6 +236,10 @@ class TensorExpr(Expr):
     operands: tuple[Any, ...]
     data: tuple[Any, ...]
     shape: Shape
+    _depth: int
+    _digest: int
+    _free: frozenset[Any] | None
+    _view: tuple[Any, ...] | None
 
     is_commutative = True
     is_real = True
@@ -245,7 +249,7 @@ class TensorExpr(Expr):
     # Stock code takes whatever can be iterated for a sequence, and __getitem__ makes iterable.
     _iterable = False
     __iter__ = None
-    _data_digest: ClassVar[Callable[[Any], int]] = staticmethod(lru_cache(8192)(_data_digest))
+    _data_digest: ClassVar[Any] = staticmethod(lru_cache(8192)(_data_digest))
 
     # --- construction
 
@@ -795,7 +799,7 @@ class Selection(TensorExpr):
 
     @classmethod
     def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
-        length, start, step, count = data
+        length, _, _, count = data
         return cls._intern((), data, (as_length(count), as_length(length)))
 
 

@@ -115,17 +115,16 @@ def _error(function: Any, values: list[Any]) -> float | None:
     x = np.asarray(values[0], dtype=float)
     differences = np.empty(value.shape + x.shape)
     for position in np.ndindex(x.shape):
-        step = 1e-3 * max(1.0, abs(x[position]))
+        step = 1e-3 * max(1.0, abs(float(x[position])))
         # Richardson's extrapolation of two central differences: an error of order step**4.
-        coarse, fine = (
-            _central(function, values, x, position, h) for h in (step, step / 2)
-        )
+        coarse, fine = (_central(function, values, x, position, h) for h in (step, step / 2))
         differences[(..., *position)] = (4 * fine - coarse) / 3
     if not np.all(np.isfinite(differences)):
         return None
-    return float(np.max(np.abs(derivative - differences), initial=0) / (
-        1 + np.max(np.abs(differences), initial=0)
-    ))
+    return float(
+        np.max(np.abs(derivative - differences), initial=0)
+        / (1 + np.max(np.abs(differences), initial=0))
+    )
 
 
 def _central(
@@ -137,5 +136,3 @@ def _central(
         moved[position] += sign * step
         ends.append(np.asarray(function(moved if x.ndim else float(moved), *values[1:])[0]))
     return (ends[0] - ends[1]) / (2 * step)
-
-

@@ -7,7 +7,7 @@ dot or bracket, and of axis lengths; what comes back is the text of one expressi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from .scalars import print_scalar
 
@@ -78,7 +78,9 @@ class NumpyBackend:
     def add(self, operands: Texts, signs: Sequence[int]) -> str:
         """The broadcast sum with signs."""
         first = ("-" if signs[0] < 0 else "") + operands[0]
-        rest = [(" - " if s < 0 else " + ") + o for s, o in zip(signs[1:], operands[1:], strict=True)]
+        rest = [
+            (" - " if s < 0 else " + ") + o for s, o in zip(signs[1:], operands[1:], strict=True)
+        ]
         return first + "".join(rest)
 
     def matmul(self, operands: Texts) -> str:
@@ -108,9 +110,11 @@ class NumpyBackend:
         kind = f", np.result_type({', '.join(operands)}, 1.0)" if operands else ""
         return f"np.zeros({_tuple(shape)}{kind})"
 
-    def writable(self, operands: Texts) -> str:
-        """An array of the operands' common type, the first one's own memory if it has that type."""
-        return f"np.asarray({operands[0]}, np.result_type({', '.join(operands)}))"
+    def writable(self, operands: Texts, owned: bool) -> str:
+        """An array of the operands' common type to write to; the first operand itself, if it is
+        ours and of that type."""
+        kind = f"np.result_type({', '.join(operands)})"
+        return f"np.{'asarray' if owned else 'array'}({operands[0]}, {kind})"
 
     def write_diagonal(self, target: str, value: str, subscripts: str, add: bool) -> str:
         """The statement that writes into, or adds to, the diagonal of an array."""
@@ -145,10 +149,10 @@ class NumpyBackend:
         return f"np.linalg.slogdet({operands[0]})[1]"
 
     def adj(self, operands: Texts) -> str:
-        """The adjugate, from the singular value decomposition, so that a singular matrix is fine."""
+        """The adjugate, by singular values, so that a singular matrix is fine."""
         return f"adjugate({operands[0]})"
 
-    support = {
+    support: ClassVar = {
         "adjugate(": '''
 def adjugate(X):
     """The adjugate of a square matrix, singular or not, by its singular values."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sympy import Expr, KroneckerDelta, Max, Min, S, exp, log
+from sympy import Expr, Max, Min, S, exp, log
 from sympy.core.function import AppliedUndef
 from sympy.printing.codeprinter import PrintMethodNotImplementedError
 from sympy.printing.numpy import SciPyPrinter

@@ -1,0 +1,195 @@
+"""The command line: an expression in the language of MatrixCalculus.org in, its derivative out.
+
+May import: everything; nothing imports it. Exit status: 0, or 1 if the numerical check failed, or
+2 if the input can't be used, with one message on stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import sympy
+from numpy.linalg import LinAlgError
+from sympy import Expr, Integer, Symbol
+
+from .differentiation import diff
+from .errors import TensorError
+from .lambdify import lambdify
+from .operations import shape_of
+from .parsing import parse_with_variables, read_declarations
+from .verification import check_derivative
+
+MAX_ORDER = 10
+_EPILOG = """\
+Capital letters are matrices, a to g scalars, h to z vectors (columns; x' is a row), by the first
+letter of a name. Operators: + - * / ^ .* ./ .^ and ' for the transpose. Functions: sum, norm1,
+norm2, tr, det, logdet, inv, adj, diag, exp, log, sin, tanh, relu and other elementwise ones;
+vector(1), matrix(1) and eye take their lengths from the context.
+
+example:
+  python -m sympy_einsum "sum(log(exp(-y .* (X*w)) + vector(1)))" --wrt w --order 2 --check
+"""
+
+
+class Report(NamedTuple):
+    """All that is printed about one derivative."""
+
+    wrt: str
+    order: int
+    expression: str
+    variables: dict[str, list[str]]
+    derivative: str
+    shape: list[str]
+    latex: str
+    code: str
+    check: dict[str, Any] | None
+
+    def as_text(self) -> str:
+        """For people."""
+        variables = ", ".join(
+            f"{name} {_tuple(shape)}" if shape else name for name, shape in self.variables.items()
+        )
+        power = f"^{self.order}" if self.order > 1 else ""
+        lines = [
+            ("function", self.expression),
+            ("variables", variables),
+            (f"d{power}/d{self.wrt}{power}", self.derivative),
+            ("shape", _tuple(self.shape)),
+            ("LaTeX", self.latex),
+        ]
+        if self.check is not None:
+            lines.append(("check", self.check["message"]))
+        table = "\n".join(f"{label:<10} {value}".rstrip() for label, value in lines)
+        return f"{table}\n\n{self.code.rstrip()}"
+
+    def as_json(self) -> str:
+        """For programs: one JSON object."""
+        return json.dumps(self._asdict(), indent=2)
+
+
+def _tuple(lengths: Sequence[str]) -> str:
+    return f"({', '.join(lengths)}{',' * (len(lengths) == 1)})"
+
+
+def make_report(arguments: argparse.Namespace) -> Report:
+    """Parse, differentiate, print and check; raises TensorError for input that can't be used."""
+    declarations = ";".join(arguments.declare)
+    expr, variables = parse_with_variables(arguments.expression, declarations)
+    unused = sorted(read_declarations(declarations).keys() - variables.keys())
+    if unused:
+        raise TensorError(f"{unused[0]!r} is declared, but doesn't occur in the expression")
+    if arguments.wrt not in variables:
+        known = f"its variables are {', '.join(variables)}" if variables else "it has no variables"
+        raise TensorError(f"{arguments.wrt!r} is no variable of the expression; {known}")
+    x = variables[arguments.wrt]
+    lower = diff(expr, x, arguments.order - 1) if arguments.order > 1 else expr
+    derivative = diff(lower, x)
+    unbound = _unbound_lengths(derivative, variables)
+    function = lambdify([*variables.values(), *unbound], derivative)
+    return Report(
+        wrt=arguments.wrt,
+        order=arguments.order,
+        expression=str(expr),
+        variables={name: _strings(shape_of(symbol)) for name, symbol in variables.items()},
+        derivative=str(derivative),
+        shape=_strings(shape_of(derivative)),
+        latex=sympy.latex(derivative),
+        code=function.source,
+        check=_check(lower, x, derivative, variables) if arguments.check else None,
+    )
+
+
+def _strings(shape: Sequence[Expr]) -> list[str]:
+    return [str(length) for length in shape]
+
+
+def _unbound_lengths(expr: Any, variables: dict[str, Any]) -> list[Symbol]:
+    """Lengths that no argument brings along, as in ``sum(vector(a))``."""
+    bound = set(variables.values())
+    for symbol in variables.values():
+        bound.update(s for length in shape_of(symbol) for s in length.free_symbols)
+    return sorted(expr.free_symbols - bound, key=str)
+
+
+def _check(y: Any, x: Any, derivative: Any, variables: dict[str, Any]) -> dict[str, Any]:
+    """The outcome of the comparison with finite differences on random data."""
+    unbound = _unbound_lengths(y, variables)
+    lengths = {n: Integer(k) for k, n in enumerate(unbound, start=3)}
+    try:
+        error = check_derivative(y.xreplace(lengths), x, derivative.xreplace(lengths))
+    except (TensorError, LinAlgError) as failure:
+        return {"passed": False, "max_relative_error": None, "message": f"failed: {failure}"}
+    message = f"passed, max relative error {error:.1e} against finite differences"
+    return {"passed": True, "max_relative_error": error, "message": message}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m sympy_einsum",
+        description="Differentiate an expression in the language of MatrixCalculus.org.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("expression", help='such as "norm2(A*x - y)^2"')
+    parser.add_argument("--wrt", required=True, metavar="NAME", help="the variable")
+    parser.add_argument(
+        "--order",
+        type=int,
+        default=1,
+        choices=range(1, MAX_ORDER + 1),
+        metavar="K",
+        help=f"how often to differentiate, 1 to {MAX_ORDER} (default 1)",
+    )
+    parser.add_argument(
+        "--declare",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help='what a variable is: "K symmetric matrix", "a, b vector(n)", "x positive scalar"; '
+        "can be given several times",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="compare with finite differences on random data"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status.
+
+    >>> main(["a^2", "--wrt", "a"])  # doctest: +ELLIPSIS
+    function   a**2
+    variables  a
+    d/da       2*a
+    shape      ()
+    LaTeX      2 a
+    ...
+    def function(a):
+    ...
+    0
+    """
+    words = sys.argv[1:] if argv is None else argv
+    # An expression may start with a minus sign, in which argparse sees an option.
+    spaced = [f" {w}" if w[:1] == "-" and w[:2] not in ("--", "-h") else w for w in words]
+    arguments = _parser().parse_args(spaced)
+    arguments.expression = arguments.expression.strip()
+    try:
+        report = make_report(arguments)
+    except TensorError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except RecursionError:
+        print("error: the expression is nested too deeply for SymPy", file=sys.stderr)
+        return 2
+    print(report.as_json() if arguments.json else report.as_text())
+    return 0 if report.check is None or report.check["passed"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
