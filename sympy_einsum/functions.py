@@ -226,7 +226,7 @@ def derivative(expr: Expr, symbol: Symbol) -> Expr:
     >>> from sympy import Abs, Symbol, exp
     >>> u = Symbol("u", real=True)
     >>> derivative(Abs(u) ** 3, u)
-    3*sign(u)*Abs(u)**2
+    3*u**2*sign(u)
     """
     if expr == symbol:
         return S.One

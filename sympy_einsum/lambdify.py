@@ -226,7 +226,8 @@ class _Writer:
                 self.texts.append(operands[0])
                 continue
             text = self._spell(instruction.op, operands, instruction.params)
-            inline = instruction.op in INLINE or (instruction.op == "scalar" and uses[number] == 1)
+            once = uses[number] == 1 or not operands
+            inline = instruction.op in INLINE or (instruction.op == "scalar" and once)
             if not inline or len(text) > 60:
                 steps.append((f"{self.prefix}{number}", text))
                 text = f"{self.prefix}{number}"
