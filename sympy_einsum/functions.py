@@ -225,8 +225,8 @@ def derivative(expr: Expr, symbol: Symbol) -> Expr:
 
     >>> from sympy import Abs, Symbol, exp
     >>> u = Symbol("u", real=True)
-    >>> derivative(Abs(u) ** 3, u)
-    3*u**2*sign(u)
+    >>> derivative(u * Abs(u), u)
+    u*sign(u) + Abs(u)
     """
     if expr == symbol:
         return S.One

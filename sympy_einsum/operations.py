@@ -275,7 +275,10 @@ def outer(a: Any, b: Any) -> Any:
 
 def vdot(a: Any, b: Any) -> Any:
     """The sum of products of corresponding entries of two real tensors."""
-    return tensordot(ravel(a), ravel(b), 1)
+    a, b = as_operand(a), as_operand(b)
+    if shape_of(a) != shape_of(b):
+        a, b = ravel(a), ravel(b)
+    return tensordot(a, b, order_of(a))
 
 
 def kron(a: Any, b: Any) -> Any:

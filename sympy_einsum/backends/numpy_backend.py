@@ -102,7 +102,8 @@ class NumpyBackend:
     # --- structure
 
     def full(self, operands: Texts, shape: Texts) -> str:
-        """The array with all entries equal to a scalar."""
+        """The array with all entries equal to a scalar; of floats, as ``np.ones`` is."""
+        operands = [text + ".0" if text.isdigit() else text for text in operands]
         return f"np.full({_tuple(shape)}, {operands[0]})"
 
     def zeros(self, operands: Texts, shape: Texts) -> str:
