@@ -3,11 +3,11 @@
 from . import methods as _methods  # noqa: F401 - importing it attaches the methods
 from . import numpy
 from .differentiation import diff, gradient, hessian, hvp, jacobian, jvp, vjp
-from .einsum import Delta, Einsum, Ones, TensorAdd
-from .elementwise import Elementwise, elementwise
+from .einsum import Delta, Einsum, Ones, TensorAdd, View
+from .elementwise import Elementwise, Slot, elementwise
 from .errors import ParseError, ShapeError, TensorError, UnsupportedError
 from .lambdify import lambdify
-from .linalg import adj, det, inv, logdet
+from .linalg import Adj, Det, Inv, LogDet, adj, det, inv, logdet
 from .operations import (
     broadcast_to,
     concatenate,
@@ -22,25 +22,44 @@ from .operations import (
     where,
 )
 from .printing import latex, pretty
+from .reshape import Reshape
 from .scalar_functions import FUNCTIONS as _FUNCTIONS
-from .tensors import Constant, TensorExpr, TensorSymbol, Zeros, tensors
+from .tensors import (
+    Constant,
+    Selection,
+    TensorExpr,
+    TensorSymbol,
+    Unit,
+    Zeros,
+    tensors,
+    unflatten,
+)
 from .verification import check_derivative
 
 globals().update(_FUNCTIONS)
 
 __all__ = [
+    "Adj",
     "Constant",
     "Delta",
+    "Det",
     "Einsum",
     "Elementwise",
+    "Inv",
+    "LogDet",
     "Ones",
     "ParseError",
+    "Reshape",
+    "Selection",
     "ShapeError",
+    "Slot",
     "TensorAdd",
     "TensorError",
     "TensorExpr",
     "TensorSymbol",
+    "Unit",
     "UnsupportedError",
+    "View",
     "Zeros",
     "adj",
     "broadcast_to",
@@ -69,6 +88,7 @@ __all__ = [
     "stack",
     "tensors",
     "trace",
+    "unflatten",
     "vjp",
     "where",
     *_FUNCTIONS,

@@ -337,26 +337,23 @@ def _indexing_text(
 def _render(root: TensorExpr, form: _Form) -> str | None:
     """The text of a graph, or None if it would be too long."""
     cache: dict[Any, Text] = form.printer.__dict__.setdefault("_tensor_texts", {})
-
-    def lower(node: Any) -> Any:
-        return () if node in cache or not isinstance(node, TensorExpr) else node.operands
-
-    for node in postorder([root], lower):
-        if node in cache:
+    # Through stock scalars too: the tensors inside them have their texts when SymPy's printer,
+    # which recurses, asks for them.
+    for node in postorder([root], lambda n: () if n in cache else children(n)):
+        if node in cache or not isinstance(node, TensorExpr):
             continue
-        if not isinstance(node, TensorExpr):
-            cache[node] = form.stock(node)
-        else:
-            if sum(len(cache[operand][0]) for operand in node.operands) > MAX_LENGTH:
-                return None
-            cache[node] = _node_text(node, cache, form)
+        for operand in node.operands:
+            if operand not in cache:
+                cache[operand] = form.stock(operand)
+        if sum(len(cache[operand][0]) for operand in node.operands) > MAX_LENGTH:
+            return None
+        cache[node] = _node_text(node, cache, form)
     return cache[root][0]
 
 
 def _summary(node: TensorExpr) -> str:
     count = sum(1 for n in postorder([node]) if children(n))
-    shape = ", ".join(str(length) for length in node.shape)
-    return f"<{type(node).__name__} of shape ({shape}), {count} operations>"
+    return f"<{type(node).__name__} of shape {node.shape}, {count} operations>"
 
 
 def _sympystr(self: Any, printer: Any, *args: Any) -> str:

@@ -378,7 +378,10 @@ class TensorExpr(Expr):
                     found |= node._free
                 else:
                     found |= node._own_symbols()
-            self._free = frozenset(found)
+            known = {
+                s for e in found if isinstance(e, TensorSymbol) for n in e.shape for s in n.atoms()
+            }
+            self._free = frozenset(found - known)
         return self._free
 
     def _map_data(self, image: Callable[[Basic], Basic]) -> tuple[Any, ...]:
@@ -392,7 +395,7 @@ class TensorExpr(Expr):
     @property
     def free_symbols(self) -> set[Basic]:
         """The tensor symbols and ordinary symbols in the expression. As for SymPy's matrices,
-        the lengths of a tensor symbol don't count; those of ones, deltas and zeros do."""
+        the axis lengths of a tensor symbol don't count."""
         return set(self._leaves())
 
     def has(self, *patterns: Any) -> bool:
