@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import sympy
@@ -88,7 +88,7 @@ def make_report(arguments: argparse.Namespace) -> Report:
     x = variables[arguments.wrt]
     lower = diff(expr, x, arguments.order - 1) if arguments.order > 1 else expr
     derivative = diff(lower, x)
-    unbound = _unbound_lengths(derivative, variables)
+    unbound = _unbound_lengths([derivative], variables.values())
     function = lambdify([*variables.values(), *unbound], derivative)
     return Report(
         wrt=arguments.wrt,
@@ -107,17 +107,18 @@ def _strings(shape: Sequence[Expr]) -> list[str]:
     return [str(length) for length in shape]
 
 
-def _unbound_lengths(expr: Any, variables: dict[str, Any]) -> list[Symbol]:
-    """Lengths that no argument brings along, as in ``sum(vector(a))``."""
-    bound = set(variables.values())
-    for symbol in variables.values():
-        bound.update(s for length in shape_of(symbol) for s in length.free_symbols)
-    return sorted(expr.free_symbols - bound, key=str)
+def _unbound_lengths(exprs: Sequence[Any], symbols: Iterable[Any]) -> list[Symbol]:
+    """Free symbols that neither are nor come with the arguments: lengths as in ``vector(1)``."""
+    bound = set(symbols)
+    bound.update([s for x in symbols for length in shape_of(x) for s in length.free_symbols])
+    return sorted({s for e in exprs for s in e.free_symbols} - bound, key=str)
 
 
 def _check(y: Any, x: Any, derivative: Any, variables: dict[str, Any]) -> dict[str, Any]:
     """The outcome of the comparison with finite differences on random data."""
-    unbound = _unbound_lengths(y, variables)
+    # Variables that vanished don't bring their lengths along.
+    left = {x} | (set(variables.values()) & (y.free_symbols | derivative.free_symbols))
+    unbound = _unbound_lengths([y, derivative], left)
     lengths = {n: Integer(k) for k, n in enumerate(unbound, start=3)}
     try:
         error = check_derivative(y.xreplace(lengths), x, derivative.xreplace(lengths))

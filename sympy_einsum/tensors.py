@@ -19,6 +19,7 @@ References
 
 from __future__ import annotations
 
+import atexit
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Sequence
@@ -37,6 +38,8 @@ Shape = tuple[Expr, ...]
 
 _nodes: WeakValueDictionary[Any, TensorExpr] = WeakValueDictionary()
 _lock = threading.Lock()
+# At shutdown modules go before nodes do, and forgetting a node would hash its key with them gone.
+atexit.register(_nodes.clear)
 
 
 # --- lengths -------------------------------------------------------------------------------------
@@ -523,15 +526,14 @@ def substitute(root: Any, rule: dict[Any, Any], stock_rules: bool = False) -> An
     With ``stock_rules`` the stock scalars in the graph get SymPy's ``subs`` treatment
     (``x**4`` contains ``x**2``), else the exact one of ``xreplace``.
     """
-    for old, new in rule.items():
-        _check_replacement(old, new)
-
     images: dict[Basic, Any] = {}
 
     def image(expr: Basic) -> Any:
         if expr not in images:
             images[expr] = expr.subs(rule) if stock_rules else expr.xreplace(rule)
         return images[expr]
+
+    rule = {old: _replacement(old, new, image) for old, new in rule.items()}
 
     def visit(node: Any, new: tuple[Any, ...]) -> Any:
         if node in rule:
@@ -549,16 +551,24 @@ def substitute(root: Any, rule: dict[Any, Any], stock_rules: bool = False) -> An
     return transform([root], visit)[0]
 
 
-def _check_replacement(old: Any, new: Any) -> None:
-    if not isinstance(old, TensorExpr):
-        if isinstance(new, TensorExpr) and new.order:
-            raise ShapeError(f"can't replace the scalar {old} by a tensor of shape {new.shape}")
-        return
-    shape = getattr(new, "shape", ())
-    if len(shape) != old.order:
+def _replacement(old: Any, new: Any, image: Callable[[Basic], Basic]) -> Any:
+    """``new``, checked to fit in the place of ``old``; an array becomes a constant."""
+    if hasattr(new, "tolist"):
+        new = Constant(new.tolist())
+    shape = new.shape if isinstance(new, TensorExpr) else ()
+    expected = old.shape if isinstance(old, TensorExpr) else ()
+    if len(shape) != len(expected):
         raise ShapeError(
-            f"can't replace {old}, of shape {old.shape}, by {new}, of shape {tuple(shape)}"
+            f"can't replace {old}, of shape {expected}, by {new}, of shape {shape}; give an "
+            "expression of the same order"
         )
+    for axis, (length, given) in enumerate(zip(expected, shape, strict=True)):
+        if not same_length(image(length), given):
+            raise ShapeError(
+                f"can't replace {old} by {new}: axis {axis} has length {image(length)} in the one "
+                f"and length {given} in the other; substitute the lengths first"
+            )
+    return new
 
 
 def flatten(root: Any) -> tuple[Any, ...]:
