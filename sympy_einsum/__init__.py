@@ -21,6 +21,7 @@ from .operations import (
     trace,
     where,
 )
+from .parsing import parse
 from .printing import latex, pretty
 from .reshape import Reshape
 from .scalar_functions import FUNCTIONS as _FUNCTIONS
@@ -83,6 +84,7 @@ __all__ = [
     "logsumexp",
     "norm",
     "numpy",
+    "parse",
     "pretty",
     "softmax",
     "stack",

@@ -276,7 +276,7 @@ def _combine(
     carried: Any, labels: Sequence[int], term: Term, output: Sequence[int], lengths: dict[int, Any]
 ) -> Any:
     """The einsum of what the sweep carries and a term's factors."""
-    if not term.factors and tuple(labels) == tuple(output):
+    if not term.factors and tuple(labels) == tuple(output) and len(set(labels)) == len(labels):
         return carried
     if not labels and not output and not lengths:
         return scalar_product((carried, *term.factors))

@@ -96,48 +96,39 @@ def apply_body(body: Any, operands: Sequence[Any]) -> Any:
     Constant operands are folded into the body, equal ones share a slot, a numeric factor is
     pulled out, and operands stand in canonical order.
     """
-    shape: Shape | None = None
-    names: dict[Any, list[int]] = {}
-    literals: dict[Any, Any] = {}
-    used = _slots_of(body)
-    for k, operand in enumerate(operands):
-        if shape is None and isinstance(operand, TensorExpr) and operand.order:
-            shape = operand.shape
-        if slot(k) not in used:
-            continue
-        operand = _fill_value(operand)
-        if not isinstance(operand, TensorExpr) and operand.is_number:
-            literals[slot(k)] = operand
-        else:
-            names.setdefault(operand, []).append(k)
-    kept = sorted(names, key=sort_key) if len(names) > 1 else list(names)
-    renaming = tuple(
-        [(k, position) for position, operand in enumerate(kept) for k in names[operand]]
-    )
+    shape = next((o.shape for o in operands if isinstance(o, TensorExpr) and o.order), None)
+    values = {slot(k): _fill_value(operands[k]) for k in _slot_numbers(body)}
+    literals = {s: v for s, v in values.items() if not isinstance(v, TensorExpr) and v.is_number}
     if literals:
         folded = body.xreplace(literals)
         if folded.is_finite is False or folded.has(S.NaN, S.ComplexInfinity):
             # A pole at a constant: left to the numbers, which say inf or nan.
             return Elementwise._intern(tuple(operands), (body,), shape or ())
         body = folded
-    body = _rename(body, renaming)
-    if shape is None:
-        return body.xreplace({slot(k): operand for k, operand in enumerate(kept)})
-    coefficient, body = body.as_coeff_Mul()
-    if coefficient.is_zero:
-        return Zeros(*shape)
-    if not any(isinstance(operand, TensorExpr) and operand.order for operand in kept):
-        value = coefficient * body.xreplace({slot(k): operand for k, operand in enumerate(kept)})
+    places: dict[Any, list[int]] = {}
+    for k in _slot_numbers(body):
+        places.setdefault(values[slot(k)], []).append(k)
+    kept = sorted(places, key=sort_key) if len(places) > 1 else list(places)
+    body = _rename(body, tuple([(k, new) for new, o in enumerate(kept) for k in places[o]]))
+    if shape is None or not any(isinstance(o, TensorExpr) and o.order for o in kept):
+        value = substitute_stock(body, {slot(k): operand for k, operand in enumerate(kept)})
+        if shape is None:
+            return value
         return contract((value,), ((),), range(len(shape)), dict(enumerate(shape)))
-    if isinstance(body, Slot):
-        return scale(coefficient, kept[0])
+    coefficient, body = body.as_coeff_Mul()
+    factors = body.args if body.is_Mul else (body,)
+    if all(isinstance(factor, Slot) for factor in factors):
+        tensors = [coefficient, *(kept[int(factor.name[1:])] for factor in factors)]
+        axes = range(len(shape))
+        subscripts = [axes if isinstance(t, TensorExpr) and t.order else () for t in tensors]
+        return contract(tensors, subscripts, axes, dict(enumerate(shape)))
     node = Elementwise._intern(tuple(kept), (body,), shape)
     return node if coefficient is S.One else scale(coefficient, node)
 
 
 @lru_cache(maxsize=4096)
-def _slots_of(body: Expr) -> frozenset[Any]:
-    return frozenset(s for s in body.free_symbols if isinstance(s, Slot))
+def _slot_numbers(body: Expr) -> tuple[int, ...]:
+    return tuple(sorted(int(s.name[1:]) for s in body.free_symbols if isinstance(s, Slot)))
 
 
 @lru_cache(maxsize=4096)

@@ -69,8 +69,8 @@ def lambdify(args: Any, exprs: Any, backend: str = "numpy", *, check: bool = Tru
         raise UnsupportedError(f"no backend {backend!r}; there are {', '.join(BACKENDS)}")
     symbols = _arguments(args)
     leaves: list[Any] = []
-    rebuild = _structure(exprs, leaves)
-    source = generate(symbols, leaves, BACKENDS[backend]())
+    layout = _layout(exprs, leaves)
+    source = generate(symbols, leaves, layout, BACKENDS[backend]())
     namespace: dict[str, Any] = {}
     exec(compile(source, "<sympy_einsum>", "exec"), namespace)
     compute = namespace["function"]
@@ -82,7 +82,7 @@ def lambdify(args: Any, exprs: Any, backend: str = "numpy", *, check: bool = Tru
                 f"({', '.join(map(str, symbols))}), not {len(values)}"
             )
         arrays = check_arguments(symbols, values) if check else values
-        return rebuild(list(compute(*arrays)))
+        return compute(*arrays)
 
     function.source = source  # type: ignore[attr-defined]
     function.__doc__ = f"Generated from {len(leaves)} expression(s).\n\n{source}"
@@ -99,15 +99,15 @@ def _arguments(args: Any) -> list[Any]:
     return symbols
 
 
-def _structure(exprs: Any, leaves: list[Any]) -> Callable[[list[Any]], Any]:
-    """Collect the expressions of a nested list; returns how to build it from their values."""
+def _layout(exprs: Any, leaves: list[Any]) -> Callable[[Sequence[str]], str]:
+    """Collect the expressions of a nested list; returns how to write it from their texts."""
     if isinstance(exprs, (list, tuple)):
-        kind = type(exprs)
-        parts = [_structure(part, leaves) for part in exprs]
-        return lambda values: kind([part(values) for part in parts])
+        parts = [_layout(part, leaves) for part in exprs]
+        left, right = "[]" if isinstance(exprs, list) else ("(", ",)" if len(exprs) == 1 else ")")
+        return lambda texts: left + ", ".join(part(texts) for part in parts) + right
     position = len(leaves)
     leaves.append(as_operand(exprs))
-    return lambda values: values[position]
+    return lambda texts: texts[position]
 
 
 def check_arguments(symbols: Sequence[Any], values: Sequence[Any]) -> list[Any]:
@@ -147,8 +147,14 @@ def check_arguments(symbols: Sequence[Any], values: Sequence[Any]) -> list[Any]:
 # --- source --------------------------------------------------------------------------------------
 
 
-def generate(symbols: Sequence[Any], exprs: Sequence[Any], backend: Any) -> str:
-    """The source of a function of the symbols that returns a tuple of the expressions' values."""
+def generate(
+    symbols: Sequence[Any],
+    exprs: Sequence[Any],
+    layout: Callable[[Sequence[str]], str],
+    backend: Any,
+) -> str:
+    """The source of a function of the symbols that returns the expressions' values, arranged by
+    ``layout``."""
     names = argument_names(symbols)
     lengths = _length_texts(symbols, names)
     free = set().union(*[expr.free_symbols for expr in exprs]) if exprs else set()
@@ -162,7 +168,7 @@ def generate(symbols: Sequence[Any], exprs: Sequence[Any], backend: Any) -> str:
     writer = _Writer(make_plan(exprs), dict(zip(symbols, names, strict=True)), lengths, backend)
     steps, results = writer.write()
     lines = [f"{target} = {text}" if target else text for target, text in steps]
-    lines.append(f"return ({', '.join(results)},)" if results else "return ()")
+    lines.append(f"return {layout(results)}")
     body = "\n".join(f"    {line}" for line in lines)
     support = "".join(text for key, text in backend.support.items() if key in body)
     imports = "\n".join(backend.used_imports(support + body))

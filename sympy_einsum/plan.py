@@ -230,19 +230,20 @@ class _Builder:
                 self._write(total, value, term, add=True)
             return total
         inputs, signs = [], []
-        full = False
-        for term in dense:
+        # A constant fill is added as a scalar, as long as something gives the sum its shape.
+        fills = [isinstance(term, View) and term.is_constant_fill for term in dense]
+        if all(fills):
+            fills[0] = False
+        for term, is_fill in zip(dense, fills, strict=True):
             coefficient, core = split_coefficient(term)
             sign = 1
             if coefficient is S.NegativeOne:
                 sign, term = -1, core
-            if isinstance(term, View) and term.is_constant_fill:
+            if is_fill:
                 inputs.append(self._factor(term.operands) if term.operands else self.value(S.One))
             else:
                 inputs.append(self.value(term))
-                full = True
             signs.append(sign)
-        assert full, "the constructor folds sums of constants"
         if len(dense) > 1 or signs[0] < 0:
             # Written to below, so it must not be shared with an equal sum elsewhere.
             emit = self.emit_fresh if structured else self.emit
@@ -343,8 +344,6 @@ class _Builder:
                 output = tuple(node.output)
             if len(pair) == 1:
                 value, output = self._reduce(chosen[0], labels[0], output)
-                value = self._arrange(value, output, tuple(node.output))
-                output = tuple(node.output)
             else:
                 value, output = self._pair(chosen, labels, output, lengths)
             values.append(value)

@@ -229,8 +229,11 @@ def _sum_text(node: TensorAdd, below: dict[Any, Text], form: _Form) -> Text:
 def _view_text(node: View, below: dict[Any, Text], form: _Form) -> Text:
     if node.core is None:
         body = _product_text(node, node.output, below, form, skip=len(node.operands))
+        half = node.order // 2
         if node.is_constant_fill:
             body = form.call("Ones", form.lengths(node.shape))
+        elif node.output == tuple(range(half)) * 2:
+            body = form.call("Delta", form.lengths(node.shape[:half]))
     else:
         indices = node.subscripts[-1]
         plain = len(set(indices)) == len(indices)

@@ -1,0 +1,25 @@
+"""A guard for every test: one that hangs fails with a traceback instead of stalling the run."""
+
+import signal
+import threading
+
+import pytest
+
+GUARD_SECONDS = 180
+
+
+def _expired(signum, frame):
+    raise TimeoutError(f"the test ran longer than {GUARD_SECONDS} seconds")
+
+
+@pytest.fixture(autouse=True)
+def guard_against_hanging():
+    possible = hasattr(signal, "SIGALRM")
+    if not possible or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.signal(signal.SIGALRM, _expired)
+    signal.alarm(GUARD_SECONDS)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, previous)

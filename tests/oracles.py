@@ -1,0 +1,105 @@
+"""References that don't depend on the implementation: random data, JAX, graph walks."""
+
+import functools
+import re
+
+import numpy as np
+import sympy
+from sympy import symbols
+
+import sympy_einsum as se
+
+n, m, k, p = symbols("n m k p", integer=True, positive=True)
+LENGTHS = {n: 3, m: 4, k: 2, p: 5}
+LENGTH_NAMED = {length.name: length for length in LENGTHS}
+
+# None of these may occur in a derivative.
+FORBIDDEN = re.compile(r"\b(DiracDelta|Heaviside|Derivative|Subs)\b")
+
+
+def numeric_shape(symbolic, lengths=LENGTHS):
+    return tuple(int(sympy.sympify(length).subs(lengths)) for length in symbolic)
+
+
+def random_array(shape, domain=None, rng=None):
+    """Random data in a domain; by default standard normal, square matrices well conditioned."""
+    rng = np.random.default_rng(7) if rng is None else rng
+    normal = rng.standard_normal(shape)
+    square = len(shape) == 2 and shape[0] == shape[1]
+    if domain is None:
+        return normal + 2 * np.eye(shape[0]) if square else normal
+    if domain == "pos":
+        return rng.uniform(0.5, 2.0, shape)
+    if domain == "small":
+        return rng.uniform(-0.4, 0.4, shape)
+    if domain == "sign":
+        return np.where(normal > 0, 1.0, -1.0)
+    assert square, domain
+    if domain == "symmetric":
+        return normal + normal.T
+    definite = normal @ normal.T + np.eye(shape[0])
+    if domain == "spd":
+        return definite
+    assert domain == "spd_nonsym", domain
+    skew = rng.standard_normal(shape)
+    return definite + 0.3 * (skew - skew.T)
+
+
+def data_for(tensors, seed=7, lengths=LENGTHS, domains=None):
+    """One array per tensor symbol, a float for order 0, in a dict."""
+    rng = np.random.default_rng(seed)
+    domains = domains or {}
+    return {
+        t: random_array(numeric_shape(t.shape, lengths), domains.get(t.name), rng) for t in tensors
+    }
+
+
+def evaluate(expr, data):
+    """The value of an expression, or of a list of them, at a dict from symbols to arrays."""
+    return se.lambdify(list(data), expr)(*data.values())
+
+
+def assert_close(actual, expected, tolerance=1e-8, label=""):
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    assert actual.dtype != object, f"{label} is an object array: {actual!r}"
+    assert actual.shape == expected.shape, f"{label} shape {actual.shape}, not {expected.shape}"
+    assert np.all(np.isfinite(expected)), f"{label} the reference isn't finite: a poor test"
+    scale = 1 + np.max(np.abs(expected), initial=0.0)
+    error = np.max(np.abs(actual - expected), initial=0.0) / scale
+    assert error <= tolerance, f"{label} differs by {error:.2g}\n{actual}\n{expected}"
+
+
+@functools.cache
+def jax64():
+    """JAX in float64."""
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    return jax
+
+
+def children(node):
+    """The true children of a node of ours, the arguments of a stock one."""
+    return node.operands if isinstance(node, se.TensorExpr) else node.args
+
+
+def graph(*roots):
+    """Every node of an expression graph once."""
+    seen = set()
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            stack.extend(children(node))
+    return seen
+
+
+def assert_plain(expr):
+    """A derivative is written with functions that can be evaluated."""
+    text = sympy.srepr(expr)
+    found = FORBIDDEN.search(text)
+    assert not found, f"{found.group()} in {text[:300]}"
+    assert not expr.has(sympy.DiracDelta, sympy.Heaviside, sympy.Derivative, sympy.Subs), (
+        f"{expr} holds an unevaluated or singular function"
+    )

@@ -1,0 +1,215 @@
+"""The command line: what it prints, that its code runs, and its exit status."""
+
+import doctest
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from oracles import assert_close
+
+import sympy_einsum.__main__
+from sympy_einsum.__main__ import main
+
+LOGISTIC = "sum(log(exp(-y .* (X*w)) + vector(1)))"
+
+
+def run(capsys, *arguments):
+    status = main(list(arguments))
+    captured = capsys.readouterr()
+    assert not captured.err
+    return status, captured.out
+
+
+def report_of(capsys, *arguments):
+    status, out = run(capsys, *arguments, "--json")
+    return status, json.loads(out)
+
+
+def refused(capsys, *arguments):
+    """The message on stderr for input that can't be used."""
+    try:
+        status = main(list(arguments))
+    except SystemExit as stop:  # argparse's own way
+        status = stop.code
+    captured = capsys.readouterr()
+    assert status == 2
+    assert not captured.out
+    assert "Traceback" not in captured.err
+    return captured.err
+
+
+def compute(code, *values):
+    """Run printed code as a reader would paste it."""
+    namespace = {}
+    exec(code, namespace)
+    (result,) = namespace["function"](*values)
+    return result
+
+
+def logistic_data():
+    rng = np.random.default_rng(0)
+    return np.sign(rng.standard_normal(7)), rng.standard_normal((7, 4)), rng.standard_normal(4)
+
+
+def test_plain_output(capsys):
+    status, out = run(capsys, LOGISTIC, "--wrt", "w", "--check")
+    assert status == 0
+    table, code = out.split("\n\n", 1)
+    lines = dict(line.split(maxsplit=1) for line in table.splitlines())
+    assert list(lines) == ["function", "variables", "d/dw", "shape", "LaTeX", "check"]
+    assert lines["variables"] == "y (n,), X (n, m), w (m,)"
+    assert lines["shape"] == "(m,)"
+    assert lines["check"].startswith("passed, max relative error ")
+    y, X, w = logistic_data()
+    expected = -X.T @ (y / (1 + np.exp(y * (X @ w))))
+    assert_close(compute(code, y, X, w), expected)
+
+
+def test_plain_output_without_a_check_has_no_line_for_it(capsys):
+    _, out = run(capsys, "x'*x", "--wrt", "x")
+    assert "check" not in out
+
+
+def test_json(capsys):
+    status, report = report_of(capsys, "x'*A*x", "--wrt", "x", "--order", "2", "--check")
+    assert status == 0
+    assert list(report) == [
+        *("wrt", "order", "expression", "variables", "derivative", "shape", "latex", "code"),
+        "check",
+    ]
+    assert report["wrt"] == "x"
+    assert report["order"] == 2
+    assert report["variables"] == {"x": ["n"], "A": ["n", "n"]}
+    assert report["derivative"] == "A + A.T"
+    assert report["shape"] == ["n", "n"]
+    assert report["check"]["passed"]
+    assert report["check"]["max_relative_error"] < 1e-6
+    A = np.arange(9.0).reshape(3, 3)
+    assert_close(compute(report["code"], np.ones(3), A), A + A.T)
+
+
+def test_json_without_a_check(capsys):
+    _, report = report_of(capsys, "a^2", "--wrt", "a")
+    assert report["check"] is None
+    assert report["shape"] == []
+    assert report["derivative"] == "2*a"
+
+
+@pytest.mark.parametrize(
+    ("expression", "wrt", "order", "shape"),
+    [
+        (LOGISTIC, "w", 2, ["m", "m"]),
+        (LOGISTIC, "X", 1, ["n", "m"]),
+        ("norm2(A*x - y)^2", "A", 2, ["m", "n", "m", "n"]),
+        ("tr(A*X'*B*X*C)", "X", 2, ["k", "n", "k", "n"]),
+        ("log(det(X))", "X", 1, ["n", "n"]),
+        ("inv(X)", "X", 1, ["n", "n", "n", "n"]),
+        ("a*b^2 + gammaln(b)", "b", 3, []),
+        ("A*exp(x)", "x", 1, ["m", "n"]),
+        ("-x", "x", 1, ["n", "n"]),
+        ("-relu(x)'*x", "x", 1, ["n"]),
+        ("sum(x.^4)", "x", 4, ["n"] * 4),
+        ("c", "c", 2, []),
+        ("a*sum(vector(b))", "a", 1, []),
+        ("tr(inv(A*A' + eye))", "A", 1, ["m", "n"]),
+        ("B + matrix(b^3)", "b", 2, ["m", "n"]),
+    ],
+)
+def test_checks_pass(capsys, expression, wrt, order, shape):
+    status, report = report_of(capsys, expression, "--wrt", wrt, "--order", str(order), "--check")
+    assert status == 0, report
+    assert report["shape"] == shape
+    assert report["check"]["passed"]
+
+
+def test_declarations(capsys):
+    arguments = ["a'*K*a*h", "--wrt", "a", "--declare", "a vector(p)", "--check"]
+    declare = ["--declare", "K symmetric matrix", "--declare", "h positive scalar"]
+    status, report = report_of(capsys, *arguments, *declare)
+    assert status == 0
+    assert report["variables"] == {"a": ["p"], "K": ["p", "p"], "h": []}
+
+
+def test_a_length_that_no_argument_brings_is_an_argument(capsys):
+    _, report = report_of(capsys, "a^2*sum(vector(1))", "--wrt", "a")
+    assert compute(report["code"], 1.5, 4) == 12
+
+
+def test_a_failed_check(capsys):
+    # There is no point at which this function is real.
+    arguments = ["log(-norm1(x) - 1)", "--wrt", "x", "--check"]
+    status, out = run(capsys, *arguments)
+    assert status == 1
+    assert "failed: no random data were found" in out
+    status, report = report_of(capsys, *arguments)
+    assert status == 1
+    assert report["check"]["passed"] is False
+    assert report["check"]["max_relative_error"] is None
+
+
+def test_a_check_that_finds_a_wrong_derivative(capsys, monkeypatch):
+    monkeypatch.setattr(sympy_einsum.__main__, "diff", lambda y, x, *order: 3 * x)
+    status, out = run(capsys, "x'*x", "--wrt", "x", "--check")
+    assert status == 1
+    assert "failed: the derivative differs" in out
+
+
+def test_a_matrix_that_is_always_singular(capsys):
+    status, out = run(capsys, "sum(inv(matrix(a)))", "--wrt", "a", "--check")
+    assert status == 1
+    assert "failed: " in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["x'*y", "--wrt", "z"], "'z' is no variable of the expression; its variables are x, y"),
+        (["1 + 2", "--wrt", "z"], "it has no variables"),
+        (["x*y", "--wrt", "x"], "* can't multiply the column vector x with the column vector y"),
+        (["-x*-y", "--wrt", "x"], "-x*-y\n    ^"),
+        (["x + (y", "--wrt", "x"], "this '(' is never closed"),
+        (["", "--wrt", "x"], "the text is empty"),
+        (["x", "--wrt", "x", "--declare", "y vector"], "'y' is declared, but doesn't occur"),
+        (["x", "--wrt", "x", "--declare", "x blob"], "can't be a 'blob'"),
+        (["sin(" * 500 + "a" + ")" * 500, "--wrt", "a"], "nested more than"),
+        (["x", "--wrt", "x", "--order", "0"], "--order"),
+        (["x", "--wrt", "x", "--order", "two"], "--order"),
+        (["x"], "--wrt"),
+        (["--wrt", "x"], "expression"),
+        (["x", "y", "--wrt", "x"], "y"),
+    ],
+)
+def test_bad_input(capsys, arguments, message):
+    assert message in refused(capsys, *arguments)
+
+
+def test_help_names_the_language(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["--help"])
+    assert stop.value.code == 0
+    out = capsys.readouterr().out
+    assert "vector(1)" in out
+    assert "--declare" in out
+
+
+def test_docstrings():
+    # pytest collects no doctests from a __main__ module.
+    assert doctest.testmod(sympy_einsum.__main__).attempted
+    assert not doctest.testmod(sympy_einsum.__main__).failed
+
+
+def test_the_module_runs_as_a_program():
+    def start(*arguments):
+        command = [sys.executable, "-m", "sympy_einsum", *arguments]
+        return subprocess.run(command, capture_output=True, encoding="utf-8", timeout=120)
+
+    good = start("-x'*A*x", "--wrt", "x")
+    assert good.returncode == 0, good.stderr
+    assert "def function(x, A):" in good.stdout
+    bad = start("x +", "--wrt", "x")
+    assert bad.returncode == 2
+    assert not bad.stdout
+    assert bad.stderr.startswith("error: expected a number, a variable")
+    assert "Traceback" not in bad.stderr
