@@ -8,6 +8,7 @@ from .elementwise import Elementwise, Slot, elementwise
 from .errors import ParseError, ShapeError, TensorError, UnsupportedError
 from .lambdify import lambdify
 from .linalg import Adj, Det, Inv, LogDet, adj, det, inv, logdet
+from .nodes import TensorExpr, unflatten
 from .operations import (
     broadcast_to,
     concatenate,
@@ -25,16 +26,7 @@ from .parsing import parse
 from .printing import latex, pretty
 from .reshape import Reshape
 from .scalar_functions import FUNCTIONS as _FUNCTIONS
-from .tensors import (
-    Constant,
-    Selection,
-    TensorExpr,
-    TensorSymbol,
-    Unit,
-    Zeros,
-    tensors,
-    unflatten,
-)
+from .tensors import Constant, Selection, TensorSymbol, Unit, Zeros, tensors
 from .verification import check_derivative
 
 globals().update(_FUNCTIONS)

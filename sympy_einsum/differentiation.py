@@ -32,9 +32,10 @@ from .elementwise import Elementwise, as_operand, slot, split_body, substitute_s
 from .errors import ShapeError, TensorError, UnsupportedError
 from .functions import derivative
 from .linalg import Adj, Det, Inv, LogDet
+from .nodes import TensorExpr, data_expressions
 from .operations import order_of, shape_of, transpose
 from .reshape import Reshape, reshape
-from .tensors import TensorExpr, TensorSymbol, Zeros, data_expressions
+from .tensors import TensorSymbol, Zeros
 from .traversal import postorder
 
 MODES = ("reverse", "forward", "auto")

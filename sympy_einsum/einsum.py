@@ -31,7 +31,10 @@ from typing import Any
 
 from sympy import Expr, KroneckerDelta, Mul, S
 
-from .tensors import Shape, TensorExpr, Unit, Zeros, as_shape, sort_key
+from .lengths import Shape, as_shape
+from .nodes import TensorExpr
+from .ordering import sort_key
+from .tensors import Unit, Zeros
 
 # Identical operands can trade places; beyond this many orders their given order is kept.
 MAX_ORDERS = 24

@@ -22,14 +22,10 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from .einsum import View, contract, scale
 from .errors import ShapeError, TensorError
 from .functions import derivative
-from .tensors import (
-    Constant,
-    Shape,
-    TensorExpr,
-    Zeros,
-    same_length,
-    sort_key,
-)
+from .lengths import Shape, same_length
+from .nodes import TensorExpr
+from .ordering import sort_key
+from .tensors import Constant, Zeros
 from .traversal import children, postorder
 
 

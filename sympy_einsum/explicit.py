@@ -16,9 +16,10 @@ from .einsum import Einsum, TensorAdd
 from .elementwise import Elementwise, slot
 from .errors import ShapeError, UnsupportedError
 from .linalg import Adj, Det, Inv, LogDet
+from .nodes import TensorExpr
 from .operations import getitem, order_of
 from .reshape import Reshape
-from .tensors import Constant, Selection, TensorExpr, TensorSymbol, Unit, Zeros
+from .tensors import Constant, Selection, TensorSymbol, Unit, Zeros
 from .traversal import transform
 
 

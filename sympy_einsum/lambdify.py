@@ -19,9 +19,10 @@ from sympy.printing.numpy import SciPyPrinter
 from .backends import BACKENDS, NumpyExpressionBackend
 from .elementwise import as_operand, slot
 from .errors import ShapeError, TensorError, UnsupportedError
+from .nodes import TensorExpr
 from .operations import order_of, shape_of
 from .plan import Plan, make_plan
-from .tensors import TensorExpr, TensorSymbol
+from .tensors import TensorSymbol
 
 # Names that generated code uses itself.
 RESERVED = {"np", "special", "adjugate", "function", "print", "None"}

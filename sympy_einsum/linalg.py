@@ -18,7 +18,8 @@ from sympy import S
 from .einsum import Delta
 from .elementwise import as_operand
 from .errors import ShapeError
-from .tensors import TensorExpr, same_length
+from .lengths import same_length
+from .nodes import TensorExpr
 
 
 class MatrixFunction(TensorExpr):

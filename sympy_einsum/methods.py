@@ -18,7 +18,7 @@ from .elementwise import as_operand, elementwise
 from .errors import TensorError
 from .explicit import as_explicit
 from .linalg import adj, det, inv
-from .tensors import TensorExpr
+from .nodes import TensorExpr
 
 
 def _scalar_or(stock: str, ours: Callable[..., Any]) -> Callable[[Any, Any], Any]:

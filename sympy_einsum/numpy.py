@@ -29,10 +29,12 @@ from . import operations as ops
 from .elementwise import as_operand, elementwise
 from .errors import TensorError, UnsupportedError
 from .functions import sigmoid, softplus
+from .lengths import as_shape
 from .linalg import det as _det
 from .linalg import inv as _inv
 from .linalg import logdet as _logdet
-from .tensors import TensorExpr, Zeros, as_shape
+from .nodes import TensorExpr
+from .tensors import Zeros
 
 newaxis = None
 

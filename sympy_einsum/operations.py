@@ -26,9 +26,11 @@ from .elementwise import (
 )
 from .errors import ShapeError, TensorError, UnsupportedError
 from .indices import EllipsisAxis, parse_subscripts, resolve_labels
+from .lengths import Shape, as_shape, same_length
 from .linalg import inv
+from .nodes import TensorExpr
 from .reshape import reshape as reshape_tensor
-from .tensors import Selection, Shape, TensorExpr, Unit, as_shape, same_length
+from .tensors import Selection, Unit
 
 
 def order_of(value: Any) -> int:

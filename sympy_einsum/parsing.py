@@ -31,8 +31,10 @@ from .einsum import Delta, View
 from .elementwise import elementwise
 from .errors import ParseError, TensorError
 from .functions import relu, sigmoid, softplus
+from .lengths import same_length
 from .linalg import adj, det, inv, logdet
-from .tensors import ASSUMPTIONS, TensorExpr, TensorSymbol, same_length
+from .nodes import TensorExpr
+from .tensors import ASSUMPTIONS, TensorSymbol
 from .traversal import transform
 
 # Bounds that keep hostile or mistaken text from taking forever.

@@ -24,8 +24,9 @@ from .elementwise import Elementwise, slot, substitute_stock
 from .errors import UnsupportedError
 from .indices import index_letter
 from .linalg import Adj, Det, Inv, LogDet
+from .nodes import TensorExpr
 from .reshape import Reshape
-from .tensors import Constant, Selection, TensorExpr, TensorSymbol, Unit, Zeros
+from .tensors import Constant, Selection, TensorSymbol, Unit, Zeros
 from .traversal import children, postorder
 
 # A symbolic length counts as this when contraction orders are compared.

@@ -22,9 +22,10 @@ from .einsum import Delta, Einsum, Ones, TensorAdd, View
 from .elementwise import Elementwise, Slot, slot
 from .indices import index_letter
 from .linalg import MatrixFunction
+from .nodes import TensorExpr, flatten
 from .reshape import Reshape
 from .scalar_functions import FUNCTIONS
-from .tensors import Constant, Selection, TensorExpr, TensorSymbol, Unit, Zeros, flatten
+from .tensors import Constant, Selection, TensorSymbol, Unit, Zeros
 from .traversal import children, postorder
 
 # Longer texts are replaced by a summary.

@@ -13,7 +13,8 @@ from sympy import Expr, Mul, S, cancel
 
 from .einsum import View, contract, scale
 from .errors import ShapeError
-from .tensors import Shape, TensorExpr, as_length, same_length
+from .lengths import Shape, as_length, same_length
+from .nodes import TensorExpr
 
 
 class Reshape(TensorExpr):

@@ -44,8 +44,7 @@ def compute(code, *values):
     """Run printed code as a reader would paste it."""
     namespace = {}
     exec(code, namespace)
-    (result,) = namespace["function"](*values)
-    return result
+    return namespace["function"](*values)
 
 
 def logistic_data():

@@ -4,8 +4,10 @@ A program is a list of instructions over the values made before; ``run`` carries
 namespace with NumPy's names, symbols or arrays. All axis lengths are different.
 """
 
+import os
+
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from oracles import assert_close, assert_plain, evaluate, jax64
 from scipy import special
@@ -278,10 +280,13 @@ def jax_results(leaves, program):
     return [np.asarray(part) for part in everything(x, rest)]
 
 
+# Shrinking a failure can take minutes: it is switched on by hand.
 CONFIG = settings(
     derandomize=True,
     deadline=None,
     database=None,
+    report_multiple_bugs=False,
+    phases=[Phase.explicit, Phase.generate, *([Phase.shrink] if "SHRINK" in os.environ else [])],
     suppress_health_check=list(HealthCheck),
 )
 

@@ -1,0 +1,53 @@
+"""Axis lengths and positions: reading and comparing them. Imports only the errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sympy import Expr, sympify
+
+from .errors import ShapeError, TensorError
+
+Shape = tuple[Expr, ...]
+
+
+def as_length(value: Any) -> Expr:
+    """An axis length: a non-negative integer or a SymPy expression that may be one."""
+    if isinstance(value, str) or hasattr(value, "operands"):
+        raise TensorError(f"an axis length must be an integer or a SymPy expression, not {value!r}")
+    length = sympify(value, strict=True)
+    if not isinstance(length, Expr) or length.is_integer is False or length.is_negative:
+        raise ShapeError(f"an axis length must be a non-negative integer, not {value!r}")
+    return length
+
+
+def as_shape(lengths: Iterable[Any]) -> Shape:
+    """A shape from lengths given one by one or as one tuple."""
+    given = tuple(lengths)
+    if len(given) == 1 and isinstance(given[0], (tuple, list)):
+        given = tuple(given[0])
+    return tuple([as_length(length) for length in given])
+
+
+def same_length(a: Expr, b: Expr) -> bool:
+    """Whether two lengths are known to be equal; different symbols are not."""
+    if a is b or a == b:
+        return True
+    if a.is_Atom and b.is_Atom:
+        return False
+    return (a - b).expand() == 0
+
+
+def as_position(value: Any, length: Expr) -> Expr:
+    """A position on an axis, counted from its end when negative; checked where both are known."""
+    if isinstance(value, (str, bool)) or hasattr(value, "operands"):
+        raise TensorError(f"a position must be an integer or an integer symbol, not {value!r}")
+    position = sympify(value, strict=True)
+    if not isinstance(position, Expr) or position.is_integer is False:
+        raise TensorError(f"a position must be an integer or an integer symbol, not {value!r}")
+    if position.is_negative:
+        position += length
+    if (length - position).is_nonpositive or position.is_negative:
+        raise ShapeError(f"position {value} is out of range for an axis of length {length}")
+    return position
