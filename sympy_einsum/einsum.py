@@ -190,14 +190,15 @@ def contract(
     if merged:
         subs = [[_find(merged, label) for label in labels] for labels in subs]
         output = [_find(merged, label) for label in output]
-    if any(type(tensor) is Unit for tensor in tensors):
-        absorbed = True
-        tensors, subs = _merge_units(tensors, subs, output, scalars)
     present = {label for labels in subs for label in labels}
     if absorbed:
+        # What only ones stood on: its sum is its length.
         for label, length in lengths.items():
             if label not in present and label not in output and label not in merged:
                 scalars.append(length)
+    if any(type(tensor) is Unit for tensor in tensors):
+        tensors, subs = _merge_units(tensors, subs, output, scalars)
+        present = {label for labels in subs for label in labels}
     factors = _collect_scalars(scalars) if scalars else []
     if factors is None:
         return Zeros(*[lengths[label] for label in output])
