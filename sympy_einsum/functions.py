@@ -53,12 +53,12 @@ class _StableFunction(Function):
         return self.rewrite(exp)._eval_evalf(prec)
 
     def _eval_is_extended_real(self) -> Any:
-        return self.args[0].is_extended_real
+        return True if all(arg.is_extended_real for arg in self.args) else None
 
     def _numpycode(self, printer: Any, *args: Any) -> str:
         from_row = TABLE[type(self)].numeric
         assert from_row is not None
-        text = from_row.format(printer._print(self.args[0]))
+        text = from_row.format(*map(printer._print, self.args))
         return f"({text.replace('np.', 'numpy.').replace('special.', 'scipy.special.')})"
 
 
@@ -134,6 +134,33 @@ class softplus(_StableFunction):
         return log(1 + exp(x))
 
 
+class logaddexp(_StableFunction):
+    """log(exp(a) + exp(b)).
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import s, t
+    >>> se.logaddexp(s, t).diff(s), se.logaddexp(0, t)
+    (sigmoid(s - t), softplus(t))
+    """
+
+    nargs = 2
+
+    @classmethod
+    def eval(cls, a: Expr, b: Expr) -> Any:
+        """One argument that is zero makes a softplus."""
+        if a.is_zero:
+            return softplus(b)
+        return softplus(a) if b.is_zero else None
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """d/da logaddexp(a, b) = sigmoid(a - b)."""
+        a, b = self.args
+        return sigmoid(a - b) if argindex == 1 else sigmoid(b - a)
+
+    def _eval_rewrite_as_exp(self, a: Expr, b: Expr, **kwargs: Any) -> Expr:
+        return log(exp(a) + exp(b))
+
+
 class Row(NamedTuple):
     """How a function is computed, and its derivative where SymPy's is not the one to use."""
 
@@ -163,8 +190,9 @@ def _zero(*args: Any) -> tuple[Any, ...]:
 
 TABLE: dict[type, Row] = {
     relu: Row("np.maximum({0}, 0)"),
-    sigmoid: Row("special.expit({0})"),
+    sigmoid: Row("np.exp(-np.logaddexp(0, -({0})))"),
     softplus: Row("np.logaddexp({0}, 0)"),
+    logaddexp: Row("np.logaddexp({0}, {1})"),
     sympy.Abs: Row("np.abs({0})", lambda x: (sign(x),)),
     sympy.sign: Row("np.sign({0})", _zero),
     sympy.Heaviside: Row("np.heaviside({0}, {1})", _zero),

@@ -332,8 +332,6 @@ def _numpycode(self: TensorExpr, printer: Any, *args: Any) -> str:
     steps, results = _Writer(make_plan([self]), names, lengths, backend, prefix="_t").write()
     parts = [f"{target} := {text}" if target else text for target, text in steps]
     code = f"({', '.join([*(f'({part})' for part in parts), *results])},)[-1]"
-    if any(key in code for key in backend.support):
-        raise UnsupportedError("sympy.lambdify can't compute adj; use sympy_einsum.lambdify")
     if "special." in code and not isinstance(printer, SciPyPrinter):
         raise UnsupportedError("this expression needs SciPy: sympy.lambdify(..., modules='scipy')")
     code = re.sub(r"\bspecial\.", "scipy.special.", code)

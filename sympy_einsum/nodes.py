@@ -392,7 +392,12 @@ class TensorExpr(Expr):
         """SymPy's ``subs``; strings are refused, since SymPy would evaluate them."""
         if any(isinstance(part, str) for part in _flat(args)):
             raise TensorError("subs takes symbols and expressions, not strings")
-        return super().subs(*args, **kwargs)
+        if not kwargs.pop("simultaneous", False):
+            return super().subs(*args, **kwargs)
+        # SymPy goes through scalar dummies, which can't stand for tensors; a rule is simultaneous.
+        pairs = args if len(args) == 2 else args[0]
+        rule = dict([pairs] if len(args) == 2 else pairs)
+        return substitute(self, {sympify(k): sympify(v) for k, v in rule.items()}, stock_rules=True)
 
     def _subs(self, old: Any, new: Any, **hints: Any) -> Any:
         return substitute(self, {old: new}, stock_rules=True)
@@ -434,7 +439,9 @@ def substitute(root: Any, rule: dict[Any, Any], stock_rules: bool = False) -> An
 
     def image(expr: Basic) -> Any:
         if expr not in images:
-            images[expr] = expr.subs(rule) if stock_rules else expr.xreplace(rule)
+            images[expr] = (
+                expr.subs(rule, simultaneous=True) if stock_rules else expr.xreplace(rule)
+            )
         return images[expr]
 
     rule = {old: _replacement(old, new, image) for old, new in rule.items()}

@@ -28,7 +28,7 @@ from sympy import pi as pi
 from . import operations as ops
 from .elementwise import as_operand, elementwise
 from .errors import TensorError, UnsupportedError
-from .functions import sigmoid, softplus
+from .functions import logaddexp, sigmoid, softplus
 from .lengths import as_shape
 from .linalg import det as _det
 from .linalg import inv as _inv
@@ -40,10 +40,6 @@ newaxis = None
 
 
 # --- elementwise functions: NumPy's and SciPy's name -> a scalar SymPy function -------------------
-
-
-def _log_of_sum(a: Any, b: Any) -> Any:
-    return sympy.log(sympy.exp(a) + sympy.exp(b))
 
 
 def _xlogy(a: Any, b: Any) -> Any:
@@ -59,7 +55,7 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "log2": lambda x: sympy.log(x) / sympy.log(2),
     "log10": lambda x: sympy.log(x) / sympy.log(10),
     "log1p": lambda x: sympy.log(1 + x),
-    "logaddexp": _log_of_sum,
+    "logaddexp": logaddexp,
     "sqrt": sympy.sqrt,
     "cbrt": lambda x: sympy.sign(x) * sympy.cbrt(sympy.Abs(x)),
     "square": lambda x: x**2,

@@ -42,9 +42,6 @@ def _bracket(text: Text, level: int) -> str:
 class _Form:
     """How the parts of a text are spelled; the one place where str, srepr and LaTeX differ."""
 
-    times = "*"
-    left, right = "(", ")"
-
     def __init__(self, printer: Any):
         self.printer = printer
 
@@ -74,6 +71,15 @@ class _Form:
     def product(self, subscripts: str, operands: list[Text]) -> Text:
         """An einsum."""
         return self.call("einsum", repr(subscripts), *[text for text, _ in operands])
+
+    def scaled(self, number: Any, factors: list[str]) -> str:
+        """A product with a numeric coefficient; a fraction's denominator comes last."""
+        sign = "-" if number.is_negative else ""
+        number = abs(number)
+        divisor = number.q if number.is_Rational else 1
+        number *= divisor
+        parts = factors if number is S.One else [self.printer._print(number), *factors]
+        return sign + "*".join(parts) + (f"/{divisor}" if divisor != 1 else "")
 
     def transposed(self, operand: Text) -> Text:
         """A matrix transposed."""
@@ -117,6 +123,9 @@ class _ReprForm(_Form):
     def stock(self, expr: Any) -> Text:
         return self.printer._print(expr), ATOM
 
+    def scaled(self, number: Any, factors: list[str]) -> str:
+        return "*".join([self.printer._print(number), *factors])
+
     def symbol(self, node: TensorSymbol) -> str:
         name, shape, assumptions = node.data
         lengths = self.lengths(shape) + ("," if len(shape) == 1 else "")
@@ -127,8 +136,10 @@ class _ReprForm(_Form):
 class _LatexForm(_Form):
     """LaTeX: einsum in the notation #(ij,j → i; A, x)."""
 
-    times = r" "
-    left, right = r"\left(", r"\right)"
+    def scaled(self, number: Any, factors: list[str]) -> str:
+        sign = "-" if number.is_negative else ""
+        parts = factors if abs(number) is S.One else [self.printer._print(abs(number)), *factors]
+        return sign + " ".join(parts)
 
     def symbol(self, node: TensorSymbol) -> str:
         return latex_name(node.name, self.printer)
@@ -246,22 +257,14 @@ def _view_text(node: View, below: dict[Any, Text], form: _Form) -> Text:
             body = _merged_text(node, below, form)
         else:
             body = _product_text(node, node.output, below, form, skip=len(node.scalars))
-    factors = [below[scalar] for scalar in node.scalars]
-    if not factors:
+    if not node.scalars:
         return body
-    sign = ""
-    if node.coefficient is S.NegativeOne:
-        sign, factors = "-", factors[1:]
-    rest = [_bracket(factor, PRODUCT) if k else _lead(factor) for k, factor in enumerate(factors)]
-    if not factors:
-        return sign + _bracket(body, PRODUCT), PRODUCT
-    return sign + form.times.join([*rest, _bracket(body, POWER)]), PRODUCT
-
-
-def _lead(factor: Text) -> str:
-    return (
-        factor[0] if factor[0][:1] == "-" and factor[0][1:].isdigit() else _bracket(factor, PRODUCT)
-    )
+    number = node.coefficient
+    others = node.scalars[1:] if node.scalars[0].is_Number else node.scalars
+    # SymPy multiplies a number into a sum at once, so sums stand behind the tensor.
+    before = [_bracket(below[scalar], PRODUCT) for scalar in others if not scalar.is_Add]
+    after = [_bracket(below[scalar], PRODUCT) for scalar in others if scalar.is_Add]
+    return form.scaled(number, [*before, _bracket(body, POWER), *after]), PRODUCT
 
 
 def _products(node: View) -> tuple[Any, ...]:

@@ -101,6 +101,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 FUNCTIONS.update(
     {
         function.__name__: _on_tensors(function, function.__name__)
-        for function in (functions.relu, functions.sigmoid, functions.softplus)
+        for function in (
+            functions.relu,
+            functions.sigmoid,
+            functions.softplus,
+            functions.logaddexp,
+        )
     }
 )

@@ -174,3 +174,9 @@ class NumpyExpressionBackend(NumpyBackend):
         if add:
             return f"np.add({diagonal}, {value}, out={diagonal})"
         return f"np.copyto({diagonal}, {value})"
+
+    def adj(self, operands: Texts) -> str:
+        """The adjugate, as in the function ``adjugate``."""
+        rest = "[np.prod(np.delete(u[1], i)) for i in range(len(u[1]))]"
+        value = f"np.linalg.det(u[0] @ u[2]) * (u[2].conj().T * {rest}) @ u[0].conj().T"
+        return f"(lambda u: {value})(np.linalg.svd({operands[0]}))"

@@ -24,6 +24,7 @@ class _ScalarPrinter(SciPyPrinter):
 
     def __init__(self, names: dict[str, str]):
         super().__init__({"allow_unknown_functions": False, "fully_qualified_modules": True})
+        self.printmethod = "_no_hook"  # what stock printing would ask our functions for
         self._names = names
 
     def _print_Symbol(self, expr: Any) -> str:

@@ -1,0 +1,447 @@
+"""Deep and widely shared graphs: every operation ends, in work linear in the graph, alone and
+inside stock expressions. Work is counted in function calls and nodes, never in seconds."""
+
+import copy
+import functools
+import gc
+import pickle
+import sys
+import threading
+
+import numpy as np
+import pytest
+import sympy
+from oracles import assert_close, evaluate, graph, k, m, n
+from sympy import Symbol, symbols
+
+import sympy_einsum as se
+
+t, u = symbols("t u")
+x = se.TensorSymbol("x", (n,))
+y = se.TensorSymbol("y", (n,))
+z = se.TensorSymbol("z", (n,))
+A = se.TensorSymbol("A", (n, n))
+DEPTH = 10_000
+WIDTH = 1000
+
+rng = np.random.default_rng(5)
+ROTATION = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+POINT = np.array([-0.5, -0.2, -0.8])
+DATA = {x: POINT, y: np.array([0.3, -0.1, 0.2]), A: ROTATION}
+
+
+def iterate(step, start, count):
+    for _ in range(count):
+        start = step(start)
+    return start
+
+
+STEPS = {
+    "sine": (lambda e: se.sin(e), lambda e: np.sin(e)),
+    "product": (lambda e: A @ e, lambda e: ROTATION @ e),
+    "layer": (lambda e: se.tanh(A @ e + y), lambda e: np.tanh(ROTATION @ e + DATA[y])),
+    "sum": (lambda e: se.cos(e) + y, lambda e: np.cos(e) + DATA[y]),
+    "same summand": (lambda e: e + y, lambda e: e + DATA[y]),
+    "shared": (lambda e: e * e + se.sin(e), lambda e: e * e + np.sin(e)),
+    "scalars between": (
+        lambda e: se.tanh(e) / (1 + (e @ e)) + x,
+        lambda e: np.tanh(e) / (1 + (e @ e)) + POINT,
+    ),
+}
+
+
+@functools.cache
+def chain(name, count):
+    return iterate(STEPS[name][0], x, count)
+
+
+LONG = {
+    "sine": DEPTH,
+    "product": DEPTH,
+    "layer": DEPTH // 3,
+    "sum": DEPTH // 2,
+    "same summand": DEPTH,
+    "shared": WIDTH,
+    "scalars between": WIDTH,
+}
+long = pytest.mark.parametrize("name", LONG)
+
+
+def long_chain(name):
+    return chain(name, LONG[name])
+
+
+def reference(name):
+    return iterate(STEPS[name][1], POINT, LONG[name])
+
+
+def stock(e):
+    """A stock expression around the sum of the entries."""
+    f = e.sum()
+    return sympy.sin(f) * t + f**2
+
+
+def calls(function):
+    """How many functions are called on the way: a measure of work that no clock disturbs."""
+    count = 0
+
+    def watch(frame, event, argument):
+        nonlocal count
+        if event in ("call", "c_call"):
+            count += 1
+
+    gc.collect()
+    gc.disable()
+    sys.setprofile(watch)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+        gc.enable()
+    return count
+
+
+# --- every operation, on every graph ------------------------------------------------------------------
+
+
+@long
+def test_build_hash_and_compare(name):
+    e = long_chain(name)
+    again = iterate(STEPS[name][0], x, LONG[name])
+    assert e is again
+    assert e == again
+    assert hash(e) == hash(again)
+    assert e != iterate(STEPS[name][0], x, LONG[name] - 1)
+    assert e in {e, x}
+    assert e.shape == (n,)
+    assert e.compare(e) == 0
+    assert stock(e) == stock(again)
+    assert hash(stock(e)) == hash(stock(again))
+
+
+@long
+def test_evaluate(name):
+    value = evaluate([long_chain(name), stock(long_chain(name))], {**DATA, t: 0.7})
+    expected = reference(name)
+    assert_close(value[0], expected)
+    assert_close(value[1], np.sin(expected.sum()) * 0.7 + expected.sum() ** 2)
+
+
+def central_difference(function, direction, step=1e-5):
+    return (function(step * direction) - function(-step * direction)) / (2 * step)
+
+
+@long
+def test_differentiate(name):
+    e = long_chain(name)
+    gradient = se.gradient(e.sum(), x)
+    assert gradient.shape == (n,)
+    assert se.diff(e.sum(), x) == gradient
+    assert e.sum().diff(x) == gradient
+    assert sympy.diff(e.sum(), x) == gradient
+    value = evaluate(gradient, DATA)
+
+    def shifted(change):
+        global POINT
+        before = POINT
+        POINT = before + change  # the steps read it too
+        try:
+            return iterate(STEPS[name][1], POINT, LONG[name]).sum()
+        finally:
+            POINT = before
+
+    slope = [central_difference(shifted, direction) for direction in np.eye(3)]
+    assert_close(value, slope, 1e-5)
+
+
+@long
+def test_differentiate_inside_a_stock_expression(name):
+    f = long_chain(name).sum()
+    e = stock(long_chain(name))
+    data = {**DATA, t: 0.7}
+    ours, theirs, inner = se.diff(e, x), sympy.diff(e, x), se.gradient(f, x)
+    assert sympy.diff(e, t) == sympy.sin(f) == se.diff(e, t)
+    values = evaluate([ours, theirs, inner, f], data)
+    expected = (0.7 * np.cos(values[3]) + 2 * values[3]) * values[2]
+    assert_close(values[0], expected)
+    assert_close(values[1], expected)
+
+
+@long
+def test_pickle_and_copy(name):
+    e = long_chain(name)
+    for f in (e, se.gradient(e.sum(), x)):
+        assert pickle.loads(pickle.dumps(f)) is f
+        assert copy.copy(f) is f
+        assert copy.deepcopy(f) is f
+    around = stock(e)
+    assert pickle.loads(pickle.dumps(around)) == around
+    assert copy.deepcopy(around) == around
+
+
+@long
+def test_free_symbols_and_has(name):
+    e = long_chain(name)
+    expected = {
+        "sine": {x},
+        "product": {x, A},
+        "layer": {x, y, A},
+        "sum": {x, y},
+        "same summand": {x, y},
+        "shared": {x},
+        "scalars between": {x},
+    }[name]
+    assert e.free_symbols - {n} == expected
+    assert stock(e).free_symbols - {n} == expected | {t}
+    for f in (e, stock(e)):
+        assert f.has(x)
+        assert not f.has(z)
+        assert not f.has(u)
+        assert f.atoms(se.TensorSymbol) == expected
+    assert e.has(n)
+
+
+@long
+def test_substitute(name):
+    e = long_chain(name)
+    step = STEPS[name][0]
+    renamed = e.subs(x, z)
+    assert renamed == e.xreplace({x: z})
+    assert renamed.subs(z, x) is e
+    assert not renamed.has(x)
+    if name != "scalars between":
+        assert renamed == iterate(step, z, LONG[name])
+    assert e.subs(n, 3).shape == (3,)
+    assert e.xreplace({k: m}) is e
+    around = stock(e)
+    assert around.subs(x, z).subs(z, x) == around
+    assert around.xreplace({x: z}).xreplace({z: x}) == around
+    assert around.subs(t, 2).free_symbols.isdisjoint({t})
+
+
+TEXT_LIMIT = 1000
+
+
+@long
+@pytest.mark.parametrize(
+    "printer", [str, repr, sympy.srepr, sympy.latex, sympy.pretty, se.latex, se.pretty]
+)
+def test_print(name, printer):
+    """The length of the text is linear in the graph, stock expressions included."""
+    e = long_chain(name)
+    for f in (e, e.sum(), stock(e)):
+        text = printer(f)
+        assert 0 < len(text) < TEXT_LIMIT * LONG[name]
+
+
+@long
+def test_srepr_round_trip(name):
+    e = chain(name, 300)
+    namespace = {**vars(sympy), **vars(se)}
+    try:
+        back = eval(sympy.srepr(e), namespace)
+    except (RecursionError, MemoryError, SyntaxError):
+        pytest.skip("Python's parser doesn't nest that deep")
+    assert back is e
+
+
+@long
+@pytest.mark.parametrize(
+    "operation",
+    [
+        sympy.expand,
+        sympy.simplify,
+        sympy.count_ops,
+        sympy.cse,
+        sympy.srepr,
+        sympy.factor,
+        sympy.together,
+        sympy.powsimp,
+        lambda e: e.doit(),
+        lambda e: sympy.series(e, t, 0, 3),
+        lambda e: sympy.solve(e - 1, t),
+        lambda e: sympy.Poly(e, t),
+        lambda e: e.replace(sympy.sin, sympy.cos),
+        lambda e: e.is_polynomial(t),
+        lambda e: e.is_real,
+        lambda e: e.is_zero,
+        lambda e: e.is_constant(x),
+        lambda e: e.evalf(),
+        lambda e: sympy.default_sort_key(e),
+        lambda e: list(sympy.preorder_traversal(e)),
+        lambda e: sympy.integrate(e, t),
+        lambda e: e.find(Symbol),
+        lambda e: e.match(Symbol("w") + e),
+        lambda e: e.as_coefficients_dict(),
+        lambda e: e + 1 - e,
+    ],
+)
+def test_stock_operations_end(name, operation):
+    operation(stock(long_chain(name)))
+    operation(long_chain(name).sum())
+
+
+@long
+def test_stock_operations_on_the_tensor_itself_end(name):
+    e = long_chain(name)
+    for operation in (sympy.expand, sympy.simplify, sympy.count_ops, sympy.cse, lambda e: e.doit()):
+        operation(e)
+    assert e - e == se.Zeros(n)
+    assert (e + e) == 2 * e
+    assert sympy.sympify(e) is e
+
+
+# --- the growth of the work -------------------------------------------------------------------------
+
+SMALL, LARGE = 150, 600
+GROWTH = (LARGE / SMALL) * 1.35
+
+WORK = {
+    "build": lambda step, e, count: iterate(step, se.sin(z * z), count),
+    "differentiate": lambda step, e, count: se.gradient(e.sum(), x),
+    "Jacobian": lambda step, e, count: se.diff(e, x, mode="forward"),
+    "pickle": lambda step, e, count: pickle.loads(pickle.dumps(e)),
+    "lambdify": lambda step, e, count: se.lambdify([x, y, A], e),
+    "substitute": lambda step, e, count: e.subs(x, z),
+    "exchange": lambda step, e, count: e.xreplace({x: z}),
+    "free symbols": lambda step, e, count: e.free_symbols,
+    "has": lambda step, e, count: e.has(z),
+    "atoms": lambda step, e, count: e.atoms(),
+    "str": lambda step, e, count: str(e),
+    "srepr": lambda step, e, count: sympy.srepr(e),
+    "latex": lambda step, e, count: sympy.latex(e),
+    "stock derivative": lambda step, e, count: sympy.diff(stock(e), x),
+    "stock substitution": lambda step, e, count: stock(e).subs(x, z),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("work", WORK)
+def test_work_grows_linearly(name, work):
+    step = STEPS[name][0]
+    small, large = (
+        calls(lambda count=count: WORK[work](step, chain(name, count), count))
+        for count in (SMALL, LARGE)
+    )
+    assert large <= GROWTH * small + 5000, f"{small} calls for {SMALL}, {large} for {LARGE}"
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_gradient_stays_within_a_constant_of_its_expression(name):
+    ratios = []
+    for count in (SMALL, LARGE):
+        f = chain(name, count).sum()
+        nodes, gradient_nodes = len(graph(f)), len(graph(f, se.gradient(f, x)))
+        assert gradient_nodes <= 10 * nodes + 20
+        ratios.append(gradient_nodes / nodes)
+    assert ratios[1] <= 1.2 * ratios[0] + 1
+
+
+def test_a_joint_gradient_stays_within_a_constant_of_its_expression():
+    """Fifty layers with weights of their own: one sweep, shared between all variables."""
+    sizes = []
+    for count in (25, 50, 100):
+        e, weights = x, []
+        for layer in range(count):
+            weights.append(se.TensorSymbol(f"W{layer}", (n, n)))
+            e = se.tanh(weights[-1] @ e)
+        f = (e * e).sum()
+        gradients = se.gradient(f, weights)
+        assert len(gradients) == count
+        sizes.append((len(graph(f)), len(graph(f, *gradients))))
+    for nodes, with_gradients in sizes:
+        assert with_gradients <= 6 * nodes + 20
+    (_, first), (_, second), (_, third) = sizes
+    assert (third - second) <= 1.1 * 2 * (second - first)
+
+
+def test_the_source_is_linear_in_the_graph():
+    lengths = [
+        len(se.lambdify([x], se.gradient(chain("shared", count).sum(), x)).source.splitlines())
+        for count in (100, 200, 400)
+    ]
+    assert lengths[2] - lengths[1] <= 1.1 * 2 * (lengths[1] - lengths[0])
+
+
+def test_a_wide_sum_of_different_terms():
+    names = [se.TensorSymbol(f"x{j}", (n,)) for j in range(2000)]
+    total = sum(names)
+    assert total == sum(reversed(names))
+    assert se.gradient(total.sum(), names[1234]) == se.Ones(n)
+    data = {name: np.full(3, 0.5) for name in names}
+    assert_close(evaluate(total, data), np.full(3, 1000.0))
+
+
+def test_an_einsum_of_many_operands_and_an_array_of_high_order():
+    vectors = [se.TensorSymbol(f"v{j}", (n,)) for j in range(12)]
+    labels = "abcdefghijkl"
+    outer = se.einsum(",".join(labels) + "->" + labels, *vectors)
+    assert outer.order == 12
+    back = se.einsum(f"{labels},{','.join(labels)}->", outer, *vectors)
+    assert se.diff(back, vectors[3]).shape == (n,)
+    operands, subscripts = [], []
+    for j in range(50):
+        operands.append(se.TensorSymbol(f"M{j}", (n, n)))
+        subscripts.append([j, j + 1])
+    items = [item for pair in zip(operands, subscripts, strict=True) for item in pair]
+    product = se.einsum(*items, [0, 50])
+    assert product.shape == (n, n)
+    data = dict.fromkeys(operands, ROTATION)
+    assert_close(evaluate(product, data), np.linalg.matrix_power(ROTATION, 50))
+
+
+# --- sharing and threads -----------------------------------------------------------------------------
+
+
+def test_shared_subexpressions_are_computed_once():
+    e = se.exp(A @ x)
+    f = e * e + se.sin(e) + e.sum() * e
+    function = se.lambdify([A, x], [f, se.gradient(f.sum(), x)])
+    assert function.source.count("exp(") == 1
+
+
+def test_threads_get_the_same_objects():
+    barrier = threading.Barrier(4)
+    built, errors = [None] * 4, []
+
+    def build(slot):
+        try:
+            barrier.wait()
+            nodes = []
+            for j in range(400):
+                w = se.TensorSymbol(f"thread{j}", (n,))
+                e = se.exp(A @ w) + w * j
+                nodes += [w, e, se.einsum("i,j->ij", e, w), e @ w]
+                nodes.append(se.diff(sympy.sin(e @ w) * t, w))
+            built[slot] = nodes
+        except Exception as error:
+            errors.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=build, args=(slot,)) for slot in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not errors
+    for nodes in zip(*built, strict=True):
+        assert all(node is nodes[0] for node in nodes)
+
+
+def test_unused_nodes_are_collected():
+    """The table of nodes holds no references: what nobody uses goes away."""
+    import weakref
+
+    node = se.exp(se.TensorSymbol("ephemeral", (n,))) @ se.TensorSymbol("ephemeral", (n,))
+    try:
+        watch = weakref.ref(node)
+    except TypeError:
+        pytest.skip("nodes can't be referenced weakly")
+    del node
+    sympy.core.cache.clear_cache()
+    gc.collect()
+    assert watch() is None
