@@ -379,6 +379,10 @@ class TensorExpr(Expr):
 
     # --- substitution
 
+    def xreplace(self, rule: Any) -> Any:
+        """Replace nodes, symbols and lengths exactly, all at once."""
+        return self._xreplace(rule)[0]
+
     def _xreplace(self, rule: Any) -> tuple[Any, bool]:
         if self in rule:
             return rule[self], True

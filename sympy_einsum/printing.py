@@ -262,8 +262,9 @@ def _view_text(node: View, below: dict[Any, Text], form: _Form) -> Text:
     number = node.coefficient
     others = node.scalars[1:] if node.scalars[0].is_Number else node.scalars
     # SymPy multiplies a number into a sum at once, so sums stand behind the tensor.
-    before = [_bracket(below[scalar], PRODUCT) for scalar in others if not scalar.is_Add]
-    after = [_bracket(below[scalar], PRODUCT) for scalar in others if scalar.is_Add]
+    sums = [s for s in others if s.is_Add or (s.is_Mul and any(arg.is_Add for arg in s.args))]
+    before = [_bracket(below[scalar], PRODUCT) for scalar in others if scalar not in sums]
+    after = [_bracket(below[scalar], PRODUCT) for scalar in sums]
     return form.scaled(number, [*before, _bracket(body, POWER), *after]), PRODUCT
 
 
