@@ -301,8 +301,11 @@ def _canonical(
             found = _collect_scalars([*factors, dense])
             assert found is not None
             factors, tensors, subs = found, [], []
-    elif tensors and not factors and list(output) == list(subs[0]) and len(present) == len(output):
-        return tensors[0]
+    if tensors and list(output) == list(subs[0]) and len(present) == len(output):
+        if not factors:
+            return tensors[0]
+        if len(factors) == 1 and factors[0].is_Number and isinstance(tensors[0], TensorAdd):
+            return _collect_terms(factors[0], tensors)
     number = _number_labels([*subs, output])
     core_indices = [tuple([number[label] for label in labels]) for labels in subs]
     data = (
@@ -378,6 +381,14 @@ def scale(factor: Any, tensor: Any) -> Any:
     return contract((factor, tensor), ((), axes), axes, dict(enumerate(tensor.shape)))
 
 
+def _multiple(number: Any, core: Any) -> Any:
+    """A number times a term; a sum too long to be flattened stays whole."""
+    if not isinstance(core, TensorAdd):
+        return scale(number, core)
+    axes = tuple(range(core.order))
+    return View._intern((number, core), (((), axes), axes, core.shape), core.shape)
+
+
 def split_coefficient(tensor: Any) -> tuple[Any, Any]:
     """The numeric factor of a term and the rest."""
     if isinstance(tensor, View) and tensor.coefficient is not S.One:
@@ -387,8 +398,13 @@ def split_coefficient(tensor: Any) -> tuple[Any, Any]:
 
 def tensor_sum(terms: Sequence[Any]) -> Any:
     """The canonical sum of tensors of one shape: like terms collected, zeros gone."""
+    return _collect_terms(S.One, terms)
+
+
+def _collect_terms(factor: Any, terms: Sequence[Any]) -> Any:
+    """A number times a sum, multiplied out, so that ``2 * (A + B)`` is ``(A + B) + (A + B)``."""
     collected: dict[Any, Any] = {}
-    pending = [(S.One, term) for term in reversed(terms)]
+    pending = [(factor, term) for term in reversed(terms)]
     while pending:
         outer, term = pending.pop()
         coefficient, core = split_coefficient(term)
@@ -403,5 +419,5 @@ def tensor_sum(terms: Sequence[Any]) -> Any:
     if not kept:
         return Zeros(*terms[0].shape)
     kept.sort(key=lambda pair: sort_key(pair[0]))
-    scaled = tuple([core if c is S.One else scale(c, core) for core, c in kept])
+    scaled = tuple([core if c is S.One else _multiple(c, core) for core, c in kept])
     return scaled[0] if len(scaled) == 1 else TensorAdd._intern(scaled, (), terms[0].shape)

@@ -25,7 +25,7 @@ from .plan import Plan, make_plan
 from .tensors import TensorSymbol
 
 # Names that generated code uses itself.
-RESERVED = {"np", "special", "adjugate", "function", "print", "None"}
+RESERVED = {"np", "numpy", "scipy", "special", "adjugate", "function"}
 # Instructions that are short and cheap enough to stand inside the one that uses them.
 INLINE = {"transpose", "index", "cut", "argument"}
 
@@ -135,6 +135,12 @@ def check_arguments(symbols: Sequence[Any], values: Sequence[Any]) -> list[Any]:
                     )
             else:
                 compound.append((symbol, axis, length, given))
+    for symbol, value in zip(symbols, values, strict=True):
+        if symbol in known and known[symbol][0] != value:
+            raise ShapeError(
+                f"argument {symbol} is {value}, but {symbol} is {known[symbol][0]}, from "
+                f"{known[symbol][1]}"
+            )
     for symbol, axis, length, given in compound:
         expected = length.xreplace({s: Integer(value) for s, (value, _) in known.items()})
         if expected.is_Integer and int(expected) != given:
@@ -322,7 +328,7 @@ def _numpycode(self: TensorExpr, printer: Any, *args: Any) -> str:
     symbols = sorted(free - known, key=str)
     for symbol in symbols:
         name = symbol.name
-        if argument_names([symbol]) != [name] or name in _STOCK_NAMES:
+        if argument_names([symbol]) != [name]:
             raise UnsupportedError(
                 f"sympy.lambdify can't take the name {name!r} safely; use sympy_einsum.lambdify"
             )
@@ -338,5 +344,4 @@ def _numpycode(self: TensorExpr, printer: Any, *args: Any) -> str:
     return re.sub(r"\bnp\.", "numpy.", code)
 
 
-_STOCK_NAMES = {"numpy", "scipy"}
 TensorExpr._numpycode = _numpycode

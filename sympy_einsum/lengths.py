@@ -5,19 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sympy import Expr, sympify
+from sympy import Expr, S, SympifyError, sympify
 
 from .errors import ShapeError, TensorError
 
 Shape = tuple[Expr, ...]
 
 
+def as_scalar(value: Any, what: str) -> Expr:
+    """A SymPy scalar from a number or an expression; strings are never evaluated."""
+    try:
+        expr = sympify(value, strict=True)
+    except SympifyError:
+        expr = None
+    if not isinstance(expr, Expr) or hasattr(expr, "shape"):
+        raise TensorError(f"{what} must be a number or a SymPy scalar, not {value!r}")
+    return expr
+
+
 def as_length(value: Any) -> Expr:
     """An axis length: a non-negative integer or a SymPy expression that may be one."""
-    if isinstance(value, str) or hasattr(value, "operands"):
-        raise TensorError(f"an axis length must be an integer or a SymPy expression, not {value!r}")
-    length = sympify(value, strict=True)
-    if not isinstance(length, Expr) or length.is_integer is False or length.is_negative:
+    length = as_scalar(value, "an axis length")
+    if length.is_integer is False or length.is_negative or length is S.NaN:
         raise ShapeError(f"an axis length must be a non-negative integer, not {value!r}")
     return length
 
@@ -41,10 +50,8 @@ def same_length(a: Expr, b: Expr) -> bool:
 
 def as_position(value: Any, length: Expr) -> Expr:
     """A position on an axis, counted from its end when negative; checked where both are known."""
-    if isinstance(value, (str, bool)) or hasattr(value, "operands"):
-        raise TensorError(f"a position must be an integer or an integer symbol, not {value!r}")
-    position = sympify(value, strict=True)
-    if not isinstance(position, Expr) or position.is_integer is False:
+    position = as_scalar(value, "a position")
+    if position.is_integer is False or isinstance(value, bool):
         raise TensorError(f"a position must be an integer or an integer symbol, not {value!r}")
     if position.is_negative:
         position += length

@@ -26,7 +26,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 from weakref import WeakValueDictionary
 
-from sympy import Basic, Expr, Integer, S, sympify
+from sympy import Basic, Expr, Integer, S, SympifyError, sympify
 from sympy.core.expr import AtomicExpr
 
 from .errors import ShapeError, TensorError, UnsupportedError
@@ -309,7 +309,7 @@ class TensorExpr(Expr):
         """Whether any of the given symbols (lengths included), nodes or types occurs."""
         nodes = set(postorder([self]))
         types = tuple(p for p in patterns if isinstance(p, type))
-        wanted = {sympify(p) for p in patterns if not isinstance(p, type)}
+        wanted = {_pattern(p) for p in patterns if not isinstance(p, type)}
         if wanted & nodes or wanted & self._leaves():
             return True
         inside = {
@@ -413,6 +413,13 @@ class TensorExpr(Expr):
         )
 
 
+def _pattern(value: Any) -> Any:
+    try:
+        return sympify(value, strict=True)  # a string would be evaluated
+    except SympifyError:
+        raise TensorError(f"a symbol, an expression or a type is needed, not {value!r}") from None
+
+
 def _flat(items: Any) -> list[Any]:
     if isinstance(items, dict):
         return [part for pair in items.items() for part in pair]
@@ -468,6 +475,8 @@ def substitute(root: Any, rule: dict[Any, Any], stock_rules: bool = False) -> An
 
 def _replacement(old: Any, new: Any, image: Callable[[Basic], Basic]) -> Any:
     """``new``, checked to fit in the place of ``old``."""
+    if not isinstance(new, Basic) or (hasattr(new, "shape") and not isinstance(new, TensorExpr)):
+        raise TensorError(f"can't replace {old} by {new}, of type {type(new).__name__}")
     shape = new.shape if isinstance(new, TensorExpr) else ()
     expected = old.shape if isinstance(old, TensorExpr) else ()
     if len(shape) != len(expected):

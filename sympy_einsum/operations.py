@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from sympy import Add, Expr, Integer, Mul, Ne, Piecewise, Pow, S, exp, log, sympify
+from sympy import Add, Expr, Integer, Mul, Ne, Piecewise, Pow, S, exp, log
 from sympy.logic.boolalg import Boolean
 
 from .einsum import Delta, Ones, contract, tensor_sum
@@ -26,7 +26,7 @@ from .elementwise import (
 )
 from .errors import ShapeError, TensorError, UnsupportedError
 from .indices import EllipsisAxis, parse_subscripts, resolve_labels
-from .lengths import Shape, as_shape, same_length
+from .lengths import Shape, as_scalar, as_shape, same_length
 from .linalg import inv
 from .nodes import TensorExpr
 from .reshape import reshape as reshape_tensor
@@ -501,7 +501,7 @@ def var(A: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
     A = as_operand(A)
     centred = add(A, multiply(-1, _spread(mean(A, axis, keepdims=True), A)))
     total = sum_(power(centred, 2), axis, keepdims)
-    return divide(total, _count(A, axis) - sympify(ddof, strict=True))
+    return divide(total, _count(A, axis) - as_scalar(ddof, "ddof"))
 
 
 def _spread(reduced: Any, A: Any) -> Any:
@@ -546,7 +546,7 @@ def norm(A: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         return power(sum_(power(A, 2), axis, keepdims), S.Half)
     if isinstance(ord, str) or len(over) != 1:
         raise UnsupportedError(f"norm supports ord=None, 'fro' and vector p-norms, not ord={ord!r}")
-    p = sympify(ord, strict=True)
+    p = as_scalar(ord, "ord")
     if p.is_infinite or p.is_zero:
         raise UnsupportedError(f"norm supports finite non-zero ord, not {ord!r}")
     absolute = elementwise(abs, A)
@@ -643,7 +643,8 @@ def _selection(length: Expr, cut: slice) -> Any:
         return None
     step = 1 if cut.step is None else int(cut.step)
     if length.is_Integer and all(
-        part is None or sympify(part).is_Integer for part in (cut.start, cut.stop)
+        part is None or as_scalar(part, "a bound of a slice").is_Integer
+        for part in (cut.start, cut.stop)
     ):
         start, stop = (None if part is None else int(part) for part in (cut.start, cut.stop))
         known = range(int(length))[start:stop:step]
@@ -663,8 +664,8 @@ def _selection(length: Expr, cut: slice) -> Any:
 
 def _bound(value: Any, length: Expr) -> Expr:
     """A bound of a slice, counted from the end when it is negative."""
-    bound = sympify(value, strict=True)
-    if not isinstance(bound, Expr) or bound.is_integer is False:
+    bound = as_scalar(value, "a bound of a slice")
+    if bound.is_integer is False:
         raise TensorError(f"the bounds of a slice are integers or integer symbols, not {value!r}")
     return length + bound if bound.is_negative else bound
 

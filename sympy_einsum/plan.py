@@ -33,6 +33,8 @@ from .traversal import children, postorder
 NOMINAL_LENGTH = 100
 # A product used once merges into the product that uses it, up to this many operands.
 MAX_MERGED = 6
+# Instructions whose result may share memory with their operand.
+VIEWS = {"transpose", "index", "cut", "diagonal", "reshape", "broadcast"}
 # Dynamic programming over contraction orders is exact, but takes long beyond this.
 MAX_DP_OPERANDS = 16
 # Python's parser limits nesting; deeper scalar expressions are cut into instructions.
@@ -118,11 +120,14 @@ class _Builder:
         return self._values[node]
 
     def result(self, expr: Any) -> int:
-        """A result the caller may keep: not a view of an argument that repeats entries."""
-        number = self.value(expr)
-        if self.instructions[number].op == "broadcast":
-            return self.emit("copy", number)
-        return number
+        """A result that is the caller's own: no argument or constant, nor a view of one."""
+        number = source = self.value(expr)
+        while self.instructions[source].op in VIEWS:
+            source = self.instructions[source].inputs[0]
+        origin = self.instructions[source]
+        is_input = origin.op == "argument" and getattr(origin.params[0], "shape", None)
+        shared = is_input or origin.op == "constant" or self.instructions[number].op == "broadcast"
+        return self.emit("copy", number) if shared else number
 
     # --- nodes
 

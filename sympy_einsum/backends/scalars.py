@@ -6,6 +6,7 @@ name that a user chose ever gets here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -104,4 +105,6 @@ def print_scalar(expr: Expr, operands: Sequence[str]) -> str:
         raise UnsupportedError(f"no numerical code for {expr}: {error}") from error
     if "Not supported" in text or printer._not_supported:
         raise UnsupportedError(f"no numerical code for {expr}")
-    return text.replace("numpy.", "np.").replace("scipy.special.", "special.")
+    # Whole words only: an operand may be called xnumpy.
+    text = re.sub(r"\bscipy\.special\.", "special.", text)
+    return re.sub(r"\bnumpy\.", "np.", text)
