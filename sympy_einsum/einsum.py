@@ -247,7 +247,7 @@ def _collect_scalars(scalars: list[Any]) -> list[Any] | None:
                 coefficient, scalar = scalar.as_coeff_Mul()
                 number *= coefficient
             rest.append(scalar)
-    if number.is_zero:
+    if not number:  # asking is_zero of a new number costs hundreds of calls
         return None
     if len(rest) > 1:
         factor = scalar_product(rest)
@@ -415,7 +415,7 @@ def _collect_terms(factor: Any, terms: Sequence[Any]) -> Any:
             collected[core] += coefficient
         elif not isinstance(core, Zeros):
             collected[core] = coefficient
-    kept = [(core, c) for core, c in collected.items() if not c.is_zero]
+    kept = [(core, c) for core, c in collected.items() if c]
     if not kept:
         return Zeros(*terms[0].shape)
     kept.sort(key=lambda pair: sort_key(pair[0]))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sympy import Abs, Basic, Expr
+from sympy import Abs, Basic, Expr, Ge, Gt, Le, Lt
 
 from . import operations as ops
 from .differentiation import diff
@@ -36,6 +36,10 @@ def _scalar_or(stock: str, ours: Callable[..., Any]) -> Callable[[Any, Any], Any
 
 def _swapped(ours: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return lambda self, other: ours(other, self)
+
+
+def _compared(relation: Any) -> Callable[[Any, Any], Any]:
+    return lambda self, other: relation(self, as_operand(other))
 
 
 def _subtract(a: Any, b: Any) -> Any:
@@ -99,6 +103,10 @@ METHODS: dict[str, Any] = {
     "__rpow__": _scalar_or("__rpow__", _swapped(ops.power)),
     "__matmul__": ops.matmul,
     "__rmatmul__": _swapped(ops.matmul),
+    "__gt__": _compared(Gt),
+    "__ge__": _compared(Ge),
+    "__lt__": _compared(Lt),
+    "__le__": _compared(Le),
     "__neg__": _negate,
     "__pos__": lambda self: self,
     "__abs__": _absolute,

@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 
 import sympy
 from sympy import S
-from sympy import pi as pi
 
 from . import operations as ops
 from .elementwise import as_operand, elementwise
@@ -37,6 +36,7 @@ from .nodes import TensorExpr
 from .tensors import Zeros
 
 newaxis = None
+pi, e, inf = sympy.pi, sympy.E, sympy.oo
 
 
 # --- elementwise functions: NumPy's and SciPy's name -> a scalar SymPy function -------------------
@@ -140,6 +140,15 @@ def _ufunc(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     apply.__name__ = apply.__qualname__ = name
     apply.__doc__ = f"``numpy.{name}`` entry by entry, on tensors and SymPy scalars."
     return apply
+
+
+def _relation(name: str, relation: Callable[..., Any]) -> Callable[..., Any]:
+    def compare(a: Any, b: Any) -> Any:
+        return relation(as_operand(a), as_operand(b))
+
+    compare.__name__ = compare.__qualname__ = name
+    compare.__doc__ = f"``numpy.{name}``: a SymPy relation between entries, for ``where``."
+    return compare
 
 
 def _refuse(name: str, options: dict[str, Any]) -> None:
@@ -426,7 +435,7 @@ expand_dims, squeeze, broadcast_to, diagonal = (
 )
 
 _ELEMENTWISE = {name: _ufunc(name, function) for name, function in _UFUNCS.items()}
-_ELEMENTWISE.update({name: _ufunc(name, function) for name, function in _RELATIONS.items()})
+_ELEMENTWISE.update({name: _relation(name, kind) for name, kind in _RELATIONS.items()})
 globals().update(_ELEMENTWISE)
 abs = _ELEMENTWISE["absolute"]
 acos, asin, atan = (_ELEMENTWISE[name] for name in ("arccos", "arcsin", "arctan"))

@@ -340,54 +340,54 @@ def as_axes(axis: Any, order: int) -> list[int]:
     return axes
 
 
-def transpose(A: Any, axes: Any = None) -> Any:
+def transpose(a: Any, axes: Any = None) -> Any:
     """The axes in another order, reversed without ``axes``."""
-    A = as_operand(A)
-    order = order_of(A)
+    a = as_operand(a)
+    order = order_of(a)
     new = list(range(order))[::-1] if axes is None else as_axes(tuple(axes), order)
     if len(new) != order:
         raise ShapeError(f"transpose needs each of the {order} axes once, not {tuple(axes)}")
     if not order:
-        return A
-    return contract((A,), (range(order),), new, dict(enumerate(A.shape)))
+        return a
+    return contract((a,), (range(order),), new, dict(enumerate(a.shape)))
 
 
-def swapaxes(A: Any, axis1: int, axis2: int) -> Any:
+def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     """Two axes exchanged."""
-    A = as_operand(A)
-    axes = list(range(order_of(A)))
+    a = as_operand(a)
+    axes = list(range(order_of(a)))
     i, j = as_axis(axis1, len(axes)), as_axis(axis2, len(axes))
     axes[i], axes[j] = axes[j], axes[i]
-    return transpose(A, axes)
+    return transpose(a, axes)
 
 
-def moveaxis(A: Any, source: Any, destination: Any) -> Any:
+def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     """Axes moved to new places, the others keeping their order."""
-    A = as_operand(A)
-    order = order_of(A)
+    a = as_operand(a)
+    order = order_of(a)
     old, new = as_axes(source, order), as_axes(destination, order)
     if len(old) != len(new):
         raise ShapeError(f"moveaxis needs as many sources as destinations, not {old} and {new}")
     axes = [axis for axis in range(order) if axis not in old]
     for place, axis in sorted(zip(new, old, strict=True)):
         axes.insert(place, axis)
-    return transpose(A, axes)
+    return transpose(a, axes)
 
 
-def expand_dims(A: Any, axis: Any) -> Any:
+def expand_dims(a: Any, axis: Any) -> Any:
     """New axes of length 1 at the given places of the result."""
-    A = as_operand(A)
+    a = as_operand(a)
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
-    order = order_of(A) + count
+    order = order_of(a) + count
     new = set(as_axes(axis, order))
-    old = iter(shape_of(A))
-    return reshape(A, [S.One if k in new else next(old) for k in range(order)])
+    old = iter(shape_of(a))
+    return reshape(a, [S.One if k in new else next(old) for k in range(order)])
 
 
-def squeeze(A: Any, axis: Any = None) -> Any:
+def squeeze(a: Any, axis: Any = None) -> Any:
     """Axes of length 1 removed, all of them without ``axis``."""
-    A = as_operand(A)
-    shape = shape_of(A)
+    a = as_operand(a)
+    shape = shape_of(a)
     if axis is None:
         axes = [k for k, length in enumerate(shape) if length is S.One]
     else:
@@ -395,7 +395,7 @@ def squeeze(A: Any, axis: Any = None) -> Any:
         for k in axes:
             if shape[k] is not S.One:
                 raise ShapeError(f"can't squeeze axis {k}: its length is {shape[k]}, not 1")
-    return reshape(A, [length for k, length in enumerate(shape) if k not in axes])
+    return reshape(a, [length for k, length in enumerate(shape) if k not in axes])
 
 
 def reshape(A: Any, *shape: Any) -> Any:
@@ -414,43 +414,43 @@ def ravel(A: Any) -> Any:
     return reshape(A, -1)
 
 
-def broadcast_to(A: Any, shape: Any) -> Any:
+def broadcast_to(array: Any, shape: Any) -> Any:
     """The tensor repeated to a shape: axes of length 1 stretch, new axes come first."""
-    A = as_operand(A)
+    array = as_operand(array)
     new = as_shape(shape if isinstance(shape, (tuple, list)) else (shape,))
-    if not order_of(A):
-        return filled(A, new) if new else A
-    if A.order > len(new):
-        raise ShapeError(f"can't broadcast shape {A.shape} to {new}: it has more axes")
-    wide = reshape(A, (S.One,) * (len(new) - A.order) + A.shape)
+    if not order_of(array):
+        return filled(array, new) if new else array
+    if array.order > len(new):
+        raise ShapeError(f"can't broadcast shape {array.shape} to {new}: it has more axes")
+    wide = reshape(array, (S.One,) * (len(new) - array.order) + array.shape)
     for axis, (old, length) in enumerate(zip(wide.shape, new, strict=True)):
         if old is not S.One and not same_length(old, length):
             raise ShapeError(
-                f"can't broadcast shape {A.shape} to {new}: axis {axis} has length {old}, "
+                f"can't broadcast shape {array.shape} to {new}: axis {axis} has length {old}, "
                 f"not {length} or 1"
             )
     return stretch(wide, new)
 
 
-def diagonal(A: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """The diagonal of two axes, as a new last axis."""
-    A = as_operand(A)
-    if order_of(A) < 2:
-        raise ShapeError(f"diagonal takes a tensor of order 2 or more, not {order_of(A)}")
+    a = as_operand(a)
+    if order_of(a) < 2:
+        raise ShapeError(f"diagonal takes a tensor of order 2 or more, not {order_of(a)}")
     if offset:
-        raise UnsupportedError("diagonal supports offset 0 only; slice first: A[:-1, 1:]")
-    i, j = as_axis(axis1, A.order), as_axis(axis2, A.order)
+        raise UnsupportedError("diagonal supports offset 0 only; slice first: a[:-1, 1:]")
+    i, j = as_axis(axis1, a.order), as_axis(axis2, a.order)
     if i == j:
         raise ShapeError("diagonal needs two different axes")
-    if not same_length(A.shape[i], A.shape[j]):
+    if not same_length(a.shape[i], a.shape[j]):
         raise ShapeError(
-            f"the diagonal of axes {i} and {j} needs equal lengths, but they are {A.shape[i]} "
-            f"and {A.shape[j]}"
+            f"the diagonal of axes {i} and {j} needs equal lengths, but they are {a.shape[i]} "
+            f"and {a.shape[j]}"
         )
-    labels = list(range(A.order))
+    labels = list(range(a.order))
     labels[j] = i
-    output = [k for k in range(A.order) if k not in (i, j)] + [i]
-    return _labelled((A,), (labels,), output, "diagonal")
+    output = [k for k in range(a.order) if k not in (i, j)] + [i]
+    return _labelled((a,), (labels,), output, "diagonal")
 
 
 def diag(A: Any) -> Any:
