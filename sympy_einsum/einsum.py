@@ -301,6 +301,8 @@ def _canonical(
             found = _collect_scalars([*factors, dense])
             assert found is not None
             factors, tensors, subs = found, [], []
+    if tensors and _is_symmetric(tensors[0], subs[0], output):
+        output = subs[0]
     if tensors and list(output) == list(subs[0]) and len(present) == len(output):
         if not factors:
             return tensors[0]
@@ -322,6 +324,20 @@ def _canonical(
             kind = Delta
     shape = tuple([lengths[label] for label in output])
     return kind._intern((*factors, *tensors), data, shape)
+
+
+def _is_symmetric(core: Any, labels: Sequence[Any], output: Sequence[Any]) -> bool:
+    """Whether a product of repeated operands is the same with its axes permuted, as AᵀA is."""
+    if type(core) is not Einsum or len(set(core.operands)) == len(core.operands):
+        return False
+    if len(labels) != len(output) or set(labels) != set(output):
+        return False
+    index_of = dict(zip(labels, core.output, strict=True))
+    permuted = [index_of[label] for label in output]
+    _, subs = _sort_operands(list(core.operands), list(core.subscripts), permuted)
+    number = _number_labels(subs)
+    renamed = tuple([tuple([number[i] for i in term]) for term in subs])
+    return renamed == core.subscripts and [number[i] for i in permuted] == list(core.output)
 
 
 def _number_labels(subs: Iterable[Sequence[Any]]) -> dict[Any, int]:

@@ -456,7 +456,10 @@ class _Builder:
         if not batch and max(len(summed), len(rows), len(columns)) > 1:
             axes = [tuple(term.index(i) for i in summed) for term in (left, right)]
             return self.emit("tensordot", a, b, params=tuple(axes)), (*rows, *columns)
-        if rows and columns and [i for i in output if i not in batch] == [*columns, *rows]:
+        vector_first = not rows and right[-1] in summed and not batch
+        if vector_first or (
+            rows and columns and [i for i in output if i not in batch] == [*columns, *rows]
+        ):
             a, left, rows, b, right, columns = b, right, columns, a, left, rows
         return self._matmul(a, left, b, right, batch, rows, columns, summed, lengths)
 
