@@ -19,8 +19,9 @@ from sympy import Expr, Integer, Symbol
 from .differentiation import diff
 from .errors import TensorError
 from .lambdify import lambdify
+from .matrixcalculus.declarations import read_declarations
 from .operations import shape_of
-from .parsing import parse_with_variables, read_declarations
+from .parsing import parse_with_variables
 from .verification import check_derivative
 
 MAX_ORDER = 10

@@ -32,6 +32,13 @@ LAYERS = [
     "explicit",
     "methods",
     "numpy",
+    "matrixcalculus.reading",
+    "matrixcalculus.declarations",
+    "matrixcalculus.types",
+    "matrixcalculus.operators",
+    "matrixcalculus.functions",
+    "matrixcalculus.program",
+    "matrixcalculus",
     "parsing",
     "printing",
     "plan",
@@ -49,7 +56,7 @@ STRANGERS = [
     ("plan", {"backends", "printing", "parsing", "numpy", "differentiation"}),
     ("lambdify", {"printing", "parsing", "numpy", "differentiation"}),
     ("printing", {"differentiation", "operations", "methods", "numpy"}),
-    ("parsing", {"differentiation", "methods", "numpy"}),
+    ("matrixcalculus", {"differentiation", "methods", "numpy", "parsing"}),
     ("numpy", {"differentiation", "methods"}),
 ]
 

@@ -657,6 +657,17 @@ def test_arguments_are_never_changed():
     assert np.array_equal(array, before)
 
 
+def test_results_share_no_memory_with_arguments():
+    """Who writes into a result doesn't change his data."""
+    array = np.arange(6.0).reshape(2, 3)
+    exprs = [Q, Q.T, Q[0], Q[:, None], Q[:, 1:], snp.ravel(Q)]
+    for result in se.lambdify([Q], exprs)(array):
+        assert not np.shares_memory(result, array)
+    same, again = se.lambdify([Q], [2 * Q, 2 * Q])(array)
+    same += 1
+    assert np.array_equal(again, 2 * array) or same is again
+
+
 # --- strings are never run ------------------------------------------------------------------------
 
 
@@ -742,6 +753,7 @@ def test_strings_are_never_sympified(tmp_path):
     ],
     ids=lambda value: type(value).__name__,
 )
+@pytest.mark.filterwarnings("ignore::sympy.utilities.exceptions.SymPyDeprecationWarning")
 @pytest.mark.parametrize(
     "operation",
     [

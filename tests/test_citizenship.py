@@ -62,7 +62,7 @@ SAMPLES = {
     "ones": se.Ones(n, m),
     "delta": se.Delta(n),
     "delta of matrices": se.Delta(n, m),
-    "constant": se.Constant(np.array([[1.0, -2.5, 3.0], [0.1, 1e-30, 1e300]])),
+    "constant": se.Constant(np.array([[1.0, -2.5, 3.0], [0.1, 1e-30, 1e30]])),
     "integer constant": se.Constant(np.array([1, 2, 3])),
     "transpose": X.T,
     "matrix times vector": X @ v,
@@ -390,8 +390,8 @@ def test_stock_lambdify(name):
 def test_diff_of_a_stock_expression_around_it(name):
     """sympy.diff's chain rule and ours agree on sin(f)*t + f**2."""
     f, e = scalar(SAMPLES[name]), inside(name)
-    if name in ("undefined function", "constant"):
-        pytest.skip("no derivative" if name != "constant" else "overflows")
+    if name == "undefined function":
+        pytest.skip("no derivative")
     assert sympy.expand(sympy.diff(e, t) - se.diff(e, t)) == 0
     for leaf in sorted(f.free_symbols, key=str):
         if not isinstance(leaf, se.TensorSymbol):
@@ -598,6 +598,83 @@ def test_integrals_dont_take_a_function_of_the_variable_for_a_constant():
     result = sympy.integrate(g, t)
     assert result.has(sympy.Integral) or sympy.simplify(result.diff(t) - g) == 0
     assert result != g * t
+
+
+def test_bound_variables_dont_escape():
+    """The derivative of a sum whose terms hold its index inside a tensor: right or refused."""
+    position = Symbol("j", integer=True)
+    for e, value in (
+        (sympy.Sum(x[position] ** 2, (position, 0, n - 1)), lambda a: 2 * a),
+        (
+            sympy.Integral(se.exp(u * x).sum(), (u, 0, 1)),
+            lambda a: (np.exp(a) * (a - 1) + 1) / a**2,
+        ),
+        (
+            sympy.Sum(se.sin(u * x).sum() * u, (u, 1, 2)),
+            lambda a: np.cos(a) + 4 * np.cos(2 * a),
+        ),
+    ):
+        try:
+            derivative = se.diff(e, x)
+            assert derivative.free_symbols.isdisjoint({position, u})
+            actual = evaluate(derivative, {x: np.array([0.5, 1.0, -2.0])})
+        except se.UnsupportedError:
+            continue
+        assert_close(actual, value(np.array([0.5, 1.0, -2.0])))
+
+
+def test_sums_with_a_tensor_part_free_of_the_index():
+    f = x @ y
+    e = sympy.Sum(f**u, (u, 1, 3))
+    data = numeric(f)
+    inner = data[x] @ data[y]
+    derivative = se.diff(e.doit(), x)
+    assert_close(evaluate(derivative, data), (1 + 2 * inner + 3 * inner**2) * data[y])
+    assert se.diff(e, x).shape == (n,)
+
+
+def test_sums_and_integrals_are_compiled_or_refused():
+    f = x @ y
+    data = numeric(f)
+    inner = data[x] @ data[y]
+    for e, value in (
+        (sympy.Sum(t**u, (u, 1, 3)), 0.7 + 0.7**2 + 0.7**3),
+        (sympy.Sum(f**u, (u, 1, 3)), inner + inner**2 + inner**3),
+        (sympy.Product(f + u, (u, 1, 2)), (inner + 1) * (inner + 2)),
+        (sympy.Integral(sympy.exp(u * f), (u, 0, 1)), (np.exp(inner) - 1) / inner),
+    ):
+        try:
+            compiled = se.lambdify([t, *data], e)
+        except se.UnsupportedError:
+            continue
+        assert_close(compiled(0.7, *data.values()), value)
+
+
+def test_stock_code_substitutes_plain_numbers():
+    """SymPy hands xreplace Python numbers, truth values and relations."""
+    f = x @ y
+    assert Lambda(t, f * t)(2) == 2 * f
+    assert (f * t).xreplace({t: 2}) == 2 * f
+    assert (t * x).xreplace({t: 2}) == 2 * x
+    assert (t * x).subs(t, 2.5) == 2.5 * x
+    integral = sympy.integrate(sympy.exp(-f * t), (t, 0, 1))
+    data = numeric(f)
+    inner = data[x] @ data[y]
+    assert_close(evaluate(integral, data), (1 - np.exp(-inner)) / inner)
+    chosen = Piecewise((f, f > 0), (-f, True))
+    assert chosen.xreplace({f > 0: S.true}) == f
+    assert chosen.subs(f > 0, True) == f
+
+
+def test_piecewise_with_tensor_conditions():
+    f = x @ y
+    e = Piecewise((f**2, f > 0), (sympy.sin(f), True))
+    data = numeric(f)
+    inner = data[x] @ data[y]
+    assert inner > 0
+    assert_close(evaluate(se.diff(e, x), data), 2 * inner * data[y])
+    data[y] = -data[y]
+    assert_close(evaluate(se.diff(e, x), data), np.cos(-inner) * data[y])
 
 
 def test_limits_and_series_of_functions_of_the_symbol_are_right_or_refused():

@@ -8,6 +8,7 @@ import os
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from oracles import assert_close, assert_plain, evaluate, jax64
@@ -249,9 +250,9 @@ def symbols_for(leaves):
     ]
 
 
-def arrays_for(leaves):
+def arrays_for(leaves, number=NUMBER):
     rng = np.random.default_rng(11)
-    return [0.7 * rng.standard_normal([NUMBER[axis] for axis in shape]) for shape in leaves]
+    return [0.7 * rng.standard_normal([number[axis] for axis in shape]) for shape in leaves]
 
 
 # scipy.special can't dispatch on stock scalars, which have no hook for it.
@@ -354,3 +355,26 @@ def test_mixed_derivatives_are_symmetric(made):
     data = dict(zip(symbols_for(leaves), arrays_for(leaves), strict=True))
     one, other = evaluate([se.diff(f, x, a), se.diff(f, a, x)], data)
     assert_close(np.moveaxis(one, range(x.order), range(-x.order, 0)), other, 1e-9)
+
+
+@pytest.mark.parametrize("lengths", [(1, 2, 3), (2, 1, 2), (4, 4, 4)], ids=str)
+@given(programs())
+@settings(CONFIG, max_examples=60)
+def test_one_function_serves_all_lengths(lengths, made):
+    """Values and both modes at lengths that are equal, or 1, for which nothing was planned."""
+    leaves, program, _ = made
+    arrays = arrays_for(leaves, dict(zip(map(str, LENGTHS), lengths, strict=True)))
+    try:
+        expected = run(program, arrays, np, special, einsum_with_repeated_outputs(np))[-1]
+    except IndexError:  # the first entry of nothing
+        return
+    if not np.all(np.isfinite(expected)):  # the mean of nothing
+        return
+    symbols = symbols_for(leaves)
+    last = symbolic_values(leaves, program)[-1]
+    modes = [se.diff(last, symbols[0], mode=mode) for mode in ("forward", "reverse")]
+    value, forward, reverse = se.lambdify(symbols, [last, *modes])(*arrays)
+    assert_close(value, expected, 1e-9)
+    assert np.shape(forward) == np.shape(expected) + arrays[0].shape
+    if np.all(np.isfinite(reverse)):
+        assert_close(forward, reverse, 1e-9)

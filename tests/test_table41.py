@@ -489,6 +489,9 @@ def test_like_terms_are_collected():
     assert A + A == 2 * A
     assert A + A.T - A == A.T
     assert 2 * x + 3 * x == 5 * x
+    assert (x + y) + (x + y) == 2 * (x + y)
+    assert ((x + y) + (x + y)) / 2 == x + y
+    assert se.gradient(se.norm(x - y) ** 2, x) == 2 * x - 2 * y
     assert x @ y == y @ x
     assert (A @ x) * y - y * (A @ x) == se.Zeros(n)
     assert se.hessian((x @ x) ** 2, x).shape == (n, n)
