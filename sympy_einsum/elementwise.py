@@ -16,12 +16,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from sympy import Basic, Expr, Lambda, S, Symbol, sympify
+from sympy import Basic, Expr, Lambda, S, Symbol, exp, log, sympify
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from .einsum import View, contract, scale
+from .einsum import Ones, TensorAdd, View, contract, scale
 from .errors import ShapeError, TensorError
-from .functions import derivative
+from .functions import derivative, sigmoid, softplus
 from .lengths import Shape, same_length
 from .nodes import TensorExpr
 from .ordering import sort_key
@@ -118,8 +118,29 @@ def apply_body(body: Any, operands: Sequence[Any]) -> Any:
         axes = range(len(shape))
         subscripts = [axes if isinstance(t, TensorExpr) and t.order else () for t in tensors]
         return contract(tensors, subscripts, axes, dict(enumerate(shape)))
-    node = Elementwise._intern(tuple(kept), (body,), shape)
+    recognised = _of_one_plus_exp(body, kept)
+    node = Elementwise._intern(tuple(kept), (body,), shape) if recognised is None else recognised
     return node if coefficient is S.One else scale(coefficient, node)
+
+
+def _of_one_plus_exp(body: Expr, kept: Sequence[Any]) -> Any:
+    """log(1 + exp(z)) is softplus(z) and 1 / (1 + exp(z)) is sigmoid(-z): the names have short
+    derivatives and don't overflow."""
+    if len(kept) != 1 or body not in (_LOGARITHM, _RECIPROCAL):
+        return None
+    total = kept[0]
+    if not isinstance(total, TensorAdd) or len(total.operands) != 2:
+        return None
+    others = [term for term in total.operands if not isinstance(term, Ones)]
+    if len(others) != 1 or not isinstance(others[0], Elementwise) or others[0].body != _EXPONENTIAL:
+        return None
+    z = others[0].operands[0]
+    if body == _LOGARITHM:
+        return apply_body(softplus(slot(0)), (z,))
+    return apply_body(sigmoid(slot(0)), (scale(S.NegativeOne, z),))
+
+
+_EXPONENTIAL, _LOGARITHM, _RECIPROCAL = exp(slot(0)), log(slot(0)), 1 / slot(0)
 
 
 @lru_cache(maxsize=4096)

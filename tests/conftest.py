@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-GUARD_SECONDS = 180
+GUARD_SECONDS = 300
 
 
 def _expired(signum, frame):

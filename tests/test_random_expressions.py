@@ -357,6 +357,7 @@ def test_mixed_derivatives_are_symmetric(made):
     assert_close(np.moveaxis(one, range(x.order), range(-x.order, 0)), other, 1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("lengths", [(1, 2, 3), (2, 1, 2), (4, 4, 4)], ids=str)
 @given(programs())
 @settings(CONFIG, max_examples=60)
