@@ -20,7 +20,7 @@ from sympy import Basic, Expr, Lambda, S, Symbol, exp, log, sympify
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from .einsum import Ones, TensorAdd, View, contract, scale
-from .errors import ShapeError, TensorError
+from .errors import ShapeError, TensorError, UnsupportedError
 from .functions import derivative, sigmoid, softplus
 from .lengths import Shape, same_length
 from .nodes import TensorExpr
@@ -215,6 +215,8 @@ def split_body(expr: Any) -> tuple[Any, list[Any]]:
     def lower(node: Any) -> Any:
         return () if isinstance(node, TensorExpr) else children(node)
 
+    for node in postorder([expr], lower):
+        _check_bound_symbols(node)
     free = expr.free_symbols
     operands = [
         node
@@ -223,6 +225,19 @@ def split_body(expr: Any) -> tuple[Any, list[Any]]:
     ]
     body = substitute_stock(expr, {operand: slot(k) for k, operand in enumerate(operands)})
     return body, operands
+
+
+def _check_bound_symbols(node: Any) -> None:
+    """Tensors are taken out of an integral or sum, so they mustn't depend on what it binds."""
+    bound = set(getattr(node, "bound_symbols", ()))
+    if not bound:
+        return
+    for inner in postorder([node], lambda n: () if isinstance(n, TensorExpr) else n.args):
+        if isinstance(inner, TensorExpr) and bound & inner.free_symbols:
+            raise UnsupportedError(
+                f"{type(node).__name__} over {min(bound, key=str)}: the tensor expression {inner} "
+                "inside depends on it; write the sum over entries with einsum or .sum()"
+            )
 
 
 def substitute_stock(expr: Any, rule: dict[Any, Any]) -> Any:

@@ -309,7 +309,7 @@ class TensorExpr(Expr):
         """Whether any of the given symbols (lengths included), nodes or types occurs."""
         nodes = set(postorder([self]))
         types = tuple(p for p in patterns if isinstance(p, type))
-        wanted = {_pattern(p) for p in patterns if not isinstance(p, type)}
+        wanted = {_strict(p) for p in patterns if not isinstance(p, type)}
         if wanted & nodes or wanted & self._leaves():
             return True
         inside = {
@@ -413,11 +413,14 @@ class TensorExpr(Expr):
         )
 
 
-def _pattern(value: Any) -> Any:
+def _strict(value: Any) -> Any:
+    """A SymPy object from what stock code passes around; a string would be evaluated."""
+    if isinstance(value, Basic):
+        return value
     try:
-        return sympify(value, strict=True)  # a string would be evaluated
+        return sympify(value, strict=True)
     except SympifyError:
-        raise TensorError(f"a symbol, an expression or a type is needed, not {value!r}") from None
+        raise TensorError(f"a symbol or an expression is needed, not {value!r}") from None
 
 
 def _flat(items: Any) -> list[Any]:
@@ -455,11 +458,11 @@ def substitute(root: Any, rule: dict[Any, Any], stock_rules: bool = False) -> An
             )
         return images[expr]
 
-    rule = {old: _replacement(old, new, image) for old, new in rule.items()}
+    rule = {old: _strict(new) for old, new in rule.items()}
 
     def visit(node: Any, new: tuple[Any, ...]) -> Any:
         if node in rule:
-            return rule[node]
+            return _checked(node, rule[node], image)
         if isinstance(node, TensorExpr):
             data = node._map_data(image)
             return rebuild(node, new, node.data if data == node.data else data)
@@ -473,9 +476,9 @@ def substitute(root: Any, rule: dict[Any, Any], stock_rules: bool = False) -> An
     return transform([root], visit)[0]
 
 
-def _replacement(old: Any, new: Any, image: Callable[[Basic], Basic]) -> Any:
+def _checked(old: Any, new: Any, image: Callable[[Basic], Basic]) -> Any:
     """``new``, checked to fit in the place of ``old``."""
-    if not isinstance(new, Basic) or (hasattr(new, "shape") and not isinstance(new, TensorExpr)):
+    if hasattr(new, "shape") and not isinstance(new, TensorExpr):
         raise TensorError(f"can't replace {old} by {new}, of type {type(new).__name__}")
     shape = new.shape if isinstance(new, TensorExpr) else ()
     expected = old.shape if isinstance(old, TensorExpr) else ()

@@ -180,6 +180,10 @@ class _Builder:
         """A stock scalar: text for its consumer if it is used once, else an instruction."""
         if not isinstance(node, Expr):
             return
+        if hasattr(node, "bound_symbols"):
+            raise UnsupportedError(
+                f"no numerical code for {type(node).__name__}; evaluate it first with .doit()"
+            )
         if node.is_Number or node.is_NumberSymbol:
             self._scalars[node] = (node, 0)
         elif isinstance(node, Symbol):

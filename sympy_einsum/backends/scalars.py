@@ -29,6 +29,8 @@ class _ScalarPrinter(SciPyPrinter):
         self._names = names
 
     def _print_Symbol(self, expr: Any) -> str:
+        if expr.name not in self._names:
+            raise UnsupportedError(f"no numerical code for the symbol {expr} bound inside")
         return self._names[expr.name]
 
     _print_Slot = _print_Symbol
