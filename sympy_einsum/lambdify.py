@@ -29,6 +29,9 @@ RESERVED = {"np", "numpy", "scipy", "special", "adjugate", "function"}
 # Instructions that are short and cheap enough to stand inside the one that uses them.
 INLINE = {"transpose", "index", "cut", "argument"}
 
+# Constant arrays up to this many entries are written into the source.
+MAX_WRITTEN = 1000
+
 
 def lambdify(args: Any, exprs: Any, backend: str = "numpy", *, check: bool = True) -> Any:
     """A Python function that evaluates expressions on arrays.
@@ -45,7 +48,8 @@ def lambdify(args: Any, exprs: Any, backend: str = "numpy", *, check: bool = Tru
     Returns
     =======
 
-    A function with the attribute ``source``: readable Python that computes the same.
+    A function with the attribute ``source``: readable Python that computes the same (constant
+    arrays of more than 1000 entries are named there, not written out).
 
     Raises
     ======
@@ -71,8 +75,7 @@ def lambdify(args: Any, exprs: Any, backend: str = "numpy", *, check: bool = Tru
     symbols = _arguments(args)
     leaves: list[Any] = []
     layout = _layout(exprs, leaves)
-    source = generate(symbols, leaves, layout, BACKENDS[backend]())
-    namespace: dict[str, Any] = {}
+    source, namespace = generate(symbols, leaves, layout, BACKENDS[backend]())
     exec(compile(source, "<sympy_einsum>", "exec"), namespace)
     compute = namespace["function"]
 
@@ -159,9 +162,9 @@ def generate(
     exprs: Sequence[Any],
     layout: Callable[[Sequence[str]], str],
     backend: Any,
-) -> str:
+) -> tuple[str, dict[str, Any]]:
     """The source of a function of the symbols that returns the expressions' values, arranged by
-    ``layout``."""
+    ``layout``; and by name the constants that are too large to be written out."""
     names = argument_names(symbols)
     lengths = _length_texts(symbols, names)
     free = set().union(*[expr.free_symbols for expr in exprs]) if exprs else set()
@@ -180,7 +183,7 @@ def generate(
     support = "".join(text for key, text in backend.support.items() if key in body)
     imports = "\n".join(backend.used_imports(support + body))
     header = f"{imports}\n\n{support}\n" if imports else ""
-    return f"{header}def function({', '.join(names)}):\n{body}\n"
+    return f"{header}def function({', '.join(names)}):\n{body}\n", writer.constants
 
 
 def argument_names(symbols: Sequence[Any]) -> list[str]:
@@ -225,6 +228,7 @@ class _Writer:
         self.lengths = lengths
         self.backend = backend
         self.texts: list[str] = []
+        self.constants: dict[str, np.ndarray] = {}
 
     def write(self) -> tuple[list[tuple[str, str]], list[str]]:
         """The steps as pairs of a variable and its value, without a variable for a statement;
@@ -252,7 +256,7 @@ class _Writer:
             symbol = params[0]
             return self.arguments[symbol] if symbol in self.arguments else self.lengths[symbol]
         if op == "constant":
-            return self.backend.constant(operands, params[0].array)
+            return self._constant(params[0].array)
         if op == "cut":
             place, entry = params
             return self.backend.index(operands, [":"] * place + [self._entry(entry)])
@@ -262,6 +266,13 @@ class _Writer:
                 for param in params
             )
         return getattr(self.backend, op)(operands, *params)
+
+    def _constant(self, array: np.ndarray) -> str:
+        if self.prefix != "t" or array.size <= MAX_WRITTEN:
+            return self.backend.constant([], array)
+        name = f"_constant{len(self.constants)}"
+        self.constants[name] = array
+        return name
 
     def _param(self, param: Any) -> Any:
         return self._size(param) if isinstance(param, Expr) else param

@@ -155,3 +155,15 @@ def test_float32_stays():
     compute = se.lambdify([X, x], [f, se.gradient(f, x), se.hessian(f, x)])
     results = compute(np.ones((2, 3), np.float32), np.ones(3, np.float32))
     assert [np.asarray(result).dtype for result in results] == [np.float32] * 3
+
+
+def test_large_constants_are_named_and_small_ones_written_out():
+    large, small = np.arange(2400.0).reshape(80, 30), np.array([1.0, np.inf])
+    w = se.TensorSymbol("w", (30,))
+    compute = se.lambdify([w], [large @ w, w[:2] * small])
+    assert "_constant0" in compute.source
+    assert "np.inf" in compute.source
+    assert len(compute.source) < 400
+    product, scaled = compute(np.ones(30))
+    np.testing.assert_array_equal(product, large.sum(axis=1))
+    np.testing.assert_array_equal(scaled, [1.0, np.inf])
