@@ -19,7 +19,7 @@ from sympy.printing.numpy import SciPyPrinter
 from .backends import BACKENDS, NumpyExpressionBackend
 from .elementwise import as_operand, slot
 from .errors import ShapeError, TensorError, UnsupportedError
-from .nodes import TensorExpr
+from .nodes import TensorExpr, free_leaves
 from .operations import order_of, shape_of
 from .plan import Plan, make_plan
 from .tensors import TensorSymbol
@@ -167,7 +167,7 @@ def generate(
     ``layout``; and by name the constants that are too large to be written out."""
     names = argument_names(symbols)
     lengths = _length_texts(symbols, names)
-    free = set().union(*[expr.free_symbols for expr in exprs]) if exprs else set()
+    free = {leaf for expr in exprs for leaf in free_leaves(expr)}
     missing = free - set(symbols) - set(lengths)
     if missing:
         shown = ", ".join(sorted(str(symbol) for symbol in missing))

@@ -267,28 +267,7 @@ class TensorExpr(Expr):
         # Cached where it is asked for, not at every node: with one fresh symbol per level, the
         # cached sets alone would be quadratic.
         if self._free is None:
-            found: set[Any] = set()
-
-            def is_leaf(node: Any) -> bool:
-                if isinstance(node, TensorExpr):
-                    return node._free is not None
-                return not node.args or hasattr(node, "bound_symbols")
-
-            def lower(node: Any) -> tuple[Any, ...]:
-                return () if is_leaf(node) else children(node)
-
-            for node in postorder([self], lower):
-                if not isinstance(node, TensorExpr):
-                    if is_leaf(node):
-                        found.update(node.free_symbols)
-                elif node._free is not None:
-                    found |= node._free
-                else:
-                    found |= node._own_symbols()
-            known = {
-                s for e in found if isinstance(e, TensorExpr) for n in e.shape for s in n.atoms()
-            }
-            self._free = frozenset(found - known)
+            self._free = free_leaves(self)
         return self._free
 
     def _map_data(self, image: Callable[[Basic], Basic]) -> tuple[Any, ...]:
@@ -429,6 +408,27 @@ def _flat(items: Any) -> list[Any]:
     if isinstance(items, (list, tuple, set)):
         return [part for item in items for part in _flat(item)]
     return [items]
+
+
+def free_leaves(root: Any) -> frozenset[Any]:
+    """The free symbols of a graph, stock scalars included, each distinct node once."""
+    found: set[Any] = set()
+
+    def is_leaf(node: Any) -> bool:
+        if isinstance(node, TensorExpr):
+            return node._free is not None
+        return not node.args or hasattr(node, "bound_symbols")
+
+    for node in postorder([root], lambda n: () if is_leaf(n) else children(n)):
+        if not isinstance(node, TensorExpr):
+            if is_leaf(node):
+                found.update(node.free_symbols)
+        elif node._free is not None:
+            found |= node._free
+        else:
+            found |= node._own_symbols()
+    tensors = [e for e in found if isinstance(e, TensorExpr)]
+    return frozenset(found - {s for e in tensors for n in e.shape for s in n.atoms()})
 
 
 def rebuild(node: Any, operands: tuple[Any, ...], data: tuple[Any, ...] | None = None) -> Any:

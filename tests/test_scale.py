@@ -335,6 +335,39 @@ def test_work_grows_linearly(name, work):
     assert large <= GROWTH * small + 5000, f"{small} calls for {SMALL}, {large} for {LARGE}"
 
 
+def shared_scalar(leaf, levels):
+    """A stock SymPy scalar whose tree doubles with every level."""
+    for _ in range(levels):
+        leaf = leaf * leaf + sympy.sin(leaf)
+    return leaf
+
+
+SCALAR_WORK = {
+    "differentiate": lambda f, v: se.diff(f, v),
+    "lambdify": lambda f, v: se.lambdify([v], f),
+    "lambdify the derivative": lambda f, v: se.lambdify([v], se.diff(f, v)),
+    "multiply": lambda f, v: f * y,
+    "lambdify the product": lambda f, v: se.lambdify([v, y], f * y),
+    "free symbols": lambda f, v: (f * y).free_symbols,
+    "substitute": lambda f, v: (f * y).subs(y, z),
+    "exchange": lambda f, v: (f * y).xreplace({v: 2 * v}),
+    "pickle": lambda f, v: pickle.loads(pickle.dumps(f * y)),
+    "atoms": lambda f, v: (f * y).atoms(),
+    "gradient": lambda f, v: se.gradient((f * y).sum(), y),
+    "Hessian": lambda f, v: se.hessian(f, v),
+}
+
+
+@pytest.mark.parametrize("work", SCALAR_WORK)
+@pytest.mark.parametrize("leaf", [x @ x, se.TensorSymbol("s", ())], ids=["x @ x", "s"])
+def test_our_work_on_shared_stock_scalars_is_linear(work, leaf):
+    """SymPy's own methods visit such a tree branch by branch; ours visit each node once."""
+    variable = leaf if isinstance(leaf, se.TensorSymbol) else x
+    few, many = shared_scalar(leaf, 7), shared_scalar(leaf, 11)
+    small, large = (calls(functools.partial(SCALAR_WORK[work], f, variable)) for f in (few, many))
+    assert large <= 4 * small + 30_000, f"{small} calls for 7 levels, {large} for 11"
+
+
 @pytest.mark.parametrize("name", STEPS)
 def test_a_gradient_stays_within_a_constant_of_its_expression(name):
     ratios = []
