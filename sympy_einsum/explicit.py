@@ -1,6 +1,6 @@
 """Entry-by-entry evaluation to ``sympy.Array``, for numeric axis lengths.
 
-May import: errors, tensors, einsum, elementwise, linalg, reshape, operations. Meant for small
+May import: errors, tensors, einsum, elementwise, linalg, reshape, softmax, operations. Meant for small
 tensors and for checking results by eye: the cost grows with the number of entries.
 """
 
@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from sympy import Array, Matrix, S, log, sympify
+from sympy import Array, Matrix, S, exp, log, sympify
 
 from .einsum import Einsum, TensorAdd
 from .elementwise import Elementwise, slot
@@ -19,6 +19,7 @@ from .linalg import Adj, Det, Inv, LogDet
 from .nodes import TensorExpr
 from .operations import getitem, order_of
 from .reshape import Reshape
+from .softmax import LogSumExp, Softmax
 from .tensors import Constant, Selection, TensorSymbol, Unit, Zeros
 from .traversal import transform
 
@@ -81,6 +82,15 @@ def _entries(node: Any, operands: tuple[np.ndarray, ...]) -> np.ndarray:
         return operands[0].reshape(shape)
     if isinstance(node, Einsum):
         return _einsum_entries(node, operands, shape)
+    if isinstance(node, (LogSumExp, Softmax)):
+        exponents = operands[0]
+        every = np.ndindex(exponents.shape)
+        powers = _filled(exponents.shape, {p: exp(exponents[p]) for p in every})
+        total = powers.sum(axis=node.axes, keepdims=True)
+        if isinstance(node, Softmax):
+            return powers / total
+        total = total.reshape(shape)
+        return _filled(shape, {p: log(total[p]) for p in positions})
     matrix = Matrix(operands[0].tolist())
     if isinstance(node, Inv):
         return np.array(matrix.inv().tolist(), dtype=object)

@@ -25,7 +25,7 @@ from .plan import Plan, make_plan
 from .tensors import TensorSymbol
 
 # Names that generated code uses itself.
-RESERVED = {"np", "numpy", "scipy", "special", "adjugate", "function"}
+RESERVED = {"np", "numpy", "scipy", "special", "adjugate", "logsumexp", "softmax", "function"}
 # Instructions that are short and cheap enough to stand inside the one that uses them.
 INLINE = {"transpose", "index", "cut", "argument"}
 

@@ -1,7 +1,7 @@
 """What can be done with tensors, as functions: arithmetic, products, axes, indexing, reductions.
 
-May import: everything below it (indices, tensors, einsum, elementwise, linalg, reshape). The
-methods and operators of tensors (methods.py) and the NumPy namespace (numpy.py) are other
+May import: everything below it (indices, tensors, einsum, elementwise, linalg, reshape, softmax).
+The methods and operators of tensors (methods.py) and the NumPy namespace (numpy.py) are other
 spellings of these.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from sympy import Add, Expr, Integer, Mul, Ne, Piecewise, Pow, S, exp, log
+from sympy import Add, Expr, Integer, Mul, Ne, Piecewise, Pow, S
 from sympy.logic.boolalg import Boolean
 
 from .einsum import Delta, Ones, contract, tensor_sum
@@ -30,6 +30,7 @@ from .lengths import Shape, as_scalar, as_shape, same_length
 from .linalg import inv
 from .nodes import TensorExpr
 from .reshape import reshape as reshape_tensor
+from .softmax import LogSumExp, Softmax
 from .tensors import Selection, Unit
 
 
@@ -555,24 +556,73 @@ def norm(A: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 
 def logsumexp(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """log Σ exp over the given axes.
+    """log Σ exp over the given axes, without overflow.
+
+    Its derivative is the softmax over the same axes [BV, §3.1.5].
+
+    Parameters
+    ==========
+
+    A : a tensor; a scalar is its own log-sum-exp
+    axis : an axis, several, or None for all
+    keepdims : whether the axes stay, with length 1
+
+    Raises
+    ======
+
+    ShapeError : an axis is out of range or named twice
+
+    Examples
+    ========
 
     >>> from sympy import symbols
     >>> import sympy_einsum as se
-    >>> x = se.TensorSymbol("x", (symbols("n"),))
+    >>> m, n = symbols("m n", integer=True, positive=True)
+    >>> x, A = se.TensorSymbol("x", (n,)), se.TensorSymbol("A", (m, n))
     >>> se.diff(se.logsumexp(x), x) == se.softmax(x)
     True
+    >>> se.logsumexp(A, axis=1).shape
+    (m,)
+
+    References
+    ==========
+
+    [BV] S. Boyd, L. Vandenberghe, "Convex Optimization", 2004.
     """
-    return elementwise(log, sum_(elementwise(exp, A), axis, keepdims))
+    A = as_operand(A)
+    axes = as_axes(axis, order_of(A))
+    total = LogSumExp._build((A,), (tuple(axes),))
+    return _keep(total, A, axes) if keepdims else total
 
 
 def softmax(A: Any, axis: Any = None) -> Any:
-    """exp(A) / Σ exp(A) over the given axes, all without ``axis``."""
+    """exp(A) / Σ exp(A) over the given axes, without overflow.
+
+    Along the axes the derivative of p = softmax(x) is diag(p) - p pᵀ.
+
+    Parameters
+    ==========
+
+    A : a tensor; the softmax of a scalar is 1
+    axis : an axis, several, or None for all
+
+    Raises
+    ======
+
+    ShapeError : an axis is out of range or named twice
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", (3,))
+    >>> p = se.softmax(x)
+    >>> se.diff(p, x) == se.diag(p) - se.einsum("i,j->ij", p, p)
+    True
+    """
     A = as_operand(A)
-    numerator = elementwise(exp, A)
-    if axis is None:
-        return divide(numerator, sum_(numerator))
-    return divide(numerator, stretch(sum_(numerator, axis, keepdims=True), A.shape))
+    axes = as_axes(axis, order_of(A))
+    return Softmax._build((A,), (tuple(axes),)) if axes else filled(S.One, shape_of(A))
 
 
 # --- indexing ------------------------------------------------------------------------------------

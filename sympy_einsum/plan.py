@@ -1,8 +1,8 @@
 """From expressions to a straight-line program: a list of instructions over array primitives.
 
-May import: tensors, einsum, elementwise, linalg, reshape, traversal; knows nothing of source text.
-Every node becomes one or a few instructions, each distinct node once, so shared subexpressions are
-computed once. Deltas and ones are written into place, never multiplied; a product of two operands
+May import: all node types, traversal, contraction; knows nothing of source text. Every node
+becomes one or a few instructions, each distinct node once, so shared subexpressions are computed
+once. Deltas and ones are written into place, never multiplied; a product of two operands
 is a matrix product wherever one does it.
 
 Contraction orders are found by opt_einsum from nominal lengths: every symbolic length counts as
@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-import opt_einsum
 from sympy import Expr, S, Symbol
 
+from .contraction import contraction_path, nominal_length
 from .einsum import Einsum, TensorAdd, View, split_coefficient
 from .elementwise import Elementwise, slot, substitute_stock
 from .errors import UnsupportedError
@@ -26,17 +25,14 @@ from .indices import index_letter
 from .linalg import Adj, Det, Inv, LogDet
 from .nodes import TensorExpr
 from .reshape import Reshape
+from .softmax import LogSumExp, Softmax
 from .tensors import Constant, Selection, TensorSymbol, Unit, Zeros
 from .traversal import children, postorder
 
-# A symbolic length counts as this when contraction orders are compared.
-NOMINAL_LENGTH = 100
 # A product used once merges into the product that uses it, up to this many operands.
 MAX_MERGED = 6
 # Instructions whose result may share memory with their operand.
 VIEWS = {"transpose", "index", "cut", "diagonal", "reshape", "broadcast"}
-# Dynamic programming over contraction orders is exact, but takes long beyond this.
-MAX_DP_OPERANDS = 16
 # Python's parser limits nesting; deeper scalar expressions are cut into instructions.
 MAX_SCALAR_DEPTH = 12
 
@@ -162,6 +158,10 @@ class _Builder:
             return self.emit("elementwise", *inputs, params=(node.body,))
         if isinstance(node, (Inv, Det, Adj, LogDet)):
             return self.emit(type(node).__name__.lower(), self.value(node.operands[0]))
+        if isinstance(node, (LogSumExp, Softmax)):
+            name, operand = type(node).__name__.lower(), node.operands[0]
+            axes = None if len(node.axes) == operand.order else node.axes
+            return self.emit(name, self.value(operand), params=(axes,))
         if isinstance(node, Reshape):
             return self.emit("reshape", self.value(node.operands[0]), params=(node.shape,))
         if isinstance(node, Constant):
@@ -336,10 +336,7 @@ class _Builder:
             return self._factor(node.operands)
         operands, subscripts, lengths = self._merged(node)
         values = [self.value(operand) for operand in operands]
-        shapes = tuple(
-            tuple(int(n) if n.is_Integer else NOMINAL_LENGTH for n in operand.shape)
-            for operand in operands
-        )
+        shapes = tuple(tuple(map(nominal_length, operand.shape)) for operand in operands)
         terms = [tuple(term) for term in subscripts]
         self._cut(operands, values, terms, node.output)
         for pair in contraction_path(tuple(terms), tuple(node.output), _sizes(subscripts, shapes)):
@@ -523,20 +520,3 @@ def _sizes(subscripts: Sequence[Sequence[int]], shapes: Sequence[Sequence[int]])
     for term, shape in zip(subscripts, shapes, strict=True):
         sizes.update(zip(term, shape, strict=True))
     return tuple(sorted(sizes.items()))
-
-
-@lru_cache(maxsize=4096)
-def contraction_path(
-    terms: tuple[tuple[int, ...], ...], output: tuple[int, ...], sizes: tuple[tuple[int, int], ...]
-) -> list[tuple[int, ...]]:
-    """The order of pairwise contractions, as positions in the shrinking list of operands."""
-    if len(terms) <= 2:
-        return [tuple(range(len(terms)))]
-    size = dict(sizes)
-    equation = ",".join("".join(map(opt_einsum.get_symbol, term)) for term in terms)
-    equation += "->" + "".join(map(opt_einsum.get_symbol, output))
-    shapes = [tuple(size[i] for i in term) for term in terms]
-    # "optimal" rates an outer product with a summed index too low; "dp" doesn't.
-    method = "dp" if len(terms) <= MAX_DP_OPERANDS else "auto"
-    path, _ = opt_einsum.contract_path(equation, *shapes, shapes=True, optimize=method)
-    return [tuple(sorted(step)) for step in path]

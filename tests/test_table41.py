@@ -552,7 +552,6 @@ def test_large_arguments_stay_finite_and_accurate():
     assert_close(found[3], np.array([0.0, 0.25, 0.0]))
 
 
-@pytest.mark.xfail(strict=True, reason="the plan doesn't recognise log-sum-exp and softmax yet")
 def test_large_arguments_of_log_sum_exp_and_softmax():
     data = {x: np.array([-800.0, 0.0, 800.0])}
     with np.errstate(all="ignore"):
@@ -707,7 +706,7 @@ def test_products_with_derivatives():
 def test_gradient_is_one_joint_sweep():
     f = (se.tanh(X @ v) * y).sum()
     joint = se.gradient(f, [X, v, y])
-    assert joint == [se.gradient(f, w) for w in (X, v, y)]
+    assert all(map(se.equal, joint, [se.gradient(f, w) for w in (X, v, y)]))
     with pytest.raises(se.TensorError):
         se.gradient(X @ v, v)
 

@@ -18,6 +18,11 @@ def _tuple(items: Sequence[Any]) -> str:
     return "(" + ", ".join(map(str, items)) + ("," if len(items) == 1 else "") + ")"
 
 
+def _axis(axes: Sequence[int] | None) -> list[str]:
+    """The argument that names axes; none for all axes."""
+    return [] if axes is None else [f"axis={axes[0] if len(axes) == 1 else tuple(axes)}"]
+
+
 class NumpyBackend:
     """Spells instructions in NumPy 2; special functions come from SciPy, if any are used."""
 
@@ -68,8 +73,7 @@ class NumpyBackend:
 
     def sum(self, operands: Texts, axes: Sequence[int] | None) -> str:
         """The sum over axes, over all for None."""
-        inside = "" if axes is None else f"axis={axes[0] if len(axes) == 1 else tuple(axes)}"
-        return f"{operands[0]}.sum({inside})"
+        return f"{operands[0]}.sum({''.join(_axis(axes))})"
 
     def multiply(self, operands: Texts) -> str:
         """The broadcast product."""
@@ -153,6 +157,16 @@ class NumpyBackend:
         """The adjugate, by singular values, so that a singular matrix is fine."""
         return f"adjugate({operands[0]})"
 
+    # --- log-sum-exp and softmax
+
+    def logsumexp(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """log Σ exp over axes, over all for None."""
+        return f"logsumexp({', '.join([operands[0], *_axis(axes)])})"
+
+    def softmax(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """exp / Σ exp over axes, over all for None."""
+        return f"softmax({', '.join([operands[0], *_axis(axes)])})"
+
     support: ClassVar = {
         "adjugate(": '''
 def adjugate(X):
@@ -161,6 +175,23 @@ def adjugate(X):
     rest = [np.prod(np.delete(s, i)) for i in range(len(s))]
     sign = np.linalg.det(U) * np.linalg.det(V)
     return sign * (V.conj().T * rest) @ U.conj().T
+''',
+        "logsumexp(": '''
+def logsumexp(x, axis=None):
+    """log(sum(exp(x))) without overflow."""
+    x = np.asarray(x, np.result_type(x, 0.0))
+    top = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, 0)
+    with np.errstate(divide="ignore"):
+        return np.log(np.exp(x - top).sum(axis=axis)) + np.squeeze(top, axis=axis)
+''',
+        "softmax(": '''
+def softmax(x, axis=None):
+    """exp(x) / sum(exp(x)) without overflow."""
+    x = np.asarray(x, np.result_type(x, 0.0))
+    top = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
+    weights = np.exp(x - np.where(np.isfinite(top), top, 0))
+    return weights / weights.sum(axis=axis, keepdims=True)
 ''',
     }
 
@@ -180,3 +211,12 @@ class NumpyExpressionBackend(NumpyBackend):
         rest = "[np.prod(np.delete(u[1], i)) for i in range(len(u[1]))]"
         value = f"np.linalg.det(u[0] @ u[2]) * (u[2].conj().T * {rest}) @ u[0].conj().T"
         return f"(lambda u: {value})(np.linalg.svd({operands[0]}))"
+
+    def logsumexp(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """log Σ exp as a reduction."""
+        return f"np.logaddexp.reduce({operands[0]}, {''.join(_axis(axes)) or 'axis=None'})"
+
+    def softmax(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """exp / Σ exp by log-sum-exp."""
+        inside = f"{operands[0]}, {''.join(_axis(axes)) or 'axis=None'}, keepdims=True"
+        return f"np.exp({operands[0]} - np.logaddexp.reduce({inside}))"
