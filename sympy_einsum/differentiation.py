@@ -1,7 +1,7 @@
 """Derivatives of expression graphs: the rules per node type, the sweeps, and the public operators.
 
-May import: everything below it (tensors, einsum, elementwise, functions, linalg, reshape,
-operations); knows nothing of printers and compilers.
+May import: everything below it (node types, operations, simplify); knows nothing of printers and
+compilers.
 
 A rule is a :class:`Term`: the derivative of a node by one operand, written as an einsum of
 factors. The pullback contracts it with a cotangent, the pushforward with a tangent, so every
@@ -14,6 +14,7 @@ References
 [L] A. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §4.
 [LMG18] S. Laue, M. Mitterreiter, J. Giesen, "Computing Higher Order Derivatives of Matrix and
 Tensor Expressions", NeurIPS 2018.
+[BV] S. Boyd, L. Vandenberghe, "Convex Optimization", 2004.
 [MC] K. B. Petersen, M. S. Pedersen, "The Matrix Cookbook", 2012.
 """
 
@@ -35,6 +36,8 @@ from .linalg import Adj, Det, Inv, LogDet
 from .nodes import TensorExpr, data_expressions
 from .operations import order_of, shape_of, transpose
 from .reshape import Reshape, reshape
+from .simplify import Step, tidy
+from .softmax import LogSumExp, Softmax
 from .tensors import TensorSymbol, Zeros
 from .traversal import postorder
 
@@ -104,6 +107,22 @@ def _adj_terms(node: Adj, active: Callable[[Any], bool]) -> Iterator[Term]:
     yield Term(0, (S.NegativeOne, node, inverse), ((), (0, 2), (3, 1)), (0, 1), (2, 3))
 
 
+def _logsumexp_terms(node: LogSumExp, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """The softmax over the same axes [BV, §3.1.5]."""
+    (operand,) = node.operands
+    axes = range(operand.order)
+    kept = [axis for axis in axes if axis not in node.axes]
+    yield Term(0, (Softmax._build((operand,), node.data),), (axes,), kept, axes)
+
+
+def _softmax_terms(node: Softmax, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """diag(p) - p pᵀ along the softmax's axes, entry by entry along the others."""
+    axes = range(node.order)
+    other = [node.order + axis if axis in node.axes else axis for axis in axes]
+    yield Term(0, (node,), (axes,), axes, axes)
+    yield Term(0, (S.NegativeOne, node, node), ((), axes, other), axes, other)
+
+
 def _stock_terms(node: Expr, active: Callable[[Any], bool]) -> Iterator[Term]:
     """A stock scalar: SymPy's own partial derivatives by what it is computed from."""
     below = scalar_children(node)
@@ -143,6 +162,8 @@ RULES: dict[type, Callable[..., Iterator[Term]]] = {
     Adj: _adj_terms,
     Det: _det_terms,
     LogDet: _logdet_terms,
+    LogSumExp: _logsumexp_terms,
+    Softmax: _softmax_terms,
 }
 
 
@@ -201,15 +222,30 @@ def _total(contributions: Sequence[Any]) -> Any:
     return tensor_sum(contributions) if order_of(contributions[0]) else Add(*contributions)
 
 
-def pullback(y: Any, wrt: Sequence[Any], seed: Any, outer_shape: Sequence[Any]) -> list[Any]:
+def _rule_name(node: Any) -> str:
+    """What a node is called in a derivation."""
+    named = node.body if isinstance(node, Elementwise) else node
+    return type(named).__name__
+
+
+def pullback(
+    roots: Sequence[Any],
+    wrt: Sequence[Any],
+    seeds: Sequence[Any],
+    outer_shape: Sequence[Any],
+    steps: list[Step] | None = None,
+) -> list[Any]:
     """The reverse sweep [L, §4.3; LMG18]: cotangents of the variables.
 
-    ``seed`` has shape outer_shape + y.shape; the cotangent of v has shape outer_shape + v.shape.
+    A root's seed has shape outer_shape + root.shape; the cotangent of v has shape
+    outer_shape + v.shape. What the rules do is appended to ``steps``.
     """
-    order, active = _active_nodes([y], wrt)
+    order, active = _active_nodes(roots, wrt)
     outer = [-1 - k for k in range(len(outer_shape))]
     outer_lengths = _lengths((outer, outer_shape))
-    contributions: dict[Any, list[Any]] = {y: [seed]}
+    contributions: dict[Any, list[Any]] = {}
+    for root, seed in zip(roots, seeds, strict=True):
+        contributions.setdefault(root, []).append(seed)
     variables = set(wrt)
     for node in reversed(order):
         if node not in contributions or node in variables or node not in active:
@@ -230,15 +266,24 @@ def pullback(y: Any, wrt: Sequence[Any], seed: Any, outer_shape: Sequence[Any]) 
                 {**outer_lengths, **_term_lengths(node, operand, term)},
             )
             contributions.setdefault(operand, []).append(contribution)
+            if steps is not None:
+                rule = f"pullback of {_rule_name(node)}"
+                steps.append(Step(rule, cotangent, contribution, node))
     return [
         _total(contributions[v]) if v in contributions else Zeros(*outer_shape, *shape_of(v))
         for v in wrt
     ]
 
 
-def pushforward(y: Any, wrt: Sequence[Any], tangents: Sequence[Any], inner: Sequence[Any]) -> Any:
+def pushforward(
+    y: Any,
+    wrt: Sequence[Any],
+    tangents: Sequence[Any],
+    inner: Sequence[Any],
+    steps: list[Step] | None = None,
+) -> Any:
     """The forward sweep: the tangent of y, of shape y.shape + inner, from those of the variables,
-    of shape v.shape + inner."""
+    of shape v.shape + inner. What the rules do is appended to ``steps``."""
     order, active = _active_nodes([y], wrt)
     extra = [-1 - k for k in range(len(inner))]
     inner_lengths = _lengths((extra, inner))
@@ -250,6 +295,7 @@ def pushforward(y: Any, wrt: Sequence[Any], tangents: Sequence[Any], inner: Sequ
             tangent_of[node] = reshape(tangent_of[node.operands[0]], (*node.shape, *inner))
             continue
         below = _below(node)
+        used = list(terms(node, active.__contains__))
         contributions = [
             _combine(
                 tangent_of[below[term.operand]],
@@ -258,8 +304,13 @@ def pushforward(y: Any, wrt: Sequence[Any], tangents: Sequence[Any], inner: Sequ
                 (*term.upper, *extra),
                 {**inner_lengths, **_term_lengths(node, below[term.operand], term)},
             )
-            for term in terms(node, active.__contains__)
+            for term in used
         ]
+        if steps is not None:
+            rule = f"pushforward of {_rule_name(node)}"
+            carried = [tangent_of[below[term.operand]] for term in used]
+            pairs = zip(carried, contributions, strict=True)
+            steps.extend(Step(rule, before, after, node) for before, after in pairs)
         tangent_of[node] = (
             _total(contributions) if contributions else Zeros(*shape_of(node), *inner)
         )
@@ -307,6 +358,8 @@ def diff(
     *variables: Any,
     mode: str = "auto",
     layout: str = "function-first",
+    simplify: bool | None = None,
+    trace: bool = False,
 ) -> Any:
     """The derivative of an expression by one variable after the other, of any order.
 
@@ -319,12 +372,19 @@ def diff(
     mode : ``"reverse"``, ``"forward"`` or ``"auto"``
     layout : ``"function-first"``: shape y.shape + x.shape, each repetition appends axes;
         ``"wrt-first"``: SymPy's ``derive_by_array`` order, x.shape + y.shape
+    simplify : whether the function (in reverse mode) and the derivative are simplified, by the
+        rules of :func:`simplify` that are right for singular matrices too; by default where the
+        graph is small enough for somebody to read
+    trace : return the steps too
 
     Returns
     =======
 
     A tensor expression, for order 0 a SymPy scalar; zeros with a shape where y doesn't depend on
-    a variable. Derivatives by a symmetric tensor are unconstrained.
+    a variable. Derivatives by a symmetric tensor are unconstrained. With ``trace=True`` a pair of
+    it and the list of steps ``(rule, before, after, node)``: first those of the sweep, where
+    ``before`` is the cotangent of ``node`` and ``after`` what its rule contributes to an operand,
+    as in the tables of [LMG18], then those of the simplification.
 
     Raises
     ======
@@ -341,6 +401,9 @@ def diff(
     >>> A, x = se.TensorSymbol("A", (n, n)), se.TensorSymbol("x", (n,))
     >>> se.diff(x @ A @ x, x, 2) == A + A.T
     True
+    >>> derivative, steps = se.diff(se.sin(x), x, trace=True)
+    >>> steps[0].rule, steps[0].node == se.sin(x)
+    ('pullback of sin', True)
     """
     if layout not in ("function-first", "wrt-first"):
         raise TensorError(f"layout is 'function-first' or 'wrt-first', not {layout!r}")
@@ -349,11 +412,13 @@ def diff(
     names = _expand_counts(variables)
     if not variables:
         raise TensorError("diff needs at least one variable to differentiate by")
+    steps: list[Step] = []
     for variable in names:
-        result = jacobian(result, variable, mode=mode)
+        (result,), new = _sweep(result, (variable,), mode, simplify, trace)
+        steps.extend(new)
     if layout == "wrt-first":
         result = _wrt_first(result, order_of(y), [order_of(v) for v in names])
-    return result
+    return (result, steps) if trace else result
 
 
 def _wrt_first(result: Any, order: int, blocks: Sequence[int]) -> Any:
@@ -389,7 +454,14 @@ def _count(value: Any) -> int:
     return int(value)
 
 
-def jacobian(y: Any, x: Any, *, mode: str = "auto", layout: str = "function-first") -> Any:
+def jacobian(
+    y: Any,
+    x: Any,
+    *,
+    mode: str = "auto",
+    layout: str = "function-first",
+    simplify: bool | None = None,
+) -> Any:
     """The derivative of y by x, of shape y.shape + x.shape; lists give nested lists of blocks.
 
     Examples
@@ -403,30 +475,56 @@ def jacobian(y: Any, x: Any, *, mode: str = "auto", layout: str = "function-firs
     True
     """
     if isinstance(y, (list, tuple)):
-        return [jacobian(part, x, mode=mode, layout=layout) for part in y]
+        return [jacobian(part, x, mode=mode, layout=layout, simplify=simplify) for part in y]
     y = as_function(y)
-    if isinstance(x, (list, tuple)):
-        blocks = _sweep(y, tuple(as_variable(v) for v in x), mode)
-        if layout == "wrt-first":
-            return [
-                _wrt_first(b, order_of(y), [order_of(v)]) for b, v in zip(blocks, x, strict=True)
-            ]
-        return list(blocks)
-    block = _sweep(y, (as_variable(x),), mode)[0]
-    return _wrt_first(block, order_of(y), [order_of(x)]) if layout == "wrt-first" else block
+    variables = [as_variable(v) for v in (x if isinstance(x, (list, tuple)) else [x])]
+    blocks = list(_sweep(y, tuple(variables), mode, simplify)[0])
+    if layout == "wrt-first":
+        pairs = zip(blocks, variables, strict=True)
+        blocks = [_wrt_first(block, order_of(y), [order_of(v)]) for block, v in pairs]
+    return blocks if isinstance(x, (list, tuple)) else blocks[0]
 
 
 @lru_cache(maxsize=256)
-def _sweep(y: Any, wrt: tuple[Any, ...], mode: str) -> tuple[Any, ...]:
-    """The derivatives of y by several variables, in one reverse sweep or in forward sweeps."""
+def _sweep(
+    y: Any, wrt: tuple[Any, ...], mode: str, simplify: bool | None, trace: bool = False
+) -> tuple[Sequence[Any], list[Step]]:
+    """The derivatives of y by several variables, in one reverse sweep or in forward sweeps, and
+    the steps if they are wanted."""
     if mode not in MODES:
         raise UnsupportedError(f"mode {mode!r} is not supported; there are {', '.join(MODES)}")
     if len(set(wrt)) != len(wrt):
         raise TensorError("a variable is named twice")
     with _collector_paused():
+        steps: list[Step] = []
+        record = steps if trace else None
         if mode == "forward":
-            return tuple(pushforward(y, [v], [_identity(shape_of(v))], shape_of(v)) for v in wrt)
-        return tuple(pullback(y, wrt, _identity(shape_of(y)), shape_of(y)))
+            blocks = [
+                pushforward(y, [v], [_identity(shape_of(v))], shape_of(v), record) for v in wrt
+            ]
+        else:
+            roots, seeds = _simplified_roots(y, wrt, simplify, steps)
+            blocks = pullback(roots, wrt, seeds, shape_of(y), record)
+        results, new = tidy(blocks, simplify, [y])
+    return results, [*steps, *new]
+
+
+def _simplified_roots(
+    y: Any, wrt: Sequence[Any], simplify: bool | None, steps: list[Step]
+) -> tuple[Sequence[Any], list[Any]]:
+    """What the reverse sweep starts from, with the seeds: y, simplified.
+
+    The tensors in a stock scalar are simplified one by one, and the chain rule in the stock
+    scalar itself speaks of them as they were given. So does SymPy's, which finds the same.
+    """
+    roots, seeds = [y], [_identity(shape_of(y))]
+    if not isinstance(y, TensorExpr):
+        found = postorder([y], lambda n: () if isinstance(n, TensorExpr) else _below(n))
+        roots = [n for n in found if isinstance(n, TensorExpr) or n in wrt]
+        seeds = pullback([y], roots, [S.One], ())
+    tidied, new = tidy(roots, simplify, ())
+    steps.extend(new)
+    return tidied, seeds
 
 
 @contextmanager
@@ -445,7 +543,7 @@ def _identity(shape: Sequence[Any]) -> Any:
     return Delta(*shape) if shape else S.One
 
 
-def gradient(f: Any, x: Any, *, mode: str = "auto") -> Any:
+def gradient(f: Any, x: Any, *, mode: str = "auto", simplify: bool | None = None) -> Any:
     """The gradient of a scalar by a tensor, or by each of a list in one joint sweep.
 
     Raises
@@ -464,10 +562,10 @@ def gradient(f: Any, x: Any, *, mode: str = "auto") -> Any:
     >>> gA.shape, gx.shape
     ((m, n), (n,))
     """
-    return jacobian(_as_scalar(f, "gradient"), x, mode=mode)
+    return jacobian(_as_scalar(f, "gradient"), x, mode=mode, simplify=simplify)
 
 
-def hessian(f: Any, x: Any, *, mode: str = "auto") -> Any:
+def hessian(f: Any, x: Any, *, mode: str = "auto", simplify: bool | None = None) -> Any:
     """The second derivative of a scalar, of shape x.shape + x.shape; for a list of variables the
     nested list of blocks.
 
@@ -486,7 +584,8 @@ def hessian(f: Any, x: Any, *, mode: str = "auto") -> Any:
     >>> se.hessian(x @ A @ x, x) == A + A.T
     True
     """
-    return jacobian(gradient(_as_scalar(f, "hessian"), x, mode=mode), x, mode=mode)
+    slope = gradient(_as_scalar(f, "hessian"), x, mode=mode, simplify=simplify)
+    return jacobian(slope, x, mode=mode, simplify=simplify)
 
 
 def _as_scalar(f: Any, name: str) -> Any:
@@ -498,7 +597,7 @@ def _as_scalar(f: Any, name: str) -> Any:
     return f
 
 
-def vjp(y: Any, x: Any, u: Any) -> Any:
+def vjp(y: Any, x: Any, u: Any, *, simplify: bool | None = None) -> Any:
     """The cotangent u, of y's shape, pulled back to x: Σ u · dy/dx, without the Jacobian.
 
     >>> import sympy_einsum as se
@@ -509,11 +608,11 @@ def vjp(y: Any, x: Any, u: Any) -> Any:
     """
     y, u = as_function(y), _same_shape(u, y, "vjp")
     variables = [as_variable(v) for v in (x if isinstance(x, (list, tuple)) else [x])]
-    results = pullback(y, variables, u, ())
-    return results if isinstance(x, (list, tuple)) else results[0]
+    results, _ = tidy(pullback([y], variables, [u], ()), simplify, [y])
+    return list(results) if isinstance(x, (list, tuple)) else results[0]
 
 
-def jvp(y: Any, x: Any, v: Any) -> Any:
+def jvp(y: Any, x: Any, v: Any, *, simplify: bool | None = None) -> Any:
     """The tangent v, of x's shape, pushed forward to y: Σ dy/dx · v, without the Jacobian.
 
     >>> import sympy_einsum as se
@@ -526,10 +625,10 @@ def jvp(y: Any, x: Any, v: Any) -> Any:
     pairs = list(zip(x, v, strict=True)) if isinstance(x, (list, tuple)) else [(x, v)]
     variables = [as_variable(variable) for variable, _ in pairs]
     tangents = [_same_shape(tangent, variable, "jvp") for variable, tangent in pairs]
-    return pushforward(y, variables, tangents, ())
+    return tidy([pushforward(y, variables, tangents, ())], simplify, [y])[0][0]
 
 
-def hvp(f: Any, x: Any, v: Any) -> Any:
+def hvp(f: Any, x: Any, v: Any, *, simplify: bool | None = None) -> Any:
     """The Hessian of a scalar times v, of x's shape, without the Hessian.
 
     >>> import sympy_einsum as se
@@ -538,7 +637,8 @@ def hvp(f: Any, x: Any, v: Any) -> Any:
     >>> se.hvp(x @ A @ x, x, v) == A @ v + v @ A
     True
     """
-    return jvp(gradient(_as_scalar(f, "hvp"), x), x, v)
+    slope = gradient(_as_scalar(f, "hvp"), x, simplify=simplify)
+    return jvp(slope, x, v, simplify=simplify)
 
 
 def _same_shape(value: Any, like: Any, name: str) -> Any:

@@ -371,10 +371,8 @@ def _sort_operands(
         candidate = [subs[k] for group in choice for k in group]
         number = _number_labels([*candidate, output])
         code = [[number[label] for label in labels] for labels in [*candidate, output]]
-        # An output in ascending order needs no transpose, so it comes first.
-        ranked = (code[-1] != sorted(code[-1]), code)
-        if best is None or ranked < best[0]:
-            best = (ranked, candidate)
+        if best is None or code < best[0]:
+            best = (code, candidate)
     return tensors, best[1]
 
 

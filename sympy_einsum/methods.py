@@ -19,6 +19,7 @@ from .errors import TensorError
 from .explicit import as_explicit
 from .linalg import adj, det, inv
 from .nodes import TensorExpr
+from .simplify import simplify
 
 
 def _scalar_or(stock: str, ours: Callable[..., Any]) -> Callable[[Any, Any], Any]:
@@ -82,6 +83,11 @@ def _eval_derivative(self: Any, symbol: Any) -> Any:
     return diff(self, symbol)
 
 
+def _eval_simplify(self: Any, **options: Any) -> Any:
+    # Stock routines call this on parts of an expression: there a scalar must stay one atom.
+    return simplify(self) if self.shape else self
+
+
 def _applyfunc(self: Any, f: Any) -> Any:
     return elementwise(f, self)
 
@@ -138,6 +144,7 @@ METHODS: dict[str, Any] = {
     "applyfunc": _applyfunc,
     "diff": _diff,
     "_eval_derivative": _eval_derivative,
+    "_eval_simplify": _eval_simplify,
     "as_explicit": as_explicit,
 }
 

@@ -342,9 +342,6 @@ class TensorExpr(Expr):
         """The expression itself: nothing in it is unevaluated."""
         return self
 
-    def _eval_simplify(self, **kwargs: Any) -> TensorExpr:
-        return self
-
     def _eval_nseries(self, x: Any, n: Any, logx: Any, cdir: Any = 0) -> TensorExpr:
         if x in self._leaves():
             raise UnsupportedError(

@@ -1,22 +1,27 @@
-"""Numerical checks of derivatives against finite differences.
+"""Checks by numbers: derivatives against finite differences, and whether two expressions are equal.
 
-May import: differentiation, lambdify, operations.
+May import: differentiation, simplify, lambdify, operations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from .differentiation import diff
 from .elementwise import as_operand
-from .errors import TensorError
+from .errors import TensorError, UnsupportedError
 from .lambdify import lambdify
-from .operations import order_of, shape_of
+from .operations import add, multiply, order_of, shape_of
+from .simplify import normal_form
+from .tensors import Zeros
 
 TOLERANCE = 1e-5
+# Sets of random data that are tried for each set on which the expressions have to be finite.
+ATTEMPTS = 20
 
 
 def random_arguments(symbols: Sequence[Any], seed: int, positive: bool = False) -> list[Any]:
@@ -89,25 +94,13 @@ def check_derivative(y: Any, x: Any, d: Any = None, samples: int = 3) -> float:
             f"a derivative of shape {shape_of(y) + shape_of(x)} is expected, "
             f"not {shape_of(derivative)}"
         )
-    found = y.free_symbols | derivative.free_symbols | {x}
-    in_shapes = {s for e in found for length in shape_of(e) for s in length.free_symbols}
-    symbols = [x, *sorted(found - {x} - in_shapes, key=str)]
-    function = lambdify(symbols, [y, derivative])
     worst = 0.0
     done = 0
-    for seed in range(20 * samples):
-        values = random_arguments(symbols, seed, seed % 2 == 1 or seed > 2 * samples)
-        try:
-            with np.errstate(all="ignore"):
-                error = _error(function, values)
-        except (np.linalg.LinAlgError, ZeroDivisionError):
-            continue  # not a point where the expression has a value
-        if error is None:
-            continue
-        worst = max(worst, error)
-        done += 1
-        if done == samples:
-            break
+    for function, values in _finite_samples([y, derivative], samples, first=x):
+        error = _error(function, values)
+        if error is not None:
+            worst = max(worst, error)
+            done += 1
     if not done:
         raise TensorError("no random data were found on which the expression is finite")
     if worst > TOLERANCE:
@@ -115,11 +108,67 @@ def check_derivative(y: Any, x: Any, d: Any = None, samples: int = 3) -> float:
     return worst
 
 
+def equal(a: Any, b: Any) -> bool | None:
+    """Whether two expressions are equal: decided by their normal form.
+
+    Where the normal forms differ, random data can show that the expressions do too.
+
+    Returns
+    =======
+
+    True: the normal forms are the same. False: the shapes or the values at some random data
+    differ. None: neither, so nothing is known for certain (``sympy.Expr.equals`` does the same).
+
+    Examples
+    ========
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> n = symbols("n", integer=True, positive=True)
+    >>> A, B = se.tensors("A B", n, n)
+    >>> se.equal((A @ B).T, B.T @ A.T), se.equal(A @ B, B @ A)
+    (True, False)
+    """
+    a, b = as_operand(a), as_operand(b)
+    if shape_of(a) != shape_of(b):
+        return False
+    difference = normal_form(add(a, multiply(-1, b)))
+    if difference == 0 or isinstance(difference, Zeros) or normal_form(a) is normal_form(b):
+        return True
+    try:
+        for function, values in _finite_samples([a, b], 3):
+            left, right = (np.asarray(part) for part in function(*values))
+            if np.abs(left - right).max() > TOLERANCE * (1 + np.abs(left).max()):
+                return False
+    except UnsupportedError:
+        pass  # no numerical code for some function
+    return None
+
+
+def _finite_samples(exprs: list[Any], samples: int, first: Any = None) -> Iterator[Any]:
+    """A function for the expressions, with random data on which their values are finite."""
+    wrt = [] if first is None else [first]
+    found = {s for e in exprs for s in e.free_symbols} - {*wrt}
+    in_shapes = {s for e in (*found, *wrt) for n in shape_of(e) for s in n.free_symbols}
+    symbols = [*wrt, *sorted(found - in_shapes, key=str)]
+    function = lambdify(symbols, exprs)
+
+    def finite(seed: int) -> list[Any] | None:
+        values = random_arguments(symbols, seed, seed % 2 == 1 or seed > 2 * samples)
+        try:
+            with np.errstate(all="ignore"):
+                results = function(*values)
+        except (np.linalg.LinAlgError, ZeroDivisionError):
+            return None  # not a point where the expressions have a value
+        return values if all(np.all(np.isfinite(r)) for r in results) else None
+
+    found_values = (finite(seed) for seed in range(ATTEMPTS * samples))
+    yield from islice(((function, v) for v in found_values if v is not None), samples)
+
+
 def _error(function: Any, values: list[Any]) -> float | None:
-    """The relative error on one set of data; None where the function isn't finite and smooth."""
+    """The relative error on one set of data; None where the function isn't finite nearby."""
     value, derivative = (np.asarray(part) for part in function(*values))
-    if not (np.all(np.isfinite(value)) and np.all(np.isfinite(derivative))):
-        return None
     x = np.asarray(values[0], dtype=float)
     differences = np.empty(value.shape + x.shape)
     for position in np.ndindex(x.shape):
@@ -142,5 +191,7 @@ def _central(
     for sign in (1, -1):
         moved = x.copy()
         moved[position] += sign * step
-        ends.append(np.asarray(function(moved if x.ndim else float(moved), *values[1:])[0]))
+        with np.errstate(all="ignore"):
+            shifted = function(moved if x.ndim else float(moved), *values[1:])
+        ends.append(np.asarray(shifted[0]))
     return (ends[0] - ends[1]) / (2 * step)

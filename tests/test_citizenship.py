@@ -550,7 +550,7 @@ def test_a_sum_of_traces_is_not_a_wrong_zero():
     assert sympy.diff(f, A) == se.Delta(n)
     assert sympy.diff(A.det() * 3, A) == 3 * se.diff(A.det(), A)
     assert sympy.diff(sympy.log(A.det()), A).shape == (n, n)
-    assert sympy.diff(1 / A.det(), A) == se.diff(1 / A.det(), A)
+    assert se.equal(sympy.diff(1 / A.det(), A), se.diff(1 / A.det(), A))
     assert sympy.diff((A.T @ A).trace() + 1, A) == 2 * A
 
 

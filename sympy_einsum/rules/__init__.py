@@ -1,0 +1,122 @@
+"""The table of rewriting rules: what turns an expression into its normal form.
+
+A rule is named, local and correct on its own: it takes a node whose operands are in normal form
+and gives an equal expression, or None. Where it only pays sometimes, it compares costs. Canonical
+index names and operand order, delta merging, ones, zeros, numeric factors and like terms need no
+rule: nodes are built that way (see einsum.py).
+
+References
+==========
+
+[W] M. Wenig, P. Rump, M. Blacher, J. Giesen, "The Syntax and Semantics of einsum", 2025.
+[MC] K. B. Petersen, M. S. Pedersen, "The Matrix Cookbook", 2012.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple
+
+from ..einsum import Einsum, TensorAdd, View
+from ..elementwise import Elementwise
+from ..linalg import Adj, Det, Inv, LogDet
+from ..nodes import TensorExpr
+from . import entries, matrices, products, sums
+
+
+class Rule(NamedTuple):
+    """A rule: its name, the equation it rests on, and what applies it to a node. ``closed`` are
+    the dense products that stay what they are, since others use them too."""
+
+    name: str
+    source: str
+    apply: Callable[[Any, Collection[Any]], Any]
+
+
+DENEST = Rule("denest", "[W, thm 6.5]", products.denest)
+SOFTMAX = Rule("softmax", "exp(z) / sum exp(z)", products.softmax_of_parts)
+DISTRIBUTE = Rule("distribute", "[W, thm 5.4]", products.distribute)
+CONTENT = Rule("content", "A (2 x + 2 y) = 2 A (x + y)", products.content)
+
+ADJUGATE_OVER_DET = Rule("adjugate", "adj(X) / det(X) = inv(X)", products.adj_over_det)
+
+PRODUCT = (
+    DENEST,
+    Rule("inverse", "inv(X) X = I", products.cancel_inverse),
+    SOFTMAX,
+    Rule("sum of softmax", "sum softmax(z) = 1", products.sum_softmax),
+    Rule("power", "x^a * x^b = x^(a+b), exp(u) * exp(v) = exp(u+v)", products.merge_powers),
+    Rule("square", "sum x^2 = x' x", products.split_square),
+    Rule("symmetric", "X' = X", products.order_symmetric),
+    Rule("halves", "x'A'A x = (A x)'(A x)", products.fold_square),
+    CONTENT,
+    Rule("components", "[W, thm 5.4]", products.split_components),
+)
+VIEW = (
+    Rule("diagonal of a product", "[W, thm 6.5]", products.diagonal_of_product),
+    ADJUGATE_OVER_DET,
+    SOFTMAX,
+    CONTENT,
+    Rule("sign", "-A (x - y) = A (y - x)", products.turn_sign),
+    Rule("symmetric", "X' = X", products.transpose_symmetric),
+)
+ELEMENTWISE = (
+    Rule("rearranged", "f(A') = f(A)'", entries.of_rearranged),
+    Rule("compose", "exp(log(x)) = x", entries.compose),
+    Rule("log softmax", "log softmax(z) = z - logsumexp(z)", entries.log_softmax),
+    Rule("log-sum-exp", "log sum exp(z) = logsumexp(z)", entries.log_sum_exp),
+)
+STOCK = (Rule("log-sum-exp", "log sum exp(z) = logsumexp(z)", entries.stock_log_sum_exp),)
+SUM = (
+    Rule("transposed sum", "(A + B)' = A' + B'", sums.flatten),
+    Rule("like terms", "s A + t A = (s + t) A", sums.collect),
+    Rule("common scalar", "s A + s B = s (A + B)", sums.common_scalar),
+    Rule("diagonal", "I + diag(x) = diag(1 + x)", sums.add_diagonals),
+    Rule("factor", "[W, thm 5.4]", sums.factor),
+)
+# In the normal form that decides equality products are multiplied out instead.
+CANCEL = Rule("cancel", "[W, thm 5.4]", products.cancel_terms)
+MATRICES: dict[type, tuple[Rule, ...]] = {
+    Inv: (Rule("inverse of a multiple", "inv(c X') = inv(X)' / c", matrices.inv_of_view),),
+    Det: (
+        Rule("determinant of a multiple", "det(c X') = c^n det X", matrices.det_of_view),
+        Rule("determinant of an inverse", "det(inv X) = 1 / det X", matrices.det_of_inverse),
+        Rule(
+            "determinant of a product",
+            "det(A B) = det A det B [MC, eq. 21]",
+            matrices.det_of_product,
+        ),
+    ),
+    LogDet: (
+        Rule("determinant of a multiple", "det(c X') = c^n det X", matrices.logdet_of_view),
+        Rule("determinant of an inverse", "det(inv X) = 1 / det X", matrices.logdet_of_inverse),
+        Rule(
+            "determinant of a product",
+            "det(A B) = det A det B [MC, eq. 21]",
+            matrices.logdet_of_product,
+        ),
+    ),
+}
+# Not true of singular matrices, which have an adjugate.
+ADJUGATE = Rule("adjugate", "adj X = det(X) inv(X)", matrices.adj_as_inverse)
+INVERSE_OF_PRODUCT = Rule(
+    "inverse of a product", "inv(A B) = inv(B) inv(A) [MC, eq. 145]", matrices.inv_of_product
+)
+
+
+def rules_for(node: Any, expand: bool, safe: bool) -> tuple[Rule, ...]:
+    """The rules to try on a node, in order."""
+    if not isinstance(node, TensorExpr):
+        return (*STOCK, Rule("expand", "[W, thm 5.4]", sums.expand_scalar)) if expand else STOCK
+    if isinstance(node, View):
+        return (*VIEW, DISTRIBUTE) if expand else VIEW
+    if isinstance(node, Einsum):
+        return (*PRODUCT, DISTRIBUTE if expand else CANCEL)
+    if isinstance(node, TensorAdd):
+        return () if expand else SUM
+    if isinstance(node, Elementwise):
+        return ELEMENTWISE
+    if isinstance(node, Adj):
+        return () if safe else (ADJUGATE,)
+    found = MATRICES.get(type(node), ())
+    return (*found, INVERSE_OF_PRODUCT) if expand and isinstance(node, Inv) else found

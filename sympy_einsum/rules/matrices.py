@@ -1,0 +1,141 @@
+"""Rules for inverses, adjugates and determinants; X is square, and invertible where its inverse
+stands on either side.
+
+References
+==========
+
+[MC] K. B. Petersen, M. S. Pedersen, "The Matrix Cookbook", 2012.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from sympy import Abs, S, log
+
+from ..einsum import Einsum, View, contract, scale
+from ..elementwise import apply_body, slot
+from ..lengths import same_length
+from ..linalg import Inv
+from ..linalg import det as det_of
+from ..linalg import inv as inverse_of
+from ..linalg import logdet as logdet_of
+
+
+def transposed(matrix: Any) -> Any:
+    """The transpose of a matrix."""
+    return contract((matrix,), ((0, 1),), (1, 0), dict(enumerate(matrix.shape)))
+
+
+def _multiple(matrix: Any) -> tuple[Any, Any, bool] | None:
+    """Scalar factor, matrix, and whether it is transposed; None if it isn't a multiple."""
+    if not isinstance(matrix, View) or matrix.core is None or matrix.core.order != 2:
+        return None
+    if len(set(matrix.output)) != 2 or set(matrix.output) != set(matrix.subscripts[-1]):
+        return None
+    factor = S.One
+    for scalar in matrix.scalars:
+        factor *= scalar
+    return factor, matrix.core, matrix.output != matrix.subscripts[-1]
+
+
+def inv_of_view(node: Any, closed: Collection[Any]) -> Any:
+    """inv(c X') = inv(X)' / c, inv(diag(c v)) = diag(1 / (c v))."""
+    matrix = node.operands[0]
+    found = _multiple(matrix)
+    if found is not None:
+        factor, core, is_transposed = found
+        inverse = inverse_of(core)
+        return scale(1 / factor, transposed(inverse) if is_transposed else inverse)
+    if not isinstance(matrix, View) or len(set(matrix.output)) != 1:
+        return None
+    scalars = [1 / scalar for scalar in matrix.scalars]
+    cores = [] if matrix.core is None else [apply_body(1 / slot(0), (matrix.core,))]
+    if cores and cores[0].order != 1:
+        return None
+    subscripts = [()] * len(scalars) + [(0,)] * len(cores)
+    return contract([*scalars, *cores], subscripts, (0, 0), {0: matrix.shape[0]})
+
+
+def adj_as_inverse(node: Any, closed: Collection[Any]) -> Any:
+    """adj X = det(X) inv(X), where X is invertible."""
+    (X,) = node.operands
+    return scale(det_of(X), inverse_of(X))
+
+
+def square_factors(matrix: Any) -> list[Any] | None:
+    """The factors of a matrix product if all of them are square matrices."""
+    if type(matrix) is not Einsum or len(matrix.operands) < 2:
+        return None
+    if any(len(set(term)) != 2 for term in matrix.subscripts):
+        return None
+    start, end = matrix.output
+    pending = list(zip(matrix.operands, matrix.subscripts, strict=True))
+    factors = []
+    label = start
+    while pending:
+        found = [pair for pair in pending if label in pair[1]]
+        if len(found) != 1 or not same_length(*found[0][0].shape):
+            return None
+        pending.remove(found[0])
+        factor, (first, second) = found[0]
+        factors.append(factor if first == label else transposed(factor))
+        label = second if first == label else first
+    return factors if label == end else None
+
+
+def inv_of_product(node: Any, closed: Collection[Any]) -> Any:
+    """inv(A B) = inv(B) inv(A) [MC, eq. 145]."""
+    factors = square_factors(node.operands[0])
+    if factors is None:
+        return None
+    return matrix_product([inverse_of(factor) for factor in reversed(factors)])
+
+
+def matrix_product(factors: Sequence[Any]) -> Any:
+    """The product of square matrices of one size."""
+    labels = [(k, k + 1) for k in range(len(factors))]
+    lengths = dict.fromkeys(range(len(factors) + 1), factors[0].shape[0])
+    return contract(factors, labels, (0, len(factors)), lengths)
+
+
+def det_of_view(node: Any, closed: Collection[Any]) -> Any:
+    """det(c X') = c^n det X."""
+    found = _multiple(node.operands[0])
+    return None if found is None else found[0] ** node.operands[0].shape[0] * det_of(found[1])
+
+
+def det_of_inverse(node: Any, closed: Collection[Any]) -> Any:
+    """det(inv X) = 1 / det X."""
+    matrix = node.operands[0]
+    return 1 / det_of(matrix.operands[0]) if isinstance(matrix, Inv) else None
+
+
+def det_of_product(node: Any, closed: Collection[Any]) -> Any:
+    """det(A B) = det A det B for square A, B [MC, eq. 21]."""
+    factors = square_factors(node.operands[0])
+    result = S.One
+    for factor in factors or ():
+        result *= det_of(factor)
+    return None if factors is None else result
+
+
+def logdet_of_view(node: Any, closed: Collection[Any]) -> Any:
+    """log|det(c X')| = n log|c| + log|det X|."""
+    found = _multiple(node.operands[0])
+    if found is None:
+        return None
+    return node.operands[0].shape[0] * log(Abs(found[0])) + logdet_of(found[1])
+
+
+def logdet_of_inverse(node: Any, closed: Collection[Any]) -> Any:
+    """log|det(inv X)| = -log|det X|."""
+    matrix = node.operands[0]
+    return -logdet_of(matrix.operands[0]) if isinstance(matrix, Inv) else None
+
+
+def logdet_of_product(node: Any, closed: Collection[Any]) -> Any:
+    """log|det(A B)| = log|det A| + log|det B| for square A, B [MC, eq. 21]."""
+    factors = square_factors(node.operands[0])
+    return None if factors is None else sum((logdet_of(f) for f in factors), S.Zero)

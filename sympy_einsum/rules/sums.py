@@ -1,0 +1,190 @@
+"""Rules for sums."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from sympy import S, expand
+
+from ..cost import cost
+from ..einsum import TensorAdd, View, contract, scalar_product, scale, tensor_sum
+from ..products import Product, distributed, like_terms, opened
+
+# Longer sums aren't searched for common factors.
+MAX_TERMS = 16
+# So many common factors are tried.
+MAX_CANDIDATES = 4
+
+
+def collect(node: Any, closed: Collection[Any]) -> Any:
+    """Terms that differ in their scalar factors alone: s A + t A = (s + t) A."""
+    collected = like_terms(node.operands)
+    if len(collected) == len(node.operands):
+        return None
+    return tensor_sum([scale(factor, tensor) for tensor, factor in collected.items()])
+
+
+def flatten(node: Any, closed: Collection[Any]) -> Any:
+    """The transpose of a sum in a sum: A + (B + C)' = A + B' + C'."""
+    if not any(_rearranged_sum(term) for term in node.operands):
+        return None
+    terms: list[Any] = []
+    for term in node.operands:
+        parts = distributed(opened(term), MAX_TERMS) if _rearranged_sum(term) else None
+        terms.extend([part.build() for part in parts] if parts else [term])
+    return tensor_sum(terms)
+
+
+def _rearranged_sum(term: Any) -> bool:
+    is_sum = isinstance(term, View) and isinstance(term.core, TensorAdd)
+    return is_sum and all(scalar.is_Number for scalar in term.scalars)
+
+
+def add_diagonals(node: Any, closed: Collection[Any]) -> Any:
+    """Terms on one diagonal are added there: I + diag(x) = diag(1 + x)."""
+    groups: dict[Any, list[Any]] = {}
+    for term in node.operands:
+        on_diagonal = isinstance(term, View) and len(set(term.output)) < term.order
+        pattern = _first_appearance(term.output) if on_diagonal else term
+        groups.setdefault(pattern, []).append(term)
+    if len(groups) == len(node.operands):
+        return None
+    terms = []
+    for pattern, group in groups.items():
+        if len(group) == 1:
+            terms.extend(group)
+            continue
+        inner = tuple(range(max(pattern) + 1))
+        lengths = {i: group[0].shape[pattern.index(i)] for i in inner}
+        values = []
+        for term in group:
+            names = dict(zip(term.output, pattern, strict=True))
+            subscripts = [[names[i] for i in own] for own in term.subscripts]
+            values.append(contract(term.operands, subscripts, inner, lengths))
+        terms.append(contract((tensor_sum(values),), (inner,), pattern, lengths))
+    return tensor_sum(terms)
+
+
+def _first_appearance(labels: Sequence[int]) -> tuple[int, ...]:
+    names: dict[int, int] = {}
+    return tuple([names.setdefault(label, len(names)) for label in labels])
+
+
+def common_scalar(node: Any, closed: Collection[Any]) -> Any:
+    """A scalar factor of every term, where that isn't dearer: s A + s B = s (A + B). Scaling two
+    vectors may cost less than scaling a matrix made of them."""
+    scalars = [scalar_product(getattr(term, "scalars", ())) for term in node.operands]
+    powers = [{b: e for b, e in s.as_powers_dict().items() if not b.is_number} for s in scalars]
+    common = S.One
+    for base in powers[0]:
+        exponents = [found.get(base, S.Zero) for found in powers]
+        if all(e.is_Number and e > 0 for e in exponents):
+            common *= base ** min(exponents)
+        elif all(e.is_Number and e < 0 for e in exponents):
+            common *= base ** max(exponents)
+    if common is S.One:
+        return None
+    outside = scale(common, tensor_sum([scale(1 / common, term) for term in node.operands]))
+    given = {operand for term in node.operands for operand in opened(term).operands}
+    return outside if cost([outside], given) <= cost([node], given) else None
+
+
+def expand_scalar(node: Any, closed: Collection[Any]) -> Any:
+    """A scalar multiplied out by SymPy."""
+    return expand(node) if node.is_Mul or node.is_Pow else None
+
+
+def factor(node: Any, closed: Collection[Any]) -> Any:
+    """A factor that several terms have in common, pulled out where that is cheaper."""
+    if len(node.operands) > MAX_TERMS:
+        return None
+    terms = [_with_common_output(opened(term, closed)) for term in node.operands]
+    seen = Counter(operand for term in terms for operand in set(term.operands))
+    if not any(count > 1 for count in seen.values()):
+        return None
+    places: dict[Any, list[tuple[int, int]]] = {}
+    for t, term in enumerate(terms):
+        for k, operand in enumerate(term.operands):
+            if seen[operand] > 1 and len(term.operands) > 1:
+                places.setdefault(_place(operand, term, k), []).append((t, k))
+    given = {operand for term in terms for operand in term.operands}
+    best, lowest = None, cost([node], given)
+    ranked = sorted(places.values(), key=lambda found: -len({t for t, _ in found}))
+    for found in ranked[:MAX_CANDIDATES]:
+        chosen = dict(reversed(found))  # one place in each term
+        if len(chosen) < 2:
+            continue
+        factored = _pulled_out(terms, chosen, node)
+        if factored is not None and cost([factored], given) < lowest:
+            best, lowest = factored, cost([factored], given)
+    return best
+
+
+def _with_common_output(product: Product) -> Product:
+    """Labels renamed so that the output is 0, 1, …; an output with repeats stays."""
+    rename = {label: -1 - k for k, label in enumerate(product.lengths)}
+    for axis, label in enumerate(product.output):
+        if product.output.count(label) == 1:
+            rename[label] = axis
+    return Product(
+        product.scalars,
+        product.operands,
+        tuple(tuple(rename[i] for i in term) for term in product.subscripts),
+        tuple(rename[i] for i in product.output),
+        {rename[i]: n for i, n in product.lengths.items()},
+    )
+
+
+def _place(operand: Any, term: Product, k: int) -> Any:
+    """What two occurrences of a factor have to agree in: output axes, and inner labels by first
+    appearance."""
+    names: dict[int, int] = {}
+    labels = [
+        i if i in term.output else names.setdefault(i, -1 - len(names)) for i in term.subscripts[k]
+    ]
+    return operand, tuple(labels), term.output
+
+
+def _pulled_out(terms: Sequence[Product], chosen: dict[int, int], node: Any) -> Any:
+    """The sum with a common factor in front of the sum of what the chosen terms have besides."""
+    rests = []
+    axes: tuple[int, ...] = ()
+    for t, k in chosen.items():
+        term = terms[t]
+        others = [j for j in range(len(term.operands)) if j != k]
+        inner = tuple(i for i in dict.fromkeys(term.subscripts[k]) if i not in term.output)
+        present = {i for j in others for i in term.subscripts[j]}
+        outer = {i for i in term.output if i in present}
+        lone = [i for i in term.output if i not in present and i not in term.subscripts[k]]
+        names = dict(zip(inner, range(-1, -1 - len(inner), -1), strict=True))
+        if lone or not present.intersection((*inner, *outer)):
+            return None
+        if not axes:
+            # In the order in which the first rest has them, so that it isn't transposed.
+            order = [i for j in others for i in term.subscripts[j] if i in outer or i in inner]
+            axes = tuple(names.get(i, i) for i in dict.fromkeys((*order, *inner)))
+        elif outer != {i for i in axes if i >= 0}:
+            return None
+        label = {name: i for i, name in names.items()}
+        rest = contract(
+            [*term.scalars, *[term.operands[j] for j in others]],
+            [()] * len(term.scalars) + [term.subscripts[j] for j in others],
+            [label.get(i, i) for i in axes],
+            {i: n for i, n in term.lengths.items() if i in present or i in inner},
+        )
+        rests.append(rest)
+    t, k = next(iter(chosen.items()))
+    term = terms[t]
+    bound = [i for i in dict.fromkeys(term.subscripts[k]) if i not in term.output]
+    labels = [bound[-1 - i] if i < 0 else i for i in axes]
+    used = {*term.output, *term.subscripts[k], *labels}
+    factored = contract(
+        (term.operands[k], tensor_sum(rests)),
+        (term.subscripts[k], labels),
+        term.output,
+        {i: n for i, n in term.lengths.items() if i in used},
+    )
+    kept = [operand for t, operand in enumerate(node.operands) if t not in chosen]
+    return tensor_sum([factored, *kept]) if kept else factored
