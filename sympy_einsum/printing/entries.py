@@ -1,0 +1,129 @@
+"""Forms of single entries: a whole form gets indices, and indices get letters.
+
+May import: node types, forms, algebra, functions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sympy import S, Symbol
+
+from ..indices import LETTERS, index_letter
+from ..tensors import Selection, TensorSymbol, Unit
+from ..traversal import postorder
+from . import algebra, forms
+from .forms import Form, Position
+from .functions import body_level, slots
+
+
+def entry(form: Form, labels: tuple[Any, ...]) -> Form:
+    """The entry of a whole form at labels, written out where that is shorter."""
+    if not labels or not form.axes:
+        return form
+    if form.kind == "product":
+        return _product_at(form, labels)
+    if form.kind in ("hadamard", "placed", "hadamard_power", "quotient"):
+        parts = [entry(part, labels) for part in form.parts]
+        return _scalar_operation(form, parts)
+    if form.kind == "ones":
+        return forms.stock(S.One)
+    if form.kind == "zeros":
+        return forms.stock(S.Zero)
+    if form.kind == "identity":
+        return Form("delta", (), labels)
+    if form.kind == "unit":
+        return Form("delta", (), (*labels, Position(form.data[0])))
+    if form.kind == "diag":
+        inside = entry(form.parts[0], labels[:1])
+        return algebra.product([Form("delta", (), labels), inside])
+    if form.kind == "transpose" and form.parts[0].kind in ("symbol", "slice", "call", "placed"):
+        return entry(form.parts[0], labels[::-1])
+    if form.kind == "slice" and not any(isinstance(part, tuple) for part in form.data):
+        rest = iter(labels)
+        places = tuple([next(rest) if part is None else Position(part) for part in form.data])
+        return Form("entry", form.parts, places)
+    return Form("entry", [form], labels)
+
+
+def _product_at(form: Form, labels: tuple[Any, ...]) -> Form:
+    negative, count = form.data
+    scalars, chain = list(form.parts[:count]), list(form.parts[count:])
+    if negative:
+        scalars.insert(0, forms.stock(S.NegativeOne))
+    joint = next(
+        (k for k in range(1, len(chain)) if chain[k - 1].axes == 1 and chain[k].axes == forms.ROW),
+        0,
+    )
+    if len(labels) == 2 and joint:
+        left, right = algebra.product(chain[:joint]), algebra.product(chain[joint:])
+        inside = [entry(left, labels[:1]), entry(algebra.transpose(right), labels[1:])]
+    elif len(chain) == 1:
+        inside = [entry(chain[0], labels)]
+    else:
+        inside = [Form("entry", [algebra.product(chain)], labels)]
+    return algebra.product([*scalars, *inside])
+
+
+def _scalar_operation(form: Form, parts: list[Form]) -> Form:
+    """An operation on tensors as the one on their entries."""
+    arguments = slots(len(parts))
+    if form.kind == "hadamard":
+        return algebra.product(parts)
+    if form.kind == "placed":
+        body = form.data
+    elif form.kind == "hadamard_power":
+        body = arguments[0] ** form.data
+    else:
+        body = arguments[0] / arguments[1]
+    return Form("placed", parts, body, 0, body_level(body))
+
+
+def relabel(form: Form, names: dict[Any, Any]) -> Form:
+    """A form with its index labels renamed."""
+    parts = [relabel(part, names) for part in form.parts]
+    data = form.data
+    if form.kind in ("entry", "delta"):
+        data = tuple([names.get(label, label) if type(label) is int else label for label in data])
+        if form.kind == "delta" and data[0] == data[1]:
+            return forms.stock(S.One)
+    elif not form.parts or all(a is b for a, b in zip(parts, form.parts, strict=True)):
+        return form
+    elif form.kind == "product" and any(part.data is S.One for part in parts):
+        whole = algebra.product(parts)
+        return algebra.negated(whole) if data[0] else whole
+    return Form(form.kind, parts, data, form.axes, form.level)
+
+
+def free_letters(root: Any) -> list[str]:
+    """Letters for indices that name nothing else in the expression."""
+    taken = {node.name for node in postorder([root]) if isinstance(node, (TensorSymbol, Symbol))}
+    for node in postorder([root]):
+        if isinstance(node, (Unit, Selection)):
+            taken |= {s.name for part in node.data[1:] for s in getattr(part, "free_symbols", ())}
+    return [letter for letter in LETTERS if letter not in taken]
+
+
+def named(form: Form, letters: list[str], order: int) -> Form:
+    """Free indices get the first letters, summed ones the next in each place."""
+    names = {axis: _letter(letters, axis) for axis in range(order)}
+
+    def walk(node: Form, names: dict[Any, str], depth: int) -> Form:
+        if node.kind == "sigma":
+            names = dict(names)
+            for offset, (label, _) in enumerate(node.data):
+                names[label] = _letter(letters, depth + offset)
+            depth += len(node.data)
+        parts = [walk(part, names, depth) for part in node.parts]
+        data = node.data
+        if node.kind in ("entry", "delta"):
+            data = tuple([names[k] if type(k) is int else k for k in data])
+        elif node.kind == "sigma":
+            data = tuple([(names[k], length) for k, length in data])
+        return Form(node.kind, parts, data, node.axes, node.level)
+
+    return walk(form, names, order)
+
+
+def _letter(letters: list[str], k: int) -> str:
+    return letters[k] if k < len(letters) else index_letter(k + len(LETTERS))

@@ -1,0 +1,375 @@
+"""Which formula stands for an expression: matrix, index, einsum or Lippmann's notation.
+
+May import: all node types, and the rooms below. Forms are built bottom-up over the graph, each
+node once; texts that nobody would read aren't built at all.
+
+References
+==========
+
+[LMG18] S. Laue, M. Mitterreiter, J. Giesen, "Computing Higher Order Derivatives of Matrix and
+Tensor Expressions", NeurIPS 2018.
+[W] M. Wenig, P. Rump, M. Blacher, J. Giesen, "The Syntax and Semantics of einsum", 2025.
+[L] A. Lippmann, "Designing and Implementing a Tensor Calculus", 2022.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from sympy import Mul
+
+from ..einsum import Einsum, TensorAdd, View
+from ..elementwise import Elementwise
+from ..errors import TensorError, UnsupportedError
+from ..indices import index_letter
+from ..nodes import TensorExpr
+from ..reshape import Reshape
+from ..tensors import TensorSymbol, Unit
+from ..traversal import children, postorder
+from . import algebra, forms
+from .entries import entry, free_letters, named, relabel
+from .forms import ATOM, POWER, Form, Position
+from .functions import body_level, elementwise_form, function_form, leaf_form
+from .matrices import Network
+from .slices import merged, sliced
+
+NOTATIONS = ("auto", "matrix", "index", "einsum", "star")
+# Beyond these a formula is a summary.
+MAX_SIZE = 1500
+MAX_DEPTH = 60
+
+# How tightly scalars hold together in automatic notation: SymPy asks before it prints.
+_levels: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+
+
+class Notation:
+    """The forms of expressions in one notation."""
+
+    def __init__(self, style: str = "auto"):
+        if style not in NOTATIONS:
+            raise TensorError(f"there is no notation {style!r}; choose from {', '.join(NOTATIONS)}")
+        self.style = style
+        self._wholes: dict[Any, Form | None] = {}
+        self._by_entries: dict[Any, Form | None] = {}
+        self._fresh = itertools.count(1000)
+
+    def form(self, root: TensorExpr) -> Form | None:
+        """The form of a tensor expression, None if nobody would read it.
+
+        Raises UnsupportedError if there is none in matrix notation.
+        """
+        self._build(root)
+        whole = self._wholes[root]
+        if whole is None:
+            return None
+        if self.style == "matrix" and (root.order > 2 or not whole.pure):
+            raise UnsupportedError(_no_matrix(root, whole))
+        form: Form | None = whole
+        if root.order and self.has_indices(root):
+            form = self._entries(root)
+        return None if form is None else named(form, free_letters(root), root.order)
+
+    def has_indices(self, node: TensorExpr) -> bool:
+        """Whether a tensor is written by its entries; its form must have been asked for."""
+        whole = self._wholes[node]
+        if self.style != "auto" or whole is None:
+            return self.style == "index"
+        composed = isinstance(node, (Einsum, TensorAdd, Elementwise))
+        open_order = node.order > 2 and composed and whole.kind not in ("slice", "ones", "zeros")
+        return open_order or not whole.pure
+
+    # --- whole forms
+
+    def _build(self, root: Any) -> None:
+        for node in postorder([root], lambda n: () if n in self._wholes else children(n)):
+            if node in self._wholes:
+                continue
+            below = [self._wholes[child] for child in children(node)]
+            if any(form is None for form in below):
+                self._wholes[node] = None
+            elif isinstance(node, TensorExpr):
+                self._wholes[node] = self._readable_form(node)
+            else:
+                self._wholes[node] = self._stock(node)
+            if self.style == "auto" and isinstance(node, TensorExpr) and not node.order:
+                final = self._wholes[node]
+                _levels[node] = ATOM if final is None else final.level
+
+    def _readable_form(self, node: TensorExpr) -> Form | None:
+        """The form, if it isn't too big; a scalar that has no matrix form is one of entries."""
+        form = self._whole(node)
+        self._wholes[node] = form
+        if not _readable(form) or node.order or isinstance(node, TensorSymbol):
+            return form if _readable(form) else None
+        if self.style == "index" or (self.style == "auto" and not form.pure):
+            return self._entries(node)
+        return form
+
+    def _stock(self, expr: Any) -> Form | None:
+        form = forms.stock(expr)
+        below = [self._wholes[arg] for arg in expr.args]
+        form.size += sum(part.size for part in below if part)
+        form.depth += max((part.depth for part in below if part), default=0)
+        return form if _readable(form) else None
+
+    def _of(self, node: Any) -> Form:
+        form = self._wholes[node]
+        assert form is not None
+        return form
+
+    def _whole(self, node: TensorExpr) -> Form:
+        """The form without indices: in matrix notation as far as there is one."""
+        if isinstance(node, View):
+            return self._view(node)
+        if isinstance(node, Einsum):
+            return self._product(node.operands, node.subscripts, node.output, node)
+        if isinstance(node, TensorAdd):
+            return algebra.total([self._of(term) for term in node.operands], node.order)
+        if isinstance(node, Elementwise):
+            operands = [self._of(operand) for operand in node.operands]
+            return elementwise_form(node.body, operands, node.shape)
+        below = [self._of(operand) for operand in node.operands]
+        if isinstance(node, Reshape):
+            pair = _kronecker_factors(node)
+            if pair is not None and self.style not in ("einsum", "star"):
+                return Form("kron", [self._of(factor) for factor in pair], None, 2)
+        return leaf_form(node) if not below else function_form(node, below[0])
+
+    def _scalars(self, factors: Sequence[Any]) -> list[Form]:
+        """Scalar factors; tensor expressions are taken out of SymPy's products."""
+        found = []
+        for factor in factors:
+            parts = factor.args if factor.is_Mul else ()
+            inside = [part for part in parts if isinstance(part, TensorExpr)]
+            if inside and not any(p.is_Pow and p.exp.could_extract_minus_sign() for p in parts):
+                rest = Mul(*[part for part in parts if part not in inside])
+                found.append(forms.stock(rest))
+                found.extend(self._of(part) for part in inside)
+            else:
+                found.append(self._of(factor))
+        return found
+
+    def _view(self, node: View) -> Form:
+        """Scalar factors and a tensor, rearranged."""
+        count = len(node.scalars)
+        terms: Sequence[Any] = node.subscripts[count:]
+        operands: Sequence[Any] = node.operands[count:]
+        scalars = self._scalars(node.scalars)
+        core = node.core
+        if self.style in ("einsum", "star") and core is not None and type(core) is Einsum:
+            operands, terms, _ = merged(core, node.subscripts[-1], node.lengths)
+        if (
+            core is None
+            or tuple(node.output) != tuple(node.subscripts[-1])
+            or len(set(node.output)) < len(node.output)
+        ):
+            inside = self._product(operands, terms, node.output, node)
+        else:
+            inside = self._of(core)
+        return algebra.product([*scalars, inside]) if scalars else inside
+
+    def _product(
+        self, operands: Sequence[Any], terms: Sequence[Any], output: Sequence[Any], node: Any
+    ) -> Form:
+        present = {label for term in terms for label in term}
+        extra = [label for label in dict.fromkeys(output) if label not in present]
+        if self.style in ("einsum", "star"):
+            return self._index_string(operands, terms, output, extra, node)
+        cut = sliced(operands, terms, output)
+        if cut is not None:
+            return Form("slice", [self._of(cut[0])], tuple(cut[1]), len(output))
+        if not operands and extra == list(output):
+            return algebra.ones(node.shape)
+        matrix = self._matrix(operands, terms, output, extra, node.lengths)
+        if matrix is None:
+            return self._index_string(operands, terms, output, extra, node)
+        return matrix
+
+    def _matrix(
+        self,
+        operands: Sequence[Any],
+        terms: Sequence[Any],
+        output: Any,
+        extra: Sequence[Any],
+        lengths: Sequence[Any],
+    ) -> Form | None:
+        """The product as one matrix or vector; ``extra`` are the labels of axes of ones."""
+        distinct = list(dict.fromkeys(output))
+        if len(output) > 2 or any(len(term) > 2 for term in terms):
+            return None
+        edges = [(self._of(o), tuple(term)) for o, term in zip(operands, terms, strict=True)]
+        if not all(form.pure for form, _ in edges):
+            return None
+        edges.extend((algebra.ones((lengths[label],)), (label,)) for label in extra)
+        result = Network(edges, distinct, dict(enumerate(lengths))).result(distinct)
+        if result is None or len(distinct) == len(output):
+            return result
+        return algebra.diagonal_matrix(result)
+
+    def _index_string(
+        self,
+        operands: Sequence[Any],
+        terms: Sequence[Any],
+        output: Sequence[Any],
+        extra: Sequence[Any],
+        node: Any,
+    ) -> Form:
+        parts = [self._of(operand) for operand in operands]
+        parts.extend(algebra.ones((node.lengths[label],)) for label in extra)
+        terms = [*terms, *[(label,) for label in extra]]
+        number: dict[Any, str] = {}
+        for label in [label for term in terms for label in term]:
+            number.setdefault(label, index_letter(len(number)))
+        words = ["".join(number[label] for label in term) for term in terms]
+        data = (tuple(words), "".join(number[label] for label in output))
+        star = self.style == "star" and len(parts) == 2
+        return Form("star" if star else "wenig", parts, data, len(output))
+
+    # --- by entries
+
+    def _is_block(self, node: Any) -> bool:
+        """Whether a node stays whole and gets its indices outside."""
+        if not node.order or not isinstance(node, (Einsum, TensorAdd, Elementwise)):
+            return True
+        return self.style != "index" and node.order <= 2 and self._of(node).pure
+
+    def _entries(self, root: TensorExpr) -> Form | None:
+        """The entry of a tensor whose indices are numbered from 0."""
+
+        def below(node: Any) -> Any:
+            if node in self._by_entries or (node is not root and self._is_block(node)):
+                return ()
+            return [o for o in node.operands if isinstance(o, TensorExpr) and o.order]
+
+        for node in postorder([root], below):
+            if node not in self._by_entries:
+                if any(self._by_entries.get(o, o) is None for o in below(node)):
+                    self._by_entries[node] = None
+                    continue
+                form = self._entry(node, node is not root and self._is_block(node))
+                self._by_entries[node] = form if _readable(form) else None
+        return self._by_entries[root]
+
+    def _at(self, node: Any, labels: Sequence[Any]) -> Form:
+        """The entry of an operand at labels."""
+        if not isinstance(node, TensorExpr) or not node.order:
+            return self._of(node)
+        form = self._by_entries[node]
+        assert form is not None
+        return relabel(form, dict(enumerate(labels)))
+
+    def _entry(self, node: TensorExpr, block: bool) -> Form:
+        if block or not isinstance(node, (Einsum, TensorAdd, Elementwise)):
+            return entry(self._of(node), tuple(range(node.order)))
+        axes = range(node.order)
+        if isinstance(node, TensorAdd):
+            return algebra.total([self._at(term, axes) for term in node.operands], 0)
+        if isinstance(node, Elementwise):
+            parts = [self._at(o, axes) for o in node.operands]
+            return Form("placed", parts, node.body, 0, body_level(node.body))
+        if isinstance(node, View):
+            return self._view_entry(node)
+        return self._product_entry(node)
+
+    def _view_entry(self, node: View) -> Form:
+        first: dict[Any, int] = {}
+        deltas = []
+        for axis, index in enumerate(node.output):
+            if first.setdefault(index, axis) != axis:
+                deltas.append(Form("delta", (), (first[index], axis)))
+        deltas.sort(key=lambda delta: delta.data)
+        factors = [*self._scalars(node.scalars), *deltas]
+        if node.core is not None:
+            factors.append(self._at(node.core, [first[i] for i in node.subscripts[-1]]))
+        return algebra.product(factors)
+
+    def _product_entry(self, node: Einsum) -> Form:
+        label: dict[int, Any] = {index: axis for axis, index in enumerate(node.output)}
+        for index in range(len(node.lengths)):
+            if index not in label:
+                label[index] = next(self._fresh)
+        axes = tuple(range(node.order))
+        cut = sliced(node.operands, node.subscripts, node.output)
+        if cut is not None and self._is_block(cut[0]):
+            return entry(Form("slice", [self._of(cut[0])], tuple(cut[1]), node.order), axes)
+        given = list(zip(node.operands, node.subscripts, strict=True))
+        for operand, term in given:
+            if (
+                isinstance(operand, Unit)
+                and type(label[term[0]]) is int
+                and label[term[0]] not in axes
+            ):
+                # Σ_j T_ij e_p j is T_ip.
+                label[term[0]] = Position(operand.data[1])
+        pairs = [
+            (operand, tuple([label[index] for index in term]))
+            for operand, term in given
+            if not (isinstance(operand, Unit) and label[term[0]] == Position(operand.data[1]))
+        ]
+        whole = [self._is_block(o) and len(t) <= 2 and self.style != "index" for o, t in pairs]
+        pinned = {k for (_, t), block in zip(pairs, whole, strict=True) if not block for k in t}
+        edges = [(self._of(o), t) for (o, t), block in zip(pairs, whole, strict=True) if block]
+        lengths = {label[index]: length for index, length in enumerate(node.lengths)}
+        fixed = {k for k in label.values() if type(k) is not int}
+        network = Network(edges, pinned.union(axes, fixed), lengths, entrywise=True)
+        network.reduce()
+        factors = [entry(form, labels) for form, labels in network.edges]
+        factors += [self._at(o, t) for (o, t), block in zip(pairs, whole, strict=True) if not block]
+        # Tensors before vectors, what needs brackets last.
+        factors.sort(key=_factor_rank)
+        used = {k for _, labels in network.edges for k in labels} | pinned
+        summed = tuple((k, lengths[k]) for k in sorted(used - fixed) if k not in axes)
+        inside = algebra.product([*network.scalars, *factors])
+        return Form("sigma", [inside], summed) if summed else inside
+
+
+def level_of(node: TensorExpr) -> int:
+    """How tightly the form of a scalar holds together in automatic notation."""
+    level = _levels.get(node)
+    if level is None:
+        Notation()._build(node)
+        level = _levels[node]
+    return level
+
+
+def _readable(form: Form) -> bool:
+    return form.size <= MAX_SIZE and form.depth <= MAX_DEPTH
+
+
+def _no_matrix(node: TensorExpr, whole: Form) -> str:
+    if whole.pure:
+        return f"matrix notation ends at order 2, and this tensor has order {node.order}"
+    stuck = whole
+    while not all(part.pure for part in stuck.parts):
+        stuck = next(part for part in stuck.parts if not part.pure)
+    inputs, output = stuck.data
+    return (
+        f"the product '{','.join(inputs)}->{output}' isn't one of matrices and vectors; "
+        "notation='auto' prints it by its entries"
+    )
+
+
+def _factor_rank(form: Form) -> tuple[bool, int, list[int]]:
+    labels = form.data if form.kind == "entry" else ()
+    return form.level < POWER, -len(labels), [k if type(k) is int else -1 for k in labels]
+
+
+def _kronecker_factors(node: Reshape) -> Any:
+    """The matrices A and B if the reshaped tensor is A_ij B_kl with axes i, k, j, l."""
+    inner = node.operands[0]
+    if node.order != 2 or inner.order != 4 or not isinstance(inner, View):
+        return None
+    core = inner.core
+    if type(core) is not Einsum or inner.scalars or len(core.operands) != 2:
+        return None
+    operands, terms, _ = merged(core, inner.subscripts[-1], inner.lengths)
+    output = inner.output
+    for one, two in ((0, 1), (1, 0)):
+        halves = (output[0], output[2]), (output[1], output[3])
+        if (terms[one], terms[two]) == halves and len(set(output)) == 4:
+            rows = inner.shape[0] * inner.shape[1]
+            return (operands[one], operands[two]) if rows == node.shape[0] else None
+    return None

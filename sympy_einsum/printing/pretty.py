@@ -1,0 +1,122 @@
+"""SymPy's two-dimensional text.
+
+May import: rendering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sympy import Symbol
+from sympy.printing.pretty.pretty_symbology import xsym
+from sympy.printing.pretty.stringpict import prettyForm, stringPict
+
+from .forms import ATOM, HADAMARD, POWER, PRODUCT, SUM, Form
+from .rendering import Renderer
+
+_BINDINGS = {
+    SUM: prettyForm.ADD,
+    HADAMARD: prettyForm.MUL,
+    PRODUCT: prettyForm.MUL,
+    POWER: prettyForm.POW,
+    ATOM: prettyForm.ATOM,
+}
+_TOKENS = {
+    "plus": " + ",
+    "minus": " - ",
+    "negative": "-",
+    "transpose": "T",
+    "comma": ", ",
+    "thin comma": ",",
+    "semicolon": "; ",
+    "colon": ":",
+    "space": " ",
+    "hash": "#",
+    "star": "*",
+    "unit": "e",
+}
+# SymPy's own letters for these matrices and operations.
+_UNICODE = {
+    "hadamard": "∘",
+    "quotient": "⊘",
+    "circle": "∘",
+    "kron": "⊗",
+    "to": " → ",
+    "delta": "δ",
+    "ones": "𝟙",
+    "zeros": "𝟘",
+    "identity": "𝕀",
+}
+_ASCII = {
+    "hadamard": ".*",
+    "quotient": "./",
+    "circle": ".",
+    "kron": " x ",
+    "to": " -> ",
+    "delta": "delta",
+    "ones": "1",
+    "zeros": "0",
+    "identity": "I",
+}
+
+
+class PrettyRenderer(Renderer):
+    """Forms as character pictures."""
+
+    def __init__(self, printer: Any):
+        super().__init__(printer)
+        letters = _UNICODE if printer._use_unicode else _ASCII
+        self.tokens = {**_TOKENS, **letters, "times": xsym("*")}
+
+    def _stock(self, form: Form) -> Any:
+        if form.data.is_Rational and not form.data.is_Integer:
+            # SymPy writes small fractions in one line, which reads badly in front of a matrix.
+            return prettyForm(str(form.data.p)) / prettyForm(str(form.data.q))
+        return super()._stock(form)
+
+    def row(self, items: Sequence[Any]) -> prettyForm:
+        return prettyForm(*stringPict.next(*items)) if items else prettyForm("")
+
+    def bracketed(self, inside: Any) -> prettyForm:
+        return prettyForm(*_picture(inside).parens())
+
+    def fenced(self, inside: Any) -> prettyForm:
+        return prettyForm(*_picture(inside).parens("|", "|"))
+
+    def raised(self, base: Any, exponent: Any) -> prettyForm:
+        below, above = _picture(base), _picture(exponent)
+        top = stringPict(*above.left(" " * below.width()))
+        bottom = stringPict(*below.right(" " * above.width()))
+        return prettyForm(*bottom.above(top))
+
+    def lowered(self, base: Any, index: Any) -> prettyForm:
+        above, below = _picture(base), _picture(index)
+        bottom = stringPict(*below.left(" " * above.width()))
+        top = stringPict(*above.right(" " * below.width()))
+        return prettyForm(*top.below(bottom))
+
+    def word(self, name: str) -> prettyForm:
+        return prettyForm(name)
+
+    def remark(self, text: str) -> prettyForm:
+        return prettyForm(text)
+
+    def letter(self, name: str) -> prettyForm:
+        return prettyForm(name)
+
+    def summation(self, indices: Any, inside: Any) -> prettyForm:
+        sign = "∑" if self.printer._use_unicode else "Sum"
+        return self.row([stringPict(*stringPict(sign).below(indices)), " ", inside])
+
+    def tensor(self, name: str) -> prettyForm:
+        return self.printer._print(Symbol(name))
+
+    def ready(self, shown: Any, level: int) -> prettyForm:
+        """With the binding that SymPy's own pictures decide about brackets by."""
+        picture = _picture(shown)
+        return prettyForm("\n".join(picture.picture), picture.baseline, _BINDINGS[level])
+
+
+def _picture(part: Any) -> stringPict:
+    return stringPict(part) if isinstance(part, str) else part

@@ -1,0 +1,299 @@
+"""Forms in an output: one short method per kind, in terms of what each output supplies.
+
+May import: elementwise, forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sympy import Dummy, Integer, exp, sympify
+from sympy.printing.precedence import PRECEDENCE
+
+from ..elementwise import slot
+from .forms import ATOM, HADAMARD, POWER, PRODUCT, SUM, Form
+
+PRECEDENCES = {
+    SUM: PRECEDENCE["Add"],
+    HADAMARD: PRECEDENCE["Mul"],
+    PRODUCT: PRECEDENCE["Mul"],
+    POWER: PRECEDENCE["Pow"],
+    ATOM: PRECEDENCE["Atom"],
+}
+
+
+class Placed(Dummy):
+    """A scalar that SymPy's printers show as something already printed."""
+
+    shown: Any
+    level: int
+
+    @property
+    def precedence(self) -> int:
+        """What SymPy's printers decide about brackets by."""
+        return PRECEDENCES[self.level]
+
+    def _latex(self, printer: Any, exp: Any = None) -> Any:
+        return self.shown if exp is None else f"{self.shown}^{{{exp}}}"
+
+    def _pretty(self, printer: Any) -> Any:
+        return self.shown
+
+    def _mathml_presentation(self, printer: Any) -> Any:
+        return self.shown.cloneNode(True)
+
+
+# Not a symbol to the printers: they would style or bracket it once more.
+Placed.is_Symbol = False
+
+
+class Renderer:
+    """Forms in one output; subclasses say how to put parts next to, above and below each other."""
+
+    tokens: dict[str, str]
+
+    def __init__(self, printer: Any):
+        self.printer = printer
+
+    # --- what an output supplies
+
+    def row(self, items: Sequence[Any]) -> Any:
+        """Parts and tokens side by side."""
+        raise NotImplementedError
+
+    def bracketed(self, inside: Any) -> Any:
+        """A part in round brackets."""
+        raise NotImplementedError
+
+    def fenced(self, inside: Any) -> Any:
+        """A part between the bars of a norm."""
+        raise NotImplementedError
+
+    def raised(self, base: Any, exponent: Any) -> Any:
+        """A superscript."""
+        raise NotImplementedError
+
+    def lowered(self, base: Any, index: Any) -> Any:
+        """A subscript."""
+        raise NotImplementedError
+
+    def word(self, name: str) -> Any:
+        """The name of a function."""
+        raise NotImplementedError
+
+    def remark(self, text: str) -> Any:
+        """Plain words in the place of a formula."""
+        raise NotImplementedError
+
+    def letter(self, name: str) -> Any:
+        """The name of an index."""
+        raise NotImplementedError
+
+    def summation(self, indices: Any, inside: Any) -> Any:
+        """A sum over indices."""
+        raise NotImplementedError
+
+    def tensor(self, name: str) -> Any:
+        """The name of a tensor."""
+        raise NotImplementedError
+
+    def ready(self, shown: Any, level: int) -> Any:
+        """A part with what the output wants to know about its brackets."""
+        return shown
+
+    # --- the walk
+
+    def render(self, form: Form) -> Any:
+        """The output of a form; forms are shallow, so this may recurse."""
+        return getattr(self, f"_{form.kind}")(form)
+
+    def at_least(self, form: Form, level: int) -> Any:
+        """The output, in brackets if it doesn't hold together tightly enough."""
+        shown = self.render(form)
+        return shown if form.level >= level else self.bracketed(shown)
+
+    def expression(self, expr: Any) -> Any:
+        """A SymPy expression."""
+        return self.printer._print(expr)
+
+    def separated(self, items: Sequence[Any], token: str = "comma") -> Any:
+        """Parts with a token between them."""
+        joined: list[Any] = []
+        for item in items:
+            joined += [self.tokens[token], item] if joined else [item]
+        return self.row(joined)
+
+    def placed_in(self, body: Any, parts: Sequence[Form]) -> Any:
+        """A scalar expression in slots, with parts in their places, by SymPy's printer."""
+        atoms = {}
+        for k, part in enumerate(parts):
+            atom = Placed(f"s{k}", real=True)
+            atom.shown, atom.level = self.ready(self.render(part), part.level), part.level
+            atoms[slot(k)] = atom
+        return self.expression(body.xreplace(atoms))
+
+    # --- leaves
+
+    def _stock(self, form: Form) -> Any:
+        return self.expression(form.data)
+
+    def _array(self, form: Form) -> Any:
+        return self.expression(form.data)
+
+    def _symbol(self, form: Form) -> Any:
+        return self.tensor(form.data[0].name)
+
+    def _ones(self, form: Form) -> Any:
+        return self.tokens["ones"]
+
+    def _zeros(self, form: Form) -> Any:
+        return self.tokens["zeros"]
+
+    def _identity(self, form: Form) -> Any:
+        return self.tokens["identity"]
+
+    def _unit(self, form: Form) -> Any:
+        return self.lowered(self.tokens["unit"], self.expression(form.data[0]))
+
+    # --- sums and products
+
+    def _sum(self, form: Form) -> Any:
+        items: list[Any] = []
+        for term in form.parts:
+            negative = term.kind == "product" and term.data[0]
+            shown = self._factors(term) if negative else self.render(term)
+            if items:
+                items.append(self.tokens["minus" if negative else "plus"])
+            elif negative:
+                items.append(self.tokens["negative"])
+            items.append(shown)
+        return self.row(items)
+
+    def _product(self, form: Form) -> Any:
+        shown = self._factors(form)
+        return self.row([self.tokens["negative"], shown]) if form.data[0] else shown
+
+    def _factors(self, form: Form) -> Any:
+        scalars, last = form.data[1], len(form.parts) - 1
+        items = []
+        for k, part in enumerate(form.parts):
+            open_end = part.kind in ("sigma", "logdet") and k == last
+            number = part.kind == "stock" and part.level == PRODUCT
+            alone = part.level == HADAMARD and k == scalars == last
+            bare = last == 0 or open_end or number or alone
+            items.append(self.render(part) if bare and part.level else self.at_least(part, POWER))
+        return self.separated(items, "times")
+
+    def _hadamard(self, form: Form) -> Any:
+        return self.separated([self.at_least(part, POWER) for part in form.parts], "hadamard")
+
+    def _quotient(self, form: Form) -> Any:
+        return self.separated([self.at_least(part, POWER) for part in form.parts], "quotient")
+
+    def _kron(self, form: Form) -> Any:
+        return self.separated([self.at_least(part, POWER) for part in form.parts], "kron")
+
+    def _sigma(self, form: Form) -> Any:
+        inside = self.at_least(form.parts[0], HADAMARD)
+        return self.summation(self._indices([k for k, _ in form.data]), inside)
+
+    # --- superscripts
+
+    def _transpose(self, form: Form) -> Any:
+        inside = form.parts[0]
+        if inside.kind == "power" and inside.data == -1:
+            both = self.row([self.tokens["negative"], self.tokens["transpose"]])
+            return self.raised(self.at_least(inside.parts[0], ATOM), both)
+        return self.raised(self.at_least(inside, ATOM), self.tokens["transpose"])
+
+    def _power(self, form: Form) -> Any:
+        return self.raised(self.at_least(form.parts[0], ATOM), self.expression(Integer(form.data)))
+
+    def _hadamard_power(self, form: Form) -> Any:
+        exponent: Any = self.expression(form.data)
+        if form.axes:
+            exponent = self.row([self.tokens["circle"], exponent])
+        return self.raised(self.at_least(form.parts[0], ATOM), exponent)
+
+    def _norm(self, form: Form) -> Any:
+        norm = self.lowered(self.fenced(self.render(form.parts[0])), form.data)
+        return self.raised(norm, self.expression(Integer(2)))
+
+    # --- functions
+
+    def _call(self, form: Form) -> Any:
+        name, note = form.data
+        word = self.word(name)
+        if note is not None:
+            shown = self.separated([self.expression(sympify(part)) for part in note])
+            word = self.lowered(word, self.bracketed(shown) if len(note) != 1 else shown)
+        if not form.parts:
+            return word
+        inside = self.separated([self.render(part) for part in form.parts])
+        return self.row([word, self.bracketed(inside)])
+
+    def _diag(self, form: Form) -> Any:
+        return self._call(form)
+
+    def _logdet(self, form: Form) -> Any:
+        inside = self.bracketed(self.render(form.parts[0]))
+        return self.row([self.word("log"), self.tokens["space"], self.word("det"), inside])
+
+    def _placed(self, form: Form) -> Any:
+        if form.axes and isinstance(form.data, exp):
+            # Not e to the power of a matrix: that would be another function.
+            return self.row([self.word("exp"), self.bracketed(self.render(form.parts[0]))])
+        return self.placed_in(form.data, form.parts)
+
+    # --- indices
+
+    def _index(self, label: Any) -> Any:
+        return self.letter(label) if isinstance(label, str) else self.expression(label.value)
+
+    def _indices(self, labels: Sequence[Any]) -> Any:
+        items = [self._index(label) for label in labels]
+        plain = all(isinstance(label, str) for label in labels)
+        return self.row(items) if plain else self.separated(items, "thin comma")
+
+    def _entry(self, form: Form) -> Any:
+        return self.lowered(self.at_least(form.parts[0], ATOM), self._indices(form.data))
+
+    def _delta(self, form: Form) -> Any:
+        return self.lowered(self.tokens["delta"], self._indices(form.data))
+
+    def _slice(self, form: Form) -> Any:
+        items = [self._cut(part) for part in form.data]
+        return self.lowered(self.at_least(form.parts[0], ATOM), self.separated(items, "thin comma"))
+
+    def _cut(self, part: Any) -> Any:
+        if part is None:
+            return self.tokens["colon"]
+        if not isinstance(part, tuple):
+            return self.expression(part)
+        start, stop, step = part
+        items = [self.expression(start), self.tokens["colon"]]
+        if stop is not None:
+            items.append(self.expression(stop))
+        if step != 1:
+            items += [self.tokens["colon"], self.expression(Integer(step))]
+        return self.row(items)
+
+    # --- index strings
+
+    def _wenig(self, form: Form) -> Any:
+        inputs, output = form.data
+        head = self._index_string(inputs, output)
+        operands = self.separated([self.render(part) for part in form.parts])
+        items = [head, self.tokens["semicolon"], operands] if form.parts else [head]
+        return self.row([self.tokens["hash"], self.bracketed(self.row(items))])
+
+    def _star(self, form: Form) -> Any:
+        head = self.bracketed(self._index_string(*form.data))
+        one, two = (self.at_least(part, POWER) for part in form.parts)
+        return self.separated([one, self.lowered(self.tokens["star"], head), two], "space")
+
+    def _index_string(self, inputs: Sequence[str], output: str) -> Any:
+        words = [self.row([self.letter(k) for k in word]) for word in inputs]
+        result = self.row([self.letter(k) for k in output])
+        return self.row([self.separated(words, "thin comma"), self.tokens["to"], result])

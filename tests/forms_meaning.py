@@ -1,0 +1,182 @@
+"""What a form says, in numbers: the formula is read as a reader would, with NumPy."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import sympy
+from sympy.utilities.lambdify import lambdify as stock_lambdify
+
+import sympy_einsum as se
+from sympy_einsum.elementwise import slot
+from sympy_einsum.printing.forms import Form
+from sympy_einsum.printing.notation import Notation
+
+
+class Meaning:
+    """Forms as arrays: a column is (n, 1), a row (1, n); index letters are axes of their own."""
+
+    def __init__(self, data, lengths, style="auto"):
+        self.data = data
+        self.lengths = lengths
+        self.style = style
+
+    def number(self, expr, env):
+        inner = [a for a in sympy.preorder_traversal(expr) if isinstance(a, se.TensorExpr)]
+        inner = {a: sympy.Dummy(real=True) for a in inner if not a.order}
+        values = [self.of(Notation(self.style).form(a), {}) for a in inner]
+        body = expr.xreplace(inner).subs(self.lengths)
+        return stock_lambdify(list(inner.values()), body, ["numpy", "scipy"])(*values)
+
+    def size(self, length):
+        return int(sympy.sympify(length).subs(self.lengths))
+
+    def of(self, form: Form, env):
+        return getattr(self, f"_{form.kind}")(form, env)
+
+    def all(self, form, env):
+        return [self.of(part, env) for part in form.parts]
+
+    def shaped(self, array, axes):
+        array = np.asarray(array)
+        return array.reshape(-1, 1) if axes == 1 else array
+
+    def _symbol(self, form, env):
+        return self.shaped(self.data[form.data[0]], form.axes)
+
+    def _array(self, form, env):
+        return self.shaped(np.array(form.data.tolist(), dtype=float).squeeze(), form.axes)
+
+    def _stock(self, form, env):
+        return self.number(form.data, env)
+
+    def _ones(self, form, env):
+        return self.shaped(np.ones([self.size(n) for n in form.data]), form.axes)
+
+    def _zeros(self, form, env):
+        return self.shaped(np.zeros([self.size(n) for n in form.data]), form.axes)
+
+    def _identity(self, form, env):
+        return np.eye(self.size(form.data))
+
+    def _unit(self, form, env):
+        position, length = (self.size(part) for part in form.data)
+        return np.eye(length)[:, [position]]
+
+    def _sum(self, form, env):
+        terms = self.all(form, env)
+        assert len({np.shape(term) for term in terms}) == 1, "a sum of different shapes"
+        return sum(terms)
+
+    def _product(self, form, env):
+        negative, count = form.data
+        values = self.all(form, env)
+        result = -1.0 if negative else 1.0
+        for value in values[:count]:
+            assert np.size(value) == 1
+            result = result * np.asarray(value).reshape(())
+        if len(values) > count:
+            chain = values[count]
+            for value in values[count + 1 :]:
+                assert chain.shape[1] == value.shape[0], "a product of shapes that don't fit"
+                chain = chain @ value
+            result = result * (chain if form.axes else chain.reshape(()))
+        return result
+
+    def _hadamard(self, form, env):
+        values = self.all(form, env)
+        assert len({value.shape for value in values}) == 1
+        return np.prod(values, axis=0)
+
+    def _quotient(self, form, env):
+        one, two = self.all(form, env)
+        assert one.shape == two.shape
+        return one / two
+
+    def _transpose(self, form, env):
+        return self.of(form.parts[0], env).T
+
+    def _power(self, form, env):
+        return np.linalg.matrix_power(self.of(form.parts[0], env), form.data)
+
+    def _hadamard_power(self, form, env):
+        return self.of(form.parts[0], env) ** float(form.data)
+
+    def _kron(self, form, env):
+        return np.kron(*self.all(form, env))
+
+    def _norm(self, form, env):
+        return np.linalg.norm(self.of(form.parts[0], env)) ** 2
+
+    def _call(self, form, env):
+        name, _ = form.data
+        value = self.of(form.parts[0], env)
+        if name == "tr":
+            return np.trace(value)
+        if name == "diag":
+            return np.diag(value).reshape(-1, 1) if form.axes == 1 else np.diag(value[:, 0])
+        if name == "vec":
+            return value.reshape(-1, 1, order="F")
+        if name == "det":
+            return np.linalg.det(value)
+        raise AssertionError(name)
+
+    _diag = _call
+
+    def _logdet(self, form, env):
+        return np.linalg.slogdet(self.of(form.parts[0], env))[1]
+
+    def _placed(self, form, env):
+        return self.body(form.data, self.all(form, env))
+
+    def body(self, body, values):
+        slots = [slot(k) for k in range(len(values))]
+        return stock_lambdify(slots, body, ["numpy", "scipy"])(*values)
+
+    # --- index notation: env holds the position of each letter
+
+    def position(self, label, env):
+        return env[label] if isinstance(label, str) else self.size(label.value)
+
+    def _entry(self, form, env):
+        value = self.of(form.parts[0], env)
+        at = tuple(self.position(label, env) for label in form.data)
+        return value[at[0], 0] if form.parts[0].axes == 1 else value[at]
+
+    def _delta(self, form, env):
+        one, two = (self.position(label, env) for label in form.data)
+        return float(one == two)
+
+    def _sigma(self, form, env):
+        letters = [letter for letter, _ in form.data]
+        ranges = [range(self.size(length)) for _, length in form.data]
+        return sum(
+            self.of(form.parts[0], {**env, **dict(zip(letters, at, strict=True))})
+            for at in itertools.product(*ranges)
+        )
+
+    def _slice(self, form, env):
+        base = form.parts[0]
+        value = self.of(base, env)
+        value = value[:, 0] if base.axes == 1 else value
+        result = value[tuple(self.cut(part) for part in form.data)]
+        return self.shaped(result, form.axes)
+
+    def cut(self, part):
+        if part is None:
+            return slice(None)
+        if not isinstance(part, tuple):
+            return self.size(part)
+        start, stop, step = part
+        return slice(self.size(start), None if stop is None else self.size(stop), step)
+
+    def whole(self, form, shape, indexed):
+        """The array that a formula stands for, its free indices counted in the order of letters."""
+        if not indexed:
+            return np.asarray(self.of(form, {})).reshape(shape)
+        letters = indexed
+        result = np.zeros(shape)
+        for at in itertools.product(*map(range, shape)):
+            result[at] = self.of(form, dict(zip(letters, at, strict=True)))
+        return result
