@@ -1,7 +1,7 @@
 """Entry-by-entry evaluation to ``sympy.Array``, for numeric axis lengths.
 
-May import: errors, tensors, einsum, elementwise, linalg, reshape, softmax, operations. Meant for small
-tensors and for checking results by eye: the cost grows with the number of entries.
+May import: all node types, operations. Meant for small tensors and for checking results by eye:
+the cost grows with the number of entries.
 """
 
 from __future__ import annotations

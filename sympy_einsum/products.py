@@ -36,6 +36,11 @@ class Product:
         """How often each label occurs, in operands and output."""
         return Counter([i for term in (*self.subscripts, self.output) for i in term])
 
+    def is_private(self, labels: Collection[int], group: Collection[int]) -> bool:
+        """Whether labels occur in a group of operands only."""
+        others = [term for k, term in enumerate(self.subscripts) if k not in group]
+        return not any(i in labels for term in (*others, self.output) for i in term)
+
     def replaced(
         self,
         gone: Collection[int],
@@ -139,6 +144,12 @@ def opened(node: Any, closed: Collection[Any] = ()) -> Product:
         pending[k : k + 1] = inner.operands
         subscripts[k : k + 1] = [tuple([rename[i] for i in term]) for term in inner.subscripts]
     return Product(tuple(scalars), tuple(pending), tuple(subscripts), output, lengths)
+
+
+def factors_of(node: Einsum) -> tuple[Any, ...]:
+    """The operands of a product, those of the product below for a rearranged one."""
+    core = node.core if isinstance(node, View) else None
+    return core.operands if type(core) is Einsum else node.operands
 
 
 def opens(inner: Any, operands: Sequence[Any], closed: Collection[Any]) -> bool:

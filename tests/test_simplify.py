@@ -1,4 +1,4 @@
-"""The normal form: each rule by a case and by numbers, uniqueness, cost, and what it must not do."""
+"""The normal form: each rule by a case and by numbers, uniqueness, cost, what it mustn't do."""
 
 import random
 from collections import Counter
@@ -205,7 +205,7 @@ def test_random_einsums_keep_their_value(seed):
 
 def flat_product(choice):
     """Operands, their labels and the output of a random product over three lengths."""
-    size = {label: length for label, length in zip("ijklpq", (n, n, m, m, k, k), strict=True)}
+    size = dict(zip("ijklpq", (n, n, m, m, k, k), strict=True))
     operands = []
     for number in range(choice.randint(2, 5)):
         labels = [choice.choice("ijklpq") for _ in range(choice.randint(1, 3))]

@@ -21,7 +21,17 @@ from ..einsum import Einsum, TensorAdd, View
 from ..elementwise import Elementwise
 from ..linalg import Adj, Det, Inv, LogDet
 from ..nodes import TensorExpr
-from . import entries, matrices, products, sums
+from . import (
+    distribution,
+    entries,
+    inverses,
+    matrices,
+    nesting,
+    powers,
+    softmax,
+    sums,
+    symmetry,
+)
 
 
 class Rule(NamedTuple):
@@ -33,40 +43,40 @@ class Rule(NamedTuple):
     apply: Callable[[Any, Collection[Any]], Any]
 
 
-DENEST = Rule("denest", "[W, thm 6.5]", products.denest)
-SOFTMAX = Rule("softmax", "exp(z) / sum exp(z)", products.softmax_of_parts)
-DISTRIBUTE = Rule("distribute", "[W, thm 5.4]", products.distribute)
-CONTENT = Rule("content", "A (2 x + 2 y) = 2 A (x + y)", products.content)
+DENEST = Rule("denest", "[W, thm 6.5]", nesting.denest)
+SOFTMAX = Rule("softmax", "exp(z) / sum exp(z)", softmax.softmax_of_parts)
+DISTRIBUTE = Rule("distribute", "[W, thm 5.4]", distribution.distribute)
+CONTENT = Rule("content", "A (2 x + 2 y) = 2 A (x + y)", distribution.content)
 
-ADJUGATE_OVER_DET = Rule("adjugate", "adj(X) / det(X) = inv(X)", products.adj_over_det)
+ADJUGATE_OVER_DET = Rule("adjugate", "adj(X) / det(X) = inv(X)", inverses.adj_over_det)
 
 PRODUCT = (
     DENEST,
-    Rule("inverse", "inv(X) X = I", products.cancel_inverse),
+    Rule("inverse", "inv(X) X = I", inverses.cancel_inverse),
     SOFTMAX,
-    Rule("sum of softmax", "sum softmax(z) = 1", products.sum_softmax),
-    Rule("power", "x^a * x^b = x^(a+b), exp(u) * exp(v) = exp(u+v)", products.merge_powers),
-    Rule("square", "sum x^2 = x' x", products.split_square),
-    Rule("symmetric", "X' = X", products.order_symmetric),
-    Rule("halves", "x'A'A x = (A x)'(A x)", products.fold_square),
+    Rule("sum of softmax", "sum softmax(z) = 1", softmax.sum_softmax),
+    Rule("power", "x^a * x^b = x^(a+b), exp(u) * exp(v) = exp(u+v)", powers.merge_powers),
+    Rule("square", "sum x^2 = x' x", powers.split_square),
+    Rule("symmetric", "X' = X", symmetry.order_symmetric),
+    Rule("halves", "x'A'A x = (A x)'(A x)", nesting.fold_square),
     CONTENT,
-    Rule("components", "[W, thm 5.4]", products.split_components),
+    Rule("components", "[W, thm 5.4]", nesting.split_components),
 )
 VIEW = (
-    Rule("diagonal of a product", "[W, thm 6.5]", products.diagonal_of_product),
+    Rule("diagonal of a product", "[W, thm 6.5]", nesting.diagonal_of_product),
     ADJUGATE_OVER_DET,
     SOFTMAX,
     CONTENT,
-    Rule("sign", "-A (x - y) = A (y - x)", products.turn_sign),
-    Rule("symmetric", "X' = X", products.transpose_symmetric),
+    Rule("sign", "-A (x - y) = A (y - x)", distribution.turn_sign),
+    Rule("symmetric", "X' = X", symmetry.transpose_symmetric),
 )
 ELEMENTWISE = (
     Rule("rearranged", "f(A') = f(A)'", entries.of_rearranged),
     Rule("compose", "exp(log(x)) = x", entries.compose),
-    Rule("log softmax", "log softmax(z) = z - logsumexp(z)", entries.log_softmax),
-    Rule("log-sum-exp", "log sum exp(z) = logsumexp(z)", entries.log_sum_exp),
+    Rule("log softmax", "log softmax(z) = z - logsumexp(z)", softmax.log_softmax),
+    Rule("log-sum-exp", "log sum exp(z) = logsumexp(z)", softmax.log_sum_exp),
 )
-STOCK = (Rule("log-sum-exp", "log sum exp(z) = logsumexp(z)", entries.stock_log_sum_exp),)
+STOCK = (Rule("log-sum-exp", "log sum exp(z) = logsumexp(z)", softmax.stock_log_sum_exp),)
 SUM = (
     Rule("transposed sum", "(A + B)' = A' + B'", sums.flatten),
     Rule("like terms", "s A + t A = (s + t) A", sums.collect),
@@ -75,7 +85,7 @@ SUM = (
     Rule("factor", "[W, thm 5.4]", sums.factor),
 )
 # In the normal form that decides equality products are multiplied out instead.
-CANCEL = Rule("cancel", "[W, thm 5.4]", products.cancel_terms)
+CANCEL = Rule("cancel", "[W, thm 5.4]", distribution.cancel_terms)
 MATRICES: dict[type, tuple[Rule, ...]] = {
     Inv: (Rule("inverse of a multiple", "inv(c X') = inv(X)' / c", matrices.inv_of_view),),
     Det: (

@@ -7,10 +7,9 @@ from typing import Any
 
 from sympy import Expr, S, exp, log
 
-from ..einsum import Einsum, View, contract, scale, tensor_sum
+from ..einsum import View, contract, scale
 from ..elementwise import Elementwise, apply_body, slot
 from ..functions import sigmoid, softplus
-from ..softmax import LogSumExp, Softmax
 
 _S = slot(0)
 _EXP, _LOG = exp(_S), log(_S)
@@ -85,36 +84,3 @@ def _multiple(tensor: Any) -> tuple[Any, Any]:
         and len(set(tensor.output)) == len(tensor.output)
     )
     return (tensor.coefficient, tensor.core) if plain else (S.One, tensor)
-
-
-def log_softmax(node: Any, closed: Collection[Any]) -> Any:
-    """log softmax(z) = z - logsumexp(z)."""
-    if node.body != _LOG or not isinstance(node.operands[0], Softmax):
-        return None
-    (z,), (axes,) = node.operands[0].operands, node.operands[0].data
-    total = LogSumExp._build((z,), (axes,))
-    kept = [a for a in range(z.order) if a not in axes]
-    spread = contract((total,), (kept,), range(z.order), dict(enumerate(z.shape)))
-    return tensor_sum([z, scale(S.NegativeOne, spread)])
-
-
-def log_sum_exp(node: Any, closed: Collection[Any]) -> Any:
-    """The logarithm of a sum of exponentials over some axes."""
-    return _log_sum_exp(node.operands[0]) if node.body == _LOG else None
-
-
-def stock_log_sum_exp(node: Any, closed: Collection[Any]) -> Any:
-    """The logarithm of a sum of exponentials over all axes."""
-    return _log_sum_exp(node.args[0]) if isinstance(node, log) else None
-
-
-def _log_sum_exp(total: Any) -> Any:
-    if type(total) is not Einsum or len(total.operands) != 1:
-        return None
-    operand, labels = total.operands[0], total.subscripts[0]
-    if not isinstance(operand, Elementwise) or operand.body != _EXP:
-        return None
-    axes = tuple(a for a, i in enumerate(labels) if i not in total.output)
-    if len(set(labels)) < len(labels):
-        return None
-    return LogSumExp._build(operand.operands, (axes,))

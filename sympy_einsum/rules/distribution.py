@@ -1,0 +1,120 @@
+"""Rules for sums among the operands of a product."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+from sympy import Add, Expr, Integer, S, expand, gcd_list
+
+from ..cost import SLACK, cost
+from ..einsum import (
+    Einsum,
+    TensorAdd,
+    View,
+    scalar_product,
+    scale,
+    split_coefficient,
+    tensor_sum,
+)
+from ..products import Product, distributed, is_tensor, opened
+
+# Multiplying out stops here.
+MAX_TERMS = 64
+
+
+def distribute(node: Any, closed: Collection[Any]) -> Any:
+    """A product of sums is a sum of products."""
+    product = opened(node, closed)
+    scalar = expand(scalar_product(product.scalars))
+    if scalar.is_Add and len(scalar.args) <= MAX_TERMS:
+        return tensor_sum([replace(product, scalars=(term,)).build() for term in scalar.args])
+    terms = distributed(product, MAX_TERMS)
+    return None if terms is None else _total([term.build() for term in terms])
+
+
+def cancel_terms(node: Any, closed: Collection[Any]) -> Any:
+    """A sum in a product is multiplied out where terms cancel, as in Σ (x - mean(x)), or a delta
+    in it merges. Elsewhere the factored form is the one with fewer roundings."""
+    sums = [k for k, o in enumerate(node.operands) if isinstance(o, TensorAdd) and o not in closed]
+    if len(sums) != 1:
+        return None
+    operand, labels = node.operands[sums[0]], node.subscripts[sums[0]]
+    has_delta = any(isinstance(t, View) and len(set(t.output)) < t.order for t in operand.operands)
+    if set(labels).issubset(node.output) and not has_delta:
+        return None
+    terms = distributed(opened(node, closed), MAX_TERMS)
+    if terms is None:
+        return None
+    total = _total([term.build() for term in terms])
+    left = total.operands if isinstance(total, TensorAdd) else total.as_ordered_terms()
+    given = {o for term in operand.operands for o in opened(term).operands}
+    before, after = cost([node], given), cost([total], given)
+    cancels = after < before and len(left) < len(operand.operands)
+    return total if cancels or (has_delta and after <= SLACK * before) else None
+
+
+def _total(terms: list[Any]) -> Any:
+    return tensor_sum(terms) if is_tensor(terms[0]) else Add(*terms)
+
+
+def content(node: Any, closed: Collection[Any]) -> Any:
+    """The numeric factor that the terms of a sum have in common, in front of the product."""
+    if not any(isinstance(operand, TensorAdd) for operand in node.operands):
+        return None
+    product = opened(node, closed)
+    factor = S.One
+    operands = list(product.operands)
+    for k, operand in enumerate(operands):
+        if isinstance(operand, TensorAdd):
+            found = _sum_content(operand)
+            factor *= found
+            operands[k] = operand if found is S.One else _divided(operand, found)
+    return None if factor is S.One else _rescaled(product, factor, operands)
+
+
+def turn_sign(node: Any, closed: Collection[Any]) -> Any:
+    """A minus in front goes into a difference: -A (x - y) = A (y - x)."""
+    if not node.coefficient.is_negative or type(node.core) is not Einsum:
+        return None
+    product = opened(node, closed)
+    operands = list(product.operands)
+    for k, operand in enumerate(operands):
+        occurs_once = operands.count(operand) == 1
+        if occurs_once and isinstance(operand, TensorAdd) and len(_signs(operand)) == 2:
+            operands[k] = scale(S.NegativeOne, operand)
+            return _rescaled(product, S.NegativeOne, operands)
+    return None
+
+
+def _rescaled(product: Product, factor: Any, operands: list[Any]) -> Any:
+    scalars = (factor, *product.scalars)
+    return replace(product, scalars=scalars, operands=tuple(operands)).build()
+
+
+def _signs(total: TensorAdd) -> set[bool]:
+    return {bool(split_coefficient(term)[0].is_negative) for term in total.operands}
+
+
+def _sum_content(total: TensorAdd) -> Expr:
+    """The greatest common divisor of the terms' coefficients, negative if they all are."""
+    coefficients = [split_coefficient(term)[0] for term in total.operands]
+    sizes = {abs(coefficient) for coefficient in coefficients}
+    if len(sizes) == 1:
+        divisor = sizes.pop()
+    elif all(size.is_Rational for size in sizes):
+        divisor = gcd_list(list(sizes))
+    else:
+        return S.One
+    return -divisor if _signs(total) == {True} else divisor
+
+
+def _divided(total: TensorAdd, number: Any) -> Any:
+    """A sum divided by a number; 0.5 / 0.5 is one, not 1.0."""
+    terms = []
+    for term in total.operands:
+        coefficient, rest = split_coefficient(term)
+        quotient = coefficient / number
+        terms.append(scale(Integer(quotient) if not abs(quotient) - 1 else quotient, rest))
+    return tensor_sum(terms)

@@ -1,0 +1,105 @@
+"""Rules for inverses and adjugates among the operands of a product."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Any
+
+from sympy import S
+
+from ..einsum import (
+    Delta,
+)
+from ..linalg import Adj, Inv, det, inv
+from ..products import Product, factors_of, opened
+from .matrices import matrix_product, square_factors, transposed
+
+
+def cancel_inverse(node: Any, closed: Collection[Any]) -> Any:
+    """inv(X)_ab X_bc = δ_ac, where nothing else hangs on b; X may be a product itself."""
+    if not any(isinstance(operand, Inv) for operand in node.operands):
+        return None
+    product = opened(node, closed)
+    for k, operand in enumerate(product.operands):
+        if not isinstance(operand, Inv) or len(set(product.subscripts[k])) < 2:
+            continue
+        pattern = opened(operand.operands[0])
+        for axis in (0, 1) if pattern.operands else ():
+            shared, outer = product.subscripts[k][1 - axis], product.subscripts[k][axis]
+            # inv(X)_ab X_bc binds X's first axis, X_ca inv(X)_ab its second.
+            start = {pattern.output[axis]: shared}
+            for used, found in _matches(pattern, product, start, {k}):
+                other = found[pattern.output[1 - axis]]
+                inner = {found[i] for i in found if i not in pattern.output} | {shared}
+                if other in inner or not product.is_private(inner, {k, *used}):
+                    continue
+                identity = [(Delta(product.lengths[outer]), (outer, other))]
+                return product.replaced({k, *used}, identity, absorbed=inner).build()
+        shorter = _shortened_inverse(product, k)
+        if shorter is not None:
+            return shorter.build()
+    return None
+
+
+def _shortened_inverse(product: Product, k: int) -> Product | None:
+    """inv(A B) A = inv(B) and B inv(A B) = inv(A), for square A and B."""
+    factors = square_factors(product.operands[k].operands[0])
+    if factors is None:
+        return None
+    for axis, factor, rest in ((1, factors[0], factors[1:]), (0, factors[-1], factors[:-1])):
+        shared, outer = product.subscripts[k][axis], product.subscripts[k][1 - axis]
+        for j, operand in enumerate(product.operands):
+            labels = product.subscripts[j]
+            if j == k or shared not in labels or not product.is_private({shared}, {j, k}):
+                continue
+            towards = labels if axis else labels[::-1]
+            same = operand is factor and len(labels) == 2 and towards[0] == shared
+            turned = len(labels) == 2 and towards[1] == shared and transposed(operand) is factor
+            if (same or turned) and labels[0] != labels[1]:
+                other = towards[1] if same else towards[0]
+                ends = (outer, other) if axis else (other, outer)
+                new = [(inv(matrix_product(rest)), ends)]
+                return product.replaced({j, k}, new, absorbed={shared})
+    return None
+
+
+def _matches(
+    pattern: Product, product: Product, found: dict[int, int], used: set[int], position: int = 0
+) -> Iterator[tuple[set[int], dict[int, int]]]:
+    """The ways to find the operands of a pattern among those of a product: the operands' numbers
+    and the labels that the pattern's labels stand for."""
+    if position == len(pattern.operands):
+        yield used, found
+        return
+    for k, operand in enumerate(product.operands):
+        if k in used or operand is not pattern.operands[position]:
+            continue
+        extended = dict(found)
+        fits = all(
+            extended.setdefault(inner, label) == label
+            for inner, label in zip(
+                pattern.subscripts[position], product.subscripts[k], strict=True
+            )
+        )
+        if fits and len(set(extended.values())) == len(extended):
+            yield from _matches(pattern, product, extended, used | {k}, position + 1)
+
+
+def adj_over_det(node: Any, closed: Collection[Any]) -> Any:
+    """adj(X) / det(X) = inv(X), where the determinant isn't zero anyway."""
+    if not any(isinstance(operand, Adj) for operand in factors_of(node)):
+        return None
+    product = opened(node, closed)
+    for k, operand in enumerate(product.operands):
+        for position, scalar in enumerate(product.scalars):
+            if not isinstance(operand, Adj):
+                continue
+            (X,) = operand.operands
+            exponent = scalar.as_powers_dict().get(det(X), S.Zero)
+            if exponent.is_Integer and exponent < 0:
+                scalars = list(product.scalars)
+                scalars[position] = scalar * det(X)
+                new = [(inv(X), product.subscripts[k])]
+                return replace(product, scalars=tuple(scalars)).replaced({k}, new).build()
+    return None

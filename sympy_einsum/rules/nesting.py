@@ -1,0 +1,68 @@
+"""Rules for the structure of products: nesting, components, equal halves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from itertools import product as combinations
+from typing import Any
+
+from ..einsum import (
+    Einsum,
+    contract,
+)
+from ..products import opened, opens
+
+# Beyond so many pairs of equal operands halves aren't looked for.
+MAX_PAIRS = 4
+
+
+def denest(node: Any, closed: Collection[Any]) -> Any:
+    """A product of products is one product."""
+    nested = any(opens(operand, node.operands, closed) for operand in node.operands)
+    return opened(node, closed).build() if nested else None
+
+
+def diagonal_of_product(node: Any, closed: Collection[Any]) -> Any:
+    """A diagonal of a product: only its entries are computed."""
+    repeats = node.core is not None and len(set(node.subscripts[-1])) < node.core.order
+    return opened(node).build() if repeats and type(node.core) is Einsum else None
+
+
+def split_components(node: Any, closed: Collection[Any]) -> Any:
+    """A part that is summed completely and shares no index with the rest is a scalar factor."""
+    return opened(node, closed).split() if len(node.operands) > 1 else None
+
+
+def fold_square(node: Any, closed: Collection[Any]) -> Any:
+    """Two equal halves of a product are computed once: x_j A_ij A_ik x_k = (A x)_i (A x)_i."""
+    twice = [o for o, count in Counter(node.operands).items() if count == 2]
+    if len(twice) < 2:
+        return None
+    product = opened(node, closed)
+    pairs = [[k for k, o in enumerate(product.operands) if o is tensor] for tensor in twice]
+    if any(len(pair) != 2 for pair in pairs) or len(pairs) > MAX_PAIRS:
+        return None
+    for flips in combinations((False, True), repeat=len(pairs) - 1):
+        choice = [
+            pair[::-1] if flip else pair for pair, flip in zip(pairs, (False, *flips), strict=True)
+        ]
+        first, second = zip(*choice, strict=True)
+        labels = [{i for k in half for i in product.subscripts[k]} for half in (first, second)]
+        common = sorted(labels[0] & labels[1])
+        inner = (labels[0] | labels[1]).difference(common)
+        if not common or not inner or not product.is_private(inner, {*first, *second}):
+            continue
+        halves = [
+            contract(
+                [product.operands[k] for k in half],
+                [product.subscripts[k] for k in half],
+                common,
+                {i: product.lengths[i] for i in own},
+            )
+            for half, own in zip((first, second), labels, strict=True)
+        ]
+        if halves[0] is halves[1]:
+            new = [(halves[0], common)] * 2
+            return product.replaced({*first, *second}, new, absorbed=inner).build()
+    return None

@@ -1,0 +1,111 @@
+"""Rules for products entry by entry: powers of one base, exponentials, squares."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Any
+
+from sympy import Expr, S, exp
+
+from ..einsum import (
+    Einsum,
+    scale,
+    tensor_sum,
+)
+from ..elementwise import Elementwise, apply_body, slot
+from ..functions import sigmoid
+from ..products import is_tensor, opened
+
+_EXP, _SIGMOID = exp(slot(0)), sigmoid(slot(0))
+
+
+def merge_powers(node: Any, closed: Collection[Any]) -> Any:
+    """Powers of one base and exponentials, multiplied entry by entry."""
+    if len(node.operands) < 2:
+        return None
+    product = opened(node, closed)
+    counts = product.counts()
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for k, term in enumerate(product.subscripts):
+        groups.setdefault(term, []).append(k)
+    for labels, group in groups.items():
+        factors = [product.operands[k] for k in group]
+        if len(group) < 2:
+            continue
+        if len(group) == 2 and factors[0] is factors[1] and any(counts[i] == 2 for i in labels):
+            continue  # a square that is summed: a product of matrices does that
+        merged = _merge_factors(factors)
+        if merged is not None:
+            new = [(tensor, labels) for tensor in merged if is_tensor(tensor)]
+            return product.replaced(group, new).build()
+    return None
+
+
+def _merge_factors(factors: list[Any]) -> list[Any] | None:
+    """Fewer factors with the same product, None if there are none."""
+    powers: dict[Any, Expr] = {}
+    parts = [_as_powers(factor) for factor in factors]
+    if len({base for part in parts for base in part}) == sum(len(part) for part in parts):
+        parts = [dict([as_power(factor)]) for factor in factors]  # nothing to cancel
+    for part in parts:
+        for base, exponent in part.items():
+            powers[base] = powers.get(base, S.Zero) + exponent
+    exponentials = {
+        base: exponent
+        for base, exponent in powers.items()
+        if isinstance(base, Elementwise) and base.body == _EXP
+    }
+    for base in exponentials:
+        # exp(z) / (1 + exp(z)): the reciprocal is sigmoid(-z) by construction.
+        other = apply_body(_SIGMOID, (scale(S.NegativeOne, base.operands[0]),))
+        other = other if other in powers else apply_body(sigmoid(-slot(0)), (base.operands[0],))
+        if powers.get(other) == 1 and powers[base] == 1:
+            rest = [power_of(b, e) for b, e in powers.items() if b not in (base, other)]
+            return [*rest, apply_body(_SIGMOID, base.operands)]
+    if len(powers) == sum(len(part) for part in parts) and len(exponentials) < 2:
+        return None
+    merged = [power_of(b, e) for b, e in powers.items() if b not in exponentials and e != 0]
+    if exponentials:
+        exponent = tensor_sum([scale(e, base.operands[0]) for base, e in exponentials.items()])
+        merged.append(apply_body(_EXP, (exponent,)))
+    return merged
+
+
+def _as_powers(tensor: Any) -> dict[Any, Expr]:
+    """The bases of a factor with their exponents; an integer power of a product has several."""
+    base, exponent = as_power(tensor)
+    if exponent.is_Integer and type(base) is Einsum and set(base.subscripts) == {base.output}:
+        return {
+            inner: count * exponent * as_power(factor)[1]
+            for factor, count in Counter(base.operands).items()
+            for inner in [as_power(factor)[0]]
+        }
+    return {base: exponent}
+
+
+def as_power(tensor: Any) -> tuple[Any, Expr]:
+    """Base and numeric exponent of an elementwise power."""
+    body = tensor.body if isinstance(tensor, Elementwise) else S.One
+    if body.is_Pow and body.base == slot(0) and body.exp.is_number:
+        return tensor.operands[0], body.exp
+    return tensor, S.One
+
+
+def power_of(base: Any, exponent: Any) -> Any:
+    """A power of a tensor entry by entry."""
+    return base if exponent == 1 else apply_body(slot(0) ** exponent, (base,))
+
+
+def split_square(node: Any, closed: Collection[Any]) -> Any:
+    """A square that is summed over an axis of its own is a product: Σ x² = x·x."""
+    if not any(as_power(operand)[1] == 2 for operand in node.operands):
+        return None
+    product = opened(node, closed)
+    counts = product.counts()
+    for k, operand in enumerate(product.operands):
+        base, exponent = as_power(operand)
+        labels = product.subscripts[k]
+        if exponent == 2 and any(counts[i] == 1 for i in labels):
+            return product.replaced({k}, [(base, labels), (base, labels)]).build()
+    return None

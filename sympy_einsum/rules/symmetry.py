@@ -1,0 +1,95 @@
+"""Rules for symmetric matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import product as combinations
+from typing import Any
+
+from ..einsum import (
+    Einsum,
+    TensorAdd,
+    View,
+    contract,
+)
+from ..elementwise import Elementwise
+from ..linalg import Adj, Inv
+from ..products import is_tensor
+from ..tensors import TensorSymbol
+from .matrices import transposed
+
+# Symmetric operands can be turned round; beyond this many they stay as they are.
+MAX_SYMMETRIC = 4
+
+
+def is_symmetric(node: Any) -> bool:
+    """Whether a matrix is known to be its own transpose."""
+    if not isinstance(node, (TensorSymbol, Inv, Adj, Elementwise, TensorAdd, Einsum)):
+        return False
+    if node.order != 2:
+        return False
+    if isinstance(node, TensorSymbol):
+        return bool({"symmetric", "diagonal", "psd"} & set(node.data[2]))
+    if isinstance(node, (Inv, Adj)):
+        return is_symmetric(node.operands[0])
+    if isinstance(node, Elementwise):
+        return all(is_symmetric(o) for o in node.operands if is_tensor(o))
+    if node.shape[0] != node.shape[1]:
+        return False
+    if contract((node,), ((0, 1),), (1, 0), dict(enumerate(node.shape))) is node:
+        return True
+    if isinstance(node, TensorAdd):
+        turned = {transposed(term) for term in node.operands if not is_symmetric(term)}
+        return turned.issubset(node.operands)
+    return isinstance(node, View) and node.core is not None and is_symmetric(node.core)
+
+
+def transpose_symmetric(node: Any, closed: Collection[Any]) -> Any:
+    """The transpose of a symmetric matrix is the matrix."""
+    core = node.core
+    if core is None or core.order != 2 or not is_symmetric(core):
+        return None
+    first, second = node.subscripts[-1]
+    if first == second or node.output.index(first) < node.output.index(second):
+        return None
+    subscripts = (*node.subscripts[:-1], (second, first))
+    return contract(node.operands, subscripts, node.output, dict(enumerate(node.lengths)))
+
+
+def order_symmetric(node: Any, closed: Collection[Any]) -> Any:
+    """Symmetric operands turned round so that equal products look alike."""
+    flexible = [
+        k for k, operand in enumerate(node.operands) if operand.shape and is_symmetric(operand)
+    ]
+    if not flexible or len(flexible) > MAX_SYMMETRIC:
+        return None
+    lengths = dict(enumerate(node.lengths))
+    candidates = []
+    for flips in combinations((False, True), repeat=len(flexible)):
+        subscripts = list(node.subscripts)
+        for k, flip in zip(flexible, flips, strict=True):
+            if flip:
+                subscripts[k] = subscripts[k][::-1]
+        candidates.append(contract(node.operands, subscripts, node.output, lengths))
+    return min(candidates, key=_simplicity)
+
+
+def _simplicity(node: Any) -> Any:
+    """Few transposes before many, dense products before rearranged ones, then by index names."""
+    if not isinstance(node, Einsum):
+        return (0, 0, ())
+    core = node.core if isinstance(node, View) else node
+    return (
+        _transposes(core) if type(core) is Einsum else 0,
+        isinstance(node, View),
+        (getattr(core, "data", ())[:2], node.data[:2]),
+    )
+
+
+def _transposes(product: Einsum) -> int:
+    """How often two matrices meet on the same axis, or a vector stands on the left."""
+    axes: dict[int, list[int]] = {}
+    for term in product.subscripts:
+        for axis, label in enumerate(term):
+            axes.setdefault(label, []).append(axis if len(term) > 1 else 0)
+    return sum(len(met) == 2 and met[0] == met[1] for met in axes.values())
