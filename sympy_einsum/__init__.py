@@ -2,7 +2,16 @@
 
 from . import methods as _methods  # noqa: F401 - importing it attaches the methods
 from . import numpy
+from .convert import (
+    from_array,
+    from_indexed,
+    from_matrix,
+    to_array,
+    to_indexed,
+    to_matrix,
+)
 from .differentiation import diff, gradient, hessian, hvp, jacobian, jvp, vjp
+from .drawing import draw, to_dot
 from .einsum import Delta, Einsum, Ones, TensorAdd, View
 from .elementwise import Elementwise, Slot, elementwise
 from .errors import ParseError, ShapeError, TensorError, UnsupportedError
@@ -26,8 +35,10 @@ from .parsing import parse
 from .printing import latex, pretty
 from .reshape import Reshape
 from .scalar_functions import FUNCTIONS as _FUNCTIONS
+from .simplify import simplify
+from .softmax import LogSumExp, Softmax
 from .tensors import Constant, Selection, TensorSymbol, Unit, Zeros, tensors
-from .verification import check_derivative
+from .verification import check_derivative, equal
 
 globals().update(_FUNCTIONS)
 
@@ -40,12 +51,14 @@ __all__ = [
     "Elementwise",
     "Inv",
     "LogDet",
+    "LogSumExp",
     "Ones",
     "ParseError",
     "Reshape",
     "Selection",
     "ShapeError",
     "Slot",
+    "Softmax",
     "TensorAdd",
     "TensorError",
     "TensorExpr",
@@ -61,8 +74,13 @@ __all__ = [
     "det",
     "diag",
     "diff",
+    "draw",
     "einsum",
     "elementwise",
+    "equal",
+    "from_array",
+    "from_indexed",
+    "from_matrix",
     "gradient",
     "hessian",
     "hvp",
@@ -78,9 +96,14 @@ __all__ = [
     "numpy",
     "parse",
     "pretty",
+    "simplify",
     "softmax",
     "stack",
     "tensors",
+    "to_array",
+    "to_dot",
+    "to_indexed",
+    "to_matrix",
     "trace",
     "unflatten",
     "vjp",

@@ -9,7 +9,7 @@ edges to merge along).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from sympy import S
 
 from .einsum import Einsum, TensorAdd, View, contract, split_coefficient
 from .nodes import TensorExpr
+from .traversal import postorder
 
 # A product is opened up to this many operands, so that work stays linear in the graph.
 MAX_OPERANDS = 12
@@ -161,6 +162,19 @@ def opens(inner: Any, operands: Sequence[Any], closed: Collection[Any]) -> bool:
         and len(operands) - 1 + len(inner.operands) <= MAX_OPERANDS
         and operands.count(inner) == 1
     )
+
+
+def frontier(products: Iterable[Product]) -> set[Any]:
+    """What products are made of: two forms are compared down to there."""
+    found: set[Any] = set()
+    for product in products:
+        found.update(product.operands)
+        for operand in product.operands:
+            if isinstance(operand, TensorAdd):  # its terms turn up where a sum takes it in
+                found.update(getattr(term, "core", term) or term for term in operand.operands)
+        scalars = postorder(product.scalars, lambda n: () if hasattr(n, "operands") else n.args)
+        found.update(node for node in scalars if hasattr(node, "operands"))
+    return found
 
 
 def distributed(product: Product, max_terms: int) -> list[Product] | None:

@@ -92,6 +92,7 @@ STRANGERS = [
     ("lambdify", {"printing", "parsing", "numpy", "differentiation"}),
     ("printing", {"differentiation", "operations", "methods", "numpy"}),
     ("drawing", {"differentiation", "operations", "methods", "numpy", "printing"}),
+    ("convert", {"differentiation", "simplify", "printing", "parsing", "plan", "lambdify"}),
     ("matrixcalculus", {"differentiation", "methods", "numpy", "parsing"}),
     ("numpy", {"differentiation", "methods"}),
 ]

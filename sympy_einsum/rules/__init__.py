@@ -21,17 +21,7 @@ from ..einsum import Einsum, TensorAdd, View
 from ..elementwise import Elementwise
 from ..linalg import Adj, Det, Inv, LogDet
 from ..nodes import TensorExpr
-from . import (
-    distribution,
-    entries,
-    inverses,
-    matrices,
-    nesting,
-    powers,
-    softmax,
-    sums,
-    symmetry,
-)
+from . import distribution, entries, inverses, matrices, nesting, powers, softmax, sums, symmetry
 
 
 class Rule(NamedTuple):

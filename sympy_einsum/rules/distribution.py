@@ -9,16 +9,8 @@ from typing import Any
 from sympy import Add, Expr, Integer, S, expand, gcd_list
 
 from ..cost import SLACK, cost
-from ..einsum import (
-    Einsum,
-    TensorAdd,
-    View,
-    scalar_product,
-    scale,
-    split_coefficient,
-    tensor_sum,
-)
-from ..products import Product, distributed, is_tensor, opened
+from ..einsum import Einsum, TensorAdd, View, scalar_product, scale, split_coefficient, tensor_sum
+from ..products import Product, distributed, frontier, is_tensor, opened
 
 # Multiplying out stops here.
 MAX_TERMS = 64
@@ -48,8 +40,8 @@ def cancel_terms(node: Any, closed: Collection[Any]) -> Any:
     if terms is None:
         return None
     total = _total([term.build() for term in terms])
-    left = total.operands if isinstance(total, TensorAdd) else total.as_ordered_terms()
-    given = {o for term in operand.operands for o in opened(term).operands}
+    left = total.operands if isinstance(total, TensorAdd) else Add.make_args(total)
+    given = frontier([opened(term) for term in operand.operands]) | frontier(terms)
     before, after = cost([node], given), cost([total], given)
     cancels = after < before and len(left) < len(operand.operands)
     return total if cancels or (has_delta and after <= SLACK * before) else None

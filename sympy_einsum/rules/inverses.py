@@ -8,9 +8,7 @@ from typing import Any
 
 from sympy import S
 
-from ..einsum import (
-    Delta,
-)
+from ..einsum import Delta
 from ..linalg import Adj, Inv, det, inv
 from ..products import Product, factors_of, opened
 from .matrices import matrix_product, square_factors, transposed

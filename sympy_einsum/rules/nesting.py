@@ -7,10 +7,7 @@ from collections.abc import Collection
 from itertools import product as combinations
 from typing import Any
 
-from ..einsum import (
-    Einsum,
-    contract,
-)
+from ..einsum import Einsum, contract
 from ..products import opened, opens
 
 # Beyond so many pairs of equal operands halves aren't looked for.

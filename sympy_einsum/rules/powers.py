@@ -8,11 +8,7 @@ from typing import Any
 
 from sympy import Expr, S, exp
 
-from ..einsum import (
-    Einsum,
-    scale,
-    tensor_sum,
-)
+from ..einsum import Einsum, scale, tensor_sum
 from ..elementwise import Elementwise, apply_body, slot
 from ..functions import sigmoid
 from ..products import is_tensor, opened

@@ -8,12 +8,7 @@ from typing import Any
 
 from sympy import S, exp, log
 
-from ..einsum import (
-    Einsum,
-    contract,
-    scale,
-    tensor_sum,
-)
+from ..einsum import Einsum, contract, scale, tensor_sum
 from ..elementwise import Elementwise, slot
 from ..products import factors_of, is_tensor, opened
 from ..softmax import LogSumExp, Softmax

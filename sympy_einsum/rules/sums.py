@@ -10,7 +10,7 @@ from sympy import S, expand
 
 from ..cost import cost
 from ..einsum import TensorAdd, View, contract, scalar_product, scale, tensor_sum
-from ..products import Product, distributed, like_terms, opened
+from ..products import Product, distributed, frontier, like_terms, opened
 
 # Longer sums aren't searched for common factors.
 MAX_TERMS = 16
@@ -87,7 +87,7 @@ def common_scalar(node: Any, closed: Collection[Any]) -> Any:
     if common is S.One:
         return None
     outside = scale(common, tensor_sum([scale(1 / common, term) for term in node.operands]))
-    given = {operand for term in node.operands for operand in opened(term).operands}
+    given = frontier([opened(term) for term in node.operands])
     return outside if cost([outside], given) <= cost([node], given) else None
 
 
@@ -109,7 +109,7 @@ def factor(node: Any, closed: Collection[Any]) -> Any:
         for k, operand in enumerate(term.operands):
             if seen[operand] > 1 and len(term.operands) > 1:
                 places.setdefault(_place(operand, term, k), []).append((t, k))
-    given = {operand for term in terms for operand in term.operands}
+    given = frontier(terms)
     best, lowest = None, cost([node], given)
     ranked = sorted(places.values(), key=lambda found: -len({t for t, _ in found}))
     for found in ranked[:MAX_CANDIDATES]:

@@ -6,12 +6,7 @@ from collections.abc import Collection
 from itertools import product as combinations
 from typing import Any
 
-from ..einsum import (
-    Einsum,
-    TensorAdd,
-    View,
-    contract,
-)
+from ..einsum import Einsum, TensorAdd, View, contract
 from ..elementwise import Elementwise
 from ..linalg import Adj, Inv
 from ..products import is_tensor

@@ -1,0 +1,463 @@
+"""To and from sums over entries: ``Sum(A[i, j]*x[j], (j, 0, n - 1))`` with IndexedBase.
+
+May import: all node types, operations, trees, matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
+from typing import Any, NamedTuple
+
+from sympy import (
+    Add,
+    Dummy,
+    Expr,
+    ImmutableDenseNDimArray,
+    IndexedBase,
+    KroneckerDelta,
+    Mul,
+    S,
+    Sum,
+    Symbol,
+)
+from sympy.matrices.expressions.matexpr import MatrixElement
+from sympy.tensor.indexed import Indexed
+
+from ..einsum import Delta, Einsum, TensorAdd, contract, scalar_product, tensor_sum
+from ..elementwise import Elementwise, apply_body, as_operand, slot
+from ..errors import ShapeError, UnsupportedError
+from ..lengths import as_length, same_length
+from ..nodes import TensorExpr
+from ..operations import order_of, shape_of, transpose
+from ..tensors import Constant, Selection, TensorSymbol, Unit, Zeros
+from ..traversal import children, postorder
+from .matrices import matrix_tensor
+from .trees import Symbols, as_stock, described, readied
+
+# SymPy asks a function of nested sums about its sign, again and again.
+MAX_SIZE, MAX_DEPTH = 1000, 60
+LETTERS = "ijklpqrabcdefghuvw"
+
+
+# --- to SymPy ------------------------------------------------------------------------------------
+
+
+def to_indexed(e: Any, indices: Sequence[Any] | None = None) -> Any:
+    """One entry of a tensor expression as SymPy sums over entries of IndexedBase.
+
+    Parameters
+    ==========
+
+    e : a tensor expression, or a SymPy scalar with tensor expressions inside
+    indices : the symbols that stand for the entry's position, one for each axis; by default new
+        integer symbols i, j, k …
+
+    Returns
+    =======
+
+    A SymPy scalar in the given indices. Assumptions of tensor symbols are lost.
+
+    Raises
+    ======
+
+    UnsupportedError : a part has no such form (inverses, determinants, reshaped tensors), or the
+        expression would be huge when shared parts are written out
+    ShapeError : the number of indices isn't the order
+
+    Examples
+    ========
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> m, n = symbols("m n", integer=True, positive=True)
+    >>> A, x = se.TensorSymbol("A", (m, n)), se.TensorSymbol("x", (n,))
+    >>> se.to_indexed(A @ x)
+    Sum(A[i, j]*x[j], (j, 0, n - 1))
+    """
+    root = readied(e, "to_indexed", MAX_SIZE, MAX_DEPTH)
+    order = order_of(root)
+    if indices is not None and len(indices) != order:
+        raise ShapeError(f"{len(indices)} indices for a tensor of order {order}: {tuple(indices)}")
+    return _Writer(root).entry(root, indices)
+
+
+Place = tuple[Any, tuple[Any, ...]]  # a node and the position of one of its entries
+
+
+class _Writer:
+    """Writes entries at given positions, from the root down, so that each sum is built once."""
+
+    def __init__(self, root: Any):
+        self.symbols = Symbols(root, lambda node: IndexedBase(node.name, shape=node.shape))
+        lengths = {s for node in postorder([root]) for n in shape_of(node) for s in n.free_symbols}
+        self.taken = {str(s) for s in root.free_symbols | lengths}
+        self.names = _letters()
+        self.plans: dict[Place, tuple[list[Place], Callable[[list[Any]], Any]]] = {}
+
+    def entry(self, root: Any, indices: Sequence[Any] | None) -> Any:
+        """The entry of the root."""
+        self.taken.update(map(str, indices or ()))
+        start = (
+            root,
+            tuple([self.fresh() for _ in shape_of(root)] if indices is None else indices),
+        )
+        entries: dict[Place, Any] = {}
+        for place in postorder([start], self.parts):
+            entries[place] = self.plans[place][1]([entries[part] for part in self.parts(place)])
+        return entries[start]
+
+    def fresh(self) -> Symbol:
+        """A new index."""
+        return Symbol(next(name for name in self.names if name not in self.taken), integer=True)
+
+    def parts(self, place: Place) -> list[Place]:
+        """The entries that an entry is computed from."""
+        if place not in self.plans:
+            self.plans[place] = self._plan(*place)
+        return self.plans[place][0]
+
+    def _plan(
+        self, node: Any, at: tuple[Any, ...]
+    ) -> tuple[list[Place], Callable[[list[Any]], Any]]:
+        if not isinstance(node, TensorExpr):
+            return [(arg, ()) for arg in node.args], lambda v: node.func(*v) if v else node
+        if isinstance(node, Einsum):
+            return self._product(node, at)
+        below = [(operand, at if order_of(operand) else ()) for operand in node.operands]
+        if isinstance(node, TensorAdd):
+            return below, lambda values: Add(*values)
+        if isinstance(node, Elementwise):
+            return below, lambda v: node.body.xreplace({slot(k): e for k, e in enumerate(v)})
+        if below or type(node) not in LEAVES:
+            raise UnsupportedError(f"{described(node)} has no form as a sum over entries")
+        leaf = self.symbols.image(node) if isinstance(node, TensorSymbol) else None
+        value = leaf if leaf is not None and not at else LEAVES[type(node)](leaf or node, at)
+        return [], lambda values: value
+
+    def _product(self, node: Einsum, at: tuple[Any, ...]) -> Any:
+        index: dict[Any, Any] = {}
+        deltas = []
+        for label, position in zip(node.output, at, strict=True):
+            if label in index:
+                deltas.append(KroneckerDelta(index[label], position))
+            index.setdefault(label, position)
+        summed = [label for label in range(len(node.lengths)) if label not in index]
+        index.update({label: Dummy(integer=True) for label in summed})
+        where: dict[Any, Any] = {}
+        factors = []
+        for operand, labels in zip(node.operands, node.subscripts, strict=True):
+            target = _target(operand, [index[label].xreplace(where) for label in labels])
+            axis = index[labels[-1]] if labels else None
+            plain = target is not None and labels[-1] in summed and axis not in where
+            if not plain or axis in target.free_symbols:
+                factors.append((operand, labels))
+                continue
+            where = {old: new.xreplace({axis: target}) for old, new in where.items()}
+            where[axis] = target
+        left = [label for label in summed if index[label] not in where]
+        names = {index[label]: self.fresh() for label in left}
+        final = {label: e.xreplace(where).xreplace(names) for label, e in index.items()}
+        limits = [(final[label], 0, node.lengths[label] - 1) for label in left]
+
+        def build(values: list[Any]) -> Any:
+            body = Mul(*deltas, *values)
+            return Sum(body, *limits) if limits else body
+
+        return [(o, tuple([final[label] for label in labels])) for o, labels in factors], build
+
+
+def _letters() -> Iterator[str]:
+    yield from LETTERS
+    for number in count(1):
+        yield from (f"{letter}{number}" for letter in LETTERS)
+
+
+def _target(operand: Any, at: Sequence[Any]) -> Any:
+    """The position that a unit vector or a selection puts in the place of its last index."""
+    if isinstance(operand, Unit):
+        return operand.data[1]
+    if isinstance(operand, Selection):
+        _, start, step, _ = operand.data
+        return start + step * at[0]
+    return None
+
+
+def _constant_entry(node: Constant, at: tuple[Any, ...]) -> Any:
+    return ImmutableDenseNDimArray(node.array.tolist())[at]
+
+
+LEAVES: dict[type, Callable[[Any, tuple[Any, ...]], Any]] = {
+    TensorSymbol: lambda base, at: base[at],
+    Zeros: lambda node, at: S.Zero,
+    Constant: _constant_entry,
+    Unit: lambda node, at: KroneckerDelta(at[0], node.data[1]),
+    Selection: lambda node, at: KroneckerDelta(_target(node, at), at[1]),
+}
+
+
+# --- from SymPy ----------------------------------------------------------------------------------
+
+
+def from_indexed(expr: Any, indices: Sequence[Any] = (), *, vectors: bool = False) -> Any:
+    """A tensor expression from sums over entries, as ``Sum(A[i, j]*x[j], (j, 0, n - 1))``.
+
+    An IndexedBase with a shape becomes a tensor symbol. Entries of MatrixSymbols, traces and
+    determinants are read as :func:`from_matrix` reads them.
+
+    Parameters
+    ==========
+
+    expr : a SymPy scalar
+    indices : the free indices, in the order of the result's axes; each a symbol, or a pair of it
+        and its length where the entries don't tell. Another free symbol in the place of an index
+        is the position of an entry.
+    vectors : whether a MatrixSymbol with one column stands for a tensor of order 1
+
+    Returns
+    =======
+
+    A tensor expression of order ``len(indices)``, for none a SymPy scalar.
+
+    Raises
+    ======
+
+    ShapeError : an IndexedBase has no shape, or two axes with the same index differ in length
+    UnsupportedError : an index is used as a number, or is no linear function of another
+
+    Examples
+    ========
+
+    >>> from sympy import IndexedBase, Sum, symbols
+    >>> import sympy_einsum as se
+    >>> m, n = symbols("m n", integer=True, positive=True)
+    >>> i, j = symbols("i j", integer=True)
+    >>> A, x = IndexedBase("A", shape=(m, n)), IndexedBase("x", shape=(n,))
+    >>> e = se.from_indexed(Sum(A[i, j] * x[j], (j, 0, n - 1)), [i])
+    >>> e == se.TensorSymbol("A", (m, n)) @ se.TensorSymbol("x", (n,))
+    True
+    """
+    root = as_stock(expr)
+    pairs = [pair if isinstance(pair, (tuple, list)) else (pair, None) for pair in indices]
+    given = {index: as_length(length) for index, length in pairs if length is not None}
+    reader = _Reader(root, [index for index, _ in pairs], given, vectors)
+    images: dict[Any, _Value] = {}
+    for node in postorder([root], reader.parts):
+        images[node] = reader.value(node, images)
+    result = images[root].whole([index for index, _ in pairs], given)
+    for (index, _), found in zip(pairs, shape_of(result), strict=True):
+        if not same_length(given.get(index, found), found):
+            raise ShapeError(f"index {index} has length {found}, not {given[index]}")
+    return result
+
+
+class _Hidden(Dummy):
+    """The label of an axis that is indexed by something else than a label."""
+
+    __slots__ = ()
+
+
+class _Value(NamedTuple):
+    """A product of factors with labelled axes; a factor that can't be built before the lengths of
+    its labels are known is a function of them."""
+
+    factors: list[tuple[Any, tuple[Any, ...]]]
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The index symbols."""
+        found = dict.fromkeys(label for _, labels in self.factors for label in labels)
+        return tuple([label for label in found if not isinstance(label, _Hidden)])
+
+    def lengths(self) -> dict[Any, Any]:
+        """The lengths that are known."""
+        known: dict[Any, Any] = {}
+        for factor, labels in self.factors:
+            for label, length in (
+                () if callable(factor) else zip(labels, shape_of(factor), strict=True)
+            ):
+                if not same_length(known.setdefault(label, length), length):
+                    raise ShapeError(
+                        f"index {label} has length {known[label]} in one place, {length} in another"
+                    )
+        return known
+
+    def whole(self, output: Sequence[Any], hints: Mapping[Any, Any]) -> Any:
+        """One tensor with the given axes; what isn't among them is summed over. ``hints`` are
+        lengths of labels, for what can't be told from the factors."""
+        known = {**hints, **self.lengths()}
+        built = _Value([(f(known) if callable(f) else f, labels) for f, labels in self.factors])
+        if not any(labels for _, labels in built.factors) and not output:
+            return scalar_product([factor for factor, _ in built.factors])
+        lengths = {label: _length(label, hints) for label in output if label not in built.labels}
+        lengths.update(built.lengths())
+        factors, subscripts = zip(*built.factors, strict=True)
+        return contract(factors, subscripts, output, lengths)
+
+
+def _length(label: Any, known: Mapping[Any, Any]) -> Any:
+    if label not in known:
+        raise ShapeError(
+            f"the length of index {label} can't be told from the entries; give it: ({label}, n)"
+        )
+    return known[label]
+
+
+class _Reader:
+    """Reads nodes of a SymPy scalar whose index symbols are known."""
+
+    def __init__(self, root: Any, indices: Sequence[Any], given: Any, vectors: bool):
+        self.vectors = vectors
+        limits = [limit for node in root.atoms(Sum) for limit in node.limits]
+        self.labels = {*indices, *[variable for variable, _, _ in limits]}
+        self.hints = {variable: high + 1 for variable, low, high in limits if low == 0}
+        for variable, _, high in limits:
+            if self.hints.get(variable) != high + 1:
+                self.hints.pop(variable, None)
+        self.hints.update(given)
+
+    def parts(self, node: Any) -> tuple[Any, ...]:
+        """What the value of a node is computed from."""
+        if isinstance(node, Sum):
+            return node.args[:1]
+        leaf = isinstance(node, (Indexed, MatrixElement, KroneckerDelta, TensorExpr))
+        if leaf or not node.free_symbols & self.labels:
+            holds = not leaf and node.has(Sum, Indexed)
+            return node.args if holds and not hasattr(node, "bound_symbols") else ()
+        return children(node)
+
+    def value(self, node: Any, images: dict[Any, _Value]) -> _Value:
+        """A node from the values of its parts."""
+        below = [images[part] for part in self.parts(node)]
+        if isinstance(node, Sum):
+            return self._sum(node, below[0])
+        if isinstance(node, Indexed):
+            return self._element(self._tensor(node.base), node.indices)
+        if isinstance(node, MatrixElement):
+            return self._element(matrix_tensor(node.parent, self.vectors), (node.i, node.j))
+        if isinstance(node, KroneckerDelta) and node.free_symbols & self.labels:
+            return self._delta(*node.args)
+        if not isinstance(node, Expr) or (
+            not below and (node.free_symbols & self.labels or node.has(Indexed))
+        ):
+            raise UnsupportedError(
+                f"no tensor expression for {node}, of type {type(node).__name__}"
+            )
+        if not below:
+            return _Value([(matrix_tensor(node, self.vectors), ())])
+        if node.is_Mul:
+            return _Value([factor for value in below for factor in value.factors])
+        return self._entrywise(node, below)
+
+    def _entrywise(self, node: Any, below: list[_Value]) -> _Value:
+        """A sum or a function of several values, along all their labels."""
+        parts = [(value.whole(value.labels, self.hints), value.labels) for value in below]
+        lengths = _Value(parts).lengths()
+        labels = tuple(lengths)
+        if not labels:
+            return _Value([(node.func(*[part for part, _ in parts]), ())])
+        wide = [
+            contract((part,), (own,), labels, lengths) if own or node.is_Add else part
+            for part, own in parts
+        ]
+        if node.is_Add:
+            return _Value([(tensor_sum(wide), labels)])
+        body = node.func(*[p if p.is_number else slot(k) for k, p in enumerate(wide)])
+        return _Value([(apply_body(body, wide), labels)])
+
+    def _sum(self, node: Sum, inner: _Value) -> _Value:
+        """The factors that hang on the variables are contracted, the others wait."""
+        waiting = list(inner.factors)
+        given: dict[Any, Any] = {}
+        for variable, low, high in node.limits:
+            if (low.free_symbols | high.free_symbols) & self.labels:
+                raise UnsupportedError(f"the bounds of {node} depend on an index")
+            given[variable] = high - low + 1
+            if variable not in inner.labels:
+                waiting.append((given[variable], ()))
+            else:
+                cut = [self._cut(factor, variable, low, given[variable]) for factor in waiting]
+                waiting = [factor for factors in cut for factor in factors]
+        reached = set(node.variables)
+        hanging: list[Any] = []
+        while moved := [factor for factor in waiting if reached.intersection(factor[1])]:
+            hanging.extend(moved)
+            waiting = [factor for factor in waiting if not reached.intersection(factor[1])]
+            reached.update(k for _, labels in moved for k in labels if isinstance(k, _Hidden))
+        if not hanging:
+            return _Value(waiting)
+        total = _Value(hanging)
+        left = tuple([label for label in total.labels if label not in node.variables])
+        return _Value([*waiting, (total.whole(left, {**self.hints, **given}), left)])
+
+    def _cut(self, factor: Any, variable: Any, low: Any, number: Any) -> list[Any]:
+        """A factor whose axes with a label are cut to the range that is summed over."""
+        tensor, labels = factor
+        if variable not in labels:
+            return [factor]
+        if callable(tensor):
+            if low != 0:
+                raise UnsupportedError(f"the sum over {variable} must start at 0, not {low}")
+            return [factor]
+        new, cuts = list(labels), []
+        for axis, length in enumerate(shape_of(tensor)):
+            if labels[axis] == variable and not (low == 0 and same_length(length, number)):
+                new[axis] = _Hidden("axis")
+                cuts.append((Selection(length, low, 1, number), (variable, new[axis])))
+        return [(tensor, tuple(new)), *cuts]
+
+    def _tensor(self, base: Any) -> Any:
+        """The tensor for an IndexedBase or an array of numbers."""
+        if isinstance(base, IndexedBase):
+            if base.shape is None:
+                raise ShapeError(
+                    f"IndexedBase {base} has no shape: IndexedBase({str(base)!r}, shape=…)"
+                )
+            return TensorSymbol(str(base.label), tuple(base.shape))
+        return as_operand(base)
+
+    def _element(self, tensor: Any, positions: Sequence[Any]) -> _Value:
+        """A tensor indexed by labels, linear functions of labels, and fixed positions."""
+        if len(positions) != tensor.order:
+            raise ShapeError(f"{len(positions)} indices for {described(tensor)}")
+        labels: list[Any] = []
+        factors: list[Any] = []
+        for length, position in zip(tensor.shape, positions, strict=True):
+            if position in self.labels:
+                labels.append(position)
+                continue
+            hidden = _Hidden("axis")
+            labels.append(hidden)
+            factors.append(self._placed(hidden, position, length))
+        return _Value([(tensor, tuple(labels)), *factors])
+
+    def _delta(self, one: Any, two: Any) -> _Value:
+        """Two positions that are equal."""
+        if one not in self.labels:
+            one, two = two, one
+        if one not in self.labels:
+            raise UnsupportedError(f"KroneckerDelta({one}, {two}): one of the two must be an index")
+        return _Value([self._placed(one, two, None)])
+
+    def _placed(self, label: Any, position: Any, length: Any) -> tuple[Any, tuple[Any, ...]]:
+        """A delta between a label and a position, which may be a linear function of another one.
+        The length of the label may be unknown so far."""
+        others = position.free_symbols & self.labels
+        if not others:
+            return lambda known: Unit(length or _length(label, known), position), (label,)
+        other = min(others, key=str)
+        step = position.coeff(other)
+        start = position - step * other
+        if not step.is_Integer or start.free_symbols & self.labels:
+            raise UnsupportedError(f"index {position} is no linear function of one index")
+
+        def factor(known: Mapping[Any, Any]) -> Any:
+            own = length or _length(label, known)
+            count = known.get(other, own) if position == other else _length(other, known)
+            if position == other and same_length(own, count):
+                return Delta(own)
+            if position == other and (count - own).is_nonnegative:
+                return transpose(Selection(count, 0, 1, own))
+            return Selection(own, start, step, count)
+
+        return factor, (other, label)

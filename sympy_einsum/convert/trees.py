@@ -1,0 +1,210 @@
+"""What all conversions to SymPy objects need: a graph that is small as a tree, without nodes that
+SymPy has no word for, and names that stay apart.
+
+May import: all node types, operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from sympy import (
+    Add,
+    Basic,
+    Dummy,
+    Expr,
+    Lambda,
+    MatrixBase,
+    Mul,
+    Symbol,
+    SympifyError,
+    exp,
+    log,
+    sympify,
+)
+
+from ..einsum import Einsum
+from ..elementwise import Elementwise, Slot, as_operand, elementwise, slot
+from ..errors import TensorError, UnsupportedError
+from ..nodes import rebuild
+from ..operations import multiply, order_of, power, stretch, sum_
+from ..softmax import LogSumExp, Softmax
+from ..tensors import TensorSymbol
+from ..traversal import children, postorder, transform
+
+# SymPy's objects are trees, and most of its functions recurse: beyond these they never end.
+MAX_SIZE = 10_000
+MAX_DEPTH = 150
+
+
+def described(node: Any) -> str:
+    """An operand in an error message."""
+    if isinstance(node, TensorSymbol):
+        return f"{node.name}, of shape {node.shape}"
+    return f"the {type(node).__name__} of shape {node.shape}"
+
+
+def as_stock(expr: Any) -> Basic:
+    """A SymPy object to be converted; a string would be evaluated."""
+    try:
+        return expr if isinstance(expr, Basic) else sympify(expr, strict=True)
+    except SympifyError:
+        raise TensorError(f"a SymPy object is needed, not {expr!r}") from None
+
+
+def readied(expr: Any, target: str, max_size: int = MAX_SIZE, max_depth: int = MAX_DEPTH) -> Any:
+    """The expression with softmax and log-sum-exp spelled out, checked to be no huge tree."""
+    root = transform([as_operand(expr)], _spelled)[0]
+    size: dict[Any, int] = {}
+    depth: dict[Any, int] = {}
+    for node in postorder([root]):
+        below = children(node)
+        size[node] = min(1 + sum([size[child] for child in below]), max_size + 1)
+        depth[node] = 1 + max([depth[child] for child in below], default=0)
+    if size[root] > max_size or depth[root] > max_depth:
+        raise UnsupportedError(
+            f"{target} would write out every shared subexpression: as a tree the expression has "
+            f"{'more than ' * (size[root] > max_size)}{min(size[root], max_size)} nodes in "
+            f"{depth[root]} levels, and SymPy can take {max_size} in {max_depth}"
+        )
+    return root
+
+
+def _spelled(node: Any, operands: tuple[Any, ...]) -> Any:
+    """Softmax and log-sum-exp by exp, log and sums."""
+    if isinstance(node, LogSumExp):
+        return elementwise(log, sum_(elementwise(exp, operands[0]), node.axes))
+    if isinstance(node, Softmax):
+        powers = elementwise(exp, operands[0])
+        total = sum_(powers, node.axes, keepdims=True)
+        return multiply(powers, stretch(power(total, -1), powers.shape))
+    return rebuild(node, operands) if children(node) else node
+
+
+class Symbols:
+    """The SymPy symbols that stand for tensor symbols, one for each."""
+
+    def __init__(self, root: Any, make: Callable[[TensorSymbol], Any]):
+        self._make = make
+        self._owner: dict[Any, Any] = {s: s for s in root.free_symbols if isinstance(s, Symbol)}
+
+    def image(self, node: TensorSymbol) -> Any:
+        """The symbol for a tensor symbol; one of order 0 becomes a real Symbol."""
+        image = self._make(node) if node.order else Symbol(node.name, real=True)
+        if self._owner.setdefault(image, node) is not node:
+            raise UnsupportedError(
+                f"two different symbols, {described(node)}, and another one, would both become "
+                f"{type(image).__name__} {image}; rename one"
+            )
+        return image
+
+
+def opened(node: Einsum, max_order: int) -> tuple[Any, ...]:
+    """Operands, subscripts, output and lengths of a product, with the products among its operands
+    whose order is too high written out in their place."""
+    operands, subscripts = list(node.operands), list(node.subscripts)
+    lengths = dict(enumerate(node.lengths))
+    k = 0
+    while k < len(operands):
+        inner = operands[k]
+        if not isinstance(inner, Einsum) or order_of(inner) <= max_order:
+            k += 1
+            continue
+        rename = dict(zip(inner.output, subscripts[k], strict=True))
+        for index, length in enumerate(inner.lengths):
+            if index not in rename:
+                rename[index] = len(lengths)
+                lengths[len(lengths)] = length
+        operands[k : k + 1] = inner.operands
+        subscripts[k : k + 1] = [tuple([rename[i] for i in term]) for term in inner.subscripts]
+    return operands, subscripts, node.output, lengths
+
+
+class Pieces(Protocol):
+    """How the parts of an elementwise function are spelled in SymPy."""
+
+    def apply(self, function: Lambda, tensor: Any) -> Any:
+        """A function of one argument, entry by entry."""
+
+    def product(self, tensors: Sequence[Any]) -> Any:
+        """The product entry by entry."""
+
+    def total(self, tensors: Sequence[Any]) -> Any:
+        """The sum."""
+
+    def scaled(self, factor: Any, tensor: Any) -> Any:
+        """A scalar times a tensor."""
+
+
+def elementwise_image(node: Elementwise, images: dict[Any, Any], pieces: Pieces) -> Any:
+    """SymPy's object for an elementwise node."""
+    values = {slot(k): images[operand] for k, operand in enumerate(node.operands)}
+    return body_image(node.body, values, pieces)
+
+
+def scalar_image(node: Any, images: dict[Any, Any], pieces: Pieces) -> Any:
+    """SymPy's object for a stock scalar, whose arguments may have become objects without axes."""
+    values = {slot(k): images[arg] for k, arg in enumerate(node.args)}
+    if all(not _is_whole(value) for value in values.values()):
+        return node.func(*values.values()) if values else node
+    if not isinstance(node, Expr):
+        raise UnsupportedError(f"SymPy has no word for {type(node).__name__} of arrays: {node}")
+    arguments = [s if _is_whole(value) else value for s, value in values.items()]
+    return body_image(node.func(*arguments), values, pieces)
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether an image is a matrix or an array, no plain scalar."""
+    return isinstance(value, MatrixBase) or getattr(value, "shape", None) is not None
+
+
+def body_image(root: Any, values: dict[Any, Any], pieces: Pieces) -> Any:
+    """A scalar function of slots, taken apart into functions of one tensor, sums and products.
+
+    Raises UnsupportedError for another function of several tensors, such as Max.
+    """
+    scalars = {s: value for s, value in values.items() if not _is_whole(value)}
+
+    def inside(body: Any) -> list[Any]:
+        return sorted((s for s in body.free_symbols if s in values and s not in scalars), key=str)
+
+    def parts(body: Any) -> Sequence[Any]:
+        return body.args if len(inside(body)) > 1 else ()
+
+    found: dict[Any, Any] = {}
+    for body in postorder([root], parts):
+        moving = [arg for arg in body.args if inside(arg)]
+        if not inside(body):
+            found[body] = body.xreplace(scalars)
+        elif isinstance(body, Slot):
+            found[body] = values[body]
+        elif len(inside(body)) == 1:
+            found[body] = _applied(body, inside(body)[0], scalars, values, pieces)
+        elif body.is_Add and len(moving) > 1:
+            fixed = Add(*[found[arg] for arg in body.args if arg not in moving])
+            total = pieces.total([found[arg] for arg in moving])
+            found[body] = _applied(slot(0) + fixed, slot(0), {}, {slot(0): total}, pieces)
+        elif body.is_Mul and len(moving) > 1:
+            fixed = Mul(*[found[arg] for arg in body.args if arg not in moving])
+            product = pieces.product([found[arg] for arg in moving])
+            found[body] = product if fixed == 1 else pieces.scaled(fixed, product)
+        elif len(moving) == 1 and isinstance(body, Expr):
+            entry = Dummy("u", real=True)
+            outer = body.func(*[entry if arg in moving else found[arg] for arg in body.args])
+            found[body] = pieces.apply(Lambda(entry, outer), found[moving[0]])
+        else:
+            raise UnsupportedError(
+                f"SymPy has no word for {type(body).__name__} of {len(inside(body))} tensors, "
+                "entry by entry"
+            )
+    return found[root]
+
+
+def _applied(body: Any, own: Any, scalars: Any, values: Any, pieces: Pieces) -> Any:
+    """A function of one tensor; nothing for the identity, a multiple for a multiple."""
+    factor = body.xreplace(scalars).as_coefficient(own)
+    if factor is not None and not factor.free_symbols & {own}:
+        return values[own] if factor == 1 else pieces.scaled(factor, values[own])
+    entry = Dummy("u", real=True)
+    return pieces.apply(Lambda(entry, body.xreplace({**scalars, own: entry})), values[own])
