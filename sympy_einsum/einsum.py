@@ -251,7 +251,7 @@ def _collect_scalars(scalars: list[Any]) -> list[Any] | None:
         return None
     if len(rest) > 1:
         factor = scalar_product(rest)
-        if factor.is_zero:
+        if factor is S.Zero:
             return None
         coefficient, factor = factor.as_coeff_Mul()
         number *= coefficient

@@ -34,6 +34,9 @@ from .lengths import Shape, same_length
 from .ordering import data_digest, digest, sort_key, text_digest
 from .traversal import children, postorder, transform
 
+# Sets of free symbols up to this size are kept at every node of a graph.
+FEW_LEAVES = 16
+
 _nodes: WeakValueDictionary[Any, TensorExpr] = WeakValueDictionary()
 _lock = threading.Lock()
 # At shutdown modules go before nodes do, and forgetting a node would hash its key with them gone.
@@ -264,8 +267,8 @@ class TensorExpr(Expr):
         return Rebuild(self)
 
     def _leaves(self) -> frozenset[Any]:
-        # Cached where it is asked for, not at every node: with one fresh symbol per level, the
-        # cached sets alone would be quadratic.
+        # Big sets are cached where they are asked for, not at every node: with one fresh symbol
+        # per level, the cached sets alone would be quadratic.
         if self._free is None:
             self._free = free_leaves(self)
         return self._free
@@ -409,23 +412,45 @@ def _flat(items: Any) -> list[Any]:
 
 def free_leaves(root: Any) -> frozenset[Any]:
     """The free symbols of a graph, stock scalars included, each distinct node once."""
-    found: set[Any] = set()
 
     def is_leaf(node: Any) -> bool:
         if isinstance(node, TensorExpr):
             return node._free is not None
         return not node.args or hasattr(node, "bound_symbols")
 
-    for node in postorder([root], lambda n: () if is_leaf(n) else children(n)):
-        if not isinstance(node, TensorExpr):
-            if is_leaf(node):
-                found.update(node.free_symbols)
-        elif node._free is not None:
-            found |= node._free
-        else:
-            found |= node._own_symbols()
+    order = postorder([root], lambda n: () if is_leaf(n) else children(n))
+    total = _without_lengths({s for node in order for s in _own_leaves(node, is_leaf)})
+    if len(total) <= FEW_LEAVES:
+        _remember_leaves(order, is_leaf)
+    return total
+
+
+def _own_leaves(node: Any, is_leaf: Callable[[Any], bool]) -> Any:
+    """The free symbols that a node adds to those of the nodes below."""
+    if not isinstance(node, TensorExpr):
+        return node.free_symbols if is_leaf(node) else ()
+    return node._own_symbols() if node._free is None else node._free
+
+
+def _without_lengths(found: set[Any]) -> frozenset[Any]:
+    """Without the axis lengths of the tensor symbols among them."""
     tensors = [e for e in found if isinstance(e, TensorExpr)]
     return frozenset(found - {s for e in tensors for n in e.shape for s in n.atoms()})
+
+
+def _remember_leaves(order: Sequence[Any], is_leaf: Callable[[Any], bool]) -> None:
+    """Keep the free symbols at every node: the next walk from above then stops here. Nodes with
+    the same symbols share one set."""
+    raw: dict[Any, frozenset[Any]] = {}
+    known: dict[frozenset[Any], tuple[frozenset[Any], frozenset[Any]]] = {}
+    for node in order:
+        below = () if is_leaf(node) else children(node)
+        found = frozenset(_own_leaves(node, is_leaf)).union(*[raw[child] for child in below])
+        if found not in known:
+            known[found] = found, _without_lengths(set(found))
+        raw[node] = known[found][0]
+        if isinstance(node, TensorExpr) and node._free is None:
+            node._free = known[found][1]
 
 
 def rebuild(node: Any, operands: tuple[Any, ...], data: tuple[Any, ...] | None = None) -> Any:

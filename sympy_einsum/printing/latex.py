@@ -15,6 +15,7 @@ from .rendering import Renderer
 # Operators that LaTeX knows by name.
 _KNOWN = {"det", "exp", "log"}
 _SAFE = re.compile(
+    r"(?=[A-Za-z{\\])"
     r"(?:[A-Za-z0-9_^' ]|\{[A-Za-z0-9, ]*\}|\\(?:hat|bar|tilde|dot|ddot|vec|mathbf|mathrm|mathcal|"
     r"boldsymbol|alpha|beta|gamma|delta|epsilon|zeta|eta|theta|iota|kappa|lambda|mu|nu|xi|pi|rho|"
     r"sigma|tau|upsilon|phi|chi|psi|omega|Gamma|Delta|Theta|Lambda|Xi|Pi|Sigma|Phi|Psi|Omega)"
@@ -30,6 +31,7 @@ class LatexRenderer(Renderer):
         "minus": " - ",
         "negative": "- ",
         "times": " ",
+        "dot": r" \cdot ",
         "hadamard": r" \odot ",
         "quotient": r" \oslash ",
         "kron": r" \otimes ",
@@ -88,5 +90,6 @@ class LatexRenderer(Renderer):
         if _SAFE.fullmatch(name):
             return self.printer._print(Symbol(name))
         special = {"\\": r"\backslash{}", "^": r"\hat{}", "~": r"\tilde{}"}
-        escaped = "".join(special.get(c, "\\" + c if c in "{}$&%#_" else c) for c in name)
+        shown = "".join(c if c.isprintable() else "?" for c in name)
+        escaped = "".join(special.get(c, "\\" + c if c in "{}$&%#_" else c) for c in shown)
         return rf"\mathtt{{{escaped}}}"

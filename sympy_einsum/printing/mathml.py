@@ -26,6 +26,7 @@ class MathMLRenderer(Renderer):
         "minus": "-",
         "negative": "-",
         "times": "\u2062",
+        "dot": "\u22c5",
         "hadamard": "⊙",
         "quotient": "⊘",
         "kron": "⊗",

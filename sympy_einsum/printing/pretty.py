@@ -67,7 +67,7 @@ class PrettyRenderer(Renderer):
     def __init__(self, printer: Any):
         super().__init__(printer)
         letters = _UNICODE if printer._use_unicode else _ASCII
-        self.tokens = {**_TOKENS, **letters, "times": xsym("*")}
+        self.tokens = {**_TOKENS, **letters, "times": xsym("*"), "dot": xsym("*")}
 
     def _stock(self, form: Form) -> Any:
         if form.data.is_Rational and not form.data.is_Integer:

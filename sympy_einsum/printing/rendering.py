@@ -176,14 +176,18 @@ class Renderer:
 
     def _factors(self, form: Form) -> Any:
         scalars, last = form.data[1], len(form.parts) - 1
-        items = []
+        items: list[Any] = []
         for k, part in enumerate(form.parts):
+            if k:
+                # exp(x) (a + b) reads like a function of a + b.
+                call = form.parts[k - 1].kind in ("call", "placed", "diag")
+                items.append(self.tokens["dot" if call and _opens_with_bracket(part) else "times"])
             open_end = part.kind in ("sigma", "logdet") and k == last
             number = part.kind == "stock" and part.level == PRODUCT
             alone = part.level == HADAMARD and k == scalars == last
             bare = last == 0 or open_end or number or alone
             items.append(self.render(part) if bare and part.level else self.at_least(part, POWER))
-        return self.separated(items, "times")
+        return self.row(items)
 
     def _hadamard(self, form: Form) -> Any:
         return self.separated([self.at_least(part, POWER) for part in form.parts], "hadamard")
@@ -297,3 +301,10 @@ class Renderer:
         words = [self.row([self.letter(k) for k in word]) for word in inputs]
         result = self.row([self.letter(k) for k in output])
         return self.row([self.separated(words, "thin comma"), self.tokens["to"], result])
+
+
+def _opens_with_bracket(form: Form) -> bool:
+    """Whether a factor begins with a bracket."""
+    while form.kind in ("transpose", "power", "hadamard_power", "entry") and form.level >= POWER:
+        form = form.parts[0]
+    return form.level < POWER

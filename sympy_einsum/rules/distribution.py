@@ -52,17 +52,24 @@ def _total(terms: list[Any]) -> Any:
 
 
 def content(node: Any, closed: Collection[Any]) -> Any:
-    """The numeric factor that the terms of a sum have in common, in front of the product."""
+    """The numeric factor that the terms of a sum have in common, in front of the product; a
+    minus too, where the opposite sum is there already."""
     if not any(isinstance(operand, TensorAdd) for operand in node.operands):
         return None
     product = opened(node, closed)
     factor = S.One
     operands = list(product.operands)
     for k, operand in enumerate(operands):
-        if isinstance(operand, TensorAdd):
-            found = _sum_content(operand)
-            factor *= found
-            operands[k] = operand if found is S.One else _divided(operand, found)
+        if not isinstance(operand, TensorAdd):
+            continue
+        found = _sum_content(operand)
+        inner = operand if found is S.One else _divided(operand, found)
+        if inner not in closed:
+            opposite = scale(S.NegativeOne, inner)
+            if opposite in closed:
+                found, inner = -found, opposite
+        factor *= found
+        operands[k] = inner
     return None if factor is S.One else _rescaled(product, factor, operands)
 
 
@@ -73,8 +80,8 @@ def turn_sign(node: Any, closed: Collection[Any]) -> Any:
     product = opened(node, closed)
     operands = list(product.operands)
     for k, operand in enumerate(operands):
-        occurs_once = operands.count(operand) == 1
-        if occurs_once and isinstance(operand, TensorAdd) and len(_signs(operand)) == 2:
+        stays = operand in closed or operands.count(operand) > 1
+        if not stays and isinstance(operand, TensorAdd) and len(_signs(operand)) == 2:
             operands[k] = scale(S.NegativeOne, operand)
             return _rescaled(product, S.NegativeOne, operands)
     return None
