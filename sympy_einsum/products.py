@@ -15,7 +15,7 @@ from typing import Any
 
 from sympy import S
 
-from .einsum import Einsum, TensorAdd, View, contract, split_coefficient
+from .einsum import Einsum, TensorAdd, View, contract, scale, split_coefficient
 from .nodes import TensorExpr
 from .traversal import postorder
 
@@ -198,7 +198,7 @@ def distributed(product: Product, max_terms: int) -> list[Product] | None:
 
 
 def like_terms(terms: Sequence[Any]) -> dict[Any, Any]:
-    """Terms with equal tensors, their scalar factors added up."""
+    """Terms with equal tensors, or opposite sums, their scalar factors added up."""
     collected: dict[Any, Any] = {}
     for term in terms:
         number, rest = split_coefficient(term)
@@ -208,6 +208,10 @@ def like_terms(terms: Sequence[Any]) -> dict[Any, Any]:
             rest = Einsum._build(
                 rest.operands[-1:], (rest.subscripts[-1:], rest.output, rest.lengths)
             )
+        if isinstance(rest, TensorAdd) and rest not in collected:
+            opposite = scale(S.NegativeOne, rest)
+            if opposite in collected:
+                number, rest = -number, opposite
         collected[rest] = collected.get(rest, S.Zero) + number
     return collected
 

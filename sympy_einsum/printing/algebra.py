@@ -156,7 +156,7 @@ def transpose(form: Form) -> Form:
     if form.axes == 2 and _is_symmetric(form):
         return form
     pushed = _pushed(form) if form.axes == 2 else None
-    if pushed is not None and _transposes(pushed) <= _transposes(form):
+    if pushed is not None and transposes(pushed) <= transposes(form):
         return pushed
     axes = {1: ROW, ROW: 1}.get(form.axes, form.axes)
     return Form("transpose", [form], None, axes)
@@ -179,9 +179,9 @@ def _pushed(form: Form) -> Form | None:
     return Form(form.kind, parts, data, 2, form.level)
 
 
-def _transposes(form: Form) -> int:
+def transposes(form: Form) -> int:
     """How many transposes of matrices a form shows."""
-    return (form.kind == "transpose" and form.axes == 2) + sum(map(_transposes, form.parts))
+    return (form.kind == "transpose" and form.axes == 2) + sum(map(transposes, form.parts))
 
 
 def _is_symmetric(form: Form) -> bool:

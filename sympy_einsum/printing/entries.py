@@ -43,6 +43,10 @@ def entry(form: Form, labels: tuple[Any, ...]) -> Form:
         rest = iter(labels)
         places = tuple([next(rest) if part is None else Position(part) for part in form.data])
         return Form("entry", form.parts, places)
+    if len(labels) == 2 and form.axes == 2:
+        turned = algebra.transpose(form)
+        if turned.kind != "transpose" and algebra.transposes(turned) < algebra.transposes(form):
+            return Form("entry", [turned], labels[::-1])
     return Form("entry", [form], labels)
 
 

@@ -39,7 +39,11 @@ def cancel_terms(node: Any, closed: Collection[Any]) -> Any:
     terms = distributed(opened(node, closed), MAX_TERMS)
     if terms is None:
         return None
-    total = _total([term.build() for term in terms])
+    built = [term.build() for term in terms]
+    if is_tensor(built[0]):
+        terms = [opened(term, closed) for term in built]
+        built = [term.build() for term in terms]
+    total = _total(built)
     left = total.operands if isinstance(total, TensorAdd) else Add.make_args(total)
     given = frontier([opened(term) for term in operand.operands]) | frontier(terms)
     before, after = cost([node], given), cost([total], given)
