@@ -33,8 +33,10 @@ from .traversal import children, postorder
 MAX_MERGED = 6
 # Instructions whose result may share memory with their operand.
 VIEWS = {"transpose", "index", "cut", "diagonal", "reshape", "broadcast"}
-# Python's parser limits nesting; deeper scalar expressions are cut into instructions.
+# Python's parser limits nesting, and a sum nests as often as it has terms; deeper and longer scalar
+# expressions are cut into instructions.
 MAX_SCALAR_DEPTH = 12
+MAX_SCALAR_ARGUMENTS = 100
 
 
 class Instruction(NamedTuple):
@@ -192,6 +194,9 @@ class _Builder:
             self._scalars[node] = (self._whole(node), 1)
         else:
             parts = [self._scalar_part(arg) for arg in node.args]
+            while (node.is_Add or node.is_Mul) and len(parts) > MAX_SCALAR_ARGUMENTS:
+                some = node.func(*[part[0] for part in parts[:MAX_SCALAR_ARGUMENTS]])
+                parts = [*parts[MAX_SCALAR_ARGUMENTS:], (self._slotted(some), 0)]
             depth = 1 + max(part[1] for part in parts)
             # evaluate=False would print terms unsimplified; parts are opaque slots, so it's cheap.
             expr = node.func(*[part[0] for part in parts])

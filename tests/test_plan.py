@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy
 from sympy import sin, symbols
 
 import sympy_einsum as se
@@ -167,3 +168,11 @@ def test_large_constants_are_named_and_small_ones_written_out():
     product, scaled = compute(np.ones(30))
     np.testing.assert_array_equal(product, large.sum(axis=1))
     np.testing.assert_array_equal(scaled, [1.0, np.inf])
+
+
+def test_long_scalar_sums_and_products_are_cut():
+    names = sympy.symbols("u0:3000")
+    x = se.TensorSymbol("x", (3,))
+    for long in (sympy.Add(*names), sympy.Mul(*names)):
+        value = se.lambdify([*names, x], long * x)(*[1.0] * 3000, np.ones(3))
+        assert value[0] == (3000 if long.is_Add else 1)

@@ -400,3 +400,8 @@ def test_stock_simplify_comes_here():
 def test_lists_are_simplified_together():
     first, second = se.simplify([log(exp(x)), (x / x).sum()])
     assert (first, second) == (x, n)
+
+
+def test_large_powers_of_scalar_sums_stay_powers():
+    total = sympy.Add(*[x.sum() * s for s in sympy.symbols("u0:9")], x @ x) ** 30
+    assert normal_form(total).is_Pow

@@ -110,6 +110,8 @@ def rules_for(node: Any, expand: bool, safe: bool) -> tuple[Rule, ...]:
         return (*STOCK, Rule("expand", "[W, thm 5.4]", sums.expand_scalar)) if expand else STOCK
     if isinstance(node, View):
         return (*VIEW, DISTRIBUTE) if expand else VIEW
+    if isinstance(node, Einsum) and not any(node.subscripts):
+        return ()  # scalars alone
     if isinstance(node, Einsum):
         return (*PRODUCT, DISTRIBUTE if expand else CANCEL)
     if isinstance(node, TensorAdd):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from math import comb, prod
 from typing import Any
 
 from sympy import S, expand
@@ -16,6 +17,8 @@ from ..products import Product, distributed, frontier, like_terms, opened
 MAX_TERMS = 16
 # So many common factors are tried.
 MAX_CANDIDATES = 4
+# Scalars of more terms stay products.
+MAX_EXPANDED = 256
 
 
 def collect(node: Any, closed: Collection[Any]) -> Any:
@@ -92,8 +95,22 @@ def common_scalar(node: Any, closed: Collection[Any]) -> Any:
 
 
 def expand_scalar(node: Any, closed: Collection[Any]) -> Any:
-    """A scalar multiplied out by SymPy."""
-    return expand(node) if node.is_Mul or node.is_Pow else None
+    """A scalar multiplied out by SymPy, where that gives no endless sum."""
+    if not (node.is_Mul or node.is_Pow) or _expanded_terms(node) > MAX_EXPANDED:
+        return None
+    return expand(node)
+
+
+def _expanded_terms(expr: Any) -> int:
+    """How many terms a product of sums and powers of sums has at most."""
+    if expr.is_Add:
+        return sum(map(_expanded_terms, expr.args))
+    if expr.is_Mul:
+        return prod(map(_expanded_terms, expr.args))
+    if expr.is_Pow and expr.exp.is_Integer:
+        power, terms = abs(int(expr.exp)), _expanded_terms(expr.base)
+        return comb(power + terms - 1, power)
+    return 1
 
 
 def factor(node: Any, closed: Collection[Any]) -> Any:
