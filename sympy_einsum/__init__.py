@@ -2,6 +2,7 @@
 
 from . import methods as _methods  # noqa: F401 - importing it attaches the methods
 from . import numpy
+from . import stock as _stock  # noqa: F401 - and so here, for sympy.lambdify
 from .convert import (
     from_array,
     from_indexed,
@@ -15,7 +16,7 @@ from .drawing import draw, to_dot
 from .einsum import Delta, Einsum, Ones, TensorAdd, View
 from .elementwise import Elementwise, Slot, elementwise
 from .errors import ParseError, ShapeError, TensorError, UnsupportedError
-from .lambdify import lambdify
+from .lambdify import codegen, lambdify
 from .linalg import Adj, Det, Inv, LogDet, adj, det, inv, logdet
 from .nodes import TensorExpr, unflatten
 from .operations import (
@@ -88,6 +89,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "kron",
+    "codegen",
     "lambdify",
     "latex",
     "logdet",

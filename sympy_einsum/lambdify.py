@@ -1,39 +1,49 @@
 """From expressions to a Python function: plan, source text, compiled function, argument checks.
 
-May import: plan, backends, tensors, operations. No string that a user chose reaches the compiler:
-names that aren't plain identifiers are replaced, and free symbols that aren't arguments are errors.
+May import: plan, source, backends, checks. No string that a user chose reaches the compiler.
 """
 
 from __future__ import annotations
 
-import keyword
-import re
-from collections import Counter
+import inspect
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any
 
-import numpy as np
-from sympy import Expr, Integer, Symbol
-from sympy.printing.numpy import SciPyPrinter
+from sympy import Integer, Symbol
 
-from .backends import BACKENDS, NumpyExpressionBackend
-from .elementwise import as_operand, slot
+from .backends import BACKENDS
+from .checks import check_shapes
+from .contraction import deciding_lengths, nominal_length
+from .cost import cost
+from .elementwise import as_operand
 from .errors import ShapeError, TensorError, UnsupportedError
-from .nodes import TensorExpr, free_leaves
-from .operations import order_of, shape_of
-from .plan import Plan, make_plan
+from .fusion import fused
+from .instructions import Plan, plan_cost
+from .nodes import free_leaves
+from .plan import make_plan
+from .reuse import overwritten
+from .simplify import tidy
+from .source import Body, Signature, function_body, module_text, plain_names
 from .tensors import TensorSymbol
 
-# Names that generated code uses itself.
-RESERVED = {"np", "numpy", "scipy", "special", "adjugate", "logsumexp", "softmax", "function"}
-# Instructions that are short and cheap enough to stand inside the one that uses them.
-INLINE = {"transpose", "index", "cut", "argument"}
+# So many sets of axis lengths are remembered.
+MAX_VARIANTS = 1000
+# The backend for arrays by the package of their type; NumPy's mix with all of them.
+LIBRARIES = {"cupy": "cupy", "jax": "jax", "jaxlib": "jax", "torch": "torch", "dask": "dask"}
+# What the checks in generated code call.
+CHECKING = {"check_shapes": check_shapes, "ShapeError": ShapeError}
 
-# Constant arrays up to this many entries are written into the source.
-MAX_WRITTEN = 1000
 
-
-def lambdify(args: Any, exprs: Any, backend: str = "numpy", *, check: bool = True) -> Any:
+def lambdify(
+    args: Any,
+    exprs: Any,
+    backend: str = "numpy",
+    *,
+    check: bool = True,
+    cse: bool = True,
+    optimize: Any = "auto",
+) -> Any:
     """A Python function that evaluates expressions on arrays.
 
     Parameters
@@ -41,15 +51,27 @@ def lambdify(args: Any, exprs: Any, backend: str = "numpy", *, check: bool = Tru
 
     args : a symbol or a list of them, tensor symbols and ordinary symbols
     exprs : an expression, or a (nested) list or tuple of them; the function returns the same
-        structure. Subexpressions that they share are computed once.
-    backend : ``"numpy"``
+        structure
+    backend : ``"numpy"``, ``"cupy"``, ``"jax"``, ``"torch"``, ``"dask"``, or ``"auto"`` for the one
+        that the arguments of a call belong to
     check : whether each call verifies orders and lengths of the arguments
+    cse : whether subexpressions that several expressions share are computed once
+    optimize : how the orders of contractions are found: ``"auto"``, or whatever opt_einsum's
+        ``contract_path`` takes, such as ``"greedy"`` or an optimizer of opt_einsum or cotengra.
+        Expressions that aren't too long are simplified together before; ``False`` computes them as
+        they are written.
 
     Returns
     =======
 
-    A function with the attribute ``source``: readable Python that computes the same (constant
-    arrays of more than 1000 entries are named there, not written out).
+    A function with the attributes ``source``, readable Python that computes the same (constant
+    arrays of more than 1000 entries are named there, not written out), and ``cost``: given a
+    mapping from length symbols to numbers, ``cost(lengths)`` estimates arithmetic operations and
+    bytes of memory read and written.
+
+    Where the best order of contractions depends on the axis lengths, the first call with a new
+    set of lengths plans for them and later calls use that plan; ``source`` shows the program for
+    lengths that are all equal.
 
     Raises
     ======
@@ -70,27 +92,214 @@ def lambdify(args: Any, exprs: Any, backend: str = "numpy", *, check: bool = Tru
     >>> f(np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([1.0, 1.0]))
     array([ 6., 14.])
     """
-    if backend not in BACKENDS:
-        raise UnsupportedError(f"no backend {backend!r}; there are {', '.join(BACKENDS)}")
-    symbols = _arguments(args)
-    leaves: list[Any] = []
-    layout = _layout(exprs, leaves)
-    source, namespace = generate(symbols, leaves, layout, BACKENDS[backend]())
-    exec(compile(source, "<sympy_einsum>", "exec"), namespace)
-    compute = namespace["function"]
+    if backend == "auto":
+        return _by_arguments(
+            partial(lambdify, args, exprs, check=check, cse=cse, optimize=optimize)
+        )
+    program = _Program(args, exprs, backend, cse, optimize)
+    plan = program.plan()
+    deciding = deciding_lengths(plan.contractions, optimize)
+    checks = program.checks("ShapeError") if check else []
+    body = program.body(plan)
+    if deciding:
+        names = [program.signature.names[s] for s in deciding]
+        call = f"return variants[{', '.join(names)}]({', '.join(program.signature.arguments)})"
+        reads = checks or program.signature.read_lengths(deciding)
+        text = program.text("function", [*reads, call])
+        function = _compiled(text, {"variants": _Variants(program, deciding), **CHECKING})
+    else:
+        function = program.compiled(plan, body, checks)
+    source = program.source(body)
+    function.source = source
+    function.cost = partial(plan_cost, plan)
+    function.__doc__ = f"Generated from {len(program.exprs)} expression(s).\n\n{source}"
+    return function
+
+
+def codegen(args: Any, exprs: Any, backend: str = "numpy", *, name: str = "function") -> str:
+    """The text of a Python function that evaluates expressions on arrays, for a file of its own.
+
+    Parameters
+    ==========
+
+    args, exprs, backend : as for :func:`lambdify`
+    name : the function's name
+
+    Returns
+    =======
+
+    A module as text: imports, supporting functions, and the function with a docstring and checks
+    of its arguments. It needs nothing but the array library.
+
+    Raises
+    ======
+
+    TensorError : the name is no identifier, or an expression has a free symbol that is no argument
+    UnsupportedError : a function has no numerical code, or the backend doesn't exist
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> from sympy import symbols
+    >>> n = symbols("n", integer=True, positive=True)
+    >>> x = se.TensorSymbol("x", (n,))
+    >>> text = se.codegen(x, se.gradient((x**2).sum(), x), name="slope")
+    >>> print(text[text.index("def slope"):text.index("    try")])
+    def slope(x):
+        \"\"\"Generated by sympy_einsum.
+    <BLANKLINE>
+        x : array of shape (n,)
+        \"\"\"
+    <BLANKLINE>
+    """
+    if not isinstance(name, str) or (plain_names([Symbol(name)]) != [name] and name != "function"):
+        raise TensorError(f"the name of a function must be an identifier, not {name!r}")
+    program = _Program(args, exprs, backend, True, "auto", reserved=[name])
+    body = program.body(program.plan())
+    if body.constants:
+        raise UnsupportedError("a constant array is too large to be written out: pass it instead")
+    arguments = program.signature.documented(program.backend)
+    documented = ['"""Generated by sympy_einsum.', "", *arguments, '"""']
+    checks = program.checks("ValueError")
+    text = program.text(name, documented + checks + body.lines)
+    if checks:
+        text = text.replace(f"def {name}(", f"{inspect.getsource(check_shapes)}\n\ndef {name}(", 1)
+    return text
+
+
+class _Program:
+    """What is to be computed, and from what."""
+
+    def __init__(
+        self,
+        args: Any,
+        exprs: Any,
+        backend: str,
+        cse: bool,
+        optimize: Any,
+        reserved: Sequence[str] = (),
+    ):
+        if backend not in BACKENDS:
+            raise UnsupportedError(f"no backend {backend!r}; there are {', '.join(BACKENDS)}")
+        symbols = _arguments(args)
+        self.exprs: list[Any] = []
+        self.layout = _layout(exprs, self.exprs)
+        self.backend = BACKENDS[backend]()
+        self.signature = Signature(symbols, reserved)
+        self.cse = cse
+        self.optimize = optimize
+        if optimize is not False:
+            # One form for all of them shares most, and the stable functions are recognised.
+            tidied, _ = tidy(self.exprs, None, ())
+            if cost(tidied) <= cost(self.exprs):
+                self.exprs = list(tidied)
+        missing = free_leaves(*self.exprs) - set(self.signature.names)
+        if missing:
+            shown = ", ".join(sorted(str(symbol) for symbol in missing))
+            raise TensorError(
+                f"{shown} occurs in the expressions, but is neither an argument nor an axis length "
+                "of one; add it to the arguments"
+            )
+
+    def plan(self, size: Callable[[Any], int] = nominal_length) -> Plan:
+        """The plan for axis lengths of some sizes."""
+        plan = make_plan(self.exprs, size, self.optimize, self.cse)
+        if self.backend.fuses:
+            return fused(plan)._replace(contractions=plan.contractions)
+        return plan
+
+    def text(self, name: str, lines: Sequence[str]) -> str:
+        """The source of a function with a body."""
+        return module_text(self.backend, name, self.signature.arguments, lines)
+
+    def body(self, plan: Plan, reuse: bool = True) -> Body:
+        """The body of the function that computes a plan."""
+        reused = overwritten(plan) if reuse and self.backend.reuses else {}
+        return function_body(self.signature, plan, self.layout, self.backend, reused)
+
+    def checks(self, error: str) -> list[str]:
+        """The lines that check the arguments."""
+        return self.signature.checks(self.backend, error)
+
+    def source(self, body: Body) -> str:
+        """The source of a function with a body."""
+        return self.text("function", body.reads + body.lines)
+
+    def compiled(self, plan: Plan, body: Body, checks: Sequence[str] = ()) -> Any:
+        """The function that computes a plan. Where it overwrites operands, arguments of several
+        types are left to one that doesn't."""
+        lines, namespace = body.lines, {**body.constants, **CHECKING}
+        if self.backend.reuses and overwritten(plan):
+            namespace["plain"] = self._plain(plan)
+            call = f"return plain({', '.join(self.signature.arguments)})"
+            lines = ["try:", *[f"    {line}" for line in lines], "except TypeError:", f"    {call}"]
+        return _compiled(self.text("function", [*(checks or body.reads), *lines]), namespace)
+
+    def _plain(self, plan: Plan) -> Any:
+        """The function that overwrites nothing, compiled when it is first called."""
+
+        @cache
+        def function() -> Any:
+            body = self.body(plan, reuse=False)
+            return _compiled(self.source(body), dict(body.constants))
+
+        return lambda *values: function()(*values)
+
+
+class _Variants(dict[Any, Any]):
+    """The functions for the axis lengths seen so far, where the best orders of contraction depend
+    on them."""
+
+    def __init__(self, program: _Program, lengths: Sequence[Any]):
+        super().__init__()
+        self.program = program
+        self.lengths = lengths
+        self.compiled: dict[str, Any] = {}
+
+    def __missing__(self, key: Any) -> Any:
+        sizes = key if isinstance(key, tuple) else (key,)
+        # A lazy array may not know its lengths.
+        known = [(s, n) for s, n in zip(self.lengths, sizes, strict=True) if n == n]
+        values = {s: Integer(n) for s, n in known}
+
+        def size(length: Any) -> int:
+            return nominal_length(length.xreplace(values))
+
+        plan = self.program.plan(size)
+        body = self.program.body(plan)
+        text = self.program.source(body)
+        if text not in self.compiled:
+            self.compiled[text] = self.program.compiled(plan, body)
+        if len(self) >= MAX_VARIANTS:
+            self.clear()
+        self[key] = self.compiled[text]
+        return self[key]
+
+
+def _by_arguments(compiled: Callable[[str], Any]) -> Any:
+    """A function that compiles itself for the array library that its arguments belong to."""
+    functions = {"numpy": compiled("numpy")}
 
     def function(*values: Any) -> Any:
-        if len(values) != len(symbols):
-            raise TypeError(
-                f"the function takes {len(symbols)} arguments "
-                f"({', '.join(map(str, symbols))}), not {len(values)}"
+        roots = {type(value).__module__.partition(".")[0] for value in values}
+        found = sorted({LIBRARIES[root] for root in roots if root in LIBRARIES}) or ["numpy"]
+        if len(found) > 1:
+            raise TensorError(
+                f"the arguments are arrays of {' and '.join(found)}; convert them to one library"
             )
-        arrays = check_arguments(symbols, values) if check else values
-        return compute(*arrays)
+        if found[0] not in functions:
+            functions[found[0]] = compiled(found[0])
+        return functions[found[0]](*values)
 
-    function.source = source  # type: ignore[attr-defined]
-    function.__doc__ = f"Generated from {len(leaves)} expression(s).\n\n{source}"
+    function.source = functions["numpy"].source  # type: ignore[attr-defined]
+    function.cost = functions["numpy"].cost  # type: ignore[attr-defined]
     return function
+
+
+def _compiled(text: str, namespace: dict[str, Any]) -> Any:
+    exec(compile(text, "<sympy_einsum>", "exec"), namespace)
+    return namespace["function"]
 
 
 def _arguments(args: Any) -> list[Any]:
@@ -112,247 +321,3 @@ def _layout(exprs: Any, leaves: list[Any]) -> Callable[[Sequence[str]], str]:
     position = len(leaves)
     leaves.append(as_operand(exprs))
     return lambda texts: texts[position]
-
-
-def check_arguments(symbols: Sequence[Any], values: Sequence[Any]) -> list[Any]:
-    """The arguments as arrays, after their orders and lengths are found consistent."""
-    known: dict[Any, tuple[int, str]] = {}
-    arrays: list[Any] = []
-    compound: list[tuple[Any, int, Any, int]] = []
-    for symbol, value in zip(symbols, values, strict=True):
-        array = np.asarray(value) if order_of(symbol) else value
-        arrays.append(array)
-        if np.ndim(array) != order_of(symbol):
-            raise ShapeError(
-                f"argument {symbol} must have order {order_of(symbol)}, but an array of order "
-                f"{np.ndim(array)}, shape {np.shape(array)}, was given"
-            )
-        for axis, length in enumerate(shape_of(symbol)):
-            given = np.shape(array)[axis]
-            if isinstance(length, Symbol):
-                expected, origin = known.setdefault(length, (given, f"axis {axis} of {symbol}"))
-                if expected != given:
-                    raise ShapeError(
-                        f"argument {symbol} has length {given} on axis {axis}, but {length} is "
-                        f"{expected}, from {origin}"
-                    )
-            else:
-                compound.append((symbol, axis, length, given))
-    for symbol, value in zip(symbols, values, strict=True):
-        if symbol in known and known[symbol][0] != value:
-            raise ShapeError(
-                f"argument {symbol} is {value}, but {symbol} is {known[symbol][0]}, from "
-                f"{known[symbol][1]}"
-            )
-    for symbol, axis, length, given in compound:
-        expected = length.xreplace({s: Integer(value) for s, (value, _) in known.items()})
-        if expected.is_Integer and int(expected) != given:
-            raise ShapeError(
-                f"argument {symbol} has length {given} on axis {axis}, which must be {length}"
-                + ("" if length.is_Integer else f" = {expected}")
-            )
-    return arrays
-
-
-# --- source --------------------------------------------------------------------------------------
-
-
-def generate(
-    symbols: Sequence[Any],
-    exprs: Sequence[Any],
-    layout: Callable[[Sequence[str]], str],
-    backend: Any,
-) -> tuple[str, dict[str, Any]]:
-    """The source of a function of the symbols that returns the expressions' values, arranged by
-    ``layout``; and by name the constants that are too large to be written out."""
-    names = argument_names(symbols)
-    lengths = _length_texts(symbols, names)
-    free = {leaf for expr in exprs for leaf in free_leaves(expr)}
-    missing = free - set(symbols) - set(lengths)
-    if missing:
-        shown = ", ".join(sorted(str(symbol) for symbol in missing))
-        raise TensorError(
-            f"{shown} occurs in the expressions, but is neither an argument nor an axis length of "
-            "one; add it to the arguments"
-        )
-    writer = _Writer(make_plan(exprs), dict(zip(symbols, names, strict=True)), lengths, backend)
-    steps, results = writer.write()
-    lines = [f"{target} = {text}" if target else text for target, text in steps]
-    lines.append(f"return {layout(results)}")
-    body = "\n".join(f"    {line}" for line in lines)
-    support = "".join(text for key, text in backend.support.items() if key in body)
-    imports = "\n".join(backend.used_imports(support + body))
-    header = f"{imports}\n\n{support}\n" if imports else ""
-    return f"{header}def function({', '.join(names)}):\n{body}\n", writer.constants
-
-
-def argument_names(symbols: Sequence[Any]) -> list[str]:
-    """An identifier for each argument: its name where that is plain and unique, else its place."""
-    names: list[str] = []
-    for number, symbol in enumerate(symbols):
-        name = symbol.name
-        plain = name.isidentifier() and name.isascii() and not keyword.iskeyword(name)
-        generated = name[:1] == "t" and name[1:].isdigit()
-        if not plain or generated or name.startswith("_") or name in RESERVED or name in names:
-            name = f"arg{number}_"
-        names.append(name)
-    return names
-
-
-def _length_texts(symbols: Sequence[Any], names: Sequence[str]) -> dict[Any, str]:
-    """How generated code reads each symbolic length: from the first argument that has it."""
-    texts: dict[Any, str] = {}
-    for symbol, name in zip(symbols, names, strict=True):
-        if isinstance(symbol, Symbol):
-            texts.setdefault(symbol, name)
-        for axis, length in enumerate(shape_of(symbol)):
-            if isinstance(length, Symbol):
-                texts.setdefault(length, f"{name}.shape[{axis}]")
-    return texts
-
-
-class _Writer:
-    """Writes a plan as steps in Python, one instruction each."""
-
-    def __init__(
-        self,
-        plan: Plan,
-        arguments: dict[Any, str],
-        lengths: dict[Any, str],
-        backend: Any,
-        prefix: str = "t",
-    ):
-        self.prefix = prefix
-        self.plan = plan
-        self.arguments = arguments
-        self.lengths = lengths
-        self.backend = backend
-        self.texts: list[str] = []
-        self.constants: dict[str, np.ndarray] = {}
-
-    def write(self) -> tuple[list[tuple[str, str]], list[str]]:
-        """The steps as pairs of a variable and its value, without a variable for a statement;
-        and the texts of the results."""
-        steps: list[tuple[str, str]] = []
-        uses = Counter(k for step in self.plan.instructions for k in step.inputs)
-        uses.update(self.plan.results)
-        for number, instruction in enumerate(self.plan.instructions):
-            operands = [self.texts[k] for k in instruction.inputs]
-            if instruction.op == "write_diagonal":
-                steps.append(("", self.backend.write_diagonal(*operands, *instruction.params)))
-                self.texts.append(operands[0])
-                continue
-            text = self._spell(instruction.op, operands, instruction.params)
-            once = uses[number] == 1 or not operands
-            inline = instruction.op in INLINE or (instruction.op == "scalar" and once)
-            if not inline or len(text) > 60:
-                steps.append((f"{self.prefix}{number}", text))
-                text = f"{self.prefix}{number}"
-            self.texts.append(_atomic(text))
-        return steps, [self.texts[k] for k in self.plan.results]
-
-    def _spell(self, op: str, operands: list[str], params: tuple[Any, ...]) -> str:
-        if op == "argument":
-            symbol = params[0]
-            return self.arguments[symbol] if symbol in self.arguments else self.lengths[symbol]
-        if op == "constant":
-            return self._constant(params[0].array)
-        if op == "cut":
-            place, entry = params
-            return self.backend.index(operands, [":"] * place + [self._entry(entry)])
-        if op not in _BODIES:
-            params = tuple(
-                [self._size(part) for part in param] if _is_shape(param) else self._param(param)
-                for param in params
-            )
-        return getattr(self.backend, op)(operands, *params)
-
-    def _constant(self, array: np.ndarray) -> str:
-        if self.prefix != "t" or array.size <= MAX_WRITTEN:
-            return self.backend.constant([], array)
-        name = f"_constant{len(self.constants)}"
-        self.constants[name] = array
-        return name
-
-    def _param(self, param: Any) -> Any:
-        return self._size(param) if isinstance(param, Expr) else param
-
-    def _entry(self, entry: Any) -> str:
-        if not isinstance(entry, tuple):
-            return self._size(entry)
-        start, step, count = entry
-        stop = start + step * count
-        end = "" if stop.is_negative else self._size(stop)
-        return f"{self._size(start)}:{end}" + (f":{step}" if step != 1 else "")
-
-    def _size(self, length: Any) -> str:
-        """An axis length or a position as integer code."""
-        if isinstance(length, (int, Integer)):
-            return str(int(length))
-        symbols = sorted(length.free_symbols, key=str)
-        for symbol in symbols:
-            if symbol not in self.lengths:
-                raise TensorError(
-                    f"{symbol} is neither an argument nor an axis length of one; add it to the "
-                    "arguments"
-                )
-        body = length.xreplace({s: slot(k) for k, s in enumerate(symbols)})
-        text = self.backend.scalar([self.lengths[s] for s in symbols], body)
-        return text if length.is_Symbol else f"int({text})"
-
-
-_BODIES = {"scalar", "elementwise"}
-
-
-def _is_shape(param: Any) -> bool:
-    return isinstance(param, tuple) and bool(param) and all(isinstance(p, Expr) for p in param)
-
-
-def _atomic(text: str) -> str:
-    """A text that can stand next to any operator."""
-    if text.replace("_", "").replace(".", "").isalnum() or _is_bracketed(text):
-        return text
-    return f"({text})"
-
-
-def _is_bracketed(text: str) -> bool:
-    """Whether a text is one name, call or index, such as ``f(x)[0].T``."""
-    depth = 0
-    for char in text:
-        if char in "([":
-            depth += 1
-        elif char in ")]":
-            depth -= 1
-        elif depth == 0 and not (char.isalnum() or char in "_."):
-            return False
-    return not text[:1].isdigit()
-
-
-# --- stock sympy.lambdify ------------------------------------------------------------------------
-
-
-def _numpycode(self: TensorExpr, printer: Any, *args: Any) -> str:
-    """A tensor expression inside SymPy's own NumPy code: one expression, a tuple of assignments
-    of which the last counts, so that shared subexpressions are computed once here too."""
-    free = self.free_symbols
-    known = {s for e in free for length in shape_of(e) for s in length.free_symbols}
-    symbols = sorted(free - known, key=str)
-    for symbol in symbols:
-        name = symbol.name
-        if argument_names([symbol]) != [name]:
-            raise UnsupportedError(
-                f"sympy.lambdify can't take the name {name!r} safely; use sympy_einsum.lambdify"
-            )
-    names = {symbol: symbol.name for symbol in symbols}
-    lengths = _length_texts(symbols, list(names.values()))
-    backend = NumpyExpressionBackend()
-    steps, results = _Writer(make_plan([self]), names, lengths, backend, prefix="_t").write()
-    parts = [f"{target} := {text}" if target else text for target, text in steps]
-    code = f"({', '.join([*(f'({part})' for part in parts), *results])},)[-1]"
-    if "special." in code and not isinstance(printer, SciPyPrinter):
-        raise UnsupportedError("this expression needs SciPy: sympy.lambdify(..., modules='scipy')")
-    code = re.sub(r"\bspecial\.", "scipy.special.", code)
-    return re.sub(r"\bnp\.", "numpy.", code)
-
-
-TensorExpr._numpycode = _numpycode

@@ -410,15 +410,15 @@ def _flat(items: Any) -> list[Any]:
     return [items]
 
 
-def free_leaves(root: Any) -> frozenset[Any]:
-    """The free symbols of a graph, stock scalars included, each distinct node once."""
+def free_leaves(*roots: Any) -> frozenset[Any]:
+    """The free symbols of the graph below some roots, each distinct node once."""
 
     def is_leaf(node: Any) -> bool:
         if isinstance(node, TensorExpr):
             return node._free is not None
         return not node.args or hasattr(node, "bound_symbols")
 
-    order = postorder([root], lambda n: () if is_leaf(n) else children(n))
+    order = postorder(roots, lambda n: () if is_leaf(n) else children(n))
     total = _without_lengths({s for node in order for s in _own_leaves(node, is_leaf)})
     if len(total) <= FEW_LEAVES:
         _remember_leaves(order, is_leaf)

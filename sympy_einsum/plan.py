@@ -1,128 +1,216 @@
 """From expressions to a straight-line program: a list of instructions over array primitives.
 
-May import: all node types, traversal, contraction; knows nothing of source text. Every node
-becomes one or a few instructions, each distinct node once, so shared subexpressions are computed
-once. Deltas and ones are written into place, never multiplied; a product of two operands
-is a matrix product wherever one does it.
-
-Contraction orders are found by opt_einsum from nominal lengths: every symbolic length counts as
-the same number. (Planning from the actual lengths is the compiler's job, see CHANGELOG.)
+May import: all node types, traversal, instructions, pairwise; knows nothing of source text. Every
+node becomes one or a few instructions, each distinct node once, so shared subexpressions are
+computed once. Deltas and ones are written into place, never multiplied.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from sympy import Expr, S, Symbol
+from sympy import Expr, S, Symbol, exp, log
 
-from .contraction import contraction_path, nominal_length
+from .contraction import nominal_length
 from .einsum import Einsum, TensorAdd, View, split_coefficient
 from .elementwise import Elementwise, slot, substitute_stock
 from .errors import UnsupportedError
 from .indices import index_letter
+from .instructions import VIEWS, Instruction, Plan, result_shape, without_dead_code
 from .linalg import Adj, Det, Inv, LogDet
 from .nodes import TensorExpr
+from .pairwise import Factor, Program, arrange, multiply_all
+from .properties import is_definite, is_nonnegative
 from .reshape import Reshape
-from .softmax import LogSumExp, Softmax
+from .softmax import AxesFunction, LogSumExp, Softmax
 from .tensors import Constant, Selection, TensorSymbol, Unit, Zeros
 from .traversal import children, postorder
 
 # A product used once merges into the product that uses it, up to this many operands.
-MAX_MERGED = 6
-# Instructions whose result may share memory with their operand.
-VIEWS = {"transpose", "index", "cut", "diagonal", "reshape", "broadcast"}
+MAX_MERGED = 12
+# An inverse with so many uses, all in products, is never computed: a system is solved for each.
+MAX_SOLVES = 2
+# Intermediate products of more operands aren't looked for in other products.
+MAX_REMEMBERED = 8
 # Python's parser limits nesting, and a sum nests as often as it has terms; deeper and longer scalar
 # expressions are cut into instructions.
 MAX_SCALAR_DEPTH = 12
 MAX_SCALAR_ARGUMENTS = 100
 
 
-class Instruction(NamedTuple):
-    """One primitive: its name, the numbers of the instructions it uses, static parameters."""
+def make_plan(
+    exprs: Sequence[Any],
+    size: Callable[[Any], int] = nominal_length,
+    optimize: Any = "auto",
+    cse: bool = True,
+) -> Plan:
+    """The program that computes the expressions.
 
-    op: str
-    inputs: tuple[int, ...]
-    params: tuple[Any, ...] = ()
+    Parameters
+    ==========
 
-
-class Plan(NamedTuple):
-    """A program: instructions in order, and the numbers of those that are the results."""
-
-    instructions: list[Instruction]
-    results: list[int]
-
-
-def make_plan(exprs: Sequence[Any]) -> Plan:
-    """The program that computes the expressions."""
-    builder = _Builder(exprs)
-    return _without_dead_code(builder.instructions, [builder.result(expr) for expr in exprs])
-
-
-def _without_dead_code(instructions: list[Instruction], results: list[int]) -> Plan:
-    """The instructions that the results depend on, renumbered; a write counts as part of the
-    array it writes to."""
-    live = set(results)
-    for number in range(len(instructions) - 1, -1, -1):
-        instruction = instructions[number]
-        if number in live or (instruction.op == "write_diagonal" and instruction.inputs[0] in live):
-            live.add(number)
-            live.update(instruction.inputs)
-    order = sorted(live)
-    place = {old: new for new, old in enumerate(order)}
-
-    def renumber(instruction: Instruction) -> Instruction:
-        return instruction._replace(inputs=tuple([place[k] for k in instruction.inputs]))
-
-    return Plan([renumber(instructions[k]) for k in order], [place[k] for k in results])
+    exprs : tensor expressions and SymPy scalars
+    size : the number that an axis length counts as where contraction orders are compared
+    optimize : how opt_einsum finds contraction orders
+    cse : whether what several of the expressions need is computed once
+    """
+    builder = _Builder(size, optimize)
+    results: list[int] = []
+    for group in [exprs] if cse else [[expr] for expr in exprs]:
+        results += builder.lower(group)
+    plan = without_dead_code(builder.instructions, results)
+    return plan._replace(contractions=builder.contractions)
 
 
-class _Builder:
-    def __init__(self, exprs: Sequence[Any]):
+class _Builder(Program):
+    def __init__(self, size: Callable[[Any], int], optimize: Any):
+        self.size = size
+        self.optimize = optimize
+        self.contractions = []
         self.instructions: list[Instruction] = []
+
+    def lower(self, exprs: Sequence[Any]) -> list[int]:
+        """The numbers of the results; nothing is shared with what was lowered before."""
         self._known: dict[Instruction, int] = {}
         self._values: dict[Any, int] = {}
+        self._nodes: dict[int, Any] = {}
+        self._products: dict[int, list[Factor]] = {}
         self._scalars: dict[Any, tuple[Any, int]] = {}
         # Products that wait to be merged, with the number of operands they bring.
         self._waiting: dict[Any, int] = {}
-        order = postorder(exprs)
+        # The largest results first: the smaller ones are likely to share their parts.
+        roots = sorted(exprs, key=lambda expr: -len(getattr(expr, "shape", ())))
+        order = postorder(roots)
         self._uses = Counter(child for node in order for child in children(node))
         self._uses.update(exprs)
+        self._solved = self._only_multiplied(order)
+        results: dict[Any, int] = {}
+        seen: set[Any] = set()
+        for root in roots:
+            for node in postorder([root], lambda n: [c for c in children(n) if c not in seen]):
+                if node not in seen:
+                    seen.add(node)
+                    self._lower(node)
+            results[root] = self.result(root)
+        return [results[expr] for expr in exprs]
+
+    def _only_multiplied(self, order: Sequence[Any]) -> set[Any]:
+        """The inverses that are factors of a product or two and nothing else."""
+        found: Counter[Any] = Counter()
         for node in order:
-            self._lower(node)
+            if type(node) is Einsum:
+                found.update(operand for operand in node.operands if isinstance(operand, Inv))
+        return {inverse for inverse, n in found.items() if n == self._uses[inverse] <= MAX_SOLVES}
 
     # --- emitting
 
     def emit(self, op: str, *inputs: int, params: tuple[Any, ...] = ()) -> int:
         """The number of an instruction; the same instruction is emitted once."""
-        instruction = Instruction(op, inputs, params)
-        number = self._known.get(instruction)
-        if number is None:
-            number = len(self.instructions)
-            self.instructions.append(instruction)
-            self._known[instruction] = number
-        return number
+        if op == "transpose":
+            base, axes = self.untransposed(inputs[0])
+            if axes is not None:
+                inputs, params = (base,), (tuple([axes[k] for k in params[0]]),)
+            if params[0] == tuple(range(len(params[0]))):
+                return inputs[0]
+        if op in ("elementwise", "add", "multiply"):
+            axes = self._common_axes(inputs)
+            if axes is not None:
+                bases = [self.untransposed(k)[0] for k in inputs]
+                return self.emit("transpose", self.emit(op, *bases, params=params), params=(axes,))
+        if op == "sum" and params[0] is None:
+            inputs = (self.untransposed(inputs[0])[0],)
+        if op == "sum" and self._is_square(inputs[0]):
+            return self._sum_of_squares(self.instructions[inputs[0]].inputs[0], params[0])
+        key = Instruction(op, inputs, params)
+        if key not in self._known:
+            self._known[key] = self.emit_fresh(op, *inputs, params=params)
+        return self._known[key]
 
     def emit_fresh(self, op: str, *inputs: int, params: tuple[Any, ...] = ()) -> int:
         """An instruction of its own: its result is written to afterwards."""
-        self.instructions.append(Instruction(op, inputs, params))
+        shape = result_shape(op, [self.instructions[k].shape for k in inputs], params)
+        self.instructions.append(Instruction(op, inputs, params, shape))
         return len(self.instructions) - 1
+
+    def untransposed(self, value: int) -> tuple[int, tuple[int, ...] | None]:
+        """Of a transpose, what is transposed and the axes; else the number itself and None."""
+        instruction = self.instructions[value]
+        if instruction.op != "transpose":
+            return value, None
+        return instruction.inputs[0], instruction.params[0]
+
+    def _common_axes(self, inputs: Sequence[int]) -> tuple[int, ...] | None:
+        """The axes, if all operands but scalars are transposes of one kind: what is computed
+        before they are transposed is more likely to be shared."""
+        found = {self.untransposed(k)[1] for k in inputs if self.instructions[k].shape}
+        return found.pop() if len(found) == 1 else None
+
+    def _is_square(self, value: int) -> bool:
+        """Whether a value is an elementwise square that nothing else needs."""
+        instruction = self.instructions[value]
+        square = instruction.op == "elementwise" and instruction.params[0] == slot(0) ** 2
+        return square and value in self._nodes and self._uses[self._nodes[value]] == 1
+
+    def _sum_of_squares(self, value: int, axes: Sequence[int] | None) -> int:
+        order = len(self.instructions[value].shape)
+        if axes is None:
+            return self.emit("dot" if order == 1 else "vdot", value, value)
+        letters = "".join(map(index_letter, range(order)))
+        kept = "".join(letter for k, letter in enumerate(letters) if k not in axes)
+        return self.emit("einsum", value, value, params=(f"{letters},{letters}->{kept}",))
+
+    def remember(self, product: Factor) -> None:
+        """Keep an intermediate product for others that need it too."""
+        values = [part.value for part in product.parts]
+        if len(set(values)) == len(values) <= MAX_REMEMBERED:
+            self._products.setdefault(min(values), []).append(product)
+
+    def remembered(self, factors: Sequence[Factor]) -> Sequence[Factor]:
+        """Intermediate products that may be those of some factors, the longest first."""
+        values = {factor.value for factor in factors}
+        found = [product for value in sorted(values) for product in self._products.get(value, [])]
+        found = [p for p in found if values.issuperset([part.value for part in p.parts])]
+        return sorted(found, key=lambda product: -len(product.parts))
+
+    def scaled(self, scalar: int, value: int) -> int:
+        """A value times a scalar; turning the sign is cheaper than multiplying."""
+        op, _, params, _ = self.instructions[scalar]
+        if op == "scalar" and params[0] is S.NegativeOne:
+            return self.emit("add", value, params=((-1,),))
+        return self.emit("multiply", scalar, value)
+
+    def lowest(self, value: int) -> int:
+        """A value without leading axes of length 1, which broadcasting puts back."""
+        instruction = self.instructions[value]
+        if instruction.op != "index":
+            return value
+        entries = instruction.params[0]
+        first = next((k for k, entry in enumerate(entries) if entry != "None"), len(entries))
+        if not first:
+            return value
+        base = instruction.inputs[0]
+        kept = entries[first:]
+        return self.emit("index", base, params=(kept,)) if "None" in kept else base
+
+    def is_nonnegative(self, value: int) -> bool:
+        """Whether no entry can be negative."""
+        return value in self._nodes and is_nonnegative(self._nodes[value])
 
     def value(self, node: Any) -> int:
         """The number of the instruction that computes a node, lowering it if that was put off."""
         if not isinstance(node, TensorExpr):
             return int(self._slotted(self._scalar_part(node)[0]).name[1:])
         if node not in self._values:
-            self._values[node] = self._tensor(node)
+            number = self._values[node] = self._tensor(node)
+            self._nodes[number] = node
         return self._values[node]
 
     def result(self, expr: Any) -> int:
         """A result that is the caller's own: no argument or constant, nor a view of one."""
-        number = source = self.value(expr)
-        while self.instructions[source].op in VIEWS:
-            source = self.instructions[source].inputs[0]
-        origin = self.instructions[source]
+        number = self.value(expr)
+        origin = self.instructions[self._origin(number)]
         is_input = origin.op == "argument" and getattr(origin.params[0], "shape", None)
         shared = is_input or origin.op == "constant" or self.instructions[number].op == "broadcast"
         return self.emit("copy", number) if shared else number
@@ -132,10 +220,8 @@ class _Builder:
     def _lower(self, node: Any) -> None:
         if not isinstance(node, TensorExpr):
             self._scalar(node)
-        elif self._can_wait(node):
-            return
-        else:
-            self._values[node] = self._tensor(node)
+        elif not self._can_wait(node) and node not in self._solved:
+            self.value(node)
 
     def _can_wait(self, node: Any) -> bool:
         """Whether a node is a product used once, to be merged into the product that uses it."""
@@ -159,7 +245,11 @@ class _Builder:
             inputs = [self.value(operand) for operand in node.operands]
             return self.emit("elementwise", *inputs, params=(node.body,))
         if isinstance(node, (Inv, Det, Adj, LogDet)):
-            return self.emit(type(node).__name__.lower(), self.value(node.operands[0]))
+            definite = is_definite(node.operands[0])
+            name = type(node).__name__.lower()
+            return self.emit(name, self.value(node.operands[0]), params=(definite,))
+        if isinstance(node, (LogSumExp, Softmax)) and self._has_both(node):
+            return self._exponentials(node)
         if isinstance(node, (LogSumExp, Softmax)):
             name, operand = type(node).__name__.lower(), node.operands[0]
             axes = None if len(node.axes) == operand.order else node.axes
@@ -175,6 +265,30 @@ class _Builder:
         if isinstance(node, Selection):
             return self.emit("selection", params=node.data)
         raise UnsupportedError(f"no instruction for {type(node).__name__}")
+
+    def _has_both(self, node: AxesFunction) -> bool:
+        """Whether log Σ exp and exp / Σ exp of the same tensor are both needed."""
+        kinds = (LogSumExp, Softmax)
+        return all(kind._build(node.operands, node.data) in self._uses for kind in kinds)
+
+    def _exponentials(self, node: AxesFunction) -> int:
+        """log Σ exp(x) or exp(x) / Σ exp(x) in steps, which the other one then shares."""
+        operand, whole = node.operands[0], len(node.axes) == node.operands[0].order
+        axes = None if whole else node.axes
+        x = self.value(operand)
+        peak = self.emit("peak", x, params=(axes,))
+        shifted = self.emit("add", x, peak, params=((1, -1),))
+        weights = self.emit("elementwise", shifted, params=(exp(slot(0)),))
+        total = self.emit("sum", weights, params=(axes,))
+        if isinstance(node, Softmax):
+            entries = tuple("None" if k in node.axes else ":" for k in range(node.order))
+            if not whole:
+                total = self.lowest(self.emit("index", total, params=(entries,)))
+            return self.emit("elementwise", weights, total, params=(slot(0) / slot(1),))
+        entries = tuple("0" if k in node.axes else ":" for k in range(operand.order))
+        peak = self.emit("index", peak, params=(entries,))
+        logarithm = self.emit("elementwise", total, params=(log(slot(0)),))
+        return self.emit("add", logarithm, peak, params=((1, 1),))
 
     # --- scalars
 
@@ -240,25 +354,29 @@ class _Builder:
             (structured if on_diagonal else dense).append(term)
         if not dense:
             values = [self._diagonal_value(term) for term in structured]
-            total = self.emit_fresh("zeros", *values, params=(node.shape,))
+            total = self._zeros(values, node.shape)
             for term, value in zip(structured, values, strict=True):
                 self._write(total, value, term, add=True)
             return total
         inputs, signs = [], []
-        # A constant fill is added as a scalar, as long as something gives the sum its shape.
-        fills = [isinstance(term, View) and term.is_constant_fill for term in dense]
-        if all(fills):
-            fills[0] = False
-        for term, is_fill in zip(dense, fills, strict=True):
+        # What is constant along axes is stretched by the sum, if something gives that its shape.
+        narrow = [isinstance(term, View) and _is_stretched(term) for term in dense]
+        if all(narrow):
+            narrow[0] = False
+        for term, stretched in zip(dense, narrow, strict=True):
             coefficient, core = split_coefficient(term)
             sign = 1
             if coefficient is S.NegativeOne:
                 sign, term = -1, core
-            if is_fill:
-                inputs.append(self._factor(term.operands) if term.operands else self.value(S.One))
-            else:
-                inputs.append(self.value(term))
+            inputs.append(self._narrow(term) if stretched else self.value(term))
             signs.append(sign)
+        if len(dense) == 2 and signs[0] == signs[1] == 1 and not structured:
+            for one, other in (inputs, inputs[::-1]):
+                if self.untransposed(other) == (one, (1, 0)):
+                    return self.emit("add_transposed", one)
+        factored = None if structured else self._common_factor(inputs, signs)
+        if factored is not None:
+            return factored
         if len(dense) > 1 or signs[0] < 0:
             # Written to below, so it must not be shared with an equal sum elsewhere.
             emit = self.emit_fresh if structured else self.emit
@@ -273,6 +391,30 @@ class _Builder:
                 self._write(total, value, term, add=True)
         return total
 
+    def _narrow(self, term: View) -> int:
+        """A term without the axes along which it is constant."""
+        if term.core is None:
+            return self._factor(term.operands) if term.operands else self.value(S.One)
+        return self.lowest(self._aligned(term, term.output))
+
+    def _common_factor(self, inputs: Sequence[int], signs: Sequence[int]) -> int | None:
+        """a * b ± a * c as a * (b ± c)."""
+        steps = [self.instructions[k] for k in inputs]
+        if len(steps) != 2 or any(s.op != "multiply" or len(s.inputs) != 2 for s in steps):
+            return None
+        common = set(steps[0].inputs) & set(steps[1].inputs)
+        if len(common) != 1 or steps[0].shape != steps[1].shape:
+            return None
+        factor = common.pop()
+        others = [
+            next(k for k in s.inputs if k != factor) for s in steps if s.inputs != (factor,) * 2
+        ]
+        if len(others) != 2:
+            return None
+        if signs[0] < signs[1]:
+            others, signs = others[::-1], signs[::-1]
+        return self.emit("multiply", factor, self.emit("add", *others, params=(tuple(signs),)))
+
     # --- views
 
     def _factor(self, scalars: Sequence[Any]) -> int:
@@ -282,7 +424,7 @@ class _Builder:
     def _view(self, node: View) -> int:
         if len(set(node.output)) < node.order:
             value = self._diagonal_value(node)
-            total = self.emit_fresh("zeros", value, params=(node.shape,))
+            total = self._zeros([value], node.shape)
             self._write(total, value, node, add=False)
             return total
         if node.core is None:
@@ -298,7 +440,18 @@ class _Builder:
         """The entries on the diagonal that a view fills, axes in order of first appearance."""
         if node.core is None:
             return self._factor(node.scalars) if node.scalars else self.value(S.One)
-        return self._aligned(node, list(dict.fromkeys(node.output)))
+        return self.lowest(self._aligned(node, list(dict.fromkeys(node.output))))
+
+    def _zeros(self, values: Sequence[int], shape: Any) -> int:
+        """Zeros of the type of some values."""
+        origins = [self._origin(value) for value in values]
+        return self.emit_fresh("zeros", *dict.fromkeys(origins), params=(shape,))
+
+    def _origin(self, value: int) -> int:
+        """What a view is a view of."""
+        while self.instructions[value].op in VIEWS:
+            value = self.instructions[value].inputs[0]
+        return value
 
     def _write(self, target: int, value: int, node: View, add: bool) -> None:
         output = "".join(map(index_letter, node.output))
@@ -307,62 +460,38 @@ class _Builder:
 
     def _aligned(self, node: View, output: Sequence[int]) -> int:
         """The scaled core with its axes along ``output``, length-1 axes where it has none."""
-        assert node.core is not None
-        value = self.value(node.core)
-        if node.scalars == (S.NegativeOne,):
-            value = self.emit("add", value, params=((-1,),))
+        core, labels = node.core, node.subscripts[-1]
+        assert core is not None
+        if core in self._waiting and core not in self._values and len(set(labels)) == len(labels):
+            scalar = self._factor(node.scalars) if node.scalars else None
+            labels = tuple([i for i in output if i in labels])
+            value = self._einsum(core, [node.subscripts[-1].index(i) for i in labels], scalar)
         elif node.scalars:
-            value = self.emit("multiply", self._factor(node.scalars), value)
-        return self._arrange(value, node.subscripts[-1], output)
-
-    def _arrange(self, value: int, indices: Sequence[int], output: Sequence[int]) -> int:
-        """Take diagonals of repeated indices, transpose, and add axes, to align with ``output``."""
-        if len(set(indices)) < len(indices):
-            unique = list(dict.fromkeys(indices))
-            letters = "".join(map(index_letter, indices))
-            kept = "".join(map(index_letter, unique))
-            value = self.emit("diagonal", value, params=(f"{letters}->{kept}",))
-            indices = unique
-        wanted = [i for i in output if i in indices]
-        if wanted != list(indices):
-            axes = tuple(list(indices).index(i) for i in wanted)
-            value = self.emit("transpose", value, params=(axes,))
-        if len(wanted) < len(output):
-            entries = tuple(":" if i in indices else "None" for i in output)
-            while entries and entries[-1] == ":":
-                entries = entries[:-1]
-            value = self.emit("index", value, params=(entries,))
-        return value
+            value = self.scaled(self._factor(node.scalars), self.value(core))
+        else:
+            value = self.value(core)
+        return arrange(self, value, labels, output)
 
     # --- products
 
-    def _einsum(self, node: Einsum) -> int:
+    def _einsum(
+        self, node: Einsum, axes: Sequence[int] | None = None, scalar: int | None = None
+    ) -> int:
+        """A product, with its axes in another order and multiplied by a scalar if these are
+        given."""
         if not node.subscripts or not any(node.subscripts):
             return self._factor(node.operands)
+        output = node.output if axes is None else [node.output[k] for k in axes]
         operands, subscripts, lengths = self._merged(node)
-        values = [self.value(operand) for operand in operands]
-        shapes = tuple(tuple(map(nominal_length, operand.shape)) for operand in operands)
-        terms = [tuple(term) for term in subscripts]
-        self._cut(operands, values, terms, node.output)
-        for pair in contraction_path(tuple(terms), tuple(node.output), _sizes(subscripts, shapes)):
-            chosen = [values[k] for k in pair]
-            labels = [terms[k] for k in pair]
-            values = [v for k, v in enumerate(values) if k not in pair]
-            terms = [t for k, t in enumerate(terms) if k not in pair]
-            if terms:
-                rest = set(node.output).union(*terms)
-                output = tuple(i for i in dict.fromkeys(sum(labels, ())) if i in rest)
-            else:
-                output = tuple(node.output)
-            if len(pair) == 1:
-                value, output = self._reduce(chosen[0], labels[0], output)
-            else:
-                value, output = self._pair(chosen, labels, output, lengths)
-            values.append(value)
-            terms.append(output)
-        if terms[0] != tuple(node.output):
-            values[0] = self._arrange(values[0], terms[0], node.output)
-        return values[0]
+        factors = [self._operand(*pair) for pair in zip(operands, subscripts, strict=True)]
+        self._cut(operands, factors, output)
+        return multiply_all(self, factors, output, lengths, scalar)
+
+    def _operand(self, operand: Any, labels: Sequence[int]) -> Factor:
+        if operand in self._solved and len(set(labels)) == 2:
+            matrix = operand.operands[0]
+            return Factor(self.value(matrix), labels, (is_definite(matrix),))
+        return Factor(self.value(operand), labels)
 
     def _merged(self, node: Einsum) -> tuple[list[Any], list[list[int]], dict[int, Any]]:
         """The operands with products that are used here only written out in place."""
@@ -383,145 +512,39 @@ class _Builder:
             subscripts[k : k + 1] = [[rename[i] for i in term] for term in inner.subscripts]
         return operands, subscripts, lengths
 
-    def _cut(
-        self, operands: list[Any], values: list[int], terms: list[Any], output: Sequence[int]
-    ) -> None:
+    def _cut(self, operands: list[Any], factors: list[Factor], output: Sequence[int]) -> None:
         """Unit vectors and selections become indexing of what they are contracted with."""
         for k in range(len(operands) - 1, -1, -1):
             cutter = operands[k]
             if not isinstance(cutter, (Unit, Selection)):
                 continue
-            axis = terms[k][-1]
-            others = [j for j in range(len(operands)) if j != k and axis in terms[j]]
-            new = terms[k][0] if isinstance(cutter, Selection) else None
-            plain = new is None or (
-                new != axis and sum(term.count(new) for term in terms) + list(output).count(new) > 0
-            )
+            labels = factors[k].labels
+            axis = labels[-1]
+            others = [j for j in range(len(operands)) if j != k and axis in factors[j].labels]
+            new = labels[0] if isinstance(cutter, Selection) else None
+            uses = [*output, *(i for factor in factors for i in factor.labels)]
+            plain = new is None or (new != axis and uses.count(new) > 1)
             if axis in output or not others or not plain:
                 continue
             if any(isinstance(operands[j], (Unit, Selection)) for j in others):
                 continue
-            if any(terms[j].count(axis) > 1 for j in others):
+            if any(factors[j].labels.count(axis) > 1 or factors[j].solves for j in others):
                 continue
             for j in others:
-                place = terms[j].index(axis)
-                values[j] = self._cut_axis(values[j], cutter, place)
-                if new is None:
-                    terms[j] = terms[j][:place] + terms[j][place + 1 :]
-                else:
-                    terms[j] = tuple(new if i == axis else i for i in terms[j])
-                operands[j] = None
-            del operands[k], values[k], terms[k]
+                factors[j] = self._cut_axis(factors[j], cutter, axis, new)
+            del operands[k], factors[k]
 
-    def _cut_axis(self, value: int, cutter: Any, place: int) -> int:
-        if isinstance(cutter, Unit):
+    def _cut_axis(self, factor: Factor, cutter: Any, axis: int, new: int | None) -> Factor:
+        place = factor.labels.index(axis)
+        if new is None:
             entry: Any = cutter.data[1]
+            labels = factor.labels[:place] + factor.labels[place + 1 :]
         else:
-            _, start, step, count = cutter.data
-            entry = (start, step, count)
-        return self.emit("cut", value, params=(place, entry))
-
-    def _reduce(
-        self, value: int, indices: Sequence[int], output: Collection[int]
-    ) -> tuple[int, tuple[int, ...]]:
-        """Diagonals taken and indices that aren't in ``output`` summed."""
-        unique = tuple(dict.fromkeys(indices))
-        value = self._arrange(value, indices, unique)
-        axes = tuple(k for k, i in enumerate(unique) if i not in output)
-        if axes:
-            whole = len(axes) == len(unique)
-            value = self.emit("sum", value, params=(None if whole else axes,))
-        return value, tuple(i for i in unique if i in output)
-
-    def _pair(
-        self,
-        values: list[int],
-        labels: list[tuple[int, ...]],
-        output: tuple[int, ...],
-        lengths: dict[int, Any],
-    ) -> tuple[int, tuple[int, ...]]:
-        """A product of two operands by the best primitive; returns the axes it comes out with."""
-        (a, left), (b, right) = (
-            self._reduce(value, own, {*output, *other})
-            for value, own, other in zip(values, labels, labels[::-1], strict=True)
-        )
-        summed = [i for i in left if i in right and i not in output]
-        batch = [i for i in left if i in right and i in output]
-        rows = [i for i in left if i not in right]
-        columns = [i for i in right if i not in left]
-        if not summed:
-            a, b = self._arrange(a, left, output), self._arrange(b, right, output)
-            return self.emit("multiply", a, b), output
-        if not batch and not rows and not columns:
-            b = self._arrange(b, right, left)
-            if len(left) == 1:
-                return self.emit("matmul", a, b), ()
-            return self.emit("vdot", a, b), ()
-        if not rows and not columns:
-            return self.emit("einsum", a, b, params=(_subscripts(left, right, output),)), output
-        if not batch and max(len(summed), len(rows), len(columns)) > 1:
-            axes = [tuple(term.index(i) for i in summed) for term in (left, right)]
-            return self.emit("tensordot", a, b, params=tuple(axes)), (*rows, *columns)
-        vector_first = not rows and right[-1] in summed and not batch
-        if vector_first or (
-            rows and columns and [i for i in output if i not in batch] == [*columns, *rows]
-        ):
-            a, left, rows, b, right, columns = b, right, columns, a, left, rows
-        return self._matmul(a, left, b, right, batch, rows, columns, summed, lengths)
-
-    def _matmul(
-        self,
-        a: int,
-        left: Sequence[int],
-        b: int,
-        right: Sequence[int],
-        batch: list[int],
-        rows: list[int],
-        columns: list[int],
-        summed: list[int],
-        lengths: dict[int, Any],
-    ) -> tuple[int, tuple[int, ...]]:
-        """(batch, rows, summed) @ (batch, summed, columns), groups of axes merged by reshaping."""
-        a = self._grouped(a, left, [batch, rows, summed], lengths)
-        b = self._grouped(b, right, [batch, summed, columns], lengths)
-        if batch and not rows:
-            a = self.emit("index", a, params=((":",) * len(batch) + ("None",),))
-        if batch and not columns:
-            b = self.emit("index", b, params=(("...", "None"),))
-        value = self.emit("matmul", a, b)
-        if batch and not rows:
-            value = self.emit("index", value, params=(("...", "0", ":"),))
-        if batch and not columns:
-            value = self.emit("index", value, params=(("...", "0"),))
-        out = (*batch, *rows, *columns)
-        if len(rows) > 1 or len(columns) > 1:
-            value = self.emit("reshape", value, params=(tuple(lengths[i] for i in out),))
-        return value, out
-
-    def _grouped(
-        self, value: int, indices: Sequence[int], groups: list[list[int]], lengths: dict[int, Any]
-    ) -> int:
-        order = [i for group in groups for i in group]
-        value = self._arrange(value, indices, order)
-        if all(len(group) <= 1 for group in groups[1:]):
-            return value
-        shape = [lengths[i] for i in groups[0]]
-        for group in groups[1:]:
-            if group:
-                size = S.One
-                for i in group:
-                    size *= lengths[i]
-                shape.append(size)
-        return self.emit("reshape", value, params=(tuple(shape),))
+            entry = cutter.data[1:]
+            labels = tuple(new if i == axis else i for i in factor.labels)
+        return Factor(self.emit("cut", factor.value, params=(place, entry)), labels)
 
 
-def _subscripts(left: Sequence[int], right: Sequence[int], output: Sequence[int]) -> str:
-    a, b, c = ("".join(map(index_letter, term)) for term in (left, right, output))
-    return f"{a},{b}->{c}"
-
-
-def _sizes(subscripts: Sequence[Sequence[int]], shapes: Sequence[Sequence[int]]) -> Any:
-    sizes: dict[int, int] = {}
-    for term, shape in zip(subscripts, shapes, strict=True):
-        sizes.update(zip(term, shape, strict=True))
-    return tuple(sorted(sizes.items()))
+def _is_stretched(term: View) -> bool:
+    """Whether a term of a sum is constant along some axes, or everywhere."""
+    return term.is_constant_fill or bool(set(term.output) - set(term.subscripts[-1]))

@@ -151,7 +151,7 @@ def _finite_samples(exprs: list[Any], samples: int, first: Any = None) -> Iterat
     found = {s for e in exprs for s in e.free_symbols} - {*wrt}
     in_shapes = {s for e in (*found, *wrt) for n in shape_of(e) for s in n.free_symbols}
     symbols = [*wrt, *sorted(found - in_shapes, key=str)]
-    function = lambdify(symbols, exprs)
+    function = lambdify(symbols, exprs, optimize=False)
 
     def finite(seed: int) -> list[Any] | None:
         values = random_arguments(symbols, seed, seed % 2 == 1 or seed > 2 * samples)

@@ -1,129 +1,187 @@
-"""NumPy: every instruction of a plan as one Python expression.
-
-Arguments of the methods are Python texts of operands, already safe to stand next to an operator's
-dot or bracket, and of axis lengths; what comes back is the text of one expression.
-"""
+"""NumPy: the spelling with the least overhead, results written in place, SciPy for special
+functions."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+
+from .base import ADJUGATE, Backend, Texts, as_tuple, axis_arguments
 from .scalars import print_scalar
 
-Texts = Sequence[str]
 
-
-def _tuple(items: Sequence[Any]) -> str:
-    return "(" + ", ".join(map(str, items)) + ("," if len(items) == 1 else "") + ")"
-
-
-def _axis(axes: Sequence[int] | None) -> list[str]:
-    """The argument that names axes; none for all axes."""
-    return [] if axes is None else [f"axis={axes[0] if len(axes) == 1 else tuple(axes)}"]
-
-
-class NumpyBackend:
+class NumpyBackend(Backend):
     """Spells instructions in NumPy 2; special functions come from SciPy, if any are used."""
 
     name = "numpy"
     imports = ("import numpy as np", "from scipy import special")
-
-    def used_imports(self, body: str) -> list[str]:
-        """The import lines that a body of source needs."""
-        return [line for line in self.imports if f"{line.split()[-1]}." in body]
+    # How arrays of this kind are recognised without a doubt, and made of anything else.
+    array_type = "np.ndarray"
+    asarray = "np.asarray"
+    # Whether results are written over operands that aren't needed any more.
+    reuses = True
+    # Functions that the source brings along.
+    spellings: ClassVar = {"sigmoid": "sigmoid({0})", "softplus": "softplus({0})"}
 
     # --- scalars and elementwise
 
     def scalar(self, operands: Texts, expr: Any) -> str:
-        """A SymPy scalar expression in slots."""
+        """A SymPy scalar expression in slots; numbers have no size that could be asked for."""
         return print_scalar(expr, operands)
 
-    elementwise = scalar
+    def elementwise(self, operands: Texts, expr: Any) -> str:
+        """The same for every entry of arrays."""
+        return print_scalar(expr, operands, self.spellings)
 
-    # --- axes
-
-    def transpose(self, operands: Texts, axes: Sequence[int]) -> str:
-        """The axes in another order."""
-        if list(axes) == [1, 0]:
-            return f"{operands[0]}.T"
-        return f"{operands[0]}.transpose({', '.join(map(str, axes))})"
-
-    def index(self, operands: Texts, entries: Sequence[str]) -> str:
-        """Basic indexing, one text for each axis; new axes are ``None``."""
-        return f"{operands[0]}[{', '.join(entries)}]"
-
-    def diagonal(self, operands: Texts, subscripts: str) -> str:
-        """Diagonals of repeated indices, a view."""
-        return f"np.einsum({subscripts!r}, {operands[0]})"
-
-    def reshape(self, operands: Texts, shape: Texts) -> str:
-        """The entries in C order under another shape."""
-        return f"np.reshape({operands[0]}, {_tuple(shape)})"
-
-    def broadcast(self, operands: Texts, shape: Texts) -> str:
-        """The operand repeated along axes, without a copy."""
-        return f"np.broadcast_to({operands[0]}, {_tuple(shape)})"
+    def contiguous(self, operands: Texts) -> str:
+        """The same array, its entries one after the other in memory."""
+        return f"np.ascontiguousarray({operands[0]})"
 
     def copy(self, operands: Texts) -> str:
         """A copy that the caller may write to."""
         return f"np.array({operands[0]})"
 
-    # --- arithmetic
+    def in_place(self, op: str, operands: Texts, place: int, signs: Sequence[int] = ()) -> str:
+        """A sum or product written over one of its operands; an error where that would change the
+        type of the result."""
+        name, out = "multiply", operands[place]
+        if op == "add":
+            name = "negative" if len(signs) == 1 else "add" if min(signs) > 0 else "subtract"
+            operands = operands[:: signs[0]]
+        return f'np.{name}({", ".join(operands)}, out={out}, casting="no")'
 
-    def sum(self, operands: Texts, axes: Sequence[int] | None) -> str:
-        """The sum over axes, over all for None."""
-        return f"{operands[0]}.sum({''.join(_axis(axes))})"
+    def in_place_function(self, text: str) -> str:
+        """The call of one of NumPy's universal functions written over its argument; other code as
+        it is."""
+        call = re.fullmatch(r"np\.(\w+)\((\w+)\)", text)
+        if call is None or not isinstance(getattr(np, call[1], None), np.ufunc):
+            return text
+        return f'np.{call[1]}({call[2]}, out={call[2]}, casting="no")'
 
-    def multiply(self, operands: Texts) -> str:
-        """The broadcast product."""
-        return " * ".join(operands)
+    def add_transposed(self, operands: Texts) -> str:
+        """X + X'; of a large matrix by blocks that fit the cache."""
+        X = operands[0]
+        return f"{X} + {X}.T if len({X}) < 1000 else add_transposed({X})"
 
-    def add(self, operands: Texts, signs: Sequence[int]) -> str:
-        """The broadcast sum with signs."""
-        first = ("-" if signs[0] < 0 else "") + operands[0]
-        rest = [
-            (" - " if s < 0 else " + ") + o for s, o in zip(signs[1:], operands[1:], strict=True)
-        ]
-        return first + "".join(rest)
+    def dot(self, operands: Texts) -> str:
+        """The product of matrices and vectors; the method has the least overhead."""
+        return f"{operands[0]}.dot({operands[1]})"
 
-    def matmul(self, operands: Texts) -> str:
-        """The matrix product, of stacks too."""
-        return " @ ".join(operands)
+    def weighted_gram(self, operands: Texts) -> str:
+        """X' diag(w) X with w >= 0."""
+        return f"weighted_gram({operands[0]}, {operands[1]})"
 
     def vdot(self, operands: Texts) -> str:
         """The full contraction of two operands of one shape."""
-        return f"{operands[0]}.ravel() @ {operands[1]}.ravel()"
+        return f"{operands[0]}.ravel().dot({operands[1]}.ravel())"
 
-    def tensordot(self, operands: Texts, left: Sequence[int], right: Sequence[int]) -> str:
-        """The sum over pairs of axes."""
-        return f"np.tensordot({operands[0]}, {operands[1]}, ({list(left)}, {list(right)}))"
+    def full(self, operands: Texts, shape: Texts, kind: str) -> str:
+        """The array with all entries equal to a scalar."""
+        if operands[0] in ("0", "1"):
+            return f"np.{('zeros', 'ones')[int(operands[0])]}({as_tuple(shape)}, {kind})"
+        return f"np.full({as_tuple(shape)}, {operands[0]}, {kind})"
 
-    def einsum(self, operands: Texts, subscripts: str) -> str:
-        """A contraction that no faster primitive does."""
-        return f"np.einsum({subscripts!r}, {', '.join(operands)})"
+    def zeros(self, operands: Texts, shape: Texts, kind: str) -> str:
+        """Zeros, to be written to."""
+        return f"np.zeros({as_tuple(shape)}, {kind})"
 
-    # --- structure
-
-    def full(self, operands: Texts, shape: Texts) -> str:
-        """The array with all entries equal to a scalar; of floats, as ``np.ones`` is."""
-        operands = [text + ".0" if text.isdigit() else text for text in operands]
-        return f"np.full({_tuple(shape)}, {operands[0]})"
-
-    def zeros(self, operands: Texts, shape: Texts) -> str:
-        """Zeros, of the operands' common type."""
-        kind = f", np.result_type({', '.join(operands)}, 1.0)" if operands else ""
-        return f"np.zeros({_tuple(shape)}{kind})"
-
-    def writable(self, operands: Texts, owned: bool) -> str:
-        """An array of the operands' common type to write to; the first operand itself, if it is
-        ours and of that type."""
-        kind = f"np.result_type({', '.join(operands)})"
+    def writable(self, operands: Texts, owned: bool, kind: str) -> str:
+        """The first operand as an array to write to; itself, if it is ours and of that type."""
         return f"np.{'asarray' if owned else 'array'}({operands[0]}, {kind})"
 
-    def write_diagonal(self, target: str, value: str, subscripts: str, add: bool) -> str:
+    def write_diagonal(
+        self, target: str, value: str, order: int, subscripts: str, add: bool
+    ) -> str:
         """The statement that writes into, or adds to, the diagonal of an array."""
+        if subscripts.index("->") == 2 and not add:
+            # Fresh zeros lie in one piece.
+            return f"{target}.ravel()[:: len({target}) + 1] = {value}"
         return f"np.einsum({subscripts!r}, {target})[...] {'+=' if add else '='} {value}"
+
+    support: ClassVar = {
+        "adjugate(": ADJUGATE,
+        "add_transposed(": '''
+def add_transposed(X, size=256):
+    """X + X.T, block by block, so that both stay in the cache."""
+    total = np.empty_like(X)
+    for i in range(0, len(X), size):
+        for j in range(0, len(X), size):
+            rows, columns = slice(i, i + size), slice(j, j + size)
+            np.add(X[rows, columns], X[columns, rows].T, out=total[rows, columns])
+    return total
+''',
+        "weighted_gram(": '''
+def weighted_gram(X, w):
+    """X.T @ diag(w) @ X with w >= 0; of a large X as Y.T @ Y, which BLAS computes by halves."""
+    if X.size < 5000:
+        return (X.T * w).dot(X)
+    Y = np.sqrt(w)[:, None] * X
+    return Y.T.dot(Y)
+''',
+        "sigmoid(": '''
+def sigmoid(z):
+    """1 / (1 + exp(-z)); a sum that overflows has the reciprocal 0."""
+    if z.size < 100:
+        return np.exp(-np.logaddexp(0, -z))
+    with np.errstate(over="ignore"):
+        return 1 / (1 + np.exp(-z))
+''',
+        "softplus(": '''
+def softplus(z):
+    """log(1 + exp(z)) without overflow."""
+    if z.size < 100:
+        return np.logaddexp(0, z)
+    return np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))
+''',
+        "peak(": '''
+def peak(x, axis=None):
+    """The largest entries, 0 where those are infinite."""
+    x = x if x.dtype.kind in "fc" else x.astype(float)
+    top = x.max(axis=axis, keepdims=True, initial=-np.inf)
+    return top if np.isfinite(top).all() else np.where(np.isfinite(top), top, 0)
+''',
+        "logsumexp(": '''
+def logsumexp(x, axis=None):
+    """log(sum(exp(x))) without overflow."""
+    x = x if x.dtype.kind in "fc" else x.astype(float)
+    top = x.max(axis=axis, keepdims=True, initial=-np.inf)
+    if np.isfinite(top).all():
+        return np.log(np.exp(x - top).sum(axis=axis)) + top.squeeze(axis)
+    top = np.where(np.isfinite(top), top, 0)
+    with np.errstate(divide="ignore"):
+        return np.log(np.exp(x - top).sum(axis=axis)) + top.squeeze(axis)
+''',
+        "softmax(": '''
+def softmax(x, axis=None):
+    """exp(x) / sum(exp(x)) without overflow."""
+    x = x if x.dtype.kind in "fc" else x.astype(float)
+    weights = x - x.max(axis=axis, keepdims=True, initial=-np.inf)
+    np.exp(weights, out=weights)
+    weights /= weights.sum(axis=axis, keepdims=True)
+    return weights
+''',
+    }
+
+
+class NumpyExpressionBackend(NumpyBackend):
+    """The same for stock ``sympy.lambdify``, where a program must be a single expression."""
+
+    spellings: ClassVar = {}
+
+    def add_transposed(self, operands: Texts) -> str:
+        """X + X'."""
+        return f"{operands[0]} + {operands[0]}.T"
+
+    def weighted_gram(self, operands: Texts) -> str:
+        """X' diag(w) X."""
+        return f"({operands[0]}.T * {operands[1]}).dot({operands[0]})"
+
+    def common_type(self, arrays: Texts, scalars: Texts) -> str:
+        """Floating point where there is no operand: nothing is known of the arguments."""
+        return super().common_type(arrays, scalars or ([] if arrays else ["0.0"]))
 
     def unit(self, operands: Texts, length: str, position: str) -> str:
         """A unit vector."""
@@ -133,90 +191,31 @@ class NumpyBackend:
         """The matrix that selects a slice."""
         return f"np.eye({length})[{start} + {step} * np.arange({count})]"
 
-    def constant(self, operands: Texts, array: Any) -> str:
-        """An array of numbers, written out."""
-        return f"np.array({array.tolist()!r}, dtype={array.dtype.name!r})".replace(
-            "inf", "np.inf"
-        ).replace("nan", "np.nan")
-
-    # --- matrix functions
-
-    def inv(self, operands: Texts) -> str:
-        """The inverse."""
-        return f"np.linalg.inv({operands[0]})"
-
-    def det(self, operands: Texts) -> str:
-        """The determinant."""
-        return f"np.linalg.det({operands[0]})"
-
-    def logdet(self, operands: Texts) -> str:
-        """log |det|."""
-        return f"np.linalg.slogdet({operands[0]})[1]"
-
-    def adj(self, operands: Texts) -> str:
-        """The adjugate, by singular values, so that a singular matrix is fine."""
-        return f"adjugate({operands[0]})"
-
-    # --- log-sum-exp and softmax
-
-    def logsumexp(self, operands: Texts, axes: Sequence[int] | None) -> str:
-        """log Σ exp over axes, over all for None."""
-        return f"logsumexp({', '.join([operands[0], *_axis(axes)])})"
-
-    def softmax(self, operands: Texts, axes: Sequence[int] | None) -> str:
-        """exp / Σ exp over axes, over all for None."""
-        return f"softmax({', '.join([operands[0], *_axis(axes)])})"
-
-    support: ClassVar = {
-        "adjugate(": '''
-def adjugate(X):
-    """The adjugate of a square matrix, singular or not, by its singular values."""
-    U, s, V = np.linalg.svd(X)
-    rest = [np.prod(np.delete(s, i)) for i in range(len(s))]
-    sign = np.linalg.det(U) * np.linalg.det(V)
-    return sign * (V.conj().T * rest) @ U.conj().T
-''',
-        "logsumexp(": '''
-def logsumexp(x, axis=None):
-    """log(sum(exp(x))) without overflow."""
-    x = np.asarray(x, np.result_type(x, 0.0))
-    top = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
-    top = np.where(np.isfinite(top), top, 0)
-    with np.errstate(divide="ignore"):
-        return np.log(np.exp(x - top).sum(axis=axis)) + np.squeeze(top, axis=axis)
-''',
-        "softmax(": '''
-def softmax(x, axis=None):
-    """exp(x) / sum(exp(x)) without overflow."""
-    x = np.asarray(x, np.result_type(x, 0.0))
-    top = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
-    weights = np.exp(x - np.where(np.isfinite(top), top, 0))
-    return weights / weights.sum(axis=axis, keepdims=True)
-''',
-    }
-
-
-class NumpyExpressionBackend(NumpyBackend):
-    """The same for stock ``sympy.lambdify``, where a program must be a single expression."""
-
-    def write_diagonal(self, target: str, value: str, subscripts: str, add: bool) -> str:
+    def write_diagonal(
+        self, target: str, value: str, order: int, subscripts: str, add: bool
+    ) -> str:
         """Writing into a diagonal, as a call."""
         diagonal = f"np.einsum({subscripts!r}, {target})"
         if add:
             return f"np.add({diagonal}, {value}, out={diagonal})"
         return f"np.copyto({diagonal}, {value})"
 
-    def adj(self, operands: Texts) -> str:
+    def adj(self, operands: Texts, definite: bool) -> str:
         """The adjugate, as in the function ``adjugate``."""
         rest = "[np.prod(np.delete(u[1], i)) for i in range(len(u[1]))]"
         value = f"np.linalg.det(u[0] @ u[2]) * (u[2].conj().T * {rest}) @ u[0].conj().T"
         return f"(lambda u: {value})(np.linalg.svd({operands[0]}))"
 
+    def peak(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """The largest entries over axes, over all for None."""
+        axis = "".join(axis_arguments(axes)) or "axis=None"
+        return f"np.nan_to_num({operands[0]}.max({axis}, keepdims=True, initial=-np.inf))"
+
     def logsumexp(self, operands: Texts, axes: Sequence[int] | None) -> str:
         """log Σ exp as a reduction."""
-        return f"np.logaddexp.reduce({operands[0]}, {''.join(_axis(axes)) or 'axis=None'})"
+        return f"np.logaddexp.reduce({operands[0]}, {''.join(axis_arguments(axes)) or 'axis=None'})"
 
     def softmax(self, operands: Texts, axes: Sequence[int] | None) -> str:
         """exp / Σ exp by log-sum-exp."""
-        inside = f"{operands[0]}, {''.join(_axis(axes)) or 'axis=None'}, keepdims=True"
+        inside = f"{operands[0]}, {''.join(axis_arguments(axes)) or 'axis=None'}, keepdims=True"
         return f"np.exp({operands[0]} - np.logaddexp.reduce({inside}))"

@@ -7,7 +7,7 @@ name that a user chose ever gets here.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sympy import Expr, Max, Min, S, exp, log
@@ -23,10 +23,11 @@ from ..functions import TABLE
 class _ScalarPrinter(SciPyPrinter):
     """SciPyPrinter that takes function names from the table first."""
 
-    def __init__(self, names: dict[str, str]):
+    def __init__(self, names: dict[str, str], spellings: Mapping[str, str]):
         super().__init__({"allow_unknown_functions": False, "fully_qualified_modules": True})
         self.printmethod = "_no_hook"  # what stock printing would ask our functions for
         self._names = names
+        self._spellings = spellings
 
     def _print_Symbol(self, expr: Any) -> str:
         if expr.name not in self._names:
@@ -37,8 +38,9 @@ class _ScalarPrinter(SciPyPrinter):
 
     def _print_Function(self, expr: Any) -> str:
         row = TABLE.get(type(expr))
-        if row is not None and row.numeric is not None:
-            return row.numeric.format(*[self._print(arg) for arg in expr.args])
+        spelling = self._spellings.get(type(expr).__name__, row.numeric if row else None)
+        if spelling is not None:
+            return spelling.format(*[self._print(arg) for arg in expr.args])
         if isinstance(expr, AppliedUndef):
             raise UnsupportedError(f"the function {expr.func} has no numerical code")
         return super()._print_Function(expr)
@@ -88,8 +90,17 @@ class _ScalarPrinter(SciPyPrinter):
         if expr.exp == -S.Half:
             return f"(1 / np.sqrt({self._print(expr.base)}))"
         if expr.exp.is_Integer and expr.exp < 0:
-            return f"(1 / {base}**{-expr.exp})"
+            return f"(1 / {self._integer_power(base, -int(expr.exp))})"
+        if expr.exp.is_Integer:
+            return self._integer_power(base, int(expr.exp))
         return f"{base}**{self.parenthesize(expr.exp, PRECEDENCE['Pow'])}"
+
+    def _integer_power(self, base: str, power: int) -> str:
+        """Small powers by multiplication: NumPy's power is slow for all but squares."""
+        if power in (3, 6):
+            cube = f"{base}**2 * {base}"
+            return f"({cube})" if power == 3 else f"({cube})**2"
+        return f"({base}**2)**2" if power == 4 else f"{base}**{power}"
 
 
 for _function in TABLE:
@@ -98,9 +109,13 @@ for _function in TABLE:
         setattr(_ScalarPrinter, f"_print_{_function.__name__}", _ScalarPrinter._print_Function)
 
 
-def print_scalar(expr: Expr, operands: Sequence[str]) -> str:
-    """Python code for an expression in ``slot(0), slot(1), …``, given the operands' texts."""
-    printer = _ScalarPrinter({f"s{k}": text for k, text in enumerate(operands)})
+def print_scalar(
+    expr: Expr, operands: Sequence[str], spellings: Mapping[str, str] | None = None
+) -> str:
+    """Python code for an expression in ``slot(0), slot(1), …``, given the operands' texts;
+    ``spellings`` come before those of the table."""
+    names = {f"s{k}": text for k, text in enumerate(operands)}
+    printer = _ScalarPrinter(names, spellings or {})
     try:
         text = printer.doprint(expr)
     except PrintMethodNotImplementedError as error:

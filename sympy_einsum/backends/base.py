@@ -1,0 +1,326 @@
+"""What the backends share: the spelling of instructions that all array libraries agree on.
+
+Arguments of the methods are Python texts of operands, already safe to stand next to an operator's
+dot or bracket, and of axis lengths; what comes back is the text of one expression. ``np`` and
+``special`` in what is written here are replaced by the library's own namespaces.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from ..errors import UnsupportedError
+from .scalars import print_scalar
+
+Texts = Sequence[str]
+
+
+def as_tuple(items: Sequence[Any]) -> str:
+    """The text of a tuple."""
+    return "(" + ", ".join(map(str, items)) + ("," if len(items) == 1 else "") + ")"
+
+
+def axis_arguments(axes: Sequence[int] | None) -> list[str]:
+    """The argument that names axes; none for all axes."""
+    return [] if axes is None else [f"axis={axes[0] if len(axes) == 1 else tuple(axes)}"]
+
+
+def is_bracketed(text: str) -> bool:
+    """Whether a text is one name, call or index, such as ``f(x)[0].T``."""
+    depth = 0
+    for char in text:
+        if char in "([":
+            depth += 1
+        elif char in ")]":
+            depth -= 1
+        elif depth == 0 and not (char.isalnum() or char in "_."):
+            return False
+    return not text[:1].isdigit() or text.replace(".", "", 1).isdigit()
+
+
+class Backend:
+    """Spells instructions as most array libraries do: values that can't be written to, creation
+    from shapes and types, the names of NumPy."""
+
+    name = ""
+    xp = "np"
+    imports: ClassVar[tuple[str, ...]] = ()
+    # How arrays of this kind are recognised without a doubt, and made of anything else.
+    array_type: str | None = None
+    asarray = "None"
+    # Whether results are written over operands that aren't needed any more, and whether chains of
+    # elementwise instructions are made one.
+    reuses = False
+    fuses = False
+    # Functions by their SymPy name that are spelled otherwise than in the table.
+    spellings: ClassVar[Mapping[str, str]] = {}
+    # Functions that the source brings along, by the text that calls them.
+    support: ClassVar[Mapping[str, str]] = {}
+    # Names of NumPy or of SciPy's special functions that the library spells otherwise; None where
+    # it has none.
+    renamed: ClassVar[Mapping[str, str | None]] = {}
+    # The special functions that it has, where it lacks many.
+    known: ClassVar[set[str]] = set()
+
+    def used_imports(self, body: str) -> list[str]:
+        """The import lines that a body of source needs."""
+        return [
+            line for line in self.imports if re.search(rf"\b{line.split()[-1]}\.", body) is not None
+        ]
+
+    def spell(self, text: str) -> str:
+        """Code in NumPy's names in those of the library."""
+        return re.sub(r"\b(np|special)\.(\w+)", self._name, text)
+
+    def _name(self, found: re.Match[str]) -> str:
+        name = self.renamed.get(found[0], found[0])
+        if name is None or (found[1] == "special" and self.known and found[0] not in self.known):
+            raise UnsupportedError(f"backend {self.name!r} has no function {found[2]}")
+        return re.sub(r"^np\.", f"{self.xp}.", name)
+
+    def module_parts(self) -> list[str]:
+        """What else stands above the function."""
+        return []
+
+    def opening(self, body: str, tensors: Texts, scalars: Texts) -> list[str]:
+        """The lines that a function starts with, given its body and its arguments."""
+        if re.search(r"(?<!\.)\bdtype\b(?!=)", body) is None:
+            return []
+        return [f"dtype = {self.common_type(tensors, ['0.0'])}"]
+
+    # --- scalars and elementwise
+
+    def scalar(self, operands: Texts, expr: Any) -> str:
+        """A SymPy scalar expression in slots."""
+        return self.spell(print_scalar(expr, operands, self.spellings))
+
+    def elementwise(self, operands: Texts, expr: Any) -> str:
+        """The same for every entry of arrays."""
+        return self.scalar(operands, expr)
+
+    # --- axes
+
+    def transpose(self, operands: Texts, axes: Sequence[int]) -> str:
+        """The axes in another order."""
+        if list(axes) == [1, 0]:
+            return f"{operands[0]}.T"
+        return f"{operands[0]}.transpose({', '.join(map(str, axes))})"
+
+    def index(self, operands: Texts, entries: Sequence[str]) -> str:
+        """Basic indexing, one text for each axis; new axes are ``None``."""
+        return f"{operands[0]}[{', '.join(entries)}]"
+
+    def diagonal(self, operands: Texts, subscripts: str) -> str:
+        """Diagonals of repeated indices."""
+        return self.einsum(operands, subscripts)
+
+    def reshape(self, operands: Texts, shape: Texts) -> str:
+        """The entries in C order under another shape."""
+        return f"{operands[0]}.reshape({as_tuple(shape)})"
+
+    def broadcast(self, operands: Texts, shape: Texts) -> str:
+        """The operand repeated along axes, without a copy."""
+        return self.spell(f"np.broadcast_to({operands[0]}, {as_tuple(shape)})")
+
+    def contiguous(self, operands: Texts) -> str:
+        """The same array, its entries one after the other in memory."""
+        return operands[0]
+
+    def copy(self, operands: Texts) -> str:
+        """A copy that the caller may write to."""
+        return operands[0]
+
+    # --- arithmetic
+
+    def sum(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """The sum over axes, over all for None."""
+        return f"{operands[0]}.sum({''.join(axis_arguments(axes))})"
+
+    def multiply(self, operands: Texts) -> str:
+        """The broadcast product."""
+        return " * ".join(operands)
+
+    def add(self, operands: Texts, signs: Sequence[int]) -> str:
+        """The broadcast sum with signs."""
+        first = ("-" if signs[0] < 0 else "") + operands[0]
+        rest = [
+            (" - " if s < 0 else " + ") + o for s, o in zip(signs[1:], operands[1:], strict=True)
+        ]
+        return first + "".join(rest)
+
+    def add_transposed(self, operands: Texts) -> str:
+        """X + X'."""
+        return f"{operands[0]} + {operands[0]}.T"
+
+    def dot(self, operands: Texts) -> str:
+        """The product of matrices and vectors."""
+        second = operands[1] if is_bracketed(operands[1]) else f"({operands[1]})"
+        return f"{operands[0]} @ {second}"
+
+    def weighted_gram(self, operands: Texts) -> str:
+        """X' diag(w) X with w >= 0."""
+        return f"(({operands[0]}.T * {operands[1]}) @ {operands[0]})"
+
+    def matmul(self, operands: Texts) -> str:
+        """The matrix product of stacks."""
+        return self.spell(f"np.matmul({operands[0]}, {operands[1]})")
+
+    def vdot(self, operands: Texts) -> str:
+        """The full contraction of two operands of one shape."""
+        return f"({operands[0]} * {operands[1]}).sum()"
+
+    def einsum(self, operands: Texts, subscripts: str) -> str:
+        """A contraction that no faster primitive does."""
+        return self.spell(f"np.einsum({subscripts!r}, {', '.join(operands)})")
+
+    # --- creation and structure
+
+    def common_type(self, arrays: Texts, scalars: Texts) -> str:
+        """The type that holds the entries of arrays and scalars; that of the arguments, if there
+        are none."""
+        if not arrays and not scalars:
+            return "dtype"
+        if len(arrays) == 1 and not scalars:
+            return f"{arrays[0]}.dtype"
+        return self.spell(f"np.result_type({', '.join([*arrays, *scalars])})")
+
+    def created(self, function: str, arguments: str, kind: str) -> str:
+        """The call of a function that creates an array of some type."""
+        return self.spell(f"np.{function}({arguments}, dtype={kind})")
+
+    def full(self, operands: Texts, shape: Texts, kind: str) -> str:
+        """The array with all entries equal to a scalar."""
+        if operands[0] in ("0", "1"):
+            return self.created(("zeros", "ones")[int(operands[0])], as_tuple(shape), kind)
+        return self.created("full", f"{as_tuple(shape)}, {operands[0]}", kind)
+
+    def zeros(self, operands: Texts, shape: Texts, kind: str) -> str:
+        """Zeros, to be written to."""
+        return self.created("zeros", as_tuple(shape), kind)
+
+    def writable(self, operands: Texts, owned: bool, kind: str) -> str:
+        """The first operand as an array to write to."""
+        return operands[0]
+
+    def write_diagonal(
+        self, target: str, value: str, order: int, subscripts: str, add: bool
+    ) -> str:
+        """The statement that writes a value of some order into the diagonal of an array, or adds
+        it: here as a choice, which a compiler fuses with what comes next."""
+        output, kept = subscripts.split("->")
+        firsts = [output.index(label) for label in kept]
+        entries = [":" if k in firsts else "None" for k in range(len(output))]
+        missing = len(kept) - order
+        while missing:
+            missing -= entries.pop(0) == ":"
+        while entries and entries[0] == "None":
+            entries.pop(0)
+        placed = f"{value}[{', '.join(entries)}]" if "None" in entries else value
+        mask = " & ".join(
+            self._on_diagonal(target, len(output), output.index(label), k)
+            for k, label in enumerate(output)
+            if output.index(label) < k
+        )
+        chosen = f"np.where({mask}, {placed}, {0 if add else target})"
+        return self.spell(f"{target} = {target} + {chosen}" if add else f"{target} = {chosen}")
+
+    def _on_diagonal(self, target: str, order: int, first: int, second: int) -> str:
+        """Where two axes have the same position."""
+        entries = [":" if k in (first, second) else "None" for k in range(order)]
+        return f"{self.created('eye', f'{target}.shape[{first}]', 'bool')}[{', '.join(entries)}]"
+
+    def unit(self, operands: Texts, length: str, position: str) -> str:
+        """A unit vector."""
+        return self.spell(f"(np.arange({length}) == {position}).astype(dtype)")
+
+    def selection(self, operands: Texts, length: str, start: str, step: int, count: str) -> str:
+        """The matrix that selects a slice."""
+        rows = f"{start} + {step} * np.arange({count})"
+        return f"{self.created('eye', length, 'dtype')}[{self.spell(rows)}]"
+
+    def constant(self, operands: Texts, array: Any) -> str:
+        """An array of numbers, written out."""
+        numbers = repr(array.tolist()).replace("inf", "np.inf").replace("nan", "np.nan")
+        return self.spell(f"np.array({numbers}, dtype=np.{array.dtype.name})")
+
+    def named_constant(self, name: str) -> str:
+        """An array of NumPy that the source has by a name."""
+        return self.spell(f"np.asarray({name})")
+
+    # --- matrix functions
+
+    def inv(self, operands: Texts, definite: bool) -> str:
+        """The inverse."""
+        return self.spell(f"np.linalg.inv({operands[0]})")
+
+    def solve(self, operands: Texts, definite: bool) -> str:
+        """inv(X) @ Y."""
+        return self.spell(f"np.linalg.solve({operands[0]}, {operands[1]})")
+
+    def det(self, operands: Texts, definite: bool) -> str:
+        """The determinant."""
+        return self.spell(f"np.linalg.det({operands[0]})")
+
+    def logdet(self, operands: Texts, definite: bool) -> str:
+        """log |det|, by Cholesky's factor if there is one."""
+        if definite:
+            diagonal = f"np.linalg.cholesky({operands[0]}).diagonal()"
+            return self.spell(f"(2 * np.log({diagonal}).sum())")
+        return self.spell(f"np.linalg.slogdet({operands[0]})[1]")
+
+    def adj(self, operands: Texts, definite: bool) -> str:
+        """The adjugate, by singular values, so that a singular matrix is fine."""
+        return f"adjugate({operands[0]})"
+
+    # --- log-sum-exp and softmax
+
+    def peak(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """The largest entries over axes, over all for None; finite, so that they can be taken
+        away before exp."""
+        return f"peak({', '.join([operands[0], *axis_arguments(axes)])})"
+
+    def logsumexp(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """log Σ exp over axes, over all for None."""
+        return f"logsumexp({', '.join([operands[0], *axis_arguments(axes)])})"
+
+    def softmax(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """exp / Σ exp over axes, over all for None."""
+        return f"softmax({', '.join([operands[0], *axis_arguments(axes)])})"
+
+
+SELECT = '''
+def select(conditions, values, default=float("nan")):
+    """The value of the first condition that holds."""
+    for condition, value in zip(reversed(conditions), reversed(values)):
+        default = value if condition is True else np.where(condition, value, default)
+    return default
+'''
+ADJUGATE = '''
+def adjugate(X):
+    """The adjugate of a square matrix, singular or not, by its singular values."""
+    U, s, V = np.linalg.svd(X)
+    rest = np.stack([np.concatenate([s[:i], s[i + 1 :]]).prod() for i in range(len(s))])
+    sign = np.linalg.det(U) * np.linalg.det(V)
+    return sign * (V.conj().T * rest) @ U.conj().T
+'''
+PEAK = '''
+def peak(x, axis=None):
+    """The largest entries, 0 where those are infinite."""
+    top = x.max(axis=axis, keepdims=True)
+    return np.where(np.isfinite(top), top, 0)
+'''
+LOGSUMEXP = '''
+def logsumexp(x, axis=None):
+    """log(sum(exp(x))) without overflow."""
+    top = x.max(axis=axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)
+    return np.log(np.exp(x - top).sum(axis=axis)) + top.sum(axis=axis)
+'''
+SOFTMAX = '''
+def softmax(x, axis=None):
+    """exp(x) / sum(exp(x)) without overflow."""
+    weights = np.exp(x - x.max(axis=axis, keepdims=True))
+    return weights / weights.sum(axis=axis, keepdims=True)
+'''

@@ -1,0 +1,105 @@
+"""CuPy: everything stays on the device, and a chain of elementwise operations is one kernel."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .base import ADJUGATE, LOGSUMEXP, PEAK, SOFTMAX, Backend, Texts, as_tuple
+
+# What cupyx.scipy.special lacks of the functions in our table.
+LACKING = ("erfi", "jv", "yv", "iv", "kv", "shichi", "lambertw")
+
+
+class CupyBackend(Backend):
+    """Spells instructions in CuPy; elementwise code of several operations goes through
+    ``cupy.fuse``."""
+
+    name = "cupy"
+    xp = "cp"
+    imports = ("import cupy as cp", "from cupyx.scipy import special")
+    fuses = True
+    spellings: ClassVar = {
+        "sigmoid": "special.expit({0})",
+        "softplus": "(np.maximum({0}, 0) + np.log1p(np.exp(-np.abs({0}))))",
+    }
+    support: ClassVar = {
+        "adjugate(": ADJUGATE.replace("np.", "cp."),
+        "peak(": PEAK.replace("np.", "cp."),
+        "logsumexp(": LOGSUMEXP.replace("np.", "cp."),
+        "softmax(": SOFTMAX.replace("np.", "cp."),
+    }
+    renamed: ClassVar = {f"special.{name}": None for name in LACKING}
+
+    def __init__(self) -> None:
+        self.kernels: dict[str, str] = {}
+
+    def elementwise(self, operands: Texts, expr: Any) -> str:
+        """One operation as it is, several as one kernel."""
+        names = [f"s{k}" for k in range(len(operands))]
+        body = self.scalar(names, expr)
+        if sum(1 for part in _parts(expr) if part.args) < 2:
+            return self.scalar(operands, expr)
+        kernel = self.kernels.setdefault(
+            f"({', '.join(names)}): {body}", f"fused{len(self.kernels)}"
+        )
+        return f"{kernel}({', '.join(operands)})"
+
+    def module_parts(self) -> list[str]:
+        """The kernels, to stand above the function."""
+        parts = []
+        for text, name in self.kernels.items():
+            arguments, body = text.split(": ", 1)
+            parts.append(f"@cp.fuse()\ndef {name}{arguments}:\n    return {body}")
+        return parts
+
+    def contiguous(self, operands: Texts) -> str:
+        """The same array, its entries one after the other in memory."""
+        return f"cp.ascontiguousarray({operands[0]})"
+
+    def copy(self, operands: Texts) -> str:
+        """A copy that the caller may write to."""
+        return f"{operands[0]}.copy()"
+
+    def vdot(self, operands: Texts) -> str:
+        """The full contraction of two operands of one shape."""
+        return f"{operands[0]}.ravel().dot({operands[1]}.ravel())"
+
+    def full(self, operands: Texts, shape: Texts, kind: str) -> str:
+        """The array with all entries equal to a scalar, which stays on the device."""
+        if operands[0].replace(".", "", 1).isdigit():
+            return super().full(operands, shape, kind)
+        return f"cp.broadcast_to(cp.asarray({operands[0]}, {kind}), {as_tuple(shape)}).copy()"
+
+    def writable(self, operands: Texts, owned: bool, kind: str) -> str:
+        """The first operand as an array to write to; itself, if it is ours and of that type."""
+        return f"{operands[0]}.astype({kind}, copy={not owned})"
+
+    def write_diagonal(
+        self, target: str, value: str, order: int, subscripts: str, add: bool
+    ) -> str:
+        """The statement that writes into, or adds to, the diagonal of an array."""
+        return f"{diagonal_view(target, subscripts)}[...] {'+=' if add else '='} {value}"
+
+
+def _parts(expr: Any) -> list[Any]:
+    found = [expr]
+    for part in found:
+        found += part.args
+    return found
+
+
+def diagonal_view(target: str, subscripts: str, permute: str = "transpose") -> str:
+    """A view of the diagonal of an array, by its method."""
+    diagonal, kept = subscripts.split("->")
+    labels = list(diagonal)
+    text = target
+    for label in kept:
+        while labels.count(label) > 1:
+            first = labels.index(label)
+            second = labels.index(label, first + 1)
+            text += f".diagonal(0, {first}, {second})"
+            labels = [own for k, own in enumerate(labels) if k not in (first, second)] + [label]
+    axes = [labels.index(label) for label in kept]
+    if axes != sorted(axes):
+        text += f".{permute}({', '.join(map(str, axes))})"
+    return text

@@ -1,0 +1,93 @@
+"""Dask: chunked arrays in, lazy chunked arrays out; nothing is computed before ``compute()``.
+
+Matrix functions that Dask has none of are applied to the matrix as one chunk.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .base import ADJUGATE, LOGSUMEXP, PEAK, SELECT, SOFTMAX, Backend, Texts, as_tuple
+
+
+class DaskBackend(Backend):
+    """Spells instructions in dask.array; SciPy's special functions act chunk by chunk."""
+
+    name = "dask"
+    xp = "da"
+    imports = ("import numpy as np", "import dask.array as da", "from scipy import special")
+    spellings: ClassVar = {
+        "sigmoid": "np.exp(-np.logaddexp(0, -({0})))",
+        "softplus": "np.logaddexp({0}, 0)",
+    }
+    renamed: ClassVar = {"np.select": "select"}
+    support: ClassVar = {
+        "adjugate": ADJUGATE,
+        "peak(": PEAK.replace("np.", "da."),
+        "logsumexp(": LOGSUMEXP.replace("np.", "da."),
+        "softmax(": SOFTMAX.replace("np.", "da."),
+        "select(": SELECT.replace("np.", "da."),
+        "in_one_chunk(": '''
+def in_one_chunk(function, X, order):
+    """A function of a matrix as a whole, lazily."""
+    axes = {"drop_axis": [0, 1]} if order == 0 else {}
+    return da.map_blocks(function, X.rechunk(-1), dtype=X.dtype, **axes)
+''',
+        "diagonal(": '''
+def diagonal(subscripts, X):
+    """Diagonals of repeated indices, lazily: axes that share an index become one chunk."""
+    labels, kept = subscripts.split("->")
+    X = X.rechunk({k: -1 for k, label in enumerate(labels) if labels.count(label) > 1})
+    first = {label: labels.index(label) for label in kept}
+    for label in kept:
+        axes = [k for k, own in enumerate(labels) if own == label]
+        while len(axes) > 1:
+            X = da.moveaxis(da.diagonal(X, 0, axes[0], axes[1]), -1, axes[0])
+            labels = labels[: axes[1]] + labels[axes[1] + 1 :]
+            axes = [k for k, own in enumerate(labels) if own == label]
+    return X.transpose([labels.index(label) for label in kept])
+''',
+    }
+
+    def diagonal(self, operands: Texts, subscripts: str) -> str:
+        """Diagonals of repeated indices."""
+        return f"diagonal({subscripts!r}, {operands[0]})"
+
+    def full(self, operands: Texts, shape: Texts, kind: str) -> str:
+        """The array with all entries equal to a scalar, which may be lazy."""
+        if operands[0].replace(".", "", 1).isdigit():
+            return super().full(operands, shape, kind)
+        return f"(da.ones({as_tuple(shape)}, dtype={kind}) * {operands[0]})"
+
+    def reshape(self, operands: Texts, shape: Texts) -> str:
+        """The entries in C order under another shape."""
+        return f"da.reshape({operands[0]}, {as_tuple(shape)})"
+
+    def constant(self, operands: Texts, array: Any) -> str:
+        """An array of numbers, written out."""
+        numbers = repr(array.tolist()).replace("inf", "np.inf").replace("nan", "np.nan")
+        return f"da.from_array(np.array({numbers}, dtype=np.{array.dtype.name}))"
+
+    def named_constant(self, name: str) -> str:
+        """An array of NumPy that the source has by a name."""
+        return f"da.from_array({name})"
+
+    def inv(self, operands: Texts, definite: bool) -> str:
+        """The inverse."""
+        return f"in_one_chunk(np.linalg.inv, {operands[0]}, 2)"
+
+    def solve(self, operands: Texts, definite: bool) -> str:
+        """inv(X) @ Y."""
+        return f"(in_one_chunk(np.linalg.inv, {operands[0]}, 2) @ {operands[1]})"
+
+    def det(self, operands: Texts, definite: bool) -> str:
+        """The determinant."""
+        return f"in_one_chunk(np.linalg.det, {operands[0]}, 0)"
+
+    def logdet(self, operands: Texts, definite: bool) -> str:
+        """log |det|."""
+        return f"in_one_chunk(lambda X: np.linalg.slogdet(X)[1], {operands[0]}, 0)"
+
+    def adj(self, operands: Texts, definite: bool) -> str:
+        """The adjugate."""
+        return f"in_one_chunk(adjugate, {operands[0]}, 2)"

@@ -1,0 +1,50 @@
+"""JAX: functions that can be jitted, mapped and differentiated again by JAX itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from .base import ADJUGATE, PEAK, Backend, Texts, axis_arguments
+
+# What jax.scipy.special has of the functions in our table.
+SPECIAL = ["beta", "digamma", "erf", "erfc", "erfinv", "expi", "expn", "gamma", "gammaln"]
+SPECIAL += ["polygamma", "sici", "zeta"]
+
+
+class JaxBackend(Backend):
+    """Spells instructions in jax.numpy; nothing is written to, and XLA fuses what it can."""
+
+    name = "jax"
+    xp = "jnp"
+    imports = ("import jax", "import jax.numpy as jnp", "from jax.scipy import special")
+    spellings: ClassVar = {
+        "sigmoid": "jax.nn.sigmoid({0})",
+        "softplus": "jax.nn.softplus({0})",
+    }
+    support: ClassVar = {
+        "adjugate(": ADJUGATE.replace("np.", "jnp."),
+        "peak(": PEAK.replace("np.", "jnp."),
+    }
+    known: ClassVar = {f"special.{name}" for name in SPECIAL}
+
+    def constant(self, operands: Texts, array: Any) -> str:
+        """An array of numbers, written out; of JAX's default types, which may be short ones."""
+        text = super().constant(operands, array)
+        return re.sub(r", dtype=jnp\.(float64|int64)\)$", ")", text)
+
+    def solve(self, operands: Texts, definite: bool) -> str:
+        """inv(X) @ Y, by Cholesky's factor if there is one."""
+        if not definite:
+            return super().solve(operands, definite)
+        return f'jax.scipy.linalg.solve({operands[0]}, {operands[1]}, assume_a="pos")'
+
+    def logsumexp(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """log Σ exp over axes, over all for None."""
+        return f"jax.nn.logsumexp({', '.join([operands[0], *axis_arguments(axes)])})"
+
+    def softmax(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """exp / Σ exp over axes, over all for None."""
+        axis = "".join(axis_arguments(axes)) or "axis=None"
+        return f"jax.nn.softmax({operands[0]}, {axis})"

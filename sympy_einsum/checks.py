@@ -1,0 +1,56 @@
+"""The check of arguments that generated code falls back to when its own quick test fails.
+
+Imports nothing: :func:`codegen` copies the function into the source it returns, which is why it has
+no annotations either.
+"""
+
+from __future__ import annotations
+
+
+def check_shapes(arguments, asarray=None, error=ValueError):
+    """The arguments as arrays, after their orders and axis lengths are found consistent.
+
+    Each argument is (name, value, shape). An entry of a shape is a number, the name of a length,
+    or (text, names, function) for a length computed from others; the shape is None for an
+    argument that is a length itself.
+    """
+    lengths: dict = {}
+    arrays = []
+    for name, value, shape in arguments:
+        if shape is None:
+            lengths.setdefault(name, (value, f"argument {name}"))
+        listed = shape or hasattr(value, "__len__")
+        array = asarray(value) if listed and asarray is not None else value
+        given = tuple(getattr(array, "shape", ()))
+        if len(given) != len(shape or ()):
+            raise error(
+                f"argument {name} must have order {len(shape or ())}, but an array of order "
+                f"{len(given)}, shape {given}, was given"
+            )
+        for axis, length in enumerate(shape or ()):
+            if isinstance(length, str):
+                known, origin = lengths.setdefault(length, (given[axis], f"axis {axis} of {name}"))
+                # The unknown lengths of a lazy array are not equal to themselves.
+                if known != given[axis] and known == known and given[axis] == given[axis]:
+                    raise error(
+                        f"argument {name} has length {given[axis]} on axis {axis}, but {length} "
+                        f"is {known}, from {origin}"
+                    )
+        arrays.append(array)
+    for (name, _, shape), array in zip(arguments, arrays, strict=True):
+        for axis, length in enumerate(shape or ()):
+            if isinstance(length, str):
+                continue
+            text, expected = length, length
+            if isinstance(length, tuple):
+                text, names, function = length
+                if not set(names) <= set(lengths):
+                    continue
+                expected = function(*[lengths[other][0] for other in names])
+                text = f"{text} = {expected}"
+            given = array.shape[axis]
+            if given != expected and given == given:
+                raise error(
+                    f"argument {name} has length {given} on axis {axis}, which must be {text}"
+                )
+    return arrays

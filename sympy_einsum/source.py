@@ -1,0 +1,454 @@
+"""From a plan to source text: names, one line for each instruction, and the check of arguments.
+
+May import: instructions, operations, backends. No string that a user chose reaches the text: names
+that aren't plain identifiers are replaced, and free symbols that aren't arguments are errors.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from sympy import Expr, Integer, Symbol
+
+from .backends.base import is_bracketed
+from .elementwise import slot
+from .errors import TensorError
+from .instructions import VIEWS, Plan
+from .operations import shape_of
+from .reuse import origin
+
+# Names that generated code uses itself.
+RESERVED = {"np", "numpy", "scipy", "special", "jax", "jnp", "torch", "cp", "cupyx", "da", "math"}
+RESERVED |= {"adjugate", "logsumexp", "softmax", "sigmoid", "softplus", "add_transposed", "dtype"}
+RESERVED |= {"weighted_gram", "peak", "select", "plain", "TypeError"}
+RESERVED |= {"fits", "check_shapes", "variants", "device", "function", "ShapeError"}
+RESERVED |= {"AttributeError", "ValueError", "hasattr", "int", "len", "slice", "type"}
+# Constant arrays up to this many entries are written into the source.
+MAX_WRITTEN = 1000
+# Texts up to this length stand inside the one that uses them.
+MAX_INLINE = 60
+# How tightly the texts of instructions bind; all others are names, calls and the like.
+ATOM, PRODUCT, SUM, LOOSE = 3, 2, 1, 0
+BINDING = {"multiply": PRODUCT, "add": SUM, "add_transposed": LOOSE, "writable": LOOSE}
+OPERANDS = {"add": (SUM, PRODUCT), "multiply": (PRODUCT, ATOM), "dot": (ATOM, LOOSE)}
+BODIES = {"scalar", "elementwise"}
+# What may take the text of another instruction inside its own.
+OPEN = {"add", "multiply", "elementwise", "scalar", "sum"}
+# What may stand there. A temporary without a name is written over by NumPy where that saves one.
+ENCLOSED = {"add", "multiply", "elementwise", "scalar", "dot", "vdot", "index", "cut", "sum"}
+
+
+def plain_names(symbols: Iterable[Any], reserved: Iterable[str] = ()) -> list[str]:
+    """An identifier for each symbol: its name where that is plain and unique, else its place."""
+    taken = {*RESERVED, *reserved}
+    names: list[str] = []
+    for number, symbol in enumerate(symbols):
+        name = symbol.name
+        plain = name.isidentifier() and name.isascii() and not keyword.iskeyword(name)
+        generated = re.fullmatch(r"t\d+|arg\d+_|fused\d+", name)
+        if not plain or generated or name.startswith("_") or name in taken:
+            name = f"arg{number}_"
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+class Signature:
+    """The arguments of a generated function, their names, and where the axis lengths come from."""
+
+    def __init__(self, symbols: Sequence[Any], reserved: Iterable[str] = ()):
+        self.symbols = list(symbols)
+        given = set(symbols)
+        # The first axis that has each length.
+        self.axes: dict[Any, tuple[Any, int]] = {}
+        for symbol in symbols:
+            for axis, length in enumerate(shape_of(symbol)):
+                if isinstance(length, Symbol) and length not in given:
+                    self.axes.setdefault(length, (symbol, axis))
+        names = plain_names([*symbols, *self.axes], reserved)
+        self.names = dict(zip([*symbols, *self.axes], names, strict=True))
+        self.arguments = names[: len(self.symbols)]
+
+    def read_lengths(self, wanted: Iterable[Any]) -> list[str]:
+        """The lines that read axis lengths from the arguments."""
+        lines = []
+        for symbol in self.symbols:
+            axes = {axis: s for s, (own, axis) in self.axes.items() if own is symbol}
+            axes = {axis: s for axis, s in axes.items() if s in set(wanted)}
+            if not axes:
+                continue
+            name, order = self.names[symbol], len(shape_of(symbol))
+            if len(axes) == 1:
+                (axis, length), *_ = axes.items()
+                lines.append(f"{self.names[length]} = {name}.shape[{axis}]")
+            else:
+                targets = [self.names[axes[k]] if k in axes else "_" for k in range(order)]
+                lines.append(f"{', '.join(targets)} = {name}.shape")
+        return lines
+
+    def checks(self, backend: Any, error: str) -> list[str]:
+        """The lines that verify orders and lengths: a quick test, and on its failure the whole
+        check, which converts what isn't an array or says what is wrong."""
+        tests, reads, entries = [], [], []
+        lengths = {s for own in self.symbols for n in shape_of(own) for s in n.free_symbols}
+        tensors = [symbol for symbol in self.symbols if shape_of(symbol)]
+        types = backend.array_type
+        if types and tensors:
+            types_of = [f"type({self.names[symbol]})" for symbol in tensors]
+            tests.append(f"{' is '.join(types_of)} is {types}")
+        for symbol in self.symbols:
+            name, shape = self.names[symbol], shape_of(symbol)
+            own = {axis: s for s, (origin, axis) in self.axes.items() if origin is symbol}
+            if own:
+                targets = [self.names[own[k]] if k in own else "_" for k in range(len(shape))]
+                text = targets[0] + "," if len(targets) == 1 else ", ".join(targets)
+                reads.append(f"{text} = {name}.shape".replace(", =", " ,="))
+            if not shape:
+                tests.append(f'not hasattr({name}, "__len__")')
+            elif len(own) < len(shape):
+                tests.append(f"{name}.shape == {shape_text(shape, self.names, backend)}")
+            described = "None" if symbol in lengths else self._described(shape, backend)
+            entries.append(f"({symbol.name!r}, {name}, {described})")
+        if not tests and not reads:
+            return []
+        names = ", ".join(self.arguments) + ("," if len(self.arguments) == 1 else "")
+        lines = [
+            "try:",
+            *[f"    {line}" for line in reads],
+            f"    fits = {' and '.join(tests) or 'True'}",
+            "except (AttributeError, ValueError):",
+            "    fits = False",
+            "if not fits:",
+            f"    {names} = check_shapes((",
+            *[f"        {entry}," for entry in entries],
+            f"    ), {backend.asarray}, {error})",
+        ]
+        return lines + [f"    {line}" for line in self.read_lengths(self.axes)]
+
+    def documented(self, backend: Any) -> list[str]:
+        """A line for each argument."""
+        texts = []
+        for symbol, name in zip(self.symbols, self.arguments, strict=True):
+            shape = shape_of(symbol)
+            free = {s for length in shape for s in length.free_symbols}
+            known = shape and free <= set(self.names)
+            texts.append(
+                f"{name} : array of shape {shape_text(shape, self.names, backend)}"
+                if known
+                else f"{name} : array of order {len(shape)}"
+                if shape
+                else f"{name} : number"
+            )
+        return texts
+
+    def _described(self, shape: Sequence[Any], backend: Any) -> str:
+        texts = []
+        for length in shape:
+            if isinstance(length, Symbol):
+                texts.append(repr(length.name))
+            elif length.is_Integer:
+                texts.append(str(length))
+            else:
+                free = sorted(length.free_symbols, key=str)
+                names = ", ".join(self.names.get(s, "_") for s in free)
+                known = all(s in self.names for s in free)
+                function = size_text(length, self.names, backend) if known else "None"
+                keys = [repr(s.name) for s in free]
+                texts.append(f"({str(length)!r}, [{', '.join(keys)}], lambda {names}: {function})")
+        return f"({', '.join(texts)}{',' * (len(texts) == 1)})"
+
+
+def size_text(length: Any, names: dict[Any, str], backend: Any) -> str:
+    """An axis length or a position as integer code, given the names of symbols."""
+    if isinstance(length, (int, Integer)):
+        return str(int(length))
+    symbols = sorted(length.free_symbols, key=str)
+    for symbol in symbols:
+        if symbol not in names:
+            raise TensorError(
+                f"{symbol} is neither an argument nor an axis length of one; add it to the "
+                "arguments"
+            )
+    if isinstance(length, Symbol):
+        return names[length]
+    body = length.xreplace({s: slot(k) for k, s in enumerate(symbols)})
+    text = backend.scalar([names[s] for s in symbols], body)
+    whole = all(part.is_Integer or not part.is_Number for part in body.atoms())
+    polynomial = body.is_polynomial() and whole
+    return text if polynomial else f"int({text})"
+
+
+# A variable, its value and its shape; without a variable for a statement.
+Step = tuple[str, str, Any]
+
+
+class Writer:
+    """Writes a plan as steps in Python, one instruction each, short ones inside those that use
+    them."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        names: dict[Any, str],
+        backend: Any,
+        prefix: str = "t",
+        reuse: Mapping[int, int] = MappingProxyType({}),
+    ):
+        self.plan = plan
+        self.reuse = reuse
+        self.names = names
+        self.backend = backend
+        self.prefix = prefix
+        self.constants: dict[str, np.ndarray] = {}
+        self._texts: list[tuple[str, int]] = []
+        # Scalar code is printed once, with places for its operands.
+        self._bodies = {
+            number: self._print_body(op, len(inputs), params)
+            for number, (op, inputs, params, _) in enumerate(plan.instructions)
+            if op in BODIES
+        }
+        self._uses = Counter(k for step in plan.instructions for k in step.inputs)
+        self._uses.update(plan.results)
+        self._inside = self._standing_inside()
+
+    def write(self) -> tuple[list[Step], list[str]]:
+        """The steps, and the texts of the results."""
+        steps: list[Step] = []
+        count = 0
+        for number, (op, inputs, params, shape) in enumerate(self.plan.instructions):
+            if op == "write_diagonal":
+                target, value = [self._operand(k) for k in inputs]
+                order = len(self.plan.instructions[inputs[1]].shape)
+                steps.append(("", self.backend.write_diagonal(target, value, order, *params), None))
+                self._texts.append((target, ATOM))
+                continue
+            text = self._spell(number, op, inputs, params)
+            if op in BODIES:
+                binding = _body_binding(params[0], text)
+            else:
+                binding = BINDING.get(op, ATOM if is_bracketed(text) else PRODUCT)
+            if op != "argument" and (number not in self._inside or len(text) > MAX_INLINE):
+                count += 1
+                name = f"{self.prefix}{count}"
+                steps.append((name, text, shape))
+                text, binding = name, ATOM
+            self._texts.append((text, binding))
+        return steps, [self._texts[k][0] for k in self.plan.results]
+
+    def _standing_inside(self) -> set[int]:
+        """The instructions whose text may stand inside that of the one that uses them."""
+        instructions = self.plan.instructions
+        written = {
+            step.inputs[0] for step in instructions if step.op in ("writable", "write_diagonal")
+        }
+        written |= {instructions[number].inputs[place] for number, place in self.reuse.items()}
+        inside = set()
+        for number, (op, inputs, _, _) in enumerate(instructions):
+            if op == "scalar" and not inputs:
+                inside.add(number)
+            if op == "transpose" and instructions[inputs[0]].op == "argument":
+                inside.add(number)
+        for number, (op, inputs, _, _) in enumerate(instructions):
+            if number in self.reuse:
+                op = "call"
+            for place, k in enumerate(inputs):
+                own = instructions[k].op
+                once = self._uses[k] == 1 and k not in written
+                if once and op in BODIES:
+                    once = self._bodies[number].count(_place(place)) == 1
+                if once and (own in VIEWS or (own in ENCLOSED and op in OPEN)):
+                    inside.add(k)
+        # What reads an array that is overwritten later must not be put off.
+        targets = {origin(self.plan, instructions[n].inputs[p]) for n, p in self.reuse.items()}
+        late = {
+            number
+            for number, step in enumerate(instructions)
+            if step.op not in VIEWS and targets & {origin(self.plan, k) for k in step.inputs}
+        }
+        return inside - late
+
+    def _operand(self, number: int, binding: int = ATOM) -> str:
+        """The text of an operand, in brackets unless it binds at least so tightly."""
+        text, own = self._texts[number]
+        return text if own >= binding or is_bracketed(text) else f"({text})"
+
+    def _print_body(self, op: str, count: int, params: tuple[Any, ...]) -> str:
+        return getattr(self.backend, op)([_place(k) for k in range(count)], *params)
+
+    def _spell(self, number: int, op: str, inputs: Sequence[int], params: tuple[Any, ...]) -> str:
+        if op in BODIES:
+            body = self._bodies[number]
+            if number in self.reuse:
+                body = self.backend.in_place_function(body)
+            return _PLACE.sub(lambda found: self._in_body(found, inputs), body)
+        if op == "argument":
+            if params[0] not in self.names:
+                self._size(params[0])
+            return self.names[params[0]]
+        if op == "constant":
+            return self._constant(params[0].array)
+        if op in ("zeros", "writable", "full"):
+            params = (*params, self._type(inputs))
+        # How tightly the first operand and the others must bind.
+        first, rest = OPERANDS.get(op, (ATOM, ATOM))
+        if op == "add" and params[0][0] < 0:
+            first = PRODUCT
+        operands = [self._operand(k, rest if place else first) for place, k in enumerate(inputs)]
+        if op == "cut":
+            place, entry = params
+            return self.backend.index(operands, [":"] * place + [self._entry(entry)])
+        params = tuple(
+            [self._size(part) for part in param] if _is_shape(param) else self._param(param)
+            for param in params
+        )
+        if number in self.reuse:
+            operands = [self._operand(k, LOOSE) for k in inputs]
+            return self.backend.in_place(op, operands, self.reuse[number], *params)
+        return getattr(self.backend, op)(operands, *params)
+
+    def _in_body(self, found: re.Match[str], inputs: Sequence[int]) -> str:
+        """An operand in scalar code; no brackets where it is an argument of a call."""
+        before, after = found.string[: found.start()], found.string[found.end() :]
+        enclosed = before[-1:] == "(" and after[:1] == ")"
+        return self._operand(inputs[int(found[1])], LOOSE if enclosed else ATOM)
+
+    def _type(self, inputs: Sequence[int]) -> str:
+        """The type of an array that values are written to: that of the arrays among them, or else
+        of the arguments."""
+        arrays, scalars = [], []
+        for k in inputs:
+            op, _, params, shape = self.plan.instructions[k]
+            if shape:
+                arrays.append(self._operand(k))
+            elif not (op == "scalar" and params[0].is_number):
+                scalars.append(self._operand(k))
+        return self.backend.common_type(arrays, scalars)
+
+    def _constant(self, array: np.ndarray) -> str:
+        if self.prefix != "t" or array.size <= MAX_WRITTEN:
+            return self.backend.constant([], array)
+        name = f"_constant{len(self.constants)}"
+        self.constants[name] = array
+        return self.backend.named_constant(name)
+
+    def _param(self, param: Any) -> Any:
+        return self._size(param) if isinstance(param, Expr) else param
+
+    def _entry(self, entry: Any) -> str:
+        if not isinstance(entry, tuple):
+            return self._size(entry)
+        start, step, count = entry
+        stop = start + step * count
+        end = "" if stop.is_negative else self._size(stop)
+        return f"{self._size(start)}:{end}" + (f":{step}" if step != 1 else "")
+
+    def _size(self, length: Any) -> str:
+        return size_text(length, self.names, self.backend)
+
+
+def _body_binding(body: Any, text: str) -> int:
+    if text[0] == "-":
+        return PRODUCT if body.is_Number else SUM
+    if body.is_Mul or body.is_Pow:
+        return PRODUCT
+    return SUM if body.is_Add else LOOSE
+
+
+def _place(k: int) -> str:
+    return f"_operand{k}_"
+
+
+_PLACE = re.compile(r"_operand(\d+)_")
+
+
+def _is_shape(param: Any) -> bool:
+    return isinstance(param, tuple) and bool(param) and all(isinstance(p, Expr) for p in param)
+
+
+def with_fewer_names(steps: Sequence[Step], results: Sequence[str]) -> tuple[list[Step], list[str]]:
+    """The steps with the names of arrays that nothing needs any more used again, so that these
+    don't take up memory until the function returns."""
+    last: dict[str, int] = {}
+    for number, (target, text, _) in enumerate(steps):
+        last.update(dict.fromkeys([target, *_NAME.findall(text)], number))
+    last.update((name, len(steps)) for text in results for name in _NAME.findall(text))
+    orders = {target: len(shape) for target, _, shape in steps if shape}
+    image: dict[str, str] = {}
+    free: list[str] = []
+    count = 0
+
+    def renamed(text: str) -> str:
+        return _NAME.sub(lambda found: image[found[0]], text)
+
+    shorter: list[Step] = []
+    for number, (target, text, shape) in enumerate(steps):
+        text = renamed(text)
+        mentioned = set(_NAME.findall(steps[number][1]))
+        dying = [name for name in mentioned if name in orders and last[name] == number]
+        # The largest array is the first to go.
+        free += [image[name] for name in sorted(dying, key=lambda name: (orders[name], name))]
+        if target:
+            count += not (shape and free)
+            image[target] = free.pop() if shape and free else f"t{count}"
+            target = image[target]
+        shorter.append((target, text, shape))
+    return shorter, [renamed(text) for text in results]
+
+
+_NAME = re.compile(r"\bt\d+\b")
+
+
+class Body(NamedTuple):
+    """The body of a function: the lines that read axis lengths, those that compute, and by name
+    the constants that are too large to be written out."""
+
+    reads: list[str]
+    lines: list[str]
+    constants: dict[str, np.ndarray]
+
+
+def function_body(
+    signature: Signature,
+    plan: Plan,
+    layout: Callable[[Sequence[str]], str],
+    backend: Any,
+    reuse: Mapping[int, int],
+) -> Body:
+    """The body of a function that computes a plan, writing over operands where ``reuse`` says."""
+    writer = Writer(plan, signature.names, backend, reuse=reuse)
+    steps, results = with_fewer_names(*writer.write())
+    lines = [f"{target} = {text}" if target else text for target, text, _ in steps]
+    lines.append(f"return {layout(results)}")
+    body = "\n".join(lines)
+    for number, (_, _, shape) in enumerate(steps):
+        if shape:
+            lines[number] += f"  # {shape_text(shape, signature.names, backend)}"
+    tensors = [signature.names[s] for s in signature.symbols if shape_of(s)]
+    used = {step.params[0] for step in plan.instructions if step.op == "argument"}
+    scalars = [signature.names[s] for s in signature.symbols if s in used and not shape_of(s)]
+    lines[:0] = backend.opening(body, tensors, scalars)
+    words = set(re.findall(r"\w+", body))
+    wanted = [s for s in signature.axes if signature.names[s] in words]
+    return Body(signature.read_lengths(wanted), lines, writer.constants)
+
+
+def shape_text(shape: Sequence[Any], names: dict[Any, str], backend: Any) -> str:
+    """A shape as a tuple in code."""
+    texts = [size_text(length, names, backend) for length in shape]
+    return f"({', '.join(texts)}{',' * (len(texts) == 1)})"
+
+
+def module_text(backend: Any, name: str, arguments: Sequence[str], lines: Sequence[str]) -> str:
+    """A whole source text: imports, supporting functions, and a function with its body."""
+    header = f"def {name}({', '.join(arguments)}):"
+    body = "\n".join(f"    {line}" if line else "" for line in lines)
+    support = "\n".join(text for key, text in backend.support.items() if key in body)
+    imports = "\n".join(backend.used_imports(support + body))
+    parts = [part for part in (imports, support.strip("\n"), *backend.module_parts()) if part]
+    return "\n\n\n".join([*parts, f"{header}\n{body}\n"])
