@@ -1,0 +1,151 @@
+"""How long it takes to build a derivative and to generate its code, and how that grows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from math import log
+from typing import Any
+
+import numpy as np
+from sympy import symbols
+from sympy.core.cache import clear_cache
+
+import sympy_einsum as se
+
+from .contenders import installed
+
+n = symbols("n", integer=True, positive=True)
+SIZE = 4
+# JAX isn't asked for more layers than these: its trace recurses, and XLA takes minutes.
+MAX_TRACED = 1000
+MAX_COMPILED = 100
+
+
+def network(count: int, tag: str) -> tuple[list[Any], Any, list[Any]]:
+    """A multilayer perceptron: arguments, the loss, and the weights."""
+    x = se.TensorSymbol(f"x{tag}", (n,))
+    weights = [se.TensorSymbol(f"W{j}{tag}", (n, n)) for j in range(count)]
+    h: Any = x
+    for W in weights:
+        h = se.tanh(W @ h)
+    return [x, *weights], h @ h, weights
+
+
+def shared(count: int, tag: str) -> tuple[list[Any], Any, list[Any]]:
+    """y ← y y, a graph that is exponential as a tree."""
+    M = se.TensorSymbol(f"M{tag}", (n, n))
+    h: Any = M
+    for j in range(count):
+        h = se.sin(h) * h if j % 2 else h * h
+    return [M], h.sum(), [M]
+
+
+def chain(count: int, tag: str) -> tuple[list[Any], Any, list[Any]]:
+    """A product of matrices from the left."""
+    x = se.TensorSymbol(f"x{tag}", (n,))
+    factors = [se.TensorSymbol(f"M{j}{tag}", (n, n)) for j in range(count)]
+    h: Any = x
+    for factor in factors:
+        h = h @ factor
+    return [x, *factors], h @ x, [factors[count // 2]]
+
+
+GRAPHS: dict[str, Callable[[int, str], tuple[list[Any], Any, list[Any]]]] = {
+    "network": network,
+    "shared": shared,
+    "chain": chain,
+}
+
+
+def plain(name: str) -> Callable[..., Any]:
+    """The same function of arrays, for JAX."""
+    import jax.numpy as jnp
+
+    def network(x: Any, *weights: Any) -> Any:
+        for W in weights:
+            x = jnp.tanh(W @ x)
+        return x @ x
+
+    def chain(x: Any, *factors: Any) -> Any:
+        h = x
+        for factor in factors:
+            h = h @ factor
+        return h @ x
+
+    def shared(count: int, h: Any) -> Any:
+        for j in range(count):
+            h = jnp.sin(h) * h if j % 2 else h * h
+        return h.sum()
+
+    return {"network": network, "chain": chain, "shared": shared}[name]
+
+
+def by_jax(name: str, count: int, compiled: bool) -> float | None:
+    """Seconds that JAX needs to trace the gradient, or to lower and compile it."""
+    if not installed("jax") or count > (MAX_COMPILED if compiled else MAX_TRACED):
+        return None
+    from functools import partial
+
+    import jax
+
+    function = plain(name)
+    arrays = [np.ones(SIZE), *[np.ones((SIZE, SIZE))] * count]
+    wrt: Any = tuple(range(1, count + 1)) if name == "network" else count // 2 + 1
+    if name == "shared":
+        function, arrays, wrt = partial(function, count), [np.ones((SIZE, SIZE))], 0
+    gradient = jax.grad(function, wrt)
+    start = time.perf_counter()
+    if compiled:
+        jax.jit(gradient).lower(*arrays).compile()
+    else:
+        jax.make_jaxpr(gradient)(*arrays)
+    return time.perf_counter() - start
+
+
+def run(counts: tuple[int, ...] = (10, 100, 1000, 10000), repeats: int = 3) -> list[dict[str, Any]]:
+    """A row for each graph and size: milliseconds for us and for JAX."""
+    rows = []
+    for name, make in GRAPHS.items():
+        for count in counts:
+            bare = build = generate = float("inf")
+            for repeat in range(repeats):
+                clear_cache()
+                # Other names each time: derivatives are remembered.
+                arguments, loss, wrt = make(count, f"_{count}_{repeat}")
+                start = time.perf_counter()
+                unsimplified = se.gradient(loss, wrt, simplify=False)
+                between = time.perf_counter()
+                bare = min(bare, between - start)
+                gradient = se.gradient(loss, wrt)
+                middle = time.perf_counter()
+                build = min(build, middle - between)
+                assert len(gradient) == len(unsimplified)
+                if count <= 1000:
+                    se.lambdify(arguments, gradient)
+                    generate = min(generate, time.perf_counter() - middle)
+            row = {
+                "graph": name,
+                "count": count,
+                "unsimplified": bare * 1e3,
+                "build": build * 1e3,
+                "generate": generate * 1e3 if count <= 1000 else None,
+                "jax trace": _ms(by_jax(name, count, False)),
+                "jax compile": _ms(by_jax(name, count, True)),
+            }
+            rows.append(row)
+            print(row, flush=True)
+    return rows
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1e3
+
+
+def exponent(rows: list[dict[str, Any]], graph: str, key: str) -> float | None:
+    """The growth exponent between the two largest sizes."""
+    found = [(row["count"], row[key]) for row in rows if row["graph"] == graph and row[key]]
+    if len(found) < 2:
+        return None
+    (a, s), (b, t) = found[-2:]
+    return log(t / s) / log(b / a)

@@ -1,0 +1,47 @@
+"""Interleaved timing: every contender in turn, medians over many rounds."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Mapping
+from random import Random
+from statistics import median
+
+# A sample repeats a short call for about so long, in seconds.
+SAMPLE = 3e-4
+
+
+def interleaved(
+    calls: Mapping[str, Callable[[], object]], seconds: float = 1.5, rounds: int = 200
+) -> dict[str, float]:
+    """The median duration of each call in seconds; the first call of each isn't counted. Every
+    round goes through the calls in another order: what one leaves of the heap is the next one's
+    gain or loss.
+    """
+    shuffled, order = Random(0), list(calls)
+    repeats = {}
+    for name, call in calls.items():
+        call()
+        repeats[name] = max(1, int(SAMPLE / max(timed(call, 1), 1e-8)))
+    samples: dict[str, list[float]] = {name: [] for name in calls}
+    end = time.perf_counter() + seconds
+    gc.disable()
+    try:
+        for count in range(rounds):
+            if count >= 7 and time.perf_counter() > end:
+                break
+            shuffled.shuffle(order)
+            for name in order:
+                samples[name].append(timed(calls[name], repeats[name]))
+    finally:
+        gc.enable()
+    return {name: median(values) for name, values in samples.items()}
+
+
+def timed(call: Callable[[], object], repeats: int) -> float:
+    """Seconds for one call, from some in a row."""
+    start = time.perf_counter()
+    for _ in range(repeats):
+        call()
+    return (time.perf_counter() - start) / repeats
