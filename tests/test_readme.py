@@ -27,6 +27,13 @@ def console_sessions():
             yield session.split("\n", 1)
 
 
+def test_the_table_of_speed_is_the_measured_one():
+    measured = (ROOT / "benchmarks" / "results.md").read_text(encoding="utf-8").splitlines()
+    quoted = [line for line in TEXT.splitlines() if line.startswith("| ")]
+    assert len(quoted) > 10
+    assert set(quoted) <= set(measured)
+
+
 def test_python_examples():
     # Fences stop an example's expected output, where a doctest would read on to a blank line.
     python = "\n\n".join(blocks("python"))
