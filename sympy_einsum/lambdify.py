@@ -25,6 +25,7 @@ from .plan import make_plan
 from .reuse import overwritten
 from .simplify import tidy
 from .source import Body, Signature, function_body, module_text, plain_names
+from .splitting import split
 from .tensors import TensorSymbol
 
 # So many sets of axis lengths are remembered.
@@ -207,6 +208,8 @@ class _Program:
         plan = make_plan(self.exprs, size, self.optimize, self.cse)
         if self.backend.fuses:
             return fused(plan)._replace(contractions=plan.contractions)
+        if self.backend.reuses:
+            return split(plan)._replace(contractions=plan.contractions)
         return plan
 
     def text(self, name: str, lines: Sequence[str]) -> str:

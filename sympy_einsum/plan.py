@@ -14,7 +14,7 @@ from typing import Any
 from sympy import Expr, S, Symbol, exp, log
 
 from .contraction import nominal_length
-from .einsum import Einsum, TensorAdd, View, split_coefficient
+from .einsum import Einsum, TensorAdd, View, split_coefficient, tensor_sum
 from .elementwise import Elementwise, slot, substitute_stock
 from .errors import UnsupportedError
 from .indices import index_letter
@@ -242,6 +242,11 @@ class _Builder(Program):
         if isinstance(node, TensorAdd):
             return self._sum(node)
         if isinstance(node, Elementwise):
+            operand = node.operands[0]
+            if node.body == _LOGARITHM and isinstance(operand, TensorAdd):
+                rest = _without_fill(operand, 1)
+                if rest is not None:  # log(1 + x)
+                    return self.emit("elementwise", self.value(rest), params=(log(1 + slot(0)),))
             inputs = [self.value(operand) for operand in node.operands]
             return self.emit("elementwise", *inputs, params=(node.body,))
         if isinstance(node, (Inv, Det, Adj, LogDet)):
@@ -347,6 +352,10 @@ class _Builder(Program):
 
     def _sum(self, node: TensorAdd) -> int:
         """Dense terms are added; terms on a diagonal are then added into place."""
+        rest = _without_fill(node, -1)
+        if isinstance(rest, Elementwise) and rest.body == _EXPONENTIAL:  # exp(x) - 1
+            x = self.value(rest.operands[0])
+            return self.emit("elementwise", x, params=(exp(slot(0)) - 1,))
         dense: list[Any] = []
         structured: list[Any] = []
         for term in node.operands:
@@ -548,3 +557,19 @@ class _Builder(Program):
 def _is_stretched(term: View) -> bool:
     """Whether a term of a sum is constant along some axes, or everywhere."""
     return term.is_constant_fill or bool(set(term.output) - set(term.subscripts[-1]))
+
+
+def _without_fill(total: TensorAdd, number: int) -> Any:
+    """The other terms of a sum with one that is a number everywhere; None if there is none."""
+    fills = [
+        term
+        for term in total.operands
+        if isinstance(term, View) and term.is_constant_fill and term.coefficient == number
+    ]
+    if not fills or fills[0].scalars not in ((), (S(number),)):
+        return None
+    rest = tensor_sum([term for term in total.operands if term is not fills[0]])
+    return rest if getattr(rest, "shape", None) == total.shape else None
+
+
+_LOGARITHM, _EXPONENTIAL = log(slot(0)), exp(slot(0))

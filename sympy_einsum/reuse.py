@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sympy import S
+
 from .instructions import VIEWS, Plan
 
 # What computes an array of its own.
@@ -53,7 +55,9 @@ def overwritten(plan: Plan) -> dict[int, int]:
 def _works_in_place(op: str, inputs: tuple[int, ...], params: tuple[Any, ...]) -> bool:
     """Whether an instruction is a single operation entry by entry."""
     if op == "elementwise":
-        return len(inputs) == 1 and bool(params[0].is_Function) and params[0].args[0].is_Symbol
+        body = params[0]
+        root = body.is_Pow and body.exp in (2, S.Half)
+        return len(inputs) == 1 and bool(body.is_Function or root) and body.args[0].is_Symbol
     if op == "add":
         return len(inputs) == 1 or (len(inputs) == 2 and max(params[0]) > 0)
     return op == "multiply" and len(inputs) == 2

@@ -78,6 +78,7 @@ LAYERS = [
     "properties",
     "reuse",
     "fusion",
+    "splitting",
     "pairwise",
     "plan",
     "backends.scalars",

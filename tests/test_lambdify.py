@@ -140,6 +140,27 @@ def test_what_is_still_needed_is_not_overwritten():
         np.testing.assert_allclose(result, value)
 
 
+def test_elementwise_code_is_taken_apart():
+    slope = se.gradient((se.tanh(X) ** 2 * T).sum() + se.sigmoid(X * T).sum(), X)
+    compute = se.lambdify([X, T], slope)
+    assert "np.subtract(1, " in compute.source
+    for kind in (np.float64, np.float32):
+        x, t = data((4, 3), (4, 3), dtype=kind)
+        h, s = np.tanh(x), 1 / (1 + np.exp(-x * t))
+        expected = 2 * h * (1 - h**2) * t + t * s * (1 - s)
+        result = compute(x, t)
+        assert result.dtype == kind
+        np.testing.assert_allclose(result, expected, rtol=1e-5 if kind == np.float32 else 1e-13)
+
+
+@pytest.mark.parametrize("tiny", [1e-20, -1e-20])
+def test_small_arguments_keep_their_digits(tiny):
+    exprs = [se.log(1 + X), se.exp(X) - 1, se.log(1 + 3 * X), se.log(1 + x), se.exp(x) - 1]
+    found = se.lambdify([X, x], exprs)(np.full((2, 3), tiny), np.full(3, tiny))
+    for result, factor in zip(found, [1, 1, 3, 1, 1], strict=True):
+        np.testing.assert_allclose(result, factor * tiny, rtol=1e-12)
+
+
 def test_names_of_dead_arrays_are_used_again():
     chain = x
     for _ in range(20):

@@ -56,7 +56,7 @@ class NumpyBackend(Backend):
     def in_place_function(self, text: str) -> str:
         """The call of one of NumPy's universal functions written over its argument; other code as
         it is."""
-        call = re.fullmatch(r"np\.(\w+)\((\w+)\)", text)
+        call = re.fullmatch(r"np\.(\w+)\((\w+)\)", re.sub(r"^(\w+)\*\*2$", r"np.square(\1)", text))
         if call is None or not isinstance(getattr(np, call[1], None), np.ufunc):
             return text
         return f'np.{call[1]}({call[2]}, out={call[2]}, casting="no")'
