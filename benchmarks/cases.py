@@ -169,7 +169,7 @@ def chain_gradient(u: Any, v: Any, *M: Any) -> Any:
     return left.dot(M[2].dot(right)), left[:, None] * right
 
 
-def ladder(sizes: int) -> tuple[list[Any], list[list[int]]]:
+def ladder() -> tuple[list[Any], list[list[int]]]:
     """A network of 16 tensors, two rows of eight."""
     names: dict[Any, int] = {}
     tensors, labels = [], []
@@ -181,7 +181,7 @@ def ladder(sizes: int) -> tuple[list[Any], list[list[int]]]:
     return tensors, labels
 
 
-LADDER, LABELS = ladder(16)
+LADDER, LABELS = ladder()
 
 
 def ladder_by_hand(*G: Any) -> Any:
@@ -204,10 +204,11 @@ def softmax_rows(S: Any) -> Any:
 def multinomial_gradient(X: Any, Y: Any, W: Any) -> Any:
     S = X.dot(W)
     top = S.max(axis=1, keepdims=True)
+    # The rows of Y add up to one, so the largest scores cancel in the value.
     S -= top
     E = np.exp(S)
     total = E.sum(axis=1, keepdims=True)
-    value = np.log(total).sum() + S.sum() * 0 - (Y * S).sum()
+    value = np.log(total).sum() - Y.ravel().dot(S.ravel())
     E /= total
     E -= Y
     return value, X.T.dot(E)

@@ -24,7 +24,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import permutations, product
 from math import factorial, prod
 from typing import Any
@@ -203,6 +203,31 @@ def contract(
     if factors is None:
         return Zeros(*[lengths[label] for label in output])
     return _canonical(factors, tensors, subs, output, lengths, present)
+
+
+def written_out(
+    operands: Sequence[Any],
+    subscripts: Sequence[Sequence[int]],
+    lengths: Mapping[int, Any],
+    opens: Callable[[Any, Sequence[Any]], bool],
+) -> tuple[list[Any], list[tuple[int, ...]], dict[int, Any]]:
+    """A product with those of its operands that are products, and that ``opens`` wants among the
+    others, written out in their place, under index names of their own."""
+    operands, terms, lengths = list(operands), [tuple(t) for t in subscripts], dict(lengths)
+    k = 0
+    while k < len(operands):
+        inner = operands[k]
+        if not opens(inner, operands):
+            k += 1
+            continue
+        rename = dict(zip(inner.output, terms[k], strict=True))
+        for index, length in enumerate(inner.lengths):
+            if index not in rename:
+                rename[index] = len(lengths)
+                lengths[len(lengths)] = length
+        operands[k : k + 1] = inner.operands
+        terms[k : k + 1] = [tuple([rename[i] for i in term]) for term in inner.subscripts]
+    return operands, terms, lengths
 
 
 def _merge(merged: dict[Any, Any], a: Any, b: Any) -> None:

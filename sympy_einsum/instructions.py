@@ -76,6 +76,13 @@ class Plan(NamedTuple):
     contractions: Sequence[Contraction] = ()
 
 
+def origin(instructions: Sequence[Instruction], number: int, views: set[str] = VIEWS) -> int:
+    """The instruction whose memory a value may share."""
+    while instructions[number].op in views:
+        number = instructions[number].inputs[0]
+    return number
+
+
 def without_dead_code(instructions: Sequence[Instruction], results: Sequence[int]) -> Plan:
     """The instructions that the results depend on, renumbered; a write counts as part of the
     array it writes to."""

@@ -14,11 +14,11 @@ from typing import Any
 from sympy import Expr, S, Symbol, exp, log
 
 from .contraction import nominal_length
-from .einsum import Einsum, TensorAdd, View, split_coefficient, tensor_sum
+from .einsum import Einsum, TensorAdd, View, split_coefficient, tensor_sum, written_out
 from .elementwise import Elementwise, slot, substitute_stock
 from .errors import UnsupportedError
 from .indices import index_letter
-from .instructions import VIEWS, Instruction, Plan, result_shape, without_dead_code
+from .instructions import Instruction, Plan, origin, result_shape, without_dead_code
 from .linalg import Adj, Det, Inv, LogDet
 from .nodes import TensorExpr
 from .pairwise import Factor, Program, arrange, multiply_all
@@ -210,9 +210,9 @@ class _Builder(Program):
     def result(self, expr: Any) -> int:
         """A result that is the caller's own: no argument or constant, nor a view of one."""
         number = self.value(expr)
-        origin = self.instructions[self._origin(number)]
-        is_input = origin.op == "argument" and getattr(origin.params[0], "shape", None)
-        shared = is_input or origin.op == "constant" or self.instructions[number].op == "broadcast"
+        source = self.instructions[origin(self.instructions, number)]
+        is_input = source.op == "argument" and getattr(source.params[0], "shape", None)
+        shared = is_input or source.op == "constant" or self.instructions[number].op == "broadcast"
         return self.emit("copy", number) if shared else number
 
     # --- nodes
@@ -453,14 +453,8 @@ class _Builder(Program):
 
     def _zeros(self, values: Sequence[int], shape: Any) -> int:
         """Zeros of the type of some values."""
-        origins = [self._origin(value) for value in values]
-        return self.emit_fresh("zeros", *dict.fromkeys(origins), params=(shape,))
-
-    def _origin(self, value: int) -> int:
-        """What a view is a view of."""
-        while self.instructions[value].op in VIEWS:
-            value = self.instructions[value].inputs[0]
-        return value
+        sources = [origin(self.instructions, value) for value in values]
+        return self.emit_fresh("zeros", *dict.fromkeys(sources), params=(shape,))
 
     def _write(self, target: int, value: int, node: View, add: bool) -> None:
         output = "".join(map(index_letter, node.output))
@@ -491,7 +485,13 @@ class _Builder(Program):
         if not node.subscripts or not any(node.subscripts):
             return self._factor(node.operands)
         output = node.output if axes is None else [node.output[k] for k in axes]
-        operands, subscripts, lengths = self._merged(node)
+        # Products that are used here only are written out in place.
+        operands, subscripts, lengths = written_out(
+            node.operands,
+            node.subscripts,
+            dict(enumerate(node.lengths)),
+            lambda inner, _: inner in self._waiting and inner not in self._values,
+        )
         factors = [self._operand(*pair) for pair in zip(operands, subscripts, strict=True)]
         self._cut(operands, factors, output)
         return multiply_all(self, factors, output, lengths, scalar)
@@ -501,25 +501,6 @@ class _Builder(Program):
             matrix = operand.operands[0]
             return Factor(self.value(matrix), labels, (is_definite(matrix),))
         return Factor(self.value(operand), labels)
-
-    def _merged(self, node: Einsum) -> tuple[list[Any], list[list[int]], dict[int, Any]]:
-        """The operands with products that are used here only written out in place."""
-        operands, subscripts = list(node.operands), [list(term) for term in node.subscripts]
-        lengths = dict(enumerate(node.lengths))
-        k = 0
-        while k < len(operands):
-            inner = operands[k]
-            if inner not in self._waiting or inner in self._values:
-                k += 1
-                continue
-            rename = dict(zip(inner.output, subscripts[k], strict=True))
-            for index, length in enumerate(inner.lengths):
-                if index not in rename:
-                    rename[index] = len(lengths)
-                    lengths[len(lengths)] = length
-            operands[k : k + 1] = inner.operands
-            subscripts[k : k + 1] = [[rename[i] for i in term] for term in inner.subscripts]
-        return operands, subscripts, lengths
 
     def _cut(self, operands: list[Any], factors: list[Factor], output: Sequence[int]) -> None:
         """Unit vectors and selections become indexing of what they are contracted with."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from sympy import S
 
-from .einsum import Einsum, TensorAdd, View, contract, scale, split_coefficient
+from .einsum import Einsum, TensorAdd, View, contract, scale, split_coefficient, written_out
 from .nodes import TensorExpr
 from .traversal import postorder
 
@@ -130,20 +130,9 @@ def opened(node: Any, closed: Collection[Any] = ()) -> Product:
         axes = tuple(range(node.order))
         scalars, operands, subscripts = (), (node,), [axes]
         output, lengths = axes, dict(enumerate(node.shape))
-    pending = list(operands)
-    k = 0
-    while k < len(pending):
-        inner = pending[k]
-        if not opens(inner, pending, closed):
-            k += 1
-            continue
-        rename = dict(zip(inner.output, subscripts[k], strict=True))
-        for index, length in enumerate(inner.lengths):
-            if index not in rename:
-                rename[index] = len(lengths)
-                lengths[len(lengths)] = length
-        pending[k : k + 1] = inner.operands
-        subscripts[k : k + 1] = [tuple([rename[i] for i in term]) for term in inner.subscripts]
+    pending, subscripts, lengths = written_out(
+        operands, subscripts, lengths, lambda inner, others: opens(inner, others, closed)
+    )
     return Product(tuple(scalars), tuple(pending), tuple(subscripts), output, lengths)
 
 

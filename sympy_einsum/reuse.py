@@ -10,7 +10,7 @@ from typing import Any
 
 from sympy import S
 
-from .instructions import VIEWS, Plan
+from .instructions import VIEWS, Plan, origin
 
 # What computes an array of its own.
 OWNING = {"add", "multiply", "elementwise", "dot", "matmul", "einsum", "inv", "solve"}
@@ -19,13 +19,6 @@ OWNING |= {"weighted_gram", "add_transposed", "softmax"}
 PRODUCTS = {"dot", "matmul", "inv", "solve", "weighted_gram"}
 # Views with an entry for each entry of what they are a view of.
 WHOLE = {"transpose", "reshape"}
-
-
-def origin(plan: Plan, number: int, views: set[str] = VIEWS) -> int:
-    """The instruction whose memory a value may share."""
-    while plan.instructions[number].op in views:
-        number = plan.instructions[number].inputs[0]
-    return number
 
 
 def overwritten(plan: Plan) -> dict[int, int]:
@@ -38,10 +31,10 @@ def overwritten(plan: Plan) -> dict[int, int]:
     for number, (op, inputs, params, shape) in enumerate(plan.instructions):
         if not _works_in_place(op, inputs, params) or len(shape) < 2:
             continue
-        origins = [origin(plan, k) for k in inputs]
+        origins = [origin(plan.instructions, k) for k in inputs]
         scaled = any(not plan.instructions[k].shape for k in inputs)
         for place, k in enumerate(inputs):
-            source = origin(plan, k, WHOLE)
+            source = origin(plan.instructions, k, WHOLE)
             own = plan.instructions[source].op
             if scaled and own in PRODUCTS:
                 continue

@@ -19,9 +19,8 @@ from sympy import Expr, Integer, Symbol
 from .backends.base import is_bracketed
 from .elementwise import slot
 from .errors import TensorError
-from .instructions import VIEWS, Plan
+from .instructions import VIEWS, Plan, origin
 from .operations import shape_of
-from .reuse import origin
 
 # Names that generated code uses itself.
 RESERVED = {"np", "numpy", "scipy", "special", "jax", "jnp", "torch", "cp", "cupyx", "da", "math"}
@@ -104,7 +103,7 @@ class Signature:
             tests.append(f"{' is '.join(types_of)} is {types}")
         for symbol in self.symbols:
             name, shape = self.names[symbol], shape_of(symbol)
-            own = {axis: s for s, (origin, axis) in self.axes.items() if origin is symbol}
+            own = {axis: s for s, (first, axis) in self.axes.items() if first is symbol}
             if own:
                 targets = [self.names[own[k]] if k in own else "_" for k in range(len(shape))]
                 text = targets[0] + "," if len(targets) == 1 else ", ".join(targets)
@@ -265,11 +264,11 @@ class Writer:
                 if once and (own in VIEWS or (own in ENCLOSED and op in OPEN)):
                     inside.add(k)
         # What reads an array that is overwritten later must not be put off.
-        targets = {origin(self.plan, instructions[n].inputs[p]) for n, p in self.reuse.items()}
+        targets = {origin(instructions, instructions[n].inputs[p]) for n, p in self.reuse.items()}
         late = {
             number
             for number, step in enumerate(instructions)
-            if step.op not in VIEWS and targets & {origin(self.plan, k) for k in step.inputs}
+            if step.op not in VIEWS and targets & {origin(instructions, k) for k in step.inputs}
         }
         return inside - late
 

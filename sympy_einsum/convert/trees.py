@@ -24,7 +24,7 @@ from sympy import (
     sympify,
 )
 
-from ..einsum import Einsum
+from ..einsum import Einsum, written_out
 from ..elementwise import Elementwise, Slot, as_operand, elementwise, slot
 from ..errors import TensorError, UnsupportedError
 from ..nodes import rebuild
@@ -103,21 +103,12 @@ class Symbols:
 def opened(node: Einsum, max_order: int) -> tuple[Any, ...]:
     """Operands, subscripts, output and lengths of a product, with the products among its operands
     whose order is too high written out in their place."""
-    operands, subscripts = list(node.operands), list(node.subscripts)
-    lengths = dict(enumerate(node.lengths))
-    k = 0
-    while k < len(operands):
-        inner = operands[k]
-        if not isinstance(inner, Einsum) or order_of(inner) <= max_order:
-            k += 1
-            continue
-        rename = dict(zip(inner.output, subscripts[k], strict=True))
-        for index, length in enumerate(inner.lengths):
-            if index not in rename:
-                rename[index] = len(lengths)
-                lengths[len(lengths)] = length
-        operands[k : k + 1] = inner.operands
-        subscripts[k : k + 1] = [tuple([rename[i] for i in term]) for term in inner.subscripts]
+    operands, subscripts, lengths = written_out(
+        node.operands,
+        node.subscripts,
+        dict(enumerate(node.lengths)),
+        lambda inner, _: isinstance(inner, Einsum) and order_of(inner) > max_order,
+    )
     return operands, subscripts, node.output, lengths
 
 
