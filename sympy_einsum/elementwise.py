@@ -11,6 +11,7 @@ order 0.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -19,7 +20,7 @@ import numpy as np
 from sympy import Basic, Expr, Lambda, S, Symbol, exp, log, sympify
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from .einsum import Ones, TensorAdd, View, contract, scale
+from .einsum import Ones, TensorAdd, View, contract, scale, split_coefficient
 from .errors import ShapeError, TensorError, UnsupportedError
 from .functions import derivative, sigmoid, softplus
 from .lengths import Shape, same_length
@@ -101,6 +102,8 @@ def apply_body(body: Any, operands: Sequence[Any]) -> Any:
             # A pole at a constant: left to the numbers, which say inf or nan.
             return Elementwise._intern(tuple(operands), (body,), shape or ())
         body = folded
+    if len(values) > 1:
+        body = _of_common_tensors(body, values)
     places: dict[Any, list[int]] = {}
     for k in _slot_numbers(body):
         places.setdefault(values[slot(k)], []).append(k)
@@ -121,6 +124,16 @@ def apply_body(body: Any, operands: Sequence[Any]) -> Any:
     recognised = _of_one_plus_exp(body, kept)
     node = Elementwise._intern(tuple(kept), (body,), shape) if recognised is None else recognised
     return node if coefficient is S.One else scale(coefficient, node)
+
+
+def _of_common_tensors(body: Expr, values: dict[Any, Any]) -> Expr:
+    """The body on tensors without the numeric factors of those that are multiples of one tensor, so
+    that like terms in it meet; ``values`` of the slots follow."""
+    multiples = {s: split_coefficient(v) for s, v in values.items() if getattr(v, "shape", ())}
+    uses = Counter(core for _, core in multiples.values())
+    factors = {s: c for s, (c, core) in multiples.items() if c is not S.One and uses[core] > 1}
+    values.update({s: multiples[s][1] for s in factors})
+    return body.xreplace({s: c * s for s, c in factors.items()}) if factors else body
 
 
 def _of_one_plus_exp(body: Expr, kept: Sequence[Any]) -> Any:

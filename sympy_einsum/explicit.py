@@ -93,13 +93,18 @@ def _entries(node: Any, operands: tuple[np.ndarray, ...]) -> np.ndarray:
         return _filled(shape, {p: log(total[p]) for p in positions})
     matrix = Matrix(operands[0].tolist())
     if isinstance(node, Inv):
-        return np.array(matrix.inv().tolist(), dtype=object)
+        return _matrix_entries(matrix.inv())
     if isinstance(node, Adj):
-        return np.array(matrix.adjugate().tolist(), dtype=object)
+        return _matrix_entries(matrix.adjugate())
     if isinstance(node, (Det, LogDet)):
         value = matrix.det()
         return _boxed(value if isinstance(node, Det) else log(abs(value)))
     raise UnsupportedError(f"as_explicit doesn't know {type(node).__name__}")
+
+
+def _matrix_entries(matrix: Matrix) -> np.ndarray:
+    # NumPy would ask an entry that is a node for its array.
+    return _filled(matrix.shape, {p: matrix[p] for p in np.ndindex(matrix.shape)})
 
 
 def _boxed(value: Any) -> np.ndarray:

@@ -867,6 +867,16 @@ def test_as_explicit_of_expressions():
     assert_close(np.reshape(values, (2, 2)), np.linalg.inv(data[square]))
 
 
+def test_as_explicit_of_matrix_functions_with_entries_that_are_nodes():
+    square = se.TensorSymbol("M", (2, 2))
+    slope = se.diff(se.det(square), square).as_explicit()
+    assert slope == Array([[square[1, 1], -square[1, 0]], [-square[0, 1], square[0, 0]]])
+    twice = (square @ square).inv().as_explicit()
+    data = {square: random_array((2, 2))}
+    values = [evaluate(entry, data) for entry in sympy.flatten(twice.tolist())]
+    assert_close(np.reshape(values, (2, 2)), np.linalg.inv(data[square] @ data[square]))
+
+
 def test_as_explicit_agrees_with_the_derivative_of_entries():
     """The Jacobian's entries are SymPy's derivatives of the entries."""
     w = se.TensorSymbol("w", (3,))

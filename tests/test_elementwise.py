@@ -21,6 +21,9 @@ SAME = {
     )),
     "order of arguments": (se.Max(x, y), lambda: se.Max(y, x)),
     "unused argument": (se.elementwise(lambda a, b: sympy.exp(a), x, y), lambda: se.exp(x)),
+    "multiples of one tensor": (se.elementwise(lambda a, b: sympy.sin(a + b), x, 2 * x), lambda: (
+        se.elementwise(lambda a: sympy.sin(3 * a), x)
+    )),
     "constant argument": (se.exp(se.Zeros(n)), lambda: se.Ones(n)),
     "constant fill": (se.elementwise(lambda a, b: a**b, x, 2 * se.Ones(n)), lambda: x**2),
     "power zero": (se.exp(x) ** 0, lambda: se.Ones(n)),
