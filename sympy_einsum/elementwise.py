@@ -109,6 +109,10 @@ def apply_body(body: Any, operands: Sequence[Any]) -> Any:
         places.setdefault(values[slot(k)], []).append(k)
     kept = sorted(places, key=sort_key) if len(places) > 1 else list(places)
     body = _rename(body, tuple([(k, new) for new, o in enumerate(kept) for k in places[o]]))
+    left = _slot_numbers(body)
+    if len(left) < len(kept):  # equal operands have cancelled
+        kept = [kept[k] for k in left]
+        body = _rename(body, tuple([(k, new) for new, k in enumerate(left)]))
     if shape is None or not any(isinstance(o, TensorExpr) and o.order for o in kept):
         value = substitute_stock(body, {slot(k): operand for k, operand in enumerate(kept)})
         if shape is None:

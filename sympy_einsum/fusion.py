@@ -11,7 +11,7 @@ from typing import Any
 from sympy import Add, Mul
 
 from .elementwise import slot
-from .instructions import Plan, without_dead_code
+from .instructions import Plan, result_shape, without_dead_code
 
 CHAINED = {"add", "multiply", "elementwise"}
 # Kernels of more operands aren't made.
@@ -39,8 +39,12 @@ def fused(plan: Plan) -> Plan:
             inputs += inner.inputs
             moved = {slot(j): slot(first + j) for j in range(len(inner.inputs))}
             body = body.xreplace({slot(place): _body(inner).xreplace(moved)})
-        if len(inputs) > len(step.inputs):
-            instructions[number] = step._replace(op="elementwise", **_compact(body, inputs))
+        if len(inputs) == len(step.inputs):
+            continue
+        chain = step._replace(op="elementwise", **_compact(body, inputs))
+        shapes = [instructions[k].shape for k in chain.inputs]
+        if result_shape(chain.op, shapes, chain.params) == step.shape:
+            instructions[number] = chain  # else operands that give it its shape have cancelled
     return without_dead_code(instructions, plan.results)
 
 

@@ -52,7 +52,7 @@ from sympy import Integer, S, preorder_traversal
 
 from .contraction import Contraction
 from .errors import TensorError
-from .lengths import Shape
+from .lengths import Shape, same_length
 
 # Instructions whose result may share memory with their operand.
 VIEWS = {"transpose", "index", "cut", "diagonal", "reshape", "broadcast"}
@@ -123,6 +123,38 @@ def result_shape(op: str, shapes: Sequence[Shape], params: tuple[Any, ...]) -> S
     return broadcast_shape(shapes)
 
 
+def proven(plan: Plan, shapes: Sequence[Shape]) -> Plan:
+    """The plan, after it is found that every instruction gives the shape that it is known by, and
+    the results those of the expressions.
+
+    Raises
+    ======
+
+    TensorError : a pass of the compiler has lost axes
+    """
+    instructions = plan.instructions
+    for number, (op, inputs, params, shape) in enumerate(instructions):
+        given = result_shape(op, [instructions[k].shape for k in inputs], params)
+        _same_shape(f"instruction {number}, {op},", given, shape)
+    for place, (number, shape) in enumerate(zip(plan.results, shapes, strict=True)):
+        _same_shape(f"result {place}", instructions[number].shape, shape)
+    return plan
+
+
+def _same_shape(what: str, given: Shape, expected: Shape) -> None:
+    if len(given) != len(expected) or not all(map(same_length, given, expected)):
+        raise TensorError(
+            f"{what} of the compiled program has shape {tuple(given)}, where the expression has "
+            f"{tuple(expected)}: an error of the compiler; optimize=False may avoid it"
+        )
+
+
+def _entrywise(shapes: Sequence[Shape], body: Any) -> Shape:
+    """What the operands that occur in a body stretch to."""
+    used = [shapes[int(slot.name[1:])] for slot in body.free_symbols]
+    return broadcast_shape(used) if used else ()
+
+
 def _indexed(shapes: Sequence[Shape], entries: Sequence[str]) -> list[Any]:
     shape, result, axis = shapes[0], [], 0
     for entry in entries:
@@ -166,6 +198,7 @@ def _stacked(shapes: Sequence[Shape]) -> Shape:
 
 _SCALAR = {"scalar", "vdot", "det", "logdet"}
 _SHAPES: dict[str, Callable[..., Sequence[Any]]] = {
+    "elementwise": _entrywise,
     "argument": lambda shapes, symbol: getattr(symbol, "shape", ()),
     "constant": lambda shapes, node: node.shape,
     "transpose": lambda shapes, axes: [shapes[0][k] for k in axes],

@@ -19,8 +19,9 @@ from .cost import cost
 from .elementwise import as_operand
 from .errors import ShapeError, TensorError, UnsupportedError
 from .fusion import fused
-from .instructions import Plan, plan_cost
+from .instructions import Plan, plan_cost, proven
 from .nodes import free_leaves
+from .operations import shape_of
 from .plan import make_plan
 from .reuse import overwritten
 from .simplify import tidy
@@ -186,6 +187,7 @@ class _Program:
         symbols = _arguments(args)
         self.exprs: list[Any] = []
         self.layout = _layout(exprs, self.exprs)
+        self.shapes = [shape_of(expr) for expr in self.exprs]
         self.backend = BACKENDS[backend]()
         self.signature = Signature(symbols, reserved)
         self.cse = cse
@@ -206,11 +208,8 @@ class _Program:
     def plan(self, size: Callable[[Any], int] = nominal_length) -> Plan:
         """The plan for axis lengths of some sizes."""
         plan = make_plan(self.exprs, size, self.optimize, self.cse)
-        if self.backend.fuses:
-            return fused(plan)._replace(contractions=plan.contractions)
-        if self.backend.reuses:
-            return split(plan)._replace(contractions=plan.contractions)
-        return plan
+        passed = fused(plan) if self.backend.fuses else split(plan) if self.backend.reuses else plan
+        return proven(passed, self.shapes)._replace(contractions=plan.contractions)
 
     def text(self, name: str, lines: Sequence[str]) -> str:
         """The source of a function with a body."""

@@ -18,8 +18,8 @@ from sympy import Expr, Integer, Symbol
 
 from .backends.base import is_bracketed
 from .elementwise import slot
-from .errors import TensorError
-from .instructions import VIEWS, Plan, origin
+from .errors import TensorError, UnsupportedError
+from .instructions import VIEWS, Plan, broadcast_shape, origin
 from .operations import shape_of
 
 # Names that generated code uses itself.
@@ -285,7 +285,8 @@ class Writer:
             body = self._bodies[number]
             if number in self.reuse:
                 body = self.backend.in_place_function(body)
-            return _PLACE.sub(lambda found: self._in_body(found, inputs), body)
+            text = _PLACE.sub(lambda found: self._in_body(found, inputs), body)
+            return self._with_axes(number, body, text)
         if op == "argument":
             if params[0] not in self.names:
                 self._size(params[0])
@@ -310,6 +311,19 @@ class Writer:
             operands = [self._operand(k, LOOSE) for k in inputs]
             return self.backend.in_place(op, operands, self.reuse[number], *params)
         return getattr(self.backend, op)(operands, *params)
+
+    def _with_axes(self, number: int, body: str, text: str) -> str:
+        """Scalar code with the shape of its instruction: SymPy's printer writes some functions in
+        terms of others, and operands may cancel in that."""
+        instructions = self.plan.instructions
+        _, inputs, params, shape = instructions[number]
+        used = {inputs[int(k)] for k in _PLACE.findall(body)}
+        given = broadcast_shape([instructions[k].shape for k in used]) if used else ()
+        if used == set(inputs) or given == shape:
+            return text
+        if given:
+            raise UnsupportedError(f"the code for {params[0]}, {text}, has lost axes of {shape}")
+        return self.backend.full([text], [self._size(n) for n in shape], self._type(inputs))
 
     def _in_body(self, found: re.Match[str], inputs: Sequence[int]) -> str:
         """An operand in scalar code; no brackets where it is an argument of a call."""
