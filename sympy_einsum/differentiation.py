@@ -21,6 +21,8 @@ Tensor Expressions", NeurIPS 2018.
 from __future__ import annotations
 
 import gc
+import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -530,13 +532,30 @@ def _simplified_roots(
 @contextmanager
 def _collector_paused() -> Iterator[None]:
     """Nodes never die during a sweep, so looking for garbage is two thirds of a big one's time."""
-    was_enabled = gc.isenabled()
+    if not gc.isenabled():
+        yield
+        return
     gc.disable()
+    _pausing.add(threading.get_ident())
     try:
         yield
     finally:
-        if was_enabled:
-            gc.enable()
+        _pausing.clear()
+        gc.enable()
+
+
+_pausing: set[int] = set()
+
+
+def _collect_in_child() -> None:
+    """A forked child has none of the threads that would turn the collector on again."""
+    if _pausing.difference([threading.get_ident()]):
+        _pausing.clear()
+        gc.enable()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_collect_in_child)
 
 
 def _identity(shape: Sequence[Any]) -> Any:

@@ -20,6 +20,7 @@ References
 from __future__ import annotations
 
 import atexit
+import os
 import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -38,7 +39,12 @@ from .traversal import children, postorder, transform
 FEW_LEAVES = 16
 
 _nodes: WeakValueDictionary[Any, TensorExpr] = WeakValueDictionary()
-_lock = threading.Lock()
+_lock = threading.RLock()
+# A child that is forked while another thread holds the lock would wait for it for ever.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+    )
 # At shutdown modules go before nodes do, and forgetting a node would hash its key with them gone.
 atexit.register(_nodes.clear)
 
