@@ -6,7 +6,8 @@ measure of the normal form, which only compares.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import prod
 from random import Random
@@ -22,9 +23,12 @@ ENTRY = 3
 # The same in the search for an order: matrix products multiply much faster than memory is written.
 WRITE = 16
 # Dynamic programming over contraction orders is exact, but takes long beyond this; with outer
-# products, which pay where operands share an index of the result, even sooner.
+# products, which pay where operands share an index of the result, even sooner; and where one operand
+# shares indices with many others, or many do with many.
 MAX_DP_OPERANDS = 16
 MAX_OUTER_OPERANDS = 8
+MAX_NEIGHBOURS = 9
+MAX_PAIRS = 72
 # Lengths that are tried to see whether an order depends on them, how often when there are several,
 # and how much worse than the best an order may be.
 TRIED = (3, 30, 1000)
@@ -54,28 +58,110 @@ class Contraction(NamedTuple):
 def contraction_path(
     terms: Terms, output: tuple[int, ...], sizes: Sizes, optimize: Any = "auto"
 ) -> Path:
-    """The order of pairwise contractions, as positions in the shrinking list of operands;
-    ``optimize`` is opt_einsum's, where "auto" is our choice.
+    """The order of pairwise contractions, as numbers of what is contracted: results are numbered
+    on from the operands. ``optimize`` is opt_einsum's, where "auto" is our choice.
 
     >>> contraction_path(((0, 1), (1, 2), (2,)), (0,), ((0, 9), (1, 9), (2, 9)))
-    [(1, 2), (0, 1)]
+    [(1, 2), (0, 3)]
     """
     if len(terms) <= 2:
         return [tuple(range(len(terms)))]
     if optimize is False:
-        return [(0, 1)] * (len(terms) - 1)
+        return _numbered([(0, 1)] * (len(terms) - 1), range(len(terms)))
     size = dict(sizes)
+    if optimize == "auto":
+        return _searched([frozenset(term) for term in terms], frozenset(output), size)
     equation = ",".join("".join(map(opt_einsum.get_symbol, term)) for term in terms)
     equation += "->" + "".join(map(opt_einsum.get_symbol, output))
     shapes = [tuple(size[i] for i in term) for term in terms]
-    method = optimize
-    if optimize == "auto" and len(terms) <= MAX_DP_OPERANDS:
+    path, _ = opt_einsum.contract_path(equation, *shapes, shapes=True, optimize=optimize)
+    return _numbered(path, range(len(terms)))
+
+
+def _numbered(path: Iterable[Sequence[int]], numbers: Iterable[int], total: int = 0) -> Path:
+    """opt_einsum's positions in a shrinking list of operands as numbers; ``total`` is how many
+    have been given, where that is more than there are operands."""
+    pending = list(numbers)
+    total = total or len(pending)
+    steps: Path = []
+    for positions in path:
+        steps.append(tuple(sorted([pending.pop(k) for k in sorted(positions, reverse=True)])))
+        pending.append(total)
+        total += 1
+    return steps
+
+
+Labels = frozenset[int]
+
+
+def _searched(terms: list[Labels], output: Labels, size: Mapping[int, int]) -> Path:
+    """Dynamic programming where it ends soon, a greedy search elsewhere."""
+    if len(terms) <= MAX_OUTER_OPERANDS:
         # "optimal" rates an outer product with a summed index too low; "dp" doesn't.
-        method = opt_einsum.DynamicProgramming(
-            minimize=f"combo-{WRITE}", search_outer=len(terms) <= MAX_OUTER_OPERANDS
-        )
-    path, _ = opt_einsum.contract_path(equation, *shapes, shapes=True, optimize=method)
-    return [tuple(sorted(step)) for step in path]
+        search = opt_einsum.DynamicProgramming(minimize=f"combo-{WRITE}", search_outer=True)
+        return _numbered(search(terms, output, size), range(len(terms)))
+    steps, left, terms = _without_leaves(terms, output, size)
+    if len(left) == 1:
+        return steps
+    remaining = [terms[number] for number in left]
+    search = opt_einsum.paths.greedy
+    if len(left) <= MAX_DP_OPERANDS and _is_sparse(remaining):
+        search = opt_einsum.DynamicProgramming(minimize=f"combo-{WRITE}")
+    return steps + _numbered(search(remaining, output, size), left, len(terms))
+
+
+def _without_leaves(
+    terms: Sequence[Labels], output: Labels, size: Mapping[int, int]
+) -> tuple[Path, list[int], list[Labels]]:
+    """The steps that are right whatever the others are, what they leave, and the labels of all
+    operands and results: operands with the same labels are multiplied, and one that has labels
+    with a single other operand only is summed with that, the longest first. Doing so later would
+    make each step up to there dearer, at most the first one cheaper."""
+    found = list(terms)
+    holders: dict[int, set[int]] = {}
+    for number, own in enumerate(found):
+        for label in own:
+            holders.setdefault(label, set()).add(number)
+    same: dict[Labels, int] = {}
+    alive = set(range(len(found)))
+    pending = deque(sorted(alive, key=lambda k: -prod(size[i] for i in found[k])))
+    steps: Path = []
+    while pending:
+        number = pending.popleft()
+        own = found[number]
+        if number not in alive:
+            continue
+        partner = same.setdefault(own, number)
+        if partner == number or partner not in alive:
+            same[own] = partner = number
+            others = {k for label in own for k in holders[label]} if not own & output else ()
+            if len(others) == 2 and all(len(holders[label]) == 2 for label in own):
+                partner = next(k for k in others if k != number)
+        if partner == number:
+            continue
+        steps.append((min(number, partner), max(number, partner)))
+        new = len(found)
+        both = own | found[partner]
+        for label in both:
+            holders[label] -= {number, partner}
+            holders[label].add(new)
+        kept = frozenset([i for i in both if i in output or len(holders[i]) > 1])
+        alive -= {number, partner}
+        alive.add(new)
+        found.append(kept)
+        pending.append(new)
+    return steps, sorted(alive), found
+
+
+def _is_sparse(terms: Sequence[Labels]) -> bool:
+    """Whether operands share indices with few others: the time of dynamic programming grows with
+    the number of connected groups of operands."""
+    holders: dict[int, set[int]] = {}
+    for number, own in enumerate(terms):
+        for label in own:
+            holders.setdefault(label, set()).add(number)
+    neighbours = [len(set().union(*[holders[i] for i in own])) - 1 for own in terms]
+    return max(neighbours) <= MAX_NEIGHBOURS and sum(neighbours) <= MAX_PAIRS
 
 
 @lru_cache(maxsize=4096)
@@ -96,22 +182,32 @@ def path_cost(terms: Terms, output: tuple[int, ...], sizes: Sizes, path: Path) -
         return prod(size[i] for i in labels)
 
     total = 0
-    pending: list[set[int]] = [set(term) for term in terms]
-    for step in path:
-        chosen = [pending[k] for k in step]
-        pending = [term for k, term in enumerate(pending) if k not in step]
-        rest = set(output).union(*pending)
+    for _, chosen, result in carried_out(terms, output, path):
+        shared = Counter(i for own in chosen for i in own)
         for k, own in enumerate(chosen):
             # What only one operand has is summed before they are multiplied.
-            needed = own & rest.union(*chosen[:k], *chosen[k + 1 :])
+            needed = {i for i in own if i in result or shared[i] > 1}
             if needed != own:
                 total += entries(own) + ENTRY * entries(needed)
                 chosen[k] = needed
-        involved = set().union(*chosen)
         if len(chosen) > 1:
-            total += entries(involved) + ENTRY * entries(involved & rest)
-        pending.append(involved & rest)
+            total += entries(set().union(*chosen)) + ENTRY * entries(result)
     return total
+
+
+def carried_out(
+    terms: Sequence[Sequence[int]], output: Sequence[int], path: Path
+) -> Iterator[tuple[tuple[int, ...], list[set[int]], set[int]]]:
+    """For each step the numbers of its operands, their indices, and those that the rest needs."""
+    found = [set(term) for term in terms]
+    uses = Counter(i for own in (*found, set(output)) for i in own)
+    for step in path:
+        chosen = [found[k] for k in step]
+        uses.subtract(i for own in chosen for i in own)
+        result = {i for own in chosen for i in own if uses[i]}
+        uses.update(result)
+        found.append(result)
+        yield step, chosen, result
 
 
 def deciding_lengths(contractions: Iterable[Contraction], optimize: Any = "auto") -> list[Any]:

@@ -13,7 +13,14 @@ from typing import Any
 
 from sympy import S
 
-from .contraction import Contraction, Path, contraction_path, nominal_length, path_cost
+from .contraction import (
+    Contraction,
+    Path,
+    carried_out,
+    contraction_path,
+    nominal_length,
+    path_cost,
+)
 from .indices import index_letter
 
 Labels = tuple[int, ...]
@@ -128,7 +135,6 @@ class _Product:
         path = self._path()
         for pair, (output, summed_next) in zip(path, self._outputs(path), strict=True):
             chosen = [self.factors[k] for k in pair]
-            self.factors = [f for k, f in enumerate(self.factors) if k not in pair]
             if len(chosen) == 1:
                 self._materialise(chosen[0])
                 self.factors.append(self._reduce(chosen[0], output))
@@ -140,7 +146,7 @@ class _Product:
                 result.parts = chosen[0].parts + chosen[1].parts
                 self.program.remember(result)
                 self.factors.append(result)
-        result = self.factors[0]
+        result = self.factors[-1]
         self._materialise(result)
         value = arrange(self.program, result.value, result.labels, self.output)
         if self.scalar is not None:
@@ -208,21 +214,17 @@ class _Product:
 
     def _outputs(self, path: Path) -> list[tuple[Labels, set[int]]]:
         """For each step the indices of its result, and those that the step after it sums."""
-        pending = [(-1, factor.labels) for factor in self.factors]
+        labels = [factor.labels for factor in self.factors]
         outputs: list[tuple[Labels, set[int]]] = []
-        for step, pair in enumerate(path):
-            chosen = [pending[k] for k in pair]
-            pending = [term for k, term in enumerate(pending) if k not in pair]
-            output = self.output
-            if pending:
-                rest = set(self.output).union(*[labels for _, labels in pending])
-                found = dict.fromkeys(sum([labels for _, labels in chosen], ()))
-                output = tuple(i for i in found if i in rest)
-            for origin, labels in chosen:
-                if origin >= 0:
-                    outputs[origin][1].update(set(labels) - set(output))
+        for pair, _, kept in carried_out(labels, self.output, path):
+            last = len(outputs) == len(path) - 1
+            found = dict.fromkeys(i for k in pair for i in labels[k])
+            output = self.output if last else tuple(i for i in found if i in kept)
+            for k in pair:
+                if k >= len(self.factors):
+                    outputs[k - len(self.factors)][1].update(set(labels[k]) - set(output))
             outputs.append((output, set()))
-            pending.append((step, output))
+            labels.append(output)
         return outputs
 
     # --- before any pair
