@@ -22,13 +22,15 @@ NOMINAL_LENGTH = 100
 ENTRY = 3
 # The same in the search for an order: matrix products multiply much faster than memory is written.
 WRITE = 16
-# Dynamic programming over contraction orders is exact, but takes long beyond this; with outer
-# products, which pay where operands share an index of the result, even sooner; and where one operand
-# shares indices with many others, or many do with many.
+# Dynamic programming over contraction orders is exact, but takes long beyond so many operands; with
+# outer products, which pay where operands share an index of the result, even sooner; and where one
+# operand shares indices with many others, or many do with many.
 MAX_DP_OPERANDS = 16
 MAX_OUTER_OPERANDS = 8
 MAX_NEIGHBOURS = 9
 MAX_PAIRS = 72
+# In so small a product an operand of fewer entries isn't contracted before the search.
+SHORT_LEAF = 16
 # Lengths that are tried to see whether an order depends on them, how often when there are several,
 # and how much worse than the best an order may be.
 TRIED = (3, 30, 1000)
@@ -96,17 +98,15 @@ Labels = frozenset[int]
 
 def _searched(terms: list[Labels], output: Labels, size: Mapping[int, int]) -> Path:
     """Dynamic programming where it ends soon, a greedy search elsewhere."""
-    if len(terms) <= MAX_OUTER_OPERANDS:
-        # "optimal" rates an outer product with a summed index too low; "dp" doesn't.
-        search = opt_einsum.DynamicProgramming(minimize=f"combo-{WRITE}", search_outer=True)
-        return _numbered(search(terms, output, size), range(len(terms)))
     steps, left, terms = _without_leaves(terms, output, size)
     if len(left) == 1:
         return steps
     remaining = [terms[number] for number in left]
     search = opt_einsum.paths.greedy
     if len(left) <= MAX_DP_OPERANDS and _is_sparse(remaining):
-        search = opt_einsum.DynamicProgramming(minimize=f"combo-{WRITE}")
+        # "optimal" rates an outer product with a summed index too low; "dp" doesn't.
+        outer = len(left) <= MAX_OUTER_OPERANDS
+        search = opt_einsum.DynamicProgramming(minimize=f"combo-{WRITE}", search_outer=outer)
     return steps + _numbered(search(remaining, output, size), left, len(terms))
 
 
@@ -116,12 +116,11 @@ def _without_leaves(
     """The steps that are right whatever the others are, what they leave, and the labels of all
     operands and results: operands with the same labels are multiplied, and one that has labels
     with a single other operand only is summed with that, the longest first. Doing so later would
-    make each step up to there dearer, at most the first one cheaper."""
+    make each step up to there dearer by the length of the leaf, at most the first one cheaper: a
+    short leaf of a small product is left to the search."""
+    shortest = SHORT_LEAF if len(terms) <= MAX_OUTER_OPERANDS else 0
     found = list(terms)
-    holders: dict[int, set[int]] = {}
-    for number, own in enumerate(found):
-        for label in own:
-            holders.setdefault(label, set()).add(number)
+    holders = _holders(found)
     same: dict[Labels, int] = {}
     alive = set(range(len(found)))
     pending = deque(sorted(alive, key=lambda k: -prod(size[i] for i in found[k])))
@@ -134,9 +133,10 @@ def _without_leaves(
         partner = same.setdefault(own, number)
         if partner == number or partner not in alive:
             same[own] = partner = number
-            others = {k for label in own for k in holders[label]} if not own & output else ()
-            if len(others) == 2 and all(len(holders[label]) == 2 for label in own):
-                partner = next(k for k in others if k != number)
+            summed = not own & output and all(len(holders[label]) == 2 for label in own)
+            if summed and prod(size[i] for i in own) >= shortest:
+                others = set().union(*[holders[label] for label in own]) - {number}
+                partner = others.pop() if len(others) == 1 else number
         if partner == number:
             continue
         steps.append((min(number, partner), max(number, partner)))
@@ -153,13 +153,19 @@ def _without_leaves(
     return steps, sorted(alive), found
 
 
-def _is_sparse(terms: Sequence[Labels]) -> bool:
-    """Whether operands share indices with few others: the time of dynamic programming grows with
-    the number of connected groups of operands."""
+def _holders(terms: Sequence[Labels]) -> dict[int, set[int]]:
+    """For each label the numbers of the operands that have it."""
     holders: dict[int, set[int]] = {}
     for number, own in enumerate(terms):
         for label in own:
             holders.setdefault(label, set()).add(number)
+    return holders
+
+
+def _is_sparse(terms: Sequence[Labels]) -> bool:
+    """Whether operands share indices with few others: the time of dynamic programming grows with
+    the number of connected groups of operands."""
+    holders = _holders(terms)
     neighbours = [len(set().union(*[holders[i] for i in own])) - 1 for own in terms]
     return max(neighbours) <= MAX_NEIGHBOURS and sum(neighbours) <= MAX_PAIRS
 
