@@ -10,7 +10,7 @@ from sympy_einsum.contraction import carried_out, contraction_path, path_cost
 
 SAMPLES = 150
 # Function calls that a search may take: a fraction of a second.
-MAX_CALLS = 200_000
+MAX_CALLS = 500_000
 
 
 def random_network(generator):
