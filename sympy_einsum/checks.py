@@ -12,7 +12,7 @@ def check_shapes(arguments, asarray=None, error=ValueError):
 
     Each argument is (name, value, shape). An entry of a shape is a number, the name of a length,
     or (text, names, function) for a length computed from others; the shape is None for an
-    argument that is a length itself.
+    argument that is a length itself. True and False count as 1 and 0: their sum is no "or".
     """
     lengths: dict = {}
     arrays = []
@@ -20,8 +20,20 @@ def check_shapes(arguments, asarray=None, error=ValueError):
         if shape is None:
             lengths.setdefault(name, (value, f"argument {name}"))
         listed = shape or hasattr(value, "__len__")
-        array = asarray(value) if listed and asarray is not None else value
+        if hasattr(value, "toarray"):
+            raise error(f"argument {name} is a sparse matrix; write out its zeros with .toarray()")
+        if hasattr(value, "filled") and hasattr(value, "mask") and value.mask.any():
+            raise error(f"argument {name} has masked entries; fill them, such as with .filled(0)")
+        try:
+            array = asarray(value) if listed and asarray is not None else value
+        except (TypeError, ValueError) as failure:
+            raise error(f"argument {name} is no array of numbers: {failure}") from None
         given = tuple(getattr(array, "shape", ()))
+        kind = getattr(getattr(array, "dtype", None), "kind", "")
+        if listed and (kind in tuple("USMm") or (kind == "O" and not given)):
+            raise error(f"argument {name} must be an array of numbers, not {value!r:.80}")
+        if kind == "b" and asarray is not None:
+            array = array + 0
         if len(given) != len(shape or ()):
             raise error(
                 f"argument {name} must have order {len(shape or ())}, but an array of order "

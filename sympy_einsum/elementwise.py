@@ -193,7 +193,7 @@ def as_operand(value: Any) -> Any:
         return value
     if isinstance(value, str):
         raise TensorError(f"{value!r} is a string; write an expression, or use parse for text")
-    if isinstance(value, (np.ndarray, np.generic, list, tuple)):
+    if isinstance(value, (np.ndarray, np.generic, list, tuple)) or hasattr(value, "toarray"):
         return Constant(value)
     if isinstance(value, (bool, int, float, complex)):
         return sympify(int(value) if isinstance(value, bool) else value)

@@ -1,18 +1,22 @@
 """From expressions to a Python function: plan, source text, compiled function, argument checks.
 
-May import: plan, source, backends, checks. No string that a user chose reaches the compiler.
+May import: plan, source, backends, bounds, checks. No string that a user chose reaches the
+compiler.
 """
 
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
+from numbers import Number
 from typing import Any
 
 from sympy import Integer, Symbol
 
 from .backends import BACKENDS
+from .bounds import position_bounds
 from .checks import check_shapes
 from .contraction import deciding_lengths, nominal_length
 from .cost import cost
@@ -215,38 +219,72 @@ class _Program:
         """The source of a function with a body."""
         return module_text(self.backend, name, self.signature.arguments, lines)
 
-    def body(self, plan: Plan, reuse: bool = True) -> Body:
+    def body(self, plan: Plan, reuse: bool = True, careful: bool = False) -> Body:
         """The body of the function that computes a plan."""
         reused = overwritten(plan) if reuse and self.backend.reuses else {}
-        return function_body(self.signature, plan, self.layout, self.backend, reused)
+        return function_body(self.signature, plan, self.layout, self.backend, reused, careful)
 
     def checks(self, error: str) -> list[str]:
         """The lines that check the arguments."""
-        return self.signature.checks(self.backend, error)
+        return self.signature.checks(self.backend, error, position_bounds(self.exprs))
 
     def source(self, body: Body) -> str:
         """The source of a function with a body."""
         return self.text("function", body.reads + body.lines)
 
     def compiled(self, plan: Plan, body: Body, checks: Sequence[str] = ()) -> Any:
-        """The function that computes a plan. Where it overwrites operands, arguments of several
-        types are left to one that doesn't."""
-        lines, namespace = body.lines, {**body.constants, **CHECKING}
-        if self.backend.reuses and overwritten(plan):
-            namespace["plain"] = self._plain(plan)
-            call = f"return plain({', '.join(self.signature.arguments)})"
-            lines = ["try:", *[f"    {line}" for line in lines], "except TypeError:", f"    {call}"]
+        """The function that computes a plan; after an error it looks for another way."""
+        lines = [
+            "try:",
+            *[f"    {line}" for line in body.lines],
+            "except (TypeError, ArithmeticError, IndexError):",
+            f"    return again({', '.join(self.signature.arguments)})",
+        ]
+        namespace = {**body.constants, **CHECKING, "again": _SecondTry(self, plan)}
         return _compiled(self.text("function", [*(checks or body.reads), *lines]), namespace)
 
-    def _plain(self, plan: Plan) -> Any:
-        """The function that overwrites nothing, compiled when it is first called."""
 
-        @cache
-        def function() -> Any:
-            body = self.body(plan, reuse=False)
-            return _compiled(self.source(body), dict(body.constants))
+class _SecondTry:
+    """Called where a function has failed. Operands of several types can't be overwritten, and
+    Python's numbers can't be divided by zero: then other code, compiled when it is first needed,
+    computes the same. What is left is an error; it is explained if an argument is the cause."""
 
-        return lambda *values: function()(*values)
+    def __init__(self, program: _Program, plan: Plan):
+        self.program = program
+        self.plan = plan
+        self.functions: dict[bool, Any] = {}
+
+    def __call__(self, *values: Any) -> Any:
+        error: Any = sys.exc_info()[1]
+        for careful in (False, True):
+            if isinstance(error, ArithmeticError if careful else TypeError):
+                try:
+                    return self._function(careful)(*values)
+                except (TypeError, ArithmeticError, IndexError) as next_error:
+                    error = next_error
+        raise _explained(error, self.program.signature.symbols, values)
+
+    def _function(self, careful: bool) -> Any:
+        if careful not in self.functions:
+            body = self.program.body(self.plan, reuse=False, careful=careful)
+            self.functions[careful] = _compiled(self.program.source(body), dict(body.constants))
+        return self.functions[careful]
+
+
+def _explained(error: Exception, symbols: Sequence[Any], values: Sequence[Any]) -> Exception:
+    """What is wrong with the arguments; else the error itself."""
+    if isinstance(error, IndexError):
+        return ShapeError(f"a position is outside of its axis: {error}")
+    for symbol, value in zip(symbols, values, strict=True):
+        kind = getattr(getattr(value, "dtype", None), "kind", "")
+        if not hasattr(value, "dtype") and not isinstance(value, Number):
+            return TensorError(f"argument {symbol.name} must be a number, not {value!r:.80}")
+        if kind in tuple("OUSMmVbc") or (kind == "f" and value.dtype.itemsize not in (4, 8)):
+            return UnsupportedError(
+                f"no code for argument {symbol.name}, of type {value.dtype}: {error}; convert it, "
+                "such as with .astype(float)"
+            )
+    return error
 
 
 class _Variants(dict[Any, Any]):

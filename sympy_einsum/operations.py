@@ -488,9 +488,10 @@ def _keep(reduced: Any, A: Any, axes: list[int]) -> Any:
 
 
 def mean(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The mean over the given axes."""
+    """The mean over the given axes; that of no entries is nan, as in NumPy."""
     A = as_operand(A)
-    return divide(sum_(A, axis, keepdims), _count(A, axis))
+    total, count = sum_(A, axis, keepdims), _count(A, axis)
+    return filled(S.NaN, shape_of(total)) if count.is_zero else divide(total, count)
 
 
 def _count(A: Any, axis: Any) -> Expr:

@@ -25,9 +25,9 @@ from .operations import shape_of
 # Names that generated code uses itself.
 RESERVED = {"np", "numpy", "scipy", "special", "jax", "jnp", "torch", "cp", "cupyx", "da", "math"}
 RESERVED |= {"adjugate", "logsumexp", "softmax", "sigmoid", "softplus", "add_transposed", "dtype"}
-RESERVED |= {"weighted_gram", "peak", "select", "plain", "TypeError"}
+RESERVED |= {"weighted_gram", "peak", "select", "again", "TypeError", "ArithmeticError"}
 RESERVED |= {"fits", "check_shapes", "variants", "device", "function", "ShapeError"}
-RESERVED |= {"AttributeError", "ValueError", "hasattr", "int", "len", "slice", "type"}
+RESERVED |= {"AttributeError", "IndexError", "ValueError", "hasattr", "int", "len", "slice", "type"}
 # Constant arrays up to this many entries are written into the source.
 MAX_WRITTEN = 1000
 # Texts up to this length stand inside the one that uses them.
@@ -91,9 +91,10 @@ class Signature:
                 lines.append(f"{', '.join(targets)} = {name}.shape")
         return lines
 
-    def checks(self, backend: Any, error: str) -> list[str]:
-        """The lines that verify orders and lengths: a quick test, and on its failure the whole
-        check, which converts what isn't an array or says what is wrong."""
+    def checks(self, backend: Any, error: str, bounds: Sequence[Any]) -> list[str]:
+        """The lines that verify orders, lengths and bounds, which mustn't be negative: a quick
+        test, and on its failure the whole check, which converts what isn't an array or says what
+        is wrong."""
         tests, reads, entries = [], [], []
         lengths = {s for own in self.symbols for n in shape_of(own) for s in n.free_symbols}
         tensors = [symbol for symbol in self.symbols if shape_of(symbol)]
@@ -101,6 +102,7 @@ class Signature:
         if types and tensors:
             types_of = [f"type({self.names[symbol]})" for symbol in tensors]
             tests.append(f"{' is '.join(types_of)} is {types}")
+            tests += [f'{self.names[symbol]}.dtype.kind in "iufc"' for symbol in tensors]
         for symbol in self.symbols:
             name, shape = self.names[symbol], shape_of(symbol)
             own = {axis: s for s, (first, axis) in self.axes.items() if first is symbol}
@@ -116,6 +118,9 @@ class Signature:
             entries.append(f"({symbol.name!r}, {name}, {described})")
         if not tests and not reads:
             return []
+        given = [bound for bound in bounds if bound.free_symbols <= self.axes.keys()]
+        texts = [size_text(bound, self.names, backend) for bound in given]
+        tests += [f"{text} >= 0" for text in texts]
         names = ", ".join(self.arguments) + ("," if len(self.arguments) == 1 else "")
         lines = [
             "try:",
@@ -128,7 +133,11 @@ class Signature:
             *[f"        {entry}," for entry in entries],
             f"    ), {backend.asarray}, {error})",
         ]
-        return lines + [f"    {line}" for line in self.read_lengths(self.axes)]
+        lines += [f"    {line}" for line in self.read_lengths(self.axes)]
+        for text in texts:
+            problem = f"positions lie outside of their axis unless {text} >= 0, but it is"
+            lines += [f"    if {text} < 0:", f'        raise {error}(f"{problem} {{{text}}}")']
+        return lines
 
     def documented(self, backend: Any) -> list[str]:
         """A line for each argument."""
@@ -198,12 +207,14 @@ class Writer:
         backend: Any,
         prefix: str = "t",
         reuse: Mapping[int, int] = MappingProxyType({}),
+        careful: bool = False,
     ):
         self.plan = plan
         self.reuse = reuse
         self.names = names
         self.backend = backend
         self.prefix = prefix
+        self.careful = careful
         self.constants: dict[str, np.ndarray] = {}
         self._texts: list[tuple[str, int]] = []
         # Scalar code is printed once, with places for its operands.
@@ -290,7 +301,8 @@ class Writer:
         if op == "argument":
             if params[0] not in self.names:
                 self._size(params[0])
-            return self.names[params[0]]
+            name = self.names[params[0]]
+            return self.backend.number(name) if self.careful and not shape_of(params[0]) else name
         if op == "constant":
             return self._constant(params[0].array)
         if op in ("zeros", "writable", "full"):
@@ -432,23 +444,36 @@ def function_body(
     layout: Callable[[Sequence[str]], str],
     backend: Any,
     reuse: Mapping[int, int],
+    careful: bool = False,
 ) -> Body:
-    """The body of a function that computes a plan, writing over operands where ``reuse`` says."""
-    writer = Writer(plan, signature.names, backend, reuse=reuse)
+    """The body of a function that computes a plan, writing over operands where ``reuse`` says;
+    a careful one computes with the library's numbers, for which division by zero is no error."""
+    writer = Writer(plan, signature.names, backend, reuse=reuse, careful=careful)
     steps, results = with_fewer_names(*writer.write())
+    tensors = [signature.names[s] for s in signature.symbols if shape_of(s)]
+    if tensors:
+        pairs = zip(plan.results, results, strict=True)
+        results = [backend.number(t) if _is_fixed(plan, k, signature) else t for k, t in pairs]
     lines = [f"{target} = {text}" if target else text for target, text, _ in steps]
     lines.append(f"return {layout(results)}")
     body = "\n".join(lines)
     for number, (_, _, shape) in enumerate(steps):
         if shape:
             lines[number] += f"  # {shape_text(shape, signature.names, backend)}"
-    tensors = [signature.names[s] for s in signature.symbols if shape_of(s)]
     used = {step.params[0] for step in plan.instructions if step.op == "argument"}
     scalars = [signature.names[s] for s in signature.symbols if s in used and not shape_of(s)]
     lines[:0] = backend.opening(body, tensors, scalars)
     words = set(re.findall(r"\w+", body))
     wanted = [s for s in signature.axes if signature.names[s] in words]
     return Body(signature.read_lengths(wanted), lines, writer.constants)
+
+
+def _is_fixed(plan: Plan, number: int, signature: Signature) -> bool:
+    """Whether a value is a number that depends on no argument, but maybe on axis lengths."""
+    op, inputs, params, _ = plan.instructions[number]
+    if op == "argument":
+        return params[0] in signature.axes
+    return op == "scalar" and all(_is_fixed(plan, k, signature) for k in inputs)
 
 
 def shape_text(shape: Sequence[Any], names: dict[Any, str], backend: Any) -> str:

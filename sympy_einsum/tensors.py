@@ -137,10 +137,42 @@ class Zeros(TensorExpr):
         return cls._intern((), (shape,), shape) if shape else S.Zero
 
 
+def as_numbers(value: Any) -> np.ndarray:
+    """A plain array of numbers from what holds some."""
+    kind = type(value).__name__
+    if hasattr(value, "toarray"):
+        raise TensorError(f"a sparse {kind} is no tensor; write out its zeros with .toarray()")
+    if np.ma.is_masked(value):
+        raise TensorError(
+            "a masked array would lose its mask; fill it, .filled(0), or multiply by the weights 0 "
+            "and 1"
+        )
+    if isinstance(value, np.matrix):
+        raise TensorError("products of a numpy.matrix mean something else; give its array, .A")
+    try:
+        values = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise TensorError(
+            f"this {kind} is no array of numbers ({error}); give nested lists of equal lengths, or "
+            "put tensors side by side with stack"
+        ) from None
+    if values.dtype.kind not in "biufc":
+        raise UnsupportedError(
+            f"an array of type {values.dtype} can't be a constant; give it numbers"
+        )
+    return values
+
+
 class Constant(TensorExpr):
     """A real or complex array of numbers as a tensor expression.
 
-    The array is copied; two constants with the same type, shape and entries are one object.
+    The array is copied; two constants with the same type, shape and entries are one object. An
+    array without axes is a SymPy number, True and False are 1 and 0.
+
+    Raises
+    ======
+
+    TensorError : it is no array of numbers: ragged lists, sparse matrices, masked entries, objects
 
     >>> import sympy_einsum as se
     >>> se.Constant([[1.0, 2.0]]).shape
@@ -151,13 +183,9 @@ class Constant(TensorExpr):
     _data_digest = staticmethod(data_digest)  # not cached: it would keep the arrays alive
 
     def __new__(cls, array: Any) -> Any:
-        values = np.asarray(array)
-        if values.dtype.kind not in "biufc":
-            raise UnsupportedError(
-                f"an array of type {values.dtype} can't be a constant; give it numbers"
-            )
+        values = as_numbers(array)
         if values.ndim == 0:
-            return sympify(values.item())
+            return sympify(values.item() if values.dtype.kind != "b" else int(values))
         return cls._build((), (values.shape, values.dtype.str, values.tobytes()))
 
     @classmethod

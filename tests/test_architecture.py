@@ -91,6 +91,7 @@ LAYERS = [
     "backends",
     "source",
     "stock",
+    "bounds",
     "checks",
     "lambdify",
     "verification",

@@ -100,6 +100,10 @@ class Backend:
         """The same for every entry of arrays."""
         return self.scalar(operands, expr)
 
+    def number(self, name: str) -> str:
+        """A number of Python's as one of the library's, of the arguments' type."""
+        return self.spell(f"np.asarray({name}, dtype=np.result_type(dtype, {name}))[()]")
+
     # --- axes
 
     def transpose(self, operands: Texts, axes: Sequence[int]) -> str:

@@ -95,6 +95,10 @@ def softmax(x, axes):
             return str(expr) if expr.is_Integer else repr(float(expr))
         return super().scalar(operands, expr)
 
+    def number(self, name: str) -> str:
+        """A number of Python's as a tensor without axes."""
+        return f"torch.as_tensor({name}, dtype=dtype, device=device)"
+
     def transpose(self, operands: Texts, axes: Sequence[int]) -> str:
         """The axes in another order."""
         if list(axes) == [1, 0]:
