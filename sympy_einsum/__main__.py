@@ -13,8 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import sympy
-from numpy.linalg import LinAlgError
-from sympy import Expr, Integer, Symbol
+from sympy import Expr, Symbol
 
 from .differentiation import diff
 from .errors import TensorError
@@ -100,7 +99,7 @@ def make_report(arguments: argparse.Namespace) -> Report:
         shape=_strings(shape_of(derivative)),
         latex=sympy.latex(derivative),
         code=function.source,
-        check=_check(lower, x, derivative, variables) if arguments.check else None,
+        check=_check(lower, x, derivative) if arguments.check else None,
     )
 
 
@@ -115,15 +114,11 @@ def _unbound_lengths(exprs: Sequence[Any], symbols: Iterable[Any]) -> list[Symbo
     return sorted({s for e in exprs for s in e.free_symbols} - bound, key=str)
 
 
-def _check(y: Any, x: Any, derivative: Any, variables: dict[str, Any]) -> dict[str, Any]:
+def _check(y: Any, x: Any, derivative: Any) -> dict[str, Any]:
     """The outcome of the comparison with finite differences on random data."""
-    # Variables that vanished don't bring their lengths along.
-    left = {x} | (set(variables.values()) & (y.free_symbols | derivative.free_symbols))
-    unbound = _unbound_lengths([y, derivative], left)
-    lengths = {n: Integer(k) for k, n in enumerate(unbound, start=3)}
     try:
-        error = check_derivative(y.xreplace(lengths), x, derivative.xreplace(lengths))
-    except (TensorError, LinAlgError) as failure:
+        error = check_derivative(y, x, derivative)
+    except TensorError as failure:
         return {"passed": False, "max_relative_error": None, "message": f"failed: {failure}"}
     message = f"passed, max relative error {error:.1e} against finite differences"
     return {"passed": True, "max_relative_error": error, "message": message}

@@ -5,59 +5,150 @@ May import: differentiation, simplify, lambdify, operations.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from sympy import Integer, S, Symbol
 
 from .differentiation import diff
 from .elementwise import as_operand
 from .errors import TensorError, UnsupportedError
 from .lambdify import lambdify
+from .lengths import same_length
+from .linalg import MatrixFunction
+from .nodes import TensorExpr, data_expressions
 from .operations import add, multiply, order_of, shape_of
 from .simplify import normal_form
-from .tensors import Zeros
+from .tensors import Selection, TensorSymbol, Unit, Zeros
+from .traversal import postorder
 
 TOLERANCE = 1e-5
-# Sets of random data that are tried for each set on which the expressions have to be finite.
+# Sets of random data that are tried for each that is used.
 ATTEMPTS = 20
+# Sets of random data on which expressions that may be equal are compared.
+SAMPLES = 6
+# Matrices that are inverted may lose four digits, not more.
+MAX_CONDITION = 1e4
+# Up to so many lengths are all different; the tensors of more would be too large.
+MAX_DIFFERENT = 6
 
 
-def random_arguments(symbols: Sequence[Any], seed: int, positive: bool = False) -> list[Any]:
-    """Random values for symbols that respect their assumptions; all lengths are different."""
-    rng = np.random.default_rng(seed)
-    lengths: dict[Any, int] = {}
-    for symbol in symbols:
-        for length in shape_of(symbol):
-            for s in sorted(length.free_symbols, key=str):
-                lengths.setdefault(s, 2 + len(lengths))
-    return [_random_value(symbol, lengths, rng, positive) for symbol in symbols]
+class Samples:
+    """Random data on which some expressions are finite and the matrices that they invert are
+    well-conditioned. Axis lengths come in several orders, so that some matrix that is tall in one
+    sample is wide in the next."""
+
+    def __init__(self, exprs: Sequence[Any], first: Sequence[Any] = ()):
+        nodes = [node for node in postorder(exprs) if isinstance(node, TensorExpr)]
+        found = {s for e in exprs for s in e.free_symbols} - {*first}
+        tensors = [s for s in (*first, *found) if isinstance(s, TensorSymbol)]
+        shapes = {s for e in (*nodes, *tensors) for n in e.shape for s in n.free_symbols}
+        data = {s for node in nodes for e in data_expressions(node.data) for s in e.free_symbols}
+        cuts = [node.data[1] for node in nodes if isinstance(node, (Unit, Selection))]
+        self.positions = {s for start in cuts for s in start.free_symbols} - shapes
+        self.lengths = sorted(shapes.union(data) - self.positions - {*tensors}, key=str)
+        others = sorted(found.union(self.positions) - {*self.lengths}, key=str)
+        self.symbols = [*first, *others, *self.lengths]
+        self.matrices = list(
+            dict.fromkeys(node.operands[0] for node in nodes if isinstance(node, MatrixFunction))
+        )
+        self.count = len(exprs)
+        self.function = lambdify(self.symbols, [*exprs, *self.matrices], optimize=False)
+
+    def draw(self, samples: int) -> Iterator[tuple[list[Any], list[np.ndarray]]]:
+        """So many sets of arguments, if they are found, with the values of the expressions."""
+        tried = (self.arguments(seed) for seed in range(ATTEMPTS * samples))
+        pairs = ((values, self.values(values)) for values in tried if values is not None)
+        yield from islice(((v, results) for v, results in pairs if results is not None), samples)
+
+    def arguments(self, seed: int) -> list[Any] | None:
+        """Random values for the symbols that respect their assumptions; every other set is
+        positive throughout."""
+        rng = np.random.default_rng(seed)
+        count = len(self.lengths)
+        different = count if count <= MAX_DIFFERENT else 2
+        order = range(count) if seed == 0 else rng.permutation(count)
+        sizes = [Integer(2 + seed // 8 + int(k) % different) for k in order]
+        lengths: dict[Any, Integer] = dict(zip(self.lengths, sizes, strict=True))
+        for symbol in sorted(self.positions, key=str):
+            lengths[symbol] = Integer(rng.integers(2))
+        values = []
+        for symbol in self.symbols:
+            shape = [n.xreplace(lengths) for n in shape_of(symbol)]
+            if any(n.is_negative for n in shape):
+                return None
+            given = lengths.get(symbol)
+            drawn = _random_value(symbol, tuple(map(int, shape)), rng, seed % 2 == 1)
+            values.append(drawn if given is None else int(given))
+        return values
+
+    def values(self, arguments: Sequence[Any]) -> list[np.ndarray] | None:
+        """The values of the expressions; None where the arguments are of no use."""
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                found = [np.asarray(value) for value in self.function(*arguments)]
+        except (ArithmeticError, np.linalg.LinAlgError, IndexError, ValueError):
+            return None  # not a point where the expressions have a value
+        if not all(np.all(np.isfinite(value)) for value in found):
+            return None
+        return found[: self.count] if all(map(_is_regular, found[self.count :])) else None
 
 
-def _random_value(symbol: Any, lengths: dict[Any, int], rng: Any, positive: bool) -> Any:
-    if not order_of(symbol):
+def _is_regular(matrix: np.ndarray) -> bool:
+    """Whether a matrix is far from singular ones."""
+    singular = np.linalg.svd(matrix.astype(float), compute_uv=False)
+    return bool(singular.min(initial=np.inf) * MAX_CONDITION >= singular.max(initial=0))
+
+
+def _random_value(symbol: Any, shape: tuple[int, ...], rng: Any, positive: bool) -> Any:
+    if isinstance(symbol, Symbol) or not shape:
         if symbol.is_integer:
             return int(rng.integers(2, 6))
         value = rng.uniform(0.3, 1.7)
-        return value if positive or symbol.is_positive else value * rng.choice([-1.0, 1.0])
-    shape = tuple(int(length.xreplace(lengths)) for length in symbol.shape)
-    array = rng.uniform(0.3, 1.7, shape) if positive else rng.standard_normal(shape)
-    return _with_structure(array, symbol.data[2])
+        is_free = not (positive or symbol.is_positive or symbol.is_nonnegative)
+        return value * rng.choice([-1.0, 1.0]) if is_free else value
+    structure = set(symbol.data[2])
+    if positive or structure & {"positive", "nonnegative"}:
+        value = rng.uniform(0.3, 1.7, shape)
+        if len(shape) == 2:
+            np.fill_diagonal(value, value.diagonal() + 2)
+    else:
+        value = rng.standard_normal(shape)
+        if len(shape) == 2 and value.size:
+            left, singular, right = np.linalg.svd(value, full_matrices=False)
+            value = left * rng.uniform(0.5, 1.5, singular.shape) @ right
+    return _with_structure(value, structure)
 
 
-def _with_structure(value: np.ndarray, structure: tuple[str, ...]) -> np.ndarray:
-    if "positive" in structure or "nonnegative" in structure:
-        value = np.abs(value) + 0.1
+def _with_structure(value: np.ndarray, structure: set[str]) -> np.ndarray:
+    """The nearest thing with a structure."""
+    if "diagonal" in structure:
+        entries = value.diagonal() + np.copysign(0.3, value.diagonal())
+        return np.diag(abs(entries) if "psd" in structure else entries)
     if "psd" in structure:
-        return value @ value.T + 0.1 * np.eye(len(value))
-    if "symmetric" in structure:
-        return value + value.T
-    return np.diag(np.diag(value)) if "diagonal" in structure else value
+        return value @ value.T
+    return value + value.T if "symmetric" in structure else value
+
+
+class Difference(NamedTuple):
+    """Where a derivative is furthest from finite differences: the relative error, the entry of
+    the derivative, and both values."""
+
+    error: float
+    entry: tuple[int, ...]
+    derivative: float
+    differences: float
 
 
 def check_derivative(y: Any, x: Any, d: Any = None, samples: int = 3) -> float:
     """Compare a derivative with central finite differences on random data.
+
+    A variable that is declared symmetric, diagonal or psd is moved in directions that keep that
+    structure: in others the function isn't defined.
 
     Parameters
     ==========
@@ -75,7 +166,8 @@ def check_derivative(y: Any, x: Any, d: Any = None, samples: int = 3) -> float:
     Raises
     ======
 
-    TensorError : the error is above 1e-5, or no data were found on which y is finite
+    TensorError : the error is above 1e-5 (the message names the worst entry and both values), or
+        no data were found on which y is finite and smooth
 
     Examples
     ========
@@ -94,30 +186,79 @@ def check_derivative(y: Any, x: Any, d: Any = None, samples: int = 3) -> float:
             f"a derivative of shape {shape_of(y) + shape_of(x)} is expected, "
             f"not {shape_of(derivative)}"
         )
-    worst = 0.0
-    done = 0
-    for function, values in _finite_samples([y, derivative], samples, first=x):
-        error = _error(function, values)
-        if error is not None:
-            worst = max(worst, error)
-            done += 1
-    if not done:
+    data = Samples([y, derivative], first=[x])
+    tried = (_difference(data, x, values, slope) for values, (_, slope) in data.draw(ATTEMPTS))
+    found = list(islice((one for one in tried if one is not None), samples))
+    if not found:
         raise TensorError("no random data were found on which the expression is finite")
-    if worst > TOLERANCE:
-        raise TensorError(f"the derivative differs from finite differences by {worst:.2g}")
-    return worst
+    worst = max(found)
+    if worst.error > TOLERANCE:
+        entry = f"entry {list(worst.entry)}" if worst.entry else "it"
+        raise TensorError(
+            f"the derivative differs from finite differences by {worst.error:.2g}: {entry} is "
+            f"{worst.derivative:.6g}, and by finite differences {worst.differences:.6g}"
+        )
+    return worst.error
+
+
+def _difference(data: Samples, x: Any, values: list[Any], slope: np.ndarray) -> Difference | None:
+    """The worst entry on one set of data; None where the function isn't smooth nearby."""
+    point = np.asarray(values[0], dtype=float)
+    structure = set(x.data[2]) if isinstance(x, TensorSymbol) else set()
+    found, expected, places = [], [], []
+    for place in np.ndindex(point.shape):
+        if "diagonal" in structure and place[0] != place[1]:
+            continue
+        direction = np.zeros(point.shape)
+        direction[place] = 1
+        if structure & {"symmetric", "psd"}:
+            direction = (direction + direction.T) / 2
+        moved = _moved(data, values, point, direction)
+        if moved is None:
+            return None
+        expected.append(moved)
+        found.append(np.tensordot(slope, direction, axes=point.ndim))
+        places.append(place)
+    if not found:
+        return Difference(0.0, (), 0.0, 0.0)
+    derivative, differences = np.array(found), np.array(expected)
+    gaps = abs(derivative - differences)
+    if not gaps.size:
+        return Difference(0.0, (), 0.0, 0.0)
+    worst = np.unravel_index(int(gaps.argmax()), gaps.shape)
+    error = gaps[worst] / (1 + abs(differences).max())
+    entry = (*map(int, worst[1:]), *places[worst[0]])
+    return Difference(float(error), entry, float(derivative[worst]), float(differences[worst]))
+
+
+def _moved(data: Samples, values: list[Any], x: np.ndarray, direction: np.ndarray) -> Any:
+    """The derivative in a direction, by Richardson's extrapolation of two central differences,
+    with an error of order step**4; None where these two are far apart, as near a kink."""
+    step = 1e-3 * max(1.0, float(abs(x * (direction != 0)).max()))
+    slopes = []
+    for size in (step, step / 2):
+        ends = []
+        for moved in (x + size * direction, x - size * direction):
+            results = data.values([moved if x.ndim else float(moved), *values[1:]])
+            if results is None:
+                return None
+            ends.append(results[0])
+        slopes.append((ends[0] - ends[1]) / (2 * size))
+    coarse, fine = slopes
+    if np.max(abs(fine - coarse), initial=0) > 1e-3 * (1 + np.max(abs(fine), initial=0)):
+        return None
+    return (4 * fine - coarse) / 3
 
 
 def equal(a: Any, b: Any) -> bool | None:
-    """Whether two expressions are equal: decided by their normal form.
-
-    Where the normal forms differ, random data can show that the expressions do too.
+    """Whether two expressions are equal, as far as can be found out.
 
     Returns
     =======
 
-    True: the normal forms are the same. False: the shapes or the values at some random data
-    differ. None: neither, so nothing is known for certain (``sympy.Expr.equals`` does the same).
+    True if they have one normal form, where what both of them invert is invertible; False if
+    their shapes or their values on random data clearly differ, twice, on data where rounding
+    errors can't be the reason; None if neither is certain (``sympy.Expr.equals`` does the same).
 
     Examples
     ========
@@ -130,68 +271,29 @@ def equal(a: Any, b: Any) -> bool | None:
     (True, False)
     """
     a, b = as_operand(a), as_operand(b)
-    if shape_of(a) != shape_of(b):
+    if order_of(a) != order_of(b) or not all(map(same_length, shape_of(a), shape_of(b))):
         return False
+    if S.Zero in shape_of(a):
+        return True
     difference = normal_form(add(a, multiply(-1, b)))
     if difference == 0 or isinstance(difference, Zeros) or normal_form(a) is normal_form(b):
         return True
     try:
-        for function, values in _finite_samples([a, b], 3):
-            left, right = (np.asarray(part) for part in function(*values))
-            if np.abs(left - right).max() > TOLERANCE * (1 + np.abs(left).max()):
-                return False
+        data = Samples([a, b])
     except UnsupportedError:
-        pass  # no numerical code for some function
-    return None
+        return None  # no numerical code for some function
+    differing = (True for values, found in data.draw(SAMPLES) if _differ(data, values, *found))
+    return False if len(list(islice(differing, 2))) == 2 else None
 
 
-def _finite_samples(exprs: list[Any], samples: int, first: Any = None) -> Iterator[Any]:
-    """A function for the expressions, with random data on which their values are finite."""
-    wrt = [] if first is None else [first]
-    found = {s for e in exprs for s in e.free_symbols} - {*wrt}
-    in_shapes = {s for e in (*found, *wrt) for n in shape_of(e) for s in n.free_symbols}
-    symbols = [*wrt, *sorted(found - in_shapes, key=str)]
-    function = lambdify(symbols, exprs, optimize=False)
-
-    def finite(seed: int) -> list[Any] | None:
-        values = random_arguments(symbols, seed, seed % 2 == 1 or seed > 2 * samples)
-        try:
-            with np.errstate(all="ignore"):
-                results = function(*values)
-        except (np.linalg.LinAlgError, ZeroDivisionError):
-            return None  # not a point where the expressions have a value
-        return values if all(np.all(np.isfinite(r)) for r in results) else None
-
-    found_values = (finite(seed) for seed in range(ATTEMPTS * samples))
-    yield from islice(((function, v) for v in found_values if v is not None), samples)
-
-
-def _error(function: Any, values: list[Any]) -> float | None:
-    """The relative error on one set of data; None where the function isn't finite nearby."""
-    value, derivative = (np.asarray(part) for part in function(*values))
-    x = np.asarray(values[0], dtype=float)
-    differences = np.empty(value.shape + x.shape)
-    for position in np.ndindex(x.shape):
-        step = 1e-3 * max(1.0, abs(float(x[position])))
-        # Richardson's extrapolation of two central differences: an error of order step**4.
-        coarse, fine = (_central(function, values, x, position, h) for h in (step, step / 2))
-        differences[(..., *position)] = (4 * fine - coarse) / 3
-    if not np.all(np.isfinite(differences)):
-        return None
-    return float(
-        np.max(np.abs(derivative - differences), initial=0)
-        / (1 + np.max(np.abs(differences), initial=0))
+def _differ(data: Samples, values: list[Any], left: np.ndarray, right: np.ndarray) -> bool:
+    """Whether two values differ by more than rounding errors: those of single precision would be
+    other ones, and larger."""
+    gap = left - right
+    size = np.max(abs(gap), initial=0)
+    if size <= TOLERANCE * (1 + np.max(abs(left), initial=0)):
+        return False
+    short = data.values(
+        [v if isinstance(v, int) else np.asarray(v, np.float32)[()] for v in values]
     )
-
-
-def _central(
-    function: Any, values: list[Any], x: np.ndarray, position: tuple[int, ...], step: float
-) -> Any:
-    ends = []
-    for sign in (1, -1):
-        moved = x.copy()
-        moved[position] += sign * step
-        with np.errstate(all="ignore"):
-            shifted = function(moved if x.ndim else float(moved), *values[1:])
-        ends.append(np.asarray(shifted[0]))
-    return (ends[0] - ends[1]) / (2 * step)
+    return short is not None and bool(np.max(abs(short[0] - short[1] - gap)) < 0.1 * size)
