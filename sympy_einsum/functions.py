@@ -241,6 +241,7 @@ TABLE: dict[type, Row] = {
     sympy.Ei: Row("special.expi({0})"),
     sympy.expint: Row("special.expn({0}, {1})"),
     sympy.LambertW: Row("np.real(special.lambertw({0}))"),
+    sympy.zeta: Row("special.zeta({all})"),
     sympy.KroneckerDelta: Row("(1.0 * (({0}) == ({1})))"),
     sympy.conjugate: Row("np.conj({0})"),
     sympy.re: Row("np.real({0})"),

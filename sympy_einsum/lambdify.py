@@ -36,7 +36,7 @@ from .tensors import TensorSymbol
 # So many sets of axis lengths are remembered.
 MAX_VARIANTS = 1000
 # The backend for arrays by the package of their type; NumPy's mix with all of them.
-LIBRARIES = {"cupy": "cupy", "jax": "jax", "jaxlib": "jax", "torch": "torch", "dask": "dask"}
+LIBRARIES = {package: name for name, backend in BACKENDS.items() for package in backend.packages}
 # What the checks in generated code call.
 CHECKING = {"check_shapes": check_shapes, "ShapeError": ShapeError}
 
@@ -83,7 +83,8 @@ def lambdify(
     ======
 
     TensorError : an expression has a free symbol that is no argument
-    UnsupportedError : a function has no numerical code, or the backend doesn't exist
+    UnsupportedError : a function has no numerical code, the backend doesn't exist, or its library
+        isn't installed; the message names the extra to install
     ShapeError : (when called) an argument doesn't fit; the message names it, its axis and lengths
 
     Examples
@@ -107,15 +108,18 @@ def lambdify(
     deciding = deciding_lengths(plan.contractions, optimize)
     checks = program.checks("ShapeError") if check else []
     body = program.body(plan)
+    source = program.source(body)
+    program.backend.require(source)
     if deciding:
         names = [program.signature.names[s] for s in deciding]
         call = f"return variants[{', '.join(names)}]({', '.join(program.signature.arguments)})"
         reads = checks or program.signature.read_lengths(deciding)
         text = program.text("function", [*reads, call])
-        function = _compiled(text, {"variants": _Variants(program, deciding), **CHECKING})
+        function = _compiled(
+            text, {"variants": _Variants(program, deciding), **CHECKING}, program.backend
+        )
     else:
         function = program.compiled(plan, body, checks)
-    source = program.source(body)
     function.source = source
     function.cost = partial(plan_cost, plan)
     function.__doc__ = f"Generated from {len(program.exprs)} expression(s).\n\n{source}"
@@ -159,8 +163,7 @@ def codegen(args: Any, exprs: Any, backend: str = "numpy", *, name: str = "funct
         \"\"\"
     <BLANKLINE>
     """
-    if not isinstance(name, str) or (plain_names([Symbol(name)]) != [name] and name != "function"):
-        raise TensorError(f"the name of a function must be an identifier, not {name!r}")
+    _check_name(name, backend)
     program = _Program(args, exprs, backend, True, "auto", reserved=[name])
     body = program.body(program.plan())
     if body.constants:
@@ -172,6 +175,15 @@ def codegen(args: Any, exprs: Any, backend: str = "numpy", *, name: str = "funct
     if checks:
         text = text.replace(f"def {name}(", f"{inspect.getsource(check_shapes)}\n\ndef {name}(", 1)
     return text
+
+
+def _check_name(name: Any, backend: str) -> None:
+    reserved = BACKENDS[backend].reserved() if backend in BACKENDS else ()
+    if name == "function" or (
+        isinstance(name, str) and plain_names([Symbol(name)], reserved) == [name]
+    ):
+        return
+    raise TensorError(f"the name of a function must be an identifier, not {name!r}")
 
 
 class _Program:
@@ -193,7 +205,7 @@ class _Program:
         self.layout = _layout(exprs, self.exprs)
         self.shapes = [shape_of(expr) for expr in self.exprs]
         self.backend = BACKENDS[backend]()
-        self.signature = Signature(symbols, reserved)
+        self.signature = Signature(symbols, {*self.backend.reserved(), *reserved})
         self.cse = cse
         self.optimize = optimize
         if optimize is not False:
@@ -241,7 +253,8 @@ class _Program:
             f"    return again({', '.join(self.signature.arguments)})",
         ]
         namespace = {**body.constants, **CHECKING, "again": _SecondTry(self, plan)}
-        return _compiled(self.text("function", [*(checks or body.reads), *lines]), namespace)
+        text = self.text("function", [*(checks or body.reads), *lines])
+        return _compiled(text, namespace, self.backend)
 
 
 class _SecondTry:
@@ -267,7 +280,8 @@ class _SecondTry:
     def _function(self, careful: bool) -> Any:
         if careful not in self.functions:
             body = self.program.body(self.plan, reuse=False, careful=careful)
-            self.functions[careful] = _compiled(self.program.source(body), dict(body.constants))
+            text = self.program.source(body)
+            self.functions[careful] = _compiled(text, dict(body.constants), self.program.backend)
         return self.functions[careful]
 
 
@@ -337,8 +351,12 @@ def _by_arguments(compiled: Callable[[str], Any]) -> Any:
     return function
 
 
-def _compiled(text: str, namespace: dict[str, Any]) -> Any:
-    exec(compile(text, "<sympy_einsum>", "exec"), namespace)
+def _compiled(text: str, namespace: dict[str, Any], backend: Any) -> Any:
+    try:
+        exec(compile(text, "<sympy_einsum>", "exec"), namespace)
+    except ImportError as error:
+        package = (error.name or "").partition(".")[0]
+        raise UnsupportedError(f"{backend.how_to_install(package)} ({error})") from error
     return namespace["function"]
 
 

@@ -22,12 +22,10 @@ from .errors import TensorError, UnsupportedError
 from .instructions import VIEWS, Plan, broadcast_shape, origin
 from .operations import shape_of
 
-# Names that generated code uses itself.
-RESERVED = {"np", "numpy", "scipy", "special", "jax", "jnp", "torch", "cp", "cupyx", "da", "math"}
-RESERVED |= {"adjugate", "logsumexp", "softmax", "sigmoid", "softplus", "add_transposed", "dtype"}
-RESERVED |= {"weighted_gram", "peak", "select", "again", "TypeError", "ArithmeticError"}
-RESERVED |= {"fits", "check_shapes", "variants", "device", "function", "ShapeError"}
-RESERVED |= {"AttributeError", "IndexError", "ValueError", "hasattr", "int", "len", "slice", "type"}
+# Names that generated code uses itself, besides those of its backend.
+RESERVED = {"again", "dtype", "fits", "check_shapes", "variants", "function", "hasattr", "int"}
+RESERVED |= {"type", "ArithmeticError", "AttributeError", "IndexError", "ShapeError", "TypeError"}
+RESERVED |= {"ValueError"}
 # Constant arrays up to this many entries are written into the source.
 MAX_WRITTEN = 1000
 # Texts up to this length stand inside the one that uses them.
@@ -43,7 +41,7 @@ OPEN = {"add", "multiply", "elementwise", "scalar", "sum"}
 ENCLOSED = {"add", "multiply", "elementwise", "scalar", "dot", "vdot", "index", "cut", "sum"}
 
 
-def plain_names(symbols: Iterable[Any], reserved: Iterable[str] = ()) -> list[str]:
+def plain_names(symbols: Iterable[Any], reserved: Iterable[str]) -> list[str]:
     """An identifier for each symbol: its name where that is plain and unique, else its place."""
     taken = {*RESERVED, *reserved}
     names: list[str] = []
@@ -61,7 +59,7 @@ def plain_names(symbols: Iterable[Any], reserved: Iterable[str] = ()) -> list[st
 class Signature:
     """The arguments of a generated function, their names, and where the axis lengths come from."""
 
-    def __init__(self, symbols: Sequence[Any], reserved: Iterable[str] = ()):
+    def __init__(self, symbols: Sequence[Any], reserved: Iterable[str]):
         self.symbols = list(symbols)
         given = set(symbols)
         # The first axis that has each length.
@@ -243,7 +241,8 @@ class Writer:
                 binding = _body_binding(params[0], text)
             else:
                 binding = BINDING.get(op, ATOM if is_bracketed(text) else PRODUCT)
-            if op != "argument" and (number not in self._inside or len(text) > MAX_INLINE):
+            named = op == "argument" and text.isidentifier()
+            if not named and (number not in self._inside or len(text) > MAX_INLINE):
                 count += 1
                 name = f"{self.prefix}{count}"
                 steps.append((name, text, shape))
@@ -302,7 +301,8 @@ class Writer:
             if params[0] not in self.names:
                 self._size(params[0])
             name = self.names[params[0]]
-            return self.backend.number(name) if self.careful and not shape_of(params[0]) else name
+            careful = self.careful or self.backend.own_numbers
+            return self.backend.number(name) if careful and not shape_of(params[0]) else name
         if op == "constant":
             return self._constant(params[0].array)
         if op in ("zeros", "writable", "full"):
@@ -460,9 +460,7 @@ def function_body(
     for number, (_, _, shape) in enumerate(steps):
         if shape:
             lines[number] += f"  # {shape_text(shape, signature.names, backend)}"
-    used = {step.params[0] for step in plan.instructions if step.op == "argument"}
-    scalars = [signature.names[s] for s in signature.symbols if s in used and not shape_of(s)]
-    lines[:0] = backend.opening(body, tensors, scalars)
+    lines[:0] = backend.opening(body, tensors)
     words = set(re.findall(r"\w+", body))
     wanted = [s for s in signature.axes if signature.names[s] in words]
     return Body(signature.read_lengths(wanted), lines, writer.constants)
@@ -486,7 +484,7 @@ def module_text(backend: Any, name: str, arguments: Sequence[str], lines: Sequen
     """A whole source text: imports, supporting functions, and a function with its body."""
     header = f"def {name}({', '.join(arguments)}):"
     body = "\n".join(f"    {line}" if line else "" for line in lines)
-    support = "\n".join(text for key, text in backend.support.items() if key in body)
+    support = backend.used_support(body)
     imports = "\n".join(backend.used_imports(support + body))
     parts = [part for part in (imports, support.strip("\n"), *backend.module_parts()) if part]
     return "\n\n\n".join([*parts, f"{header}\n{body}\n"])

@@ -24,8 +24,9 @@ def _numpycode(self: TensorExpr, printer: Any, *args: Any) -> str:
     free = self.free_symbols
     known = {s for e in free for length in shape_of(e) for s in length.free_symbols}
     symbols = sorted(free - known, key=str)
+    reserved = NumpyExpressionBackend.reserved()
     for symbol in symbols:
-        if plain_names([symbol]) != [symbol.name]:
+        if plain_names([symbol], reserved) != [symbol.name]:
             raise UnsupportedError(
                 f"sympy.lambdify can't take the name {symbol.name!r} safely; use "
                 "sympy_einsum.lambdify"

@@ -18,6 +18,7 @@ from sympy import symbols
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
 from sympy_einsum.backends import BACKENDS
+from sympy_einsum.source import RESERVED
 
 m, n, k = symbols("m n k", integer=True, positive=True)
 t = symbols("t", real=True)
@@ -92,8 +93,14 @@ EXPRESSIONS = {
     "both": [se.logsumexp(X, axis=1), se.softmax(X, axis=1), se.logsumexp(x) * se.softmax(x)],
     "sigmoid": se.sigmoid(X) * se.softplus(Y),
     "maximum": se.Max(X, Y) + se.relu(X) + se.Abs(Y) + se.sign(X),
-    "choice": se.where(x > 0, x, x**2) if hasattr(se, "where") else x,
-    "erf": se.erf(x) + se.gamma(x**2 + 1) if hasattr(se, "gamma") else se.erf(x),
+    "choice": snp.where(snp.greater(x, 0), x, x**2) + snp.where(snp.less(x, 0), 0.1, 2),
+    "erf": se.erf(x) + se.gamma(x**2 + 1),
+    "gamma": se.gamma(x - 1.5) + se.loggamma(2 + x**2),
+    "numbers": sympy.sqrt(2) * x + sympy.log(2 * sympy.pi) + se.log(t) * se.Ones(n),
+    "a length as a number": (sympy.sqrt(n) * x + snp.std(x)) @ (sympy.log(n) * se.Delta(n)),
+    "integers": np.arange(1, 4) @ Z + Z @ np.array([2, 0, 1]),
+    "two numbers": se.logaddexp(t, 2) + sympy.Max(t, 1) + sympy.atan2(t, 3) * x,
+    "Bessel": se.besseli(0, x) + se.besseli(1, x),
     "order 0": c * x + c**2,
     "several": [logistic, [se.gradient(logistic, x)], (x, t)],
 }  # fmt: skip
@@ -234,19 +241,12 @@ def test_every_backend_is_here():
     assert set(LIBRARIES) == set(BACKENDS)
 
 
-UNSUPPORTED = {("torch", "erf")}
-
-
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_values(library, name):
     exprs = EXPRESSIONS[name]
     arguments = arguments_of(exprs)
     data = data_for(arguments)
     expected = flattened(se.lambdify(arguments, exprs)(*data))
-    if (library.name, name) in UNSUPPORTED:
-        with pytest.raises(se.UnsupportedError, match="gamma"):
-            se.lambdify(arguments, exprs, library.name)
-        return
     function = se.lambdify(arguments, exprs, library.name)
     found = flattened(function(*map(library.into, data)))
     for result, value in zip(found, expected, strict=True):
@@ -292,6 +292,102 @@ def test_results_do_not_touch_the_arguments(library):
     se.lambdify(arguments, exprs, library.name)(*given)
     for value, after in zip(data, given, strict=True):
         np.testing.assert_array_equal(library.back(after), value)
+
+
+INTEGERS = {
+    "product": A @ x,
+    "product of floats": se.exp(A) @ x,
+    "vectors": x @ se.tanh(x),
+    "einsum": se.einsum("mnk,mk->mn", C, se.sin(U)),
+    "solve": se.inv(A) @ x,
+    "sigmoid": se.sigmoid(x) + se.softplus(x) + se.relu(x),
+    "logaddexp": se.logaddexp(x, 0.5) + se.Max(x, sympy.Rational(1, 2)) + se.atan2(x, 2),
+    "special": se.erf(x) + se.gamma(x),
+    "number": t * x + sympy.sqrt(n),
+}
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_integers_and_mixed_types(library, name):
+    """NumPy promotes; so does everything else."""
+    arguments = [A, x, C, U, t]
+    integers = [np.round(value) for value in data_for(arguments)]
+    given = [np.array(3 + abs(value), int) for value in integers[:-1]]
+    given[0] += 5 * np.eye(3, dtype=int)
+    compute = se.lambdify(arguments, INTEGERS[name], library.name)
+    reference = se.lambdify(arguments, INTEGERS[name])
+    for kind in (int, np.float32, float):
+        data = [*given[:1], *[value.astype(kind) for value in given[1:]], 2]
+        found, expected = compute(*map(library.into, data)), reference(*data)
+        # torch makes single precision of integers.
+        np.testing.assert_allclose(library.back(found), expected, rtol=1e-5)
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def free_names(source):
+    """The names that the last function of a source finds outside of itself."""
+    function = ast.parse(source).body[-1]
+    names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+    own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    own |= {
+        argument.arg
+        for node in ast.walk(function)
+        if isinstance(node, (ast.FunctionDef, ast.Lambda))
+        for argument in node.args.args
+    }
+    return {node.id for node in names} - own, own
+
+
+SIZE_NAMES = {str(length) for length in SIZES}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_name_that_code_uses_is_reserved(backend):
+    reserved = RESERVED | BACKENDS[backend].reserved()
+    for exprs in EXPRESSIONS.values():
+        arguments = arguments_of(exprs)
+        found, own = free_names(se.codegen(arguments, exprs, backend))
+        names = {"X", *SIZE_NAMES, *(argument.name for argument in arguments)}
+        assert not {name for name in found - reserved if not re.fullmatch(r"fused\d+", name)}
+        assert {name for name in own - names if not re.fullmatch(r"t\d+|_", name)} <= reserved
+
+
+@pytest.mark.parametrize("backend", [name for name in BACKENDS if name != "cupy"])
+def test_tensors_may_have_any_name(backend):
+    library = LIBRARIES[backend]()
+    values = np.array([[3.0, 1.0], [0.5, 2.0]])
+    given = library.into(values)
+    for name in sorted(RESERVED | BACKENDS[backend].reserved() | {"sum", "max", "list", "print"}):
+        M, v = se.TensorSymbol(name, (n, n)), se.TensorSymbol(f"{name}_", (n,))
+        exprs = [
+            se.relu(M) + se.logaddexp(M, 1) + se.atan2(M, 2) + snp.heaviside(M, 0.5) + se.gamma(M),
+            se.inv(M) @ v + se.einsum("ii->i", M) + se.softmax(M, axis=1) @ v,
+            se.adj(M),
+            se.logdet(M),
+            sympy.sqrt(n) * v,
+            snp.where(snp.greater(M, 1), M, 2),
+        ]
+        found = se.lambdify([M, v], exprs, backend)(given, given[0])
+        X_, x_ = se.TensorSymbol("X", (n, n)), se.TensorSymbol("x", (n,))
+        renamed = [expr.xreplace({M: X_, v: x_}) for expr in exprs]
+        expected = se.lambdify([X_, x_], renamed)(values, values[0])
+        for result, value in zip(found, expected, strict=True):
+            np.testing.assert_allclose(library.back(result), value, rtol=1e-9)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_function_may_not_take_a_name_that_its_code_uses(backend):
+    for name in BACKENDS[backend].reserved():
+        with pytest.raises(se.TensorError, match="name of a function"):
+            se.codegen([x], se.exp(x), backend, name=name)
+
+
+def test_libraries_are_those_of_the_backends():
+    assert {package for name in BACKENDS for package in BACKENDS[name].packages} == {
+        "cupy", "jax", "jaxlib", "torch", "dask",
+    }  # fmt: skip
 
 
 def test_complex(library):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any, ClassVar
 
 from ..errors import UnsupportedError
@@ -46,7 +47,14 @@ class Backend:
 
     name = ""
     xp = "np"
+    # What code may import; the first is the library itself.
     imports: ClassVar[tuple[str, ...]] = ()
+    # The packages that its arrays come from.
+    packages: ClassVar[tuple[str, ...]] = ()
+    # The extra of ours that installs a package, where that isn't the package's name.
+    extras: ClassVar[Mapping[str, str]] = {}
+    # What else stands in a function: builtins, and names of its own.
+    words: ClassVar[set[str]] = {"bool"}
     # How arrays of this kind are recognised without a doubt, and made of anything else.
     array_type: str | None = None
     asarray = "None"
@@ -54,38 +62,80 @@ class Backend:
     # elementwise instructions are made one.
     reuses = False
     fuses = False
+    # Whether its functions take its own numbers only.
+    own_numbers = False
     # Functions by their SymPy name that are spelled otherwise than in the table.
     spellings: ClassVar[Mapping[str, str]] = {}
-    # Functions that the source brings along, by the text that calls them.
+    # Functions that the source brings along.
     support: ClassVar[Mapping[str, str]] = {}
-    # Names of NumPy or of SciPy's special functions that the library spells otherwise; None where
-    # it has none.
+    # Names of NumPy or of SciPy's special functions that the library spells otherwise, or such a
+    # name with the order that is its first argument; None where it has none.
     renamed: ClassVar[Mapping[str, str | None]] = {}
     # The special functions that it has, where it lacks many.
     known: ClassVar[set[str]] = set()
 
-    def used_imports(self, body: str) -> list[str]:
+    @classmethod
+    def reserved(cls) -> set[str]:
+        """The names that mean something in a function of this backend."""
+        return {*(line.split()[-1] for line in cls.imports), *cls.support, *cls.words}
+
+    @classmethod
+    def require(cls, body: str = "") -> None:
+        """Raises UnsupportedError where a package that a body of source needs isn't installed."""
+        for line in dict.fromkeys([*cls.imports[:1], *cls.used_imports(body)]):
+            package = line.split()[1].partition(".")[0]
+            if find_spec(package) is None:
+                raise UnsupportedError(cls.how_to_install(package))
+
+    @classmethod
+    def how_to_install(cls, package: str) -> str:
+        """What to say where a package is missing."""
+        extra = cls.extras.get(package, package)
+        return (
+            f"code for the backend {cls.name!r} needs {package}, which isn't installed: "
+            f"pip install 'sympy_einsum[{extra}]'"
+        )
+
+    @classmethod
+    def used_imports(cls, body: str) -> list[str]:
         """The import lines that a body of source needs."""
         return [
-            line for line in self.imports if re.search(rf"\b{line.split()[-1]}\.", body) is not None
+            line for line in cls.imports if re.search(rf"\b{line.split()[-1]}\.", body) is not None
         ]
+
+    @classmethod
+    def used_support(cls, body: str) -> str:
+        """The functions that a body of source needs, and those that they need."""
+        used: dict[str, str] = {}
+        texts = [body]
+        for text in texts:
+            for name, function in cls.support.items():
+                if name not in used and re.search(rf"(?<![\w.]){name}\b", text) is not None:
+                    used[name] = function
+                    texts.append(function)
+        return "\n".join(cls.support[name] for name in cls.support if name in used)
 
     def spell(self, text: str) -> str:
         """Code in NumPy's names in those of the library."""
-        return re.sub(r"\b(np|special)\.(\w+)", self._name, text)
+        return re.sub(r"\b(np|special)\.(\w+)(\(\d, )?", self._name, text)
 
     def _name(self, found: re.Match[str]) -> str:
-        name = self.renamed.get(found[0], found[0])
-        if name is None or (found[1] == "special" and self.known and found[0] not in self.known):
+        if found[0] in self.renamed:
+            return f"{self.renamed[found[0]]}"
+        space, plain, order = found[1], f"{found[1]}.{found[2]}", found[3] or ""
+        if plain in self.renamed and self.renamed[plain] is not None:
+            return f"{self.renamed[plain]}{order}"
+        if plain in self.renamed or (space == "special" and self.known and plain not in self.known):
             raise UnsupportedError(f"backend {self.name!r} has no function {found[2]}")
-        return re.sub(r"^np\.", f"{self.xp}.", name)
+        return f"{self.xp if space == 'np' else space}.{found[2]}{order}"
 
     def module_parts(self) -> list[str]:
         """What else stands above the function."""
         return []
 
-    def opening(self, body: str, tensors: Texts, scalars: Texts) -> list[str]:
-        """The lines that a function starts with, given its body and its arguments."""
+    def opening(self, body: str, tensors: Texts) -> list[str]:
+        """The lines that a function starts with, given its body and the arrays among its
+        arguments."""
         if re.search(r"(?<!\.)\bdtype\b(?!=)", body) is None:
             return []
         return [f"dtype = {self.common_type(tensors, ['0.0'])}"]

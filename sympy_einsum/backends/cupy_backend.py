@@ -16,6 +16,8 @@ class CupyBackend(Backend):
 
     name = "cupy"
     xp = "cp"
+    packages = ("cupy",)
+    extras: ClassVar = {"cupy": "cupy13", "cupyx": "cupy13"}
     imports = ("import cupy as cp", "from cupyx.scipy import special")
     fuses = True
     spellings: ClassVar = {
@@ -23,12 +25,15 @@ class CupyBackend(Backend):
         "softplus": "(np.maximum({0}, 0) + np.log1p(np.exp(-np.abs({0}))))",
     }
     support: ClassVar = {
-        "adjugate(": ADJUGATE.replace("np.", "cp."),
-        "peak(": PEAK.replace("np.", "cp."),
-        "logsumexp(": LOGSUMEXP.replace("np.", "cp."),
-        "softmax(": SOFTMAX.replace("np.", "cp."),
+        "adjugate": ADJUGATE.replace("np.", "cp."),
+        "peak": PEAK.replace("np.", "cp."),
+        "logsumexp": LOGSUMEXP.replace("np.", "cp."),
+        "softmax": SOFTMAX.replace("np.", "cp."),
     }
-    renamed: ClassVar = {f"special.{name}": None for name in LACKING}
+    renamed: ClassVar = {
+        **{f"special.{name}": None for name in LACKING},
+        **{f"special.{x}v({order}, ": f"special.{x}{order}(" for x in "jyik" for order in (0, 1)},
+    }
 
     def __init__(self) -> None:
         self.kernels: dict[str, str] = {}

@@ -15,25 +15,28 @@ class DaskBackend(Backend):
 
     name = "dask"
     xp = "da"
-    imports = ("import numpy as np", "import dask.array as da", "from scipy import special")
+    packages = ("dask",)
+    imports = ("import dask.array as da", "import numpy as np", "from scipy import special")
+    # What is left to NumPy's universal functions: they act chunk by chunk.
+    renamed: ClassVar = {"np.heaviside": "np.heaviside", "np.sinc": "np.sinc"}
     spellings: ClassVar = {
         "sigmoid": "np.exp(-np.logaddexp(0, -({0})))",
         "softplus": "np.logaddexp({0}, 0)",
+        "Piecewise": "select([{0}], [{1}])",
     }
-    renamed: ClassVar = {"np.select": "select"}
     support: ClassVar = {
         "adjugate": ADJUGATE,
-        "peak(": PEAK.replace("np.", "da."),
-        "logsumexp(": LOGSUMEXP.replace("np.", "da."),
-        "softmax(": SOFTMAX.replace("np.", "da."),
-        "select(": SELECT.replace("np.", "da."),
-        "in_one_chunk(": '''
+        "peak": PEAK.replace("np.", "da."),
+        "logsumexp": LOGSUMEXP.replace("np.", "da."),
+        "softmax": SOFTMAX.replace("np.", "da."),
+        "select": SELECT.replace("np.", "da."),
+        "in_one_chunk": '''
 def in_one_chunk(function, X, order):
     """A function of a matrix as a whole, lazily."""
     axes = {"drop_axis": [0, 1]} if order == 0 else {}
-    return da.map_blocks(function, X.rechunk(-1), dtype=X.dtype, **axes)
+    return da.map_blocks(function, X.rechunk(-1), dtype=np.result_type(X.dtype, 0.0), **axes)
 ''',
-        "diagonal(": '''
+        "diagonal": '''
 def diagonal(subscripts, X):
     """Diagonals of repeated indices, lazily: axes that share an index become one chunk."""
     labels, kept = subscripts.split("->")

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from .base import ADJUGATE, PEAK, Backend, Texts, axis_arguments
 
 # What jax.scipy.special has of the functions in our table.
-SPECIAL = ["beta", "digamma", "erf", "erfc", "erfinv", "expi", "expn", "gamma", "gammaln"]
+SPECIAL = ["beta", "digamma", "erf", "erfc", "erfinv", "expi", "expit", "expn", "gamma", "gammaln"]
 SPECIAL += ["polygamma", "sici", "zeta"]
 
 
@@ -18,14 +18,24 @@ class JaxBackend(Backend):
 
     name = "jax"
     xp = "jnp"
+    packages = ("jax", "jaxlib")
     imports = ("import jax", "import jax.numpy as jnp", "from jax.scipy import special")
     spellings: ClassVar = {
-        "sigmoid": "jax.nn.sigmoid({0})",
+        "sigmoid": "special.expit({0})",
         "softplus": "jax.nn.softplus({0})",
     }
     support: ClassVar = {
-        "adjugate(": ADJUGATE.replace("np.", "jnp."),
-        "peak(": PEAK.replace("np.", "jnp."),
+        "adjugate": ADJUGATE.replace("np.", "jnp."),
+        "peak": PEAK.replace("np.", "jnp."),
+        "zeta": '''
+def zeta(s, a=1.0):
+    """The zeta function of Hurwitz, or of Riemann."""
+    return special.zeta(s, a)
+''',
+    }
+    renamed: ClassVar = {
+        "special.zeta": "zeta",
+        **{f"special.iv({order}, ": f"special.i{order}(" for order in (0, 1)},
     }
     known: ClassVar = {f"special.{name}" for name in SPECIAL}
 

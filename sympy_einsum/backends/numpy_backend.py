@@ -18,6 +18,7 @@ class NumpyBackend(Backend):
 
     name = "numpy"
     imports = ("import numpy as np", "from scipy import special")
+    words: ClassVar = {"len"}
     # How arrays of this kind are recognised without a doubt, and made of anything else.
     array_type = "np.ndarray"
     asarray = "np.asarray"
@@ -102,8 +103,8 @@ class NumpyBackend(Backend):
         return f"np.einsum({subscripts!r}, {target})[...] {'+=' if add else '='} {value}"
 
     support: ClassVar = {
-        "adjugate(": ADJUGATE,
-        "add_transposed(": '''
+        "adjugate": ADJUGATE,
+        "add_transposed": '''
 def add_transposed(X, size=256):
     """X + X.T, block by block, so that both stay in the cache."""
     total = np.empty_like(X)
@@ -113,7 +114,7 @@ def add_transposed(X, size=256):
             np.add(X[rows, columns], X[columns, rows].T, out=total[rows, columns])
     return total
 ''',
-        "weighted_gram(": '''
+        "weighted_gram": '''
 def weighted_gram(X, w):
     """X.T @ diag(w) @ X with w >= 0; of a large X as Y.T @ Y, which BLAS computes by halves."""
     if X.size < 5000:
@@ -121,7 +122,7 @@ def weighted_gram(X, w):
     Y = np.sqrt(w)[:, None] * X
     return Y.T.dot(Y)
 ''',
-        "sigmoid(": '''
+        "sigmoid": '''
 def sigmoid(z):
     """1 / (1 + exp(-z)); a sum that overflows has the reciprocal 0."""
     if z.size < 100:
@@ -129,21 +130,21 @@ def sigmoid(z):
     with np.errstate(over="ignore"):
         return 1 / (1 + np.exp(-z))
 ''',
-        "softplus(": '''
+        "softplus": '''
 def softplus(z):
     """log(1 + exp(z)) without overflow."""
     if z.size < 100:
         return np.logaddexp(0, z)
     return np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))
 ''',
-        "peak(": '''
+        "peak": '''
 def peak(x, axis=None):
     """The largest entries, 0 where those are infinite."""
     x = x if x.dtype.kind in "fc" else x.astype(float)
     top = x.max(axis=axis, keepdims=True, initial=-np.inf)
     return top if np.isfinite(top).all() else np.where(np.isfinite(top), top, 0)
 ''',
-        "logsumexp(": '''
+        "logsumexp": '''
 def logsumexp(x, axis=None):
     """log(sum(exp(x))) without overflow."""
     x = x if x.dtype.kind in "fc" else x.astype(float)
@@ -154,7 +155,7 @@ def logsumexp(x, axis=None):
     with np.errstate(divide="ignore"):
         return np.log(np.exp(x - top).sum(axis=axis)) + top.squeeze(axis)
 ''',
-        "softmax(": '''
+        "softmax": '''
 def softmax(x, axis=None):
     """exp(x) / sum(exp(x)) without overflow."""
     x = x if x.dtype.kind in "fc" else x.astype(float)
@@ -170,6 +171,7 @@ class NumpyExpressionBackend(NumpyBackend):
     """The same for stock ``sympy.lambdify``, where a program must be a single expression."""
 
     spellings: ClassVar = {}
+    words: ClassVar = {"len", "numpy", "scipy"}
 
     def add_transposed(self, operands: Texts) -> str:
         """X + X'."""

@@ -23,11 +23,17 @@ from ..functions import TABLE
 class _ScalarPrinter(SciPyPrinter):
     """SciPyPrinter that takes function names from the table first."""
 
-    def __init__(self, names: dict[str, str], spellings: Mapping[str, str]):
+    def __init__(self, names: dict[str, str], spellings: Mapping[str, str], fold: bool):
         super().__init__({"allow_unknown_functions": False, "fully_qualified_modules": True})
         self.printmethod = "_no_hook"  # what stock printing would ask our functions for
         self._names = names
         self._spellings = spellings
+        self._fold = fold
+
+    def _print(self, expr: Any, **kwargs: Any) -> str:
+        if self._fold and isinstance(expr, Expr) and expr.is_number and expr.args:
+            return _literal(expr)
+        return super()._print(expr, **kwargs)
 
     def _print_Symbol(self, expr: Any) -> str:
         if expr.name not in self._names:
@@ -40,7 +46,8 @@ class _ScalarPrinter(SciPyPrinter):
         row = TABLE.get(type(expr))
         spelling = self._spellings.get(type(expr).__name__, row.numeric if row else None)
         if spelling is not None:
-            return spelling.format(*[self._print(arg) for arg in expr.args])
+            args = [self._print(arg) for arg in expr.args]
+            return spelling.format(*args, all=", ".join(args))
         if isinstance(expr, AppliedUndef):
             raise UnsupportedError(f"the function {expr.func} has no numerical code")
         return super()._print_Function(expr)
@@ -62,6 +69,20 @@ class _ScalarPrinter(SciPyPrinter):
             if other.func is exp:
                 return f"np.expm1({self._print(other.args[0])})"
         return super()._print_Add(expr, order)
+
+    def _print_Piecewise(self, expr: Any) -> str:
+        spelling = self._spellings.get("Piecewise", "np.select([{0}], [{1}], default=np.nan)")
+        values, conditions = [
+            ", ".join([self._print(part) for part in parts])
+            for parts in zip(*expr.args, strict=True)
+        ]
+        return spelling.format(conditions, values)
+
+    def _print_And(self, expr: Any) -> str:
+        return " & ".join(f"({self._print(arg)})" for arg in expr.args)
+
+    def _print_Or(self, expr: Any) -> str:
+        return " | ".join(f"({self._print(arg)})" for arg in expr.args)
 
     def _folded(self, name: str, args: Sequence[Any]) -> str:
         text = self._print(args[0])
@@ -109,13 +130,23 @@ for _function in TABLE:
         setattr(_ScalarPrinter, f"_print_{_function.__name__}", _ScalarPrinter._print_Function)
 
 
+def _literal(expr: Expr) -> str:
+    """A number as Python writes it."""
+    value = complex(expr)
+    return repr(value.real if value.imag == 0 else value)
+
+
 def print_scalar(
-    expr: Expr, operands: Sequence[str], spellings: Mapping[str, str] | None = None
+    expr: Expr,
+    operands: Sequence[str],
+    spellings: Mapping[str, str] | None = None,
+    fold: bool = False,
 ) -> str:
     """Python code for an expression in ``slot(0), slot(1), …``, given the operands' texts;
-    ``spellings`` come before those of the table."""
+    ``spellings`` come before those of the table; ``fold`` writes parts without slots as one
+    number."""
     names = {f"s{k}": text for k, text in enumerate(operands)}
-    printer = _ScalarPrinter(names, spellings or {})
+    printer = _ScalarPrinter(names, spellings or {}, fold)
     try:
         text = printer.doprint(expr)
     except PrintMethodNotImplementedError as error:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from .base import ADJUGATE, SELECT, Backend, Texts, as_tuple
+from .base import ADJUGATE, Backend, Texts, as_tuple
 from .cupy_backend import diagonal_view
+from .scalars import print_scalar
 
 # What torch.special has of the functions in our table.
-SPECIAL = ("digamma", "erf", "erfc", "erfinv", "gammaln", "polygamma", "zeta")
-# NumPy's functions of a tensor and a number that torch has for tensors only.
-PAIRS = ("maximum", "minimum", "logaddexp", "heaviside", "arctan2")
+SPECIAL = ["digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "gammaln", "i0", "i1", "log_ndtr"]
+SPECIAL += ["ndtr", "ndtri", "polygamma", "zeta"]
+# Its Bessel functions are of the orders 0 and 1 only.
+BESSEL = {"jv": "bessel_j", "yv": "bessel_y", "iv": "i", "kv": "modified_bessel_k"}
+# What torch has for two tensors of one type only, and whether that must be a floating one.
+PAIRS = {"maximum": False, "minimum": False, "fmax": False, "fmin": False, "heaviside": False}
+PAIRS |= {"arctan2": True, "logaddexp": True, "matmul": False, "dot": False}
 
 
 class TorchBackend(Backend):
@@ -19,38 +25,92 @@ class TorchBackend(Backend):
 
     name = "torch"
     xp = "torch"
-    imports = ("import torch",)
+    packages = ("torch",)
+    imports = ("import torch", "from torch import special")
+    words: ClassVar = {"device"}
+    own_numbers = True
     spellings: ClassVar = {
         "sigmoid": "torch.sigmoid({0})",
         "softplus": "logaddexp({0}, 0)",
+        "erfcinv": "(-0.5**0.5 * special.ndtri(0.5 * {0}))",
+        "Piecewise": "select([{0}], [{1}], dtype)",
     }
     known: ClassVar = {f"special.{name}" for name in SPECIAL}
     renamed: ClassVar = {
-        **{f"np.{name}": name for name in PAIRS},
-        "np.select": "select",
-        "np.logical_and": None,
-        "np.logical_or": None,
+        **{f"np.{name}": name for name in (*PAIRS, "select")},
+        "special.gamma": "gamma",
+        "special.zeta": "zeta",
+        **{
+            f"special.{name}({order}, ": f"special.{own}{order}("
+            for name, own in BESSEL.items()
+            for order in (0, 1)
+        },
     }
     support: ClassVar = {
+        "together": '''
+def together(a, b, floating=False):
+    """Two tensors or numbers as tensors of one type, as NumPy takes them."""
+    kind, like = torch.result_type(a, b), a if isinstance(a, torch.Tensor) else b
+    if floating and not (kind.is_floating_point or kind.is_complex):
+        kind = torch.get_default_dtype()
+    return [torch.as_tensor(v, dtype=kind, device=like.device) for v in (a, b)]
+''',
         **{
-            f"{name}(": f'''
+            name: f'''
 def {name}(a, b):
-    """torch.{name} of tensors and numbers."""
-    like = a if isinstance(a, torch.Tensor) else b
-    a, b = [torch.as_tensor(v, dtype=like.dtype, device=like.device) for v in (a, b)]
-    return torch.{name}(a, b)
+    """torch.{name} of tensors and numbers, whatever their types."""
+    return torch.{name}(*together(a, b{", floating=True" * floating}))
 '''
-            for name in PAIRS
+            for name, floating in PAIRS.items()
         },
-        "select(": SELECT.replace("np.", "torch."),
-        "adjugate(": ADJUGATE.replace("np.", "torch."),
-        "peak(": '''
+        "einsum": '''
+def einsum(subscripts, a, b):
+    """torch.einsum of two tensors, whatever their types."""
+    return torch.einsum(subscripts, *together(a, b))
+''',
+        "solve": '''
+def solve(A, B):
+    """inv(A) @ B, whatever their types."""
+    return torch.linalg.solve(*together(A, B, floating=True))
+''',
+        "zeta": '''
+def zeta(s, a=1.0):
+    """The zeta function of Hurwitz, or of Riemann."""
+    return special.zeta(s, a)
+''',
+        "number": '''
+def number(value, dtype, device):
+    """A tensor of a number."""
+    if isinstance(value, torch.Tensor):
+        return value
+    return torch.as_tensor(value, dtype=dtype, device=device)
+''',
+        "select": '''
+def select(conditions, values, dtype):
+    """The value of the first condition that holds; numbers are of the given type."""
+    chosen = float("nan")
+    for condition, value in zip(reversed(conditions), reversed(values)):
+        if not isinstance(value, torch.Tensor):
+            device = getattr(condition, "device", None)
+            value = torch.as_tensor(value, dtype=dtype, device=device)
+        chosen = value if condition is True else torch.where(condition, value, chosen)
+    return chosen
+''',
+        "gamma": '''
+def gamma(x):
+    """The gamma function; by reflection on the left of 1/2."""
+    right = torch.exp(special.gammaln(torch.where(x < 0.5, 1 - x, x)))
+    pole = torch.where((x == torch.floor(x)) & (x < 0), torch.nan, x)
+    return torch.where(x < 0.5, torch.pi / (torch.sin(torch.pi * pole) * right), right)
+''',
+        "adjugate": ADJUGATE.replace("np.", "torch."),
+        "peak": '''
 def peak(x, axis=()):
     """The largest entries, 0 where those are infinite."""
     top = torch.amax(x, axis, keepdim=True)
     return torch.where(torch.isfinite(top), top, 0)
 ''',
-        "softmax(": '''
+        "softmax": '''
 def softmax(x, axes):
     """exp(x) / sum(exp(x)) over several axes, without overflow."""
     weights = torch.exp(x - torch.amax(x, axes, keepdim=True))
@@ -58,16 +118,16 @@ def softmax(x, axes):
 ''',
     }
 
-    def opening(self, body: str, tensors: Texts, scalars: Texts) -> list[str]:
-        """The type and the device of the arguments, and tensors made of numbers."""
-        lines = [
-            f"{name} = torch.as_tensor({name}, dtype=dtype, device=device)" for name in scalars
-        ]
-        text = "\n".join([body, *lines])
-        if "device=device" in text:
-            device = f"{tensors[0]}.device" if tensors else "None"
-            lines.insert(0, f"device = {device}")
-        return [*super().opening(text, tensors, scalars), *lines]
+    def opening(self, body: str, tensors: Texts) -> list[str]:
+        """The type and the device of the arguments."""
+        lines = super().opening(body, tensors)
+        if re.search(r"\bdevice\b(?!=)", body) is not None:
+            lines.append(f"device = {tensors[0]}.device" if tensors else "device = None")
+        return lines
+
+    def number(self, name: str) -> str:
+        """A number of Python's as a tensor without axes."""
+        return f"number({name}, dtype, device)"
 
     def created(self, function: str, arguments: str, kind: str) -> str:
         """The call of a function that creates an array of some type."""
@@ -79,7 +139,7 @@ def softmax(x, axes):
         if not arrays and not scalars:
             return "dtype"
         if not arrays:
-            return f"{scalars[0]}.dtype" if scalars != ["0.0"] else "torch.get_default_dtype()"
+            return f"{scalars[0]}.dtype" if scalars[0] != "0.0" else "torch.get_default_dtype()"
         text = f"{arrays[0]}.dtype"
         for other in arrays[1:]:
             text = f"torch.promote_types({text}, {other}.dtype)"
@@ -90,14 +150,9 @@ def softmax(x, axes):
         return text
 
     def scalar(self, operands: Texts, expr: Any) -> str:
-        """A SymPy scalar expression in slots; a number alone stays one."""
-        if expr.is_Number:
-            return str(expr) if expr.is_Integer else repr(float(expr))
-        return super().scalar(operands, expr)
-
-    def number(self, name: str) -> str:
-        """A number of Python's as a tensor without axes."""
-        return f"torch.as_tensor({name}, dtype=dtype, device=device)"
+        """A SymPy scalar expression in slots; numbers are written out, since the functions are of
+        tensors only."""
+        return self.spell(print_scalar(expr, operands, self.spellings, fold=True))
 
     def transpose(self, operands: Texts, axes: Sequence[int]) -> str:
         """The axes in another order."""
@@ -123,9 +178,30 @@ def softmax(x, axes):
         """A copy that the caller may write to."""
         return f"{operands[0]}.clone()"
 
+    def dot(self, operands: Texts) -> str:
+        """The product of matrices and vectors."""
+        return f"matmul({operands[0]}, {operands[1]})"
+
+    def weighted_gram(self, operands: Texts) -> str:
+        """X' diag(w) X with w >= 0."""
+        return f"matmul({operands[0]}.T * {operands[1]}, {operands[0]})"
+
+    def matmul(self, operands: Texts) -> str:
+        """The matrix product of stacks."""
+        return self.dot(operands)
+
     def vdot(self, operands: Texts) -> str:
         """The full contraction of two operands of one shape."""
-        return f"{operands[0]}.ravel().dot({operands[1]}.ravel())"
+        return f"dot({operands[0]}.ravel(), {operands[1]}.ravel())"
+
+    def einsum(self, operands: Texts, subscripts: str) -> str:
+        """A contraction that no faster primitive does."""
+        space = "torch." if len(operands) == 1 else ""
+        return f"{space}einsum({subscripts!r}, {', '.join(operands)})"
+
+    def solve(self, operands: Texts, definite: bool) -> str:
+        """inv(X) @ Y."""
+        return f"solve({operands[0]}, {operands[1]})"
 
     def full(self, operands: Texts, shape: Texts, kind: str) -> str:
         """The tensor with all entries equal to a scalar."""
