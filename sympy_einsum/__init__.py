@@ -17,7 +17,7 @@ from .einsum import Delta, Einsum, Ones, TensorAdd, View
 from .elementwise import Elementwise, Slot, elementwise
 from .errors import ParseError, ShapeError, TensorError, UnsupportedError
 from .lambdify import codegen, lambdify
-from .linalg import Adj, Det, Inv, LogDet, adj, det, inv, logdet
+from .linalg import Adj, Cofactors, Det, Inv, LogDet, adj, cofactors, det, inv, logdet
 from .nodes import TensorExpr, unflatten
 from .operations import (
     broadcast_to,
@@ -45,6 +45,7 @@ globals().update(_FUNCTIONS)
 
 __all__ = [
     "Adj",
+    "Cofactors",
     "Constant",
     "Delta",
     "Det",
@@ -69,6 +70,7 @@ __all__ = [
     "View",
     "Zeros",
     "adj",
+    "cofactors",
     "broadcast_to",
     "check_derivative",
     "concatenate",

@@ -19,7 +19,7 @@ from sympy import Expr, S
 from .contraction import ENTRY, contraction_cost, nominal_length
 from .einsum import Einsum, TensorAdd, View
 from .elementwise import Elementwise
-from .linalg import Adj, Det, Inv, LogDet
+from .linalg import Adj, Cofactors, Det, Inv, LogDet
 from .nodes import TensorExpr
 from .softmax import LogSumExp, Softmax
 from .traversal import children, postorder
@@ -28,7 +28,7 @@ FUNCTION = 20
 # The measure is no finer than this.
 SLACK = 1.02
 # Times the cube of the length.
-FACTORIZATIONS = {Inv: 3, Det: 1, LogDet: 1, Adj: 20}
+FACTORIZATIONS = {Inv: 3, Det: 1, LogDet: 1, Adj: 20, Cofactors: 20}
 
 
 def cost(exprs: Iterable[Any], known: Collection[Any] = ()) -> int:
@@ -65,7 +65,10 @@ def _node_cost(node: Any) -> int:
     if isinstance(node, (Softmax, LogSumExp)):
         return (FUNCTION + ENTRY) * prod(nominal_length(n) for n in node.operands[0].shape)
     factor = FACTORIZATIONS.get(type(node), 0)
-    return factor * nominal_length(node.operands[0].shape[0]) ** 3 if factor else 0
+    if not factor:
+        return 0
+    n = nominal_length(node.operands[0].shape[0])
+    return factor * n**3 + (n * entries if isinstance(node, Cofactors) else 0)
 
 
 def _smallest_factor(view: View) -> int:

@@ -34,7 +34,7 @@ from .einsum import Delta, Einsum, TensorAdd, contract, scalar_product, tensor_s
 from .elementwise import Elementwise, as_operand, slot, split_body, substitute_stock
 from .errors import ShapeError, TensorError, UnsupportedError
 from .functions import derivative
-from .linalg import Adj, Det, Inv, LogDet
+from .linalg import Adj, Cofactors, Det, Inv, LogDet, cofactors
 from .nodes import TensorExpr, data_expressions
 from .operations import order_of, shape_of, transpose
 from .reshape import Reshape, reshape
@@ -103,10 +103,15 @@ def _logdet_terms(node: LogDet, active: Callable[[Any], bool]) -> Iterator[Term]
 
 
 def _adj_terms(node: Adj, active: Callable[[Any], bool]) -> Iterator[Term]:
-    """The product rule on det(X) inv(X): adj[i,j] inv[l,k] - adj[i,k] inv[l,j]."""
-    inverse = Inv._build(node.operands, ())
-    yield Term(0, (node, inverse), ((0, 1), (3, 2)), (0, 1), (2, 3))
-    yield Term(0, (S.NegativeOne, node, inverse), ((), (0, 2), (3, 1)), (0, 1), (2, 3))
+    """adj(X)[i,j] is d det(X) / dX[j,i]."""
+    yield Term(0, (cofactors(node.operands[0], 2),), ((1, 0, 2, 3),), (0, 1), (2, 3))
+
+
+def _cofactors_terms(node: Cofactors, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """The next derivative of the determinant."""
+    (order,) = node.data
+    axes = range(2 * order + 2)
+    yield Term(0, (cofactors(node.operands[0], order + 1),), (axes,), axes[:-2], axes[-2:])
 
 
 def _logsumexp_terms(node: LogSumExp, active: Callable[[Any], bool]) -> Iterator[Term]:
@@ -162,6 +167,7 @@ RULES: dict[type, Callable[..., Iterator[Term]]] = {
     Elementwise: _elementwise_terms,
     Inv: _inv_terms,
     Adj: _adj_terms,
+    Cofactors: _cofactors_terms,
     Det: _det_terms,
     LogDet: _logdet_terms,
     LogSumExp: _logsumexp_terms,

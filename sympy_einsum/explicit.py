@@ -6,16 +6,17 @@ the cost grows with the number of entries.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
-from sympy import Array, Matrix, S, exp, log, sympify
+from sympy import Array, LeviCivita, Matrix, S, exp, log, sympify
 
 from .einsum import Einsum, TensorAdd
 from .elementwise import Elementwise, slot
 from .errors import ShapeError, UnsupportedError
-from .linalg import Adj, Det, Inv, LogDet
+from .linalg import Adj, Cofactors, Det, Inv, LogDet
 from .nodes import TensorExpr
 from .operations import getitem, order_of
 from .reshape import Reshape
@@ -96,10 +97,19 @@ def _entries(node: Any, operands: tuple[np.ndarray, ...]) -> np.ndarray:
         return _matrix_entries(matrix.inv())
     if isinstance(node, Adj):
         return _matrix_entries(matrix.adjugate())
+    if isinstance(node, Cofactors):
+        return _filled(shape, {p: _cofactor(matrix, p[::2], p[1::2]) for p in positions})
     if isinstance(node, (Det, LogDet)):
         value = matrix.det()
         return _boxed(value if isinstance(node, Det) else log(abs(value)))
     raise UnsupportedError(f"as_explicit doesn't know {type(node).__name__}")
+
+
+def _cofactor(matrix: Matrix, rows: Sequence[int], columns: Sequence[int]) -> Any:
+    """The signed determinant of what some rows and columns leave."""
+    kept = [[k for k in range(matrix.rows) if k not in gone] for gone in (rows, columns)]
+    sign = LeviCivita(*rows, *kept[0]) * LeviCivita(*columns, *kept[1])
+    return sign * matrix.extract(*kept).det() if sign else S.Zero
 
 
 def _matrix_entries(matrix: Matrix) -> np.ndarray:

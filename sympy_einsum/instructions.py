@@ -33,8 +33,8 @@ writable           owned                       the first operand, to be written 
 write_diagonal     "iij->ij", add              writes into its first operand, or adds to it
 unit               length, position            a unit vector
 selection          length, start, step, count  the matrix that selects a slice
-inv, adj           definite                    matrix functions; ``definite`` if that is declared
-det, logdet        definite                    likewise
+inv, det, logdet   definite                    matrix functions; ``definite`` if that is declared
+cofactors          order                       a derivative of det, of some order from 1 on
 solve              definite                    inv(X) @ Y
 peak               axes or None for all        the largest entries, finite, their axes kept
 logsumexp          axes or None for all        log Σ exp
@@ -225,7 +225,7 @@ _SHAPES: dict[str, Callable[..., Sequence[Any]]] = {
     "unit": lambda shapes, length, position: (length,),
     "selection": lambda shapes, length, start, step, count: (count, length),
     "inv": lambda shapes, definite: shapes[0],
-    "adj": lambda shapes, definite: shapes[0],
+    "cofactors": lambda shapes, order: tuple(shapes[0]) * order,
 }
 
 
@@ -254,10 +254,10 @@ def plan_cost(plan: Plan, lengths: Mapping[Any, int]) -> Cost:
             flops += 2 * entries(shape) * entries(left[-1:])
         elif op == "weighted_gram":
             flops += entries(shape) * operands[1]
-        elif op in ("inv", "adj", "det", "logdet", "solve"):
+        elif op in _FACTORED:
             n = entries(plan.instructions[inputs[0]].shape[:1])
             flops += _FACTORED[op] * n**3 // 3
-            flops += 2 * n * entries(shape) if op == "solve" else 0
+            flops += 2 * n * entries(shape) if op in ("solve", "cofactors") else 0
         elif op in ("elementwise", "scalar"):
             flops += entries(shape) * sum(1 for part in preorder_traversal(params[0]) if part.args)
         elif op == "add_transposed":
@@ -270,7 +270,7 @@ def plan_cost(plan: Plan, lengths: Mapping[Any, int]) -> Cost:
 
 
 # Thirds of a cube.
-_FACTORED = {"inv": 6, "adj": 60, "det": 2, "logdet": 2, "solve": 2}
+_FACTORED = {"inv": 6, "cofactors": 60, "det": 2, "logdet": 2, "solve": 2}
 
 
 def _length_value(length: Any, values: Mapping[str, Any]) -> Any:

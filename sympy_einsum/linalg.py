@@ -1,4 +1,4 @@
-"""Matrix functions: inverse, adjugate, determinant and its logarithm, norms and products of them.
+"""Matrix functions: inverse, adjugate, determinant, its logarithm and its derivatives.
 
 May import: errors, tensors, einsum, elementwise.
 
@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from sympy import S
+from sympy import Integer, S
 
-from .einsum import Delta
+from .einsum import Delta, contract
 from .elementwise import as_operand
-from .errors import ShapeError
+from .errors import ShapeError, TensorError
 from .lengths import same_length
 from .nodes import TensorExpr
+from .tensors import Zeros
 
 
 class MatrixFunction(TensorExpr):
@@ -46,6 +47,18 @@ class Adj(MatrixFunction):
 
     __slots__ = ()
     keeps_shape = True
+
+
+class Cofactors(MatrixFunction):
+    """A derivative of the determinant of order 2 or more; build it with :func:`cofactors`."""
+
+    __slots__ = ()
+
+    @classmethod
+    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+        shape = operands[0].shape * data[0]
+        vanishes = (shape[0] - data[0]).is_negative
+        return Zeros(*shape) if vanishes else cls._intern(operands, data, shape)
 
 
 class Det(MatrixFunction):
@@ -117,6 +130,40 @@ def adj(X: Any) -> Any:
     (3, 3)
     """
     return Adj._build((_square(X, "adj"),), ())
+
+
+def cofactors(X: Any, order: int) -> Any:
+    """The derivative of the determinant of some order, a tensor with twice as many axes.
+
+    The entry [i, j, k, l, …] is what multiplies X[i,j] X[k,l] … in det(X): up to its sign, the
+    determinant of what remains when these rows and columns are taken out. It is a polynomial,
+    right for singular matrices too; order 0 is det(X), order 1 is adj(X).T. An invertible X has
+    the second one det(X) (inv(X)[j,i] inv(X)[l,k] - inv(X)[j,k] inv(X)[l,i]), which
+    :func:`simplify` writes out.
+
+    Raises
+    ======
+
+    ShapeError : X is no square matrix
+    TensorError : the order is no number from 0 on
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> X = se.TensorSymbol("X", (3, 3))
+    >>> se.cofactors(X, 2).shape, se.hessian(se.det(X), X) == se.cofactors(X, 2)
+    ((3, 3, 3, 3), True)
+    """
+    matrix = _square(X, "cofactors")
+    if isinstance(order, bool) or not isinstance(order, (int, Integer)) or order < 0:
+        raise TensorError(f"the order of cofactors is a number from 0 on, not {order!r}")
+    if order == 0:
+        return det(matrix)
+    if order == 1:
+        axes = {0: matrix.shape[0], 1: matrix.shape[1]}
+        return contract((adj(matrix),), ((1, 0),), (0, 1), axes)
+    return Cofactors._build((matrix,), (int(order),))
 
 
 def det(X: Any) -> Any:

@@ -19,7 +19,7 @@ from .elementwise import Elementwise, slot, substitute_stock
 from .errors import UnsupportedError
 from .indices import index_letter
 from .instructions import Instruction, Plan, origin, result_shape, without_dead_code
-from .linalg import Adj, Det, Inv, LogDet
+from .linalg import Adj, Cofactors, Det, Inv, LogDet
 from .nodes import TensorExpr
 from .pairwise import Factor, Program, arrange, multiply_all
 from .properties import is_definite, is_nonnegative
@@ -249,7 +249,11 @@ class _Builder(Program):
                     return self.emit("elementwise", self.value(rest), params=(log(1 + slot(0)),))
             inputs = [self.value(operand) for operand in node.operands]
             return self.emit("elementwise", *inputs, params=(node.body,))
-        if isinstance(node, (Inv, Det, Adj, LogDet)):
+        if isinstance(node, (Adj, Cofactors)):
+            (order,) = node.data or (1,)
+            value = self.emit("cofactors", self.value(node.operands[0]), params=(order,))
+            return self.emit("transpose", value, params=((1, 0),)) if order == 1 else value
+        if isinstance(node, (Inv, Det, LogDet)):
             definite = is_definite(node.operands[0])
             name = type(node).__name__.lower()
             return self.emit(name, self.value(node.operands[0]), params=(definite,))

@@ -83,6 +83,7 @@ EXPRESSIONS = {
     "solve transposed": x @ se.inv(A) @ B,
     "solve definite": se.inv(K) @ x,
     "adjugate": se.adj(A),
+    "cofactors": se.cofactors(A, 2),
     "determinant": se.det(A),
     "log determinant": se.logdet(A) + se.logdet(K),
     "log-sum-exp": se.logsumexp(X),

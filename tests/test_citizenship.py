@@ -104,6 +104,7 @@ SAMPLES = {
     "inv": A.inv(),
     "det": A.det(),
     "adj": se.adj(A),
+    "cofactors": se.cofactors(A, 2),
     "logdet": se.logdet(A),
     "solve": snp.linalg.solve(A, x),
     "entry": X[0, 1],

@@ -324,9 +324,9 @@ class Backend:
             return self.spell(f"(2 * np.log({diagonal}).sum())")
         return self.spell(f"np.linalg.slogdet({operands[0]})[1]")
 
-    def adj(self, operands: Texts, definite: bool) -> str:
-        """The adjugate, by singular values, so that a singular matrix is fine."""
-        return f"adjugate({operands[0]})"
+    def cofactors(self, operands: Texts, order: int) -> str:
+        """A derivative of det, by singular values, so that a singular matrix is fine."""
+        return f"cofactors({operands[0]}, {order})"
 
     # --- log-sum-exp and softmax
 
@@ -351,13 +351,22 @@ def select(conditions, values, default=float("nan")):
         default = value if condition is True else np.where(condition, value, default)
     return default
 '''
-ADJUGATE = '''
-def adjugate(X):
-    """The adjugate of a square matrix, singular or not, by its singular values."""
+COFACTORS = '''
+def cofactors(X, order):
+    """The derivative of det of some order, at a singular matrix too, by its singular values."""
     U, s, V = np.linalg.svd(X)
-    rest = np.stack([np.concatenate([s[:i], s[i + 1 :]]).prod() for i in range(len(s))])
-    sign = np.linalg.det(U) * np.linalg.det(V)
-    return sign * (V.conj().T * rest) @ U.conj().T
+    n, size = len(s), len(s) ** (order - 1)
+    # For each choice of singular values, the product of the others.
+    one = np.diag(np.ones_like(s))
+    chosen = [one.reshape((1,) * k + (n,) + (1,) * (order - 1 - k) + (n,)) for k in range(order)]
+    total = np.where(sum(chosen) > 0, 1, s).prod(-1)
+    for _ in range(order):
+        total = (U.conj() * total.reshape(n, size).T[:, None, :]) @ V.conj()
+        size *= n
+    total = total.reshape((n,) * (2 * order))
+    for k in range(1, order):
+        total = total - sum(total.swapaxes(2 * j + 1, 2 * k + 1) for j in range(k))
+    return np.linalg.det(U) * np.linalg.det(V) * total
 '''
 PEAK = '''
 def peak(x, axis=None):

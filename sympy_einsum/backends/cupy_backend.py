@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .base import ADJUGATE, LOGSUMEXP, PEAK, SOFTMAX, Backend, Texts, as_tuple
+from .base import COFACTORS, LOGSUMEXP, PEAK, SOFTMAX, Backend, Texts, as_tuple
 
 # What cupyx.scipy.special lacks of the functions in our table.
 LACKING = ("erfi", "jv", "yv", "iv", "kv", "shichi", "lambertw")
@@ -25,7 +25,7 @@ class CupyBackend(Backend):
         "softplus": "(np.maximum({0}, 0) + np.log1p(np.exp(-np.abs({0}))))",
     }
     support: ClassVar = {
-        "adjugate": ADJUGATE.replace("np.", "cp."),
+        "cofactors": COFACTORS.replace("np.", "cp."),
         "peak": PEAK.replace("np.", "cp."),
         "logsumexp": LOGSUMEXP.replace("np.", "cp."),
         "softmax": SOFTMAX.replace("np.", "cp."),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .base import ADJUGATE, LOGSUMEXP, PEAK, SELECT, SOFTMAX, Backend, Texts, as_tuple
+from .base import COFACTORS, LOGSUMEXP, PEAK, SELECT, SOFTMAX, Backend, Texts, as_tuple
 
 
 class DaskBackend(Backend):
@@ -25,15 +25,16 @@ class DaskBackend(Backend):
         "Piecewise": "select([{0}], [{1}])",
     }
     support: ClassVar = {
-        "adjugate": ADJUGATE,
+        "cofactors": COFACTORS,
         "peak": PEAK.replace("np.", "da."),
         "logsumexp": LOGSUMEXP.replace("np.", "da."),
         "softmax": SOFTMAX.replace("np.", "da."),
         "select": SELECT.replace("np.", "da."),
         "in_one_chunk": '''
 def in_one_chunk(function, X, order):
-    """A function of a matrix as a whole, lazily."""
-    axes = {"drop_axis": [0, 1]} if order == 0 else {}
+    """A function of a matrix as a whole, lazily, that gives an array of some order."""
+    axes = {"new_axis": [*range(2, order)], "chunks": X.shape * (order // 2)} if order > 2 else {}
+    axes = axes if order else {"drop_axis": [0, 1]}
     return da.map_blocks(function, X.rechunk(-1), dtype=np.result_type(X.dtype, 0.0), **axes)
 ''',
         "diagonal": '''
@@ -91,6 +92,6 @@ def diagonal(subscripts, X):
         """log |det|."""
         return f"in_one_chunk(lambda X: np.linalg.slogdet(X)[1], {operands[0]}, 0)"
 
-    def adj(self, operands: Texts, definite: bool) -> str:
-        """The adjugate."""
-        return f"in_one_chunk(adjugate, {operands[0]}, 2)"
+    def cofactors(self, operands: Texts, order: int) -> str:
+        """A derivative of det."""
+        return f"in_one_chunk(lambda X: cofactors(X, {order}), {operands[0]}, {2 * order})"

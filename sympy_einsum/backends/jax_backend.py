@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from .base import ADJUGATE, PEAK, Backend, Texts, axis_arguments
+from .base import COFACTORS, PEAK, Backend, Texts, axis_arguments
 
 # What jax.scipy.special has of the functions in our table.
 SPECIAL = ["beta", "digamma", "erf", "erfc", "erfinv", "expi", "expit", "expn", "gamma", "gammaln"]
@@ -25,7 +25,7 @@ class JaxBackend(Backend):
         "softplus": "jax.nn.softplus({0})",
     }
     support: ClassVar = {
-        "adjugate": ADJUGATE.replace("np.", "jnp."),
+        "cofactors": COFACTORS.replace("np.", "jnp."),
         "peak": PEAK.replace("np.", "jnp."),
         "zeta": '''
 def zeta(s, a=1.0):

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import permutations
 from typing import Any, ClassVar
 
 import numpy as np
+from sympy.combinatorics import Permutation
 
-from .base import ADJUGATE, Backend, Texts, as_tuple, axis_arguments
+from .base import COFACTORS, Backend, Texts, as_tuple, axis_arguments
 from .scalars import print_scalar
 
 
@@ -103,7 +105,7 @@ class NumpyBackend(Backend):
         return f"np.einsum({subscripts!r}, {target})[...] {'+=' if add else '='} {value}"
 
     support: ClassVar = {
-        "adjugate": ADJUGATE,
+        "cofactors": COFACTORS,
         "add_transposed": '''
 def add_transposed(X, size=256):
     """X + X.T, block by block, so that both stay in the cache."""
@@ -202,11 +204,24 @@ class NumpyExpressionBackend(NumpyBackend):
             return f"np.add({diagonal}, {value}, out={diagonal})"
         return f"np.copyto({diagonal}, {value})"
 
-    def adj(self, operands: Texts, definite: bool) -> str:
-        """The adjugate, as in the function ``adjugate``."""
-        rest = "[np.prod(np.delete(u[1], i)) for i in range(len(u[1]))]"
-        value = f"np.linalg.det(u[0] @ u[2]) * (u[2].conj().T * {rest}) @ u[0].conj().T"
-        return f"(lambda u: {value})(np.linalg.svd({operands[0]}))"
+    def cofactors(self, operands: Texts, order: int) -> str:
+        """A derivative of det, as in the function ``cofactors``, all permutations written out."""
+        rows, columns, values = (letters[:order] for letters in ("ijklmn", "IJKLMN", "abcdef"))
+        output = "".join(map("".join, zip(rows, columns, strict=True)))
+        terms = []
+        for turn in permutations(range(order)):
+            left = [f"{i}{a}" for i, a in zip(rows, values, strict=True)]
+            right = [f"{a}{columns[k]}" for a, k in zip(values, turn, strict=True)]
+            subscripts = f"{','.join([*left, *right, values])}->{output}"
+            factors = ", ".join(["u[0].conj()"] * order + ["u[2].conj()"] * order + ["r"])
+            sign = "-" if Permutation(turn).is_odd else "+"
+            terms.append(f"{sign} np.einsum({subscripts!r}, {factors}, optimize=True)")
+        one = f"np.eye(len({operands[0]}))"
+        places = [["None"] * k + [":"] + ["None"] * (order - 1 - k) for k in range(order)]
+        chosen = " + ".join(f"{one}[{', '.join([*place, ':'])}]" for place in places)
+        total = f"np.linalg.det(u[0]) * np.linalg.det(u[2]) * ({' '.join(terms)})"
+        inner = f"(lambda r: {total})(np.where({chosen} > 0, 1, u[1]).prod(-1))"
+        return f"(lambda u: {inner})(np.linalg.svd({operands[0]}))"
 
     def peak(self, operands: Texts, axes: Sequence[int] | None) -> str:
         """The largest entries over axes, over all for None."""

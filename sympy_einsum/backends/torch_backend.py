@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from .base import ADJUGATE, Backend, Texts, as_tuple
+from .base import COFACTORS, Backend, Texts, as_tuple
 from .cupy_backend import diagonal_view
 from .scalars import print_scalar
 
@@ -103,7 +103,7 @@ def gamma(x):
     pole = torch.where((x == torch.floor(x)) & (x < 0), torch.nan, x)
     return torch.where(x < 0.5, torch.pi / (torch.sin(torch.pi * pole) * right), right)
 ''',
-        "adjugate": ADJUGATE.replace("np.", "torch."),
+        "cofactors": COFACTORS.replace("np.", "torch."),
         "peak": '''
 def peak(x, axis=()):
     """The largest entries, 0 where those are infinite."""

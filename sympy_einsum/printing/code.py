@@ -162,7 +162,8 @@ def _node_text(node: Any, below: dict[Any, Text], form: CodeForm) -> Text:
     if isinstance(node, Elementwise):
         return form.elementwise(node.body, [below[operand] for operand in node.operands])
     if isinstance(node, MatrixFunction):
-        return form.call(type(node).__name__.lower(), below[node.operands[0]][0])
+        static = map(str, node.data)
+        return form.call(type(node).__name__.lower(), below[node.operands[0]][0], *static)
     if isinstance(node, AxesFunction):
         operand = below[node.operands[0]][0]
         axis = node.axes[0] if len(node.axes) == 1 else node.axes

@@ -12,7 +12,7 @@ from typing import Any
 from sympy import Function, ImmutableDenseMatrix, Max, Min, exp
 
 from ..elementwise import Slot, slot
-from ..linalg import Adj, Det, Inv, LogDet
+from ..linalg import Adj, Cofactors, Det, Inv, LogDet
 from ..nodes import TensorExpr
 from ..reshape import Reshape
 from ..softmax import AxesFunction
@@ -52,6 +52,8 @@ def function_form(node: TensorExpr, operand: Form) -> Form:
         return Form("logdet", [operand])
     if isinstance(node, (Det, Adj)):
         return forms.call(type(node).__name__.lower(), operand, axes=node.order)
+    if isinstance(node, Cofactors):
+        return forms.call("cof", operand, axes=node.order, note=node.data)
     if isinstance(node, AxesFunction):
         every = len(node.axes) == node.operands[0].order
         note = None if every else node.axes

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from ..einsum import Einsum, TensorAdd, View
 from ..elementwise import Elementwise
-from ..linalg import Adj, Det, Inv, LogDet
+from ..linalg import Adj, Cofactors, Det, Inv, LogDet
 from ..nodes import TensorExpr
 from . import distribution, entries, inverses, matrices, nesting, powers, softmax, sums, symmetry
 
@@ -98,7 +98,10 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
     ),
 }
 # Not true of singular matrices, which have an adjugate.
-ADJUGATE = Rule("adjugate", "adj X = det(X) inv(X)", matrices.adj_as_inverse)
+ADJUGATE = {
+    Adj: Rule("adjugate", "adj X = det(X) inv(X)", matrices.adj_as_inverse),
+    Cofactors: Rule("cofactors", "cof X = det(X) inv(X)' ∧ inv(X)'", matrices.cofactors_as_inverse),
+}
 INVERSE_OF_PRODUCT = Rule(
     "inverse of a product", "inv(A B) = inv(B) inv(A) [MC, eq. 145]", matrices.inv_of_product
 )
@@ -118,7 +121,7 @@ def rules_for(node: Any, expand: bool, safe: bool) -> tuple[Rule, ...]:
         return () if expand else SUM
     if isinstance(node, Elementwise):
         return ELEMENTWISE
-    if isinstance(node, Adj):
-        return () if safe else (ADJUGATE,)
+    if type(node) in ADJUGATE:
+        return () if safe else (ADJUGATE[type(node)],)
     found = MATRICES.get(type(node), ())
     return (*found, INVERSE_OF_PRODUCT) if expand and isinstance(node, Inv) else found

@@ -10,17 +10,21 @@ References
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import permutations
 from typing import Any
 
-from sympy import Abs, S, log
+from sympy import Abs, LeviCivita, S, log
 
-from ..einsum import Einsum, View, contract, scale
+from ..einsum import Einsum, View, contract, scale, tensor_sum
 from ..elementwise import apply_body, slot
 from ..lengths import same_length
 from ..linalg import Inv
 from ..linalg import det as det_of
 from ..linalg import inv as inverse_of
 from ..linalg import logdet as logdet_of
+
+# Cofactors of a higher order have too many terms to be written out.
+MAX_COFACTORS = 3
 
 
 def transposed(matrix: Any) -> Any:
@@ -62,6 +66,22 @@ def adj_as_inverse(node: Any, closed: Collection[Any]) -> Any:
     """adj X = det(X) inv(X), where X is invertible."""
     (X,) = node.operands
     return scale(det_of(X), inverse_of(X))
+
+
+def cofactors_as_inverse(node: Any, closed: Collection[Any]) -> Any:
+    """cof X = det(X) inv(X)' ∧ inv(X)' ∧ …, where X is invertible."""
+    (X,), (order,) = node.operands, node.data
+    if order > MAX_COFACTORS:
+        return None
+    lengths = dict(enumerate(node.shape))
+    rows, columns = range(0, 2 * order, 2), range(1, 2 * order, 2)
+    terms = []
+    for turned in permutations(columns):
+        labels = [(j, i) for i, j in zip(rows, turned, strict=True)]
+        factors = [inverse_of(X)] * order
+        product = contract(factors, labels, range(2 * order), lengths)
+        terms.append(scale(LeviCivita(*[(j - 1) // 2 for j in turned]), product))
+    return scale(det_of(X), tensor_sum(terms))
 
 
 def square_factors(matrix: Any) -> list[Any] | None:
