@@ -1,6 +1,6 @@
 """Orders of pairwise contraction, and what they cost when the lengths are symbols.
 
-Imports nothing of the package. Used by the plan, which carries a contraction out, and by the cost
+Imports only the errors. Used by the plan, which carries a contraction out, and by the cost
 measure of the normal form, which only compares.
 """
 
@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import opt_einsum
 from sympy import Integer
+
+from .errors import TensorError, UnsupportedError
 
 # A symbolic length counts as this when contraction orders are compared.
 NOMINAL_LENGTH = 100
@@ -57,6 +59,20 @@ class Contraction(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
+def check_optimizer(optimize: Any) -> None:
+    """Raise an error for what opt_einsum can't find orders by."""
+    if isinstance(optimize, str):
+        try:
+            opt_einsum.paths.get_path_fn(optimize)
+        except KeyError:
+            names = ", ".join(sorted(opt_einsum.paths._PATH_OPTIONS))
+            raise UnsupportedError(f"no optimizer {optimize!r}; there are {names}") from None
+    elif optimize is not None and not isinstance(optimize, (bool, list)) and not callable(optimize):
+        raise TensorError(
+            f"optimize is True, False, a name such as 'greedy' or an optimizer, not {optimize!r}"
+        )
+
+
 def contraction_path(
     terms: Terms, output: tuple[int, ...], sizes: Sizes, optimize: Any = "auto"
 ) -> Path:

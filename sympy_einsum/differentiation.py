@@ -358,6 +358,11 @@ def as_variable(value: Any) -> Any:
 
 def as_function(value: Any) -> Any:
     """The expression to differentiate."""
+    if isinstance(value, (list, tuple, set, dict)):
+        raise TensorError(
+            f"one expression is needed, not a {type(value).__name__}: take one at a time, or put "
+            "tensors of one shape side by side with stack; jacobian, jvp and vjp take lists"
+        )
     return as_operand(value)
 
 
@@ -485,7 +490,7 @@ def jacobian(
     if isinstance(y, (list, tuple)):
         return [jacobian(part, x, mode=mode, layout=layout, simplify=simplify) for part in y]
     y = as_function(y)
-    variables = [as_variable(v) for v in (x if isinstance(x, (list, tuple)) else [x])]
+    variables = [as_variable(v) for v in _listed(x)]
     blocks = list(_sweep(y, tuple(variables), mode, simplify)[0])
     if layout == "wrt-first":
         pairs = zip(blocks, variables, strict=True)
@@ -625,20 +630,26 @@ def _as_scalar(f: Any, name: str) -> Any:
 def vjp(y: Any, x: Any, u: Any, *, simplify: bool | None = None) -> Any:
     """The cotangent u, of y's shape, pulled back to x: Σ u · dy/dx, without the Jacobian.
 
+    A list of variables gives a list; a list of functions takes a list of cotangents, and their
+    pullbacks are added.
+
     >>> import sympy_einsum as se
     >>> A, x = se.TensorSymbol("A", (3, 2)), se.TensorSymbol("x", (2,))
     >>> u = se.TensorSymbol("u", (3,))
     >>> se.vjp(A @ x, x, u) == u @ A
     True
     """
-    y, u = as_function(y), _same_shape(u, y, "vjp")
-    variables = [as_variable(v) for v in (x if isinstance(x, (list, tuple)) else [x])]
-    results, _ = tidy(pullback([y], variables, [u], ()), simplify, [y])
+    functions = [as_function(part) for part in _listed(y)]
+    cotangents = _fitting(u, functions, isinstance(y, (list, tuple)), "vjp")
+    variables = [as_variable(v) for v in _listed(x)]
+    results, _ = tidy(pullback(functions, variables, cotangents, ()), simplify, functions)
     return list(results) if isinstance(x, (list, tuple)) else results[0]
 
 
 def jvp(y: Any, x: Any, v: Any, *, simplify: bool | None = None) -> Any:
     """The tangent v, of x's shape, pushed forward to y: Σ dy/dx · v, without the Jacobian.
+
+    A list of functions gives a list; a list of variables takes a list of tangents.
 
     >>> import sympy_einsum as se
     >>> A, x = se.TensorSymbol("A", (3, 2)), se.TensorSymbol("x", (2,))
@@ -646,15 +657,19 @@ def jvp(y: Any, x: Any, v: Any, *, simplify: bool | None = None) -> Any:
     >>> se.jvp(A @ x, x, v) == A @ v
     True
     """
-    y = as_function(y)
-    pairs = list(zip(x, v, strict=True)) if isinstance(x, (list, tuple)) else [(x, v)]
-    variables = [as_variable(variable) for variable, _ in pairs]
-    tangents = [_same_shape(tangent, variable, "jvp") for variable, tangent in pairs]
-    return tidy([pushforward(y, variables, tangents, ())], simplify, [y])[0][0]
+    functions = [as_function(part) for part in _listed(y)]
+    variables = [as_variable(variable) for variable in _listed(x)]
+    tangents = _fitting(v, variables, isinstance(x, (list, tuple)), "jvp")
+    pushed = [pushforward(part, variables, tangents, ()) for part in functions]
+    results, _ = tidy(pushed, simplify, functions)
+    return list(results) if isinstance(y, (list, tuple)) else results[0]
 
 
 def hvp(f: Any, x: Any, v: Any, *, simplify: bool | None = None) -> Any:
     """The Hessian of a scalar times v, of x's shape, without the Hessian.
+
+    Lists of variables and of directions give a list: the rows of the Hessian of all variables
+    times all directions.
 
     >>> import sympy_einsum as se
     >>> A, x = se.TensorSymbol("A", (2, 2)), se.TensorSymbol("x", (2,))
@@ -664,6 +679,21 @@ def hvp(f: Any, x: Any, v: Any, *, simplify: bool | None = None) -> Any:
     """
     slope = gradient(_as_scalar(f, "hvp"), x, simplify=simplify)
     return jvp(slope, x, v, simplify=simplify)
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _fitting(values: Any, likes: Sequence[Any], several: bool, name: str) -> list[Any]:
+    """A tangent for each variable, or a cotangent for each function."""
+    if several:
+        if not isinstance(values, (list, tuple)) or len(values) != len(likes):
+            raise TensorError(
+                f"{name} of a list needs a list of tensors, one for each of the {len(likes)}"
+            )
+        return [_same_shape(value, like, name) for value, like in zip(values, likes, strict=True)]
+    return [_same_shape(values, likes[0], name)]
 
 
 def _same_shape(value: Any, like: Any, name: str) -> Any:

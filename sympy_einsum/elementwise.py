@@ -11,6 +11,7 @@ order 0.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -31,15 +32,29 @@ from .traversal import children, postorder
 
 
 class Slot(Symbol):
-    """The k-th argument of an elementwise body; real, as tensors are."""
+    """The k-th argument of an elementwise body, called ``sk``; real, as tensors are.
 
-    __slots__ = ()
+    Attributes
+    ==========
+
+    place : the number k
+    """
+
+    __slots__ = ("place",)
+    place: int
+
+    def __new__(cls, name: str, **assumptions: Any) -> Slot:
+        if not isinstance(name, str) or not re.fullmatch("s[0-9]+", name):
+            raise TensorError(f"a slot is called s0, s1, ..., not {name!r}")
+        self = super().__new__(cls, name, real=True)
+        self.place = int(name[1:])
+        return self
 
 
 @lru_cache(maxsize=256)
 def slot(k: int) -> Slot:
     """The slot of operand number k."""
-    return Slot(f"s{k}", real=True)
+    return Slot(f"s{k}")
 
 
 class Elementwise(TensorExpr):
@@ -121,7 +136,7 @@ def apply_body(body: Any, operands: Sequence[Any]) -> Any:
     coefficient, body = body.as_coeff_Mul()
     factors = body.args if body.is_Mul else (body,)
     if all(isinstance(factor, Slot) for factor in factors):
-        tensors = [coefficient, *(kept[int(factor.name[1:])] for factor in factors)]
+        tensors = [coefficient, *(kept[factor.place] for factor in factors)]
         axes = range(len(shape))
         subscripts = [axes if isinstance(t, TensorExpr) and t.order else () for t in tensors]
         return contract(tensors, subscripts, axes, dict(enumerate(shape)))
@@ -162,7 +177,7 @@ _EXPONENTIAL, _LOGARITHM, _RECIPROCAL = exp(slot(0)), log(slot(0)), 1 / slot(0)
 
 @lru_cache(maxsize=4096)
 def _slot_numbers(body: Expr) -> tuple[int, ...]:
-    return tuple(sorted(int(s.name[1:]) for s in body.free_symbols if isinstance(s, Slot)))
+    return tuple(sorted(s.place for s in body.free_symbols if isinstance(s, Slot)))
 
 
 @lru_cache(maxsize=4096)

@@ -60,7 +60,7 @@ def _body(step: Any) -> Any:
 
 def _compact(body: Any, inputs: list[int]) -> dict[str, Any]:
     """The operands that a body still has, each once."""
-    used = sorted(int(s.name[1:]) for s in body.free_symbols)
+    used = sorted(s.place for s in body.free_symbols)
     kept = list(dict.fromkeys(inputs[k] for k in used))
     renamed = {slot(k): slot(kept.index(inputs[k])) for k in used}
     return {"inputs": tuple(kept), "params": (body.xreplace(renamed),)}

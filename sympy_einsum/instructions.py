@@ -151,7 +151,7 @@ def _same_shape(what: str, given: Shape, expected: Shape) -> None:
 
 def _entrywise(shapes: Sequence[Shape], body: Any) -> Shape:
     """What the operands that occur in a body stretch to."""
-    used = [shapes[int(slot.name[1:])] for slot in body.free_symbols]
+    used = [shapes[slot.place] for slot in body.free_symbols]
     return broadcast_shape(used) if used else ()
 
 

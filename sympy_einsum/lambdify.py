@@ -18,8 +18,8 @@ from sympy import Integer, Symbol
 from .backends import BACKENDS
 from .bounds import position_bounds
 from .checks import check_shapes
-from .contraction import deciding_lengths, nominal_length
-from .cost import cost
+from .contraction import check_optimizer, deciding_lengths, nominal_length
+from .cost_model import cost
 from .elementwise import as_operand
 from .errors import ShapeError, TensorError, UnsupportedError
 from .fusion import fused
@@ -83,8 +83,8 @@ def lambdify(
     ======
 
     TensorError : an expression has a free symbol that is no argument
-    UnsupportedError : a function has no numerical code, the backend doesn't exist, or its library
-        isn't installed; the message names the extra to install
+    UnsupportedError : a function has no numerical code, the backend or optimizer doesn't exist, or
+        a library isn't installed; the message names the extra to install
     ShapeError : (when called) an argument doesn't fit; the message names it, its axis and lengths
 
     Examples
@@ -200,6 +200,7 @@ class _Program:
     ):
         if backend not in BACKENDS:
             raise UnsupportedError(f"no backend {backend!r}; there are {', '.join(BACKENDS)}")
+        check_optimizer(optimize)
         symbols = _arguments(args)
         self.exprs: list[Any] = []
         self.layout = _layout(exprs, self.exprs)

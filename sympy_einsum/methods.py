@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sympy import Abs, Basic, Expr, Ge, Gt, Le, Lt
+import numpy as np
+from sympy import Abs, Basic, Expr, Ge, Gt, Le, Lt, sympify
 
 from . import operations as ops
 from .differentiation import diff
@@ -18,7 +19,7 @@ from .elementwise import as_operand, elementwise
 from .errors import TensorError
 from .explicit import as_explicit
 from .linalg import adj, det, inv
-from .nodes import TensorExpr
+from .nodes import TensorExpr, substitute
 from .simplify import simplify
 
 
@@ -96,6 +97,41 @@ def _broadcast_to(self: Any, *shape: Any) -> Any:
     return ops.broadcast_to(self, shape[0] if len(shape) == 1 else shape)
 
 
+def _subs(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """SymPy's ``subs``. An array in the place of a tensor symbol brings its axis lengths along, and
+    then all is replaced at once. Strings are refused, since SymPy would evaluate them."""
+    pairs = _pairs(args)
+    if not kwargs.pop("simultaneous", False) and not any(map(_is_array, pairs.values())):
+        return Expr.subs(self, *args, **kwargs)
+    # SymPy goes through scalar dummies, which can't stand for tensors; a rule is simultaneous.
+    rule: dict[Any, Any] = {}
+    for old, new in pairs.items():
+        rule[old] = as_operand(new) if _is_array(new) else sympify(new)
+        if _is_array(new):
+            axes = zip(ops.shape_of(old), ops.shape_of(rule[old]), strict=False)
+            rule.update({n: given for n, given in axes if n.is_Symbol and n not in pairs})
+    return substitute(self, rule, stock_rules=True)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, list, tuple))
+
+
+def _pairs(args: tuple[Any, ...]) -> dict[Any, Any]:
+    """What ``subs`` is to replace, and by what, from any form of its arguments."""
+    given = [args] if len(args) == 2 else args[0] if len(args) == 1 else None
+    try:
+        pairs = dict(given)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        pairs = {"": ""}
+    if any(isinstance(part, str) for pair in pairs.items() for part in pair):
+        raise TensorError(
+            "subs takes an expression and what replaces it, a dictionary or a list of such pairs, "
+            "and no strings"
+        )
+    return {sympify(old): new for old, new in pairs.items()}
+
+
 METHODS: dict[str, Any] = {
     "__add__": _scalar_or("__add__", ops.add),
     "__radd__": _scalar_or("__radd__", ops.add),
@@ -146,6 +182,7 @@ METHODS: dict[str, Any] = {
     "_eval_derivative": _eval_derivative,
     "_eval_simplify": _eval_simplify,
     "as_explicit": as_explicit,
+    "subs": _subs,
 }
 
 for _name, _method in METHODS.items():

@@ -27,7 +27,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 from weakref import WeakValueDictionary
 
-from sympy import Basic, Expr, Integer, S, SympifyError, sympify
+from sympy import Basic, Expr, Integer, S, Symbol, SympifyError, sympify
 from sympy.core.expr import AtomicExpr
 
 from .errors import ShapeError, TensorError, UnsupportedError
@@ -377,17 +377,6 @@ class TensorExpr(Expr):
         result = substitute(self, rule)
         return result, result is not self
 
-    def subs(self, *args: Any, **kwargs: Any) -> Any:
-        """SymPy's ``subs``; strings are refused, since SymPy would evaluate them."""
-        if any(isinstance(part, str) for part in _flat(args)):
-            raise TensorError("subs takes symbols and expressions, not strings")
-        if not kwargs.pop("simultaneous", False):
-            return super().subs(*args, **kwargs)
-        # SymPy goes through scalar dummies, which can't stand for tensors; a rule is simultaneous.
-        pairs = args if len(args) == 2 else args[0]
-        rule = dict([pairs] if len(args) == 2 else pairs)
-        return substitute(self, {sympify(k): sympify(v) for k, v in rule.items()}, stock_rules=True)
-
     def _subs(self, old: Any, new: Any, **hints: Any) -> Any:
         return substitute(self, {old: new}, stock_rules=True)
 
@@ -405,15 +394,9 @@ def _strict(value: Any) -> Any:
     try:
         return sympify(value, strict=True)
     except SympifyError:
-        raise TensorError(f"a symbol or an expression is needed, not {value!r}") from None
-
-
-def _flat(items: Any) -> list[Any]:
-    if isinstance(items, dict):
-        return [part for pair in items.items() for part in pair]
-    if isinstance(items, (list, tuple, set)):
-        return [part for item in items for part in _flat(item)]
-    return [items]
+        raise TensorError(
+            f"a symbol or an expression is needed, not {value!r}; Constant takes arrays of numbers"
+        ) from None
 
 
 def free_leaves(*roots: Any) -> frozenset[Any]:
@@ -510,6 +493,11 @@ def _checked(old: Any, new: Any, image: Callable[[Basic], Basic]) -> Any:
         raise TensorError(f"can't replace {old} by {new}, of type {type(new).__name__}")
     shape = new.shape if isinstance(new, TensorExpr) else ()
     expected = old.shape if isinstance(old, TensorExpr) else ()
+    if len(shape) != len(expected) and isinstance(new, Symbol):
+        raise ShapeError(
+            f"can't replace {old}, of shape {expected}, by the scalar {new}; solve and the like "
+            "take tensors for scalars: A @ x = y has the solution inv(A) @ y"
+        )
     if len(shape) != len(expected):
         raise ShapeError(
             f"can't replace {old}, of shape {expected}, by {new}, of shape {shape}; give an "

@@ -18,7 +18,9 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import sympy
@@ -151,10 +153,22 @@ def _relation(name: str, relation: Callable[..., Any]) -> Callable[..., Any]:
     return compare
 
 
+# NumPy's options that say nothing about the values, and the defaults of others.
+_HARMLESS = {"optimize", "copy", "subok", "device"}
+_DEFAULTS: dict[str, Any] = {
+    "where": True,
+    "order": "K",
+    "casting": "same_kind",
+    "keepdims": False,
+    "returned": False,
+}
+
+
 def _refuse(name: str, options: dict[str, Any]) -> None:
     """NumPy's options that mean nothing for symbols; at their defaults they're let through."""
     for option, value in options.items():
-        if value is not None and not (option == "optimize"):
+        known = isinstance(value, (bool, str)) and value == _DEFAULTS.get(option)
+        if not known and value is not None and option not in _HARMLESS:
             raise UnsupportedError(f"{name} doesn't support {option}={value!r} on symbols")
 
 
@@ -176,11 +190,22 @@ def positive(a: Any) -> Any:
     return as_operand(a)
 
 
-def clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
+def clip(
+    a: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: Any = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+) -> Any:
     """``numpy.clip``; a bound that is None is left out."""
-    if a_min is not None:
-        a = elementwise(sympy.Max, a, a_min)
-    return as_operand(a) if a_max is None else elementwise(sympy.Min, a, a_max)
+    _refuse("clip", {"out": out})
+    if (a_min is not None and min is not None) or (a_max is not None and max is not None):
+        raise TensorError("clip takes a bound as a_min or as min, as a_max or as max, not as both")
+    low, high = (a_min if min is None else min), (a_max if max is None else max)
+    a = as_operand(a) if low is None else elementwise(sympy.Max, a, low)
+    return a if high is None else elementwise(sympy.Min, a, high)
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
@@ -191,26 +216,56 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 # --- reductions ----------------------------------------------------------------------------------
 
 
-def sum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
-    """``numpy.sum``."""
+def _chosen(a: Any, where: Any, otherwise: Any) -> Any:
+    """The entries that a reduction takes."""
+    return a if where is None or where is True else ops.where(where, a, otherwise)
+
+
+def sum(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Any:
+    """``numpy.sum``; ``where`` is a condition or a tensor."""
     _refuse("sum", {"dtype": dtype, "out": out})
-    return ops.sum_(a, axis, bool(keepdims))
+    total = ops.sum_(_chosen(a, where, S.Zero), axis, bool(keepdims))
+    return total if initial is None else ops.add(total, initial)
 
 
 def mean(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
 ) -> Any:
-    """``numpy.mean``."""
+    """``numpy.mean``; ``where`` is a condition or a tensor."""
     _refuse("mean", {"dtype": dtype, "out": out})
-    return ops.mean(a, axis, bool(keepdims))
+    if where is None or where is True:
+        return ops.mean(a, axis, bool(keepdims))
+    count = sum(ones_like(a), axis, keepdims=keepdims, where=where)
+    return ops.divide(sum(a, axis, keepdims=keepdims, where=where), count)
 
 
 def prod(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
 ) -> Any:
-    """``numpy.prod``, over axes of numeric length."""
+    """``numpy.prod``, over axes of numeric length; ``where`` is a condition or a tensor."""
     _refuse("prod", {"dtype": dtype, "out": out})
-    return ops.prod(a, axis, bool(keepdims))
+    product = ops.prod(_chosen(a, where, S.One), axis, bool(keepdims))
+    return product if initial is None else ops.multiply(product, initial)
 
 
 def var(
@@ -220,10 +275,14 @@ def var(
     out: Any = None,
     ddof: Any = 0,
     keepdims: Any = False,
+    *,
+    correction: Any = None,
 ) -> Any:
-    """``numpy.var``."""
+    """``numpy.var``; ``correction`` is another name of ``ddof``."""
     _refuse("var", {"dtype": dtype, "out": out})
-    return ops.var(a, axis, ddof, bool(keepdims))
+    if correction is not None and ddof != 0:
+        raise TensorError("var and std take ddof or correction, two names of the same, not both")
+    return ops.var(a, axis, ddof if correction is None else correction, bool(keepdims))
 
 
 def std(
@@ -233,16 +292,27 @@ def std(
     out: Any = None,
     ddof: Any = 0,
     keepdims: Any = False,
+    *,
+    correction: Any = None,
 ) -> Any:
-    """``numpy.std``."""
-    return ops.power(var(a, axis, dtype, out, ddof, keepdims), S.Half)
+    """``numpy.std``; ``correction`` is another name of ``ddof``."""
+    return ops.power(var(a, axis, dtype, out, ddof, keepdims, correction=correction), S.Half)
 
 
-def average(a: Any, axis: Any = None, weights: Any = None) -> Any:
+def average(
+    a: Any,
+    axis: Any = None,
+    weights: Any = None,
+    returned: Any = False,
+    *,
+    keepdims: Any = False,
+) -> Any:
     """``numpy.average``; weights have the shape of ``a``."""
+    _refuse("average", {"returned": returned})
     if weights is None:
-        return ops.mean(a, axis)
-    return ops.divide(ops.sum_(ops.multiply(a, weights), axis), ops.sum_(weights, axis))
+        return ops.mean(a, axis, bool(keepdims))
+    total = ops.sum_(ops.multiply(a, weights), axis, bool(keepdims))
+    return ops.divide(total, ops.sum_(weights, axis, bool(keepdims)))
 
 
 # --- products and axes ---------------------------------------------------------------------------
@@ -471,7 +541,7 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
             f"the ufunc {ufunc.__name__} (method {method}) isn't supported on tensor expressions; "
             "sympy_einsum.elementwise applies any SymPy function"
         )
-    return function(*inputs, **kwargs)
+    return _called(ufunc.__name__, function, inputs, kwargs)
 
 
 def _array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -481,7 +551,21 @@ def _array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) ->
     function = getattr(space, name, None) if in_linalg else _PUBLIC.get(name)
     if function is None:
         raise UnsupportedError(f"{func.__module__}.{name} isn't supported on tensor expressions")
+    return _called(name, function, args, kwargs)
+
+
+def _called(name: str, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """A call by NumPy, which has more options than we: they are refused by name."""
+    known = _parameters(function)
+    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+        _refuse(name, {option: v for option, v in kwargs.items() if option not in known})
+        kwargs = {option: v for option, v in kwargs.items() if option in known}
     return function(*args, **kwargs)
+
+
+@lru_cache(maxsize=1024)
+def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(function).parameters
 
 
 _PUBLIC = {name: value for name, value in globals().items() if not name.startswith("_")}

@@ -7,10 +7,13 @@ spellings of these.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+import numpy as np
 from sympy import Add, Expr, Integer, Mul, Ne, Piecewise, Pow, S
+from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
 from .einsum import Delta, Ones, contract, tensor_sum
@@ -148,16 +151,21 @@ def _list_form(items: list[Any]) -> tuple[list[Any], list[Any], Any]:
     tensors = [as_operand(item) for item in items[0 : len(items) // 2 * 2 : 2]]
     terms = items[1::2]
     output = items[-1] if len(items) % 2 else None
-    for term in [*terms, *([] if output is None else [output])]:
-        if not isinstance(term, (list, tuple)) or not all(
-            label is Ellipsis or (isinstance(label, int) and not isinstance(label, bool))
-            for label in term
-        ):
-            raise TensorError(
-                "einsum takes an index string first, or operands and lists of integer indices "
-                f"in turn; {term!r} is no list of integers"
-            )
-    return tensors, terms, output
+    labels = None if output is None else _as_labels(output)
+    return tensors, [_as_labels(term) for term in terms], labels
+
+
+def _as_labels(term: Any) -> list[Any]:
+    """One operand's labels: integers of any kind and an ellipsis, in any sequence."""
+    try:
+        if not isinstance(term, (str, TensorExpr)):
+            return [label if label is Ellipsis else operator.index(label) for label in term]
+    except TypeError:
+        pass
+    raise TensorError(
+        "einsum takes an index string first, or operands and lists of integer indices in turn; "
+        f"{term!r} is no list of integers"
+    )
 
 
 # --- arithmetic ----------------------------------------------------------------------------------
@@ -300,11 +308,12 @@ def kron(a: Any, b: Any) -> Any:
 def matrix_power(X: Any, exponent: Any) -> Any:
     """A square matrix to an integer power; a negative one is a power of the inverse."""
     X = as_operand(X)
-    count = int(exponent)
     if order_of(X) != 2 or not same_length(*X.shape):
         raise ShapeError(f"matrix_power takes a square matrix, not one of shape {shape_of(X)}")
-    if count != exponent:
+    power = as_scalar(exponent, "the exponent of a matrix")
+    if not power.is_Integer:
         raise UnsupportedError(f"matrix_power takes a known integer exponent, not {exponent}")
+    count = int(power)
     if count < 0:
         X, count = inv(X), -count
     result = Delta(X.shape[0])
@@ -469,6 +478,11 @@ def trace(A: Any) -> Any:
     return sum_(diagonal(A), axis=-1)
 
 
+def eye(n: Any) -> Any:
+    """The identity matrix: NumPy's name for ``Delta(n)``."""
+    return Delta(n)
+
+
 # --- reductions ----------------------------------------------------------------------------------
 
 
@@ -556,7 +570,20 @@ def norm(A: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     return total if p == 1 else power(total, 1 / p)
 
 
-def logsumexp(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def _axes_of(function: str, A: Any, axis: Any) -> list[int]:
+    """The axes that a softmax or log-sum-exp is taken over. For a matrix the frameworks' default,
+    SciPy's and the statistician's are three different ones, so there it must be said."""
+    if axis is ...:
+        if order_of(A) > 1:
+            raise TensorError(
+                f"{function} of a tensor of order {order_of(A)} needs an axis: axis=-1 for the "
+                "last one, as the frameworks have it, axis=None for all together"
+            )
+        axis = None
+    return as_axes(axis, order_of(A))
+
+
+def logsumexp(A: Any, axis: Any = ..., keepdims: bool = False) -> Any:
     """log Σ exp over the given axes, without overflow.
 
     Its derivative is the softmax over the same axes [BV, §3.1.5].
@@ -565,13 +592,14 @@ def logsumexp(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
     ==========
 
     A : a tensor; a scalar is its own log-sum-exp
-    axis : an axis, several, or None for all
+    axis : an axis, several, or None for all; it may be left out for a vector
     keepdims : whether the axes stay, with length 1
 
     Raises
     ======
 
     ShapeError : an axis is out of range or named twice
+    TensorError : a tensor of order 2 or more, and no axis
 
     Examples
     ========
@@ -591,12 +619,12 @@ def logsumexp(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
     [BV] S. Boyd, L. Vandenberghe, "Convex Optimization", 2004.
     """
     A = as_operand(A)
-    axes = as_axes(axis, order_of(A))
+    axes = _axes_of("logsumexp", A, axis)
     total = LogSumExp._build((A,), (tuple(axes),))
     return _keep(total, A, axes) if keepdims else total
 
 
-def softmax(A: Any, axis: Any = None) -> Any:
+def softmax(A: Any, axis: Any = ...) -> Any:
     """exp(A) / Σ exp(A) over the given axes, without overflow.
 
     Along the axes the derivative of p = softmax(x) is diag(p) - p pᵀ.
@@ -605,12 +633,13 @@ def softmax(A: Any, axis: Any = None) -> Any:
     ==========
 
     A : a tensor; the softmax of a scalar is 1
-    axis : an axis, several, or None for all
+    axis : an axis, several, or None for all; it may be left out for a vector
 
     Raises
     ======
 
     ShapeError : an axis is out of range or named twice
+    TensorError : a tensor of order 2 or more, and no axis
 
     Examples
     ========
@@ -622,7 +651,7 @@ def softmax(A: Any, axis: Any = None) -> Any:
     True
     """
     A = as_operand(A)
-    axes = as_axes(axis, order_of(A))
+    axes = _axes_of("softmax", A, axis)
     return Softmax._build((A,), (tuple(axes),)) if axes else filled(S.One, shape_of(A))
 
 
@@ -674,14 +703,17 @@ def getitem(A: Any, index: Any) -> Any:
     return contract(operands, subscripts, output, lengths)
 
 
+_NO_POSITIONS = (list, tuple, range, TensorExpr, Relational, bool, np.bool_)
+
+
 def _unit(A: Any, axis: int, position: Any) -> Any:
-    if hasattr(position, "__index__") and not isinstance(position, bool):
-        position = position.__index__()
-    if isinstance(position, (list, TensorExpr)) or hasattr(position, "dtype"):
+    if getattr(position, "ndim", 0) or isinstance(position, _NO_POSITIONS):
         raise UnsupportedError(
-            "a tensor is indexed by integers, integer symbols, slices, None and '...'; "
-            f"not by {type(position).__name__}"
+            "a tensor is indexed by integers, integer symbols, slices, None and '...', not by "
+            f"{type(position).__name__}; multiply by a mask, or stack the entries"
         )
+    if hasattr(position, "__index__"):
+        position = position.__index__()
     try:
         return Unit(A.shape[axis], position)
     except ShapeError as error:
@@ -692,7 +724,10 @@ def _selection(length: Expr, cut: slice) -> Any:
     """The selection matrix of a slice, None for the whole axis."""
     if cut.start is None and cut.stop is None and cut.step in (None, 1):
         return None
-    step = 1 if cut.step is None else int(cut.step)
+    stride = as_scalar(1 if cut.step is None else cut.step, "the step of a slice")
+    if not stride.is_Integer or not stride:
+        raise TensorError(f"the step of a slice is a known integer, not 0 or {cut.step!r}")
+    step = int(stride)
     if length.is_Integer and all(
         part is None or as_scalar(part, "a bound of a slice").is_Integer
         for part in (cut.start, cut.stop)

@@ -201,7 +201,7 @@ class _Builder(Program):
     def value(self, node: Any) -> int:
         """The number of the instruction that computes a node, lowering it if that was put off."""
         if not isinstance(node, TensorExpr):
-            return int(self._slotted(self._scalar_part(node)[0]).name[1:])
+            return self._slotted(self._scalar_part(node)[0]).place
         if node not in self._values:
             number = self._values[node] = self._tensor(node)
             self._nodes[number] = node
@@ -345,10 +345,10 @@ class _Builder(Program):
 
     def _slotted(self, expr: Any) -> Any:
         """A slot for a scalar expression in slots."""
-        found = sorted(expr.free_symbols, key=lambda s: int(s.name[1:]))
+        found = sorted(expr.free_symbols, key=lambda s: s.place)
         if expr in found:
             return expr
-        inputs = [int(s.name[1:]) for s in found]
+        inputs = [s.place for s in found]
         body = expr.xreplace({s: slot(k) for k, s in enumerate(found)})
         return slot(self.emit("scalar", *inputs, params=(body,)))
 

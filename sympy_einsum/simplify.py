@@ -1,6 +1,6 @@
 """The normal form: the driver that applies the rules, and what decides between two forms.
 
-May import: all node types, rules, cost. One walk from the leaves up: a node is rebuilt on
+May import: all node types, rules, cost_model. One walk from the leaves up: a node is rebuilt on
 simplified operands, and the rules for its class are applied until none does anything; what a rule
 builds goes the same way, each distinct node once.
 
@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from .cost import SLACK, cost
+from .cost_model import SLACK, cost
 from .elementwise import as_operand
 from .nodes import TensorExpr, rebuild
 from .rules import rules_for

@@ -53,7 +53,7 @@ class _Splitter:
 
     def _operation(self, expr: Any) -> int:
         if isinstance(expr, Slot):
-            return self._inputs[int(expr.name[1:])]
+            return self._inputs[expr.place]
         if not expr.free_symbols:
             return self._emit("scalar", (), expr)
         if expr.is_Add and not _is_stable(expr):
@@ -64,7 +64,7 @@ class _Splitter:
             return self._emit("elementwise", (self._part(expr.base),), slot(0) ** expr.exp)
         if expr.is_Function and len(expr.args) == 1 and not _is_stable(expr):
             return self._emit("elementwise", (self._part(expr.args[0]),), expr.func(slot(0)))
-        used = sorted(expr.free_symbols, key=lambda s: int(s.name[1:]))
+        used = sorted(expr.free_symbols, key=lambda s: s.place)
         whole = expr.xreplace({own: slot(k) for k, own in enumerate(used)})
         return self._emit("elementwise", tuple([self._part(own) for own in used]), whole)
 

@@ -38,7 +38,8 @@ class TensorSymbol(TensorExpr, AtomicExpr):
     ==========
 
     name : str
-    shape : sequence of axis lengths (integers or SymPy expressions); ``()`` gives a scalar
+    shape : axis lengths (integers or SymPy expressions), one by one or as a tuple; none of them
+        or ``()`` gives a scalar
     assumptions : ``symmetric``, ``diagonal``, ``positive``, ``nonnegative``, ``psd`` set to True.
         Derivatives by a symmetric matrix are nonetheless unconstrained: all entries are taken as
         independent.
@@ -58,24 +59,28 @@ class TensorSymbol(TensorExpr, AtomicExpr):
     >>> A = se.TensorSymbol("A", (m, n))
     >>> A.shape, A.order, A.T.shape
     ((m, n), 2, (n, m))
+    >>> se.TensorSymbol("A", m, n) is A
+    True
     """
 
     __slots__ = ()
     is_symbol = True
     _diff_wrt = True
 
-    def __new__(cls, name: str, shape: Any = (), **assumptions: bool) -> TensorSymbol:
+    def __new__(cls, name: str, *shape: Any, **assumptions: Any) -> TensorSymbol:
         if isinstance(name, Symbol):
             name = name.name
         if not isinstance(name, str):
             raise TensorError(f"the name of a tensor must be a string, not {name!r}")
+        if "shape" in assumptions:
+            shape = (*shape, assumptions.pop("shape"))
         unknown = set(assumptions) - ASSUMPTIONS
         if unknown:
             raise TensorError(
                 f"unknown assumption {min(unknown)!r} for tensor {name!r}; "
                 f"there are {', '.join(sorted(ASSUMPTIONS))}"
             )
-        lengths = as_shape(shape if isinstance(shape, (tuple, list)) else (shape,))
+        lengths = as_shape(shape)
         true = tuple(sorted(key for key, value in assumptions.items() if value))
         if {"symmetric", "diagonal", "psd"} & set(true) and (
             len(lengths) != 2 or not same_length(*lengths)

@@ -30,7 +30,7 @@ LAYERS = [
     "softmax",
     "operations",
     "scalar_functions",
-    "cost",
+    "cost_model",
     "products",
     "rules.matrices",
     "rules.nesting",

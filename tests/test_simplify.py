@@ -12,7 +12,7 @@ from test_random_einsums import LENGTHS as EINSUM_LENGTHS
 from test_random_einsums import SIZES, Generator
 
 import sympy_einsum as se
-from sympy_einsum.cost import cost
+from sympy_einsum.cost_model import cost
 from sympy_einsum.rules import rules_for
 from sympy_einsum.simplify import normal_form
 

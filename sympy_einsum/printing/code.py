@@ -166,9 +166,10 @@ def _node_text(node: Any, below: dict[Any, Text], form: CodeForm) -> Text:
         return form.call(type(node).__name__.lower(), below[node.operands[0]][0], *static)
     if isinstance(node, AxesFunction):
         operand = below[node.operands[0]][0]
-        axis = node.axes[0] if len(node.axes) == 1 else node.axes
-        every = len(node.axes) == node.operands[0].order
-        arguments = [operand] if every else [operand, f"axis={axis}"]
+        order = node.operands[0].order
+        axis: Any = node.axes[0] if len(node.axes) == 1 else node.axes
+        axis = None if len(node.axes) == order else axis
+        arguments = [operand] if order == 1 else [operand, f"axis={axis}"]
         return form.call(type(node).__name__.lower(), *arguments)
     if isinstance(node, Reshape):
         operand = _bracket(below[node.operands[0]], ATOM)

@@ -84,8 +84,8 @@ def body_level(body: Any) -> int:
 def elementwise_form(body: Any, operands: Sequence[Form], shape: Sequence[Any]) -> Form:
     """A scalar body on tensors: Hadamard products and powers, functions of tensors."""
     if isinstance(body, Slot):
-        return operands[int(body.name[1:])]
-    given = [operands[int(s.name[1:])] for s in body.free_symbols if isinstance(s, Slot)]
+        return operands[body.place]
+    given = [operands[s.place] for s in body.free_symbols if isinstance(s, Slot)]
     if not any(form.axes for form in given):
         if not given:
             return forms.stock(body)

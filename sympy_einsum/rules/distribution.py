@@ -8,7 +8,7 @@ from typing import Any
 
 from sympy import Add, Expr, Integer, S, expand, gcd_list
 
-from ..cost import SLACK, cost
+from ..cost_model import SLACK, cost
 from ..einsum import Einsum, TensorAdd, View, scalar_product, scale, split_coefficient, tensor_sum
 from ..products import Product, distributed, frontier, is_tensor, opened
 

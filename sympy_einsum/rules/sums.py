@@ -9,7 +9,7 @@ from typing import Any
 
 from sympy import S, expand
 
-from ..cost import cost
+from ..cost_model import cost
 from ..einsum import TensorAdd, View, contract, scalar_product, scale, tensor_sum
 from ..products import Product, distributed, frontier, like_terms, opened
 
