@@ -86,7 +86,7 @@ EXPRESSIONS = {
     "cofactors": se.cofactors(A, 2),
     "determinant": se.det(A),
     "log determinant": se.logdet(A) + se.logdet(K),
-    "log-sum-exp": se.logsumexp(X),
+    "log-sum-exp": se.logsumexp(X, axis=None),
     "log-sum-exp of rows": se.logsumexp(X, axis=1),
     "softmax": se.softmax(x),
     "softmax of rows": se.softmax(X, axis=1),
