@@ -58,7 +58,6 @@ class Contraction(NamedTuple):
     lengths: tuple[Any, ...]
 
 
-@lru_cache(maxsize=4096)
 def check_optimizer(optimize: Any) -> None:
     """Raise an error for what opt_einsum can't find orders by."""
     if isinstance(optimize, str):
@@ -73,6 +72,7 @@ def check_optimizer(optimize: Any) -> None:
         )
 
 
+@lru_cache(maxsize=4096)
 def contraction_path(
     terms: Terms, output: tuple[int, ...], sizes: Sizes, optimize: Any = "auto"
 ) -> Path:
