@@ -28,13 +28,13 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sympy import Add, Expr, Function, Integer, Piecewise, S, Symbol, Tuple
+from sympy import Add, Expr, Function, Integer, Piecewise, S, Symbol, Tuple, log
 
 from .einsum import Delta, Einsum, TensorAdd, contract, scalar_product, tensor_sum
 from .elementwise import Elementwise, as_operand, slot, split_body, substitute_stock
 from .errors import ShapeError, TensorError, UnsupportedError
 from .functions import derivative
-from .linalg import Adj, Cofactors, Det, Inv, LogDet, cofactors
+from .linalg import Adj, Cofactors, Det, Inv, LogDet, cofactors, determinants_in, inv
 from .nodes import TensorExpr, data_expressions
 from .operations import order_of, shape_of, transpose
 from .reshape import Reshape, reshape
@@ -133,6 +133,15 @@ def _softmax_terms(node: Softmax, active: Callable[[Any], bool]) -> Iterator[Ter
 def _stock_terms(node: Expr, active: Callable[[Any], bool]) -> Iterator[Term]:
     """A stock scalar: SymPy's own partial derivatives by what it is computed from."""
     below = scalar_children(node)
+    if isinstance(node, log) and below is not node.args:
+        # d log(det(X)) / dX[k,l] = inv(X)[l,k], as for logdet, in whatever det(X) is a factor.
+        factors, rest = determinants_in(node.args[0])
+        for k, factor in enumerate(factors):
+            if active(factor.matrix):
+                yield Term(k, (factor.exponent, inv(factor.matrix)), ((), (1, 0)), (), (0, 1))
+        if active(rest):
+            yield Term(len(factors), (1 / rest,), ((),), (), ())
+        return
     if node.is_Add:
         for k, operand in enumerate(below):
             if active(operand):
@@ -154,8 +163,13 @@ def _stock_terms(node: Expr, active: Callable[[Any], bool]) -> Iterator[Term]:
 
 
 def scalar_children(node: Expr) -> tuple[Any, ...]:
-    """What a stock scalar is computed from: its arguments; for conditions, integrals and the like
-    the tensors and symbols inside."""
+    """What a stock scalar is computed from: its arguments; for the logarithm of determinants their
+    matrices and the other factors; for conditions, integrals and the like the tensors and symbols
+    inside."""
+    if isinstance(node, log):
+        factors, rest = determinants_in(node.args[0])
+        if factors:
+            return (*[factor.matrix for factor in factors], rest)
     is_plain = node.is_Add or node.is_Mul or node.is_Pow or isinstance(node, Function)
     if is_plain and not isinstance(node, Piecewise) and all(isinstance(a, Expr) for a in node.args):
         return node.args

@@ -34,6 +34,7 @@ write_diagonal     "iij->ij", add              writes into its first operand, or
 unit               length, position            a unit vector
 selection          length, start, step, count  the matrix that selects a slice
 inv, det, logdet   definite                    matrix functions; ``definite`` if that is declared
+slogdet                                        the sign of the determinant and its logarithm
 cofactors          order                       a derivative of det, of some order from 1 on
 solve              definite                    inv(X) @ Y
 peak               axes or None for all        the largest entries, finite, their axes kept
@@ -225,6 +226,7 @@ _SHAPES: dict[str, Callable[..., Sequence[Any]]] = {
     "unit": lambda shapes, length, position: (length,),
     "selection": lambda shapes, length, start, step, count: (count, length),
     "inv": lambda shapes, definite: shapes[0],
+    "slogdet": lambda shapes: (Integer(2),),
     "cofactors": lambda shapes, order: tuple(shapes[0]) * order,
 }
 
@@ -270,7 +272,7 @@ def plan_cost(plan: Plan, lengths: Mapping[Any, int]) -> Cost:
 
 
 # Thirds of a cube.
-_FACTORED = {"inv": 6, "cofactors": 60, "det": 2, "logdet": 2, "solve": 2}
+_FACTORED = {"inv": 6, "cofactors": 60, "det": 2, "logdet": 2, "slogdet": 2, "solve": 2}
 
 
 def _length_value(length: Any, values: Mapping[str, Any]) -> Any:

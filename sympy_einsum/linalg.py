@@ -11,9 +11,9 @@ References
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from sympy import Integer, S
+from sympy import Abs, Expr, Integer, Mul, S
 
 from .einsum import Delta, contract
 from .elementwise import as_operand
@@ -187,6 +187,35 @@ def det(X: Any) -> Any:
     """
     matrix = _square(X, "det")
     return S.One if isinstance(matrix, Delta) else Det._build((matrix,), ())
+
+
+class Factor(NamedTuple):
+    """A power of a determinant, or of its absolute value, among the factors of a scalar."""
+
+    matrix: Any
+    exponent: Expr
+    is_absolute: bool
+
+
+def determinants_in(scalar: Expr) -> tuple[list[Factor], Expr]:
+    """The determinants among the factors of a scalar, and the product of the others: of large
+    matrices only the logarithms of determinants are numbers that fit a float.
+
+    >>> import sympy_einsum as se
+    >>> X = se.TensorSymbol("X", (3, 3))
+    >>> determinants_in(2 / se.det(X))
+    ([Factor(matrix=X, exponent=-1, is_absolute=False)], 2)
+    """
+    found, others = [], []
+    for factor in Mul.make_args(scalar):
+        base, exponent = factor.as_base_exp()
+        is_absolute = isinstance(base, Abs)
+        inner = base.args[0] if is_absolute else base
+        if isinstance(inner, Det) and exponent.is_Number:
+            found.append(Factor(inner.operands[0], exponent, is_absolute))
+        else:
+            others.append(factor)
+    return found, Mul(*others)
 
 
 def logdet(X: Any) -> Any:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sympy import Expr, S, Symbol, exp, log
+from sympy import Expr, Mul, S, Symbol, exp, log, sign
 
 from .contraction import nominal_length
 from .einsum import Einsum, TensorAdd, View, split_coefficient, tensor_sum, written_out
@@ -19,7 +19,7 @@ from .elementwise import Elementwise, slot, substitute_stock
 from .errors import UnsupportedError
 from .indices import index_letter
 from .instructions import Instruction, Plan, origin, result_shape, without_dead_code
-from .linalg import Adj, Cofactors, Det, Inv, LogDet
+from .linalg import Adj, Cofactors, Det, Inv, LogDet, determinants_in
 from .nodes import TensorExpr
 from .pairwise import Factor, Program, arrange, multiply_all
 from .properties import is_definite, is_nonnegative
@@ -315,6 +315,8 @@ class _Builder(Program):
             self._scalars[node] = (slot(self.emit("argument", params=(node,))), 0)
         elif not node.args or not all(isinstance(arg, Expr) for arg in node.args):
             self._scalars[node] = (self._whole(node), 1)
+        elif self._holds_determinants(node):
+            self._scalars[node] = (self._slotted(self._by_logarithms(node)), 0)
         else:
             parts = [self._scalar_part(arg) for arg in node.args]
             while (node.is_Add or node.is_Mul) and len(parts) > MAX_SCALAR_ARGUMENTS:
@@ -326,6 +328,27 @@ class _Builder(Program):
             if self._uses[node] > 1 or depth > MAX_SCALAR_DEPTH:
                 expr, depth = self._slotted(expr), 0
             self._scalars[node] = (expr, depth)
+
+    def _holds_determinants(self, node: Any) -> bool:
+        """Whether a scalar is the logarithm, the sign or a quotient of determinants, which of
+        large matrices are no numbers that fit a float."""
+        if isinstance(node, (log, sign)):
+            return bool(determinants_in(node.args[0])[0])
+        factors = determinants_in(node)[0] if node.is_Mul else []
+        return len({factor.exponent.is_negative for factor in factors}) == 2
+
+    def _by_logarithms(self, node: Any) -> Expr:
+        """Such a scalar, in slots, by signs and logarithms of determinants."""
+        factors, rest = determinants_in(node if node.is_Mul else node.args[0])
+        signs, logarithm = [self._scalar_part(rest)[0]], S.Zero
+        for matrix, exponent, is_absolute in factors:
+            pair = self.emit("slogdet", self.value(matrix))
+            first, second = (slot(self.emit("cut", pair, params=(0, k))) for k in (0, 1))
+            logarithm += exponent * second
+            signs.append(S.One if is_absolute else first**exponent)
+        if isinstance(node, sign):
+            return sign(Mul(*signs))
+        return Mul(*signs, exp(logarithm)) if node.is_Mul else log(Mul(*signs)) + logarithm
 
     def _whole(self, node: Any) -> Any:
         """Conditions and the like: the node with the values inside replaced by slots."""

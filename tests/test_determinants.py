@@ -118,3 +118,79 @@ def test_cofactors_of_an_invertible_matrix():
     Z = matrix_of_rank(4, 4)
     np.testing.assert_allclose(se.lambdify([X], third)(Z), signed_minors(Z, 3), atol=1e-9)
     assert se.simplify(se.cofactors(X, 4)) is se.cofactors(X, 4)
+
+
+LOGARITHMS = {
+    "log": (se.log(se.det(X)), X.inv().T),
+    "of an inverse": (se.log(se.det(X.inv())), -X.inv().T),
+    "of the absolute value": (se.log(se.Abs(se.det(X))), X.inv().T),
+    "of a product": (se.log(se.det(A @ X)), X.inv().T),
+    "of a square": (se.log(se.det(X) ** 2), 2 * X.inv().T),
+    "of a root": (se.log(se.sqrt(se.det(X))), X.inv().T / 2),
+    "of a quotient": (se.log(se.det(A) / se.det(X)), -X.inv().T),
+    "of a Gram matrix": (se.log(se.det(X.T @ X)), 2 * X.inv().T),
+    "of multiples": (se.log(2 * se.det(3 * X)), X.inv().T),
+    "of a product with a trace": (
+        se.log(se.det(X) * X.trace()),
+        se.Delta(n) / X.trace() + X.inv().T,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOGARITHMS)
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+def test_derivatives_of_logarithms_of_determinants(name, mode):
+    function, slope = LOGARITHMS[name]
+    assert se.gradient(function, X, mode=mode) is slope
+
+
+def large(sign):
+    """A matrix whose determinant, of the given sign, is beyond all floats."""
+    Z = 5 * np.random.default_rng(2).standard_normal((300, 300))
+    Z[0] *= sign * np.linalg.slogdet(Z)[0]
+    return Z
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "dask"])
+def test_logarithms_of_large_determinants(backend):
+    library = np
+    if backend == "jax":
+        library = jax64().numpy
+    elif backend != "numpy":
+        library = pytest.importorskip("dask.array" if backend == "dask" else backend)
+    logarithm = np.linalg.slogdet(large(1))[1]
+    half = large(1) / 2 ** (1 / 300)
+    cases = [
+        (se.log(se.det(X)), logarithm),
+        (se.log(se.det(X) ** 2), 2 * logarithm),
+        (se.log(3 / se.det(X)), np.log(3) - logarithm),
+        (se.det(X) / se.det(A), 2.0),
+        (se.sign(se.det(X)) * X.trace(), np.trace(large(1))),
+    ]
+    function = se.lambdify([X, A], [case for case, _ in cases], backend)
+    results = function(library.asarray(large(1)), library.asarray(half))
+    for result, (_, value) in zip(results, cases, strict=True):
+        np.testing.assert_allclose(np.asarray(result), value, rtol=1e-10)
+
+
+def test_the_logarithm_of_a_negative_determinant_is_none():
+    function = se.lambdify(
+        [X],
+        [se.log(se.det(X)), se.log(se.Abs(se.det(X))), se.log(-se.det(X)), se.log(se.det(X) ** 2)],
+    )
+    for Z in (large(-1), -np.eye(3)):
+        logarithm = np.linalg.slogdet(Z)[1]
+        with np.errstate(invalid="ignore"):
+            results = function(Z)
+        np.testing.assert_allclose(results, [np.nan, logarithm, logarithm, 2 * logarithm])
+    with np.errstate(divide="ignore"):
+        assert np.all(np.isneginf(function(np.zeros((2, 2)))))
+        assert se.lambdify([X], se.log(1 / se.det(X)))(np.zeros((2, 2))) == np.inf
+
+
+def test_powers_of_a_determinant_take_its_adjugate_in():
+    assert se.gradient(se.sqrt(se.det(X)), X) is se.sqrt(se.det(X)) * X.inv().T / 2
+    # Where no power of it is negative, the derivative has a value at singular matrices.
+    slope = se.lambdify([X], se.gradient(se.det(X) ** 2 + se.det(X), X))
+    Z = matrix_of_rank(3, 2)
+    np.testing.assert_allclose(slope(Z), signed_minors(Z, 1), atol=1e-12)

@@ -324,6 +324,10 @@ class Backend:
             return self.spell(f"(2 * np.log({diagonal}).sum())")
         return self.spell(f"np.linalg.slogdet({operands[0]})[1]")
 
+    def slogdet(self, operands: Texts) -> str:
+        """The sign of the determinant and the logarithm of its absolute value."""
+        return self.spell(f"np.linalg.slogdet({operands[0]})")
+
     def cofactors(self, operands: Texts, order: int) -> str:
         """A derivative of det, by singular values, so that a singular matrix is fine."""
         return f"cofactors({operands[0]}, {order})"

@@ -34,7 +34,8 @@ class DaskBackend(Backend):
 def in_one_chunk(function, X, order):
     """A function of a matrix as a whole, lazily, that gives an array of some order."""
     axes = {"new_axis": [*range(2, order)], "chunks": X.shape * (order // 2)} if order > 2 else {}
-    axes = axes if order else {"drop_axis": [0, 1]}
+    if order < 2:
+        axes = {"drop_axis": [*range(order, 2)], "chunks": (2,) * order}
     return da.map_blocks(function, X.rechunk(-1), dtype=np.result_type(X.dtype, 0.0), **axes)
 ''',
         "diagonal": '''
@@ -91,6 +92,10 @@ def diagonal(subscripts, X):
     def logdet(self, operands: Texts, definite: bool) -> str:
         """log |det|."""
         return f"in_one_chunk(lambda X: np.linalg.slogdet(X)[1], {operands[0]}, 0)"
+
+    def slogdet(self, operands: Texts) -> str:
+        """The sign of the determinant and the logarithm of its absolute value."""
+        return f"in_one_chunk(lambda X: np.stack(np.linalg.slogdet(X)), {operands[0]}, 1)"
 
     def cofactors(self, operands: Texts, order: int) -> str:
         """A derivative of det."""

@@ -95,7 +95,7 @@ def adj_over_det(node: Any, closed: Collection[Any]) -> Any:
                 continue
             (X,) = operand.operands
             exponent = scalar.as_powers_dict().get(det(X), S.Zero)
-            if exponent.is_Integer and exponent < 0:
+            if exponent.is_Number and exponent < 0:
                 scalars = list(product.scalars)
                 scalars[position] = scalar * det(X)
                 new = [(inv(X), product.subscripts[k])]
