@@ -18,7 +18,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from sympy import Basic, Expr, Lambda, S, Symbol, exp, log, sympify
+from sympy import Basic, Expr, Lambda, Piecewise, S, Symbol, exp, log, sympify
+from sympy.logic.boolalg import Boolean
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from .einsum import Ones, TensorAdd, View, contract, scale, split_coefficient
@@ -87,6 +88,19 @@ class Elementwise(TensorExpr):
     def _own_symbols(self) -> set[Any]:
         return set()
 
+    @property
+    def condition(self) -> Boolean | None:
+        """What the entries tell by ones and zeros, if that is what they do; else None."""
+        return _indicated(self.body)
+
+    def __bool__(self) -> bool:
+        if self.condition is None:
+            return True
+        raise TypeError(
+            f"a comparison of tensors of shape {self.shape} is true or false entry by entry; use "
+            "np.where, Piecewise, & and |, or its sum"
+        )
+
     def partial(self, k: int) -> Any:
         """The derivative of an entry by the entry of operand k, as a tensor or a scalar.
 
@@ -94,6 +108,24 @@ class Elementwise(TensorExpr):
         """
         count = len(self.operands)
         return apply_body(_partial_body(self.body, k, count), (*self.operands, self))
+
+
+def as_number(body: Any) -> Any:
+    """A body that gives a number: a condition counts 1 where it holds, else 0."""
+    return Piecewise((S.One, body), (S.Zero, True)) if is_condition(body) else body
+
+
+def is_condition(value: Any) -> bool:
+    """Whether a value is a relation or a connective of some, not a number; a symbol may be both."""
+    return isinstance(value, Boolean) and not isinstance(value, Expr)
+
+
+def _indicated(body: Any) -> Boolean | None:
+    """The condition of which a body is the number."""
+    if isinstance(body, Piecewise) and body.args[0].expr is S.One:
+        condition = body.args[0].cond
+        return condition if body == as_number(condition) else None
+    return None
 
 
 @lru_cache(maxsize=4096)
@@ -213,8 +245,11 @@ def as_operand(value: Any) -> Any:
     if isinstance(value, (bool, int, float, complex)):
         return sympify(int(value) if isinstance(value, bool) else value)
     if isinstance(value, Basic) and not isinstance(value, MatrixExpr):
-        if isinstance(value, Expr) and not hasattr(value, "shape"):
-            return lift(value) if holds_tensor(value) else value
+        if isinstance(value, (Expr, Boolean)) and not hasattr(value, "shape"):
+            if holds_tensor(value):
+                return lift(value)
+            if isinstance(value, Expr):
+                return value
         if hasattr(value, "shape") and not value.free_symbols:
             return Constant(np.array(value.tolist()).astype(float))
     if hasattr(value, "tolist") and hasattr(value, "free_symbols") and not value.free_symbols:
@@ -238,7 +273,7 @@ def holds_tensor(expr: Basic) -> bool:
 def lift(expr: Any) -> Any:
     """A stock expression with tensors inside, read entry by entry."""
     body, operands = split_body(expr)
-    return apply_body(body, broadcast_together(operands))
+    return apply_body(as_number(body), broadcast_together(operands))
 
 
 def split_body(expr: Any) -> tuple[Any, list[Any]]:

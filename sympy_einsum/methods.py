@@ -11,11 +11,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sympy import Abs, Basic, Expr, Ge, Gt, Le, Lt, sympify
+from sympy import Abs, And, Basic, Expr, Ge, Gt, Le, Lt, Not, Or, Piecewise, Tuple, Xor, sympify
+from sympy import adjoint as stock_adjoint
+from sympy import transpose as stock_transpose
+from sympy.core.function import FunctionClass
+from sympy.logic.boolalg import BooleanFunction
 
 from . import operations as ops
+from .conditions import choose, compare, has_axes, logical
 from .differentiation import diff
-from .elementwise import as_operand, elementwise
+from .elementwise import as_operand, elementwise, holds_tensor
 from .errors import TensorError
 from .explicit import as_explicit
 from .linalg import adj, det, inv
@@ -41,7 +46,16 @@ def _swapped(ours: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 def _compared(relation: Any) -> Callable[[Any, Any], Any]:
-    return lambda self, other: relation(self, as_operand(other))
+    return lambda self, other: compare(relation, self, other)
+
+
+def _connected(connective: Any) -> Callable[..., Any]:
+    def of_conditions(self: Any, *others: Any) -> Any:
+        if any(map(has_axes, (self, *others))):
+            return logical(connective, self, *others)
+        raise TypeError(f"{connective} takes conditions, such as x > 0, not a scalar")
+
+    return of_conditions
 
 
 def _subtract(a: Any, b: Any) -> Any:
@@ -50,6 +64,11 @@ def _subtract(a: Any, b: Any) -> Any:
 
 def _negate(self: Any) -> Any:
     return ops.multiply(-1, self)
+
+
+def _itself(self: Any) -> Any:
+    # Tensors are real.
+    return self
 
 
 def _absolute(self: Any) -> Any:
@@ -149,8 +168,15 @@ METHODS: dict[str, Any] = {
     "__ge__": _compared(Ge),
     "__lt__": _compared(Lt),
     "__le__": _compared(Le),
+    "__and__": _connected(And),
+    "__rand__": _connected(And),
+    "__or__": _connected(Or),
+    "__ror__": _connected(Or),
+    "__xor__": _connected(Xor),
+    "__rxor__": _connected(Xor),
+    "__invert__": _connected(Not),
     "__neg__": _negate,
-    "__pos__": lambda self: self,
+    "__pos__": _itself,
     "__abs__": _absolute,
     "__getitem__": ops.getitem,
     "__mod__": _unsupported("__mod__", "apply Mod with elementwise"),
@@ -158,6 +184,12 @@ METHODS: dict[str, Any] = {
     "__floordiv__": _unsupported("__floordiv__", "apply floor with elementwise"),
     "__rfloordiv__": _unsupported("__rfloordiv__", "apply floor with elementwise"),
     "T": property(ops.transpose),
+    "H": property(ops.transpose),
+    "adjoint": ops.transpose,
+    "conjugate": _itself,
+    "_eval_transpose": ops.transpose,
+    "_eval_adjoint": ops.transpose,
+    "_eval_conjugate": _itself,
     "transpose": _transpose,
     "swapaxes": ops.swapaxes,
     "reshape": _reshape,
@@ -214,3 +246,29 @@ Basic._constructor_postprocessor_mapping[TensorExpr] = {
     "Mul": [_after_mul],
     "Pow": [_after_pow],
 }
+
+
+# --- stock functions -----------------------------------------------------------------------------
+# SymPy asks the arguments of Add, Mul and Pow what to do, but not those of functions: ``exp(x)``
+# would be a scalar node, whose sum is itself and whose quotient by itself is one number. So calling
+# a function class looks at its arguments; without axes among them it does what it always did.
+
+_OF_MATRICES = (stock_transpose, stock_adjoint)
+
+
+def _call_function(cls: Any, *args: Any, **options: Any) -> Any:
+    if cls is Piecewise:
+        if any(map(_holds_axes, args)):
+            return choose([tuple(pair) for pair in args])
+    elif cls not in _OF_MATRICES and any(map(has_axes, args)):
+        return (logical if issubclass(cls, BooleanFunction) else elementwise)(cls, *args)
+    return type.__call__(cls, *args, **options)
+
+
+def _holds_axes(pair: Any) -> bool:
+    """Whether a branch of a Piecewise has a tensor with axes in its value or its condition."""
+    parts = pair if isinstance(pair, (tuple, list, Tuple)) else ()
+    return any(isinstance(part, Basic) and holds_tensor(part) for part in parts)
+
+
+FunctionClass.__call__ = _call_function

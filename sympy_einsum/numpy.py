@@ -1,7 +1,8 @@
 """NumPy's namespace on symbols: its names, signatures and semantics for tensors and SymPy scalars.
 
-May import: operations, linalg, elementwise, scalar_functions. Plain ``numpy`` functions and ufuncs
-called on tensors, and the ufuncs of ``scipy.special``, arrive here through NumPy's protocols.
+May import: operations, linalg, conditions, elementwise, scalar_functions. Plain ``numpy`` functions
+and ufuncs called on tensors, and the ufuncs of ``scipy.special``, arrive here through NumPy's
+protocols.
 
 Examples
 ========
@@ -20,13 +21,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import sympy
 from sympy import S
 
 from . import operations as ops
+from .conditions import choose, compare, logical
 from .elementwise import as_operand, elementwise
 from .errors import TensorError, UnsupportedError
 from .functions import logaddexp, sigmoid, softplus
@@ -36,6 +38,7 @@ from .linalg import inv as _inv
 from .linalg import logdet as _logdet
 from .nodes import TensorExpr
 from .tensors import Zeros
+from .traversal import postorder
 
 newaxis = None
 pi, e, inf = sympy.pi, sympy.E, sympy.oo
@@ -132,6 +135,12 @@ _RELATIONS: dict[str, Callable[..., Any]] = {
     "equal": sympy.Eq,
     "not_equal": sympy.Ne,
 }
+_CONNECTIVES: dict[str, Any] = {
+    "logical_and": sympy.And,
+    "logical_or": sympy.Or,
+    "logical_xor": sympy.Xor,
+    "logical_not": sympy.Not,
+}
 
 
 def _ufunc(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -145,12 +154,21 @@ def _ufunc(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _relation(name: str, relation: Callable[..., Any]) -> Callable[..., Any]:
-    def compare(a: Any, b: Any) -> Any:
-        return relation(as_operand(a), as_operand(b))
+    def apply(a: Any, b: Any) -> Any:
+        return compare(relation, a, b)
 
-    compare.__name__ = compare.__qualname__ = name
-    compare.__doc__ = f"``numpy.{name}``: a SymPy relation between entries, for ``where``."
-    return compare
+    apply.__name__ = apply.__qualname__ = name
+    apply.__doc__ = f"``numpy.{name}``: ones where it holds, else zeros; of scalars a relation."
+    return apply
+
+
+def _connective(name: str, connective: Any) -> Callable[..., Any]:
+    def apply(*conditions: Any) -> Any:
+        return logical(connective, *conditions)
+
+    apply.__name__ = apply.__qualname__ = name
+    apply.__doc__ = f"``numpy.{name}`` of conditions or of tensors, true where they aren't zero."
+    return apply
 
 
 # NumPy's options that say nothing about the values, and the defaults of others.
@@ -209,8 +227,17 @@ def clip(
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
-    """``numpy.where`` with three arguments; the condition is a relation such as ``A > 0``."""
+    """``numpy.where`` with three arguments; the condition is a comparison such as ``A > 0``."""
     return ops.where(condition, x, y)
+
+
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+    """``numpy.select``: the entry of the first choice whose condition holds."""
+    if len(condlist) != len(choicelist):
+        raise TensorError(
+            f"select takes as many conditions as choices, not {len(condlist)} and {len(choicelist)}"
+        )
+    return choose([*zip(choicelist, condlist, strict=True), (default, True)])
 
 
 # --- reductions ----------------------------------------------------------------------------------
@@ -321,6 +348,22 @@ def average(
 def einsum(*operands: Any, optimize: Any = None) -> Any:
     """``numpy.einsum``, string or list form; ``optimize`` is accepted and not needed."""
     return ops.einsum(*operands)
+
+
+def matvec(x1: Any, x2: Any) -> Any:
+    """``numpy.matvec``: stacks of matrices times stacks of vectors."""
+    return ops.einsum("...ij,...j->...i", x1, x2)
+
+
+def vecmat(x1: Any, x2: Any) -> Any:
+    """``numpy.vecmat``: stacks of vectors times stacks of matrices."""
+    return ops.einsum("...i,...ij->...j", x1, x2)
+
+
+def vecdot(x1: Any, x2: Any, *, axis: int = -1) -> Any:
+    """``numpy.vecdot``: the products of stacks of vectors, which lie along an axis of both."""
+    x1, x2 = (ops.moveaxis(x, axis, -1) for x in (x1, x2))
+    return ops.einsum("...i,...i->...", x1, x2)
 
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
@@ -506,6 +549,7 @@ expand_dims, squeeze, broadcast_to, diagonal = (
 
 _ELEMENTWISE = {name: _ufunc(name, function) for name, function in _UFUNCS.items()}
 _ELEMENTWISE.update({name: _relation(name, kind) for name, kind in _RELATIONS.items()})
+_ELEMENTWISE.update({name: _connective(name, kind) for name, kind in _CONNECTIVES.items()})
 globals().update(_ELEMENTWISE)
 abs = _ELEMENTWISE["absolute"]
 acos, asin, atan = (_ELEMENTWISE[name] for name in ("arccos", "arcsin", "arctan"))
@@ -526,9 +570,9 @@ _BY_UFUNC: dict[str, Callable[..., Any]] = {
     "negative": negative,
     "positive": positive,
     "matmul": matmul,
-    "vecdot": lambda a, b: ops.sum_(ops.multiply(a, b), axis=-1),
-    "matvec": matmul,
-    "vecmat": matmul,
+    "vecdot": vecdot,
+    "matvec": matvec,
+    "vecmat": vecmat,
 }
 
 
@@ -571,3 +615,20 @@ def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]
 _PUBLIC = {name: value for name, value in globals().items() if not name.startswith("_")}
 TensorExpr.__array_ufunc__ = _array_ufunc
 TensorExpr.__array_function__ = _array_function
+
+
+# --- NumPy on SymPy's own scalars ----------------------------------------------------------------
+# ``np.sqrt(1 + x @ x)`` gets an Add, and asks it for a method of the function's name.
+
+
+def _asked_by_numpy(name: str, function: Callable[..., Any]) -> property:
+    def method(self: Any) -> Any:
+        if any(isinstance(node, TensorExpr) for node in postorder([self])):
+            return partial(function, self)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    return property(method, doc=f"``numpy.{name}`` of a scalar with tensors inside.")
+
+
+for _name in set(_UFUNCS) - set(dir(sympy.Expr)):
+    setattr(sympy.Expr, _name, _asked_by_numpy(_name, _UFUNCS[_name]))

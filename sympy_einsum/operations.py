@@ -1,6 +1,7 @@
 """What can be done with tensors, as functions: arithmetic, products, axes, indexing, reductions.
 
-May import: everything below it (indices, tensors, einsum, elementwise, linalg, reshape, softmax).
+May import: everything below it (indices, tensors, einsum, elementwise, conditions, linalg,
+reshape, softmax).
 The methods and operators of tensors (methods.py) and the NumPy namespace (numpy.py) are other
 spellings of these.
 """
@@ -12,10 +13,10 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from sympy import Add, Expr, Integer, Mul, Ne, Piecewise, Pow, S
+from sympy import Add, Expr, Integer, Mul, Pow, S
 from sympy.core.relational import Relational
-from sympy.logic.boolalg import Boolean
 
+from .conditions import choose
 from .einsum import Delta, Ones, contract, tensor_sum
 from .elementwise import (
     apply_body,
@@ -24,7 +25,6 @@ from .elementwise import (
     common_shape,
     elementwise,
     slot,
-    split_body,
     stretch,
 )
 from .errors import ShapeError, TensorError, UnsupportedError
@@ -207,16 +207,9 @@ def divide(a: Any, b: Any) -> Any:
 
 
 def where(condition: Any, a: Any, b: Any) -> Any:
-    """Entries of ``a`` where a condition holds, else entries of ``b``; the condition is a SymPy
-    relation between tensors (``x > 0``) or a tensor that counts as true where it isn't zero."""
-    if isinstance(condition, Boolean):
-        test, in_test = split_body(condition)
-    else:
-        test, in_test = Ne(slot(0), 0), [as_operand(condition)]
-    operands = broadcast_together([*in_test, as_operand(a), as_operand(b)])
-    count = len(in_test)
-    body = Piecewise((slot(count), test), (slot(count + 1), True))
-    return apply_body(body, operands)
+    """Entries of ``a`` where a condition holds, else entries of ``b``; the condition is a
+    comparison (``x > 0``, ``np.equal(x, 0)``) or a tensor, true where it isn't zero."""
+    return choose([(a, condition), (b, True)])
 
 
 # --- products ------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ LAYERS = [
     "tensors",
     "einsum",
     "elementwise",
+    "conditions",
     "linalg",
     "reshape",
     "softmax",

@@ -38,6 +38,8 @@ class TorchBackend(Backend):
     known: ClassVar = {f"special.{name}" for name in SPECIAL}
     renamed: ClassVar = {
         **{f"np.{name}": name for name in (*PAIRS, "select")},
+        "np.equal": "torch.eq",
+        "np.not_equal": "torch.ne",
         "special.gamma": "gamma",
         "special.zeta": "zeta",
         **{

@@ -1,0 +1,232 @@
+"""Stock SymPy's functions, comparisons and matrix operations of tensors with axes: as ours."""
+
+import inspect
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import sympy
+from oracles import assert_close, evaluate, m, n
+from sympy import And, Function, Not, Or, Piecewise, Symbol, Xor, exp, log, sin
+
+import sympy_einsum as se
+import sympy_einsum.numpy as snp
+
+t = Symbol("t")
+x = se.TensorSymbol("x", (n,))
+y = se.TensorSymbol("y", (n,))
+A = se.TensorSymbol("A", (m, n))
+f = x @ x
+DATA = {x: np.array([1.0, -2.0, 3.0]), y: np.array([1.0, 0.5, 2.0])}
+X, Y = DATA.values()
+
+ONE_ARGUMENT = [
+    *(sympy.exp, sympy.log, sympy.sin, sympy.atan, sympy.tanh, sympy.gamma, sympy.erf, sympy.Abs),
+    *(sympy.sign, sympy.floor, sympy.sqrt, sympy.cbrt, sympy.LambertW, sympy.sinc, Function("g")),
+]
+
+
+@pytest.mark.parametrize("function", ONE_ARGUMENT, ids=lambda function: function.__name__)
+def test_a_stock_function_of_a_tensor_is_ours(function):
+    ours = se.elementwise(function, A)
+    assert function(A) is ours
+    assert function(A).shape == (m, n)
+    assert np.sum(function(A)) is ours.sum() is function(A).sum()
+    assert function(A) - function(A) == se.Zeros(m, n)
+    assert function(t).subs(t, A) is ours
+
+
+def test_functions_of_two_arguments():
+    assert sympy.Max(x, y) is se.Max(x, y)
+    assert sympy.Max(x, 2 * t, y).shape == (n,)
+    assert sympy.atan2(x, 1) is se.atan2(x, 1)
+    assert sympy.besselj(2, x) is se.besselj(2, x)
+    assert sympy.KroneckerDelta(x, y).shape == (n,)
+    with pytest.raises(se.ShapeError):
+        sympy.Max(x, A)
+
+
+def test_quotients_and_derivatives_keep_their_axes():
+    assert_close(evaluate(snp.sum(log(y) / log(y + 1)), DATA), (np.log(Y) / np.log(Y + 1)).sum())
+    assert se.simplify(snp.sum(exp(x) / exp(x))) == n
+    assert sympy.diff(exp(x), x) == se.diag(exp(x))
+    assert sympy.diff(exp(t * x), t) == x * exp(t * x)
+    assert exp(x).diff(x).shape == (n, n)
+
+
+def test_functions_of_scalars_are_sympys_own():
+    assert type(exp(f)) is exp
+    assert type(sympy.Max(f, t)) is sympy.Max
+    assert type(Piecewise((f, f > 0), (t, True))) is Piecewise
+    assert exp(0, evaluate=False).args == (0,)
+    assert inspect.signature(sympy.sin) == inspect.signature(sympy.sin.eval)
+    assert pickle.loads(pickle.dumps(sin(t))) == sin(t)
+    with pytest.raises(TypeError, match="exactly 1 argument"):
+        sin(t, t)
+
+
+def test_stock_sympy_is_the_same_without_tensors():
+    """Importing us changes no result and no text of plain SymPy."""
+    code = (
+        "{}from sympy import *\n"
+        "t, u = symbols('t u')\n"
+        "e = [diff(exp(sin(t)*u)/log(t), t), integrate(t*exp(-t), (t, 0, oo)), series(sin(t), t),\n"
+        " solve(t**2 - u, t), Piecewise((1, t > 0), (u, True)), Max(t, 3, u), And(t > 0, u > 1),\n"
+        " simplify(sin(t)**2 + cos(t)**2), limit(sin(t)/t, t, 0), hasattr(t, 'sqrt'),\n"
+        " hasattr(t + u, 'log'), srepr(exp(t)), signsimp(-t), Eq(t, 0) & (u < 2)]\n"
+        "print(e)"
+    )
+    texts = [
+        subprocess.run(
+            [sys.executable, "-c", code.format(first)], capture_output=True, text=True, check=True
+        ).stdout
+        for first in ("", "import sympy_einsum\n")
+    ]
+    assert texts[0] == texts[1]
+
+
+# --- comparisons ----------------------------------------------------------------------------------
+
+COMPARISONS = {
+    "sum": (lambda: np.sum(x > 0), (X > 0).sum()),
+    "method": (lambda: (x >= y).sum(), (X >= Y).sum()),
+    "mean": (lambda: (x < y).mean(), (X < Y).mean()),
+    "product": (lambda: (x > 0) * y, (X > 0) * Y),
+    "scaled": (lambda: 3 * (x <= 1) - 1, 3 * (X <= 1) - 1),
+    "equal": (lambda: np.equal(x, 1) + snp.not_equal(y, 2), (X == 1) * 1 + (Y != 2)),
+    "and": (lambda: (x > 0) & (y > 0.7), (X > 0) & (Y > 0.7)),
+    "or": (lambda: (x > 2) | (y < 0.7), (X > 2) | (Y < 0.7)),
+    "xor": (lambda: (x > 0) ^ (y > 0.7), (X > 0) ^ (Y > 0.7)),
+    "not": (lambda: ~(x > 0), ~(X > 0)),
+    "stock and": (lambda: And(x > 0, y > 0.7), (X > 0) & (Y > 0.7)),
+    "stock or": (lambda: Or(x > 2, Not(y > 0.7)), (X > 2) | ~(Y > 0.7)),
+    "stock xor": (lambda: Xor(x > 0, y > 0.7), (X > 0) ^ (Y > 0.7)),
+    "stock relation": (lambda: sympy.Gt(x, 0) * y, (X > 0) * Y),
+    "stock connective": (
+        lambda: And(sympy.Gt(x, 0), sympy.Lt(y, 2)) * y,
+        ((X > 0) & (Y < 2)) * Y,
+    ),
+    "scalar condition": (lambda: (f > 0) & (x > 0), X > 0),
+    "other way round": (lambda: (x > 0) & (f > 0), X > 0),
+    "logical_and": (lambda: np.logical_and(x > 0, y), X > 0),
+    "logical_not": (lambda: snp.logical_not(x - 1), ~(X - 1 != 0)),
+    "where": (lambda: np.where(x > 0, x, y), np.where(X > 0, X, Y)),
+    "where of a tensor": (lambda: snp.where(x - 1, x, y), np.where(X - 1, X, Y)),
+    "where of a connective": (
+        lambda: np.where((x > 0) & (y > 0.7), x, y),
+        np.where((X > 0) & (Y > 0.7), X, Y),
+    ),
+    "select": (lambda: snp.select([x > 2, x > 0], [x, -y], 7), [-1, 7, 3]),
+    "Piecewise": (lambda: Piecewise((x, x > 0), (y, True)), np.where(X > 0, X, Y)),
+    "Piecewise of a relation": (
+        lambda: Piecewise((x, sympy.Gt(x, 0)), (y, True)),
+        np.where(X > 0, X, Y),
+    ),
+    "sum of a Piecewise": (
+        lambda: np.sum(Piecewise((t, x > 0), (0, True))).subs(t, 2),
+        2.0 * (X > 0).sum(),
+    ),
+    "substituted": (
+        lambda: Piecewise((t, t > 0), (0, True)).subs(t, x).sum(),
+        np.maximum(X, 0).sum(),
+    ),
+    "always": (lambda: (abs(x) >= 0).sum(), 3.0),
+}
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_comparisons_are_ones_and_zeros(name):
+    build, value = COMPARISONS[name]
+    assert_close(evaluate(build(), DATA), np.asarray(value, dtype=float))
+    assert np.shape(evaluate(build(), DATA)) == np.shape(value)
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch", "dask"])
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_comparisons_on_other_backends(name, backend):
+    library = pytest.importorskip(backend)
+    arrays = {
+        "jax": np.asarray,
+        "torch": lambda a: library.as_tensor(a),
+        "dask": lambda a: pytest.importorskip("dask.array").from_array(a),
+    }
+    build, value = COMPARISONS[name]
+    e = se.einsum("i,i->", build(), y) if np.shape(value) else build() * y.sum()
+    result = se.lambdify([x, y], e, backend)(*map(arrays[backend], (X, Y)))
+    assert_close(np.asarray(result), np.sum(np.asarray(value, dtype=float) * Y), 1e-6)
+
+
+def test_comparisons_of_scalars_are_relations():
+    assert isinstance(f > 0, sympy.Gt)
+    assert isinstance(np.greater(f, 0), sympy.Gt)
+    assert isinstance(Piecewise((f, f > 0), (0, True)), Piecewise)
+
+
+def test_the_truth_of_a_comparison_is_refused():
+    for ask in (
+        lambda: bool(x > 0),
+        lambda: 0 < x < 1,
+        lambda: max(x, y),
+        lambda: (x > 0) and y,
+        lambda: not (x > 0),
+    ):
+        with pytest.raises(TypeError, match=r"entry by entry|truth"):
+            ask()
+    assert x
+    with pytest.raises(TypeError):
+        f & f
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: np.where(x == 0, 1.0, np.sin(x) / x),
+        lambda: np.where(x != 0, np.sin(x) / x, 1.0),
+        lambda: snp.where(np.bool_(False), x, y),
+        lambda: se.where(x == y, x, y),
+        lambda: snp.select([x == 0, x > 0], [x, y]),
+        lambda: Piecewise((1, x == 0), (y, True)),
+        lambda: Piecewise((x, x > 0), (y, x == 1)),
+        lambda: Piecewise((x, x != 0), (y, True)),
+        lambda: (x > 0) & (y == 0),
+        lambda: And(x > 0, y == 0),
+        lambda: snp.logical_or(x > 0, y != 0),
+    ],
+)
+def test_a_structural_comparison_is_no_condition(build):
+    with pytest.raises(se.TensorError, match=r"np\.equal"):
+        build()
+
+
+def test_the_derivative_of_a_comparison_is_zero():
+    assert se.diff((x > y).sum(), x) == se.Zeros(n)
+    chosen = se.diff(np.where(x > y, x**2, y), x)
+    assert_close(evaluate(chosen, DATA), np.diag(np.where(X > Y, 2 * X, 0.0)))
+
+
+# --- transposes -----------------------------------------------------------------------------------
+
+
+def test_stock_transposes():
+    T = se.TensorSymbol("T", (m, n, 2))
+    for e in (A, A @ x[:, None], T, x, f):
+        assert sympy.transpose(e) == sympy.adjoint(e) == e.T == e.adjoint() == e.H
+        assert sympy.conjugate(e) == e.conjugate() == e
+    assert sympy.transpose(A).shape == (n, m)
+    assert sympy.adjoint(2 * A) == 2 * A.T
+    assert se.equal(sympy.transpose(exp(A)), exp(A.T))
+
+
+# --- NumPy on scalars -----------------------------------------------------------------------------
+
+
+def test_numpy_functions_of_derived_scalars():
+    assert np.sqrt(1 + f) == sympy.sqrt(1 + f)
+    assert np.exp(2 * f) == exp(2 * f)
+    assert np.tanh(t * f) == sympy.tanh(t * f)
+    assert np.log1p(f + t) == log(1 + f + t)
+    assert np.arctan2(1 + f, t) == sympy.atan2(1 + f, t)
+    with pytest.raises(TypeError, match="no callable sqrt method"):
+        np.sqrt(1 + t)
