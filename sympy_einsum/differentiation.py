@@ -37,6 +37,7 @@ from .functions import derivative
 from .linalg import Adj, Cofactors, Det, Inv, LogDet, cofactors, determinants_in, inv
 from .nodes import TensorExpr, data_expressions
 from .operations import order_of, shape_of, transpose
+from .pairs import in_pairs, is_long
 from .reshape import Reshape, reshape
 from .simplify import Step, tidy
 from .softmax import LogSumExp, Softmax
@@ -211,17 +212,43 @@ def _below(node: Any) -> tuple[Any, ...]:
 # --- the sweeps ----------------------------------------------------------------------------------
 
 
-def _active_nodes(roots: Sequence[Any], wrt: Sequence[Any]) -> tuple[list[Any], set[Any]]:
-    """The graph in topological order, and the nodes that depend on a variable."""
-    order = postorder(roots, _below)
-    active: set[Any] = set(wrt)
-    symbols = [v for v in wrt if not isinstance(v, TensorExpr)]
-    for node in order:
-        if symbols and isinstance(node, TensorExpr):
-            _check_data(node, symbols)
-        if node not in active and any(child in active for child in _below(node)):
-            active.add(node)
-    return order, active
+class _Graph:
+    """What a sweep walks over.
+
+    Attributes
+    ==========
+
+    order : the nodes, operands before those that use them
+    active : the nodes that depend on a variable
+    """
+
+    def __init__(self, roots: Sequence[Any], wrt: Sequence[Any]):
+        self._pairs: dict[Any, Any] = {}
+        self._walk(roots, wrt)
+        self._pairs = {n: in_pairs(n) for n in self.order if is_long(n, self.active.__contains__)}
+        if self._pairs:
+            self._walk(roots, wrt)
+
+    def _walk(self, roots: Sequence[Any], wrt: Sequence[Any]) -> None:
+        self.order = postorder(roots, self.below)
+        self.active: set[Any] = set(wrt)
+        symbols = [v for v in wrt if not isinstance(v, TensorExpr)]
+        for node in self.order:
+            if symbols and isinstance(node, TensorExpr):
+                _check_data(node, symbols)
+            if node not in self.active and any(n in self.active for n in self.below(node)):
+                self.active.add(node)
+
+    def below(self, node: Any) -> tuple[Any, ...]:
+        """The operands of a node in the sense of the rules."""
+        return (self._pairs[node],) if node in self._pairs else _below(node)
+
+    def terms(self, node: Any) -> Iterator[Term]:
+        """The derivative of a node by each of its active operands."""
+        if node in self._pairs:
+            axes = range(order_of(node))
+            return iter([Term(0, (), (), axes, axes)])
+        return terms(node, self.active.__contains__)
 
 
 def _check_data(node: Any, symbols: Sequence[Any]) -> None:
@@ -262,23 +289,23 @@ def pullback(
     A root's seed has shape outer_shape + root.shape; the cotangent of v has shape
     outer_shape + v.shape. What the rules do is appended to ``steps``.
     """
-    order, active = _active_nodes(roots, wrt)
+    graph = _Graph(roots, wrt)
     outer = [-1 - k for k in range(len(outer_shape))]
     outer_lengths = _lengths((outer, outer_shape))
     contributions: dict[Any, list[Any]] = {}
     for root, seed in zip(roots, seeds, strict=True):
         contributions.setdefault(root, []).append(seed)
     variables = set(wrt)
-    for node in reversed(order):
-        if node not in contributions or node in variables or node not in active:
+    for node in reversed(graph.order):
+        if node not in contributions or node in variables or node not in graph.active:
             continue
         cotangent = _total(contributions.pop(node))
         if isinstance(node, Reshape):
             back = reshape(cotangent, (*outer_shape, *node.operands[0].shape))
             contributions.setdefault(node.operands[0], []).append(back)
             continue
-        below = _below(node)
-        for term in terms(node, active.__contains__):
+        below = graph.below(node)
+        for term in graph.terms(node):
             operand = below[term.operand]
             contribution = _combine(
                 cotangent,
@@ -306,18 +333,18 @@ def pushforward(
 ) -> Any:
     """The forward sweep: the tangent of y, of shape y.shape + inner, from those of the variables,
     of shape v.shape + inner. What the rules do is appended to ``steps``."""
-    order, active = _active_nodes([y], wrt)
+    graph = _Graph([y], wrt)
     extra = [-1 - k for k in range(len(inner))]
     inner_lengths = _lengths((extra, inner))
     tangent_of: dict[Any, Any] = dict(zip(wrt, tangents, strict=True))
-    for node in order:
-        if node in tangent_of or node not in active:
+    for node in graph.order:
+        if node in tangent_of or node not in graph.active:
             continue
         if isinstance(node, Reshape):
             tangent_of[node] = reshape(tangent_of[node.operands[0]], (*node.shape, *inner))
             continue
-        below = _below(node)
-        used = list(terms(node, active.__contains__))
+        below = graph.below(node)
+        used = list(graph.terms(node))
         contributions = [
             _combine(
                 tangent_of[below[term.operand]],

@@ -30,6 +30,7 @@ LAYERS = [
     "reshape",
     "softmax",
     "operations",
+    "pairs",
     "scalar_functions",
     "cost_model",
     "products",
