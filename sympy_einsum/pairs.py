@@ -34,12 +34,11 @@ def in_pairs(node: Any) -> Any:
     >>> in_pairs(se.einsum("ij,jk,k->i", A, B, x)) == A @ (B @ x)
     True
     """
-    if not isinstance(node, Einsum):
-        operands, terms, output, lengths = node.args, ((),) * len(node.args), (), ()
-    else:
-        operands, terms, output, lengths = node.operands, node.subscripts, node.output, node.lengths
+    operands = node.operands if isinstance(node, Einsum) else node.args
+    data: Any = (((),) * len(operands), (), ())
+    terms, output, lengths = node.data if isinstance(node, Einsum) else data
     sizes = tuple((k, nominal_length(n)) for k, n in enumerate(lengths))
-    found = list(zip(operands, terms, strict=True))
+    found: list[Any] = list(zip(operands, terms, strict=True))
     for step, chosen, result in carried_out(terms, output, contraction_path(terms, output, sizes)):
         last = len(found) == 2 * len(operands) - 2
         labels = output if last else tuple(sorted(result))

@@ -25,6 +25,9 @@ from .indices import index_letter
 
 Labels = tuple[int, ...]
 
+# Products of more operands don't look for what others have computed: each find is planned anew.
+MAX_SHARED = 32
+
 
 class Program:
     """What the lowering of products needs: to emit instructions and to know shapes.
@@ -158,7 +161,7 @@ class _Product:
     def _path(self) -> Path:
         """The order of contraction; what an earlier product has computed is taken from there, if
         that is no dearer."""
-        known = self.program.remembered(self.factors) if len(self.factors) > 2 else ()
+        known = self.program.remembered(self.factors) if 2 < len(self.factors) <= MAX_SHARED else ()
         # A product of all operands but one leaves two large ones: the parts of it may be better.
         shorter = [product for product in known if len(product.parts) < len(self.factors) - 1]
         choices = [self._with_all(products) for products in ((known, shorter) if known else ((),))]
