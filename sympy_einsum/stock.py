@@ -1,4 +1,4 @@
-"""Tensor expressions inside the code that ``sympy.lambdify`` makes.
+"""Tensor expressions inside the code that ``sympy.lambdify`` and ``sympy.pycode`` make.
 
 May import: plan, source, backends.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sympy.printing.numpy import SciPyPrinter
+from sympy.printing.numpy import NumPyPrinter, SciPyPrinter
 
 from .backends import NumpyExpressionBackend
 from .errors import UnsupportedError
@@ -38,10 +38,15 @@ def _numpycode(self: TensorExpr, printer: Any, *args: Any) -> str:
     steps, results = Writer(make_plan([self]), names, NumpyExpressionBackend(), "_t").write()
     parts = [f"{target} := {text}" if target else text for target, text, _ in steps]
     code = f"({', '.join([*(f'({part})' for part in parts), *results])},)[-1]"
-    if "special." in code and not isinstance(printer, SciPyPrinter):
+    if (
+        "special." in code
+        and isinstance(printer, NumPyPrinter)
+        and not isinstance(printer, SciPyPrinter)
+    ):
         raise UnsupportedError("this expression needs SciPy: sympy.lambdify(..., modules='scipy')")
     code = re.sub(r"\bspecial\.", "scipy.special.", code)
     return re.sub(r"\bnp\.", "numpy.", code)
 
 
 TensorExpr._numpycode = _numpycode
+TensorExpr._pythoncode = _numpycode

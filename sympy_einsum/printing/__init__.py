@@ -11,23 +11,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from sympy import Expr
 from sympy.printing.latex import LatexPrinter
+from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.pretty.pretty import PrettyPrinter
 from sympy.printing.pretty.pretty_symbology import pretty_use_unicode
 from sympy.printing.pretty.stringpict import prettyForm
+from sympy.printing.printer import Printer
 
-from ..elementwise import Slot
+from ..einsum import Einsum
 from ..nodes import TensorExpr
-from .code import CodeForm, ReprForm, flat_repr, render, summary
+from .chains import bracket
+from .code import CodeForm, ReprForm, flat_repr, render
 from .forms import ATOM
 from .latex import LatexRenderer
 from .mathml import MathMLRenderer
+from .naming import holds_tensor, is_long
 from .notation import Notation, level_of
 from .pretty import PrettyRenderer
 from .rendering import PRECEDENCES, Renderer
+from .slices import sliced
 
 
-def latex(expr: Any, notation: str = "auto", **settings: Any) -> str:
+def latex(expr: Any, notation: str = "auto", where: bool = True, **settings: Any) -> str:
     r"""The LaTeX of an expression, or of a list, tuple, dict or matrix of them.
 
     Parameters
@@ -40,6 +46,8 @@ def latex(expr: Any, notation: str = "auto", **settings: Any) -> str:
         ``"auto"``: matrix notation up to order 2 where there is one, else entries of matrix blocks;
         ``"einsum"``: ``\#(ij,j \to i; A, x)`` [W];
         ``"star"``: the same with products of two written ``A *_{(ij,j \to i)} x`` [L]
+    where : whether what is used again in an expression too long to be read gets a name, that is
+        defined below the formula, "where h_1 = …"; ``False`` writes everything out, however long
     settings : those of ``sympy.latex``
 
     Raises
@@ -63,12 +71,12 @@ def latex(expr: Any, notation: str = "auto", **settings: Any) -> str:
     >>> print(se.latex(A @ x, notation="einsum"))
     \#\left(ij,j \to i;\, A, x\right)
     """
-    printer = LatexPrinter(settings)
-    printer._tensor_notation = Notation(notation)
+    printer = _Latex(settings)
+    printer._tensor_notation = Notation(notation, where)
     return printer.doprint(expr)
 
 
-def pretty(expr: Any, notation: str = "auto", **settings: Any) -> str:
+def pretty(expr: Any, notation: str = "auto", where: bool = True, **settings: Any) -> str:
     """The expression as SymPy's two-dimensional text; parameters and errors as for :func:`latex`.
 
     >>> import sympy_einsum as se
@@ -77,26 +85,73 @@ def pretty(expr: Any, notation: str = "auto", **settings: Any) -> str:
      T
     A *x
     """
-    printer = PrettyPrinter(settings)
+    printer = _Pretty(settings)
     unicode_before = pretty_use_unicode(printer._settings["use_unicode"])
     try:
-        printer._tensor_notation = Notation(notation)
+        printer._tensor_notation = Notation(notation, where)
         return printer.doprint(expr)
     finally:
         pretty_use_unicode(unicode_before)
 
 
+def _notation(printer: Any) -> Notation:
+    """The notation of a printer; SymPy's own printers get the automatic one."""
+    if "_tensor_notation" not in printer.__dict__:
+        printer._tensor_notation = Notation()
+    return printer._tensor_notation
+
+
+class _Stating(Printer):
+    """A printer that writes the definitions of names below whatever it prints."""
+
+    _output: type[Renderer]
+    _has_begun = False
+
+    def _print(self, expr: Any, **kwargs: Any) -> Any:
+        if self._has_begun:
+            return super()._print(expr, **kwargs)
+        self._has_begun = True
+        notation, renderer = _notation(self), self._output(self)
+        notation.is_collecting = True
+        is_long_scalar = isinstance(expr, Expr) and holds_tensor(expr) and is_long(expr)
+        if is_long_scalar and not isinstance(expr, TensorExpr):
+            shown = renderer.ready(renderer.render(notation.form(expr)), ATOM)
+        else:
+            shown = super()._print(expr, **kwargs)
+        return _stated(shown, notation, renderer)
+
+
+class _Latex(_Stating, LatexPrinter):
+    _output = LatexRenderer
+
+
+class _Pretty(_Stating, PrettyPrinter):
+    _output = PrettyRenderer
+
+
+def _stated(shown: Any, notation: Notation, renderer: Renderer) -> Any:
+    """A formula with the definitions of the names in it, if there are any."""
+    definitions = [
+        (renderer.render(name), renderer.render(form)) for name, form in notation.definitions()
+    ]
+    return renderer.stated(shown, definitions) if definitions else shown
+
+
 def _shown(node: TensorExpr, printer: Any, output: type[Renderer]) -> Any:
     """What a printer shows for a node, and how tightly it holds together."""
-    notation = printer.__dict__.setdefault("_tensor_notation", None) or Notation()
-    printer._tensor_notation = notation
-    renderer = output(printer)
+    notation, renderer = _notation(printer), output(printer)
+    is_outermost = not notation.is_collecting
+    notation.is_collecting = True
     form = notation.form(node)
-    if form is None:
-        return renderer.ready(renderer.remark(summary(node)[1:-1]), ATOM)
     level = form.level
     shown = renderer.render(form)
     nested = printer._print_level > 1 and not node.order
+    if is_outermost:
+        whole = _stated(shown, notation, renderer)
+        notation.is_collecting = False
+        if whole is not shown:
+            # SymPy's printer goes on behind what is nested.
+            return renderer.ready(renderer.bracketed(whole), ATOM) if nested else whole
     if nested and PRECEDENCES[level] < _precedence(node):
         # What SymPy was told of its brackets is the automatic notation.
         shown, level = renderer.bracketed(shown), ATOM
@@ -122,18 +177,41 @@ def _mathml_content(self: Any, printer: Any, *args: Any) -> Any:
 
 
 def _sympystr(self: Any, printer: Any, *args: Any) -> str:
-    text = render(self, CodeForm(printer), nested=printer._print_level > 1)
-    return summary(self) if text is None else text
+    nested = printer._print_level > 1
+    text = render(self, CodeForm(printer), nested)
+    return bracket(text, ATOM) if nested and _is_closed(self) else text[0]
 
 
 def _sympyrepr(self: Any, printer: Any, *args: Any) -> str:
-    text = render(self, ReprForm(printer))
-    return flat_repr(self, printer) if text is None else text
+    return flat_repr(self, printer) if is_long(self) else render(self, ReprForm(printer))[0]
 
 
-def _precedence(self: Any) -> int:
+class _Binding(int):
+    """How tightly a scalar holds together, for SymPy's printers.
+
+    Those of formulas ask with ``<`` whether a part needs brackets. That of text asks with ``<=``
+    for factors and bases, and takes the level of a sum for that of a negative product; there a
+    chain of @ always needs them, since it is read from the left.
+    """
+
+    is_closed: bool
+
+    def __le__(self, level: int) -> bool:
+        return level >= PRECEDENCE["Add"] and not self.is_closed
+
+
+def _is_closed(node: Any) -> bool:
+    """Whether the text of a scalar needs no brackets anywhere."""
+    if not isinstance(node, Einsum) or len(node.operands) == 1:
+        return True
+    return sliced(node.operands, node.subscripts, node.output) is not None
+
+
+def _precedence(self: Any) -> _Binding:
     """How tightly a scalar holds together, for SymPy's printers."""
-    return PRECEDENCES[ATOM if self.order else level_of(self)]
+    binding = _Binding(PRECEDENCES[ATOM if self.order else level_of(self)])
+    binding.is_closed = bool(self.order) or _is_closed(self)
+    return binding
 
 
 _HOOKS: dict[str, Callable[..., Any]] = {
@@ -147,4 +225,3 @@ _HOOKS: dict[str, Callable[..., Any]] = {
 for _name, _hook in _HOOKS.items():
     setattr(TensorExpr, _name, _hook)
 TensorExpr.precedence = property(_precedence)
-Slot._sympystr = lambda self, printer: self.name

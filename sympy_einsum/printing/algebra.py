@@ -11,7 +11,7 @@ from typing import Any
 
 from sympy import Expr, Mul, S
 
-from .forms import ATOM, PRODUCT, ROW, SUM, Form, call, identity, same, stock
+from .forms import ATOM, PRODUCT, ROW, SUM, Form, call, identity, stock
 
 
 def ones(shape: Sequence[Any]) -> Form:
@@ -71,19 +71,13 @@ def product(factors: Sequence[Form]) -> Form:
     if len(factors) == 1:
         return factors[0]
     negative, scalars, chain = False, [], []
-    closed = [form for form in factors if form.kind == "product" and not form.axes]
     for form in factors:
-        if form in closed and len(factors) > 1:
-            sign, below, inner = _chain(form)
-            scalars.extend(below)
-            if inner:
-                scalars.append(
-                    form if not below and not sign else Form("product", inner, (False, 0))
-                )
-        else:
-            sign, below, inner = _chain(form)
-            scalars.extend(below)
+        sign, below, inner = _chain(form)
+        scalars.extend(below)
+        if form.kind != "product" or form.axes:
             chain.extend(inner)
+        elif inner:
+            scalars.append(form if not below and not sign else Form("product", inner, (False, 0)))
         negative ^= sign
     alone = [form for form in scalars if form.kind == "product"]
     if len(alone) == 1 and not chain:
@@ -131,7 +125,7 @@ def _merge_powers(chain: list[Form]) -> list[Form]:
         if merged and base.axes == 2:
             last = merged[-1]
             below, known = (last.parts[0], last.data) if last.kind == "power" else (last, 1)
-            if count > 0 and known > 0 and same(below, base):
+            if count > 0 and known > 0 and below is base:
                 merged[-1] = Form("power", [base], known + count, 2)
                 continue
         merged.append(form)
@@ -145,6 +139,12 @@ def negated(form: Form) -> Form:
 
 def transpose(form: Form) -> Form:
     """The transpose, written as low as it goes: (A B)ᵀ is Bᵀ Aᵀ."""
+    if form.transpose is None:
+        form.transpose = _transposed(form)
+    return form.transpose
+
+
+def _transposed(form: Form) -> Form:
     if form.axes == 0 or form.kind in ("identity", "diag"):
         return form
     if form.kind == "transpose":
@@ -156,7 +156,7 @@ def transpose(form: Form) -> Form:
     if form.axes == 2 and _is_symmetric(form):
         return form
     pushed = _pushed(form) if form.axes == 2 else None
-    if pushed is not None and transposes(pushed) <= transposes(form):
+    if pushed is not None and pushed.transposes <= form.transposes:
         return pushed
     axes = {1: ROW, ROW: 1}.get(form.axes, form.axes)
     return Form("transpose", [form], None, axes)
@@ -179,16 +179,11 @@ def _pushed(form: Form) -> Form | None:
     return Form(form.kind, parts, data, 2, form.level)
 
 
-def transposes(form: Form) -> int:
-    """How many transposes of matrices a form shows."""
-    return (form.kind == "transpose" and form.axes == 2) + sum(map(transposes, form.parts))
-
-
 def _is_symmetric(form: Form) -> bool:
     if form.kind == "symbol":
         return form.data[1]
     inside = form.parts if form.kind in ("power", "sum", "hadamard", "hadamard_power") else ()
-    return bool(inside) and all(same(transpose(part), part) for part in inside)
+    return bool(inside) and all(transpose(part) is part for part in inside)
 
 
 def _turned(parts: Sequence[Form]) -> int:
@@ -245,7 +240,7 @@ def _closed_trace(form: Form) -> Form:
     """tr(form); a long matrix with its own transpose is written as a norm."""
     if form.kind == "product" and len(form.parts) == 2:
         one, two = form.parts
-        if two.level < ATOM and two.kind != "transpose" and same(one, transpose(two)):
+        if two.level < ATOM and two.kind != "transpose" and one is transpose(two):
             return Form("norm", [two], "F")
     return call("tr", form)
 
@@ -323,16 +318,13 @@ def hadamard(factors: Sequence[Form]) -> Form:
             bases.extend(
                 _powers(part) for part in (inner.parts if inner.kind == "hadamard" else [inner])
             )
-    counted: list[tuple[Form, Any]] = []
+    counted: dict[Form, Any] = {}
     for base, exponent in bases:
-        place = next((k for k, (known, _) in enumerate(counted) if same(known, base)), None)
-        if place is None:
-            counted.append((base, exponent))
-        else:
-            counted[place] = (base, counted[place][1] + exponent)
-    above = [hadamard_power(b, e) for b, e in counted if not _is_ones(b) and not _is_negative(e)]
-    below = [(base, exponent) for base, exponent in counted if _is_negative(exponent)]
-    kept = above if above or below else [base for base, _ in counted[:1]]
+        counted[base] = counted.get(base, 0) + exponent
+    counts = list(counted.items())
+    above = [hadamard_power(b, e) for b, e in counts if not _is_ones(b) and not _is_negative(e)]
+    below = [(base, exponent) for base, exponent in counts if _is_negative(exponent)]
+    kept = above if above or below else [base for base, _ in counts[:1]]
     # Sums behind: σ ⊙ (1 - σ).
     kept.sort(key=lambda form: form.level == SUM)
     if len(kept) > 1:

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sympy import S, Symbol
+from sympy import S
 
 from ..indices import LETTERS, index_letter
-from ..tensors import Selection, TensorSymbol, Unit
-from ..traversal import postorder
 from . import algebra, forms
 from .forms import Form, Position
 from .functions import body_level, slots
@@ -45,7 +43,7 @@ def entry(form: Form, labels: tuple[Any, ...]) -> Form:
         return Form("entry", form.parts, places)
     if len(labels) == 2 and form.axes == 2:
         turned = algebra.transpose(form)
-        if turned.kind != "transpose" and algebra.transposes(turned) < algebra.transposes(form):
+        if turned.kind != "transpose" and turned.transposes < form.transposes:
             return Form("entry", [turned], labels[::-1])
     return Form("entry", [form], labels)
 
@@ -97,15 +95,6 @@ def relabel(form: Form, names: dict[Any, Any]) -> Form:
         whole = algebra.product(parts)
         return algebra.negated(whole) if data[0] else whole
     return Form(form.kind, parts, data, form.axes, form.level)
-
-
-def free_letters(root: Any) -> list[str]:
-    """Letters for indices that name nothing else in the expression."""
-    taken = {node.name for node in postorder([root]) if isinstance(node, (TensorSymbol, Symbol))}
-    for node in postorder([root]):
-        if isinstance(node, (Unit, Selection)):
-            taken |= {s.name for part in node.data[1:] for s in getattr(part, "free_symbols", ())}
-    return [letter for letter in LETTERS if letter not in taken]
 
 
 def named(form: Form, letters: list[str], order: int) -> Form:

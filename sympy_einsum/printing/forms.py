@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 from sympy.printing.precedence import PRECEDENCE, precedence_traditional
 
@@ -51,46 +52,73 @@ class Position(NamedTuple):
 
 
 class Form:
-    """A node of the tree: a kind, the forms in it, and what else the kind needs."""
+    """A node of the tree: a kind, the forms in it, and what else the kind needs.
 
-    __slots__ = ("axes", "data", "depth", "kind", "level", "parts", "pure", "size")
+    Forms that look the same are one object, so comparing them takes no time; what a form is worth
+    knowing for (its size, its depth, its transpose) is found out once. ``extent`` is what stands
+    in the data besides: its parts and levels.
+    """
 
+    __slots__ = (
+        "__weakref__",
+        "axes",
+        "data",
+        "depth",
+        "kind",
+        "level",
+        "parts",
+        "pure",
+        "size",
+        "transpose",
+        "transposes",
+    )
+
+    kind: str
+    parts: tuple[Form, ...]
+    data: Any
+    axes: int
+    level: int
     size: int
     depth: int
+    transposes: int
     pure: bool
+    transpose: Form | None
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         kind: str,
         parts: Sequence[Form] = (),
         data: Any = None,
         axes: int = 0,
         level: int | None = None,
-    ):
-        self.kind = kind
-        self.parts = tuple(parts)
-        self.data = data
-        self.axes = axes
-        self.level = _LEVELS.get(kind, ATOM) if level is None else level
-        self.size = 1 + sum([part.size for part in self.parts])
-        self.depth = 1 + max([part.depth for part in self.parts], default=0)
+        extent: tuple[int, int] = (0, 0),
+    ) -> Form:
+        level = _LEVELS.get(kind, ATOM) if level is None else level
+        key = (kind, tuple(parts), data, axes, level, extent)
+        known = _forms.get(key)
+        if known is not None:
+            return known
+        self = object.__new__(cls)
+        self.kind, self.parts, self.data, self.axes, self.level, (size, depth) = key
+        self.size = 1 + size + sum([part.size for part in self.parts])
+        self.depth = 1 + max([part.depth for part in self.parts], default=depth)
+        # How many transposes of matrices the form shows.
+        self.transposes = sum([part.transposes for part in self.parts])
+        self.transposes += kind == "transpose" and axes == 2
         # Whether the form says what it stands for without an index string.
         self.pure = kind not in ("wenig", "star") and all(part.pure for part in self.parts)
+        # Filled in by the algebra.
+        self.transpose = None
+        return _forms.setdefault(key, self)
 
-    def key(self) -> tuple[Any, ...]:
-        """Equal for equal forms."""
-        return (self.kind, self.data, self.axes, tuple([part.key() for part in self.parts]))
 
-
-def same(a: Form, b: Form) -> bool:
-    """Whether two forms look the same."""
-    return a is b or (a.kind == b.kind and a.size == b.size and a.key() == b.key())
+_forms: WeakValueDictionary[Any, Form] = WeakValueDictionary()
 
 
 # --- leaves --------------------------------------------------------------------------------------
 
 
-def stock(expr: Any) -> Form:
+def stock(expr: Any, extent: tuple[int, int] = (0, 0)) -> Form:
     """A SymPy scalar, left to SymPy's printer."""
     precedence = precedence_traditional(expr)
     if expr.is_Piecewise or precedence < PRECEDENCE["Mul"]:
@@ -99,7 +127,7 @@ def stock(expr: Any) -> Form:
         level = PRODUCT
     else:
         level = POWER if precedence == PRECEDENCE["Pow"] else ATOM
-    return Form("stock", (), expr, 0, level)
+    return Form("stock", (), expr, 0, level, extent)
 
 
 def identity(length: Any) -> Form:

@@ -14,6 +14,7 @@ from .rendering import Renderer
 
 # Operators that LaTeX knows by name.
 _KNOWN = {"det", "exp", "log"}
+_WHERE, _BREAK = r"\text{where } ", r" \\ "
 _SAFE = re.compile(
     r"(?=[A-Za-z{\\])"
     r"(?:[A-Za-z0-9_^' ]|\{[A-Za-z0-9, ]*\}|\\(?:hat|bar|tilde|dot|ddot|vec|mathbf|mathrm|mathcal|"
@@ -74,9 +75,11 @@ class LatexRenderer(Renderer):
     def word(self, name: str) -> str:
         return rf"\{name}" if name in _KNOWN else rf"\operatorname{{{name}}}"
 
-    def remark(self, text: str) -> str:
-        # The lengths in a shape are names too.
-        return rf"\text{{{re.sub('[^A-Za-z0-9 (),*+-]', '?', text)}}}"
+    def stated(self, formula: str, definitions: Sequence[tuple[str, str]]) -> str:
+        lines = [f"& {formula}"]
+        for k, (name, meaning) in enumerate(definitions):
+            lines.append(rf"{'' if k else _WHERE}{name} & = {meaning}")
+        return rf"\begin{{aligned}} {_BREAK.join(lines)} \end{{aligned}}"
 
     def letter(self, name: str) -> str:
         return name

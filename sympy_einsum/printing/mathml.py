@@ -86,8 +86,13 @@ class MathMLRenderer(Renderer):
     def word(self, name: str) -> Any:
         return self.identifier("mi", name)
 
-    def remark(self, text: str) -> Any:
-        return self.identifier("mtext", text)
+    def stated(self, formula: Any, definitions: Sequence[tuple[Any, Any]]) -> Any:
+        lines = [[formula]]
+        for k, (name, meaning) in enumerate(definitions):
+            word = [] if k else [self.identifier("mtext", "where ")]
+            lines.append([*word, name, "=", meaning])
+        cells = [self._element("mtd", self.row(line)) for line in lines]
+        return self._element("mtable", *[self._element("mtr", cell) for cell in cells])
 
     def letter(self, name: str) -> Any:
         return self.identifier("mi", name)

@@ -1,7 +1,8 @@
 """Which formula stands for an expression: matrix, index, einsum or Lippmann's notation.
 
 May import: all node types, and the rooms below. Forms are built bottom-up over the graph, each
-node once; texts that nobody would read aren't built at all.
+node once; in an expression too long to be read, what is used again or is long by itself is replaced
+by a name, and the names are defined behind it.
 
 References
 ==========
@@ -22,103 +23,160 @@ from weakref import WeakKeyDictionary
 from sympy import Mul
 
 from ..einsum import Einsum, TensorAdd, View
-from ..elementwise import Elementwise
+from ..elementwise import Elementwise, slot
 from ..errors import TensorError, UnsupportedError
-from ..indices import index_letter
+from ..indices import LETTERS, index_letter
 from ..nodes import TensorExpr
 from ..reshape import Reshape
 from ..tensors import TensorSymbol, Unit
 from ..traversal import children, postorder
 from . import algebra, forms
-from .entries import entry, free_letters, named, relabel
-from .forms import ATOM, POWER, Form, Position
+from .entries import entry, named, relabel
+from .forms import POWER, Form, Position
 from .functions import body_level, elementwise_form, function_form, leaf_form
 from .matrices import Network
+from .naming import (
+    DEEP,
+    LONG,
+    is_long,
+    is_nameable,
+    length_names,
+    names,
+    repeated,
+    shown_names,
+    with_names,
+)
 from .slices import merged, sliced
 
 NOTATIONS = ("auto", "matrix", "index", "einsum", "star")
-# Beyond these a formula is a summary.
-MAX_SIZE = 1500
-MAX_DEPTH = 60
 
 # How tightly scalars hold together in automatic notation: SymPy asks before it prints.
 _levels: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 
 class Notation:
-    """The forms of expressions in one notation."""
+    """The forms of expressions in one notation; ``where`` says whether parts of long ones may
+    get names."""
 
-    def __init__(self, style: str = "auto"):
+    def __init__(self, style: str = "auto", where: bool = True):
         if style not in NOTATIONS:
             raise TensorError(f"there is no notation {style!r}; choose from {', '.join(NOTATIONS)}")
         self.style = style
-        self._wholes: dict[Any, Form | None] = {}
-        self._by_entries: dict[Any, Form | None] = {}
+        self.where = where
+        # Whether somebody will show the definitions that are pending.
+        self.is_collecting = False
+        self._wholes: dict[Any, Form] = {}
+        self._by_entries: dict[Any, Form] = {}
         self._fresh = itertools.count(1000)
+        self._shown: set[str] = set()
+        self._taken: set[str] = set()
+        self._named: dict[Any, Form] = {}
+        self._pending: list[Any] = []
+        self._new_names = names(self._taken)
 
-    def form(self, root: TensorExpr) -> Form | None:
-        """The form of a tensor expression, None if nobody would read it.
+    def form(self, root: Any) -> Form:
+        """The form of an expression.
 
         Raises UnsupportedError if there is none in matrix notation.
         """
-        self._build(root)
-        whole = self._wholes[root]
-        if whole is None:
-            return None
-        if self.style == "matrix" and (root.order > 2 or not whole.pure):
-            raise UnsupportedError(_no_matrix(root, whole))
-        form: Form | None = whole
-        if root.order and self.has_indices(root):
-            form = self._entries(root)
-        return None if form is None else named(form, free_letters(root), root.order)
+        if root not in self._wholes:
+            self._build(root)
+        return self._finished(root, self._wholes[root])
+
+    def definitions(self) -> list[tuple[Form, Form]]:
+        """The names given since this was asked last, and what they stand for."""
+        found = []
+        for node in self._pending:
+            form = self._finished(node, self._named[node])
+            name = self._wholes[node]
+            if isinstance(node, TensorExpr) and self.has_indices(node):
+                name = named(entry(name, tuple(range(node.order))), self._letters(), node.order)
+            found.append((name, form))
+        self._pending = []
+        return found
 
     def has_indices(self, node: TensorExpr) -> bool:
         """Whether a tensor is written by its entries; its form must have been asked for."""
-        whole = self._wholes[node]
-        if self.style != "auto" or whole is None:
-            return self.style == "index"
+        whole = self._of(node)
+        if not node.order or self.style != "auto":
+            return bool(node.order) and self.style == "index"
         composed = isinstance(node, (Einsum, TensorAdd, Elementwise))
         open_order = node.order > 2 and composed and whole.kind not in ("slice", "ones", "zeros")
         return open_order or not whole.pure
 
+    def _finished(self, node: Any, whole: Form) -> Form:
+        if not isinstance(node, TensorExpr):
+            return whole
+        if self.style == "matrix" and (node.order > 2 or not whole.pure):
+            raise UnsupportedError(_no_matrix(node, whole))
+        return named(
+            self._entries(node) if self.has_indices(node) else whole, self._letters(), node.order
+        )
+
+    def _letters(self) -> list[str]:
+        return [letter for letter in LETTERS if letter not in self._shown]
+
     # --- whole forms
 
     def _build(self, root: Any) -> None:
-        for node in postorder([root], lambda n: () if n in self._wholes else children(n)):
+        nodes = postorder([root], lambda n: () if n in self._wholes else children(n))
+        self._shown |= shown_names(nodes)
+        self._taken |= self._shown | length_names(nodes)
+        shortens = self.where and is_long(root)
+        shared = repeated(root, self._wholes) if shortens else set()
+        for node in nodes:
             if node in self._wholes:
                 continue
-            below = [self._wholes[child] for child in children(node)]
-            if any(form is None for form in below):
-                self._wholes[node] = None
-            elif isinstance(node, TensorExpr):
-                self._wholes[node] = self._readable_form(node)
-            else:
-                self._wholes[node] = self._stock(node)
+            form = self._readable(node) if isinstance(node, TensorExpr) else self._stock(node)
             if self.style == "auto" and isinstance(node, TensorExpr) and not node.order:
-                final = self._wholes[node]
-                _levels[node] = ATOM if final is None else final.level
+                _levels[node] = form.level
+            if (
+                shortens
+                and node is not root
+                and (node in shared or form.size > LONG or form.depth > DEEP)
+                and is_nameable(node)
+            ):
+                form = self._name(node, form)
+            self._wholes[node] = form
 
-    def _readable_form(self, node: TensorExpr) -> Form | None:
-        """The form, if it isn't too big; a scalar that has no matrix form is one of entries."""
+    def _name(self, node: Any, form: Form) -> Form:
+        """The name that a node stands as from now on."""
+        self._named[node] = form
+        self._pending.append(node)
+        symbol = TensorSymbol(next(self._new_names), getattr(node, "shape", ()))
+        is_symmetric = form.axes == 2 and algebra.transpose(form) is form
+        return Form("symbol", (), (symbol, is_symmetric), symbol.order)
+
+    def _readable(self, node: TensorExpr) -> Form:
+        """The form; a scalar that has no matrix form is one of entries."""
         form = self._whole(node)
+        by_entries = self.style == "index" or (self.style == "auto" and not form.pure)
+        if node.order or isinstance(node, TensorSymbol) or not by_entries:
+            return form
         self._wholes[node] = form
-        if not _readable(form) or node.order or isinstance(node, TensorSymbol):
-            return form if _readable(form) else None
-        if self.style == "index" or (self.style == "auto" and not form.pure):
-            return self._entries(node)
-        return form
+        return self._entries(node)
 
-    def _stock(self, expr: Any) -> Form | None:
-        form = forms.stock(expr)
+    def _stock(self, expr: Any) -> Form:
+        """The form of a SymPy scalar, with the names of parts in it in their places."""
         below = [self._wholes[arg] for arg in expr.args]
-        form.size += sum(part.size for part in below if part)
-        form.depth += max((part.depth for part in below if part), default=0)
-        return form if _readable(form) else None
+        named_parts = [
+            node
+            for node in postorder([expr], self._unnamed_args)
+            if node in self._named and not isinstance(node, TensorExpr)
+        ]
+        if named_parts:
+            body = with_names(expr, {part: slot(k) for k, part in enumerate(named_parts)})
+            forms_of = [self._wholes[part] for part in named_parts]
+            return Form("placed", forms_of, body, 0, body_level(body))
+        extent = sum(part.size for part in below), max((part.depth for part in below), default=0)
+        return forms.stock(expr, extent)
+
+    def _unnamed_args(self, node: Any) -> Sequence[Any]:
+        return () if isinstance(node, TensorExpr) or node in self._named else node.args
 
     def _of(self, node: Any) -> Form:
-        form = self._wholes[node]
-        assert form is not None
-        return form
+        """The form that stands for a node in others."""
+        return self._wholes[node]
 
     def _whole(self, node: TensorExpr) -> Form:
         """The form without indices: in matrix notation as far as there is one."""
@@ -159,7 +217,7 @@ class Notation:
         operands: Sequence[Any] = node.operands[count:]
         scalars = self._scalars(node.scalars)
         core = node.core
-        if self.style in ("einsum", "star") and core is not None and type(core) is Einsum:
+        if self.style in ("einsum", "star") and type(core) is Einsum and core not in self._named:
             operands, terms, _ = merged(core, node.subscripts[-1], node.lengths)
         if (
             core is None
@@ -234,36 +292,38 @@ class Notation:
         """Whether a node stays whole and gets its indices outside."""
         if not node.order or not isinstance(node, (Einsum, TensorAdd, Elementwise)):
             return True
+        if node in self._named:
+            return True
         return self.style != "index" and node.order <= 2 and self._of(node).pure
 
-    def _entries(self, root: TensorExpr) -> Form | None:
+    def _entries(self, root: TensorExpr) -> Form:
         """The entry of a tensor whose indices are numbered from 0."""
+        if root in self._by_entries and root not in self._named:
+            return self._by_entries[root]
 
         def below(node: Any) -> Any:
-            if node in self._by_entries or (node is not root and self._is_block(node)):
+            if node is not root and (node in self._by_entries or self._is_block(node)):
                 return ()
             return [o for o in node.operands if isinstance(o, TensorExpr) and o.order]
 
-        for node in postorder([root], below):
+        for node in postorder([root], below)[:-1]:
             if node not in self._by_entries:
-                if any(self._by_entries.get(o, o) is None for o in below(node)):
-                    self._by_entries[node] = None
-                    continue
-                form = self._entry(node, node is not root and self._is_block(node))
-                self._by_entries[node] = form if _readable(form) else None
-        return self._by_entries[root]
+                self._by_entries[node] = self._entry(node, self._is_block(node))
+        form = self._entry(root, False)
+        # Elsewhere what is named stands as its name.
+        return form if root in self._named else self._by_entries.setdefault(root, form)
 
     def _at(self, node: Any, labels: Sequence[Any]) -> Form:
         """The entry of an operand at labels."""
         if not isinstance(node, TensorExpr) or not node.order:
             return self._of(node)
-        form = self._by_entries[node]
-        assert form is not None
-        return relabel(form, dict(enumerate(labels)))
+        return relabel(self._by_entries[node], dict(enumerate(labels)))
 
     def _entry(self, node: TensorExpr, block: bool) -> Form:
-        if block or not isinstance(node, (Einsum, TensorAdd, Elementwise)):
+        if block:
             return entry(self._of(node), tuple(range(node.order)))
+        if not isinstance(node, (Einsum, TensorAdd, Elementwise)):
+            return entry(self._named.get(node) or self._of(node), tuple(range(node.order)))
         axes = range(node.order)
         if isinstance(node, TensorAdd):
             return algebra.total([self._at(term, axes) for term in node.operands], 0)
@@ -326,17 +386,18 @@ class Notation:
         return Form("sigma", [inside], summed) if summed else inside
 
 
+# Levels are asked for one scalar after the other, mostly of one graph.
+_asked = [Notation()]
+MAX_ASKED = 10_000
+
+
 def level_of(node: TensorExpr) -> int:
     """How tightly the form of a scalar holds together in automatic notation."""
-    level = _levels.get(node)
-    if level is None:
-        Notation()._build(node)
-        level = _levels[node]
-    return level
-
-
-def _readable(form: Form) -> bool:
-    return form.size <= MAX_SIZE and form.depth <= MAX_DEPTH
+    if node not in _levels:
+        if len(_asked[0]._wholes) > MAX_ASKED:
+            _asked[0] = Notation()
+        _asked[0].form(node)
+    return _levels[node]
 
 
 def _no_matrix(node: TensorExpr, whole: Form) -> str:

@@ -99,8 +99,11 @@ class PrettyRenderer(Renderer):
     def word(self, name: str) -> prettyForm:
         return prettyForm(name)
 
-    def remark(self, text: str) -> prettyForm:
-        return prettyForm(text)
+    def stated(self, formula: Any, definitions: Sequence[tuple[Any, Any]]) -> prettyForm:
+        lines = [_picture(formula)]
+        for k, (name, meaning) in enumerate(definitions):
+            lines.append(self.row(["      " if k else "where ", name, " = ", meaning]))
+        return Stacked(lines)
 
     def letter(self, name: str) -> prettyForm:
         return prettyForm(name)
@@ -116,6 +119,21 @@ class PrettyRenderer(Renderer):
         """With the binding that SymPy's own pictures decide about brackets by."""
         picture = _picture(shown)
         return prettyForm("\n".join(picture.picture), picture.baseline, _BINDINGS[level])
+
+
+class Stacked(prettyForm):
+    """Formulas below each other; each is broken into lines by itself."""
+
+    def __init__(self, formulas: Sequence[stringPict]):
+        below = [line for formula in formulas[1:] for line in ("", formula)]
+        picture = stringPict(*formulas[0].below(*below)) if below else formulas[0]
+        widest = max(len(line) for line in picture.picture)
+        super().__init__("\n".join(line.ljust(widest) for line in picture.picture))
+        self.formulas = formulas
+
+    def render(self, *args: Any, **settings: Any) -> str:
+        """The text, as SymPy's printer asks for it."""
+        return "\n\n".join(formula.render(*args, **settings) for formula in self.formulas)
 
 
 def _picture(part: Any) -> stringPict:

@@ -82,8 +82,8 @@ class Renderer:
         """The name of a function."""
         raise NotImplementedError
 
-    def remark(self, text: str) -> Any:
-        """Plain words in the place of a formula."""
+    def stated(self, formula: Any, definitions: Sequence[tuple[Any, Any]]) -> Any:
+        """A formula and what the names in it stand for."""
         raise NotImplementedError
 
     def letter(self, name: str) -> Any:

@@ -1,0 +1,331 @@
+"""Products as one would type them: ``A @ x``, ``x*y``, ``A.T``, ``A.sum(axis=0)``.
+
+May import: node types, forms, algebra, matrices, slices. A product of one or two operands is
+written so that the text rebuilds the very same object, which is found out by building it; one of
+more is brought into matrix algebra and written as that, which has the same value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..einsum import contract
+from . import algebra
+from .forms import ROW, Form
+from .matrices import Network
+
+# A chain is a product by @ that a factor on the left may join: 2*A @ x is 2*(A @ x).
+SUM, PRODUCT, CHAIN, POWER, ATOM = range(5)
+Text = tuple[str, int]
+# A power of a matrix up to this one is written as a chain.
+MAX_POWER = 4
+
+
+def bracket(text: Text, level: int) -> str:
+    """A text, in brackets if it doesn't hold together tightly enough."""
+    return text[0] if text[1] >= level else f"({text[0]})"
+
+
+def is_distinct(labels: Sequence[Any]) -> bool:
+    """Whether no label occurs twice."""
+    return len(set(labels)) == len(labels)
+
+
+def chained(texts: Sequence[Text]) -> Text:
+    """A product by @."""
+    if len(texts) == 1:
+        return texts[0]
+    first = bracket(texts[0], CHAIN)
+    rest = [bracket(text, POWER) for text in texts[1:]]
+    return " @ ".join([first, *rest]), _chain_level(texts[0])
+
+
+def turned_text(matrix: Any, below: dict[Any, Text]) -> Text:
+    """The text of a transpose."""
+    return below.get(("turned", matrix), (f"{bracket(below[matrix], ATOM)}.T", ATOM))
+
+
+def _chain_level(left: Text) -> int:
+    """The level of a product by @ from its left end: a number in front of a sum would be
+    multiplied into it."""
+    return CHAIN if left[1] >= CHAIN else PRODUCT
+
+
+class Short:
+    """A product of one or two operands written with operators and methods, or None.
+
+    ``A @ x`` calls for the same contraction as ``einsum('ij,j->i', A, x)``, up to the names of the
+    indices and the order of the operands; both are canonical in the result. That it is the same
+    object is checked all the same.
+    """
+
+    def __init__(
+        self, operands: Any, terms: Any, output: Any, lengths: Any, below: dict[Any, Text]
+    ):
+        self.operands = operands
+        self.terms = [tuple(term) for term in terms]
+        self.output = output
+        self.lengths = lengths
+        self.below = below
+
+    def text(self) -> Text | None:
+        """The text, if there is one."""
+        if len(self.operands) == 1:
+            return self._of_one(self.operands[0], self.terms[0])
+        if len(self.operands) == 2 and not any(index not in self._all() for index in self.output):
+            return self._of_two()
+        return None
+
+    def _all(self) -> set[Any]:
+        return {index for term in self.terms for index in term}
+
+    def _of_one(self, operand: Any, term: Any) -> Text | None:
+        text = bracket(self.below[operand], ATOM)
+        if len(term) == 2 and term[0] == term[1] and len(self.output) < 2:
+            return text + (".diagonal()" if self.output else ".trace()"), ATOM
+        if (
+            not is_distinct(term)
+            or not set(self.output) <= set(term)
+            or not is_distinct(self.output)
+        ):
+            return None
+        if len(self.output) == len(term):
+            axes = [term.index(index) for index in self.output]
+            reverse = axes == list(range(len(term)))[::-1]
+            if not reverse:
+                return f"{text}.transpose({', '.join(map(str, axes))})", ATOM
+            return turned_text(operand, self.below)
+        if list(self.output) != [index for index in term if index in self.output]:
+            return None
+        summed = [axis for axis, index in enumerate(term) if index not in self.output]
+        axis = summed[0] if len(summed) == 1 else tuple(summed)
+        return text + (f".sum(axis={axis})" if self.output else ".sum()"), ATOM
+
+    def _of_two(self) -> Text | None:
+        one, two = self.terms
+        if one and set(one) == set(two) == set(self.output) and is_distinct(self.output):
+            return self._entrywise()
+        shared = set(one) & set(two)
+        if len(shared) != 1 or shared & set(self.output) or max(len(one), len(two)) > 2:
+            return None
+        if not (is_distinct(one) and is_distinct(two)):
+            return None
+        index = next(iter(shared))
+        for first, second in ((0, 1), (1, 0)):
+            rest = [k for k in (*self.terms[first], *self.terms[second]) if k != index]
+            matrix_first = len(self.terms[first]) >= len(self.terms[second])
+            if rest == list(self.output) and (matrix_first or len(rest) == 2):
+                return self._matmul(first, second, index)
+        return None
+
+    def _matmul(self, first: int, second: int, index: Any) -> Text | None:
+        if not self.output and all(len(term) == 1 for term in self.terms):
+            return self._dot()
+        turn = len(self.terms[first]) == 2 and self.terms[first][0] == index
+        left, left_text = self._oriented(first, turn)
+        turn = len(self.terms[second]) == 2 and self.terms[second][1] == index
+        right, right_text = self._oriented(second, turn)
+        rows, columns = ["i"] * (left.order - 1), ["j"] * (right.order - 1)
+        lengths = dict(zip([*rows, "k"], left.shape, strict=True))
+        lengths.update(zip(["k", *columns], right.shape, strict=True))
+        made = contract((left, right), ([*rows, "k"], ["k", *columns]), [*rows, *columns], lengths)
+        if made is not self._target():
+            return None
+        if left.order == 2 and right.order == 1:
+            self._note_row(right, first, left_text)
+        if left.order == right.order == 2:
+            self._note_turned(first, second, index)
+        return chained([left_text, right_text])
+
+    def _note_row(self, vector: Any, k: int, matrix: Text) -> None:
+        """``A.T @ x`` may be written ``x @ A`` where it stands on the left."""
+        turned = matrix[0].endswith(".T") and matrix[1] == ATOM
+        text = self.below[self.operands[k]] if turned else (f"{bracket(matrix, ATOM)}.T", ATOM)
+        row = self._row(vector)
+        self.below["row", self._target()] = chained([row, text])
+
+    def _note_turned(self, first: int, second: int, index: Any) -> None:
+        """``(A @ B).T`` is written ``B.T @ A.T``."""
+        left = self._oriented(second, self.terms[second][0] == index)[1]
+        right = self._oriented(first, self.terms[first][1] == index)[1]
+        self.below["turned", self._target()] = chained([left, right])
+
+    def _row(self, vector: Any) -> Text:
+        return self.below.get(("row", vector), self.below[vector])
+
+    def _dot(self) -> Text:
+        """``x @ A @ y``, in the order with the fewest transposes."""
+        found = [
+            chained([self._row(x), self.below[y]]) for x, y in (self.operands, self.operands[::-1])
+        ]
+        return min(found, key=lambda text: (text[0].count(".T"), text[0].count("(")))
+
+    def _oriented(self, k: int, turn: bool) -> tuple[Any, Text]:
+        operand = self.operands[k]
+        text = self.below[operand]
+        if not turn:
+            return operand, text
+        turned = contract((operand,), ((0, 1),), (1, 0), dict(enumerate(operand.shape)))
+        return turned, turned_text(operand, self.below)
+
+    def _entrywise(self) -> Text | None:
+        sides = []
+        for k, term in enumerate(self.terms):
+            if term != self.output and (len(term) != 2 or term != self.output[::-1]):
+                return None
+            sides.append(self._oriented(k, term != self.output))
+        axes = range(len(self.output))
+        tensors = tuple(tensor for tensor, _ in sides)
+        made = contract(tensors, (axes, axes), axes, dict(enumerate(tensors[0].shape)))
+        if made is not self._target():
+            return None
+        texts = [text for _, text in sides]
+        below = [k for k, text in enumerate(texts) if text[0].startswith("1/")]
+        if len(below) == 1 and texts[below[0]][1] == PRODUCT:
+            return f"{bracket(texts[1 - below[0]], POWER)}{texts[below[0]][0][1:]}", PRODUCT
+        return "*".join(bracket(text, POWER) for text in texts), PRODUCT
+
+    def _target(self) -> Any:
+        used = {index: self.lengths[index] for index in self._all()}
+        return contract(self.operands, self.terms, self.output, used)
+
+
+# --- more operands -------------------------------------------------------------------------------
+
+
+def matrix_text(
+    operands: Sequence[Any],
+    terms: Sequence[Sequence[Any]],
+    output: Sequence[Any],
+    lengths: dict[Any, Any],
+    below: dict[Any, Text],
+    spell: Callable[[Sequence[Any]], str],
+) -> Text | None:
+    """A product in matrix algebra, or None; ``spell`` spells axis lengths."""
+    distinct = list(dict.fromkeys(output))
+    if len(output) > 2 or any(len(term) > 2 for term in terms):
+        return None
+    edges = []
+    for operand, term in zip(operands, terms, strict=True):
+        turned = turned_text(operand, below) if len(term) == 2 else None
+        edges.append((Form("code", (), (below[operand], turned), len(term)), tuple(term)))
+    present = {label for term in terms for label in term}
+    ones = [label for label in distinct if label not in present]
+    edges.extend((algebra.ones((lengths[label],)), (label,)) for label in ones)
+    result = Network(edges, distinct, lengths).result(distinct)
+    if result is not None and len(distinct) < len(output):
+        result = algebra.diagonal_matrix(result)
+    return None if result is None else _Code(spell).text(result)
+
+
+class _Code:
+    """Forms of products as Python; rows and columns both are vectors without orientation."""
+
+    def __init__(self, spell: Callable[[Sequence[Any]], str]):
+        self.spell = spell
+
+    def text(self, form: Form) -> Text | None:
+        """The text of a form, None if it has a part that can't be typed."""
+        write = getattr(self, f"_{form.kind}", None)
+        return None if write is None else write(form)
+
+    def _texts(self, forms: Sequence[Form]) -> list[Text] | None:
+        found = []
+        for form in forms:
+            text = self.text(form)
+            if text is None:
+                return None
+            found.append(text)
+        return found
+
+    def _code(self, form: Form) -> Text:
+        return form.data[0]
+
+    def _stock(self, form: Form) -> Text:
+        return self.spell([form.data]), ATOM if form.data.is_Atom else SUM
+
+    def _ones(self, form: Form) -> Text:
+        return f"Ones({self.spell(form.data)})", ATOM
+
+    def _identity(self, form: Form) -> Text:
+        return f"Delta({self.spell([form.data])})", ATOM
+
+    def _transpose(self, form: Form) -> Text | None:
+        inside = form.parts[0]
+        if form.axes == 2 and inside.kind == "code":
+            return inside.data[1]
+        text = self.text(inside)
+        return text if text is None or form.axes != 2 else (f"{bracket(text, ATOM)}.T", ATOM)
+
+    def _power(self, form: Form) -> Text | None:
+        text = self.text(form.parts[0])
+        if text is None or not 0 < form.data <= MAX_POWER:
+            return None
+        return chained([text] * form.data)
+
+    def _hadamard(self, form: Form) -> Text | None:
+        texts = self._texts(form.parts)
+        return None if texts is None else ("*".join(bracket(t, POWER) for t in texts), PRODUCT)
+
+    def _hadamard_power(self, form: Form) -> Text | None:
+        text = self.text(form.parts[0])
+        if text is None or not form.data.is_Integer or form.data < 0:
+            return None
+        return f"{bracket(text, ATOM)}**{form.data}", POWER
+
+    def _diag(self, form: Form) -> Text | None:
+        text = self.text(form.parts[0])
+        return text and (f"diag({text[0]})", ATOM)
+
+    def _call(self, form: Form) -> Text | None:
+        methods = {"tr": "trace", "diag": "diagonal"}
+        text = self.text(form.parts[0])
+        return text and (f"{bracket(text, ATOM)}.{methods[form.data[0]]}()", ATOM)
+
+    def _product(self, form: Form) -> Text | None:
+        negative, count = form.data
+        texts = self._texts(form.parts[:count])
+        if texts is None or negative:
+            return None
+        if count < len(form.parts):
+            chain = self._factors(form.parts[count:])
+            if chain is None:
+                return None
+            texts.append(chain)
+        if len(texts) == 1:
+            return texts[0]
+        return "*".join([bracket(text, POWER) for text in texts]), PRODUCT
+
+    def _factors(self, factors: Sequence[Form]) -> Text | None:
+        """Vectors and matrices side by side."""
+        # A column times a row is an outer product, which has no operator.
+        joints = [k for k in range(1, len(factors)) if factors[k - 1].axes == 1 != factors[k].axes]
+        if not joints:
+            return self._chain(factors)
+        left = self._chain(factors[: joints[0]])
+        right = self.text(algebra.transpose(algebra.product(factors[joints[0] :])))
+        if len(joints) > 1 or factors[0].axes == ROW or left is None or right is None:
+            return None
+        return f"einsum('i,j->ij', {left[0]}, {right[0]})", ATOM
+
+    def _chain(self, factors: Sequence[Form]) -> Text | None:
+        """Factors without an outer product among them; what ones stand next to is summed."""
+        forms: list[Form] = []
+        for form in factors:
+            is_power = form.kind == "power" and 0 < form.data <= MAX_POWER
+            forms.extend([form.parts[0]] * form.data if is_power else [form])
+        texts = self._texts(forms)
+        if texts is None:
+            return None
+        summed = [k for k in sorted({0, len(forms) - 1}) if _is_ones(forms[k])]
+        inside = [text for k, text in enumerate(texts) if k not in summed]
+        if not summed or not inside:
+            return chained(texts)
+        order = sum(1 for k in (0, -1) if forms[k].axes == 2) + len(summed)
+        axis = "" if len(summed) == order else f"axis={1 if summed[0] else 0}"
+        return f"{bracket(chained(inside), ATOM)}.sum({axis})", ATOM
+
+
+def _is_ones(form: Form) -> bool:
+    return form.kind == "ones" or (form.kind == "transpose" and form.parts[0].kind == "ones")

@@ -1,0 +1,153 @@
+"""Which parts of a long expression get names: ``where h_1 = tanh(W_1 x)``.
+
+May import: node types. An expression is a graph, a formula a tree: what
+is used twice is written twice, and a shared graph written out is exponentially long. So beyond
+``READABLE`` parts what is used more than once gets a name, and so does what is long or deep by
+itself. Each name costs its definition once, so that a text grows with the graph.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from sympy import Symbol, preorder_traversal
+
+from ..einsum import View
+from ..elementwise import Elementwise, Slot
+from ..nodes import TensorExpr
+from ..tensors import Selection, TensorSymbol, Unit
+from ..traversal import children, postorder, transform
+
+# Up to so many parts, and so many levels, an expression is written out.
+READABLE = 100
+MAX_LEVELS = 25
+# A part of so few parts isn't worth a name; one of so many or so many levels always gets one.
+SMALL = 4
+LONG = 60
+DEEP = 16
+
+# The parts of the text of an expression written out, and its levels.
+_extents: WeakKeyDictionary[Any, tuple[int, int]] = WeakKeyDictionary()
+
+
+@lru_cache(maxsize=4096)
+def _occurrences(body: Any) -> tuple[Counter[int], int]:
+    """How often each slot is written for a body, and everything else."""
+    if body.is_Pow and body.exp == 2:
+        # The sum of the squares of x is written xᵀ x.
+        found, rest = _occurrences(body.base)
+        return found + found, rest
+    parts = list(preorder_traversal(body))
+    found = Counter(part.place for part in parts if isinstance(part, Slot))
+    return found, len(parts) - found.total()
+
+
+def _written(node: Any) -> list[tuple[Any, int]]:
+    """The nodes below, and how often each is written in the text of a node."""
+    if isinstance(node, Elementwise):
+        counts = _occurrences(node.body)[0]
+        return [(operand, counts[k]) for k, operand in enumerate(node.operands)]
+    return [(child, 1) for child in children(node)]
+
+
+def is_long(root: Any) -> bool:
+    """Whether an expression is too long to be read when it is written out."""
+    extents: dict[Any, tuple[int, int]] = {}
+
+    def below(node: Any) -> Sequence[Any]:
+        return () if isinstance(node, TensorExpr) and node in _extents else children(node)
+
+    for node in postorder([root], below):
+        known = _extents.get(node) if isinstance(node, TensorExpr) else None
+        if known is None:
+            own = _occurrences(node.body)[1] if isinstance(node, Elementwise) else 1
+            parts = sum([extents[child][0] * times for child, times in _written(node)])
+            levels = max([extents[child][1] for child in children(node)], default=0)
+            known = min(own + parts, READABLE + 1), levels + 1
+            if isinstance(node, TensorExpr):
+                _extents[node] = known
+        extents[node] = known
+    parts, levels = extents[root]
+    return parts > READABLE or levels > MAX_LEVELS
+
+
+def is_nameable(node: Any) -> bool:
+    """Whether a node may stand as a name; of a rearranged tensor the tensor itself gets one."""
+    if isinstance(node, TensorExpr):
+        return bool(node.operands) and not (isinstance(node, View) and node.core is not None)
+    return bool(node.args) and holds_tensor(node)
+
+
+def holds_tensor(expr: Any) -> bool:
+    """Whether a stock expression has a tensor expression inside."""
+    seen = {expr}
+    pending = [expr]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, TensorExpr):
+            return True
+        new = set(node.args) - seen
+        seen |= new
+        pending.extend(new)
+    return False
+
+
+def repeated(root: Any, known: Container[Any] = ()) -> set[Any]:
+    """The parts of a long expression that are used more than once; what is known is a leaf."""
+    order = postorder([root], lambda n: () if n in known else children(n))
+    uses: Counter[Any] = Counter()
+    for node in reversed(order):
+        passes_on = isinstance(node, TensorExpr) and not is_nameable(node)
+        for child, times in () if node in known else _written(node):
+            uses[child] += times * (uses[node] if passes_on else 1)
+    size: dict[Any, int] = {}
+    found = set()
+    for node in order:
+        below = () if node in known else _written(node)
+        size[node] = 1 + sum([size[child] * times for child, times in below])
+        if uses[node] > 1 and size[node] > SMALL and node is not root and is_nameable(node):
+            found.add(node)
+            size[node] = 1
+    return found
+
+
+def with_names(expr: Any, rule: Mapping[Any, Any]) -> Any:
+    """A stock expression with parts replaced."""
+
+    def visit(node: Any, new: tuple[Any, ...]) -> Any:
+        if node in rule:
+            return rule[node]
+        return node.func(*new) if new and new != node.args else node
+
+    def below(node: Any) -> Any:
+        return () if node in rule or isinstance(node, TensorExpr) else node.args
+
+    return transform([expr], visit, below)[0]
+
+
+def names(taken: set[str], stem: str = "h") -> Iterator[str]:
+    """Names h_1, h_2, … that nothing else has, however its number is written."""
+    k = 0
+    while True:
+        k += 1
+        if not taken.intersection([f"{stem}{k}", f"{stem}_{k}", f"{stem}_{{{k}}}"]):
+            yield f"{stem}_{k}"
+
+
+def shown_names(nodes: Sequence[Any]) -> set[str]:
+    """The names in formulas of some nodes: tensors, symbols and positions."""
+    found = {node.name for node in nodes if isinstance(node, (TensorSymbol, Symbol))}
+    for node in nodes:
+        if isinstance(node, (Unit, Selection)):
+            found |= {s.name for s in node._own_symbols()}
+    return found
+
+
+def length_names(nodes: Sequence[Any]) -> set[str]:
+    """The names in the lengths of axes."""
+    lengths = {n for node in nodes if isinstance(node, TensorExpr) for n in node.shape}
+    return {s.name for length in lengths for s in length.free_symbols}
