@@ -48,6 +48,7 @@ from .naming import (
     is_nameable,
     length_names,
     names,
+    partial_sums,
     repeated,
     shown_names,
     with_names,
@@ -69,6 +70,8 @@ class CodeForm:
         self.exact._tensor_texts = printer.__dict__.setdefault("_tensor_texts", {})
         # Parts of stock scalars that stand as names.
         self.replaced: dict[Any, Symbol] = {}
+        # Sums that are written as an earlier sum and the other terms.
+        self.sums: dict[Any, tuple[Any, ...]] = {}
 
     def stock(self, expr: Any) -> Text:
         """A SymPy scalar."""
@@ -204,7 +207,7 @@ def _node_text(node: Any, below: dict[Any, Text], form: CodeForm) -> Text:
         return _view_text(node, below, form)
     if isinstance(node, Einsum):
         lengths = dict(enumerate(node.lengths))
-        return _einsum_text(node.operands, node.subscripts, node.output, lengths, below, form)
+        return _einsum_text(node, node.operands, node.subscripts, node.output, lengths, below, form)
     if isinstance(node, TensorAdd):
         return _sum_text(node, below, form)
     if isinstance(node, Elementwise):
@@ -240,7 +243,8 @@ def _entry_text(part: Any, form: CodeForm) -> str:
 
 
 def _sum_text(node: TensorAdd, below: dict[Any, Text], form: CodeForm) -> Text:
-    texts = [_term_text(operand, below, form) for operand in node.operands]
+    terms = form.sums.get(node, node.operands)
+    texts = [_term_text(operand, below, form) for operand in terms]
     if form.operators:
         # Minus signs last, plain symbols after products.
         texts.sort(key=lambda text: (text[0][:1] == "-", text[1] == ATOM, text[0].isdigit()))
@@ -297,11 +301,17 @@ def _rearranged_text(node: View, below: dict[Any, Text], form: CodeForm) -> Text
         return f"diag({below[core][0]})", ATOM
     if type(core) is Einsum and is_distinct(node.subscripts[-1]):
         operands, terms, lengths = merged(core, node.subscripts[-1], node.lengths)
-    return _einsum_text(operands, terms, node.output, lengths, below, form)
+    return _einsum_text(node, operands, terms, node.output, lengths, below, form)
 
 
 def _einsum_text(
-    operands: Any, terms: Any, output: Any, lengths: Any, below: dict[Any, Text], form: CodeForm
+    node: Any,
+    operands: Any,
+    terms: Any,
+    output: Any,
+    lengths: Any,
+    below: dict[Any, Text],
+    form: CodeForm,
 ) -> Text:
     indexed = sliced(operands, terms, output)
     if indexed is not None:
@@ -311,6 +321,9 @@ def _einsum_text(
         short = Short(operands, terms, tuple(output), lengths, below).text()
         if short is None and len(operands) > 1:
             short = matrix_text(operands, terms, output, lengths, below, form.lengths)
+            turned = matrix_text(operands, terms, output[::-1], lengths, below, form.lengths)
+            if turned is not None and len(output) == 2:
+                below["turned", node] = turned
         if short is not None:
             return short
     elif output == (1, 0) and len(operands) == 1 and tuple(terms[0]) == (0, 1):
@@ -366,7 +379,8 @@ def _render_long(root: TensorExpr, form: CodeForm, nested: bool) -> Text:
     # Names in the text around this one aren't known: they won't look like these.
     stem = f"h{root._digest % 10**6}" if nested else "h"
     fresh = names(shown_names(nodes) | length_names(nodes), stem)
-    shared = repeated(root)
+    form.sums = partial_sums(nodes)
+    shared = repeated(nodes, (), form.sums)
     assignments = []
     levels: dict[Any, int] = {}
     for node in nodes:

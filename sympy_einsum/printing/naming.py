@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 from sympy import Symbol, preorder_traversal
 
-from ..einsum import View
+from ..einsum import TensorAdd, View
 from ..elementwise import Elementwise, Slot
 from ..nodes import TensorExpr
 from ..tensors import Selection, TensorSymbol, Unit
@@ -29,6 +29,8 @@ MAX_LEVELS = 25
 SMALL = 4
 LONG = 60
 DEEP = 16
+# A sum is compared with so many others.
+MAX_TRIED = 4
 
 # The parts of the text of an expression written out, and its levels.
 _extents: WeakKeyDictionary[Any, tuple[int, int]] = WeakKeyDictionary()
@@ -46,8 +48,29 @@ def _occurrences(body: Any) -> tuple[Counter[int], int]:
     return found, len(parts) - found.total()
 
 
-def _written(node: Any) -> list[tuple[Any, int]]:
+def partial_sums(order: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
+    """Sums that hold all terms of an earlier one, as that one and the other terms: sums are
+    flattened, so layer k of a residual network is the sum of all layers below."""
+    last: dict[Any, TensorAdd] = {}
+    found: dict[Any, tuple[Any, ...]] = {}
+    for node in order:
+        if not isinstance(node, TensorAdd):
+            continue
+        terms = set(node.operands)
+        earlier = {last[term] for term in node.operands if term in last}
+        largest = sorted(earlier, key=lambda sum_: -len(sum_.operands))[:MAX_TRIED]
+        part = next((sum_ for sum_ in largest if terms.issuperset(sum_.operands)), None)
+        if part is not None:
+            rest = terms.difference(part.operands)
+            found[node] = (part, *[term for term in node.operands if term in rest])
+        last.update(dict.fromkeys(node.operands, node))
+    return found
+
+
+def _written(node: Any, sums: Mapping[Any, Sequence[Any]] | None = None) -> list[tuple[Any, int]]:
     """The nodes below, and how often each is written in the text of a node."""
+    if sums and node in sums:
+        return [(term, 1) for term in sums[node]]
     if isinstance(node, Elementwise):
         counts = _occurrences(node.body)[0]
         return [(operand, counts[k]) for k, operand in enumerate(node.operands)]
@@ -96,20 +119,22 @@ def holds_tensor(expr: Any) -> bool:
     return False
 
 
-def repeated(root: Any, known: Container[Any] = ()) -> set[Any]:
-    """The parts of a long expression that are used more than once; what is known is a leaf."""
-    order = postorder([root], lambda n: () if n in known else children(n))
+def repeated(
+    order: Sequence[Any], known: Container[Any], sums: Mapping[Any, Sequence[Any]]
+) -> set[Any]:
+    """The nodes, from the leaves to the root, that are used more than once; what is known is a
+    leaf."""
     uses: Counter[Any] = Counter()
     for node in reversed(order):
         passes_on = isinstance(node, TensorExpr) and not is_nameable(node)
-        for child, times in () if node in known else _written(node):
+        for child, times in () if node in known else _written(node, sums):
             uses[child] += times * (uses[node] if passes_on else 1)
     size: dict[Any, int] = {}
     found = set()
     for node in order:
-        below = () if node in known else _written(node)
+        below = () if node in known else _written(node, sums)
         size[node] = 1 + sum([size[child] * times for child, times in below])
-        if uses[node] > 1 and size[node] > SMALL and node is not root and is_nameable(node):
+        if uses[node] > 1 and size[node] > SMALL and is_nameable(node):
             found.add(node)
             size[node] = 1
     return found

@@ -42,6 +42,7 @@ from .naming import (
     is_nameable,
     length_names,
     names,
+    partial_sums,
     repeated,
     shown_names,
     with_names,
@@ -72,6 +73,7 @@ class Notation:
         self._taken: set[str] = set()
         self._named: dict[Any, Form] = {}
         self._pending: list[Any] = []
+        self._sums: dict[Any, tuple[Any, ...]] = {}
         self._new_names = names(self._taken)
 
     def form(self, root: Any) -> Form:
@@ -123,7 +125,9 @@ class Notation:
         self._shown |= shown_names(nodes)
         self._taken |= self._shown | length_names(nodes)
         shortens = self.where and is_long(root)
-        shared = repeated(root, self._wholes) if shortens else set()
+        if shortens:
+            self._sums.update(partial_sums(nodes))
+        shared = repeated(nodes, self._wholes, self._sums) if shortens else set()
         for node in nodes:
             if node in self._wholes:
                 continue
@@ -178,6 +182,10 @@ class Notation:
         """The form that stands for a node in others."""
         return self._wholes[node]
 
+    def _terms(self, node: TensorExpr) -> Sequence[Any]:
+        """What is written for a node: the operands, or an earlier sum and the other terms."""
+        return self._sums.get(node, node.operands)
+
     def _whole(self, node: TensorExpr) -> Form:
         """The form without indices: in matrix notation as far as there is one."""
         if isinstance(node, View):
@@ -185,7 +193,7 @@ class Notation:
         if isinstance(node, Einsum):
             return self._product(node.operands, node.subscripts, node.output, node)
         if isinstance(node, TensorAdd):
-            return algebra.total([self._of(term) for term in node.operands], node.order)
+            return algebra.total([self._of(term) for term in self._terms(node)], node.order)
         if isinstance(node, Elementwise):
             operands = [self._of(operand) for operand in node.operands]
             return elementwise_form(node.body, operands, node.shape)
@@ -304,7 +312,7 @@ class Notation:
         def below(node: Any) -> Any:
             if node is not root and (node in self._by_entries or self._is_block(node)):
                 return ()
-            return [o for o in node.operands if isinstance(o, TensorExpr) and o.order]
+            return [o for o in self._terms(node) if isinstance(o, TensorExpr) and o.order]
 
         for node in postorder([root], below)[:-1]:
             if node not in self._by_entries:
@@ -326,7 +334,7 @@ class Notation:
             return entry(self._named.get(node) or self._of(node), tuple(range(node.order)))
         axes = range(node.order)
         if isinstance(node, TensorAdd):
-            return algebra.total([self._at(term, axes) for term in node.operands], 0)
+            return algebra.total([self._at(term, axes) for term in self._terms(node)], 0)
         if isinstance(node, Elementwise):
             parts = [self._at(o, axes) for o in node.operands]
             return Form("placed", parts, node.body, 0, body_level(node.body))
