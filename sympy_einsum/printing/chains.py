@@ -15,8 +15,10 @@ from . import algebra
 from .forms import ROW, Form
 from .matrices import Network
 
-# A chain is a product by @ that a factor on the left may join: 2*A @ x is 2*(A @ x).
-SUM, PRODUCT, CHAIN, POWER, ATOM = range(5)
+# A quotient is one over something, which a factor on the left may join: y*(1/x) is y/x. A chain is
+# a product by @ that a factor on the left may join, 2*A @ x is 2*(A @ x), unless it is open: a
+# number in front of a sum would be multiplied into it.
+SUM, PRODUCT, QUOTIENT, OPEN, CHAIN, POWER, ATOM = range(7)
 Text = tuple[str, int]
 # A power of a matrix up to this one is written as a chain.
 MAX_POWER = 4
@@ -36,20 +38,24 @@ def chained(texts: Sequence[Text]) -> Text:
     """A product by @."""
     if len(texts) == 1:
         return texts[0]
-    first = bracket(texts[0], CHAIN)
+    first = bracket(texts[0], OPEN)
     rest = [bracket(text, POWER) for text in texts[1:]]
-    return " @ ".join([first, *rest]), _chain_level(texts[0])
+    return " @ ".join([first, *rest]), CHAIN if texts[0][1] >= CHAIN else OPEN
+
+
+def multiplied(texts: Sequence[Text]) -> Text:
+    """A product by *, one over something being divided by."""
+    kept = [text for text in texts if text[1] != QUOTIENT]
+    above = [
+        bracket(text, POWER if k or text[1] != PRODUCT else PRODUCT) for k, text in enumerate(kept)
+    ]
+    below = [text[0].removeprefix("1") for text in texts if text[1] == QUOTIENT]
+    return "*".join(above or ["1"]) + "".join(below), PRODUCT
 
 
 def turned_text(matrix: Any, below: dict[Any, Text]) -> Text:
     """The text of a transpose."""
     return below.get(("turned", matrix), (f"{bracket(below[matrix], ATOM)}.T", ATOM))
-
-
-def _chain_level(left: Text) -> int:
-    """The level of a product by @ from its left end: a number in front of a sum would be
-    multiplied into it."""
-    return CHAIN if left[1] >= CHAIN else PRODUCT
 
 
 class Short:
@@ -180,11 +186,7 @@ class Short:
         made = contract(tensors, (axes, axes), axes, dict(enumerate(tensors[0].shape)))
         if made is not self._target():
             return None
-        texts = [text for _, text in sides]
-        below = [k for k, text in enumerate(texts) if text[0].startswith("1/")]
-        if len(below) == 1 and texts[below[0]][1] == PRODUCT:
-            return f"{bracket(texts[1 - below[0]], POWER)}{texts[below[0]][0][1:]}", PRODUCT
-        return "*".join(bracket(text, POWER) for text in texts), PRODUCT
+        return multiplied([text for _, text in sides])
 
     def _target(self) -> Any:
         used = {index: self.lengths[index] for index in self._all()}
@@ -266,7 +268,7 @@ class _Code:
 
     def _hadamard(self, form: Form) -> Text | None:
         texts = self._texts(form.parts)
-        return None if texts is None else ("*".join(bracket(t, POWER) for t in texts), PRODUCT)
+        return None if texts is None else multiplied(texts)
 
     def _hadamard_power(self, form: Form) -> Text | None:
         text = self.text(form.parts[0])
@@ -295,7 +297,7 @@ class _Code:
             texts.append(chain)
         if len(texts) == 1:
             return texts[0]
-        return "*".join([bracket(text, POWER) for text in texts]), PRODUCT
+        return multiplied(texts)
 
     def _factors(self, factors: Sequence[Form]) -> Text | None:
         """Vectors and matrices side by side."""

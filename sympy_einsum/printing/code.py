@@ -34,6 +34,7 @@ from .chains import (
     CHAIN,
     POWER,
     PRODUCT,
+    QUOTIENT,
     SUM,
     Short,
     Text,
@@ -171,6 +172,8 @@ def _stock_level(expr: Any) -> int:
     if expr.is_Pow:
         if expr.exp is S.Half:
             return ATOM
+        if expr.exp in (-S.One, -S.Half):
+            return QUOTIENT
         return POWER if expr.exp.is_Integer and expr.exp > 0 else PRODUCT
     if expr.is_Integer:
         return ATOM
@@ -280,14 +283,16 @@ def _view_text(node: View, below: dict[Any, Text], form: CodeForm) -> Text:
     others = node.scalars[1:] if node.scalars[0].is_Number else node.scalars
     # SymPy multiplies a number into a sum at once, so sums stand behind the tensor.
     sums = [s for s in others if s.is_Add or (s.is_Mul and any(arg.is_Add for arg in s.args))]
+    factors = [s for s in others if s not in sums]
+    divisors = [below[s][0].removeprefix("1") for s in factors if below[s][1] == QUOTIENT]
     before = [
-        bracket(below[scalar], POWER if isinstance(scalar, TensorExpr) else PRODUCT)
-        for scalar in others
-        if scalar not in sums
+        bracket(below[s], POWER if isinstance(s, TensorExpr) else PRODUCT)
+        for s in factors
+        if below[s][1] != QUOTIENT
     ]
     after = [bracket(below[scalar], PRODUCT) for scalar in sums]
     shown = bracket(body, POWER if after else CHAIN)
-    return form.scaled(number, [*before, shown, *after]), PRODUCT
+    return form.scaled(number, [*before, shown, *after]) + "".join(divisors), PRODUCT
 
 
 def _rearranged_text(node: View, below: dict[Any, Text], form: CodeForm) -> Text:
