@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sympy import Expr, S, SympifyError, sympify
+from sympy import Expr, S, SympifyError, Tuple, sympify
 
 from .errors import ShapeError, TensorError
 
@@ -34,7 +34,7 @@ def as_length(value: Any) -> Expr:
 def as_shape(lengths: Iterable[Any]) -> Shape:
     """A shape from lengths given one by one or as one tuple."""
     given = tuple(lengths)
-    if len(given) == 1 and isinstance(given[0], (tuple, list)):
+    if len(given) == 1 and isinstance(given[0], (tuple, list, Tuple)):
         given = tuple(given[0])
     return tuple([as_length(length) for length in given])
 

@@ -29,7 +29,7 @@ from ..elementwise import Elementwise, apply_body, as_operand, slot
 from ..errors import ShapeError, UnsupportedError
 from ..lengths import as_length, same_length
 from ..nodes import TensorExpr
-from ..operations import order_of, shape_of, transpose
+from ..operations import matmul, order_of, shape_of, transpose
 from ..tensors import Constant, Selection, TensorSymbol, Unit, Zeros
 from ..traversal import children, postorder
 from .matrices import matrix_tensor
@@ -222,7 +222,8 @@ def from_indexed(expr: Any, indices: Sequence[Any] = (), *, vectors: bool = Fals
     Raises
     ======
 
-    ShapeError : an IndexedBase has no shape, or two axes with the same index differ in length
+    ShapeError : an IndexedBase has no shape, two axes with the same index differ in length, or an
+        index leaves its axis
     UnsupportedError : an index is used as a number, or is no linear function of another
 
     Examples
@@ -237,7 +238,7 @@ def from_indexed(expr: Any, indices: Sequence[Any] = (), *, vectors: bool = Fals
     >>> e == se.TensorSymbol("A", (m, n)) @ se.TensorSymbol("x", (n,))
     True
     """
-    root = as_stock(expr)
+    root = as_stock(expr).replace(Sum, _from_zero)
     pairs = [pair if isinstance(pair, (tuple, list)) else (pair, None) for pair in indices]
     given = {index: as_length(length) for index, length in pairs if length is not None}
     reader = _Reader(root, [index for index, _ in pairs], given, vectors)
@@ -249,6 +250,37 @@ def from_indexed(expr: Any, indices: Sequence[Any] = (), *, vectors: bool = Fals
         if not same_length(given.get(index, found), found):
             raise ShapeError(f"index {index} has length {found}, not {given[index]}")
     return result
+
+
+def _from_zero(function: Any, *limits: Any) -> Any:
+    """A sum over indices that all start at 0."""
+    shifted = []
+    for limit in limits:
+        if len(limit) != 3:
+            raise UnsupportedError(
+                f"the sum over {limit[0]} has no bounds; give both: ({limit[0]}, 0, n - 1)"
+            )
+        variable, low, high = limit
+        function = function.subs(variable, variable + low) if low != 0 else function
+        shifted.append((variable, 0, high - low))
+    return Sum(function, *shifted)
+
+
+def _selection(label: Any, length: Any, start: Any, step: Any, count: Any) -> Any:
+    """The matrix that picks the positions an index takes, which must lie on the axis."""
+    last = start + step * (count - 1)
+    low, high = (start, last) if step > 0 else (last, start)
+    if count.is_negative or (
+        count.is_zero is not True and (low.is_negative or (length - 1 - high).expand().is_negative)
+    ):
+        raise ShapeError(
+            f"index {label} takes positions from {low} to {high} on an axis of length {length}; "
+            f"they run from 0 to {length - 1}"
+        )
+    if step < 0 and last.is_zero is None:
+        # Whether the slice ends at the first entry isn't known: taken forwards, then turned round.
+        return matmul(Selection(count, count - 1, -1, count), Selection(length, low, -step, count))
+    return Selection(length, start, step, count)
 
 
 class _Hidden(Dummy):
@@ -310,7 +342,7 @@ class _Reader:
         self.vectors = vectors
         limits = [limit for node in root.atoms(Sum) for limit in node.limits]
         self.labels = {*indices, *[variable for variable, _, _ in limits]}
-        self.hints = {variable: high + 1 for variable, low, high in limits if low == 0}
+        self.hints = {variable: high + 1 for variable, _, high in limits}
         for variable, _, high in limits:
             if self.hints.get(variable) != high + 1:
                 self.hints.pop(variable, None)
@@ -369,14 +401,14 @@ class _Reader:
         """The factors that hang on the variables are contracted, the others wait."""
         waiting = list(inner.factors)
         given: dict[Any, Any] = {}
-        for variable, low, high in node.limits:
-            if (low.free_symbols | high.free_symbols) & self.labels:
+        for variable, _, high in node.limits:
+            if high.free_symbols & self.labels:
                 raise UnsupportedError(f"the bounds of {node} depend on an index")
-            given[variable] = high - low + 1
+            given[variable] = high + 1
             if variable not in inner.labels:
                 waiting.append((given[variable], ()))
             else:
-                cut = [self._cut(factor, variable, low, given[variable]) for factor in waiting]
+                cut = [self._cut(factor, variable, given[variable]) for factor in waiting]
                 waiting = [factor for factors in cut for factor in factors]
         reached = set(node.variables)
         hanging: list[Any] = []
@@ -390,20 +422,17 @@ class _Reader:
         left = tuple([label for label in total.labels if label not in node.variables])
         return _Value([*waiting, (total.whole(left, {**self.hints, **given}), left)])
 
-    def _cut(self, factor: Any, variable: Any, low: Any, number: Any) -> list[Any]:
+    def _cut(self, factor: Any, variable: Any, number: Any) -> list[Any]:
         """A factor whose axes with a label are cut to the range that is summed over."""
         tensor, labels = factor
-        if variable not in labels:
-            return [factor]
-        if callable(tensor):
-            if low != 0:
-                raise UnsupportedError(f"the sum over {variable} must start at 0, not {low}")
+        if variable not in labels or callable(tensor):
             return [factor]
         new, cuts = list(labels), []
         for axis, length in enumerate(shape_of(tensor)):
-            if labels[axis] == variable and not (low == 0 and same_length(length, number)):
+            if labels[axis] == variable and not same_length(length, number):
                 new[axis] = _Hidden("axis")
-                cuts.append((Selection(length, low, 1, number), (variable, new[axis])))
+                cut = _selection(variable, length, S.Zero, 1, number)
+                cuts.append((cut, (variable, new[axis])))
         return [(tensor, tuple(new)), *cuts]
 
     def _tensor(self, base: Any) -> Any:
@@ -458,6 +487,6 @@ class _Reader:
                 return Delta(own)
             if position == other and (count - own).is_nonnegative:
                 return transpose(Selection(count, 0, 1, own))
-            return Selection(own, start, step, count)
+            return _selection(other, own, start, step, count)
 
         return factor, (other, label)
