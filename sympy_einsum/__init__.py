@@ -1,5 +1,7 @@
 """Tensors with symbolic axis lengths for SymPy: einsum, exact derivatives, generated code."""
 
+from sympy.functions.elementary.piecewise import ExprCondPair
+
 from . import methods as _methods  # noqa: F401 - importing it attaches the methods
 from . import numpy
 from . import stock as _stock  # noqa: F401 - and so here, for sympy.lambdify
@@ -72,6 +74,7 @@ __all__ = [
     "Det",
     "Einsum",
     "Elementwise",
+    "ExprCondPair",
     "Inv",
     "LogDet",
     "LogSumExp",

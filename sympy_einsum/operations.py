@@ -17,12 +17,11 @@ from sympy import Add, Expr, Integer, Mul, Pow, S
 from sympy.core.relational import Relational
 
 from .conditions import choose
-from .einsum import Delta, Ones, contract, tensor_sum
+from .einsum import Delta, contract, tensor_sum
 from .elementwise import (
     apply_body,
     as_operand,
     broadcast_together,
-    common_shape,
     elementwise,
     slot,
     stretch,
@@ -751,15 +750,20 @@ def _bound(value: Any, length: Expr) -> Expr:
 
 def concatenate(tensors: Sequence[Any], axis: int = 0) -> Any:
     """Tensors one after the other along an axis: a sum of pieces placed by selection matrices."""
-    pieces = [as_operand(tensor) for tensor in tensors]
+    pieces = [as_operand(tensor) for tensor in _listed(tensors, "concatenate")]
     if not pieces or not all(order_of(piece) for piece in pieces):
         raise ShapeError("concatenate takes a list of tensors of order 1 or more")
     axis = as_axis(axis, pieces[0].order)
-    ones = [
-        _with_length(piece.shape, axis, S.One) if piece.order == pieces[0].order else piece.shape
-        for piece in pieces
-    ]
-    common_shape([Ones(*shape) for shape in ones])
+    for number, piece in enumerate(pieces[1:], start=2):
+        same = piece.order == pieces[0].order and all(
+            k == axis or same_length(a, b)
+            for k, (a, b) in enumerate(zip(pieces[0].shape, piece.shape, strict=True))
+        )
+        if not same:
+            raise ShapeError(
+                f"operand 1 has shape {pieces[0].shape}, operand {number} {piece.shape}; they can "
+                f"differ in the length of axis {axis} only, along which they are put together"
+            )
     total = Add(*[piece.shape[axis] for piece in pieces])
     start = S.Zero
     terms = []
@@ -774,13 +778,15 @@ def concatenate(tensors: Sequence[Any], axis: int = 0) -> Any:
     return tensor_sum(terms)
 
 
-def _with_length(shape: Shape, axis: int, length: Expr) -> Shape:
-    return (*shape[:axis], length, *shape[axis + 1 :])
+def _listed(tensors: Any, function: str) -> Sequence[Any]:
+    if isinstance(tensors, (list, tuple)):
+        return tensors
+    raise TensorError(f"{function} takes a list of tensors, not {str(tensors)[:80]}")
 
 
 def stack(tensors: Sequence[Any], axis: int = 0) -> Any:
     """Tensors of one shape side by side along a new axis."""
-    return concatenate([expand_dims(tensor, axis) for tensor in tensors], axis)
+    return concatenate([expand_dims(tensor, axis) for tensor in _listed(tensors, "stack")], axis)
 
 
 def _labelled(operands: Sequence[Any], terms: Sequence[Any], output: Any, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Sums over entries: every range is summed as it is written, and one that leaves its axis refused."""
+"""Sums over entries: a range is summed as it is written, and refused where it leaves its axis."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ OUTSIDE = {
 
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_an_index_that_leaves_its_axis(name):
-    with pytest.raises(se.ShapeError, match=r"index . takes positions from .* on an axis of length"):
+    with pytest.raises(
+        se.ShapeError, match=r"index . takes positions from .* on an axis of"
+    ):
         se.from_indexed(OUTSIDE[name])
 
 
@@ -41,12 +43,6 @@ def test_a_free_index_that_leaves_its_axis():
         se.from_indexed(w[i + 1], [(i, n)])
     with pytest.raises(se.ShapeError, match="position 3 is out of range"):
         se.from_indexed(u[3])
-
-
-@pytest.mark.parametrize("limits", [(i,), (i, n)], ids=str)
-def test_bounds_are_needed(limits):
-    with pytest.raises(se.UnsupportedError, match="no bounds"):
-        se.from_indexed(Sum(w[i], limits))
 
 
 def test_a_range_that_is_wrong_for_some_lengths_is_checked_at_the_call():
@@ -71,7 +67,7 @@ def random_sum(random):
     """A sum of products of entries, and its value by loops."""
     lengths = {m: random.randint(2, 4), n: random.randint(3, 5), k: random.randint(2, 4)}
     data = {
-        base: np.array([random.uniform(-1, 1) for _ in range(10**len(base.shape))])
+        base: np.array([random.uniform(-1, 1) for _ in range(10 ** len(base.shape))])
         for base in (M, u, w)
     }
     data = {

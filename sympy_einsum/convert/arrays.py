@@ -50,7 +50,16 @@ from ..reshape import Reshape
 from ..tensors import Constant, Selection, TensorSymbol, Unit, Zeros
 from ..traversal import postorder
 from .matrices import matrix_tensor, selection_image, to_matrix, unit_image
-from .trees import Symbols, as_stock, described, elementwise_image, readied, scalar_image
+from .trees import (
+    Symbols,
+    as_stock,
+    described,
+    elementwise_image,
+    readied,
+    scalar_image,
+    sympys_refusals,
+    with_scalars_converted,
+)
 
 Factor = tuple[Any, Sequence[Any]]  # an object and the labels of its axes
 
@@ -96,16 +105,17 @@ def to_array(e: Any) -> Any:
     symbols = Symbols(root, _array_symbol)
     images: dict[Any, Any] = {}
     for node in postorder([root]):
-        if not isinstance(node, TensorExpr):
-            images[node] = scalar_image(node, images, _ArrayPieces())
-        elif isinstance(node, TensorSymbol):
-            images[node] = symbols.image(node)
-        elif isinstance(node, Einsum):
-            images[node] = _product_image(node, images)
-        elif type(node) in TO_ARRAY:
-            images[node] = TO_ARRAY[type(node)](node, images)
-        else:
-            raise UnsupportedError(f"SymPy has no array expression for {described(node)}")
+        with sympys_refusals(node):
+            if not isinstance(node, TensorExpr):
+                images[node] = scalar_image(node, images, _ArrayPieces())
+            elif isinstance(node, TensorSymbol):
+                images[node] = symbols.image(node)
+            elif isinstance(node, Einsum):
+                images[node] = _product_image(node, images)
+            elif type(node) in TO_ARRAY:
+                images[node] = TO_ARRAY[type(node)](node, images)
+            else:
+                raise UnsupportedError(f"SymPy has no array expression for {described(node)}")
     return images[root]
 
 
@@ -158,6 +168,13 @@ def _matrix_operand(node: Any, images: dict[Any, Any]) -> Any:
     return to_matrix(operand)
 
 
+def _reshape_image(array: Any, shape: Sequence[Any]) -> Any:
+    """SymPy's Reshape, which lacks what all its other array expressions have."""
+    image = ArrayReshape(array, shape)
+    image._subranks = [len(shape)]
+    return image
+
+
 def _adjugate_image(node: Adj, images: dict[Any, Any]) -> Any:
     matrix = _matrix_operand(node, images)
     return MatMul(Determinant(matrix), Inverse(matrix))
@@ -170,7 +187,7 @@ TO_ARRAY: dict[type, Callable[[Any, dict[Any, Any]], Any]] = {
     Adj: _adjugate_image,
     Det: lambda node, images: Determinant(_matrix_operand(node, images)),
     LogDet: lambda node, images: log(Abs(Determinant(_matrix_operand(node, images)))),
-    Reshape: lambda node, images: ArrayReshape(images[node.operands[0]], node.shape),
+    Reshape: lambda node, images: _reshape_image(images[node.operands[0]], node.shape),
     Zeros: lambda node, images: ZeroArray(*node.shape),
     Constant: lambda node, images: sympy.ImmutableDenseNDimArray(node.array.tolist()),
     Unit: lambda node, images: ArrayContraction(unit_image(node), (1,)),
@@ -252,7 +269,8 @@ def from_array(expr: Any) -> Any:
     root = as_stock(expr)
     images: dict[Any, Any] = {}
     for node in postorder([root], _array_parts):
-        images[node] = _product_of(node, [images[part] for part in _array_parts(node)])
+        with sympys_refusals(node):
+            images[node] = _product_of(node, [images[part] for part in _array_parts(node)])
     return images[root].whole()
 
 
@@ -333,7 +351,9 @@ FROM_ARRAY: dict[type, Callable[..., Any]] = {
     ZeroArray: lambda node: Zeros(*node.shape),
     OneArray: lambda node: Ones(*node.shape),
     ArrayAdd: lambda node, *parts: add(*parts),
-    ArrayElementwiseApplyFunc: lambda node, a: elementwise(node.function, a),
+    ArrayElementwiseApplyFunc: lambda node, a: elementwise(
+        with_scalars_converted(node.function, from_array), a
+    ),
     ArrayReshape: lambda node, a: reshaped(a, tuple(node.shape)),
     ArrayElement: lambda node, a: getitem(a, tuple(node.indices)),
 }

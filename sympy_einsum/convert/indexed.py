@@ -33,7 +33,7 @@ from ..operations import matmul, order_of, shape_of, transpose
 from ..tensors import Constant, Selection, TensorSymbol, Unit, Zeros
 from ..traversal import children, postorder
 from .matrices import matrix_tensor
-from .trees import Symbols, as_stock, described, readied
+from .trees import Symbols, as_stock, described, readied, sympys_refusals
 
 # SymPy asks a function of nested sums about its sign, again and again.
 MAX_SIZE, MAX_DEPTH = 1000, 60
@@ -104,7 +104,8 @@ class _Writer:
         )
         entries: dict[Place, Any] = {}
         for place in postorder([start], self.parts):
-            entries[place] = self.plans[place][1]([entries[part] for part in self.parts(place)])
+            with sympys_refusals(place[0]):
+                entries[place] = self.plans[place][1]([entries[part] for part in self.parts(place)])
         return entries[start]
 
     def fresh(self) -> Symbol:
@@ -244,7 +245,8 @@ def from_indexed(expr: Any, indices: Sequence[Any] = (), *, vectors: bool = Fals
     reader = _Reader(root, [index for index, _ in pairs], given, vectors)
     images: dict[Any, _Value] = {}
     for node in postorder([root], reader.parts):
-        images[node] = reader.value(node, images)
+        with sympys_refusals(node):
+            images[node] = reader.value(node, images)
     result = images[root].whole([index for index, _ in pairs], given)
     for (index, _), found in zip(pairs, shape_of(result), strict=True):
         if not same_length(given.get(index, found), found):
@@ -255,12 +257,7 @@ def from_indexed(expr: Any, indices: Sequence[Any] = (), *, vectors: bool = Fals
 def _from_zero(function: Any, *limits: Any) -> Any:
     """A sum over indices that all start at 0."""
     shifted = []
-    for limit in limits:
-        if len(limit) != 3:
-            raise UnsupportedError(
-                f"the sum over {limit[0]} has no bounds; give both: ({limit[0]}, 0, n - 1)"
-            )
-        variable, low, high = limit
+    for variable, low, high in limits:
         function = function.subs(variable, variable + low) if low != 0 else function
         shifted.append((variable, 0, high - low))
     return Sum(function, *shifted)

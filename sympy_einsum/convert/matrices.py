@@ -15,7 +15,7 @@ Tensor Expressions", NeurIPS 2018.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import sympy
@@ -79,7 +79,17 @@ from ..operations import (
 )
 from ..tensors import Constant, Selection, TensorSymbol, Unit, Zeros
 from ..traversal import postorder
-from .trees import Symbols, as_stock, described, elementwise_image, opened, readied, scalar_image
+from .trees import (
+    Symbols,
+    as_stock,
+    described,
+    elementwise_image,
+    opened,
+    readied,
+    scalar_image,
+    sympys_refusals,
+    with_scalars_converted,
+)
 
 Edge = tuple[Any, tuple[Any, ...]]
 
@@ -127,12 +137,13 @@ def to_matrix(e: Any) -> Any:
     symbols = Symbols(root, _matrix_symbol)
     images: dict[Any, Any] = {}
     for node in postorder([root]):
-        if not isinstance(node, TensorExpr):
-            images[node] = scalar_image(node, images, _MatrixPieces())
-        elif isinstance(node, TensorSymbol) and node.order <= 2:
-            images[node] = symbols.image(node)
-        elif node.order <= 2:
-            images[node] = _image(node, images)
+        with sympys_refusals(node):
+            if not isinstance(node, TensorExpr):
+                images[node] = scalar_image(node, images, _MatrixPieces())
+            elif isinstance(node, TensorSymbol) and node.order <= 2:
+                images[node] = symbols.image(node)
+            elif node.order <= 2:
+                images[node] = _image(node, images)
     if root not in images:
         raise UnsupportedError(
             f"a matrix has two axes: there is no matrix expression for {described(root)}"
@@ -287,7 +298,7 @@ class _Network:
         cuts = [(0, n, 1) for n in matrix.shape]
         cuts[own.index(axis)] = (start, start + step * count, step)
         new = tuple([labels[0] if label == axis else label for label in own])
-        self._replace(beside, MatrixSlice(matrix, *cuts), new)
+        self._replace(beside, _sliced(matrix, *cuts), new)
 
     def result(self, output: Sequence[Any]) -> Any:
         """The object with the given axes, at most two; None if there is none."""
@@ -441,12 +452,27 @@ def _transposed(matrix: Any) -> Any:
     return matrix.T
 
 
+def _sliced(matrix: Any, *cuts: Any) -> Any:
+    """A slice of a matrix; SymPy's own slice of a slice compares symbolic lengths."""
+    if isinstance(matrix, MatrixSlice):
+        cuts = tuple(
+            [
+                (first + start * stride, first + stop * stride, stride * step)
+                for (first, _, stride), (start, stop, step) in zip(
+                    (matrix.rowslice, matrix.colslice), cuts, strict=True
+                )
+            ]
+        )
+        matrix = matrix.parent
+    return MatrixSlice(matrix, *cuts)
+
+
 def _row(matrix: Any, position: Any) -> Any:
-    return MatrixSlice(matrix, (position, position + 1, 1), (0, matrix.cols, 1))
+    return _sliced(matrix, (position, position + 1, 1), (0, matrix.cols, 1))
 
 
 def _column(matrix: Any, position: Any) -> Any:
-    return MatrixSlice(matrix, (0, matrix.rows, 1), (position, position + 1, 1))
+    return _sliced(matrix, (0, matrix.rows, 1), (position, position + 1, 1))
 
 
 def _entry(column: Any, position: Any) -> Any:
@@ -507,8 +533,13 @@ def matrix_tensor(root: Any, vectors: bool) -> Any:
             is_vector = vectors and node.cols == 1
             symbol = TensorSymbol(node.name, node.shape[:1] if is_vector else node.shape)
             images[node] = expand_dims(symbol, 1) if is_vector else symbol
+        elif isinstance(node, ElementwiseApplyFunction):
+            convert = partial(matrix_tensor, vectors=vectors)
+            function = with_scalars_converted(node.function, convert)
+            images[node] = elementwise(function, images[node.expr])
         else:
-            images[node] = _tensor(node, [images[part] for part in _matrix_parts(node)])
+            with sympys_refusals(node):
+                images[node] = _tensor(node, [images[part] for part in _matrix_parts(node)])
     return images[root]
 
 
@@ -595,7 +626,6 @@ FROM_MATRIX: dict[type, Callable[..., Any]] = {
     DiagonalMatrix: lambda node, a: diag(diagonal(a)),
     DiagonalOf: lambda node, a: expand_dims(diagonal(a), 1),
     DotProduct: lambda node, a, b: matmul(_as_vector(a, node), _as_vector(b, node)),
-    ElementwiseApplyFunction: lambda node, a: elementwise(node.function, a),
     KroneckerProduct: lambda node, *parts: reduce(kron, parts),
     BlockMatrix: _blocks_tensor,
     BlockDiagMatrix: _blocks_tensor,

@@ -6,7 +6,8 @@ May import: all node types, operations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from sympy import (
@@ -25,9 +26,9 @@ from sympy import (
 )
 
 from ..einsum import Einsum, written_out
-from ..elementwise import Elementwise, Slot, as_operand, elementwise, slot
+from ..elementwise import Elementwise, Slot, as_operand, elementwise, slot, substitute_stock
 from ..errors import TensorError, UnsupportedError
-from ..nodes import rebuild
+from ..nodes import TensorExpr, rebuild
 from ..operations import multiply, order_of, power, stretch, sum_
 from ..softmax import LogSumExp, Softmax
 from ..tensors import TensorSymbol
@@ -43,6 +44,32 @@ def described(node: Any) -> str:
     if isinstance(node, TensorSymbol):
         return f"{node.name}, of shape {node.shape}"
     return f"the {type(node).__name__} of shape {node.shape}"
+
+
+@contextmanager
+def sympys_refusals(node: Any) -> Iterator[None]:
+    """What SymPy's constructors raise says nothing to who converts an expression."""
+    try:
+        yield
+    except TensorError:
+        raise
+    except (TypeError, ValueError, NotImplementedError, IndexError) as error:
+        name = described(node) if isinstance(node, TensorExpr) else f"the {type(node).__name__}"
+        raise UnsupportedError(f"SymPy has no form for {name}: {error}") from error
+
+
+def with_scalars_converted(function: Any, convert: Callable[[Any], Any]) -> Any:
+    """A function of an entry, whose constants may have matrices inside."""
+    if not isinstance(function, Lambda):
+        return function
+    bound = set(function.variables)
+    inside = postorder([function.expr], lambda n: n.args if n.free_symbols & bound else ())
+    rule = {
+        part: convert(part)
+        for part in inside
+        if isinstance(part, Expr) and not part.free_symbols & bound and not part.is_Atom
+    }
+    return Lambda(function.variables, substitute_stock(function.expr, rule)) if rule else function
 
 
 def as_stock(expr: Any) -> Basic:
@@ -170,6 +197,8 @@ def body_image(root: Any, values: dict[Any, Any], pieces: Pieces) -> Any:
             found[body] = body.xreplace(scalars)
         elif isinstance(body, Slot):
             found[body] = values[body]
+        elif not isinstance(body, Expr):
+            raise UnsupportedError(f"SymPy has no word for {type(body).__name__} of a tensor")
         elif len(inside(body)) == 1:
             found[body] = _applied(body, inside(body)[0], scalars, values, pieces)
         elif body.is_Add and len(moving) > 1:
@@ -180,7 +209,7 @@ def body_image(root: Any, values: dict[Any, Any], pieces: Pieces) -> Any:
             fixed = Mul(*[found[arg] for arg in body.args if arg not in moving])
             product = pieces.product([found[arg] for arg in moving])
             found[body] = product if fixed == 1 else pieces.scaled(fixed, product)
-        elif len(moving) == 1 and isinstance(body, Expr):
+        elif len(moving) == 1:
             entry = Dummy("u", real=True)
             outer = body.func(*[entry if arg in moving else found[arg] for arg in body.args])
             found[body] = pieces.apply(Lambda(entry, outer), found[moving[0]])
