@@ -32,9 +32,7 @@ OUTSIDE = {
 
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_an_index_that_leaves_its_axis(name):
-    with pytest.raises(
-        se.ShapeError, match=r"index . takes positions from .* on an axis of"
-    ):
+    with pytest.raises(se.ShapeError, match=r"index . takes positions from .* on an axis of"):
         se.from_indexed(OUTSIDE[name])
 
 

@@ -81,6 +81,12 @@ class _ScalarPrinter(SciPyPrinter):
     def _print_And(self, expr: Any) -> str:
         return " & ".join(f"({self._print(arg)})" for arg in expr.args)
 
+    def _print_ComplexInfinity(self, expr: Any) -> str:
+        return "np.nan"
+
+    def _print_ITE(self, expr: Any) -> str:
+        return self._print(expr.to_nnf(simplify=False))
+
     def _print_Or(self, expr: Any) -> str:
         return " | ".join(f"({self._print(arg)})" for arg in expr.args)
 

@@ -53,6 +53,7 @@ from .matrices import matrix_tensor, selection_image, to_matrix, unit_image
 from .trees import (
     Symbols,
     as_stock,
+    closed,
     described,
     elementwise_image,
     readied,
@@ -116,7 +117,7 @@ def to_array(e: Any) -> Any:
                 images[node] = TO_ARRAY[type(node)](node, images)
             else:
                 raise UnsupportedError(f"SymPy has no array expression for {described(node)}")
-    return images[root]
+    return closed(images[root], root)
 
 
 def _array_symbol(node: TensorSymbol) -> Any:

@@ -82,6 +82,7 @@ from ..traversal import postorder
 from .trees import (
     Symbols,
     as_stock,
+    closed,
     described,
     elementwise_image,
     opened,
@@ -148,7 +149,7 @@ def to_matrix(e: Any) -> Any:
         raise UnsupportedError(
             f"a matrix has two axes: there is no matrix expression for {described(root)}"
         )
-    return images[root]
+    return closed(images[root], root)
 
 
 def _matrix_symbol(node: TensorSymbol) -> Any:
@@ -291,8 +292,9 @@ class _Network:
             else:
                 self._replace(beside, _column(matrix, position), own[:1])
             return
-        _, start, step, count = operand.data
-        if step < 0:
+        length, start, step, count = operand.data
+        # SymPy's slice has (stop - start) / step rows, and its stop must lie on the axis.
+        if step != 1 and not (step > 1 and (length - start - step * count).is_nonnegative):
             self.edges.append((image, labels))
             return
         cuts = [(0, n, 1) for n in matrix.shape]

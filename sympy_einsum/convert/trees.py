@@ -43,7 +43,9 @@ def described(node: Any) -> str:
     """An operand in an error message."""
     if isinstance(node, TensorSymbol):
         return f"{node.name}, of shape {node.shape}"
-    return f"the {type(node).__name__} of shape {node.shape}"
+    if isinstance(node, TensorExpr):
+        return f"the {type(node).__name__} of shape {node.shape}"
+    return f"the {type(node).__name__} {str(node)[:80]}"
 
 
 @contextmanager
@@ -54,8 +56,18 @@ def sympys_refusals(node: Any) -> Iterator[None]:
     except TensorError:
         raise
     except (TypeError, ValueError, NotImplementedError, IndexError) as error:
-        name = described(node) if isinstance(node, TensorExpr) else f"the {type(node).__name__}"
-        raise UnsupportedError(f"SymPy has no form for {name}: {error}") from error
+        raise UnsupportedError(f"SymPy has no form for {described(node)}: {error}") from error
+
+
+def closed(image: Any, root: Any) -> Any:
+    """An image, checked to be whole: SymPy moves conditions inside a Lambda out of it."""
+    loose = {s for s in image.free_symbols - root.free_symbols if isinstance(s, Dummy)}
+    if loose:
+        raise UnsupportedError(
+            f"SymPy takes a function of the entry {min(loose, key=str)} apart that is inside of "
+            f"{described(root)}; convert the parts one by one"
+        )
+    return image
 
 
 def with_scalars_converted(function: Any, convert: Callable[[Any], Any]) -> Any:
