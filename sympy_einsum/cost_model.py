@@ -21,7 +21,7 @@ from .einsum import Einsum, TensorAdd, View
 from .elementwise import Elementwise
 from .linalg import Adj, Cofactors, Det, Inv, LogDet
 from .nodes import TensorExpr
-from .softmax import LogSumExp, Softmax
+from .softmax import LogSumExp, Softmax, inside_log
 from .traversal import children, postorder
 
 FUNCTION = 20
@@ -60,6 +60,8 @@ def _node_cost(node: Any) -> int:
         return contraction_cost(node.subscripts, node.output, sizes)
     if isinstance(node, TensorAdd):
         return ENTRY * entries * len(node.operands)
+    if inside_log(node):
+        return ENTRY * entries  # what is left of a logarithm of exponentials is a difference
     if isinstance(node, Elementwise):
         return entries * _body_cost(node.body)
     if isinstance(node, (Softmax, LogSumExp)):

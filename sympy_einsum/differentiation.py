@@ -39,8 +39,8 @@ from .nodes import TensorExpr, data_expressions
 from .operations import order_of, shape_of, transpose
 from .pairs import in_pairs, is_long
 from .reshape import Reshape, reshape
-from .simplify import Step, tidy
-from .softmax import LogSumExp, Softmax
+from .simplify import Step, stable, tidy
+from .softmax import LogSumExp, Softmax, inside_log
 from .tensors import TensorSymbol, Zeros
 from .traversal import postorder
 
@@ -131,6 +131,15 @@ def _softmax_terms(node: Softmax, active: Callable[[Any], bool]) -> Iterator[Ter
     yield Term(0, (S.NegativeOne, node, node), ((), axes, other), axes, other)
 
 
+def _log_softmax_terms(node: Elementwise, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """I - 1 pᵀ along the softmax's axes: by way of p it would be divided by p, which may be 0."""
+    share = node.operands[0]
+    axes = range(node.order)
+    other = [node.order + axis if axis in share.axes else axis for axis in axes]
+    yield Term(0, (), (), axes, axes)
+    yield Term(0, (S.NegativeOne, share), ((), other), axes, other)
+
+
 def _stock_terms(node: Expr, active: Callable[[Any], bool]) -> Iterator[Term]:
     """A stock scalar: SymPy's own partial derivatives by what it is computed from."""
     below = scalar_children(node)
@@ -196,7 +205,7 @@ def terms(node: Any, active: Callable[[Any], bool]) -> Iterator[Term]:
         return _einsum_terms(node, active)
     if not isinstance(node, TensorExpr):
         return _stock_terms(node, active)
-    rule = RULES.get(type(node))
+    rule = _log_softmax_terms if inside_log(node) else RULES.get(type(node))
     if rule is None:
         raise UnsupportedError(f"no derivative rule for {type(node).__name__}: {node}")
     return rule(node, active)
@@ -205,7 +214,7 @@ def terms(node: Any, active: Callable[[Any], bool]) -> Iterator[Term]:
 def _below(node: Any) -> tuple[Any, ...]:
     """The operands of a node in the sense of the rules."""
     if isinstance(node, TensorExpr):
-        return node.operands
+        return (inside_log(node) or node).operands
     return scalar_children(node) if node.args else ()
 
 
@@ -550,7 +559,8 @@ def _sweep(
     if len(set(wrt)) != len(wrt):
         raise TensorError("a variable is named twice")
     with _collector_paused():
-        steps: list[Step] = []
+        # As it is written, a derivative may divide what is 0 by what is 0.
+        (y,), steps = stable([y])
         record = steps if trace else None
         if mode == "forward":
             blocks = [
@@ -680,7 +690,7 @@ def vjp(y: Any, x: Any, u: Any, *, simplify: bool | None = None) -> Any:
     >>> se.vjp(A @ x, x, u) == u @ A
     True
     """
-    functions = [as_function(part) for part in _listed(y)]
+    functions, _ = stable([as_function(part) for part in _listed(y)])
     cotangents = _fitting(u, functions, isinstance(y, (list, tuple)), "vjp")
     variables = [as_variable(v) for v in _listed(x)]
     results, _ = tidy(pullback(functions, variables, cotangents, ()), simplify, functions)
@@ -698,7 +708,7 @@ def jvp(y: Any, x: Any, v: Any, *, simplify: bool | None = None) -> Any:
     >>> se.jvp(A @ x, x, v) == A @ v
     True
     """
-    functions = [as_function(part) for part in _listed(y)]
+    functions, _ = stable([as_function(part) for part in _listed(y)])
     variables = [as_variable(variable) for variable in _listed(x)]
     tangents = _fitting(v, variables, isinstance(x, (list, tuple)), "jvp")
     pushed = [pushforward(part, variables, tangents, ()) for part in functions]

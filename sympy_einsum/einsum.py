@@ -199,10 +199,29 @@ def contract(
     if any(type(tensor) is Unit for tensor in tensors):
         tensors, subs = _merge_units(tensors, subs, output, scalars)
         present = {label for labels in subs for label in labels}
+    gone = _cancelled(tensors, subs) if len(tensors) > 1 else ()
+    if gone:
+        tensors = [tensor for k, tensor in enumerate(tensors) if k not in gone]
+        subs = [labels for k, labels in enumerate(subs) if k not in gone]
+        left = {label for labels in subs for label in labels}
+        scalars.extend(lengths[i] for i in lengths if i in present - left and i not in output)
+        present = left
     factors = _collect_scalars(scalars) if scalars else []
     if factors is None:
         return Zeros(*[lengths[label] for label in output])
     return _canonical(factors, tensors, subs, output, lengths, present)
+
+
+def _cancelled(tensors: Sequence[Any], subs: Sequence[Sequence[Any]]) -> set[int]:
+    """The powers of one tensor that make a one together: x / x, as in SymPy's products."""
+    powers = [tensor.as_base_exp() for tensor in tensors]
+    if not any(exponent.is_negative for _, exponent in powers):
+        return set()
+    groups: dict[Any, list[int]] = {}
+    for k, (base, _) in enumerate(powers):
+        groups.setdefault((base, tuple(subs[k])), []).append(k)
+    zero = [group for group in groups.values() if sum([powers[k][1] for k in group]) == 0]
+    return {k for group in zero for k in group}
 
 
 def written_out(

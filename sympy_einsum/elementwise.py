@@ -101,6 +101,12 @@ class Elementwise(TensorExpr):
             "np.where, Piecewise, & and |, or its sum"
         )
 
+    def as_base_exp(self) -> tuple[Any, Any]:
+        """The tensor of which this is a power entry by entry, and the exponent, a number."""
+        power = self.body
+        is_power = power.is_Pow and isinstance(power.base, Slot) and power.exp.is_number
+        return (self.operands[0], power.exp) if is_power else (self, S.One)
+
     def partial(self, k: int) -> Any:
         """The derivative of an entry by the entry of operand k, as a tensor or a scalar.
 

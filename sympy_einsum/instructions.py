@@ -40,6 +40,8 @@ solve              definite                    inv(X) @ Y
 peak               axes or None for all        the largest entries, finite, their axes kept
 logsumexp          axes or None for all        log Σ exp
 softmax            axes or None for all        exp / Σ exp
+log_total          axes or None for all        log Σ of weights, of which the largest are 1; the
+                                               first operand holds their logarithms
 =================  ==========================  ===================================================
 """
 
@@ -213,6 +215,7 @@ _SHAPES: dict[str, Callable[..., Sequence[Any]]] = {
     "zeros": lambda shapes, shape: shape,
     "sum": _without,
     "logsumexp": _without,
+    "log_total": _without,
     "peak": lambda shapes, axes: [
         S.One if axes is None or k in axes else n for k, n in enumerate(shapes[0])
     ],

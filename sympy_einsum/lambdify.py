@@ -28,7 +28,7 @@ from .nodes import free_leaves
 from .operations import shape_of
 from .plan import make_plan
 from .reuse import overwritten
-from .simplify import tidy
+from .simplify import stable, tidy
 from .source import Body, Signature, function_body, module_text, plain_names
 from .splitting import split
 from .tensors import TensorSymbol
@@ -210,10 +210,11 @@ class _Program:
         self.cse = cse
         self.optimize = optimize
         if optimize is not False:
-            # One form for all of them shares most, and the stable functions are recognised.
+            # One form for all of them shares most.
             tidied, _ = tidy(self.exprs, None, ())
             if cost(tidied) <= cost(self.exprs):
                 self.exprs = list(tidied)
+            self.exprs, _ = stable(self.exprs, numeric=True)
         missing = free_leaves(*self.exprs) - set(self.signature.names)
         if missing:
             shown = ", ".join(sorted(str(symbol) for symbol in missing))

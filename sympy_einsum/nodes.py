@@ -157,6 +157,8 @@ class TensorExpr(Expr):
     _free: frozenset[Any] | None
     _view: tuple[Any, ...] | None
 
+    # Whether the entries are those of the operand, in other places.
+    rearranges = False
     is_commutative = True
     is_real = True
     is_number = False
@@ -338,6 +340,10 @@ class TensorExpr(Expr):
 
     _eval_is_rational_function = _eval_is_polynomial
     _eval_is_algebraic_expr = _eval_is_polynomial
+
+    def as_base_exp(self) -> tuple[Any, Any]:
+        """The tensor of which this is a power entry by entry, and the exponent, a number."""
+        return self, S.One
 
     def could_extract_minus_sign(self) -> bool:
         """Never: a sign stays where it is."""

@@ -14,8 +14,8 @@ from typing import Any
 from sympy import Expr, Mul, S, Symbol, exp, log, sign
 
 from .contraction import nominal_length
-from .einsum import Einsum, TensorAdd, View, split_coefficient, tensor_sum, written_out
-from .elementwise import Elementwise, slot, substitute_stock
+from .einsum import Einsum, TensorAdd, View, split_coefficient, written_out
+from .elementwise import Elementwise, apply_body, slot, substitute_stock
 from .errors import UnsupportedError
 from .indices import index_letter
 from .instructions import Instruction, Plan, origin, result_shape, without_dead_code
@@ -24,7 +24,7 @@ from .nodes import TensorExpr
 from .pairwise import Factor, Program, arrange, multiply_all
 from .properties import is_definite, is_nonnegative
 from .reshape import Reshape
-from .softmax import AxesFunction, LogSumExp, Softmax
+from .softmax import AxesFunction, LogSumExp, Softmax, inside_log
 from .tensors import Constant, Selection, TensorSymbol, Unit, Zeros
 from .traversal import children, postorder
 
@@ -242,11 +242,8 @@ class _Builder(Program):
         if isinstance(node, TensorAdd):
             return self._sum(node)
         if isinstance(node, Elementwise):
-            operand = node.operands[0]
-            if node.body == _LOGARITHM and isinstance(operand, TensorAdd):
-                rest = _without_fill(operand, 1)
-                if rest is not None:  # log(1 + x)
-                    return self.emit("elementwise", self.value(rest), params=(log(1 + slot(0)),))
+            if inside_log(node):
+                return self._exponentials(node)
             inputs = [self.value(operand) for operand in node.operands]
             return self.emit("elementwise", *inputs, params=(node.body,))
         if isinstance(node, (Adj, Cofactors)):
@@ -257,9 +254,9 @@ class _Builder(Program):
             definite = is_definite(node.operands[0])
             name = type(node).__name__.lower()
             return self.emit(name, self.value(node.operands[0]), params=(definite,))
-        if isinstance(node, (LogSumExp, Softmax)) and self._has_both(node):
+        if isinstance(node, AxesFunction) and self._shares_exponentials(node):
             return self._exponentials(node)
-        if isinstance(node, (LogSumExp, Softmax)):
+        if isinstance(node, AxesFunction):
             name, operand = type(node).__name__.lower(), node.operands[0]
             axes = None if len(node.axes) == operand.order else node.axes
             return self.emit(name, self.value(operand), params=(axes,))
@@ -275,29 +272,37 @@ class _Builder(Program):
             return self.emit("selection", params=node.data)
         raise UnsupportedError(f"no instruction for {type(node).__name__}")
 
-    def _has_both(self, node: AxesFunction) -> bool:
-        """Whether log Σ exp and exp / Σ exp of the same tensor are both needed."""
-        kinds = (LogSumExp, Softmax)
-        return all(kind._build(node.operands, node.data) in self._uses for kind in kinds)
+    def _shares_exponentials(self, node: AxesFunction) -> bool:
+        """Whether log Σ exp, exp / Σ exp or its logarithm of the same tensor are needed too."""
+        total = LogSumExp._build(node.operands, node.data)
+        share = Softmax._build(node.operands, node.data)
+        logarithm = apply_body(log(slot(0)), (share,)) in self._uses
+        shares = self._uses[share] - logarithm
+        return (total in self._uses) + (shares > 0) + logarithm > 1
 
-    def _exponentials(self, node: AxesFunction) -> int:
-        """log Σ exp(x) or exp(x) / Σ exp(x) in steps, which the other one then shares."""
-        operand, whole = node.operands[0], len(node.axes) == node.operands[0].order
-        axes = None if whole else node.axes
+    def _exponentials(self, node: Any) -> int:
+        """log Σ exp(x), exp(x) / Σ exp(x) or its logarithm in steps, which the others share."""
+        function = inside_log(node) or node
+        operand, whole = function.operands[0], len(function.axes) == function.operands[0].order
+        axes = None if whole else function.axes
         x = self.value(operand)
         peak = self.emit("peak", x, params=(axes,))
         shifted = self.emit("add", x, peak, params=((1, -1),))
         weights = self.emit("elementwise", shifted, params=(exp(slot(0)),))
-        total = self.emit("sum", weights, params=(axes,))
         if isinstance(node, Softmax):
-            entries = tuple("None" if k in node.axes else ":" for k in range(node.order))
-            if not whole:
-                total = self.lowest(self.emit("index", total, params=(entries,)))
+            total = self.emit("sum", weights, params=(axes,))
+        else:
+            total = self.emit("log_total", shifted, weights, params=(axes,))
+        if isinstance(node, LogSumExp):
+            entries = tuple("0" if k in node.axes else ":" for k in range(operand.order))
+            peak = self.emit("index", peak, params=(entries,))
+            return self.emit("add", total, peak, params=((1, 1),))
+        if not whole:
+            entries = tuple("None" if k in function.axes else ":" for k in range(node.order))
+            total = self.lowest(self.emit("index", total, params=(entries,)))
+        if isinstance(node, Softmax):
             return self.emit("elementwise", weights, total, params=(slot(0) / slot(1),))
-        entries = tuple("0" if k in node.axes else ":" for k in range(operand.order))
-        peak = self.emit("index", peak, params=(entries,))
-        logarithm = self.emit("elementwise", total, params=(log(slot(0)),))
-        return self.emit("add", logarithm, peak, params=((1, 1),))
+        return self.emit("add", shifted, total, params=((1, -1),))
 
     # --- scalars
 
@@ -379,10 +384,6 @@ class _Builder(Program):
 
     def _sum(self, node: TensorAdd) -> int:
         """Dense terms are added; terms on a diagonal are then added into place."""
-        rest = _without_fill(node, -1)
-        if isinstance(rest, Elementwise) and rest.body == _EXPONENTIAL:  # exp(x) - 1
-            x = self.value(rest.operands[0])
-            return self.emit("elementwise", x, params=(exp(slot(0)) - 1,))
         dense: list[Any] = []
         structured: list[Any] = []
         for term in node.operands:
@@ -565,19 +566,3 @@ class _Builder(Program):
 def _is_stretched(term: View) -> bool:
     """Whether a term of a sum is constant along some axes, or everywhere."""
     return term.is_constant_fill or bool(set(term.output) - set(term.subscripts[-1]))
-
-
-def _without_fill(total: TensorAdd, number: int) -> Any:
-    """The other terms of a sum with one that is a number everywhere; None if there is none."""
-    fills = [
-        term
-        for term in total.operands
-        if isinstance(term, View) and term.is_constant_fill and term.coefficient == number
-    ]
-    if not fills or fills[0].scalars not in ((), (S(number),)):
-        return None
-    rest = tensor_sum([term for term in total.operands if term is not fills[0]])
-    return rest if getattr(rest, "shape", None) == total.shape else None
-
-
-_LOGARITHM, _EXPONENTIAL = log(slot(0)), exp(slot(0))

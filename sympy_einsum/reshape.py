@@ -21,6 +21,7 @@ class Reshape(TensorExpr):
     """A tensor's entries in C order under another shape; build it with ``A.reshape(...)``."""
 
     __slots__ = ()
+    rearranges = True
 
     @classmethod
     def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:

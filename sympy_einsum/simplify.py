@@ -11,13 +11,14 @@ others use too (denesting), and multiplying out or factoring sums.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from .cost_model import SLACK, cost
 from .elementwise import as_operand
 from .nodes import TensorExpr, rebuild
-from .rules import rules_for
+from .rules import Rule, rules_for, stable_rules_for
 from .traversal import children, postorder
 
 # On bigger graphs products that several nodes use stay closed from the start.
@@ -107,6 +108,20 @@ def tidy(
     return (results, steps) if price <= SLACK * cost(exprs) else (exprs, [])
 
 
+def stable(exprs: Sequence[Any], *, numeric: bool = False) -> tuple[list[Any], list[Step]]:
+    """The expressions in forms whose values and derivatives don't overflow, and the steps: one
+    walk over a graph of any size, whatever the cost. With ``numeric`` also in those that nobody
+    would write, in which no digits cancel.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 3)
+    >>> stable([se.log(se.sigmoid(x) * x)])[0]
+    [log(x) - softplus(-x)]
+    """
+    run = Run(partial(stable_rules_for, numeric=numeric))
+    return [run.result(expr) for expr in exprs], run.steps
+
+
 def _run(
     roots: Sequence[Any],
     kept: Collection[Any] = (),
@@ -114,7 +129,7 @@ def _run(
     safe: bool = False,
 ) -> tuple[int, list[Any], list[Step]]:
     """The simplified expressions with their cost and the steps."""
-    run = Run(kept, fixed, safe=safe)
+    run = Run(partial(rules_for, expand=False, safe=safe), kept, fixed)
     results = [run.result(root) for root in roots]
     return cost(results), results, run.steps
 
@@ -134,29 +149,26 @@ def normal_form(expr: Any) -> Any:
     >>> normal_form((A + B) @ A) is normal_form(A @ A + B @ A)
     True
     """
-    return Run(expand=True).result(simplify(expr))
+    return Run(partial(rules_for, expand=True, safe=False)).result(simplify(expr))
 
 
 class Run:
-    """One application of the rules to some graphs.
+    """One application of rules to some graphs.
 
-    ``kept`` are nodes used by several others: products among them aren't opened. ``expand``
-    multiplies products of sums out. ``safe`` leaves rules out that bring in an inverse. ``fixed``
-    nodes are in normal form already.
+    ``rules`` says which to try on a node. ``kept`` are nodes used by several others: products among
+    them aren't opened. ``fixed`` nodes are in normal form already.
     """
 
     def __init__(
         self,
+        rules: Callable[[Any], Sequence[Rule]],
         kept: Collection[Any] = (),
         fixed: Sequence[Any] = (),
-        expand: bool = False,
-        safe: bool = False,
     ):
         self.steps: list[Step] = []
+        self._rules = rules
         self._kept = kept
         self._closed: set[Any] = set(kept)
-        self._expand = expand
-        self._safe = safe
         self._images: dict[Any, Any] = {node: node for node in fixed}
         self._active: set[Any] = set()
         self._rebuilt: set[Any] = set()
@@ -187,7 +199,7 @@ class Run:
             return self._images[node]
         if node in self._active:
             return node  # two rules that undo each other
-        for rule in rules_for(node, self._expand, self._safe):
+        for rule in self._rules(node):
             new = rule.apply(node, self._closed)
             if new is not None and new is not node:
                 self.steps.append(Step(rule.name, node, new))

@@ -1,9 +1,10 @@
 """Log-sum-exp and softmax over some axes, as nodes that can be evaluated without overflow.
 
-May import: nodes, einsum. Spelled with exp, log and sums they would be right as mathematics, but
-exp(800) has no double, and the derivatives would carry the powers of the sum along. As nodes they
-have short derivatives: that of log-sum-exp is softmax, and that of softmax is made of itself
-[BV, §3.1.5; GBC, §6.2.2].
+May import: nodes, einsum, elementwise. Spelled with exp, log and sums they would be right as
+mathematics, but exp(800) has no double, and the derivatives would carry the powers of the sum
+along. As nodes they have short derivatives: that of log-sum-exp is softmax, and that of softmax is
+made of itself [BV, §3.1.5; GBC, §6.2.2]. The logarithm of a softmax is no node of its own, but
+derivatives and code know it (:func:`inside_log`): log(p) is finite where 1/p isn't.
 
 References
 ==========
@@ -17,7 +18,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sympy import log
+
 from .einsum import Ones, View, contract
+from .elementwise import Elementwise, slot
 from .nodes import TensorExpr
 
 
@@ -72,6 +76,17 @@ class Softmax(AxesFunction):
             lengths = dict(enumerate(tensor.lengths))
             return contract((core,), (tensor.subscripts[-1],), tensor.output, lengths)
         return cls._intern((tensor,), (tuple(axes),), tensor.shape)
+
+
+def inside_log(node: Any) -> Softmax | None:
+    """The softmax that a node is the logarithm of; None for other nodes."""
+    if isinstance(node, Elementwise) and node.body == _LOG:
+        inner = node.operands[0]
+        return inner if isinstance(inner, Softmax) else None
+    return None
+
+
+_LOG = log(slot(0))
 
 
 def _is_permuted(tensor: Any) -> bool:

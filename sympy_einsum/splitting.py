@@ -104,4 +104,4 @@ def _is_stable(expr: Any) -> bool:
     """Whether code for a body as a whole is more accurate than that of its parts."""
     if isinstance(expr, log):
         return isinstance(expr.args[0], Add)
-    return isinstance(expr, Add) and S.NegativeOne in expr.args and expr.has(exp)
+    return isinstance(expr, Add) and abs(expr.args[0]) is S.One and expr.has(exp)

@@ -1,6 +1,6 @@
 """Tensor expressions inside the code that ``sympy.lambdify`` and ``sympy.pycode`` make.
 
-May import: plan, source, backends.
+May import: plan, simplify, source, backends.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from .errors import UnsupportedError
 from .nodes import TensorExpr
 from .operations import shape_of
 from .plan import make_plan
+from .simplify import stable
 from .source import Writer, plain_names
 
 
@@ -35,7 +36,8 @@ def _numpycode(self: TensorExpr, printer: Any, *args: Any) -> str:
     for symbol in symbols:
         for axis, length in enumerate(shape_of(symbol)):
             names.setdefault(length, f"{symbol.name}.shape[{axis}]")
-    steps, results = Writer(make_plan([self]), names, NumpyExpressionBackend(), "_t").write()
+    exprs, _ = stable([self], numeric=True)
+    steps, results = Writer(make_plan(exprs), names, NumpyExpressionBackend(), "_t").write()
     parts = [f"{target} := {text}" if target else text for target, text, _ in steps]
     code = f"({', '.join([*(f'({part})' for part in parts), *results])},)[-1]"
     if (

@@ -39,6 +39,7 @@ LAYERS = [
     "rules.inverses",
     "rules.powers",
     "rules.softmax",
+    "rules.stable",
     "rules.symmetry",
     "rules.distribution",
     "rules.entries",

@@ -347,6 +347,10 @@ class Backend:
         """exp / Σ exp over axes, over all for None."""
         return f"softmax({', '.join([operands[0], *axis_arguments(axes)])})"
 
+    def log_total(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """log Σ of weights, of which the largest are 1, given their logarithms too."""
+        return f"log_total({', '.join([*operands, *axis_arguments(axes)])})"
+
 
 SELECT = '''
 def select(conditions, values, default=float("nan")):
@@ -377,6 +381,13 @@ def peak(x, axis=None):
     """The largest entries, 0 where those are infinite."""
     top = x.max(axis=axis, keepdims=True)
     return np.where(np.isfinite(top), top, 0)
+'''
+LOG_TOTAL = '''
+def log_total(shifted, weights, axis=None):
+    """log(sum(weights)), the largest of which are 1, where the others may be tiny."""
+    top = shifted == 0
+    rest = np.where(top, 0, weights).sum(axis=axis)
+    return np.log1p(rest + (np.where(top, weights, 0).sum(axis=axis) - 1))
 '''
 LOGSUMEXP = '''
 def logsumexp(x, axis=None):

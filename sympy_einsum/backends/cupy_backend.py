@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .base import COFACTORS, LOGSUMEXP, PEAK, SOFTMAX, Backend, Texts, as_tuple
+from .base import COFACTORS, LOG_TOTAL, LOGSUMEXP, PEAK, SOFTMAX, Backend, Texts, as_tuple
 
 # What cupyx.scipy.special lacks of the functions in our table.
 LACKING = ("erfi", "jv", "yv", "iv", "kv", "shichi", "lambertw")
@@ -27,6 +27,7 @@ class CupyBackend(Backend):
     support: ClassVar = {
         "cofactors": COFACTORS.replace("np.", "cp."),
         "peak": PEAK.replace("np.", "cp."),
+        "log_total": LOG_TOTAL.replace("np.", "cp."),
         "logsumexp": LOGSUMEXP.replace("np.", "cp."),
         "softmax": SOFTMAX.replace("np.", "cp."),
     }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .base import COFACTORS, LOGSUMEXP, PEAK, SELECT, SOFTMAX, Backend, Texts, as_tuple
+from .base import COFACTORS, LOG_TOTAL, LOGSUMEXP, PEAK, SELECT, SOFTMAX, Backend, Texts, as_tuple
 
 
 class DaskBackend(Backend):
@@ -27,6 +27,7 @@ class DaskBackend(Backend):
     support: ClassVar = {
         "cofactors": COFACTORS,
         "peak": PEAK.replace("np.", "da."),
+        "log_total": LOG_TOTAL.replace("np.", "da."),
         "logsumexp": LOGSUMEXP.replace("np.", "da."),
         "softmax": SOFTMAX.replace("np.", "da."),
         "select": SELECT.replace("np.", "da."),

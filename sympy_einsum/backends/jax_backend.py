@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from .base import COFACTORS, PEAK, Backend, Texts, axis_arguments
+from .base import COFACTORS, LOG_TOTAL, PEAK, Backend, Texts, axis_arguments
 
 # What jax.scipy.special has of the functions in our table.
 SPECIAL = ["beta", "digamma", "erf", "erfc", "erfinv", "expi", "expit", "expn", "gamma", "gammaln"]
@@ -27,6 +27,7 @@ class JaxBackend(Backend):
     support: ClassVar = {
         "cofactors": COFACTORS.replace("np.", "jnp."),
         "peak": PEAK.replace("np.", "jnp."),
+        "log_total": LOG_TOTAL.replace("np.", "jnp."),
         "zeta": '''
 def zeta(s, a=1.0):
     """The zeta function of Hurwitz, or of Riemann."""

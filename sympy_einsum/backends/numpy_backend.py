@@ -146,6 +146,15 @@ def peak(x, axis=None):
     top = x.max(axis=axis, keepdims=True, initial=-np.inf)
     return top if np.isfinite(top).all() else np.where(np.isfinite(top), top, 0)
 ''',
+        "log_total": '''
+def log_total(shifted, weights, axis=None):
+    """log(sum(weights)), the largest of which are 1, where the others may be tiny."""
+    total = weights.sum(axis=axis)
+    if (total > 1.1).all():
+        return np.log(total)
+    rest = weights.sum(axis=axis, where=shifted < 0)
+    return np.log1p(rest + (weights.sum(axis=axis, where=shifted == 0) - 1))
+''',
         "logsumexp": '''
 def logsumexp(x, axis=None):
     """log(sum(exp(x))) without overflow."""
@@ -231,6 +240,10 @@ class NumpyExpressionBackend(NumpyBackend):
     def logsumexp(self, operands: Texts, axes: Sequence[int] | None) -> str:
         """log Σ exp as a reduction."""
         return f"np.logaddexp.reduce({operands[0]}, {''.join(axis_arguments(axes)) or 'axis=None'})"
+
+    def log_total(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """log Σ of weights."""
+        return f"np.log({operands[1]}.sum({''.join(axis_arguments(axes))}))"
 
     def softmax(self, operands: Texts, axes: Sequence[int] | None) -> str:
         """exp / Σ exp by log-sum-exp."""

@@ -53,21 +53,24 @@ class _ScalarPrinter(SciPyPrinter):
         return super()._print_Function(expr)
 
     def _print_log(self, expr: Any) -> str:
-        """log(1 + u) and log(exp(a) + exp(b)) in their stable forms."""
+        """log(1 + u), log(1 - exp(u)) and log(exp(a) + exp(b)) in their stable forms."""
         terms = expr.args[0].args if expr.args[0].is_Add else ()
         if len(terms) == 2 and all(term.func is exp or term is S.One for term in terms):
             exponents = [S.Zero if term is S.One else term.args[0] for term in terms]
             return f"np.logaddexp({', '.join(map(self._print, exponents))})"
+        if len(terms) == 2 and S.One in terms and _exponent(expr.args[0] - 1, -1) is not None:
+            u = self._print(_exponent(expr.args[0] - 1, -1))
+            small, large = f"np.log(-np.expm1({u}))", f"np.log1p(-np.exp({u}))"
+            return f"np.where({u} > -0.7, {small}, {large})"
         if S.One in terms:
             return f"np.log1p({self._print(expr.args[0] - 1)})"
         return f"np.log({self._print(expr.args[0])})"
 
     def _print_Add(self, expr: Any, order: Any = None) -> str:
-        """exp(u) - 1 in its stable form."""
-        if len(expr.args) == 2 and S.NegativeOne in expr.args:
-            other = next(arg for arg in expr.args if arg is not S.NegativeOne)
-            if other.func is exp:
-                return f"np.expm1({self._print(other.args[0])})"
+        """exp(u) - 1 and 1 - exp(u) in their stable forms."""
+        number, rest = expr.as_coeff_Add()
+        if number in (S.One, S.NegativeOne) and _exponent(rest, -number) is not None:
+            return f"{'-' * int(number)}np.expm1({self._print(_exponent(rest, -number))})"
         return super()._print_Add(expr, order)
 
     def _print_Piecewise(self, expr: Any) -> str:
@@ -128,6 +131,12 @@ class _ScalarPrinter(SciPyPrinter):
             cube = f"{base}**2 * {base}"
             return f"({cube})" if power == 3 else f"({cube})**2"
         return f"({base}**2)**2" if power == 4 else f"{base}**{power}"
+
+
+def _exponent(expr: Any, factor: Any) -> Any:
+    """Of the multiple of an exponential by some factor the exponent; None for other expressions."""
+    number, rest = expr.as_coeff_Mul()
+    return rest.args[0] if number == factor and rest.func is exp else None
 
 
 for _function in TABLE:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from .base import COFACTORS, Backend, Texts, as_tuple
+from .base import COFACTORS, LOG_TOTAL, Backend, Texts, as_tuple
 from .cupy_backend import diagonal_view
 from .scalars import print_scalar
 
@@ -112,6 +112,7 @@ def peak(x, axis=()):
     top = torch.amax(x, axis, keepdim=True)
     return torch.where(torch.isfinite(top), top, 0)
 ''',
+        "log_total": LOG_TOTAL.replace("np.", "torch."),
         "softmax": '''
 def softmax(x, axes):
     """exp(x) / sum(exp(x)) over several axes, without overflow."""

@@ -321,7 +321,8 @@ def hadamard(factors: Sequence[Form]) -> Form:
     counted: dict[Form, Any] = {}
     for base, exponent in bases:
         counted[base] = counted.get(base, 0) + exponent
-    counts = list(counted.items())
+    # A power of 0 is a one, unless nothing else is there to show a shape.
+    counts = [pair for pair in counted.items() if pair[1] != 0] or bases
     above = [hadamard_power(b, e) for b, e in counts if not _is_ones(b) and not _is_negative(e)]
     below = [(base, exponent) for base, exponent in counts if _is_negative(exponent)]
     kept = above if above or below else [base for base, _ in counts[:1]]

@@ -15,13 +15,27 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any, NamedTuple
+
+from sympy import Expr
 
 from ..einsum import Einsum, TensorAdd, View
 from ..elementwise import Elementwise
 from ..linalg import Adj, Cofactors, Det, Inv, LogDet
 from ..nodes import TensorExpr
-from . import distribution, entries, inverses, matrices, nesting, powers, softmax, sums, symmetry
+from . import (
+    distribution,
+    entries,
+    inverses,
+    matrices,
+    nesting,
+    powers,
+    softmax,
+    stable,
+    sums,
+    symmetry,
+)
 
 
 class Rule(NamedTuple):
@@ -35,15 +49,51 @@ class Rule(NamedTuple):
 
 DENEST = Rule("denest", "[W, thm 6.5]", nesting.denest)
 SOFTMAX = Rule("softmax", "exp(z) / sum exp(z)", softmax.softmax_of_parts)
+LOG_SOFTMAX = Rule("log softmax", "z - logsumexp(z) = log softmax(z)", stable.log_softmax)
+LOGARITHM = Rule("logarithm", "log(a exp(u)) = log(a) + u", stable.logarithm_of)
 DISTRIBUTE = Rule("distribute", "[W, thm 5.4]", distribution.distribute)
 CONTENT = Rule("content", "A (2 x + 2 y) = 2 A (x + y)", distribution.content)
 
 ADJUGATE_OVER_DET = Rule("adjugate", "adj(X) / det(X) = inv(X)", inverses.adj_over_det)
 
+FACTOR_INSIDE = Rule("factor inside", "f(2 s) at x = f(s) at 2 x", entries.factor_inside)
+# What keeps values from overflowing: applied always, whatever it costs.
+STABLE = Rule("stable", "log(1 - sigmoid(u)) = -softplus(u)", stable.name)
+PAIR_OF_FACTORS = Rule("stable", "sinh(u) / cosh(u) = tanh(u)", stable.pair_of_factors)
+PAIR_OF_TERMS = Rule("stable", "softplus(u) - u = softplus(-u)", stable.pair_of_terms)
+STABLE_SCALAR = Rule("stable", "log(1 - sigmoid(u)) = -softplus(u)", stable.scalar)
+STABLE_RULES: dict[type, tuple[Rule, ...]] = {
+    Einsum: (SOFTMAX, PAIR_OF_FACTORS),
+    View: (SOFTMAX,),
+    TensorAdd: (LOG_SOFTMAX, STABLE, PAIR_OF_TERMS),
+    Elementwise: (FACTOR_INSIDE, STABLE, LOGARITHM),
+    Expr: (
+        Rule("log softmax", "z - logsumexp(z) = log softmax(z)", stable.log_softmax_entry),
+        STABLE_SCALAR,
+    ),
+}
+# What a textbook writes, but numbers can't be computed from.
+NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
+    Einsum: (),
+    View: (),
+    TensorAdd: (
+        Rule("numeric", "1 - sigmoid(u) = sigmoid(-u)", partial(stable.name, numeric=True)),
+        Rule("numeric", "1 - exp(u) = -expm1(u)", partial(stable.pair_of_terms, numeric=True)),
+        Rule("numeric", "1 - softmax(z) = -expm1(log softmax(z))", stable.one_less_softmax),
+    ),
+    Elementwise: (
+        Rule("numeric", "log(1 - exp(u))", partial(stable.name, numeric=True)),
+        Rule("numeric", "log(1 + x) = log1p(x)", stable.log_of_one_more),
+        Rule("numeric", "s (1 - s)", stable.complement_in_body),
+    ),
+    Expr: (Rule("numeric", "1 - sigmoid(u) = sigmoid(-u)", partial(stable.scalar, numeric=True)),),
+}
+
 PRODUCT = (
     DENEST,
     Rule("inverse", "inv(X) X = I", inverses.cancel_inverse),
     SOFTMAX,
+    PAIR_OF_FACTORS,
     Rule("sum of softmax", "sum softmax(z) = 1", softmax.sum_softmax),
     Rule("power", "x^a * x^b = x^(a+b), exp(u) * exp(v) = exp(u+v)", powers.merge_powers),
     Rule("square", "sum x^2 = x' x", powers.split_square),
@@ -63,18 +113,19 @@ VIEW = (
 ELEMENTWISE = (
     Rule("rearranged", "f(A') = f(A)'", entries.of_rearranged),
     Rule("compose", "exp(log(x)) = x", entries.compose),
-    Rule("log softmax", "log softmax(z) = z - logsumexp(z)", softmax.log_softmax),
-    Rule("log-sum-exp", "log sum exp(z) = logsumexp(z)", softmax.log_sum_exp),
+    *STABLE_RULES[Elementwise],
 )
-STOCK = (Rule("log-sum-exp", "log sum exp(z) = logsumexp(z)", softmax.stock_log_sum_exp),)
 SUM = (
     Rule("transposed sum", "(A + B)' = A' + B'", sums.flatten),
+    *STABLE_RULES[TensorAdd],
     Rule("like terms", "s A + t A = (s + t) A", sums.collect),
     Rule("common scalar", "s A + s B = s (A + B)", sums.common_scalar),
     Rule("diagonal", "I + diag(x) = diag(1 + x)", sums.add_diagonals),
+    Rule("complement", "b sigmoid(z) + a sigmoid(-z) = a + (b - a) sigmoid(z)", sums.complement),
     Rule("factor", "[W, thm 5.4]", sums.factor),
 )
 # In the normal form that decides equality products are multiplied out instead.
+OPEN_LOG_SOFTMAX = Rule("log softmax", "log softmax(z) = z - logsumexp(z)", softmax.log_softmax)
 CANCEL = Rule("cancel", "[W, thm 5.4]", distribution.cancel_terms)
 MATRICES: dict[type, tuple[Rule, ...]] = {
     Inv: (Rule("inverse of a multiple", "inv(c X') = inv(X)' / c", matrices.inv_of_view),),
@@ -110,7 +161,8 @@ INVERSE_OF_PRODUCT = Rule(
 def rules_for(node: Any, expand: bool, safe: bool) -> tuple[Rule, ...]:
     """The rules to try on a node, in order."""
     if not isinstance(node, TensorExpr):
-        return (*STOCK, Rule("expand", "[W, thm 5.4]", sums.expand_scalar)) if expand else STOCK
+        stock = STABLE_RULES[Expr]
+        return (*stock, Rule("expand", "[W, thm 5.4]", sums.expand_scalar)) if expand else stock
     if isinstance(node, View):
         return (*VIEW, DISTRIBUTE) if expand else VIEW
     if isinstance(node, Einsum) and not any(node.subscripts):
@@ -120,8 +172,15 @@ def rules_for(node: Any, expand: bool, safe: bool) -> tuple[Rule, ...]:
     if isinstance(node, TensorAdd):
         return () if expand else SUM
     if isinstance(node, Elementwise):
-        return ELEMENTWISE
+        return (*ELEMENTWISE, OPEN_LOG_SOFTMAX) if expand else ELEMENTWISE
     if type(node) in ADJUGATE:
         return () if safe else (ADJUGATE[type(node)],)
     found = MATRICES.get(type(node), ())
     return (*found, INVERSE_OF_PRODUCT) if expand and isinstance(node, Inv) else found
+
+
+def stable_rules_for(node: Any, numeric: bool) -> tuple[Rule, ...]:
+    """The rules that give a node its stable form, in order."""
+    kind = type(node) if isinstance(node, TensorExpr) else Expr
+    found = STABLE_RULES.get(kind, ())
+    return (*found, *NUMERIC_RULES.get(kind, ())) if numeric else found

@@ -5,37 +5,26 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sympy import Expr, S, exp, log
+from sympy import S
 
 from ..einsum import View, contract, scale
 from ..elementwise import Elementwise, apply_body, slot
-from ..functions import sigmoid, softplus
 
 _S = slot(0)
-_EXP, _LOG = exp(_S), log(_S)
-# Bodies that have a name with a short derivative, which doesn't overflow.
-RECOGNISED: dict[Expr, Expr] = {
-    log(1 + exp(_S)): softplus(_S),
-    log(1 + exp(-_S)): softplus(-_S),
-    1 / (1 + exp(-_S)): sigmoid(_S),
-    1 / (1 + exp(_S)): sigmoid(-_S),
-    exp(_S) / (1 + exp(_S)): sigmoid(_S),
-    exp(-_S) / (1 + exp(-_S)): sigmoid(-_S),
-    log(sigmoid(_S)): -softplus(-_S),
-    log(sigmoid(-_S)): -softplus(_S),
-}
+
+
+def factor_inside(node: Any, closed: Collection[Any]) -> Any:
+    """The factor belongs to the operand: f(2 s) of x is f(s) of 2 x."""
+    if node.body.is_Function and len(node.operands) == len(node.body.args) == 1:
+        factor, argument = node.body.args[0].as_coeff_Mul()
+        if factor is not S.One and argument == _S:
+            return apply_body(node.body.func(_S), (scale(factor, node.operands[0]),))
+    return None
 
 
 def compose(node: Any, closed: Collection[Any]) -> Any:
     """A function of a function, or of a multiple, where the two together are simpler: SymPy's own
     evaluation finds exp(log(x)), sqrt(x)**2 or cos(-x)."""
-    if node.body in RECOGNISED:
-        return apply_body(RECOGNISED[node.body], node.operands)
-    if node.body.is_Function and len(node.operands) == len(node.body.args) == 1:
-        # The factor belongs to the operand: f(2 s) of x is f(s) of 2 x.
-        factor, argument = node.body.args[0].as_coeff_Mul()
-        if factor is not S.One and argument == _S:
-            return apply_body(node.body.func(_S), (scale(factor, node.operands[0]),))
     for k, operand in enumerate(node.operands):
         coefficient, core = _multiple(operand)
         if isinstance(core, Elementwise):
@@ -47,9 +36,6 @@ def compose(node: Any, closed: Collection[Any]) -> Any:
         count = len(node.operands)
         moved = inner.xreplace({slot(j): slot(count + j) for j in range(len(below))})
         body = node.body.xreplace({slot(k): coefficient * moved})
-        named = body.xreplace({slot(count): _S})
-        if len(node.operands) == len(below) == 1 and named in RECOGNISED:
-            return apply_body(RECOGNISED[named], below)
         # The inner function is gone, or all is shorter: then this isn't a mere composition.
         before = node.body.count_ops() + (coefficient * inner).count_ops()
         gone = inner != _S and not body.has(moved)

@@ -10,10 +10,9 @@ from sympy import Expr, S, exp
 
 from ..einsum import Einsum, scale, tensor_sum
 from ..elementwise import Elementwise, apply_body, slot
-from ..functions import sigmoid
 from ..products import is_tensor, opened
 
-_EXP, _SIGMOID = exp(slot(0)), sigmoid(slot(0))
+_EXP = exp(slot(0))
 
 
 def merge_powers(node: Any, closed: Collection[Any]) -> Any:
@@ -43,7 +42,7 @@ def _merge_factors(factors: list[Any]) -> list[Any] | None:
     powers: dict[Any, Expr] = {}
     parts = [_as_powers(factor) for factor in factors]
     if len({base for part in parts for base in part}) == sum(len(part) for part in parts):
-        parts = [dict([as_power(factor)]) for factor in factors]  # nothing to cancel
+        parts = [dict([factor.as_base_exp()]) for factor in factors]  # nothing to cancel
     for part in parts:
         for base, exponent in part.items():
             powers[base] = powers.get(base, S.Zero) + exponent
@@ -52,13 +51,6 @@ def _merge_factors(factors: list[Any]) -> list[Any] | None:
         for base, exponent in powers.items()
         if isinstance(base, Elementwise) and base.body == _EXP
     }
-    for base in exponentials:
-        # exp(z) / (1 + exp(z)): the reciprocal is sigmoid(-z) by construction.
-        other = apply_body(_SIGMOID, (scale(S.NegativeOne, base.operands[0]),))
-        other = other if other in powers else apply_body(sigmoid(-slot(0)), (base.operands[0],))
-        if powers.get(other) == 1 and powers[base] == 1:
-            rest = [power_of(b, e) for b, e in powers.items() if b not in (base, other)]
-            return [*rest, apply_body(_SIGMOID, base.operands)]
     if len(powers) == sum(len(part) for part in parts) and len(exponentials) < 2:
         return None
     merged = [power_of(b, e) for b, e in powers.items() if b not in exponentials and e != 0]
@@ -70,22 +62,14 @@ def _merge_factors(factors: list[Any]) -> list[Any] | None:
 
 def _as_powers(tensor: Any) -> dict[Any, Expr]:
     """The bases of a factor with their exponents; an integer power of a product has several."""
-    base, exponent = as_power(tensor)
+    base, exponent = tensor.as_base_exp()
     if exponent.is_Integer and type(base) is Einsum and set(base.subscripts) == {base.output}:
         return {
-            inner: count * exponent * as_power(factor)[1]
+            inner: count * exponent * factor.as_base_exp()[1]
             for factor, count in Counter(base.operands).items()
-            for inner in [as_power(factor)[0]]
+            for inner in [factor.as_base_exp()[0]]
         }
     return {base: exponent}
-
-
-def as_power(tensor: Any) -> tuple[Any, Expr]:
-    """Base and numeric exponent of an elementwise power."""
-    body = tensor.body if isinstance(tensor, Elementwise) else S.One
-    if body.is_Pow and body.base == slot(0) and body.exp.is_number:
-        return tensor.operands[0], body.exp
-    return tensor, S.One
 
 
 def power_of(base: Any, exponent: Any) -> Any:
@@ -95,12 +79,12 @@ def power_of(base: Any, exponent: Any) -> Any:
 
 def split_square(node: Any, closed: Collection[Any]) -> Any:
     """A square that is summed over an axis of its own is a product: Σ x² = x·x."""
-    if not any(as_power(operand)[1] == 2 for operand in node.operands):
+    if not any(operand.as_base_exp()[1] == 2 for operand in node.operands):
         return None
     product = opened(node, closed)
     counts = product.counts()
     for k, operand in enumerate(product.operands):
-        base, exponent = as_power(operand)
+        base, exponent = operand.as_base_exp()
         labels = product.subscripts[k]
         if exponent == 2 and any(counts[i] == 1 for i in labels):
             return product.replaced({k}, [(base, labels), (base, labels)]).build()

@@ -8,11 +8,11 @@ from typing import Any
 
 from sympy import S, exp, log
 
-from ..einsum import Einsum, contract, scale, tensor_sum
+from ..einsum import contract, scale, tensor_sum
 from ..elementwise import Elementwise, slot
 from ..products import factors_of, is_tensor, opened
 from ..softmax import LogSumExp, Softmax
-from .powers import as_power, power_of
+from .powers import power_of
 
 _EXP, _LOG = exp(slot(0)), log(slot(0))
 
@@ -35,7 +35,7 @@ def softmax_of_parts(node: Any, closed: Collection[Any]) -> Any:
                 new = [(Softmax._build((z,), (tuple(range(z.order)),)), labels)]
                 return replace(product, scalars=tuple(scalars)).replaced({k}, new).build()
         for j, other in enumerate(product.operands):
-            base, exponent = as_power(other)
+            base, exponent = other.as_base_exp()
             if exponent is S.One or not (exponent.is_Integer and exponent < 0):
                 continue
             axes = tuple(a for a, i in enumerate(labels) if i not in product.subscripts[j])
@@ -74,28 +74,6 @@ def log_softmax(node: Any, closed: Collection[Any]) -> Any:
     kept = [a for a in range(z.order) if a not in axes]
     spread = contract((total,), (kept,), range(z.order), dict(enumerate(z.shape)))
     return tensor_sum([z, scale(S.NegativeOne, spread)])
-
-
-def log_sum_exp(node: Any, closed: Collection[Any]) -> Any:
-    """The logarithm of a sum of exponentials over some axes."""
-    return _log_sum_exp(node.operands[0]) if node.body == _LOG else None
-
-
-def stock_log_sum_exp(node: Any, closed: Collection[Any]) -> Any:
-    """The logarithm of a sum of exponentials over all axes."""
-    return _log_sum_exp(node.args[0]) if isinstance(node, log) else None
-
-
-def _log_sum_exp(total: Any) -> Any:
-    if type(total) is not Einsum or len(total.operands) != 1:
-        return None
-    operand, labels = total.operands[0], total.subscripts[0]
-    if not isinstance(operand, Elementwise) or operand.body != _EXP:
-        return None
-    axes = tuple(a for a, i in enumerate(labels) if i not in total.output)
-    if len(set(labels)) < len(labels):
-        return None
-    return LogSumExp._build(operand.operands, (axes,))
 
 
 def _sum_over(tensor: Any, axes: Any) -> Any:

@@ -10,7 +10,9 @@ from typing import Any
 from sympy import S, expand
 
 from ..cost_model import cost
-from ..einsum import TensorAdd, View, contract, scalar_product, scale, tensor_sum
+from ..einsum import TensorAdd, View, contract, scalar_product, scale, split_coefficient, tensor_sum
+from ..elementwise import apply_body, slot
+from ..functions import sigmoid
 from ..products import Product, distributed, frontier, like_terms, opened
 
 # Longer sums aren't searched for common factors.
@@ -92,6 +94,39 @@ def common_scalar(node: Any, closed: Collection[Any]) -> Any:
     outside = scale(common, tensor_sum([scale(1 / common, term) for term in node.operands]))
     given = frontier([opened(term) for term in node.operands])
     return outside if cost([outside], given) <= cost([node], given) else None
+
+
+def complement(node: Any, closed: Collection[Any]) -> Any:
+    """sigmoid(-z) is 1 - sigmoid(z), where that leaves one term with sigmoid(z)."""
+    axes = tuple(range(node.order))
+    places: dict[Any, tuple[int, Product]] = {}
+    for t, term in enumerate(node.operands[:MAX_TERMS]):
+        product = _with_common_output(opened(term))
+        for k, operand in enumerate(product.operands):
+            entrywise = product.output == axes and set(product.subscripts[k]) <= set(axes)
+            if entrywise and getattr(operand, "body", None) == _SIGMOID:
+                rest = product.replaced({k})
+                places[operand.operands[0], product.subscripts[k]] = t, rest
+    for (z, labels), (t, rest) in places.items():
+        opposite, other = places.get((scale(S.NegativeOne, z), labels), (t, rest))
+        if opposite == t or split_coefficient(z)[0].is_negative:
+            continue
+        factor = tensor_sum(
+            [*_expanded(rest), *[scale(S.NegativeOne, term) for term in _expanded(other)]]
+        )
+        if not isinstance(factor, TensorAdd):
+            sigma = apply_body(_SIGMOID, (z,))
+            merged = contract((factor, sigma), (axes, labels), axes, dict(enumerate(node.shape)))
+            left = [term for k, term in enumerate(node.operands) if k not in (t, opposite)]
+            return tensor_sum([*left, other.build(), merged])
+    return None
+
+
+def _expanded(product: Product) -> list[Any]:
+    return [term.build() for term in distributed(product, MAX_TERMS) or [product]]
+
+
+_SIGMOID = sigmoid(slot(0))
 
 
 def expand_scalar(node: Any, closed: Collection[Any]) -> Any:

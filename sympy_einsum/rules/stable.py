@@ -1,0 +1,545 @@
+"""Stable forms: expressions that are right as mathematics, and inf, nan or rounded to nothing in
+floating-point numbers, in the form that isn't.
+
+One table, :data:`NAMES`, holds what one function of a function is better written as, in normal
+form and in compiled code; :data:`NUMERIC` what a textbook writes and only code has to write
+otherwise. The rest are the laws of the logarithm: it is never taken of a product of exponentials,
+softmaxes and the like, but made of what they are the exponentials of.
+
+The rules look at a node and what it is made of, never at what else uses that: whatever is compiled
+together, each value comes out in the same form. They are applied in one walk over a graph of any
+size, whether that makes it cheaper or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from sympy import Add, Dummy, Expr, Function, Mul, S, atanh, cosh, erf, erfc, exp, log, sinh, tanh
+
+from ..einsum import Einsum, TensorAdd, View, contract, scale, split_coefficient, tensor_sum
+from ..elementwise import Elementwise, apply_body, slot
+from ..functions import logaddexp, sigmoid, softplus
+from ..nodes import TensorExpr
+from ..products import is_tensor, opened
+from ..softmax import LogSumExp, Softmax
+from ..tensors import Selection, Unit, Zeros
+from ..traversal import postorder, transform
+
+# Functions are looked for so many levels down, in pieces of so many operands.
+MAX_LEVELS = 4
+MAX_OPERANDS = 3
+# Longer sums and products aren't searched for pairs.
+MAX_TERMS = 16
+
+_U = Dummy("u", real=True)
+_LOG, _EXP = log(slot(0)), exp(slot(0))
+
+NAMES: dict[Expr, Expr] = {
+    log(1 + exp(_U)): softplus(_U),
+    1 / (1 + exp(_U)): sigmoid(-_U),
+    exp(_U) / (1 + exp(_U)): sigmoid(_U),
+    exp(_U) * sigmoid(-_U): sigmoid(_U),
+    log(sigmoid(_U)): -softplus(-_U),
+    log(1 - sigmoid(_U)): -softplus(_U),
+    log(1 + tanh(_U)): log(2) - softplus(-2 * _U),
+    log(1 - tanh(_U)): log(2) - softplus(2 * _U),
+    log(1 - tanh(_U) ** 2): 2 * log(2) - softplus(2 * _U) - softplus(-2 * _U),
+    softplus(_U) - _U: softplus(-_U),
+    softplus(_U) - softplus(-_U): _U,
+    sinh(_U) / cosh(_U): tanh(_U),
+    atanh(tanh(_U)): _U,
+}
+# What cancels against a number is a function of its own. The last three have code as they stand.
+NUMERIC: dict[Expr, Expr] = {
+    1 - sigmoid(_U): sigmoid(-_U),
+    1 + tanh(_U): 2 * sigmoid(2 * _U),
+    1 - tanh(_U): 2 * sigmoid(-2 * _U),
+    1 - erf(_U): erfc(_U),
+    log(cosh(_U)): softplus(2 * _U) - _U - log(2),
+    log(1 + _U): log(1 + _U),
+    log(1 - exp(_U)): log(1 - exp(_U)),
+    1 - exp(_U): 1 - exp(_U),
+}
+# The same at -u, for tensors: SymPy takes erfc(-u) apart.
+TURNED: dict[Expr, Expr] = {1 + erf(_U): erfc(_U)}
+_FUNCTIONS = (exp, log, sigmoid, softplus, tanh, sinh, cosh, erf)
+
+
+class Match(NamedTuple):
+    """A scalar expression as a numeric factor times a stable form of the tables, at ``argument``,
+    which is a number times a part of the expression."""
+
+    factor: Expr
+    form: Expr
+    number: Expr
+    part: Expr
+
+    def expression(self) -> Expr:
+        """The scalar expression."""
+        return self.factor * self.form.xreplace({_U: self.number * self.part})
+
+    def at(self, operands: Sequence[Any]) -> Any:
+        """The same of operands in the place of slots."""
+        argument = apply_body(self.number * self.part, operands)
+        return apply_body(self.factor * self.form.xreplace({_U: slot(0)}), (argument,))
+
+
+@lru_cache(maxsize=8192)
+def _matched(body: Expr, numeric: bool, turned: bool = False) -> Match | None:
+    """The stable form of a scalar expression as a whole, if the tables have it."""
+    if not body.has(*_FUNCTIONS):
+        return None
+    factor, rest = _without_factor(body)
+    for number, part in _arguments(rest):
+        key = rest.xreplace({part: _U / number})
+        if key in NAMES or (numeric and key in NUMERIC):
+            return Match(factor, NAMES.get(key) or NUMERIC[key], number, part)
+        if numeric and turned and key in TURNED:
+            return Match(factor, TURNED[key], -number, part)
+    return None
+
+
+def _without_factor(body: Expr) -> tuple[Expr, Expr]:
+    """The numeric factor of a product; of a sum the one that makes its number a one."""
+    number, terms = body.as_coeff_Add()
+    if number is S.Zero or number is S.One:
+        return body.as_coeff_Mul()
+    if terms.as_coeff_Mul()[0] in (number, -number):
+        return number, Add(*[Mul(1 / number, term) for term in body.args])
+    return (S.NegativeOne, -body) if number is S.NegativeOne else (S.One, body)
+
+
+def _arguments(body: Expr) -> list[tuple[Expr, Expr]]:
+    """What the table's argument may stand for, a number and what it multiplies."""
+    parts = postorder([body])
+    found = [part.args[0].as_coeff_Mul() for part in parts if isinstance(part, _FUNCTIONS)]
+    found += [(S.One, part) for part in parts if part.is_Symbol]
+    return list(dict.fromkeys((c, part) for c, part in found if not part.is_number))
+
+
+# --- a node and what it is made of as one scalar function ----------------------------------------
+
+
+def _local(node: Any) -> tuple[Expr, tuple[Any, ...]] | None:
+    """A node that computes entry by entry, as a scalar function of nodes; None for others."""
+    if isinstance(node, Elementwise):
+        return node.body, node.operands
+    if isinstance(node, TensorAdd) and len(node.operands) <= MAX_OPERANDS:
+        pairs = [split_coefficient(term) for term in node.operands]
+        fills = [core for _, core in pairs if _is_ones(core)]
+        cores = tuple([core for _, core in pairs if not _is_ones(core)])
+        places = {core: slot(k) for k, core in enumerate(cores)}
+        places.update(dict.fromkeys(fills, S.One))
+        return Add(*[number * places[core] for number, core in pairs]), cores
+    if isinstance(node, View):
+        plain = node.core is not None and node.scalars == (node.coefficient,)
+        is_multiple = plain and node.subscripts[-1] == node.output == tuple(range(node.order))
+        return (node.coefficient * slot(0), (node.core,)) if is_multiple else None
+    is_product = isinstance(node, Einsum) and set(node.subscripts) == {node.output}
+    if is_product and node.output and len(node.operands) <= MAX_OPERANDS:
+        return Mul(*[slot(k) for k in range(len(node.operands))]), node.operands
+    return None
+
+
+def _is_ones(tensor: Any) -> bool:
+    return isinstance(tensor, View) and tensor.is_constant_fill and not tensor.operands
+
+
+def _inlined(body: Expr, operands: tuple[Any, ...]) -> tuple[Expr, tuple[Any, ...]] | None:
+    """The same function, of what the operands are computed from."""
+    places: dict[Any, Any] = {}
+
+    def place(node: Any) -> Any:
+        return places.setdefault(node, slot(len(places)))
+
+    rule: dict[Any, Any] = {}
+    opened_any = False
+    for k, operand in enumerate(operands):
+        found = _local(operand)
+        if found is None:
+            rule[slot(k)] = place(operand)
+        else:
+            opened_any = True
+            inner, below = found
+            rule[slot(k)] = inner.xreplace({slot(j): place(o) for j, o in enumerate(below)})
+    if not opened_any or len(places) > MAX_OPERANDS:
+        return None
+    return body.xreplace(rule), tuple(places)
+
+
+def _named(node: Any, numeric: bool) -> Any:
+    """A node in the form that the tables have for it, None if they don't."""
+    piece = _local(node)
+    for _ in range(MAX_LEVELS):
+        if piece is None:
+            return None
+        found = _matched(piece[0], numeric, turned=True)
+        new = node if found is None else found.at(piece[1])
+        if new is not node:
+            return new
+        piece = _inlined(*piece)
+    return None
+
+
+def _in_body(body: Expr, numeric: bool) -> Expr:
+    """A scalar expression with all its parts in stable form."""
+
+    def visit(part: Any, args: tuple[Any, ...]) -> Any:
+        if not args:
+            return part
+        new = part if args == part.args else part.func(*args)
+        found = _of_scalar(new, numeric) if isinstance(new, Expr) else None
+        return new if found is None else found
+
+    return transform([body], visit)[0]
+
+
+_stable_body = lru_cache(maxsize=4096)(_in_body)
+
+
+def _of_scalar(expr: Any, numeric: bool) -> Any:
+    """The stable form of a stock expression, of its top levels."""
+    if isinstance(expr, log):
+        found = logarithm(expr.args[0])
+        if found is not None:
+            return found
+    if not (isinstance(expr, Function) or expr.is_Add or expr.is_Mul or expr.is_Pow):
+        return None
+    found = _matched(expr, numeric)
+    if found is not None and found.expression() != expr:
+        return found.expression()
+    return _pair_of_scalars(expr, numeric) if expr.is_Add or expr.is_Mul else None
+
+
+def _pair_of_scalars(expr: Any, numeric: bool) -> Any:
+    """A longer sum or product with two of its terms as one."""
+    if not 2 < len(expr.args) <= MAX_TERMS:
+        return None
+    for k, one in enumerate(expr.args):
+        for other in expr.args[:k]:
+            pair = expr.func(one, other)
+            found = _matched(pair, numeric)
+            if found is not None and found.expression() != pair:
+                rest = [arg for arg in expr.args if arg is not one and arg is not other]
+                return expr.func(found.expression(), *rest)
+    return None
+
+
+# --- the logarithm -------------------------------------------------------------------------------
+
+
+def logarithm(value: Any) -> Any:
+    """The logarithm of a tensor or a scalar, made of the logarithms of its factors; None where the
+    logarithm of the value itself is as good."""
+    if isinstance(value, Softmax):
+        return apply_body(_LOG, (value,))
+    if isinstance(value, (Elementwise, TensorAdd)):
+        found = _named(apply_body(_LOG, (value,)), False)
+        if found is None:
+            found = _log_of_body(value) if isinstance(value, Elementwise) else _log_of_sum(value)
+        return found
+    if isinstance(value, Einsum) and any(value.subscripts):
+        return _log_of_product(value)
+    if isinstance(value, TensorExpr):
+        core = value.operands[0] if value.rearranges else None
+        found = logarithm(core) if core is not None else None
+        return None if found is None else value._build((found,), value.data)
+    return _log_of_scalar(value)
+
+
+def _log_of_body(node: Elementwise) -> Any:
+    body = node.body
+    if body.is_Mul or body.is_Pow:
+        return _log_of_factors([apply_body(f, node.operands) for f in Mul.make_args(body)], node)
+    return apply_body(body.args[0], node.operands) if isinstance(body, exp) else None
+
+
+def _log_of_factors(factors: Sequence[Any], node: Any) -> Any:
+    """log(a b^2) = log(a) + 2 log(b), for those factors that have a logarithm of their own, and
+    so are positive; the others stay together."""
+    known: list[Any] = []
+    rest: list[Any] = []
+    for factor in factors:
+        found = _log_of_power(factor)
+        (rest if found is None else known).append(factor if found is None else found)
+    if not known:
+        return None
+    left = _times(rest, node.shape) if is_tensor(node) else Mul(*rest)
+    return _plus([*known, _log(left)], node) if rest else _plus(known, node)
+
+
+def _log_of_power(factor: Any) -> Any:
+    """The logarithm of a factor that may be a power."""
+    if isinstance(factor, Elementwise) and factor.body.is_Pow:
+        base, exponent = factor.body.as_base_exp()
+        found = logarithm(apply_body(base, factor.operands)) if exponent.is_number else None
+        return None if found is None else scale(exponent, found)
+    if not isinstance(factor, TensorExpr) and factor.is_Pow and not isinstance(factor, exp):
+        found = logarithm(factor.base) if factor.exp.is_extended_real else None
+        return None if found is None else factor.exp * found
+    return logarithm(factor)
+
+
+def _log(value: Any) -> Any:
+    return apply_body(_LOG, (value,)) if is_tensor(value) else log(value)
+
+
+def _times(factors: Sequence[Any], shape: Any) -> Any:
+    axes = range(len(shape))
+    labels = [axes if is_tensor(f) else () for f in factors]
+    return contract(factors, labels, axes, dict(enumerate(shape)))
+
+
+def _plus(terms: Sequence[Any], node: Any) -> Any:
+    """A sum of tensors and scalars, of a node's shape."""
+    if not is_tensor(node):
+        return Add(*terms)
+    return tensor_sum([term if is_tensor(term) else _times([term], node.shape) for term in terms])
+
+
+def _log_of_sum(node: TensorAdd) -> Any:
+    """log(exp(a) + exp(b))."""
+    bodies = [getattr(term, "body", None) for term in node.operands]
+    if len(bodies) != 2 or not all(isinstance(body, exp) for body in bodies):
+        return None
+    exponents = [apply_body(term.body.args[0], term.operands) for term in node.operands]
+    return apply_body(logaddexp(slot(0), slot(1)), exponents)
+
+
+def _log_of_product(node: Einsum) -> Any:
+    if isinstance(node, View):
+        return _log_of_view(node)
+    cut = _cut_operand(node)
+    if cut is not None:
+        found = logarithm(node.operands[cut])
+        if found is None:
+            return None
+        operands = [found if k == cut else o for k, o in enumerate(node.operands)]
+        return contract(operands, node.subscripts, node.output, dict(enumerate(node.lengths)))
+    present = {i for term in node.subscripts for i in term}
+    if present - set(node.output):
+        return _log_of_total(node)
+    lengths = dict(enumerate(node.lengths))
+    factors = [
+        contract((operand,), (labels,), node.output, {i: lengths[i] for i in node.output})
+        for operand, labels in zip(node.operands, node.subscripts, strict=True)
+    ]
+    return _log_of_factors(factors, node)
+
+
+def _log_of_view(node: View) -> Any:
+    """A multiple, its axes in another order or repeated; what is on a diagonal has zeros beside."""
+    if node.core is None or len(set(node.output)) < node.order or node.coefficient.is_negative:
+        return None
+    found = logarithm(node.core)
+    if found is None:
+        return None
+    lengths = dict(enumerate(node.lengths))
+    moved = contract((found,), node.subscripts[-1:], node.output, lengths)
+    return _plus([moved, *[log(scalar) for scalar in node.scalars]], node)
+
+
+def _cut_operand(node: Einsum) -> int | None:
+    """Which operand positions and slices are cut from, in a product that does nothing else."""
+    cutters = [k for k, o in enumerate(node.operands) if isinstance(o, (Unit, Selection))]
+    others = [k for k in range(len(node.operands)) if k not in cutters]
+    if len(others) != 1 or not cutters:
+        return None
+    labels = node.subscripts[others[0]]
+    cut = [node.subscripts[k][-1] for k in cutters]
+    plain = len(set(cut)) == len(cut) and set(cut) <= set(labels) and not set(cut) & {*node.output}
+    # A label that is neither cut nor kept would be summed.
+    return others[0] if plain and set(labels) - set(cut) <= set(node.output) else None
+
+
+def _log_of_total(node: Einsum) -> Any:
+    """log Σ exp(z), and log Σ w exp(z) = log Σ exp(z) + log Σ w softmax(z)."""
+    for k, operand in enumerate(node.operands):
+        labels = node.subscripts[k]
+        axes = tuple([a for a, i in enumerate(labels) if i not in node.output])
+        is_exp = isinstance(operand, Elementwise) and isinstance(operand.body, exp)
+        if not is_exp or not axes or len(set(labels)) < len(labels):
+            continue
+        z = apply_body(operand.body.args[0], operand.operands)
+        kept = [i for i in labels if i in node.output]
+        lengths = dict(enumerate(node.lengths))
+        total = LogSumExp._build((z,), (axes,))
+        spread = {i: lengths[i] for i in node.output}
+        moved = contract((total,), (kept,), node.output, spread)
+        if len(node.operands) == 1:
+            return moved
+        weights = list(node.operands)
+        weights[k] = Softmax._build((z,), (axes,))
+        shares = contract(weights, node.subscripts, node.output, lengths)
+        found = logarithm(shares)
+        return _plus([moved, _log(shares) if found is None else found], node)
+    return None
+
+
+def _log_of_scalar(value: Any) -> Any:
+    if value.is_Mul or (value.is_Pow and not isinstance(value, exp)):
+        return _log_of_factors(Mul.make_args(value), value) if not _is_negative(value) else None
+    if value.is_Add and len(value.args) == 2 and all(isinstance(a, exp) for a in value.args):
+        return logaddexp(*[arg.args[0] for arg in value.args])
+    if isinstance(value, exp) and value.args[0].is_extended_real:
+        return value.args[0]
+    found = _matched(log(value), False)
+    return None if found is None else found.expression()
+
+
+def _is_negative(value: Any) -> bool:
+    return bool(value.as_coeff_Mul()[0].is_negative)
+
+
+# --- the rules -----------------------------------------------------------------------------------
+
+
+def name(node: Any, closed: Collection[Any], numeric: bool = False) -> Any:
+    """A function of functions that has a stable form, also inside a body."""
+    if isinstance(node, Elementwise) and node.body.has(*_FUNCTIONS):
+        body = _stable_body(node.body, numeric)
+        if body != node.body:
+            return apply_body(body, node.operands)
+    return _named(node, numeric)
+
+
+def logarithm_of(node: Any, closed: Collection[Any]) -> Any:
+    """The logarithm of products, powers and sums of exponentials."""
+    if isinstance(node, Elementwise):
+        if not isinstance(node.body, log):
+            return None
+        return logarithm(apply_body(node.body.args[0], node.operands))
+    return logarithm(node.args[0]) if isinstance(node, log) else None
+
+
+def scalar(node: Any, closed: Collection[Any], numeric: bool = False) -> Any:
+    """A stock scalar with a stable form."""
+    return _of_scalar(node, numeric) if isinstance(node, Expr) and node.args else None
+
+
+def pair_of_terms(node: TensorAdd, closed: Collection[Any], numeric: bool = False) -> Any:
+    """Two terms of a longer sum that are one function: softplus(z) - z = softplus(-z)."""
+    if not MAX_OPERANDS <= len(node.operands) <= MAX_TERMS:
+        return None
+    cores = [split_coefficient(term)[1] for term in node.operands]
+    for k, core in enumerate(cores):
+        if not _is_function(core):
+            continue
+        for j, other in enumerate(cores):
+            if j == k or not (_is_ones(other) or set(_below(other)) & set(_below(core))):
+                continue
+            found = _named(tensor_sum([node.operands[k], node.operands[j]]), numeric)
+            if found is not None:
+                rest = [term for i, term in enumerate(node.operands) if i not in (j, k)]
+                return tensor_sum([found, *rest])
+    return None
+
+
+def _is_function(node: Any) -> bool:
+    return isinstance(node, Elementwise) and node.body.has(*_FUNCTIONS)
+
+
+def _below(core: Any) -> tuple[Any, ...]:
+    """A term and the tensors in it, without their numeric factors."""
+    inside = core.operands if isinstance(core, Elementwise) else ()
+    return (core, *[split_coefficient(operand)[1] for operand in inside if is_tensor(operand)])
+
+
+def pair_of_factors(node: Einsum, closed: Collection[Any]) -> Any:
+    """Two factors of a product that are one function: sinh(z) / cosh(z) = tanh(z)."""
+    product = opened(node)
+    places: dict[tuple[int, ...], list[int]] = {}
+    for k, operand in enumerate(product.operands):
+        if (
+            _is_function(operand.as_base_exp()[0])
+            and len(set(product.subscripts[k])) == operand.order
+        ):
+            places.setdefault(product.subscripts[k], []).append(k)
+    for labels, found in places.items():
+        for j, k in combinations(found[:MAX_TERMS], 2):
+            one, other = product.operands[j], product.operands[k]
+            merged = _named(_times([one, other], one.shape), False)
+            if merged is not None:
+                return product.replaced({j, k}, [(merged, labels)]).build()
+    return None
+
+
+def log_softmax(node: TensorAdd, closed: Collection[Any]) -> Any:
+    """z - logsumexp(z) = log softmax(z): the difference of large numbers is gone."""
+    for term in node.operands:
+        number, bare = split_coefficient(term)
+        inside = (bare, *getattr(bare, "operands", ()))
+        total = next((o for o in inside if isinstance(o, LogSumExp)), None)
+        if total is None:
+            continue
+        (z,), axes = total.operands, total.axes
+        kept = [a for a in range(z.order) if a not in axes]
+        spread = contract((total,), (kept,), range(z.order), dict(enumerate(z.shape)))
+        if bare is not spread:
+            continue
+        rest = tensor_sum([node, scale(number, z), scale(-number, spread)])
+        if len(_terms(rest)) == len(node.operands) - len(_terms(z)) - 1:
+            return tensor_sum([rest, scale(-number, _log(Softmax._build((z,), (axes,))))])
+    return None
+
+
+def log_softmax_entry(node: Any, closed: Collection[Any]) -> Any:
+    """An entry z_i - logsumexp(z) = log softmax(z)_i among the terms of a scalar."""
+    totals = [arg for arg in Add.make_args(node) if isinstance(arg.as_coeff_Mul()[1], LogSumExp)]
+    for number, total in [arg.as_coeff_Mul() for arg in totals]:
+        for entry in [arg.as_coeff_Mul()[1] for arg in node.args if arg.has(Unit)]:
+            cut = _cut_operand(entry) if isinstance(entry, Einsum) else None
+            if cut is None or entry.operands[cut] is not total.operands[0]:
+                continue
+            rest = node + number * entry - number * total
+            if len(Add.make_args(rest)) < len(node.args):
+                share = Softmax._build(total.operands, total.data)
+                operands = [_log(share) if k == cut else o for k, o in enumerate(entry.operands)]
+                lengths = dict(enumerate(entry.lengths))
+                return rest - number * contract(operands, entry.subscripts, (), lengths)
+    return None
+
+
+def _terms(tensor: Any) -> tuple[Any, ...]:
+    if isinstance(tensor, TensorAdd):
+        return tensor.operands
+    return () if isinstance(tensor, Zeros) else (tensor,)
+
+
+def one_less_softmax(node: TensorAdd, closed: Collection[Any]) -> Any:
+    """1 - p = 1 - exp(log p), of which code knows the small values too."""
+    terms = [split_coefficient(term) for term in node.operands]
+    if len(terms) != 2 or not any(_is_ones(core) for _, core in terms):
+        return None
+    (number, share), (one, _) = sorted(terms, key=lambda term: _is_ones(term[1]))
+    if number != -one or logarithm(share) is None or not isinstance(share, (Softmax, View)):
+        return None
+    return scale(one, apply_body(1 - exp(slot(0)), (logarithm(share),)))
+
+
+def log_of_one_more(node: Elementwise, closed: Collection[Any]) -> Any:
+    """log(1 + x) of a longer sum."""
+    total = node.operands[0]
+    if node.body != _LOG or not isinstance(total, TensorAdd):
+        return None
+    rest = [term for term in total.operands if not _is_ones(term)]
+    if len(rest) == len(total.operands):
+        return None
+    return apply_body(log(1 + slot(0)), (tensor_sum(rest),))
+
+
+def complement_in_body(node: Elementwise, closed: Collection[Any]) -> Any:
+    """s (1 - s), where s is a sigmoid, is s times another sigmoid."""
+    for k, operand in enumerate(node.operands):
+        if not isinstance(operand, Elementwise) or not isinstance(operand.body, sigmoid):
+            continue
+        rest = 1 - slot(k)
+        if node.body.has(rest):
+            other = apply_body(sigmoid(-operand.body.args[0]), operand.operands)
+            body = node.body.xreplace({rest: slot(len(node.operands))})
+            return apply_body(body, (*node.operands, other))
+    return None
