@@ -153,7 +153,8 @@ def log_total(shifted, weights, axis=None):
     if (total > 1.1).all():
         return np.log(total)
     rest = weights.sum(axis=axis, where=shifted < 0)
-    return np.log1p(rest + (weights.sum(axis=axis, where=shifted == 0) - 1))
+    with np.errstate(divide="ignore"):
+        return np.log1p(rest + (weights.sum(axis=axis, where=shifted == 0) - 1))
 ''',
         "logsumexp": '''
 def logsumexp(x, axis=None):

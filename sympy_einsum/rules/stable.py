@@ -489,7 +489,9 @@ def log_softmax(node: TensorAdd, closed: Collection[Any]) -> Any:
 
 def log_softmax_entry(node: Any, closed: Collection[Any]) -> Any:
     """An entry z_i - logsumexp(z) = log softmax(z)_i among the terms of a scalar."""
-    totals = [arg for arg in Add.make_args(node) if isinstance(arg.as_coeff_Mul()[1], LogSumExp)]
+    if not node.is_Add:
+        return None
+    totals = [arg for arg in node.args if isinstance(arg.as_coeff_Mul()[1], LogSumExp)]
     for number, total in [arg.as_coeff_Mul() for arg in totals]:
         for entry in [arg.as_coeff_Mul()[1] for arg in node.args if arg.has(Unit)]:
             cut = _cut_operand(entry) if isinstance(entry, Einsum) else None
