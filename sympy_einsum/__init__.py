@@ -18,6 +18,7 @@ from .drawing import draw, to_dot
 from .einsum import Delta, Einsum, Ones, TensorAdd, View
 from .elementwise import Elementwise, Slot, elementwise
 from .errors import ParseError, ShapeError, TensorError, UnsupportedError
+from .expansion import expand, factor
 from .lambdify import codegen, lambdify
 from .linalg import Adj, Cofactors, Det, Inv, LogDet, adj, cofactors, det, inv, logdet
 from .nodes import TensorExpr, unflatten
@@ -108,6 +109,8 @@ __all__ = [
     "einsum",
     "elementwise",
     "equal",
+    "expand",
+    "factor",
     "expand_dims",
     "eye",
     "from_array",

@@ -11,7 +11,22 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sympy import Abs, And, Basic, Expr, Ge, Gt, Le, Lt, Not, Or, Piecewise, Tuple, Xor, sympify
+from sympy import (
+    Abs,
+    And,
+    Basic,
+    Expr,
+    Ge,
+    Gt,
+    Le,
+    Lt,
+    Not,
+    Or,
+    Piecewise,
+    Tuple,
+    Xor,
+    sympify,
+)
 from sympy import adjoint as stock_adjoint
 from sympy import transpose as stock_transpose
 from sympy.core.function import FunctionClass
@@ -22,6 +37,7 @@ from .conditions import choose, compare, has_axes, logical
 from .differentiation import diff
 from .elementwise import as_operand, elementwise, holds_tensor
 from .errors import TensorError
+from .expansion import expand, integral, symbols_outside
 from .explicit import as_explicit
 from .linalg import adj, det, inv
 from .nodes import TensorExpr, substitute
@@ -106,6 +122,70 @@ def _eval_derivative(self: Any, symbol: Any) -> Any:
 def _eval_simplify(self: Any, **options: Any) -> Any:
     # Stock routines call this on parts of an expression: there a scalar must stay one atom.
     return simplify(self) if self.shape else self
+
+
+# --- algebra in ordinary symbols: that of the sum in which they stand outside of tensor products
+
+
+def _expand(self: Any, deep: bool = True, modulus: Any = None, **hints: Any) -> Any:
+    """The expression with its products multiplied out; of a scalar with ordinary symbols inside as
+    far as is needed for these to stand outside of tensor products."""
+    if not hints.get("mul", True):
+        return self
+    outside = self if self.shape else symbols_outside(self)
+    if outside is not self:
+        return outside.expand(deep, modulus, **hints)
+    return self if self.is_Function else expand(self)
+
+
+def _eval_expand_mul(self: Any, **hints: Any) -> Any:
+    return self if self.shape else symbols_outside(self)
+
+
+def _rewrite(self: Any, *args: Any, **options: Any) -> Any:
+    return symbols_outside(self)
+
+
+def _is_kind(name: str) -> Callable[..., Any]:
+    def ask(self: Any, syms: Any) -> Any:
+        outside = self if self.shape else symbols_outside(self)
+        return self.is_constant(*syms) if outside is self else getattr(outside, name)(*syms)
+
+    return ask
+
+
+def _is_meromorphic(self: Any, x: Any, a: Any) -> Any:
+    outside = self if self.shape else symbols_outside(self)
+    return self.is_constant(x) or (None if outside is self else outside.is_meromorphic(x, a))
+
+
+def _series(self: Any, x: Any, n: Any, logx: Any, cdir: Any = 0) -> Any:
+    outside = symbols_outside(self)
+    if outside is not self:
+        return outside._eval_nseries(x, n=n, logx=logx, cdir=cdir)
+    return _constant_in(self, x)
+
+
+def _leading_term(self: Any, x: Any, logx: Any = None, cdir: Any = 0) -> Any:
+    outside = symbols_outside(self)
+    if outside is not self:
+        return outside.as_leading_term(x, logx=logx, cdir=cdir)
+    return _constant_in(self, x)
+
+
+def _constant_in(self: Any, x: Any) -> Any:
+    if self.is_constant(x):
+        return self
+    # SymPy goes other ways only where an error says that it is about what isn't implemented.
+    raise NotImplementedError(
+        f"no series or limit in {x} through {self}: {x} can't be taken out of it; use diff"
+    )
+
+
+def _eval_integral(self: Any) -> Callable[..., Any]:
+    if not self.shape:
+        raise AttributeError("the integral of a scalar is SymPy's own")
+    return lambda *limits, **options: integral(self, *limits)
 
 
 def _applyfunc(self: Any, f: Any) -> Any:
@@ -210,6 +290,16 @@ METHODS: dict[str, Any] = {
     "det": det,
     "adj": adj,
     "applyfunc": _applyfunc,
+    "expand": _expand,
+    "_eval_expand_mul": _eval_expand_mul,
+    "_eval_Integral": property(_eval_integral),
+    "_eval_rewrite_as_tractable": _rewrite,
+    "_eval_is_polynomial": _is_kind("is_polynomial"),
+    "_eval_is_rational_function": _is_kind("is_rational_function"),
+    "_eval_is_algebraic_expr": _is_kind("is_algebraic_expr"),
+    "_eval_is_meromorphic": _is_meromorphic,
+    "_eval_nseries": _series,
+    "_eval_as_leading_term": _leading_term,
     "diff": _diff,
     "_eval_derivative": _eval_derivative,
     "_eval_simplify": _eval_simplify,

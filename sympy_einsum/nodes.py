@@ -30,7 +30,7 @@ from weakref import WeakValueDictionary
 from sympy import Basic, Expr, Integer, S, Symbol, SympifyError, sympify
 from sympy.core.expr import AtomicExpr
 
-from .errors import ShapeError, TensorError, UnsupportedError
+from .errors import ShapeError, TensorError
 from .lengths import Shape, same_length
 from .ordering import data_digest, digest, sort_key, text_digest
 from .traversal import children, postorder, transform
@@ -335,11 +335,11 @@ class TensorExpr(Expr):
         """Whether the expression is free of the given symbols (of all symbols, without any)."""
         return not (self._leaves() & set(wrt) if wrt else self._leaves())
 
-    def _eval_is_polynomial(self, syms: Any) -> bool:
-        return self.is_constant(*syms)
-
-    _eval_is_rational_function = _eval_is_polynomial
-    _eval_is_algebraic_expr = _eval_is_polynomial
+    @property
+    def is_Function(self) -> bool:
+        """Whether it is a scalar that depends on ordinary symbols: to ``sympy.solve``, ``limit``
+        and the like a function of these."""
+        return not self.shape and any(isinstance(leaf, Symbol) for leaf in self._leaves())
 
     def as_base_exp(self) -> tuple[Any, Any]:
         """The tensor of which this is a power entry by entry, and the exponent, a number."""
@@ -349,24 +349,9 @@ class TensorExpr(Expr):
         """Never: a sign stays where it is."""
         return False
 
-    def expand(self, deep: bool = True, modulus: Any = None, **hints: Any) -> TensorExpr:
-        """The expression itself: tensor expressions are atoms to ``sympy.expand``."""
-        return self
-
     def doit(self, **hints: Any) -> TensorExpr:
         """The expression itself: nothing in it is unevaluated."""
         return self
-
-    def _eval_nseries(self, x: Any, n: Any, logx: Any, cdir: Any = 0) -> TensorExpr:
-        if x in self._leaves():
-            raise UnsupportedError(
-                f"no series in {x} through {type(self).__name__}: a tensor expression is opaque "
-                f"to sympy.series; expand in a symbol that occurs outside of it"
-            )
-        return self
-
-    def _eval_as_leading_term(self, x: Any, logx: Any = None, cdir: Any = 0) -> TensorExpr:
-        return self._eval_nseries(x, None, logx)
 
     # --- substitution
 

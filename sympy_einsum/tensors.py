@@ -102,6 +102,12 @@ class TensorSymbol(TensorExpr, AtomicExpr):
         return (0, self.data[0], self._digest)
 
     @property
+    def is_positive(self) -> bool | None:
+        """Whether all entries are declared so; of a scalar None if not. Stock routines put positive
+        scalars in the place of symbols of which nothing is known."""
+        return "positive" in self.data[2] or (False if self.shape else None)
+
+    @property
     def args(self) -> tuple[Any, ...]:
         """Empty, as for every symbol of SymPy."""
         return ()

@@ -47,6 +47,7 @@ LAYERS = [
     "rules",
     "simplify",
     "differentiation",
+    "expansion",
     "explicit",
     "convert.trees",
     "convert.matrices",

@@ -159,8 +159,9 @@ def _shown(node: TensorExpr, printer: Any, output: type[Renderer]) -> Any:
 
 
 def _latex(self: Any, printer: Any, *args: Any, exp: Any = None, **kwargs: Any) -> str:
-    text = _shown(self, printer, LatexRenderer)
-    return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
+    if exp is not None:  # the base of a power
+        return f"{printer.parenthesize(self, PRECEDENCE['Pow'])}^{{{exp}}}"
+    return _shown(self, printer, LatexRenderer)
 
 
 def _pretty(self: Any, printer: Any, *args: Any) -> prettyForm:

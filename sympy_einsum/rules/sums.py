@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from math import comb, prod
 from typing import Any
 
-from sympy import S, expand
+from sympy import Add, Mul, S, expand
 
 from ..cost_model import cost
-from ..einsum import TensorAdd, View, contract, scalar_product, scale, split_coefficient, tensor_sum
+from ..einsum import (
+    Einsum,
+    TensorAdd,
+    View,
+    contract,
+    scalar_product,
+    scale,
+    split_coefficient,
+    tensor_sum,
+)
 from ..elementwise import apply_body, slot
 from ..functions import sigmoid
-from ..products import Product, distributed, frontier, like_terms, opened
+from ..nodes import TensorExpr
+from ..products import Product, distributed, frontier, is_tensor, like_terms, opened
 
 # Longer sums aren't searched for common factors.
 MAX_TERMS = 16
@@ -152,26 +163,44 @@ def factor(node: Any, closed: Collection[Any]) -> Any:
     """A factor that several terms have in common, pulled out where that is cheaper."""
     if len(node.operands) > MAX_TERMS:
         return None
-    terms = [_with_common_output(opened(term, closed)) for term in node.operands]
+    given = frontier([opened(term, closed) for term in node.operands])
+    prices = [(cost([new], given), new) for new in factorings(node.operands, closed)]
+    best = min(prices, key=lambda pair: pair[0], default=None)
+    return None if best is None or best[0] >= cost([node], given) else best[1]
+
+
+def factorings(operands: Sequence[Any], closed: Collection[Any] = ()) -> Iterator[Any]:
+    """Sums of tensors of one shape, or of scalars, with a factor that several have in common pulled
+    out, that of the most terms first."""
+    terms = [_with_common_output(_as_product(term, closed)) for term in operands]
     seen = Counter(operand for term in terms for operand in set(term.operands))
-    if not any(count > 1 for count in seen.values()):
-        return None
     places: dict[Any, list[tuple[int, int]]] = {}
     for t, term in enumerate(terms):
         for k, operand in enumerate(term.operands):
             if seen[operand] > 1 and len(term.operands) > 1:
                 places.setdefault(_place(operand, term, k), []).append((t, k))
-    given = frontier(terms)
-    best, lowest = None, cost([node], given)
     ranked = sorted(places.values(), key=lambda found: -len({t for t, _ in found}))
     for found in ranked[:MAX_CANDIDATES]:
         chosen = dict(reversed(found))  # one place in each term
-        if len(chosen) < 2:
-            continue
-        factored = _pulled_out(terms, chosen, node)
-        if factored is not None and cost([factored], given) < lowest:
-            best, lowest = factored, cost([factored], given)
-    return best
+        factored = _pulled_out(terms, chosen, operands) if len(chosen) > 1 else None
+        if factored is not None:
+            yield factored
+
+
+def _total(terms: Sequence[Any]) -> Any:
+    return tensor_sum(terms) if is_tensor(terms[0]) else Add(*terms)
+
+
+def _as_product(term: Any, closed: Collection[Any]) -> Product:
+    """A term as a product; in a stock one the first scalar product of tensors is opened."""
+    if isinstance(term, TensorExpr):
+        return opened(term, closed)
+    factors = Mul.make_args(term)
+    core = next((f for f in factors if isinstance(f, Einsum) and any(f.subscripts)), None)
+    if core is None:
+        return Product((term,), (), (), (), {})
+    rest = tuple(factor for factor in factors if factor is not core)
+    return replace(opened(core, closed), scalars=rest)
 
 
 def _with_common_output(product: Product) -> Product:
@@ -199,7 +228,7 @@ def _place(operand: Any, term: Product, k: int) -> Any:
     return operand, tuple(labels), term.output
 
 
-def _pulled_out(terms: Sequence[Product], chosen: dict[int, int], node: Any) -> Any:
+def _pulled_out(terms: Sequence[Product], chosen: dict[int, int], operands: Sequence[Any]) -> Any:
     """The sum with a common factor in front of the sum of what the chosen terms have besides."""
     rests = []
     axes: tuple[int, ...] = ()
@@ -238,5 +267,4 @@ def _pulled_out(terms: Sequence[Product], chosen: dict[int, int], node: Any) -> 
         term.output,
         {i: n for i, n in term.lengths.items() if i in used},
     )
-    kept = [operand for t, operand in enumerate(node.operands) if t not in chosen]
-    return tensor_sum([factored, *kept]) if kept else factored
+    return _total([factored, *(o for t, o in enumerate(operands) if t not in chosen)])
