@@ -79,6 +79,9 @@ class relu(_StableFunction):
             return x
         return S.Zero if x.is_nonpositive else None
 
+    def _eval_is_extended_nonnegative(self) -> Any:
+        return self.args[0].is_extended_real
+
     def fdiff(self, argindex: int = 1) -> Expr:
         """relu' = relu(sign(x)) [L, table 4.1]."""
         return relu(sign(self.args[0]))
@@ -101,6 +104,9 @@ class sigmoid(_StableFunction):
     def eval(cls, x: Expr) -> Any:
         """Known values."""
         return S.Half if x.is_zero else None
+
+    def _eval_is_extended_positive(self) -> Any:
+        return self.args[0].is_extended_real
 
     def fdiff(self, argindex: int = 1) -> Expr:
         """sigmoid' = sigmoid (1 - sigmoid)."""
@@ -125,6 +131,9 @@ class softplus(_StableFunction):
     def eval(cls, x: Expr) -> Any:
         """Known values."""
         return log(2) if x.is_zero else None
+
+    def _eval_is_extended_positive(self) -> Any:
+        return self.args[0].is_extended_real
 
     def fdiff(self, argindex: int = 1) -> Expr:
         """softplus' = sigmoid."""

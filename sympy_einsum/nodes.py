@@ -353,6 +353,20 @@ class TensorExpr(Expr):
         """The expression itself: nothing in it is unevaluated."""
         return self
 
+    # SymPy asks for the signs of scalars; properties.py knows them.
+
+    def _is_nonnegative(self) -> bool | None:
+        return None
+
+    def _is_positive(self) -> bool | None:
+        return None
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return self._is_nonnegative()
+
+    def _eval_is_positive(self) -> bool | None:
+        return self._is_positive()
+
     # --- substitution
 
     def xreplace(self, rule: Any) -> Any:

@@ -11,7 +11,8 @@ from sympy import S
 from ..einsum import Delta
 from ..linalg import Adj, Inv, det, inv
 from ..products import Product, factors_of, opened
-from .matrices import matrix_product, square_factors, transposed
+from ..properties import transposed
+from .matrices import matrix_product, square_factors
 
 
 def cancel_inverse(node: Any, closed: Collection[Any]) -> Any:

@@ -22,14 +22,10 @@ from ..linalg import Inv
 from ..linalg import det as det_of
 from ..linalg import inv as inverse_of
 from ..linalg import logdet as logdet_of
+from ..properties import transposed
 
 # Cofactors of a higher order have too many terms to be written out.
 MAX_COFACTORS = 3
-
-
-def transposed(matrix: Any) -> Any:
-    """The transpose of a matrix."""
-    return contract((matrix,), ((0, 1),), (1, 0), dict(enumerate(matrix.shape)))
 
 
 def _multiple(matrix: Any) -> tuple[Any, Any, bool] | None:

@@ -6,37 +6,11 @@ from collections.abc import Collection
 from itertools import product as combinations
 from typing import Any
 
-from ..einsum import Einsum, TensorAdd, View, contract
-from ..elementwise import Elementwise
-from ..linalg import Adj, Inv
-from ..products import is_tensor
-from ..tensors import TensorSymbol
-from .matrices import transposed
+from ..einsum import Einsum, View, contract
+from ..properties import is_symmetric
 
 # Symmetric operands can be turned round; beyond this many they stay as they are.
 MAX_SYMMETRIC = 4
-
-
-def is_symmetric(node: Any) -> bool:
-    """Whether a matrix is known to be its own transpose."""
-    if not isinstance(node, (TensorSymbol, Inv, Adj, Elementwise, TensorAdd, Einsum)):
-        return False
-    if node.order != 2:
-        return False
-    if isinstance(node, TensorSymbol):
-        return bool({"symmetric", "diagonal", "psd"} & set(node.data[2]))
-    if isinstance(node, (Inv, Adj)):
-        return is_symmetric(node.operands[0])
-    if isinstance(node, Elementwise):
-        return all(is_symmetric(o) for o in node.operands if is_tensor(o))
-    if node.shape[0] != node.shape[1]:
-        return False
-    if contract((node,), ((0, 1),), (1, 0), dict(enumerate(node.shape))) is node:
-        return True
-    if isinstance(node, TensorAdd):
-        turned = {transposed(term) for term in node.operands if not is_symmetric(term)}
-        return turned.issubset(node.operands)
-    return isinstance(node, View) and node.core is not None and is_symmetric(node.core)
 
 
 def transpose_symmetric(node: Any, closed: Collection[Any]) -> Any:
