@@ -56,13 +56,13 @@ NONNEGATIVE = [
     se.relu(x),
     se.einsum("i->ii", y),
     x**2 * w.sum(),
-    y[1:],
 ]
 POSITIVE = [
     y,
     se.exp(x).sum(),
     y.sum(),
     y[0],
+    y[1:],
     y[1:].sum() + 1,
     se.softmax(x),
     se.softplus(x),
