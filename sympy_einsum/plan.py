@@ -1,14 +1,14 @@
 """From expressions to a straight-line program: a list of instructions over array primitives.
 
-May import: all node types, traversal, instructions, pairwise; knows nothing of source text. Every
-node becomes one or a few instructions, each distinct node once, so shared subexpressions are
-computed once. Deltas and ones are written into place, never multiplied.
+May import: all node types, traversal, factoring, instructions, pairwise; knows nothing of source
+text. Every node becomes one or a few instructions, each distinct node once, so that what is shared
+is computed once. Deltas and ones are written into place, never multiplied.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from sympy import Expr, Mul, S, Symbol, exp, log, sign
@@ -17,6 +17,7 @@ from .contraction import nominal_length
 from .einsum import Einsum, TensorAdd, View, split_coefficient, written_out
 from .elementwise import Elementwise, apply_body, slot, substitute_stock
 from .errors import UnsupportedError
+from .factoring import common_factor
 from .indices import index_letter
 from .instructions import Instruction, Plan, origin, result_shape, without_dead_code
 from .linalg import Adj, Cofactors, Det, Inv, LogDet, determinants_in
@@ -34,6 +35,10 @@ MAX_MERGED = 12
 MAX_SOLVES = 2
 # Intermediate products of more operands aren't looked for in other products.
 MAX_REMEMBERED = 8
+# A sum of more terms is a running total.
+MAX_SUMMANDS = 16
+# What is computed for one term of it may be nested so deep.
+MAX_TERM_DEPTH = 50
 # Python's parser limits nesting, and a sum nests as often as it has terms; deeper and longer scalar
 # expressions are cut into instructions.
 MAX_SCALAR_DEPTH = 12
@@ -86,6 +91,7 @@ class _Builder(Program):
         self._uses = Counter(child for node in order for child in children(node))
         self._uses.update(exprs)
         self._solved = self._only_multiplied(order)
+        self._put_off = self._in_one_term(order)
         results: dict[Any, int] = {}
         seen: set[Any] = set()
         for root in roots:
@@ -103,6 +109,22 @@ class _Builder(Program):
             if type(node) is Einsum:
                 found.update(operand for operand in node.operands if isinstance(operand, Inv))
         return {inverse for inverse, n in found.items() if n == self._uses[inverse] <= MAX_SOLVES}
+
+    def _in_one_term(self, order: Sequence[Any]) -> set[Any]:
+        """What only one term of a long sum needs: it is computed when that term is added."""
+        found: set[Any] = set()
+        sums = [node for node in order if isinstance(node, TensorAdd) and _is_long(node)]
+        pending = [(term, MAX_TERM_DEPTH) for node in sums for term in node.operands]
+        while pending:
+            node, depth = pending.pop()
+            inner = getattr(node, "operands", ())
+            # A sum that isn't a term itself would be nested in this one, and others in that.
+            long = isinstance(node, TensorAdd) and _is_long(node)
+            nested = long and depth < MAX_TERM_DEPTH
+            if inner and depth and not nested and self._uses[node] == 1 and node not in found:
+                found.add(node)
+                pending += [(child, depth - 1) for child in (() if long else inner)]
+        return found
 
     # --- emitting
 
@@ -220,7 +242,7 @@ class _Builder(Program):
     def _lower(self, node: Any) -> None:
         if not isinstance(node, TensorExpr):
             self._scalar(node)
-        elif not self._can_wait(node) and node not in self._solved:
+        elif not self._can_wait(node) and node not in self._solved and node not in self._put_off:
             self.value(node)
 
     def _can_wait(self, node: Any) -> bool:
@@ -386,7 +408,7 @@ class _Builder(Program):
         """Dense terms are added; terms on a diagonal are then added into place."""
         dense: list[Any] = []
         structured: list[Any] = []
-        for term in node.operands:
+        for term in self._terms(node):
             on_diagonal = isinstance(term, View) and len(set(term.output)) < term.order
             (structured if on_diagonal else dense).append(term)
         if not dense:
@@ -395,31 +417,11 @@ class _Builder(Program):
             for term, value in zip(structured, values, strict=True):
                 self._write(total, value, term, add=True)
             return total
-        inputs, signs = [], []
-        # What is constant along axes is stretched by the sum, if something gives that its shape.
-        narrow = [isinstance(term, View) and _is_stretched(term) for term in dense]
-        if all(narrow):
-            narrow[0] = False
-        for term, stretched in zip(dense, narrow, strict=True):
-            coefficient, core = split_coefficient(term)
-            sign = 1
-            if coefficient is S.NegativeOne:
-                sign, term = -1, core
-            inputs.append(self._narrow(term) if stretched else self.value(term))
-            signs.append(sign)
-        if len(dense) == 2 and signs[0] == signs[1] == 1 and not structured:
-            for one, other in (inputs, inputs[::-1]):
-                if self.untransposed(other) == (one, (1, 0)):
-                    return self.emit("add_transposed", one)
-        factored = None if structured else self._common_factor(inputs, signs)
-        if factored is not None:
-            return factored
-        if len(dense) > 1 or signs[0] < 0:
-            # Written to below, so it must not be shared with an equal sum elsewhere.
-            emit = self.emit_fresh if structured else self.emit
-            total = emit("add", *inputs, params=(tuple(signs),))
+        if len(dense) > MAX_SUMMANDS:
+            inputs: list[int] = []
+            total = self._running_total(dense)
         else:
-            total = inputs[0]
+            inputs, total = self._added(dense, bool(structured))
         if structured:
             values = [self._diagonal_value(term) for term in structured]
             owned = total not in inputs
@@ -427,6 +429,68 @@ class _Builder(Program):
             for term, value in zip(structured, values, strict=True):
                 self._write(total, value, term, add=True)
         return total
+
+    def _terms(self, node: TensorAdd) -> Iterator[Any]:
+        """The terms of a sum, with those of the sums that are needed for it only."""
+        pending = [node]
+        while pending:
+            for term in pending.pop().operands:
+                if isinstance(term, TensorAdd) and term in self._put_off:
+                    pending.append(term)
+                else:
+                    yield term
+
+    def _added(self, terms: Sequence[Any], fresh: bool) -> tuple[list[int], int]:
+        """The terms of a short sum, and their sum: a fresh array if it is written to afterwards."""
+        inputs, signs = [], []
+        # What is constant along axes is stretched by the sum, if something gives that its shape.
+        narrow = list(map(_is_stretched, terms))
+        if all(narrow):
+            narrow[0] = False
+        for term, stretched in zip(terms, narrow, strict=True):
+            sign, value = self._signed(term, stretched)
+            inputs.append(value)
+            signs.append(sign)
+        if fresh:
+            if len(terms) == 1 and signs[0] > 0:
+                return inputs, inputs[0]
+            # It must not be shared with an equal sum elsewhere.
+            return inputs, self.emit_fresh("add", *inputs, params=(tuple(signs),))
+        if len(terms) == 2 and signs[0] == signs[1] == 1:
+            for one, other in (inputs, inputs[::-1]):
+                if self.untransposed(other) == (one, (1, 0)):
+                    return inputs, self.emit("add_transposed", one)
+        factored = self._common_factor(inputs, signs)
+        if factored is not None:
+            return inputs, factored
+        if len(terms) == 1 and signs[0] > 0:
+            return inputs, inputs[0]
+        return inputs, self.emit("add", *inputs, params=(tuple(signs),))
+
+    def _running_total(self, terms: list[Any]) -> int:
+        """A long sum, term by term, so that none outlives the next; what is a factor of all of
+        them is multiplied once."""
+        found = common_factor(terms)
+        if found is not None:
+            factor, rest = found
+            total = self.value(tensor_sum(rest))
+            value = self.value(factor)
+            tensor = bool(self.instructions[value].shape)
+            return self.emit("multiply", value, total) if tensor else self.scaled(value, total)
+        terms = sorted(terms, key=_is_stretched)
+        sign, total = self._signed(terms[0], False)
+        for term in terms[1:]:
+            second, value = self._signed(term, _is_stretched(term))
+            total = self.emit("add", total, value, params=((sign, second),))
+            sign = 1
+        return total
+
+    def _signed(self, term: Any, stretched: bool) -> tuple[int, int]:
+        """The sign of a term of a sum, and the value behind it."""
+        coefficient, core = split_coefficient(term)
+        negative = coefficient is S.NegativeOne
+        term = core if negative else term
+        return (-1 if negative else 1), self._narrow(term) if stretched else self.value(term)
 
     def _narrow(self, term: View) -> int:
         """A term without the axes along which it is constant."""
@@ -563,6 +627,14 @@ class _Builder(Program):
         return Factor(self.emit("cut", factor.value, params=(place, entry)), labels)
 
 
-def _is_stretched(term: View) -> bool:
+def _is_long(total: TensorAdd) -> bool:
+    """Whether a sum has many terms; those that are sums have."""
+    terms = total.operands
+    return len(terms) > MAX_SUMMANDS or any(isinstance(term, TensorAdd) for term in terms)
+
+
+def _is_stretched(term: Any) -> bool:
     """Whether a term of a sum is constant along some axes, or everywhere."""
+    if not isinstance(term, View):
+        return False
     return term.is_constant_fill or bool(set(term.output) - set(term.subscripts[-1]))

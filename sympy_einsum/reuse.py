@@ -17,6 +17,8 @@ OWNING = {"add", "multiply", "elementwise", "dot", "matmul", "einsum", "inv", "s
 OWNING |= {"weighted_gram", "add_transposed", "softmax"}
 # Their results cost much more than an array to scale them into.
 PRODUCTS = {"dot", "matmul", "inv", "solve", "weighted_gram"}
+# So many sums one on the other are a running total.
+RUNNING = 4
 # Views with an entry for each entry of what they are a view of.
 WHOLE = {"transpose", "reshape"}
 
@@ -24,12 +26,16 @@ WHOLE = {"transpose", "reshape"}
 def overwritten(plan: Plan) -> dict[int, int]:
     """For each instruction that can work in place, the place of the operand to be overwritten.
 
-    Only arrays of two axes and more: for vectors it doesn't pay.
+    Only arrays of two axes and more: for vectors it doesn't pay, but in a running total.
     """
     last = _last_uses(plan)
     found: dict[int, int] = {}
+    added = [0] * len(plan.instructions)
     for number, (op, inputs, params, shape) in enumerate(plan.instructions):
-        if not _works_in_place(op, inputs, params) or len(shape) < 2:
+        added[number] = 1 + added[inputs[0]] if op == "add" else 0
+        if not _works_in_place(op, inputs, params):
+            continue
+        if len(shape) < 2 and (not shape or added[number] < RUNNING):
             continue
         origins = [origin(plan.instructions, k) for k in inputs]
         scaled = any(not plan.instructions[k].shape for k in inputs)

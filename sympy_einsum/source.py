@@ -419,6 +419,10 @@ def with_fewer_names(steps: Sequence[Step], results: Sequence[str]) -> tuple[lis
         # The largest array is the first to go.
         free += [image[name] for name in sorted(dying, key=lambda name: (orders[name], name))]
         if target:
+            over = _OUT.search(text)
+            if over is not None and over[1] in free:
+                free.remove(over[1])
+                free.append(over[1])
             count += not (shape and free)
             image[target] = free.pop() if shape and free else f"t{count}"
             target = image[target]
@@ -427,6 +431,7 @@ def with_fewer_names(steps: Sequence[Step], results: Sequence[str]) -> tuple[lis
 
 
 _NAME = re.compile(r"\bt\d+\b")
+_OUT = re.compile(r"\bout=(t\d+)\b")
 
 
 class Body(NamedTuple):

@@ -81,6 +81,7 @@ LAYERS = [
     "printing.code",
     "printing",
     "drawing",
+    "factoring",
     "instructions",
     "reuse",
     "fusion",

@@ -49,6 +49,14 @@ class TorchBackend(Backend):
         },
     }
     support: ClassVar = {
+        "promoted": '''
+def promoted(*arrays):
+    """The type that holds the entries of some tensors."""
+    kind = arrays[0].dtype
+    for array in arrays[1:]:
+        kind = torch.promote_types(kind, array.dtype)
+    return kind
+''',
         "together": '''
 def together(a, b, floating=False):
     """Two tensors or numbers as tensors of one type, as NumPy takes them."""
@@ -143,9 +151,7 @@ def softmax(x, axes):
             return "dtype"
         if not arrays:
             return f"{scalars[0]}.dtype" if scalars[0] != "0.0" else "torch.get_default_dtype()"
-        text = f"{arrays[0]}.dtype"
-        for other in arrays[1:]:
-            text = f"torch.promote_types({text}, {other}.dtype)"
+        text = f"{arrays[0]}.dtype" if len(arrays) == 1 else f"promoted({', '.join(arrays)})"
         if "0.0" in scalars and len(arrays) == 1:
             return f"torch.result_type({arrays[0]}, 0.0)"
         if "0.0" in scalars:
