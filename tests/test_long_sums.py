@@ -47,7 +47,7 @@ def test_many_terms(term, value, factor):
 
 
 BACKENDS = ["numpy", *[name for name in ("jax", "torch", "dask") if importlib.util.find_spec(name)]]
-FEW = 200
+FEW = 90
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -128,7 +128,7 @@ def test_types_are_promoted_as_in_a_plain_sum(kinds):
 def test_a_short_sum_is_one_expression():
     few = vectors[:5]
     function = se.lambdify(few, sum(few[1:], few[0]))
-    assert "    return v0 + v1 + v2 + v3 + v4\n" in function.source
+    assert " v0 + v1 + v2 + v3 + v4 " in function.source
 
 
 def test_long_sums_inside_terms_of_long_sums():
