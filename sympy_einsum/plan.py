@@ -14,7 +14,7 @@ from typing import Any
 from sympy import Expr, Mul, S, Symbol, exp, log, sign
 
 from .contraction import nominal_length
-from .einsum import Einsum, TensorAdd, View, split_coefficient, written_out
+from .einsum import Einsum, TensorAdd, View, split_coefficient, written_out, tensor_sum
 from .elementwise import Elementwise, apply_body, slot, substitute_stock
 from .errors import UnsupportedError
 from .factoring import common_factor
@@ -418,8 +418,8 @@ class _Builder(Program):
                 self._write(total, value, term, add=True)
             return total
         if len(dense) > MAX_SUMMANDS:
-            inputs: list[int] = []
             total = self._running_total(dense)
+            inputs = [total]  # an equal sum elsewhere may be the same
         else:
             inputs, total = self._added(dense, bool(structured))
         if structured:

@@ -112,6 +112,17 @@ def test_what_others_need_too_is_computed_once():
     assert function.source.count("np.exp") == 40
 
 
+def test_a_sum_with_a_diagonal_leaves_the_same_sum_without_it_alone():
+    matrices = [se.TensorSymbol(f"M{j}", (n, n)) for j in range(30)]
+    total = sum(matrices[1:], matrices[0])
+    values = rng.standard_normal((30, 3, 3))
+    function = se.lambdify([x, *matrices], [total + se.einsum("i->ii", x), total.T @ x, total])
+    first, second, third = function(POINT, *values)
+    np.testing.assert_allclose(third, values.sum(0))
+    np.testing.assert_allclose(second, values.sum(0).T @ POINT)
+    np.testing.assert_allclose(first, values.sum(0) + np.diag(POINT))
+
+
 @pytest.mark.parametrize("kinds", [(int, float), (np.float32, np.float64), (np.float32,), (int,)])
 def test_types_are_promoted_as_in_a_plain_sum(kinds):
     few = vectors[:60]
