@@ -14,7 +14,7 @@ from typing import Any
 from sympy import Expr, Mul, S, Symbol, exp, log, sign
 
 from .contraction import nominal_length
-from .einsum import Einsum, TensorAdd, View, split_coefficient, written_out, tensor_sum
+from .einsum import Einsum, TensorAdd, View, split_coefficient, tensor_sum, written_out
 from .elementwise import Elementwise, apply_body, slot, substitute_stock
 from .errors import UnsupportedError
 from .factoring import common_factor
