@@ -230,3 +230,48 @@ def test_numpy_functions_of_derived_scalars():
     assert np.arctan2(1 + f, t) == sympy.atan2(1 + f, t)
     with pytest.raises(TypeError, match="no callable sqrt method"):
         np.sqrt(1 + t)
+
+
+# --- axis lengths in stock lambdify ---------------------------------------------------------------
+
+ARRAY = np.arange(6.0).reshape(2, 3)
+LAMBDIFIED = {
+    "ones": ([A], se.Ones(n, m), ARRAY, np.ones((3, 2))),
+    "zeros": ([A], se.Zeros(n, m) + 1, ARRAY, np.ones((3, 2))),
+    "delta": ([A], se.Delta(m, n).sum(axis=(2, 3)), ARRAY, np.ones((2, 3))),
+    "scaled delta": ([A], sympy.sqrt(m) * se.Delta(n), ARRAY, np.sqrt(2) * np.eye(3)),
+    "sum of ones": ([A], A + se.Ones(m, n), ARRAY, ARRAY + 1),
+    "derivative": ([A], se.diff(A.T, A).sum(axis=(0, 1)), ARRAY, np.ones((2, 3))),
+    "mean": ([A], A.mean(), ARRAY, 2.5),
+    "mean and more": ([A], 1 + sin(A.mean()) * m, ARRAY, 1 + 2 * np.sin(2.5)),
+    "several": ([A], [A.mean(), n * A.sum()], ARRAY, [2.5, 45.0]),
+    "matrix": ([A], sympy.Matrix([A.mean(), m]), ARRAY, [[2.5], [2.0]]),
+    "choice": ([A], Piecewise((A.mean(), A.sum() > n), (0, True)), ARRAY, 2.5),
+    "longer": ([A], se.Ones(n + 1), ARRAY, np.ones(4)),
+    "function of a length": ([A], sin(n) * se.Ones(n), ARRAY, np.full(3, np.sin(3))),
+}
+
+
+@pytest.mark.parametrize("name", LAMBDIFIED)
+def test_stock_lambdify_reads_lengths_from_its_arguments(name):
+    arguments, e, array, expected = LAMBDIFIED[name]
+    result = sympy.lambdify(arguments, e, "scipy")(array)
+    assert np.shape(result) == np.shape(expected)
+    assert_close(np.asarray(result, dtype=float), expected)
+
+
+def test_stock_lambdify_takes_lengths_as_arguments():
+    assert_close(sympy.lambdify([t, n], t * se.Ones(n))(2.0, 3), np.full(3, 2.0))
+    assert_close(sympy.lambdify([A, n], A.mean())(ARRAY, 3), 2.5)
+    assert_close(sympy.lambdify((A, (t, x)), t * (A @ x).mean())(ARRAY, (2, ARRAY[0])), 19.0)
+    shared = A.mean() + A.mean() ** 2 + sin(A.mean())
+    assert_close(sympy.lambdify([A], shared, cse=True)(ARRAY), 2.5 + 6.25 + np.sin(2.5))
+
+
+def test_lengths_that_no_argument_has():
+    for arguments, e in (([t], t * se.Ones(n)), ([x], se.Ones(m) * x.sum())):
+        with pytest.raises(se.TensorError, match="axis length"):
+            sympy.lambdify(arguments, e)
+    clash = se.TensorSymbol("m", (n, m))
+    with pytest.raises(se.UnsupportedError, match="name"):
+        sympy.lambdify([clash], clash.mean())
