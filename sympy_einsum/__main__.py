@@ -19,11 +19,15 @@ from .differentiation import diff
 from .errors import TensorError
 from .lambdify import lambdify
 from .matrixcalculus.declarations import read_declarations
+from .nodes import TensorExpr
 from .operations import shape_of
 from .parsing import parse_with_variables
+from .traversal import children, postorder
 from .verification import check_derivative
 
 MAX_ORDER = 10
+# Derivatives of more operations aren't printed.
+MAX_WRITTEN = 30_000
 _EPILOG = """\
 Capital letters are matrices, a to g scalars, h to z vectors (columns; x' is a row), by the first
 letter of a name. Operators: + - * / ^ .* ./ .^ and ' for the transpose. Functions: sum, norm1,
@@ -86,8 +90,14 @@ def make_report(arguments: argparse.Namespace) -> Report:
         known = f"its variables are {', '.join(variables)}" if variables else "it has no variables"
         raise TensorError(f"{arguments.wrt!r} is no variable of the expression; {known}")
     x = variables[arguments.wrt]
-    lower = diff(expr, x, arguments.order - 1) if arguments.order > 1 else expr
-    derivative = diff(lower, x)
+    lower, derivative = expr, expr
+    for order in range(1, arguments.order + 1):
+        lower, derivative = derivative, diff(derivative, x)
+        if _written_nodes(derivative) > MAX_WRITTEN:
+            raise TensorError(
+                f"the derivative of order {order} has more than {MAX_WRITTEN} operations to be "
+                "written; ask for a lower order"
+            )
     unbound = _unbound_lengths([derivative], variables.values())
     function = lambdify([*variables.values(), *unbound], derivative)
     return Report(
@@ -101,6 +111,19 @@ def make_report(arguments: argparse.Namespace) -> Report:
         code=function.source,
         check=_check(lower, x, derivative) if arguments.check else None,
     )
+
+
+def _written_nodes(expr: Any) -> int:
+    """How many nodes a printer meets at most: each tensor once, but SymPy's scalars wherever they
+    occur."""
+    size: dict[Any, int] = {}
+    tensors = 0
+    for node in postorder([expr]):
+        size[node] = 1 + sum(size[child] for child in children(node))
+        if isinstance(node, TensorExpr):
+            tensors += size[node]
+            size[node] = 1
+    return tensors + size[expr]
 
 
 def _strings(shape: Sequence[Expr]) -> list[str]:

@@ -24,7 +24,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from .einsum import Ones, TensorAdd, View, contract, scale, split_coefficient
 from .errors import ShapeError, TensorError, UnsupportedError
-from .functions import derivative, sigmoid, softplus
+from .functions import derivative, folded, sigmoid, softplus
 from .lengths import Shape, same_length
 from .nodes import TensorExpr
 from .ordering import sort_key
@@ -150,11 +150,11 @@ def apply_body(body: Any, operands: Sequence[Any]) -> Any:
     values = {slot(k): _fill_value(operands[k]) for k in _slot_numbers(body)}
     literals = {s: v for s, v in values.items() if not isinstance(v, TensorExpr) and v.is_number}
     if literals:
-        folded = body.xreplace(literals)
-        if folded.is_finite is False or folded.has(S.NaN, S.ComplexInfinity):
+        known = folded(body, literals)
+        if known.is_finite is False or known.has(S.NaN, S.ComplexInfinity):
             # A pole at a constant: left to the numbers, which say inf or nan.
             return Elementwise._intern(tuple(operands), (body,), shape or ())
-        body = folded
+        body = known
     if len(values) > 1:
         body = _of_common_tensors(body, values)
     places: dict[Any, list[int]] = {}

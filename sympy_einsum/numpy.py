@@ -31,7 +31,7 @@ from . import operations as ops
 from .conditions import choose, compare, logical
 from .elementwise import as_operand, elementwise
 from .errors import TensorError, UnsupportedError
-from .functions import logaddexp, sigmoid, softplus
+from .functions import exact_power, logaddexp, sigmoid, softplus
 from .lengths import as_shape
 from .linalg import det as _det
 from .linalg import inv as _inv
@@ -54,7 +54,7 @@ def _xlogy(a: Any, b: Any) -> Any:
 
 _UFUNCS: dict[str, Callable[..., Any]] = {
     "exp": sympy.exp,
-    "exp2": lambda x: 2**x,
+    "exp2": lambda x: exact_power(2, x),
     "expm1": lambda x: sympy.exp(x) - 1,
     "log": sympy.log,
     "log2": lambda x: sympy.log(x) / sympy.log(2),

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from sympy import Add, Expr, Integer, Mul, Pow, S
+from sympy import Add, Expr, Integer, Mul, S
 from sympy.core.relational import Relational
 
 from .conditions import choose
@@ -27,6 +27,7 @@ from .elementwise import (
     stretch,
 )
 from .errors import ShapeError, TensorError, UnsupportedError
+from .functions import exact_power
 from .indices import EllipsisAxis, parse_subscripts, resolve_labels
 from .lengths import Shape, as_scalar, as_shape, same_length
 from .linalg import inv
@@ -196,7 +197,7 @@ def power(base: Any, exponent: Any) -> Any:
     """The power entry by entry."""
     operands = [as_operand(base), as_operand(exponent)]
     if not any(order_of(o) for o in operands):
-        return Pow(*operands)
+        return exact_power(*operands)
     return apply_body(slot(0) ** slot(1), broadcast_together(operands))
 
 

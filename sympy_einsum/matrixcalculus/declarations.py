@@ -1,6 +1,6 @@
 """What the user knows of the variables before the text is read.
 
-May import: the package's errors and tensor symbols.
+May import: the package's errors and tensor symbols, reading.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from sympy import Expr, Integer, Symbol
 
 from ..errors import ParseError
 from ..tensors import ASSUMPTIONS, TensorSymbol
+from .reading import check_text
 
 
 class Declaration(NamedTuple):
@@ -46,6 +47,7 @@ def read_declarations(declarations: Any) -> dict[str, Declaration]:
     if declarations is None:
         return {}
     if isinstance(declarations, str):
+        check_text(declarations, "the declarations have")
         declarations = [part for part in declarations.split(";") if part.strip()]
     if isinstance(declarations, Mapping):
         return {_checked_name(k): _declared_as(k, value) for k, value in declarations.items()}
@@ -53,6 +55,7 @@ def read_declarations(declarations: Any) -> dict[str, Declaration]:
         raise ParseError(f"can't read the declaration {declarations!r}; {_FORM}")
     known: dict[str, Declaration] = {}
     for text in declarations:
+        check_text(text, "a declaration has")
         match = _DECLARATION.fullmatch(text) if isinstance(text, str) else None
         if match is None:
             raise ParseError(f"can't read the declaration {text!r}; {_FORM}")
@@ -78,6 +81,7 @@ def _declared_as(name: str, value: Any) -> Declaration:
         if len(shape) > 2:
             raise ParseError(f"{name!r} has order {len(shape)}; this language has at most order 2")
         return Declaration(list(KINDS)[len(shape)], tuple(shape), (), value)
+    check_text(value, f"the declaration of {name[:40]!r} has")
     match = _DECLARED_AS.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise ParseError(

@@ -85,12 +85,17 @@ def _parser() -> lark.Lark:
     )
 
 
+def check_text(text: Any, what: str) -> None:
+    """Refuse what is too long to be read."""
+    if isinstance(text, str) and len(text) > MAX_TEXT:
+        raise ParseError(f"{what} {len(text)} characters; at most {MAX_TEXT} are read")
+
+
 def read(text: str) -> Node:
     """The root node of a text; raises ParseError where the text leaves the grammar."""
     if not isinstance(text, str):
         raise ParseError(f"parse reads text, not {type(text).__name__}")
-    if len(text) > MAX_TEXT:
-        raise ParseError(f"the text has {len(text)} characters; at most {MAX_TEXT} are read")
+    check_text(text, "the text has")
     if not text.strip():
         raise ParseError("the text is empty; expected an expression such as x'*A*x")
     try:

@@ -27,7 +27,7 @@ from ..nodes import TensorExpr
 from ..products import is_tensor, opened
 from ..softmax import LogSumExp, Softmax
 from ..tensors import Selection, Unit, Zeros
-from ..traversal import postorder, transform
+from ..traversal import transform
 
 # Functions are looked for so many levels down, in pieces of so many operands.
 MAX_LEVELS = 4
@@ -69,6 +69,13 @@ TURNED: dict[Expr, Expr] = {1 + erf(_U): erfc(_U)}
 _FUNCTIONS = (exp, log, sigmoid, softplus, tanh, sinh, cosh, erf)
 
 
+# The forms of the tables have at most so many levels above their argument, so many operands of an
+# operation, and so many nodes besides the argument.
+MAX_FORM_DEPTH = 5
+MAX_FORM_WIDTH = 4
+MAX_FORM = 24
+
+
 class Match(NamedTuple):
     """A scalar expression as a numeric factor times a stable form of the tables, at ``argument``,
     which is a number times a part of the expression."""
@@ -91,10 +98,10 @@ class Match(NamedTuple):
 @lru_cache(maxsize=8192)
 def _matched(body: Expr, numeric: bool, turned: bool = False) -> Match | None:
     """The stable form of a scalar expression as a whole, if the tables have it."""
-    if not body.has(*_FUNCTIONS):
-        return None
     factor, rest = _without_factor(body)
     for number, part in _arguments(rest):
+        if not _is_form(rest, part):
+            continue
         key = rest.xreplace({part: _U / number})
         if key in NAMES or (numeric and key in NUMERIC):
             return Match(factor, NAMES.get(key) or NUMERIC[key], number, part)
@@ -115,10 +122,30 @@ def _without_factor(body: Expr) -> tuple[Expr, Expr]:
 
 def _arguments(body: Expr) -> list[tuple[Expr, Expr]]:
     """What the table's argument may stand for, a number and what it multiplies."""
-    parts = postorder([body])
+    parts = [body]
+    level: list[Any] = [body]
+    for _ in range(MAX_FORM_DEPTH):
+        level = [arg for part in level if len(part.args) <= MAX_FORM_WIDTH for arg in part.args]
+        parts += level
     found = [part.args[0].as_coeff_Mul() for part in parts if isinstance(part, _FUNCTIONS)]
+    if not found:
+        return []
     found += [(S.One, part) for part in parts if part.is_Symbol]
-    return list(dict.fromkeys((c, part) for c, part in found if not part.is_number))
+    return list(dict.fromkeys((c, part) for c, part in reversed(found) if not part.is_number))
+
+
+def _is_form(body: Expr, part: Expr) -> bool:
+    """Whether little and only numbers are left of an expression without a part of it."""
+    pending: list[Any] = [body]
+    for _ in range(MAX_FORM):
+        if not pending:
+            return True
+        node = pending.pop()
+        if node != part:
+            if node.is_Symbol or not isinstance(node, Expr):
+                return False
+            pending += node.args
+    return False
 
 
 # --- a node and what it is made of as one scalar function ----------------------------------------
