@@ -1,9 +1,10 @@
 """The table of scalar functions: what SymPy lacks or spells badly. One row per function.
 
-May import: errors. A function that isn't here needs no row: SymPy differentiates it and prints
-its numerical code. A row says how the function is spelled numerically (``np.`` and ``special.``
-are replaced by the backend's namespaces; ``{0}``, ``{1}`` are the arguments) and, where SymPy's
-derivative is missing or not of this world (DiracDelta, Heaviside), the derivative by each argument.
+May import: errors, piecewise, special_functions. A function that isn't here needs no row: SymPy
+differentiates it and prints its numerical code. A row says how the function is spelled numerically
+(``np.`` and ``special.`` are replaced by the backend's namespaces; ``{0}``, ``{1}`` are the
+arguments, ``{all}`` all of them) and, where SymPy's derivative is missing, not of this world
+(DiracDelta, Heaviside) or not right everywhere, the derivative by each argument.
 
 Conventions at kinks, as in [L, table 4.1] and the machine-learning frameworks: abs'(0) = 0,
 sign' = 0, relu'(0) = 0; where the arguments of Max or Min tie, each of two shares one half.
@@ -29,6 +30,8 @@ from sympy import (
     Expr,
     Function,
     Heaviside,
+    KroneckerDelta,
+    LambertW,
     Max,
     Min,
     Mul,
@@ -38,33 +41,22 @@ from sympy import (
     SingularityFunction,
     Subs,
     Symbol,
+    csch,
     exp,
+    jn,
     log,
     sign,
+    sinc,
     sympify,
 )
 
 from .errors import TensorError, UnsupportedError
+from .piecewise import piecewise_derivative
+from .special_functions import WholeFunction, powlog, spherical_in, step
 from .traversal import postorder
 
 
-class _StableFunction(Function):
-    """A scalar function kept whole, so that it can be evaluated without overflow."""
-
-    def _eval_evalf(self, prec: int) -> Any:
-        return self.rewrite(exp)._eval_evalf(prec)
-
-    def _eval_is_extended_real(self) -> Any:
-        return True if all(arg.is_extended_real for arg in self.args) else None
-
-    def _numpycode(self, printer: Any, *args: Any) -> str:
-        from_row = TABLE[type(self)].numeric
-        assert from_row is not None
-        text = from_row.format(*map(printer._print, self.args))
-        return f"({text.replace('np.', 'numpy.').replace('special.', 'scipy.special.')})"
-
-
-class relu(_StableFunction):
+class relu(WholeFunction):
     """The rectifier max(x, 0), with the derivative 0 at 0.
 
     >>> import sympy_einsum as se
@@ -73,6 +65,7 @@ class relu(_StableFunction):
     """
 
     nargs = 1
+    numeric = "np.maximum({0}, 0)"
 
     @classmethod
     def eval(cls, x: Expr) -> Any:
@@ -85,14 +78,14 @@ class relu(_StableFunction):
         return self.args[0].is_extended_real
 
     def fdiff(self, argindex: int = 1) -> Expr:
-        """relu' = relu(sign(x)) [L, table 4.1]."""
-        return relu(sign(self.args[0]))
+        """relu' = [x > 0], which is relu(sign(x)) of [L, table 4.1]."""
+        return step(self.args[0])
 
     def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
         return Max(x, 0)
 
 
-class sigmoid(_StableFunction):
+class sigmoid(WholeFunction):
     """The logistic function 1 / (1 + exp(-x)).
 
     >>> import sympy_einsum as se
@@ -101,6 +94,7 @@ class sigmoid(_StableFunction):
     """
 
     nargs = 1
+    numeric = "np.exp(-np.logaddexp(0, -({0})))"
 
     @classmethod
     def eval(cls, x: Expr) -> Any:
@@ -118,7 +112,7 @@ class sigmoid(_StableFunction):
         return 1 / (1 + exp(-x))
 
 
-class softplus(_StableFunction):
+class softplus(WholeFunction):
     """The smooth rectifier log(1 + exp(x)).
 
     >>> import sympy_einsum as se
@@ -128,6 +122,7 @@ class softplus(_StableFunction):
     """
 
     nargs = 1
+    numeric = "np.logaddexp({0}, 0)"
 
     @classmethod
     def eval(cls, x: Expr) -> Any:
@@ -145,7 +140,7 @@ class softplus(_StableFunction):
         return log(1 + exp(x))
 
 
-class logaddexp(_StableFunction):
+class logaddexp(WholeFunction):
     """log(exp(a) + exp(b)).
 
     >>> import sympy_einsum as se
@@ -155,6 +150,7 @@ class logaddexp(_StableFunction):
     """
 
     nargs = 2
+    numeric = "np.logaddexp({0}, {1})"
 
     @classmethod
     def eval(cls, a: Expr, b: Expr) -> Any:
@@ -173,9 +169,10 @@ class logaddexp(_StableFunction):
 
 
 class Row(NamedTuple):
-    """How a function is computed, and its derivative where SymPy's is not the one to use."""
+    """How a function is computed, and its derivatives where SymPy's are not those to use: by each
+    argument, None where there is none."""
 
-    numeric: str | None = None
+    numeric: str | Callable[..., str] | None = None
     derivative: Callable[..., tuple[Any, ...]] | None = None
 
 
@@ -195,20 +192,56 @@ def _min_derivative(*args: Any) -> tuple[Any, ...]:
     return _max_derivative(*[-arg for arg in args])
 
 
+def _power_derivative(base: Any, exponent: Any) -> tuple[Any, ...]:
+    return exponent * base ** (exponent - 1), powlog(base, exponent, S.One)
+
+
+def _spherical_derivative(order: Any, x: Any) -> tuple[Any, ...]:
+    # By two other orders, without a quotient.
+    if order.is_zero:
+        return None, -jn(1, x)
+    below = jn(order - 1, x) if order != 1 else sinc(x)
+    return None, (order * below - (order + 1) * jn(order + 1, x)) / (2 * order + 1)
+
+
+def _lambertw_derivative(x: Any, *branch: Any) -> tuple[Any, ...]:
+    value = LambertW(x, *branch)
+    return exp(-value) / (1 + value), *[None for _ in branch]
+
+
+def _lambertw_code(x: Any, branch: Any = S.Zero) -> str:
+    # Real on the right of the branch point; the branch -1 on the left of 0 only.
+    beyond = "({0} < -1/np.e)" + (" | ({0} > 0)" if branch == -1 else "")
+    return f"np.where({beyond}, np.nan, np.real(special.lambertw({{all}})))"
+
+
+def _binomial_code(n: Any, k: Any) -> str:
+    if k.is_Integer:
+        factors = "*".join([f"({{0}} - {j})" if j else "{0}" for j in range(k)])
+        return f"({factors} / {sympy.factorial(k)})"
+    return "special.binom({0}, {1})"
+
+
+def _binomial_derivative(n: Any, k: Any) -> tuple[Any, ...]:
+    if k.is_Integer:
+        factors = [n - j for j in range(k)]
+        rest = [Mul(*factors[:j], *factors[j + 1 :]) for j in range(k)]
+        return Add(*rest) / sympy.factorial(k), None
+    value, below = sympy.binomial(n, k), sympy.digamma(n - k + 1)
+    return value * (sympy.digamma(n + 1) - below), value * (below - sympy.digamma(k + 1))
+
+
 def _zero(*args: Any) -> tuple[Any, ...]:
     return (S.Zero,) * len(args)
 
 
 TABLE: dict[type, Row] = {
-    relu: Row("np.maximum({0}, 0)"),
-    sigmoid: Row("np.exp(-np.logaddexp(0, -({0})))"),
-    softplus: Row("np.logaddexp({0}, 0)"),
-    logaddexp: Row("np.logaddexp({0}, {1})"),
     sympy.Abs: Row("np.abs({0})", lambda x: (sign(x),)),
     sympy.sign: Row("np.sign({0})", _zero),
-    sympy.Heaviside: Row("np.heaviside({0}, {1})", _zero),
+    sympy.Heaviside: Row("np.heaviside({0}, {1})", lambda x, at_0: (0, KroneckerDelta(x, 0))),
     sympy.floor: Row("np.floor({0})", _zero),
     sympy.ceiling: Row("np.ceil({0})", _zero),
+    sympy.Pow: Row(None, _power_derivative),
     sympy.Max: Row(None, _max_derivative),
     sympy.Min: Row(None, _min_derivative),
     sympy.exp: Row("np.exp({0})"),
@@ -231,33 +264,50 @@ TABLE: dict[type, Row] = {
     sympy.cot: Row("(1/np.tan({0}))"),
     sympy.sech: Row("(1/np.cosh({0}))"),
     sympy.csch: Row("(1/np.sinh({0}))"),
-    sympy.coth: Row("(1/np.tanh({0}))"),
+    sympy.coth: Row("(1/np.tanh({0}))", lambda x: (-(csch(x) ** 2),)),
+    sympy.sinc: Row("np.sinc({0} / np.pi)", lambda x: (-jn(1, x),)),
+    sympy.jn: Row("special.spherical_jn({0}, {1})", _spherical_derivative),
     sympy.erf: Row("special.erf({0})"),
     sympy.erfc: Row("special.erfc({0})"),
     sympy.erfi: Row("special.erfi({0})"),
     sympy.erfinv: Row("special.erfinv({0})"),
     sympy.erfcinv: Row("special.erfcinv({0})"),
     sympy.gamma: Row("special.gamma({0})"),
-    sympy.loggamma: Row("special.gammaln({0})"),
+    sympy.loggamma: Row("special.loggamma({0})"),
+    sympy.factorial: Row("special.gamma({0} + 1)"),
     sympy.digamma: Row("special.digamma({0})"),
+    sympy.polygamma: Row(
+        lambda n, x: "special.digamma({1})" if n.is_zero else "special.polygamma({0}, {1})"
+    ),
     sympy.beta: Row("special.beta({0}, {1})"),
     sympy.besselj: Row("special.jv({0}, {1})"),
     sympy.bessely: Row("special.yv({0}, {1})"),
     sympy.besseli: Row("special.iv({0}, {1})"),
     sympy.besselk: Row("special.kv({0}, {1})"),
-    sympy.Si: Row("special.sici({0})[0]"),
+    sympy.binomial: Row(_binomial_code, _binomial_derivative),
+    sympy.Si: Row("special.sici({0})[0]", lambda x: (sinc(x),)),
     sympy.Ci: Row("special.sici({0})[1]"),
-    sympy.Shi: Row("special.shichi({0})[0]"),
+    sympy.Shi: Row("special.shichi({0})[0]", lambda x: (spherical_in(0, x),)),
     sympy.Chi: Row("special.shichi({0})[1]"),
     sympy.Ei: Row("special.expi({0})"),
     sympy.expint: Row("special.expn({0}, {1})"),
-    sympy.LambertW: Row("np.real(special.lambertw({0}))"),
+    sympy.LambertW: Row(_lambertw_code, _lambertw_derivative),
     sympy.zeta: Row("special.zeta({all})"),
-    sympy.KroneckerDelta: Row("(1.0 * (({0}) == ({1})))"),
+    sympy.KroneckerDelta: Row("(1.0 * (({0}) == ({1})))", _zero),
     sympy.conjugate: Row("np.conj({0})"),
     sympy.re: Row("np.real({0})"),
     sympy.im: Row("np.imag({0})"),
 }
+
+
+def numeric_of(expr: Expr) -> str | None:
+    """The numerical code of a function at some arguments, if we know one."""
+    if isinstance(expr, WholeFunction):
+        return expr.numeric
+    row = TABLE.get(type(expr))
+    code = row.numeric if row else None
+    return code(*expr.args) if callable(code) else code
+
 
 # An exact number of more bits is of no use, and takes for ever to compute.
 MAX_BITS = 10**6
@@ -319,7 +369,7 @@ def derivative(expr: Expr, symbol: Symbol) -> Expr:
             ]
         )
     if isinstance(expr, Piecewise):
-        return Piecewise(*[(derivative(value, symbol), cond) for value, cond in expr.args])
+        return piecewise_derivative(expr, symbol, derivative)
     if expr.is_Pow and symbol not in expr.exp.free_symbols:
         return expr.exp * Pow(expr.base, expr.exp - 1) * derivative(expr.base, symbol)
     if isinstance(expr, (Function, Pow, Max, Min)):
@@ -332,7 +382,13 @@ def _partials(expr: Expr, symbol: Symbol) -> list[Expr]:
     """The derivative by each argument in which the symbol occurs, 0 for the others."""
     row = TABLE.get(type(expr))
     if row is not None and row.derivative is not None:
-        return list(row.derivative(*expr.args))
+        given = row.derivative(*expr.args)
+        for place, (partial, arg) in enumerate(zip(given, expr.args, strict=True), start=1):
+            if partial is None and symbol in arg.free_symbols:
+                raise UnsupportedError(
+                    f"no derivative of {expr.func.__name__} by its argument {place}"
+                )
+        return [S.Zero if partial is None else partial for partial in given]
     # Fresh real symbols: SymPy's derivatives of Abs and the like need to know the domain.
     dummies = [arg if symbol not in arg.free_symbols else Dummy(real=True) for arg in expr.args]
     back = dict(zip(dummies, expr.args, strict=True))

@@ -1,8 +1,8 @@
 """NumPy's namespace on symbols: its names, signatures and semantics for tensors and SymPy scalars.
 
-May import: operations, linalg, conditions, elementwise, scalar_functions. Plain ``numpy`` functions
-and ufuncs called on tensors, and the ufuncs of ``scipy.special``, arrive here through NumPy's
-protocols.
+May import: operations, linalg, conditions, elementwise, functions, special_functions. Plain
+``numpy`` functions and ufuncs called on tensors, and the ufuncs of ``scipy.special``, arrive here
+through NumPy's protocols.
 
 Examples
 ========
@@ -28,6 +28,7 @@ import sympy
 from sympy import S
 
 from . import operations as ops
+from . import special_functions
 from .conditions import choose, compare, logical
 from .elementwise import as_operand, elementwise
 from .errors import TensorError, UnsupportedError
@@ -47,11 +48,6 @@ pi, e, inf = sympy.pi, sympy.E, sympy.oo
 # --- elementwise functions: NumPy's and SciPy's name -> a scalar SymPy function -------------------
 
 
-def _xlogy(a: Any, b: Any) -> Any:
-    # 0 log 0 is 0, as in SciPy.
-    return sympy.Piecewise((S.Zero, sympy.Eq(a, 0)), (a * sympy.log(b), True))
-
-
 _UFUNCS: dict[str, Callable[..., Any]] = {
     "exp": sympy.exp,
     "exp2": lambda x: exact_power(2, x),
@@ -62,7 +58,7 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "log1p": lambda x: sympy.log(1 + x),
     "logaddexp": logaddexp,
     "sqrt": sympy.sqrt,
-    "cbrt": lambda x: sympy.sign(x) * sympy.cbrt(sympy.Abs(x)),
+    "cbrt": special_functions.real_cbrt,
     "square": lambda x: x**2,
     "reciprocal": lambda x: 1 / x,
     "absolute": sympy.Abs,
@@ -72,8 +68,8 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "ceil": sympy.ceiling,
     "maximum": sympy.Max,
     "minimum": sympy.Min,
-    "fmax": sympy.Max,
-    "fmin": sympy.Min,
+    "fmax": special_functions.fmax,
+    "fmin": special_functions.fmin,
     "sin": sympy.sin,
     "cos": sympy.cos,
     "tan": sympy.tan,
@@ -100,12 +96,12 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "erfinv": sympy.erfinv,
     "erfcinv": sympy.erfcinv,
     "gamma": sympy.gamma,
-    "gammaln": sympy.loggamma,
+    "gammaln": special_functions.gammaln,
     "loggamma": sympy.loggamma,
     "digamma": sympy.digamma,
     "psi": sympy.digamma,
     "beta": sympy.beta,
-    "betaln": lambda a, b: sympy.loggamma(a) + sympy.loggamma(b) - sympy.loggamma(a + b),
+    "betaln": special_functions.betaln,
     "jv": sympy.besselj,
     "yv": sympy.bessely,
     "iv": sympy.besseli,
@@ -115,17 +111,14 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "i0": lambda x: sympy.besseli(0, x),
     "i1": lambda x: sympy.besseli(1, x),
     "expit": sigmoid,
-    "logit": lambda x: sympy.log(x / (1 - x)),
+    "logit": lambda x: sympy.log(x) - sympy.log(1 - x),
     "log_expit": lambda x: -softplus(-x),
     "log1p": lambda x: sympy.log(1 + x),
     "expm1": lambda x: sympy.exp(x) - 1,
-    "xlogy": _xlogy,
-    "xlog1py": lambda a, b: _xlogy(a, 1 + b),
-    "entr": lambda x: -_xlogy(x, x),
-    "rel_entr": lambda a, b: _xlogy(a, a / b),
-    "exprel": lambda x: (sympy.exp(x) - 1) / x,
-    "ndtr": lambda x: (1 + sympy.erf(x / sympy.sqrt(2))) / 2,
-    "log_ndtr": lambda x: sympy.log((1 + sympy.erf(x / sympy.sqrt(2))) / 2),
+    **{
+        name: getattr(special_functions, name)
+        for name in ("xlogy", "xlog1py", "entr", "rel_entr", "exprel", "ndtr", "log_ndtr")
+    },
 }
 _RELATIONS: dict[str, Callable[..., Any]] = {
     "greater": sympy.Gt,

@@ -1,7 +1,7 @@
 """SymPy's scalar functions under SymPy's names, for tensors as well as scalars.
 
-May import: elementwise, functions. A tensor gives an elementwise tensor, scalars give SymPy's own
-object. Any function that isn't listed is reached by ``elementwise(f, x)``.
+May import: elementwise, functions, special_functions. A tensor gives an elementwise tensor, scalars
+give SymPy's own object. Any function that isn't listed is reached by ``elementwise(f, x)``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy
 
-from . import functions
+from . import functions, special_functions
 from .elementwise import elementwise
 
 _STOCK = [
@@ -106,6 +106,7 @@ FUNCTIONS.update(
             functions.sigmoid,
             functions.softplus,
             functions.logaddexp,
+            *special_functions.FUNCTIONS,
         )
     }
 )

@@ -93,7 +93,7 @@ ROWS = [
     ('(x*log(x)).sum()', 'x', r"\mathbf{1} + \log{\left(x \right)}", 'log(x) + 1', '𝟙 + log(x)'),
     ('(x**3).sum()', 'x x', r"6 \operatorname{diag}\left(x\right)", '6*diag(x)', '6⋅diag(x)'),
     ('tanh(B @ x).sum()', 'x', r"B^{\top} \left(\mathbf{1} - \tanh{\left(B x \right)}^{\odot 2}\right)", 'B.T @ (1 - tanh(B @ x)**2)', ' T ⎛             ∘2⎞\nB ⋅⎝𝟙 - tanh(B⋅x)  ⎠'),
-    ('relu(B @ x).sum()', 'x', r"B^{\top} \operatorname{relu}{\left(\operatorname{sign}{\left(B x \right)} \right)}", 'B.T @ relu(sign(B @ x))', ' T\nB ⋅relu(sign(B⋅x))'),
+    ('relu(B @ x).sum()', 'x', r"B^{\top} \left[B x > 0\right]", 'B.T @ step(B @ x)', ' T\nB ⋅[B⋅x > 0]'),
     ('trace(X)', 'X', r"I", 'Delta(n)', '𝕀'),
     ('trace(A @ X)', 'X', r"A^{\top}", 'A.T', ' T\nA'),
     ('trace(X @ X)', 'X', r"2 X^{\top}", '2*X.T', '   T\n2⋅X'),

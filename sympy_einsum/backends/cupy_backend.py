@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .base import COFACTORS, LOG_TOTAL, LOGSUMEXP, PEAK, SOFTMAX, Backend, Texts, as_tuple
+from .special import FUNCTIONS
 
 # What cupyx.scipy.special lacks of the functions in our table.
-LACKING = ("erfi", "jv", "yv", "iv", "kv", "shichi", "lambertw")
+LACKING = ("erfi", "jv", "yv", "iv", "kv", "shichi", "lambertw", "spherical_in", "fresnel", "airy")
+# What the source brings along instead.
+OWN = {name: FUNCTIONS[name] for name in ("spherical_jn", "hyp1f1")}
 
 
 class CupyBackend(Backend):
@@ -25,6 +28,7 @@ class CupyBackend(Backend):
         "softplus": "(np.maximum({0}, 0) + np.log1p(np.exp(-np.abs({0}))))",
     }
     support: ClassVar = {
+        **{name: text.replace("np.", "cp.") for name, text in OWN.items()},
         "cofactors": COFACTORS.replace("np.", "cp."),
         "peak": PEAK.replace("np.", "cp."),
         "log_total": LOG_TOTAL.replace("np.", "cp."),
@@ -32,6 +36,7 @@ class CupyBackend(Backend):
         "softmax": SOFTMAX.replace("np.", "cp."),
     }
     renamed: ClassVar = {
+        **{f"special.{name}": name for name in OWN},
         **{f"special.{name}": None for name in LACKING},
         **{f"special.{x}v({order}, ": f"special.{x}{order}(" for x in "jyik" for order in (0, 1)},
     }

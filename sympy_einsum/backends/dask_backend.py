@@ -9,6 +9,11 @@ from typing import Any, ClassVar
 
 from .base import COFACTORS, LOG_TOTAL, LOGSUMEXP, PEAK, SELECT, SOFTMAX, Backend, Texts, as_tuple
 
+# Functions with several values, which Dask doesn't know how to apply.
+PARTS = {"sici": 2, "shichi": 2, "fresnel": 2, "airy": 4}
+# Functions of an order that aren't universal functions.
+WHOLE = ("polygamma", "spherical_jn", "spherical_in")
+
 
 class DaskBackend(Backend):
     """Spells instructions in dask.array; SciPy's special functions act chunk by chunk."""
@@ -18,7 +23,10 @@ class DaskBackend(Backend):
     packages = ("dask",)
     imports = ("import dask.array as da", "import numpy as np", "from scipy import special")
     # What is left to NumPy's universal functions: they act chunk by chunk.
-    renamed: ClassVar = {"np.heaviside": "np.heaviside", "np.sinc": "np.sinc"}
+    renamed: ClassVar = {
+        **{f"np.{name}": f"np.{name}" for name in ("heaviside", "sinc")},
+        **{f"special.{name}": name for name in (*PARTS, *WHOLE)},
+    }
     spellings: ClassVar = {
         "sigmoid": "np.exp(-np.logaddexp(0, -({0})))",
         "softplus": "np.logaddexp({0}, 0)",
@@ -31,6 +39,25 @@ class DaskBackend(Backend):
         "logsumexp": LOGSUMEXP.replace("np.", "da."),
         "softmax": SOFTMAX.replace("np.", "da."),
         "select": SELECT.replace("np.", "da."),
+        **{
+            name: f'''
+def {name}(n, x):
+    """special.{name}, lazily."""
+    return da.map_blocks(lambda block: special.{name}(n, block), da.asarray(x), dtype=float)
+'''
+            for name in WHOLE
+        },
+        **{
+            name: f'''
+def {name}(x):
+    """The values of special.{name}, lazily."""
+    return [
+        da.map_blocks(lambda block, k=k: special.{name}(block)[k], da.asarray(x), dtype=float)
+        for k in range({count})
+    ]
+'''
+            for name, count in PARTS.items()
+        },
         "in_one_chunk": '''
 def in_one_chunk(function, X, order):
     """A function of a matrix as a whole, lazily, that gives an array of some order."""

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from .base import COFACTORS, LOG_TOTAL, PEAK, Backend, Texts, axis_arguments
+from .special import FUNCTIONS
 
 # What jax.scipy.special has of the functions in our table.
-SPECIAL = ["beta", "digamma", "erf", "erfc", "erfinv", "expi", "expit", "expn", "gamma", "gammaln"]
-SPECIAL += ["polygamma", "sici", "zeta"]
+SPECIAL = ["digamma", "erf", "erfc", "erfcx", "erfinv", "expi", "expit", "expn", "gamma", "gammaln"]
+SPECIAL += ["polygamma", "sici", "zeta", "xlogy", "xlog1py", "entr", "rel_entr", "ndtr", "log_ndtr"]
 
 
 class JaxBackend(Backend):
@@ -28,14 +29,10 @@ class JaxBackend(Backend):
         "cofactors": COFACTORS.replace("np.", "jnp."),
         "peak": PEAK.replace("np.", "jnp."),
         "log_total": LOG_TOTAL.replace("np.", "jnp."),
-        "zeta": '''
-def zeta(s, a=1.0):
-    """The zeta function of Hurwitz, or of Riemann."""
-    return special.zeta(s, a)
-''',
+        **{name: text.replace("np.", "jnp.") for name, text in FUNCTIONS.items()},
     }
     renamed: ClassVar = {
-        "special.zeta": "zeta",
+        **{f"special.{name}": name for name in FUNCTIONS},
         **{f"special.iv({order}, ": f"special.i{order}(" for order in (0, 1)},
     }
     known: ClassVar = {f"special.{name}" for name in SPECIAL}

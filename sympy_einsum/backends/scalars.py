@@ -10,14 +10,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sympy import Expr, Max, Min, S, exp, log
+from sympy import Expr, S, exp
 from sympy.core.function import AppliedUndef
 from sympy.printing.codeprinter import PrintMethodNotImplementedError
 from sympy.printing.numpy import SciPyPrinter
 from sympy.printing.precedence import PRECEDENCE
 
 from ..errors import UnsupportedError
-from ..functions import TABLE
+from ..functions import TABLE, numeric_of
 
 
 class _ScalarPrinter(SciPyPrinter):
@@ -43,8 +43,7 @@ class _ScalarPrinter(SciPyPrinter):
     _print_Slot = _print_Symbol
 
     def _print_Function(self, expr: Any) -> str:
-        row = TABLE.get(type(expr))
-        spelling = self._spellings.get(type(expr).__name__, row.numeric if row else None)
+        spelling = self._spellings.get(type(expr).__name__, numeric_of(expr))
         if spelling is not None:
             args = [self._print(arg) for arg in expr.args]
             return spelling.format(*args, all=", ".join(args))
@@ -80,6 +79,9 @@ class _ScalarPrinter(SciPyPrinter):
             for parts in zip(*expr.args, strict=True)
         ]
         return spelling.format(conditions, values)
+
+    def _print_Relational(self, expr: Any) -> str:
+        return f"({self._print(expr.lhs)} {expr.rel_op} {self._print(expr.rhs)})"
 
     def _print_And(self, expr: Any) -> str:
         return " & ".join(f"({self._print(arg)})" for arg in expr.args)
@@ -141,7 +143,7 @@ def _exponent(expr: Any, factor: Any) -> Any:
 
 for _function in TABLE:
     # SymPy's printers have methods for single functions, which would come before ours.
-    if _function not in (Max, Min, log):
+    if f"_print_{_function.__name__}" not in vars(_ScalarPrinter):
         setattr(_ScalarPrinter, f"_print_{_function.__name__}", _ScalarPrinter._print_Function)
 
 

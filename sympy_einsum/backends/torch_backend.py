@@ -9,15 +9,41 @@ from typing import Any, ClassVar
 from .base import COFACTORS, LOG_TOTAL, Backend, Texts, as_tuple
 from .cupy_backend import diagonal_view
 from .scalars import print_scalar
+from .special import FUNCTIONS
 
 # What torch.special has of the functions in our table.
 SPECIAL = ["digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "gammaln", "i0", "i1", "log_ndtr"]
-SPECIAL += ["ndtr", "ndtri", "polygamma", "zeta"]
+SPECIAL += ["ndtri", "polygamma", "xlog1py", "xlogy", "zeta"]
 # Its Bessel functions are of the orders 0 and 1 only.
 BESSEL = {"jv": "bessel_j", "yv": "bessel_y", "iv": "i", "kv": "modified_bessel_k"}
 # What torch has for two tensors of one type only, and whether that must be a floating one.
 PAIRS = {"maximum": False, "minimum": False, "fmax": False, "fmin": False, "heaviside": False}
 PAIRS |= {"arctan2": True, "logaddexp": True, "matmul": False, "dot": False}
+
+
+GAMMA = '''
+def gamma(x):
+    """The gamma function; by reflection on the left of 1/2."""
+    right = torch.exp(special.gammaln(torch.where(x < 0.5, 1 - x, x)))
+    pole = torch.where((x == torch.floor(x)) & (x < 0), torch.nan, x)
+    return torch.where(x < 0.5, torch.pi / (torch.sin(torch.pi * pole) * right), right)
+'''
+REL_ENTR = '''
+def rel_entr(a, b):
+    """a log(a / b) with its limits."""
+    a, b = together(a, b, floating=True)
+    inside = torch.where((a > 0) & (b > 0), a * torch.log(a / b), torch.inf)
+    return torch.where((a == 0) & (b >= 0), 0, inside)
+'''
+CBRT = '''
+def cbrt(x):
+    """The real cube root."""
+    return torch.sign(x) * torch.abs(x) ** (1 / 3)
+'''
+# What the source brings along instead.
+TOGETHER = '"""\n    a, b = together(a, b, floating=True)\n'
+OWN = {**FUNCTIONS, "gamma": GAMMA, "rel_entr": REL_ENTR, "cbrt": CBRT}
+OWN |= {name: FUNCTIONS[name].replace('"""\n', TOGETHER) for name in ("beta", "betaln")}
 
 
 class TorchBackend(Backend):
@@ -33,15 +59,14 @@ class TorchBackend(Backend):
         "sigmoid": "torch.sigmoid({0})",
         "softplus": "logaddexp({0}, 0)",
         "erfcinv": "(-0.5**0.5 * special.ndtri(0.5 * {0}))",
+        "ndtr": "(0.5 * special.erfc(-(0.5**0.5) * ({0})))",
         "Piecewise": "select([{0}], [{1}], dtype)",
     }
     known: ClassVar = {f"special.{name}" for name in SPECIAL}
     renamed: ClassVar = {
         **{f"np.{name}": name for name in (*PAIRS, "select")},
-        "np.equal": "torch.eq",
-        "np.not_equal": "torch.ne",
-        "special.gamma": "gamma",
-        "special.zeta": "zeta",
+        **{f"special.{name}": name for name in OWN},
+        "np.cbrt": "cbrt",
         **{
             f"special.{name}({order}, ": f"special.{own}{order}("
             for name, own in BESSEL.items()
@@ -83,11 +108,7 @@ def solve(A, B):
     """inv(A) @ B, whatever their types."""
     return torch.linalg.solve(*together(A, B, floating=True))
 ''',
-        "zeta": '''
-def zeta(s, a=1.0):
-    """The zeta function of Hurwitz, or of Riemann."""
-    return special.zeta(s, a)
-''',
+        **{name: text.replace("np.", "torch.") for name, text in OWN.items()},
         "number": '''
 def number(value, dtype, device):
     """A tensor of a number."""
@@ -105,13 +126,6 @@ def select(conditions, values, dtype):
             value = torch.as_tensor(value, dtype=dtype, device=device)
         chosen = value if condition is True else torch.where(condition, value, chosen)
     return chosen
-''',
-        "gamma": '''
-def gamma(x):
-    """The gamma function; by reflection on the left of 1/2."""
-    right = torch.exp(special.gammaln(torch.where(x < 0.5, 1 - x, x)))
-    pole = torch.where((x == torch.floor(x)) & (x < 0), torch.nan, x)
-    return torch.where(x < 0.5, torch.pi / (torch.sin(torch.pi * pole) * right), right)
 ''',
         "cofactors": COFACTORS.replace("np.", "torch."),
         "peak": '''

@@ -1,0 +1,512 @@
+"""Scalar functions that SymPy lacks, kept whole so that they are right where a formula for them
+overflows, cancels or divides zero by zero. One class each.
+
+May import: nothing of ours. A class says its numerical code, ``numeric``, as the rows of the table
+of functions do; its derivative, by functions of the same kind; and its definition, by which SymPy
+evaluates it at numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar
+
+import sympy
+from sympy import Expr, Function, Integer, KroneckerDelta, Max, Min, Pow, S, exp, log, pi, sqrt
+from sympy.printing.pretty.stringpict import prettyForm
+
+_MODULES = {"np": "numpy", "special": "scipy.special"}
+
+
+class WholeFunction(Function):
+    """A scalar function kept whole, so that it can be evaluated without overflow."""
+
+    numeric: ClassVar[str]
+
+    def _eval_evalf(self, prec: int) -> Any:
+        return self.rewrite(exp)._eval_evalf(prec)
+
+    def _eval_is_extended_real(self) -> Any:
+        return True if all(arg.is_extended_real for arg in self.args) else None
+
+    def _numpycode(self, printer: Any, *args: Any) -> str:
+        def name(found: re.Match[str]) -> str:
+            return printer._module_format(f"{_MODULES[found[1]]}.{found[2]}")
+
+        text = re.sub(r"\b(np|special)\.(\w+)", name, self.numeric)
+        return f"({text.format(*[printer._print(arg) for arg in self.args])})"
+
+
+class step(WholeFunction):
+    """The indicator [x > 0]: 1 for positive x, else 0; the derivative of relu. Its own derivative
+    is 0, at 0 too.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import t
+    >>> se.step(-2), se.step(0), se.step(3), se.relu(t).diff(t)
+    (0, 0, 1, step(t))
+    """
+
+    nargs = 1
+    numeric = "np.heaviside({0}, 0)"
+
+    @classmethod
+    def eval(cls, x: Expr) -> Any:
+        """Known values."""
+        if x.is_positive:
+            return S.One
+        return S.Zero if x.is_nonpositive else None
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """It is constant wherever it has a derivative."""
+        return S.Zero
+
+    def _eval_power(self, exponent: Expr) -> Any:
+        return self if exponent.is_positive else None
+
+    def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
+        return sympy.Piecewise((1, x > 0), (0, True))
+
+    def _latex(self, printer: Any, exp: Any = None) -> str:
+        text = rf"\left[{printer._print(self.args[0])} > 0\right]"
+        return text if exp is None else f"{text}^{{{exp}}}"
+
+    def _pretty(self, printer: Any) -> Any:
+        inside = prettyForm(*printer._print(self.args[0]).right(" > 0"))
+        return prettyForm(*inside.parens("[", "]"))
+
+
+class powlog(WholeFunction):
+    """b**t * log(b)**k with k = 1, 2, …, the k-th derivative of b**t by t: 0 at b = 0 and t > 0.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import b, t
+    >>> se.powlog(b, t, 1).diff(t), se.powlog(0, 2, 1)
+    (powlog(b, t, 2), 0)
+    """
+
+    nargs = 3
+
+    @classmethod
+    def eval(cls, b: Expr, t: Expr, k: Expr) -> Any:
+        """Known values, and the product where the logarithm is finite."""
+        if b.is_zero and t.is_positive:
+            return S.Zero
+        return b**t * log(b) ** k if b.is_positive or b.is_number or k.is_zero else None
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """Of the same kind."""
+        b, t, k = self.args
+        if argindex == 1:
+            return t * powlog(b, t - 1, k) + k * powlog(b, t - 1, k - 1)
+        return powlog(b, t, k + 1)
+
+    @property
+    def numeric(self) -> str:  # type: ignore[override]
+        """The logarithm is taken where it is finite."""
+        power = "" if self.args[2] == 1 else f"**{self.args[2]}"
+        return f"({{0}}**({{1}}) * np.log(np.where({{0}} == 0, 1, {{0}})){power})"
+
+    def _eval_rewrite_as_exp(self, b: Expr, t: Expr, k: Expr, **kwargs: Any) -> Expr:
+        return b**t * log(b) ** k
+
+    def _latex(self, printer: Any, exp: Any = None) -> str:
+        b, t, k = self.args
+        power = printer._print(Pow(b, t, evaluate=False))
+        logarithm = printer._print(log(b, evaluate=False) ** k)
+        text = f"{power} {logarithm}"
+        return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
+
+
+class xlogy(WholeFunction):
+    """a log(b), and 0 where a is 0, whatever b.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import a, b
+    >>> se.xlogy(0, 0), se.xlogy(a, b).diff(a)
+    (0, log(b))
+    """
+
+    nargs = 2
+    numeric = "special.xlogy({0}, {1})"
+
+    @classmethod
+    def eval(cls, a: Expr, b: Expr) -> Any:
+        """Known values, and the product where neither can be 0."""
+        return a * log(b) if a.is_zero is False or b.is_positive else S.Zero if a.is_zero else None
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """As for a log(b)."""
+        a, b = self.args
+        return log(b) if argindex == 1 else a / b
+
+    def _eval_rewrite_as_exp(self, a: Expr, b: Expr, **kwargs: Any) -> Expr:
+        return a * log(b)
+
+
+class xlog1py(WholeFunction):
+    """a log(1 + b), and 0 where a is 0, whatever b.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import a, b
+    >>> se.xlog1py(0, -1), se.xlog1py(a, b).diff(b)
+    (0, a/(b + 1))
+    """
+
+    nargs = 2
+    numeric = "special.xlog1py({0}, {1})"
+
+    @classmethod
+    def eval(cls, a: Expr, b: Expr) -> Any:
+        """Known values."""
+        return S.Zero if a.is_zero else None
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """As for a log(1 + b)."""
+        a, b = self.args
+        return log(1 + b) if argindex == 1 else a / (1 + b)
+
+    def _eval_rewrite_as_exp(self, a: Expr, b: Expr, **kwargs: Any) -> Expr:
+        return a * log(1 + b)
+
+
+class entr(WholeFunction):
+    """The entropy -x log(x) of a probability; 0 at 0.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import x
+    >>> se.entr(0), se.entr(x).diff(x)
+    (0, -log(x) - 1)
+    """
+
+    nargs = 1
+    numeric = "special.entr({0})"
+
+    @classmethod
+    def eval(cls, x: Expr) -> Any:
+        """Known values."""
+        return S.Zero if x.is_zero else None
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """Infinite at 0."""
+        return -log(self.args[0]) - 1
+
+    def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
+        return -x * log(x)
+
+
+class rel_entr(WholeFunction):
+    """The relative entropy a log(a / b) of two probabilities; 0 where a is 0.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import a, b
+    >>> se.rel_entr(a, b).diff(a), se.rel_entr(a, b).diff(b)
+    (log(a/b) + 1, -a/b)
+    """
+
+    nargs = 2
+    numeric = "special.rel_entr({0}, {1})"
+
+    @classmethod
+    def eval(cls, a: Expr, b: Expr) -> Any:
+        """Known values."""
+        return S.Zero if a.is_zero and b.is_nonnegative else None
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """As for a log(a / b)."""
+        a, b = self.args
+        return log(a / b) + 1 if argindex == 1 else -a / b
+
+    def _eval_rewrite_as_exp(self, a: Expr, b: Expr, **kwargs: Any) -> Expr:
+        return a * log(a / b)
+
+
+class exprel(WholeFunction):
+    """(exp(x) - 1) / x, which is 1 at 0; with a second argument its derivative of that order.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import t
+    >>> se.exprel(0), se.exprel(t).diff(t), se.exprel(0, 1)
+    (1, exprel(t, 1), 1/2)
+    """
+
+    nargs = (1, 2)
+
+    @classmethod
+    def eval(cls, x: Expr, order: Expr = S.Zero) -> Any:
+        """Known values."""
+        if x.is_zero:
+            return 1 / (order + 1)
+        return None
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """The derivative of the next order."""
+        return exprel(self.args[0], sum(self.args[1:], S.One))
+
+    @property
+    def numeric(self) -> str:  # type: ignore[override]
+        """SciPy's own function, or Kummer's."""
+        if len(self.args) == 1:
+            return "special.exprel({0})"
+        order = int(self.args[1])
+        return f"(special.hyp1f1({order + 1}, {order + 2}, {{0}}) / {order + 1})"
+
+    def _eval_rewrite_as_exp(self, x: Expr, order: Expr = S.Zero, **kwargs: Any) -> Expr:
+        t = sympy.Dummy()
+        return ((exp(t) - 1) / t).diff(t, order).subs(t, x)
+
+    def _latex(self, printer: Any, exp: Any = None) -> str:
+        primes = r"\prime" * int(sum(self.args[1:], S.Zero))
+        text = rf"\operatorname{{exprel}}{'^{' + primes + '}' if primes else ''}"
+        text += rf"{{\left({printer._print(self.args[0])} \right)}}"
+        return text if exp is None else rf"{{{text}}}^{{{exp}}}"
+
+
+class spherical_in(WholeFunction):
+    """The modified spherical Bessel function of an order; that of order 0 is sinh(x) / x.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import t
+    >>> se.spherical_in(0, 0), se.Shi(t).diff(t), se.diff(se.Shi(t), t)
+    (1, sinh(t)/t, spherical_in(0, t))
+    """
+
+    nargs = 2
+    numeric = "special.spherical_in({0}, {1})"
+
+    @classmethod
+    def eval(cls, order: Expr, x: Expr) -> Any:
+        """Known values."""
+        if x.is_zero:
+            return S.One if order.is_zero else S.Zero
+        return None
+
+    def fdiff(self, argindex: int = 2) -> Expr:
+        """By two other orders, without a quotient."""
+        order, x = self.args
+        if argindex == 1:
+            raise NotImplementedError("spherical_in by its order")
+        if order.is_zero:
+            return spherical_in(1, x)
+        below, above = spherical_in(order - 1, x), spherical_in(order + 1, x)
+        return (order * below + (order + 1) * above) / (2 * order + 1)
+
+    def _eval_rewrite_as_exp(self, order: Expr, x: Expr, **kwargs: Any) -> Expr:
+        return sqrt(pi / (2 * x)) * sympy.besseli(order + S.Half, x)
+
+    def _latex(self, printer: Any, exp: Any = None) -> str:
+        order, x = map(printer._print, self.args)
+        power = "" if exp is None else f"^{{{exp}}}"
+        return rf"i_{{{order}}}{power}\left({x}\right)"
+
+
+class ndtr(WholeFunction):
+    """The distribution function of the normal distribution.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import t
+    >>> se.ndtr(0), se.ndtr(t).diff(t)
+    (1/2, sqrt(2)*exp(-t**2/2)/(2*sqrt(pi)))
+    """
+
+    nargs = 1
+    numeric = "special.ndtr({0})"
+
+    @classmethod
+    def eval(cls, x: Expr) -> Any:
+        """Known values."""
+        return S.Half if x.is_zero else None
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """The density."""
+        return exp(-(self.args[0] ** 2) / 2) / sqrt(2 * pi)
+
+    def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
+        return sympy.erfc(-x / sqrt(2)) / 2
+
+    def _latex(self, printer: Any, exp: Any = None) -> str:
+        power = "" if exp is None else f"^{{{exp}}}"
+        return rf"\Phi{power}\left({printer._print(self.args[0])}\right)"
+
+
+class erfcx(WholeFunction):
+    """exp(x**2) erfc(x), which neither overflows nor vanishes for positive x.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import t
+    >>> se.erfcx(0), se.erfcx(t).diff(t)
+    (1, 2*t*erfcx(t) - 2/sqrt(pi))
+    """
+
+    nargs = 1
+    numeric = "special.erfcx({0})"
+
+    @classmethod
+    def eval(cls, x: Expr) -> Any:
+        """Known values."""
+        return S.One if x.is_zero else None
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """That of the product."""
+        return 2 * self.args[0] * self - 2 / sqrt(pi)
+
+    def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
+        return exp(x**2) * sympy.erfc(x)
+
+
+class log_ndtr(WholeFunction):
+    """The logarithm of the distribution function of the normal distribution.
+
+    >>> import sympy_einsum as se
+    >>> se.log_ndtr(0)
+    -log(2)
+    """
+
+    nargs = 1
+    numeric = "special.log_ndtr({0})"
+
+    @classmethod
+    def eval(cls, x: Expr) -> Any:
+        """Known values."""
+        return -log(2) if x.is_zero else None
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """The density by the distribution function, of which both may be too small for a number."""
+        return sqrt(2 / pi) / erfcx(-self.args[0] / sqrt(2))
+
+    def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
+        return log(sympy.erfc(-x / sqrt(2)) / 2)
+
+    def _latex(self, printer: Any, exp: Any = None) -> str:
+        power = "" if exp is None else f"^{{{exp}}}"
+        return rf"\log{power}\Phi\left({printer._print(self.args[0])}\right)"
+
+
+class gammaln(WholeFunction):
+    """log |gamma(x)|, which is real on the left of 0 too, unlike loggamma.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import t
+    >>> se.gammaln(1), se.gammaln(t).diff(t)
+    (0, polygamma(0, t))
+    """
+
+    nargs = 1
+    numeric = "special.gammaln({0})"
+
+    @classmethod
+    def eval(cls, x: Expr) -> Any:
+        """Known values."""
+        return S.Zero if x in (S.One, Integer(2)) else None
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """The digamma function."""
+        return sympy.digamma(self.args[0])
+
+    def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
+        return log(abs(sympy.gamma(x)))
+
+
+class betaln(WholeFunction):
+    """log |beta(a, b)|.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import a, b
+    >>> se.betaln(a, b).diff(a)
+    polygamma(0, a) - polygamma(0, a + b)
+    """
+
+    nargs = 2
+    numeric = "special.betaln({0}, {1})"
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """By digamma functions."""
+        return sympy.digamma(self.args[argindex - 1]) - sympy.digamma(sum(self.args, S.Zero))
+
+    def _eval_rewrite_as_exp(self, a: Expr, b: Expr, **kwargs: Any) -> Expr:
+        return log(abs(sympy.beta(a, b)))
+
+
+class real_cbrt(WholeFunction):
+    """The real cube root; SymPy's ``cbrt`` of a negative number is complex.
+
+    >>> import sympy_einsum as se
+    >>> se.real_cbrt(-8), se.real_cbrt(0)
+    (-2, 0)
+    """
+
+    nargs = 1
+    numeric = "np.cbrt({0})"
+
+    @classmethod
+    def eval(cls, x: Expr) -> Any:
+        """By cbrt where the sign is known."""
+        if x.is_nonnegative:
+            return sympy.cbrt(x)
+        return -sympy.cbrt(-x) if x.is_negative else None
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """Infinite at 0."""
+        return 1 / (3 * self**2)
+
+    def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
+        return sympy.sign(x) * sympy.cbrt(abs(x))
+
+    def _latex(self, printer: Any, exp: Any = None) -> str:
+        text = rf"\sqrt[3]{{{printer._print(self.args[0])}}}"
+        return text if exp is None else f"{text}^{{{exp}}}"
+
+
+class _WithoutNan(WholeFunction):
+    """The larger or smaller of two numbers; where one isn't a number, the other."""
+
+    nargs = 2
+    _known: ClassVar[Any]
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """1 for the one that is taken, one half each where they tie."""
+        shares = [KroneckerDelta(arg, self) for arg in self.args]
+        return shares[argindex - 1] / sum(shares, S.Zero)
+
+    def _eval_rewrite_as_exp(self, a: Expr, b: Expr, **kwargs: Any) -> Expr:
+        return type(self)._known(a, b)
+
+
+class fmax(_WithoutNan):
+    """The larger of two numbers; where one isn't a number, the other.
+
+    >>> import sympy_einsum as se
+    >>> se.fmax(1, 2)
+    2
+    """
+
+    numeric = "np.fmax({0}, {1})"
+    _known = Max
+
+    @classmethod
+    def eval(cls, a: Expr, b: Expr) -> Any:
+        """Of numbers."""
+        return Max(a, b) if a.is_number and b.is_number and S.NaN not in (a, b) else None
+
+
+class fmin(_WithoutNan):
+    """The smaller of two numbers; where one isn't a number, the other.
+
+    >>> import sympy_einsum as se
+    >>> se.fmin(1, 2)
+    1
+    """
+
+    numeric = "np.fmin({0}, {1})"
+    _known = Min
+
+    @classmethod
+    def eval(cls, a: Expr, b: Expr) -> Any:
+        """Of numbers."""
+        return Min(a, b) if a.is_number and b.is_number and S.NaN not in (a, b) else None
+
+
+FUNCTIONS = (
+    *(step, powlog, xlogy, xlog1py, entr, rel_entr, exprel, spherical_in, ndtr, erfcx, log_ndtr),
+    *(gammaln, betaln, real_cbrt, fmax, fmin),
+)
