@@ -7,12 +7,14 @@ no annotations either.
 from __future__ import annotations
 
 
-def check_shapes(arguments, asarray=None, error=ValueError):
+def check_shapes(arguments, asarray=None, error=ValueError, solved=()):
     """The arguments as arrays, after their orders and axis lengths are found consistent.
 
     Each argument is (name, value, shape). An entry of a shape is a number, the name of a length,
     or (text, names, function) for a length computed from others; the shape is None for an
-    argument that is a length itself. True and False count as 1 and 0: their sum is no "or".
+    argument that is a length itself. ``solved`` lists the lengths that an axis tells together
+    with others: name, place of the argument, axis, those others, and the function of the axis and
+    them. True and False count as 1 and 0: their sum is no "or".
     """
     lengths: dict = {}
     arrays = []
@@ -49,6 +51,10 @@ def check_shapes(arguments, asarray=None, error=ValueError):
                         f"is {known}, from {origin}"
                     )
         arrays.append(array)
+    for key, place, axis, names, function in solved:
+        known = [lengths[other][0] for other in names]
+        origin = f"axis {axis} of {arguments[place][0]}"
+        lengths[key] = (function(arrays[place].shape[axis], *known), origin)
     for (name, _, shape), array in zip(arguments, arrays, strict=True):
         for axis, length in enumerate(shape or ()):
             if isinstance(length, str):

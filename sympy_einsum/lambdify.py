@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from numbers import Number
 from typing import Any
@@ -113,7 +113,7 @@ def lambdify(
     if deciding:
         names = [program.signature.names[s] for s in deciding]
         call = f"return variants[{', '.join(names)}]({', '.join(program.signature.arguments)})"
-        reads = checks or program.signature.read_lengths(deciding)
+        reads = checks or program.signature.read_lengths(deciding, program.backend)
         text = program.text("function", [*reads, call])
         function = _compiled(
             text, {"variants": _Variants(program, deciding), **CHECKING}, program.backend
@@ -186,6 +186,13 @@ def _check_name(name: Any, backend: str) -> None:
     raise TensorError(f"the name of a function must be an identifier, not {name!r}")
 
 
+def _for_lengths(missing: Iterable[Any]) -> str:
+    """What helps where lengths are missing, whose tensors have gone: the sum of x.mean() by x."""
+    if not any(isinstance(s, Symbol) and s.is_integer for s in missing):
+        return ""
+    return "; for the length of an axis that no argument has, add the symbol or a tensor with it"
+
+
 class _Program:
     """What is to be computed, and from what."""
 
@@ -220,7 +227,7 @@ class _Program:
             shown = ", ".join(sorted(str(symbol) for symbol in missing))
             raise TensorError(
                 f"{shown} occurs in the expressions, but is neither an argument nor an axis length "
-                "of one; add it to the arguments"
+                f"of one; add it to the arguments{_for_lengths(missing)}"
             )
 
     def plan(self, size: Callable[[Any], int] = nominal_length) -> Plan:

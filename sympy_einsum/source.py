@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-from sympy import Expr, Integer, Symbol
+from sympy import Dummy, Expr, Integer, Symbol
 
 from .backends.base import is_bracketed
 from .elementwise import slot
@@ -24,7 +24,15 @@ from .operations import shape_of
 
 # Names that generated code uses itself, besides those of its backend.
 RESERVED = {"again", "dtype", "fits", "check_shapes", "variants", "function", "hasattr", "int"}
-RESERVED |= {"type", "ArithmeticError", "AttributeError", "IndexError", "ShapeError", "TypeError"}
+RESERVED |= {
+    "axis",
+    "type",
+    "ArithmeticError",
+    "AttributeError",
+    "IndexError",
+    "ShapeError",
+    "TypeError",
+}
 RESERVED |= {"ValueError"}
 # Constant arrays up to this many entries are written into the source.
 MAX_WRITTEN = 1000
@@ -68,16 +76,27 @@ class Signature:
             for axis, length in enumerate(shape_of(symbol)):
                 if isinstance(length, Symbol) and length not in given:
                     self.axes.setdefault(length, (symbol, axis))
-        names = plain_names([*symbols, *self.axes], reserved)
-        self.names = dict(zip([*symbols, *self.axes], names, strict=True))
+        # Lengths that an axis tells together with others, as n + 1 tells n.
+        self.solved = _solved_lengths(symbols, given | self.axes.keys())
+        names = plain_names([*symbols, *self.axes, *self.solved], reserved)
+        self.names = dict(zip([*symbols, *self.axes, *self.solved], names, strict=True))
         self.arguments = names[: len(self.symbols)]
 
-    def read_lengths(self, wanted: Iterable[Any]) -> list[str]:
+    @property
+    def lengths(self) -> list[Any]:
+        """The lengths that the arguments tell."""
+        return [*self.axes, *self.solved]
+
+    def read_lengths(self, wanted: Iterable[Any], backend: Any) -> list[str]:
         """The lines that read axis lengths from the arguments."""
         lines = []
+        needed = set(wanted)
+        for s in reversed(self.solved):
+            if s in needed:
+                needed |= self.solved[s].others
         for symbol in self.symbols:
             axes = {axis: s for s, (own, axis) in self.axes.items() if own is symbol}
-            axes = {axis: s for axis, s in axes.items() if s in set(wanted)}
+            axes = {axis: s for axis, s in axes.items() if s in needed}
             if not axes:
                 continue
             name, order = self.names[symbol], len(shape_of(symbol))
@@ -87,7 +106,13 @@ class Signature:
             else:
                 targets = [self.names[axes[k]] if k in axes else "_" for k in range(order)]
                 lines.append(f"{', '.join(targets)} = {name}.shape")
-        return lines
+        return lines + [self._solve(s, backend) for s in self.solved if s in needed]
+
+    def _solve(self, length: Any, backend: Any) -> str:
+        """The line that finds a length from one that it is part of."""
+        symbol, axis, value, _ = self.solved[length]
+        given = f"{self.names[symbol]}.shape[{axis}]"
+        return f"{self.names[length]} = {_solution_text(value, given, self.names, backend)}"
 
     def checks(self, backend: Any, error: str, bounds: Sequence[Any]) -> list[str]:
         """The lines that verify orders, lengths and bounds, which mustn't be negative: a quick
@@ -111,12 +136,15 @@ class Signature:
             if not shape:
                 tests.append(f'not hasattr({name}, "__len__")')
             elif len(own) < len(shape):
-                tests.append(f"{name}.shape == {shape_text(shape, self.names, backend)}")
+                free = {s for length in shape for s in length.free_symbols}
+                text = shape_text(shape, self.names, backend) if free <= set(self.names) else None
+                tests.append(f"{name}.shape == {text}" if text else f"{name}.ndim == {len(shape)}")
             described = "None" if symbol in lengths else self._described(shape, backend)
             entries.append(f"({symbol.name!r}, {name}, {described})")
         if not tests and not reads:
             return []
-        given = [bound for bound in bounds if bound.free_symbols <= self.axes.keys()]
+        reads += [self._solve(s, backend) for s in self.solved]
+        given = [bound for bound in bounds if bound.free_symbols <= set(self.lengths)]
         texts = [size_text(bound, self.names, backend) for bound in given]
         tests += [f"{text} >= 0" for text in texts]
         names = ", ".join(self.arguments) + ("," if len(self.arguments) == 1 else "")
@@ -124,18 +152,32 @@ class Signature:
             "try:",
             *[f"    {line}" for line in reads],
             f"    fits = {' and '.join(tests) or 'True'}",
-            "except (AttributeError, ValueError):",
+            f"except (AttributeError, {'IndexError, ' * bool(self.solved)}ValueError):",
             "    fits = False",
             "if not fits:",
             f"    {names} = check_shapes((",
             *[f"        {entry}," for entry in entries],
-            f"    ), {backend.asarray}, {error})",
+            f"    ), {backend.asarray}, {error}{self._solutions(backend)})",
         ]
-        lines += [f"    {line}" for line in self.read_lengths(self.axes)]
+        lines += [f"    {line}" for line in self.read_lengths(self.lengths, backend)]
         for text in texts:
             problem = f"positions lie outside of their axis unless {text} >= 0, but it is"
             lines += [f"    if {text} < 0:", f'        raise {error}(f"{problem} {{{text}}}")']
         return lines
+
+    def _solutions(self, backend: Any) -> str:
+        """What the whole check needs to find the solved lengths: a name, the place of the argument
+        and the axis, the lengths that are known, and the function of these and that axis."""
+        texts = []
+        for s, (symbol, axis, value, others) in self.solved.items():
+            known = sorted(others, key=str)
+            keys = ", ".join([repr(other.name) for other in known])
+            names = ", ".join(["axis", *[self.names[other] for other in known]])
+            function = f"lambda {names}: {_solution_text(value, 'axis', self.names, backend)}"
+            texts.append(
+                f"({s.name!r}, {self.symbols.index(symbol)}, {axis}, [{keys}], {function})"
+            )
+        return f", [{', '.join(texts)}]" if texts else ""
 
     def documented(self, backend: Any) -> list[str]:
         """A line for each argument."""
@@ -162,12 +204,60 @@ class Signature:
                 texts.append(str(length))
             else:
                 free = sorted(length.free_symbols, key=str)
-                names = ", ".join(self.names.get(s, "_") for s in free)
-                known = all(s in self.names for s in free)
-                function = size_text(length, self.names, backend) if known else "None"
+                function = "None"  # a length that no argument tells isn't checked
+                if all(s in self.names for s in free):
+                    names = ", ".join([self.names[s] for s in free])
+                    function = f"lambda {names}: {size_text(length, self.names, backend)}"
                 keys = [repr(s.name) for s in free]
-                texts.append(f"({str(length)!r}, [{', '.join(keys)}], lambda {names}: {function})")
+                texts.append(f"({str(length)!r}, [{', '.join(keys)}], {function})")
         return f"({', '.join(texts)}{',' * (len(texts) == 1)})"
+
+
+class Solution(NamedTuple):
+    """How a length is found from an axis that it is part of: the argument, the axis, the value in
+    the length ``AXIS`` of that and in others."""
+
+    argument: Any
+    axis: int
+    value: Expr
+    others: set[Any]
+
+
+AXIS = Dummy("axis", integer=True)
+
+
+def _solved_lengths(symbols: Sequence[Any], known: set[Any]) -> dict[Any, Solution]:
+    """The lengths that the axes of some arguments determine one after the other, where others are
+    known, because they are an integer multiple and a sum there."""
+    found: dict[Any, Solution] = {}
+    pending = [
+        (symbol, axis, length)
+        for symbol in symbols
+        for axis, length in enumerate(shape_of(symbol))
+        if not length.is_Atom
+    ]
+    count = -1
+    while count < len(found):
+        count = len(found)
+        for symbol, axis, length in pending:
+            unknown = length.free_symbols - known - found.keys()
+            if len(unknown) != 1:
+                continue
+            (s,) = unknown
+            factor, rest = length.expand().coeff(s, 1), length.expand().coeff(s, 0)
+            if factor.is_Integer and (length - factor * s - rest).expand() == 0:
+                value = (AXIS - rest) / factor
+                found[s] = Solution(symbol, axis, value, length.free_symbols - {s})
+    return found
+
+
+def _solution_text(value: Expr, given: str, names: dict[Any, str], backend: Any) -> str:
+    """A solution as code; an axis that it doesn't fit is found out by the check of its length."""
+    numerator, divisor = value.as_numer_denom()
+    text = size_text(numerator, {**names, AXIS: given}, backend)
+    if divisor == 1:
+        return text
+    return f"{text if is_bracketed(text) else f'({text})'} // {divisor}"
 
 
 def size_text(length: Any, names: dict[Any, str], backend: Any) -> str:
@@ -179,7 +269,7 @@ def size_text(length: Any, names: dict[Any, str], backend: Any) -> str:
         if symbol not in names:
             raise TensorError(
                 f"{symbol} is neither an argument nor an axis length of one; add it to the "
-                "arguments"
+                "arguments, or a tensor that has an axis of that length"
             )
     if isinstance(length, Symbol):
         return names[length]
@@ -467,15 +557,15 @@ def function_body(
             lines[number] += f"  # {shape_text(shape, signature.names, backend)}"
     lines[:0] = backend.opening(body, tensors)
     words = set(re.findall(r"\w+", body))
-    wanted = [s for s in signature.axes if signature.names[s] in words]
-    return Body(signature.read_lengths(wanted), lines, writer.constants)
+    wanted = [s for s in signature.lengths if signature.names[s] in words]
+    return Body(signature.read_lengths(wanted, backend), lines, writer.constants)
 
 
 def _is_fixed(plan: Plan, number: int, signature: Signature) -> bool:
     """Whether a value is a number that depends on no argument, but maybe on axis lengths."""
     op, inputs, params, _ = plan.instructions[number]
     if op == "argument":
-        return params[0] in signature.axes
+        return params[0] in signature.lengths
     return op == "scalar" and all(_is_fixed(plan, k, signature) for k in inputs)
 
 
