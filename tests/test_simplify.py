@@ -54,6 +54,7 @@ def assert_equal_values(before, after):
 
 
 # rule, before, after: written with plain operators, so that the rows can be read.
+CENTRED = x - x.mean()
 CASES = [
     ("denest", x @ A @ x, se.einsum("i,ij,j->", x, A, x)),
     ("denest", (A @ B) @ C, se.einsum("ij,jk,kl->il", A, B, C)),
@@ -119,6 +120,8 @@ CASES = [
     ("components", se.einsum("i,i,j->j", x, x, y), (x @ x) * y),
     ("components", se.einsum("i,i,j,j->", x, x, y, y), (x @ x) * (y @ y)),
     ("cancel", (x - x.mean()).sum(), sympy.S.Zero),
+    ("vanishing sum", (y + s * CENTRED).sum() * CENTRED, y.sum() * CENTRED),
+    ("content", (x - y) @ A @ (y - x), -((y - x) @ A @ (y - x))),
     ("compose", log(exp(x)), x),
     ("compose", exp(log(x)), x),
     ("compose", exp(2 * log(x)), x**2),
@@ -412,3 +415,45 @@ def test_lists_are_simplified_together():
 def test_large_powers_of_scalar_sums_stay_powers():
     total = sympy.Add(*[x.sum() * s for s in sympy.symbols("u0:9")], x @ x) ** 30
     assert normal_form(total).is_Pow
+
+
+def test_derivatives_of_textbooks_have_no_terms_that_cancel():
+    mu = se.TensorSymbol("mu", (n,))
+    S = se.TensorSymbol("Sigma", (n, n), psd=True)
+    density = -(x - mu) @ S.inv() @ (x - mu) / 2 - se.logdet(S) / 2
+    residual = S.inv() @ (x - mu)
+    assert se.gradient(density, mu) is residual
+    slope = se.einsum("i,j->ij", residual, residual) / 2 - S.inv() / 2
+    assert str(se.gradient(density, S)) == str(slope)
+    assert se.equal(se.gradient(density, S), slope) is True
+    # Without symmetry both terms stay, in the same residual.
+    assert str(se.gradient(density.subs(S, A), mu)) == (
+        "inv(A).T @ (x - mu)/2 + inv(A) @ (x - mu)/2"
+    )
+
+
+def test_the_gradient_of_a_normalised_layer_is_that_of_the_literature():
+    centred = x - x.mean()
+    deviation = sympy.sqrt((centred**2).mean() + 1)
+    slope = se.gradient((y * centred / deviation).sum(), x)
+    normalised = centred / deviation
+    textbook = (y - y.mean() - normalised * (y * normalised).mean()) / deviation
+    assert se.equal(slope, textbook) is True
+    assert str(slope) == str(textbook)
+
+
+def test_kalman_formulas_know_their_symmetry():
+    H, P, R = (
+        se.TensorSymbol("H", (m, n)),
+        se.TensorSymbol("P", (n, n), symmetric=True),
+        se.TensorSymbol("R", (m, m), psd=True),
+    )
+    innovation = H @ P @ H.T + R
+    gain = P @ H.T @ innovation.inv()
+    v = se.TensorSymbol("v", (m,))
+    slope = se.gradient(v @ innovation.inv() @ v, v)
+    assert slope is se.simplify(2 * (innovation.inv() @ v))
+    assert se.equal((H @ P @ H.T).T, H @ P @ H.T) is True
+    assert se.equal(gain.T, innovation.inv() @ H @ P) is True
+    covariance = (se.Delta(n) - gain @ H) @ P
+    assert se.equal(covariance, covariance.T) is True

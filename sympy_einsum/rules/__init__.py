@@ -89,6 +89,7 @@ NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
     Expr: (Rule("numeric", "1 - sigmoid(u) = sigmoid(-u)", partial(stable.scalar, numeric=True)),),
 }
 
+HALVES = Rule("halves", "x'A'A x = (A x)'(A x)", nesting.fold_square)
 PRODUCT = (
     DENEST,
     Rule("inverse", "inv(X) X = I", inverses.cancel_inverse),
@@ -98,7 +99,7 @@ PRODUCT = (
     Rule("power", "x^a * x^b = x^(a+b), exp(u) * exp(v) = exp(u+v)", powers.merge_powers),
     Rule("square", "sum x^2 = x' x", powers.split_square),
     Rule("symmetric", "X' = X", symmetry.order_symmetric),
-    Rule("halves", "x'A'A x = (A x)'(A x)", nesting.fold_square),
+    HALVES,
     CONTENT,
     Rule("components", "[W, thm 5.4]", nesting.split_components),
 )
@@ -124,9 +125,15 @@ SUM = (
     Rule("complement", "b sigmoid(z) + a sigmoid(-z) = a + (b - a) sigmoid(z)", sums.complement),
     Rule("factor", "[W, thm 5.4]", sums.factor),
 )
-# In the normal form that decides equality products are multiplied out instead.
+# In the normal form that decides equality products are written and multiplied out instead.
 OPEN_LOG_SOFTMAX = Rule("log softmax", "log softmax(z) = z - logsumexp(z)", softmax.log_softmax)
 CANCEL = Rule("cancel", "[W, thm 5.4]", distribution.cancel_terms)
+VANISH = Rule("vanishing sum", "sum (x - mean(x)) = 0", distribution.drop_vanishing)
+EXPANDED_PRODUCT = (
+    Rule("denest", "[W, thm 6.5]", nesting.denest_fully),
+    *[rule for rule in PRODUCT if rule not in (DENEST, HALVES)],
+    DISTRIBUTE,
+)
 MATRICES: dict[type, tuple[Rule, ...]] = {
     Inv: (Rule("inverse of a multiple", "inv(c X') = inv(X)' / c", matrices.inv_of_view),),
     Det: (
@@ -168,7 +175,7 @@ def rules_for(node: Any, expand: bool, safe: bool) -> tuple[Rule, ...]:
     if isinstance(node, Einsum) and not any(node.subscripts):
         return ()  # scalars alone
     if isinstance(node, Einsum):
-        return (*PRODUCT, DISTRIBUTE if expand else CANCEL)
+        return EXPANDED_PRODUCT if expand else (*PRODUCT, CANCEL, VANISH)
     if isinstance(node, TensorAdd):
         return () if expand else SUM
     if isinstance(node, Elementwise):

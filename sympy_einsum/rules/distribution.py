@@ -6,11 +6,12 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from sympy import Add, Expr, Integer, S, expand, gcd_list
+from sympy import Add, Expr, Integer, Mul, S, expand, gcd_list
 
 from ..cost_model import SLACK, cost
 from ..einsum import Einsum, TensorAdd, View, scalar_product, scale, split_coefficient, tensor_sum
 from ..products import Product, distributed, frontier, is_tensor, opened
+from ..tensors import Zeros
 
 # Multiplying out stops here.
 MAX_TERMS = 64
@@ -51,13 +52,47 @@ def cancel_terms(node: Any, closed: Collection[Any]) -> Any:
     return total if cancels or (has_delta and after <= SLACK * before) else None
 
 
+def drop_vanishing(node: Any, closed: Collection[Any]) -> Any:
+    """Terms of a sum that add up to nothing are left out: Σ (u + a (x - mean(x))) = Σ u."""
+    if not any(isinstance(operand, TensorAdd) for operand in node.operands):
+        return None
+    product = opened(node, closed)
+    counts = product.counts()
+    for k, operand in enumerate(product.operands):
+        alone = any(counts[i] == 1 for i in product.subscripts[k])
+        if not alone or not isinstance(operand, TensorAdd) or len(operand.operands) > MAX_TERMS:
+            continue
+        terms = [_with_operand(product, k, term).build() for term in operand.operands]
+        total = _total(terms)
+        if _is_zero(total):
+            return total
+        pairs = zip(operand.operands, terms, strict=True)
+        kept = [term for term, built in pairs if not _vanishes(built)]
+        if len(kept) < len(terms):
+            return _with_operand(product, k, tensor_sum(kept)).build() if kept else 0 * total
+    return None
+
+
+def _with_operand(product: Product, k: int, operand: Any) -> Product:
+    return replace(product, operands=(*product.operands[:k], operand, *product.operands[k + 1 :]))
+
+
+def _vanishes(expr: Any) -> bool:
+    parts = [expr] if is_tensor(expr) else Mul.make_args(expr)
+    return any(_is_zero(drop_vanishing(part, ())) for part in parts if isinstance(part, Einsum))
+
+
+def _is_zero(value: Any) -> bool:
+    return value == 0 or isinstance(value, Zeros)
+
+
 def _total(terms: list[Any]) -> Any:
     return tensor_sum(terms) if is_tensor(terms[0]) else Add(*terms)
 
 
 def content(node: Any, closed: Collection[Any]) -> Any:
     """The numeric factor that the terms of a sum have in common, in front of the product; a
-    minus too, where the opposite sum is there already."""
+    minus too, where the opposite sum is there already, in the product or elsewhere."""
     if not any(isinstance(operand, TensorAdd) for operand in node.operands):
         return None
     product = opened(node, closed)
@@ -68,10 +103,9 @@ def content(node: Any, closed: Collection[Any]) -> Any:
             continue
         found = _sum_content(operand)
         inner = operand if found is S.One else _divided(operand, found)
-        if inner not in closed:
-            opposite = scale(S.NegativeOne, inner)
-            if opposite in closed:
-                found, inner = -found, opposite
+        opposite = scale(S.NegativeOne, inner)
+        if opposite in operands[:k] or (opposite in closed and inner not in closed):
+            found, inner = -found, opposite
         factor *= found
         operands[k] = inner
     return None if factor is S.One else _rescaled(product, factor, operands)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from itertools import product as combinations
 from typing import Any
 
-from ..einsum import Einsum, contract
+from ..einsum import Einsum, contract, written_out
 from ..products import opened, opens
 
 # Beyond so many pairs of equal operands halves aren't looked for.
@@ -18,6 +18,19 @@ def denest(node: Any, closed: Collection[Any]) -> Any:
     """A product of products is one product."""
     nested = any(opens(operand, node.operands, closed) for operand in node.operands)
     return opened(node, closed).build() if nested else None
+
+
+def denest_fully(node: Any, closed: Collection[Any]) -> Any:
+    """A product of products is one product, where some of these are the same too."""
+
+    def opens_any(inner: Any, operands: Sequence[Any]) -> bool:
+        return opens(inner, [inner, *[None] * (len(operands) - 1)], ())
+
+    lengths = dict(enumerate(node.lengths))
+    operands, terms, lengths = written_out(node.operands, node.subscripts, lengths, opens_any)
+    if len(operands) == len(node.operands):
+        return None
+    return contract(operands, terms, node.output, lengths)
 
 
 def diagonal_of_product(node: Any, closed: Collection[Any]) -> Any:
