@@ -427,9 +427,8 @@ def test_derivatives_of_textbooks_have_no_terms_that_cancel():
     assert str(se.gradient(density, S)) == str(slope)
     assert se.equal(se.gradient(density, S), slope) is True
     # Without symmetry both terms stay, in the same residual.
-    assert str(se.gradient(density.subs(S, A), mu)) == (
-        "inv(A).T @ (x - mu)/2 + inv(A) @ (x - mu)/2"
-    )
+    terms = str(se.gradient(density.subs(S, A), mu)).split(" + ")
+    assert set(terms) == {"inv(A) @ (x - mu)/2", "inv(A).T @ (x - mu)/2"}
 
 
 def test_the_gradient_of_a_normalised_layer_is_that_of_the_literature():
