@@ -388,7 +388,7 @@ def _combine(
     """The einsum of what the sweep carries and a term's factors."""
     if not term.factors and tuple(labels) == tuple(output) and len(set(labels)) == len(labels):
         return carried
-    if not labels and not output and not lengths:
+    if not lengths:
         return scalar_product((carried, *term.factors))
     return contract((carried, *term.factors), (labels, *term.subscripts), output, lengths)
 

@@ -34,7 +34,7 @@ from sympy import Expr, KroneckerDelta, Mul, S
 from .lengths import Shape, as_shape
 from .nodes import TensorExpr
 from .ordering import sort_key
-from .tensors import Unit, Zeros
+from .tensors import SYMMETRIC, TensorSymbol, Unit, Zeros
 
 # Identical operands can trade places; beyond this many orders their given order is kept.
 MAX_ORDERS = 24
@@ -371,10 +371,13 @@ def _canonical(
 
 
 def _is_symmetric(core: Any, labels: Sequence[Any], output: Sequence[Any]) -> bool:
-    """Whether a product of repeated operands is the same with its axes permuted, as AᵀA is."""
-    if type(core) is not Einsum or len(set(core.operands)) == len(core.operands):
-        return False
+    """Whether a tensor is the same with its axes permuted: a matrix that is declared so, or a
+    product of repeated operands, as AᵀA is."""
     if len(labels) != len(output) or set(labels) != set(output):
+        return False
+    if type(core) is TensorSymbol:
+        return bool(SYMMETRIC.intersection(core.data[2]))
+    if type(core) is not Einsum or len(set(core.operands)) == len(core.operands):
         return False
     index_of = dict(zip(labels, core.output, strict=True))
     permuted = [index_of[label] for label in output]

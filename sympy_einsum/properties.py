@@ -34,7 +34,7 @@ from .nodes import TensorExpr
 from .products import Product, is_tensor, opened
 from .reshape import Reshape
 from .softmax import Softmax
-from .tensors import Constant, Selection, TensorSymbol, Unit, Zeros
+from .tensors import SYMMETRIC, Constant, Selection, TensorSymbol, Unit, Zeros
 from .traversal import postorder
 
 # So many pairings of the operands of a product are looked at.
@@ -352,7 +352,7 @@ def is_symmetric(node: Any) -> Answer:
     if not is_tensor(node) or node.order != 2 or not same_length(*node.shape):
         return False
     if isinstance(node, TensorSymbol):
-        return bool({"symmetric", "diagonal", "psd"} & _structure(node))
+        return bool(SYMMETRIC & _structure(node))
     if isinstance(node, Constant):
         return bool((node.array == node.array.T).all())
     if isinstance(node, (Inv, Adj)):

@@ -17,6 +17,8 @@ from .nodes import TensorExpr
 from .ordering import data_digest
 
 ASSUMPTIONS = frozenset({"symmetric", "diagonal", "positive", "nonnegative", "psd"})
+# Those of matrices that are their own transposes.
+SYMMETRIC = frozenset({"symmetric", "diagonal", "psd"})
 
 
 class _Unsortable(set):
@@ -82,9 +84,7 @@ class TensorSymbol(TensorExpr, AtomicExpr):
             )
         lengths = as_shape(shape)
         true = tuple(sorted(key for key, value in assumptions.items() if value))
-        if {"symmetric", "diagonal", "psd"} & set(true) and (
-            len(lengths) != 2 or not same_length(*lengths)
-        ):
+        if SYMMETRIC.intersection(true) and (len(lengths) != 2 or not same_length(*lengths)):
             raise ShapeError(f"{', '.join(true)} tensor {name!r} must be square, not {lengths}")
         return cls._build((), (name, lengths, true))
 

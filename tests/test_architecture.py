@@ -43,6 +43,7 @@ LAYERS = [
     "rules.powers",
     "rules.softmax",
     "rules.stable",
+    "rules.signs",
     "rules.symmetry",
     "rules.distribution",
     "rules.entries",

@@ -207,3 +207,17 @@ def test_integrals_and_sums_around_scalars():
 
 def test_by_a_symbol_that_a_tensor_shares_its_name_with():
     assert se.diff(Symbol("x") * x, Symbol("x")) == x
+
+
+@pytest.mark.parametrize(
+    ("mode", "word", "kinds"),
+    [
+        ("reverse", "pullback", {"tanh", "Einsum", "View", "Add"}),
+        ("forward", "pushforward", {"tanh", "Einsum", "View", "TensorAdd"}),
+    ],
+)
+def test_the_steps_of_a_sweep_name_the_rules(mode, word, kinds):
+    f = se.tanh(A @ x).sum() * x + x
+    _, steps = se.diff(f, x, mode=mode, trace=True)
+    names = {step.rule for step in steps if step.node is not None}
+    assert names == {f"{word} of {kind}" for kind in kinds}

@@ -176,3 +176,19 @@ def test_long_scalar_sums_and_products_are_cut():
     for long in (sympy.Add(*names), sympy.Mul(*names)):
         value = se.lambdify([*names, x], long * x)(*[1.0] * 3000, np.ones(3))
         assert value[0] == (3000 if long.is_Add else 1)
+
+
+def test_a_weighted_gram_product_needs_both_matrices_on_one_axis():
+    n = symbols("n", integer=True, positive=True)
+    W, d = se.TensorSymbol("W", (n, n)), se.TensorSymbol("d", (n,), nonnegative=True)
+    rng = np.random.default_rng(0)
+    data = rng.standard_normal((4, 4)), rng.random(4)
+    for subscripts, is_gram in [
+        ("ki,k,kj->ij", True),
+        ("ik,k,jk->ij", True),
+        ("ik,k,kj->ij", False),
+    ]:
+        function = se.lambdify([W, d], se.einsum(subscripts, W, d, W))
+        assert ("weighted_gram(W" in function.source) is is_gram, subscripts
+        expected = np.einsum(subscripts, data[0], data[1], data[0])
+        np.testing.assert_allclose(function(*data), expected, atol=1e-12)

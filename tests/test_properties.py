@@ -211,3 +211,25 @@ def test_properties_of_deep_graphs_take_linear_time_and_no_recursion():
     for _ in range(100):
         e = se.exp((e @ e) / 2 + 1) * e
     assert (e @ e).is_nonnegative is True
+
+
+def test_functions_of_positive_tensors():
+    v = se.TensorSymbol("v", n, nonnegative=True)
+    assert se.simplify(se.Abs(y)) is y
+    assert se.simplify(se.sqrt(y**2)) is y
+    assert se.simplify(se.sqrt(v**2)) is v
+    assert se.simplify(se.sign(y)) is se.Ones(n)
+    assert se.simplify(se.sign(v)) is se.sign(v)
+    assert se.simplify(se.relu(se.exp(x))) is se.exp(x)
+    assert se.simplify(se.Abs(x)) is se.Abs(x)
+    assert se.gradient(se.Abs(y).sum(), y) is se.Ones(n)
+
+
+def test_what_is_declared_symmetric_is_its_transpose():
+    for matrix in (S, K, D):
+        assert matrix.T is matrix
+        assert matrix.transpose(0, 1) is matrix
+        assert (2 * matrix).T is 2 * matrix
+    assert A.T is not A
+    assert (D @ D).T is not D
+    assert se.simplify((D @ D).T) is D @ D

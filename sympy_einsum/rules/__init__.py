@@ -31,6 +31,7 @@ from . import (
     matrices,
     nesting,
     powers,
+    signs,
     softmax,
     stable,
     sums,
@@ -114,6 +115,7 @@ VIEW = (
 ELEMENTWISE = (
     Rule("rearranged", "f(A') = f(A)'", entries.of_rearranged),
     Rule("compose", "exp(log(x)) = x", entries.compose),
+    Rule("sign", "|x| = x", signs.use_signs),
     *STABLE_RULES[Elementwise],
 )
 SUM = (
