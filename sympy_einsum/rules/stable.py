@@ -163,13 +163,28 @@ def _local(node: Any) -> tuple[Expr, tuple[Any, ...]] | None:
         places.update(dict.fromkeys(fills, S.One))
         return Add(*[number * places[core] for number, core in pairs]), cores
     if isinstance(node, View):
-        plain = node.core is not None and node.scalars == (node.coefficient,)
-        is_multiple = plain and node.subscripts[-1] == node.output == tuple(range(node.order))
-        return (node.coefficient * slot(0), (node.core,)) if is_multiple else None
+        return _local_view(node)
     is_product = isinstance(node, Einsum) and set(node.subscripts) == {node.output}
     if is_product and node.output and len(node.operands) <= MAX_OPERANDS:
         return Mul(*[slot(k) for k in range(len(node.operands))]), node.operands
     return None
+
+
+def _local_view(node: View) -> tuple[Expr, tuple[Any, ...]] | None:
+    """A multiple; of a function whose axes are rearranged, the function of rearranged tensors."""
+    numbers = (node.coefficient,) if node.coefficient is not S.One else ()
+    if node.core is None or node.scalars != numbers or len(set(node.output)) < node.order:
+        return None
+    if node.subscripts[-1] == node.output == tuple(range(node.core.order)):
+        return node.coefficient * slot(0), (node.core,)
+    if not isinstance(node.core, Elementwise):
+        return None
+    labels, lengths = node.subscripts[-1], dict(enumerate(node.lengths))
+    operands = [
+        contract((o,), (labels,), node.output, lengths) if is_tensor(o) else o
+        for o in node.core.operands
+    ]
+    return node.coefficient * node.core.body, tuple(operands)
 
 
 def _is_ones(tensor: Any) -> bool:
