@@ -103,11 +103,26 @@ def _matched(body: Expr, numeric: bool, turned: bool = False) -> Match | None:
         if not _is_form(rest, part):
             continue
         key = rest.xreplace({part: _U / number})
-        if key in NAMES or (numeric and key in NUMERIC):
-            return Match(factor, NAMES.get(key) or NUMERIC[key], number, part)
+        form = NAMES.get(key) or (NUMERIC.get(key) if numeric else None) or _of_odds(key)
+        if form is not None:
+            return Match(factor, form, number, part)
         if numeric and turned and key in TURNED:
             return Match(factor, TURNED[key], -number, part)
     return None
+
+
+def _of_odds(key: Expr) -> Expr | None:
+    """1 / (1 + exp(u))^k and exp(c u) sigmoid(-u)^k by sigmoids, with c up to k."""
+    powers = key.as_powers_dict()
+    if len(powers) == 1 and key.is_Pow and key.exp.is_Integer and key.exp < -1:
+        inverse = NAMES.get(1 / key.base)
+        return None if inverse is None else inverse ** (-key.exp)
+    shares = powers.get(sigmoid(-_U), S.Zero)
+    odds = (powers.get(S.Exp1, S.Zero) / _U).expand()
+    if not (shares.is_Integer and odds.is_Integer and 0 < odds <= shares > 1):
+        return None
+    rest = key / exp(odds * _U) / sigmoid(-_U) ** shares
+    return rest * sigmoid(_U) ** odds * sigmoid(-_U) ** (shares - odds)
 
 
 def _without_factor(body: Expr) -> tuple[Expr, Expr]:
@@ -400,23 +415,22 @@ def _cut_operand(node: Einsum) -> int | None:
 
 def _log_of_total(node: Einsum) -> Any:
     """log Σ exp(z), and log Σ w exp(z) = log Σ exp(z) + log Σ w softmax(z)."""
-    for k, operand in enumerate(node.operands):
-        labels = node.subscripts[k]
-        axes = tuple([a for a, i in enumerate(labels) if i not in node.output])
+    product = opened(node)
+    lengths = {i: product.lengths[i] for i in product.output}
+    for k, operand in enumerate(product.operands):
+        labels = product.subscripts[k]
+        axes = tuple([a for a, i in enumerate(labels) if i not in product.output])
         is_exp = isinstance(operand, Elementwise) and isinstance(operand.body, exp)
         if not is_exp or not axes or len(set(labels)) < len(labels):
             continue
         z = apply_body(operand.body.args[0], operand.operands)
-        kept = [i for i in labels if i in node.output]
-        lengths = dict(enumerate(node.lengths))
+        kept = [i for i in labels if i in product.output]
         total = LogSumExp._build((z,), (axes,))
-        spread = {i: lengths[i] for i in node.output}
-        moved = contract((total,), (kept,), node.output, spread)
-        if len(node.operands) == 1:
+        moved = contract((total,), (kept,), product.output, lengths)
+        if len(product.operands) == 1:
             return moved
-        weights = list(node.operands)
-        weights[k] = Softmax._build((z,), (axes,))
-        shares = contract(weights, node.subscripts, node.output, lengths)
+        share = Softmax._build((z,), (axes,))
+        shares = product.replaced({k}, [(share, labels)]).build()
         found = logarithm(shares)
         return _plus([moved, _log(shares) if found is None else found], node)
     return None
