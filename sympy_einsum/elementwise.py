@@ -91,7 +91,7 @@ class Elementwise(TensorExpr):
     @property
     def condition(self) -> Boolean | None:
         """What the entries tell by ones and zeros, if that is what they do; else None."""
-        return _indicated(self.body)
+        return indicated(self.body)
 
     def __bool__(self) -> bool:
         if self.condition is None:
@@ -126,7 +126,7 @@ def is_condition(value: Any) -> bool:
     return isinstance(value, Boolean) and not isinstance(value, Expr)
 
 
-def _indicated(body: Any) -> Boolean | None:
+def indicated(body: Any) -> Boolean | None:
     """The condition of which a body is the number."""
     if isinstance(body, Piecewise) and body.args[0].expr is S.One:
         condition = body.args[0].cond

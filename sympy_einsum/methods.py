@@ -7,7 +7,7 @@ not defined in the base class, because they need every node type and the base cl
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -344,9 +344,17 @@ Basic._constructor_postprocessor_mapping[TensorExpr] = {
 # a function class looks at its arguments; without axes among them it does what it always did.
 
 _OF_MATRICES = (stock_transpose, stock_adjoint)
+_MAY_HOLD_AXES = (TensorExpr, tuple, list, Tuple)
 
 
 def _call_function(cls: Any, *args: Any, **options: Any) -> Any:
+    for arg in args:
+        if isinstance(arg, _MAY_HOLD_AXES):
+            return _of_tensors(cls, args, options)
+    return type.__call__(cls, *args, **options)
+
+
+def _of_tensors(cls: Any, args: Sequence[Any], options: dict[str, Any]) -> Any:
     if cls is Piecewise:
         if any(map(_holds_axes, args)):
             return choose([tuple(pair) for pair in args])

@@ -321,7 +321,7 @@ def test_random_products_keep_their_value():
                 assert_close(np.asarray(value(form)) / scale, np.asarray(expected) / scale, 1e-8)
 
 
-RANDOM = 15
+RANDOM = 6
 
 
 def test_latex_of_powers_of_functions_of_a_symbol():

@@ -72,9 +72,9 @@ def test_stock_sympy_is_the_same_without_tensors():
     code = (
         "{}from sympy import *\n"
         "t, u = symbols('t u')\n"
-        "e = [diff(exp(sin(t)*u)/log(t), t), integrate(t*exp(-t), (t, 0, oo)), series(sin(t), t),\n"
+        "e = [diff(exp(sin(t)*u)/log(t), t), series(sin(t), t), integrate(t*exp(-t), t),\n"
         " solve(t**2 - u, t), Piecewise((1, t > 0), (u, True)), Max(t, 3, u), And(t > 0, u > 1),\n"
-        " simplify(sin(t)**2 + cos(t)**2), limit(sin(t)/t, t, 0), hasattr(t, 'sqrt'),\n"
+        " trigsimp(sin(t)**2 + cos(t)**2), limit(sin(t)/t, t, 0), hasattr(t, 'sqrt'),\n"
         " hasattr(t + u, 'log'), srepr(exp(t)), signsimp(-t), Eq(t, 0) & (u < 2)]\n"
         "print(e)"
     )
@@ -144,7 +144,7 @@ def test_comparisons_are_ones_and_zeros(name):
 
 
 @pytest.mark.parametrize("backend", ["jax", "torch", "dask"])
-@pytest.mark.parametrize("name", COMPARISONS)
+@pytest.mark.parametrize("name", ["sum", "equal", "or", "not", "scalar condition", "where"])
 def test_comparisons_on_other_backends(name, backend):
     library = pytest.importorskip(backend)
     arrays = {
@@ -162,6 +162,24 @@ def test_comparisons_of_scalars_are_relations():
     assert isinstance(f > 0, sympy.Gt)
     assert isinstance(np.greater(f, 0), sympy.Gt)
     assert isinstance(Piecewise((f, f > 0), (0, True)), Piecewise)
+
+
+@pytest.mark.parametrize(
+    ("e", "text"),
+    [
+        (x > 0, "(x > 0)"),
+        (A @ x >= 1, "((A @ x) >= 1)"),
+        ((x < 2) * y, None),
+        ((x + y <= -1).sum(), "((x + y) <= -1).sum()"),
+        (sympy.Gt(t, 0) & (x > 0), None),
+        (x > t, None),
+        (x > y, None),
+        (np.equal(x, y), None),
+    ],
+)
+def test_the_text_of_a_comparison_says_the_same(e, text):
+    assert text in (None, str(e))
+    assert eval(str(e), {**vars(sympy), **vars(se), "x": x, "y": y, "A": A, "t": t}) == e
 
 
 def test_the_truth_of_a_comparison_is_refused():

@@ -14,13 +14,13 @@ from functools import lru_cache
 from typing import Any
 
 import sympy
-from sympy import NumberSymbol, S, Symbol, preorder_traversal
+from sympy import Ge, Gt, Le, Lt, NumberSymbol, S, Symbol, preorder_traversal
 from sympy.core.function import AppliedUndef
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
 from ..einsum import Delta, Einsum, Ones, TensorAdd, View
-from ..elementwise import Elementwise, Slot, slot
+from ..elementwise import Elementwise, Slot, indicated, slot
 from ..indices import index_letter
 from ..linalg import MatrixFunction
 from ..nodes import TensorExpr, flatten
@@ -105,6 +105,14 @@ class CodeForm:
         if self.operators and _is_typed(body):
             return _BodyPrinter(operands).doprint(body), _stock_level(body)
         slots = [slot(k) for k in range(len(operands))]
+        condition = indicated(body) if self.operators else None
+        if (
+            isinstance(condition, (Gt, Ge, Lt, Le))
+            and condition.lhs in slots
+            and condition.rhs.is_number
+        ):
+            # A scalar on the left would make it a stock relation.
+            return f"({_BodyPrinter(operands).doprint(condition)})", ATOM
         if type(body).__name__ in FUNCTIONS and list(body.args) == slots:
             return self.call(type(body).__name__, *[text for text, _ in operands])
         arguments = ", ".join(s.name for s in slots)
