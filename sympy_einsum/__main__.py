@@ -70,46 +70,53 @@ class Report(NamedTuple):
         table = "\n".join(f"{label:<10} {value}".rstrip() for label, value in lines)
         return f"{table}\n\n{self.code.rstrip()}"
 
-    def as_json(self) -> str:
-        """For programs: one JSON object."""
-        return json.dumps(self._asdict(), indent=2)
-
 
 def _tuple(lengths: Sequence[str]) -> str:
     return f"({', '.join(lengths)}{',' * (len(lengths) == 1)})"
 
 
-def make_report(arguments: argparse.Namespace) -> Report:
-    """Parse, differentiate, print and check; raises TensorError for input that can't be used."""
+def make_reports(arguments: argparse.Namespace) -> list[Report]:
+    """Parse, and for each variable differentiate, print and check; raises TensorError for input
+    that can't be used."""
     declarations = ";".join(arguments.declare)
     expr, variables = parse_with_variables(arguments.expression, declarations)
     unused = sorted(read_declarations(declarations).keys() - variables.keys())
     if unused:
         raise TensorError(f"{unused[0]!r} is declared, but doesn't occur in the expression")
-    if arguments.wrt not in variables:
-        known = f"its variables are {', '.join(variables)}" if variables else "it has no variables"
-        raise TensorError(f"{arguments.wrt!r} is no variable of the expression; {known}")
-    x = variables[arguments.wrt]
+    for name in arguments.wrt:
+        if name not in variables:
+            names = ", ".join(variables)
+            known = f"its variables are {names}" if names else "it has no variables"
+            raise TensorError(f"{name!r} is no variable of the expression; {known}")
+    return [
+        _report(expr, variables, name, arguments.order, arguments.check)
+        for name in dict.fromkeys(arguments.wrt)
+    ]
+
+
+def _report(expr: Any, variables: dict[str, Any], name: str, order: int, check: bool) -> Report:
+    """What is printed about the derivative by one variable."""
+    x = variables[name]
     lower, derivative = expr, expr
-    for order in range(1, arguments.order + 1):
+    for count in range(1, order + 1):
         lower, derivative = derivative, diff(derivative, x)
         if _written_nodes(derivative) > MAX_WRITTEN:
             raise TensorError(
-                f"the derivative of order {order} has more than {MAX_WRITTEN} operations to be "
+                f"the derivative of order {count} has more than {MAX_WRITTEN} operations to be "
                 "written; ask for a lower order"
             )
     unbound = _unbound_lengths([derivative], variables.values())
     function = lambdify([*variables.values(), *unbound], derivative)
     return Report(
-        wrt=arguments.wrt,
-        order=arguments.order,
+        wrt=name,
+        order=order,
         expression=str(expr),
-        variables={name: _strings(shape_of(symbol)) for name, symbol in variables.items()},
+        variables={own: _strings(shape_of(symbol)) for own, symbol in variables.items()},
         derivative=str(derivative),
         shape=_strings(shape_of(derivative)),
         latex=sympy.latex(derivative),
         code=function.source,
-        check=_check(lower, x, derivative) if arguments.check else None,
+        check=_check(lower, x, derivative) if check else None,
     )
 
 
@@ -156,7 +163,13 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("expression", help='such as "norm2(A*x - y)^2"')
-    parser.add_argument("--wrt", required=True, metavar="NAME", help="the variable")
+    parser.add_argument(
+        "--wrt",
+        required=True,
+        action="append",
+        metavar="NAME",
+        help="the variable; can be given several times",
+    )
     parser.add_argument(
         "--order",
         type=int,
@@ -170,13 +183,17 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="TEXT",
-        help='what a variable is: "K symmetric matrix", "a, b vector(n)", "x positive scalar"; '
+        help='what a variable is: "K symmetric", "a, b vector(n)", "x positive scalar"; '
         "can be given several times",
     )
     parser.add_argument(
         "--check", action="store_true", help="compare with finite differences on random data"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print one JSON object, or for several variables a list of them",
+    )
     return parser
 
 
@@ -200,15 +217,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(spaced)
     arguments.expression = arguments.expression.strip()
     try:
-        report = make_report(arguments)
+        reports = make_reports(arguments)
     except TensorError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {_for_shells(str(error))}", file=sys.stderr)
         return 2
     except RecursionError:
         print("error: the expression is nested too deeply for SymPy", file=sys.stderr)
         return 2
-    print(report.as_json() if arguments.json else report.as_text())
-    return 0 if report.check is None or report.check["passed"] else 1
+    if arguments.json:
+        objects = [report._asdict() for report in reports]
+        print(json.dumps(objects[0] if len(arguments.wrt) == 1 else objects, indent=2))
+    else:
+        print("\n\n".join(report.as_text() for report in reports))
+    return 0 if all(report.check is None or report.check["passed"] for report in reports) else 1
+
+
+def _for_shells(message: str) -> str:
+    """An error message with declarations as options."""
+    return message.replace('declare "', '--declare "')
 
 
 if __name__ == "__main__":

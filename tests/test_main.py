@@ -131,6 +131,75 @@ def test_declarations(capsys):
     assert report["variables"] == {"a": ["p"], "K": ["p", "p"], "h": []}
 
 
+def test_several_variables(capsys):
+    """Each is answered, in the order of the options; a name given twice once."""
+    names = ["--wrt", "x", "--wrt", "A", "--wrt", "x"]
+    status, out = run(capsys, "x'*A*x", *names, "--check")
+    assert status == 0
+    assert out.count("passed") == 2
+    assert out.index("d/dx ") < out.index("d/dA ")
+    status, reports = report_of(capsys, "x'*A*x", *names, "--order", "2", "--check")
+    assert status == 0
+    assert [(r["wrt"], r["order"], r["check"]["passed"]) for r in reports] == [
+        ("x", 2, True),
+        ("A", 2, True),
+    ]
+    assert [len(r["shape"]) for r in reports] == [2, 4]
+    x, A = np.arange(3.0), np.arange(9.0).reshape(3, 3)
+    assert_close(compute(reports[0]["code"], x, A), A + A.T)
+    assert "'q' is no variable" in refused(capsys, "x'*A*x", "--wrt", "x", "--wrt", "q")
+
+
+def test_one_failed_check_of_several(capsys, monkeypatch):
+    status, out = run(capsys, "x'*A*x", "--wrt", "x", "--wrt", "A", "--check")
+    assert status == 0
+    checks = iter([1e-12, 0.5])
+
+    def fail_once(y, x, derivative, **options):
+        if next(checks) > 0.1:
+            raise sympy_einsum.TensorError("0.5 differs")
+        return 1e-12
+
+    monkeypatch.setattr(sympy_einsum.__main__, "check_derivative", fail_once)
+    status, out = run(capsys, "x'*A*x", "--wrt", "x", "--wrt", "A", "--check")
+    assert status == 1
+    assert "passed" in out
+    assert "failed" in out
+
+
+def test_an_assumption_alone_tells_the_kind(capsys):
+    _, report = report_of(capsys, "x'*A*x", "--wrt", "x", "--declare", "A symmetric")
+    assert report["derivative"] == "2*A @ x"
+    _, report = report_of(capsys, "sum(log(h)) + a", "--wrt", "h", "--declare", "h, a positive")
+    assert report["variables"] == {"h": ["n"], "a": []}
+
+
+HINTS = {
+    "norm2(A*x-b)^2": """or --declare "b vector\"""",
+    "A - b": """or --declare "b matrix\"""",
+    "x^T*x": "the transpose is written x'",
+    "exp(x)^T*x": "the transpose is written exp(x)'",
+    "trace(x*x')": "here it is written tr(X)",
+    "transpose(A)*x": "here it is written X'",
+    "norm(x)": "here it is written norm2(x)",
+    "ln(x)": "here it is written log(a)",
+    "dot(x, x)": "here it is written x'*y",
+}
+
+
+@pytest.mark.parametrize("text", HINTS)
+def test_what_is_written_otherwise_here(capsys, text):
+    assert HINTS[text] in refused(capsys, text, "--wrt", "x")
+
+
+def test_a_declaration_that_was_offered(capsys):
+    status, report = report_of(
+        capsys, "norm2(A*x-b)^2", "--wrt", "x", "--declare", "b vector", "--check"
+    )
+    assert status == 0
+    assert report["derivative"] == "2*A.T @ (A @ x - b)"
+
+
 def test_a_length_that_no_argument_brings_is_an_argument(capsys):
     _, report = report_of(capsys, "a^2*sum(vector(1))", "--wrt", "a")
     assert compute(report["code"], 1.5, 4) == 12

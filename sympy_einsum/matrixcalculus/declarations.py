@@ -27,15 +27,23 @@ class Declaration(NamedTuple):
     @property
     def square(self) -> bool:
         """Whether the assumptions make a matrix square."""
-        return bool({"symmetric", "diagonal", "psd"} & set(self.assumptions))
+        return bool(_SQUARE & set(self.assumptions))
 
 
 KINDS = {"scalar": 0, "vector": 1, "matrix": 2}
+_SQUARE = {"symmetric", "diagonal", "psd"}
 _NAME = r"[A-Za-z][A-Za-z0-9_]*"
 _AS = r"\s*(?P<words>(?:[A-Za-z]+\s+)*)(?P<kind>[A-Za-z]+)\s*(?:\((?P<lengths>[^()]*)\))?\s*"
 _DECLARED_AS = re.compile(_AS)
 _DECLARATION = re.compile(rf"\s*(?P<names>{_NAME}(?:\s*,\s*{_NAME})*)(?:\s*:|\s){_AS}")
-_FORM = 'write "K symmetric matrix", "x, y vector(n)" or "alpha positive scalar"'
+_FORM = 'write "K symmetric", "x, y vector(n)" or "alpha positive scalar"'
+
+
+def kind_by_name(name: str) -> str:
+    """What a name stands for that isn't declared, by its first letter."""
+    if name[0].isupper():
+        return "matrix"
+    return "scalar" if name[0] in "abcdefg" else "vector"
 
 
 def read_declarations(declarations: Any) -> dict[str, Declaration]:
@@ -92,7 +100,11 @@ def _declared_as(name: str, value: Any) -> Declaration:
 
 
 def _declaration(name: str, match: re.Match[str]) -> Declaration:
-    kind, assumptions = match["kind"].lower(), tuple(sorted(match["words"].lower().split()))
+    *words, kind = [*match["words"].lower().split(), match["kind"].lower()]
+    if kind in ASSUMPTIONS:
+        words.append(kind)
+        kind = "matrix" if _SQUARE & set(words) else kind_by_name(name)
+    assumptions = tuple(sorted(words))
     if kind not in KINDS:
         raise ParseError(f"{name!r} can't be a {kind!r}: expected {', '.join(KINDS)}")
     possible = ASSUMPTIONS if kind == "matrix" else {"positive", "nonnegative"}

@@ -37,7 +37,11 @@ def _mismatch(site: Site, left: Type, right: Type) -> str:
         if type_.noun == "scalar":
             maker = {"column vector": "vector({})", "row vector": "vector({})'"}
             made = maker.get(other.noun, "matrix({})").format(site.quote(k))
-            return f"{message}; to repeat the scalar write {made}"
+            message += f"; to repeat the scalar write {made}"
+            if site.node.children[k].kind == "variable":
+                noun = "matrix" if other.noun == "matrix" else "vector"
+                message += f', or declare "{site.quote(k)} {noun}"'
+            return message
     if "matrix" not in (left.noun, right.noun):
         return f"{message}; transpose one of them with '"
     return message
@@ -115,6 +119,8 @@ def _infer_power(site: Site, base: Type, exponent: Type) -> Type:
     if below.kind == "binary" and below.name == "^" and not below.in_parentheses:
         a, b, c = (site.text[n.start : n.end] for n in (*below.children, above))
         raise site.error(f"repeated ^ is ambiguous; write ({a}^{b})^{c} or {a}^({b}^{c})")
+    if exponent != SCALAR and above.name == "T":
+        raise site.error(f"the transpose is written {site.quote(0)}'")
     if exponent != SCALAR:
         raise site.error(
             f"^ needs a scalar exponent, not {site.show(1, exponent)}; "

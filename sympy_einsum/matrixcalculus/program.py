@@ -21,12 +21,28 @@ from ..errors import ParseError, TensorError
 from ..nodes import TensorExpr
 from ..tensors import TensorSymbol
 from ..traversal import transform
-from .declarations import KINDS, Declaration, length_symbol
+from .declarations import KINDS, Declaration, kind_by_name, length_symbol
 from .functions import FUNCTIONS, NO_ARGUMENTS, infer_identity
 from .operators import OPERATORS
 from .reading import Node
 from .types import SCALAR, Length, Rule, Site, Type
 
+# Functions of other languages, and how they are written in this one.
+_ELSEWHERE = {
+    "trace": "tr(X)",
+    "transpose": "X'",
+    "dot": "x'*y",
+    "inner": "x'*y",
+    "outer": "x*y'",
+    "ln": "log(a)",
+    "norm": "norm2(x), or norm1(x) for the sum of absolute values",
+    "inverse": "inv(X)",
+    "pow": "a^b",
+    "ones": "vector(1) or matrix(1)",
+    "zeros": "vector(0) or matrix(0)",
+    "identity": "eye",
+    "mean": "sum(x)/sum(vector(1) + 0*x)",
+}
 # Bounds that keep hostile or mistaken text from taking forever.
 MAX_SCALAR_DEPTH = 64
 MAX_NUMBER = 10**308
@@ -111,7 +127,7 @@ class Program:
     def _declared_type(self, name: str) -> Type:
         declared = self.declarations.get(name)
         if declared is None:
-            declared = Declaration("matrix" if name[0].isupper() else _vector_or_scalar(name))
+            declared = Declaration(kind_by_name(name))
         axes = KINDS[declared.kind]
         if declared.square and not declared.lengths:
             length = self.fresh()
@@ -152,6 +168,8 @@ class Program:
         message = f"there is no function {node.name!r}"
         if node.name in self.variables or node.name in self.declarations or len(node.name) == 1:
             return f"{message}; a product is written {node.name}*(...)"
+        if node.name.lower() in _ELSEWHERE:
+            return f"{message}; here it is written {_ELSEWHERE[node.name.lower()]}"
         close = get_close_matches(node.name.lower(), FUNCTIONS, n=1)
         if close:
             return f"{message}; perhaps {close[0]!r} is meant"
@@ -212,10 +230,6 @@ class Program:
 
 def _children(node: Node) -> tuple[Node, ...]:
     return node.children
-
-
-def _vector_or_scalar(name: str) -> str:
-    return "scalar" if name[0] in "abcdefg" else "vector"
 
 
 def _number(text: str) -> Expr:
