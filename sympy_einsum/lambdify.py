@@ -99,7 +99,7 @@ def lambdify(
     >>> f(np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([1.0, 1.0]))
     array([ 6., 14.])
     """
-    if backend == "auto":
+    if isinstance(backend, str) and backend == "auto":
         return _by_arguments(
             partial(lambdify, args, exprs, check=check, cse=cse, optimize=optimize)
         )
@@ -178,7 +178,7 @@ def codegen(args: Any, exprs: Any, backend: str = "numpy", *, name: str = "funct
 
 
 def _check_name(name: Any, backend: str) -> None:
-    reserved = BACKENDS[backend].reserved() if backend in BACKENDS else ()
+    reserved = BACKENDS[_known(backend)].reserved()
     if name == "function" or (
         isinstance(name, str) and plain_names([Symbol(name)], reserved) == [name]
     ):
@@ -193,6 +193,14 @@ def _for_lengths(missing: Iterable[Any]) -> str:
     return "; for the length of an axis that no argument has, add the symbol or a tensor with it"
 
 
+def _known(backend: Any) -> str:
+    """The name of a backend that exists."""
+    if not isinstance(backend, str) or backend not in BACKENDS:
+        shown = str(backend)[:80]
+        raise UnsupportedError(f"no backend {shown!r}; there are {', '.join(BACKENDS)}")
+    return backend
+
+
 class _Program:
     """What is to be computed, and from what."""
 
@@ -205,8 +213,7 @@ class _Program:
         optimize: Any,
         reserved: Sequence[str] = (),
     ):
-        if backend not in BACKENDS:
-            raise UnsupportedError(f"no backend {backend!r}; there are {', '.join(BACKENDS)}")
+        _known(backend)
         check_optimizer(optimize)
         symbols = _arguments(args)
         self.exprs: list[Any] = []

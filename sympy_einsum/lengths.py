@@ -1,10 +1,11 @@
-"""Axis lengths and positions: reading and comparing them. Imports only the errors."""
+"""Axis lengths, positions and options: reading and comparing them. Imports only the errors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 from sympy import Expr, S, SympifyError, Tuple, sympify
 
 from .errors import ShapeError, TensorError
@@ -21,6 +22,22 @@ def as_scalar(value: Any, what: str) -> Expr:
     if not isinstance(expr, Expr) or hasattr(expr, "shape"):
         raise TensorError(f"{what} must be a number or a SymPy scalar, not {value!r}")
     return expr
+
+
+def as_flag(value: Any, what: str) -> bool:
+    """True or False; nothing else counts as either."""
+    if not isinstance(value, (bool, np.bool_, int)):
+        raise TensorError(f"{what} is True or False, not {str(value)[:80]!r}")
+    return bool(value)
+
+
+def as_list(values: Any, what: str) -> list[Any]:
+    """The items of a list or another plain sequence."""
+    if isinstance(values, (list, tuple, range, Tuple)):
+        return list(values)
+    if isinstance(values, np.ndarray) and values.ndim:
+        return list(values)
+    raise TensorError(f"a list of {what} is needed, not {str(values)[:80]!r}")
 
 
 def as_length(value: Any) -> Expr:

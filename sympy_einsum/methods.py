@@ -25,7 +25,6 @@ from sympy import (
     Piecewise,
     Tuple,
     Xor,
-    sympify,
 )
 from sympy import adjoint as stock_adjoint
 from sympy import transpose as stock_transpose
@@ -40,7 +39,7 @@ from .errors import TensorError
 from .expansion import expand, integral, symbols_outside
 from .explicit import as_explicit
 from .linalg import adj, det, inv
-from .nodes import TensorExpr, substitute
+from .nodes import TensorExpr, as_basic, substitute
 from .simplify import simplify
 
 
@@ -200,12 +199,15 @@ def _subs(self: Any, *args: Any, **kwargs: Any) -> Any:
     """SymPy's ``subs``. An array in the place of a tensor symbol brings its axis lengths along, and
     then all is replaced at once. Strings are refused, since SymPy would evaluate them."""
     pairs = _pairs(args)
+    for new in pairs.values():
+        if not _is_array(new):
+            as_basic(new)
     if not kwargs.pop("simultaneous", False) and not any(map(_is_array, pairs.values())):
         return Expr.subs(self, *args, **kwargs)
     # SymPy goes through scalar dummies, which can't stand for tensors; a rule is simultaneous.
     rule: dict[Any, Any] = {}
     for old, new in pairs.items():
-        rule[old] = as_operand(new) if _is_array(new) else sympify(new)
+        rule[old] = as_operand(new) if _is_array(new) else as_basic(new)
         if _is_array(new):
             axes = zip(ops.shape_of(old), ops.shape_of(rule[old]), strict=False)
             rule.update({n: given for n, given in axes if n.is_Symbol and n not in pairs})
@@ -228,7 +230,7 @@ def _pairs(args: tuple[Any, ...]) -> dict[Any, Any]:
             "subs takes an expression and what replaces it, a dictionary or a list of such pairs, "
             "and no strings"
         )
-    return {sympify(old): new for old, new in pairs.items()}
+    return {as_basic(old): new for old, new in pairs.items()}
 
 
 METHODS: dict[str, Any] = {

@@ -22,13 +22,14 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 from weakref import WeakValueDictionary
 
 from sympy import Basic, Expr, Integer, S, Symbol, SympifyError, sympify
 from sympy.core.expr import AtomicExpr
+from sympy.core.rules import Transform
 
 from .errors import ShapeError, TensorError
 from .lengths import Shape, same_length
@@ -299,7 +300,7 @@ class TensorExpr(Expr):
         """Whether any of the given symbols (lengths included), nodes or types occurs."""
         nodes = set(postorder([self]))
         types = tuple(p for p in patterns if isinstance(p, type))
-        wanted = {_strict(p) for p in patterns if not isinstance(p, type)}
+        wanted = {as_basic(p) for p in patterns if not isinstance(p, type)}
         if wanted & nodes or wanted & self._leaves():
             return True
         inside = {
@@ -333,7 +334,7 @@ class TensorExpr(Expr):
 
     def is_constant(self, *wrt: Any, **flags: Any) -> bool:
         """Whether the expression is free of the given symbols (of all symbols, without any)."""
-        return not (self._leaves() & set(wrt) if wrt else self._leaves())
+        return not (self._leaves() & set(map(as_basic, wrt)) if wrt else self._leaves())
 
     @property
     def is_Function(self) -> bool:
@@ -371,6 +372,8 @@ class TensorExpr(Expr):
 
     def xreplace(self, rule: Any) -> Any:
         """Replace nodes, symbols and lengths exactly, all at once."""
+        if not isinstance(rule, (Mapping, Transform)):
+            raise TensorError(f"xreplace takes a dictionary, not {str(rule)[:80]!r}")
         return self._xreplace(rule)[0]
 
     def _xreplace(self, rule: Any) -> tuple[Any, bool]:
@@ -392,7 +395,7 @@ class TensorExpr(Expr):
         )
 
 
-def _strict(value: Any) -> Any:
+def as_basic(value: Any) -> Any:
     """A SymPy object from what stock code passes around; a string would be evaluated."""
     if isinstance(value, Basic):
         return value
@@ -474,7 +477,7 @@ def substitute(root: Any, rule: dict[Any, Any], stock_rules: bool = False) -> An
             )
         return images[expr]
 
-    rule = {old: _strict(new) for old, new in rule.items()}
+    rule = {old: as_basic(new) for old, new in rule.items()}
 
     def visit(node: Any, new: tuple[Any, ...]) -> Any:
         if node in rule:
@@ -539,6 +542,8 @@ def flatten(root: Any) -> tuple[Any, ...]:
 
 def unflatten(entries: Sequence[Any]) -> Any:
     """The inverse of :func:`flatten`."""
+    if not isinstance(entries, (list, tuple)) or not entries:
+        raise TensorError(f"unflatten takes what repr and pickle write, not {str(entries)[:80]!r}")
     nodes: list[Any] = []
     for entry in entries:
         if not isinstance(entry, tuple):

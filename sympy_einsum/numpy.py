@@ -33,7 +33,7 @@ from .conditions import choose, compare, logical
 from .elementwise import as_operand, elementwise
 from .errors import TensorError, UnsupportedError
 from .functions import exact_power, logaddexp, sigmoid, softplus
-from .lengths import as_shape
+from .lengths import as_length, as_list, as_scalar, as_shape, same_length
 from .linalg import det as _det
 from .linalg import inv as _inv
 from .linalg import logdet as _logdet
@@ -226,6 +226,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
     """``numpy.select``: the entry of the first choice whose condition holds."""
+    condlist, choicelist = as_list(condlist, "conditions"), as_list(choicelist, "choices")
     if len(condlist) != len(choicelist):
         raise TensorError(
             f"select takes as many conditions as choices, not {len(condlist)} and {len(choicelist)}"
@@ -252,7 +253,7 @@ def sum(
 ) -> Any:
     """``numpy.sum``; ``where`` is a condition or a tensor."""
     _refuse("sum", {"dtype": dtype, "out": out})
-    total = ops.sum_(_chosen(a, where, S.Zero), axis, bool(keepdims))
+    total = ops.sum_(_chosen(a, where, S.Zero), axis, keepdims)
     return total if initial is None else ops.add(total, initial)
 
 
@@ -268,7 +269,7 @@ def mean(
     """``numpy.mean``; ``where`` is a condition or a tensor."""
     _refuse("mean", {"dtype": dtype, "out": out})
     if where is None or where is True:
-        return ops.mean(a, axis, bool(keepdims))
+        return ops.mean(a, axis, keepdims)
     count = sum(ones_like(a), axis, keepdims=keepdims, where=where)
     return ops.divide(sum(a, axis, keepdims=keepdims, where=where), count)
 
@@ -284,7 +285,7 @@ def prod(
 ) -> Any:
     """``numpy.prod``, over axes of numeric length; ``where`` is a condition or a tensor."""
     _refuse("prod", {"dtype": dtype, "out": out})
-    product = ops.prod(_chosen(a, where, S.One), axis, bool(keepdims))
+    product = ops.prod(_chosen(a, where, S.One), axis, keepdims)
     return product if initial is None else ops.multiply(product, initial)
 
 
@@ -302,7 +303,7 @@ def var(
     _refuse("var", {"dtype": dtype, "out": out})
     if correction is not None and ddof != 0:
         raise TensorError("var and std take ddof or correction, two names of the same, not both")
-    return ops.var(a, axis, ddof if correction is None else correction, bool(keepdims))
+    return ops.var(a, axis, ddof if correction is None else correction, keepdims)
 
 
 def std(
@@ -330,9 +331,9 @@ def average(
     """``numpy.average``; weights have the shape of ``a``."""
     _refuse("average", {"returned": returned})
     if weights is None:
-        return ops.mean(a, axis, bool(keepdims))
-    total = ops.sum_(ops.multiply(a, weights), axis, bool(keepdims))
-    return ops.divide(total, ops.sum_(weights, axis, bool(keepdims)))
+        return ops.mean(a, axis, keepdims)
+    total = ops.sum_(ops.multiply(a, weights), axis, keepdims)
+    return ops.divide(total, ops.sum_(weights, axis, keepdims))
 
 
 # --- products and axes ---------------------------------------------------------------------------
@@ -366,7 +367,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 def diag(v: Any, k: int = 0) -> Any:
     """``numpy.diag``, k = 0 only."""
-    if k:
+    if not as_scalar(k, "k").is_zero:
         raise UnsupportedError("diag supports k=0 only")
     return ops.diag(v)
 
@@ -384,7 +385,7 @@ def ravel(a: Any, order: str = "C") -> Any:
 
 
 def _c_order(name: str, order: str) -> None:
-    if order != "C":
+    if not isinstance(order, str) or order != "C":
         raise UnsupportedError(f"{name} supports order='C' only, not {order!r}")
 
 
@@ -438,7 +439,8 @@ def zeros(shape: Any, dtype: Any = None) -> Any:
 
 def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = None) -> Any:
     """``numpy.eye`` for a square matrix."""
-    if k or (M is not None and sympy.sympify(M, strict=True) != sympy.sympify(N, strict=True)):
+    square = M is None or same_length(as_length(M), as_length(N))
+    if not square or not as_scalar(k, "k").is_zero:
         raise UnsupportedError("eye supports square matrices with k=0 only")
     return ops.Delta(N)
 
@@ -509,6 +511,7 @@ class linalg:
     @staticmethod
     def multi_dot(arrays: Sequence[Any]) -> Any:
         """``numpy.linalg.multi_dot``: the matrix product of all."""
+        arrays = as_list(arrays, "tensors")
         if len(arrays) < 2:
             raise TensorError("multi_dot takes at least two tensors")
         result = arrays[0]

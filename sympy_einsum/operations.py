@@ -13,7 +13,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from sympy import Add, Expr, Integer, Mul, S
+from sympy import Add, Expr, Integer, Mul, S, Tuple
 from sympy.core.relational import Relational
 
 from .conditions import choose
@@ -29,7 +29,7 @@ from .elementwise import (
 from .errors import ShapeError, TensorError, UnsupportedError
 from .functions import exact_power
 from .indices import EllipsisAxis, parse_subscripts, resolve_labels
-from .lengths import Shape, as_scalar, as_shape, same_length
+from .lengths import Shape, as_flag, as_list, as_scalar, as_shape, same_length
 from .linalg import inv
 from .nodes import TensorExpr
 from .reshape import reshape as reshape_tensor
@@ -248,10 +248,10 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     if isinstance(axes, (int, Integer)):
         pairs = [(order_of(a) - int(axes) + k, k) for k in range(int(axes))]
     else:
-        first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
-        if len(first) != len(second):
+        lists = [[x] if isinstance(x, int) else as_list(x, "axes") for x in as_list(axes, "axes")]
+        if len(lists) != 2 or len(lists[0]) != len(lists[1]):
             raise ShapeError(f"tensordot takes two lists of axes of one length, not {axes}")
-        pairs = list(zip(first, second, strict=True))
+        pairs = list(zip(*lists, strict=True))
     left = list(range(order_of(a)))
     right = [order_of(a) + k for k in range(order_of(b))]
     summed = set()
@@ -326,7 +326,7 @@ def matrix_power(X: Any, exponent: Any) -> Any:
 
 def as_axis(axis: Any, order: int) -> int:
     """A valid axis number from 0 on; negative ones count from the end."""
-    if isinstance(axis, bool) or not isinstance(axis, (int, Integer)):
+    if isinstance(axis, bool) or not isinstance(axis, (int, Integer, np.integer)):
         raise TensorError(f"an axis is an integer, not {axis!r}")
     if not -order <= axis < order:
         raise ShapeError(f"axis {axis} is out of range for a tensor of order {order}")
@@ -347,9 +347,9 @@ def transpose(a: Any, axes: Any = None) -> Any:
     """The axes in another order, reversed without ``axes``."""
     a = as_operand(a)
     order = order_of(a)
-    new = list(range(order))[::-1] if axes is None else as_axes(tuple(axes), order)
+    new = list(range(order))[::-1] if axes is None else as_axes(as_list(axes, "axes"), order)
     if len(new) != order:
-        raise ShapeError(f"transpose needs each of the {order} axes once, not {tuple(axes)}")
+        raise ShapeError(f"transpose needs each of the {order} axes once, not {axes}")
     if not order:
         return a
     return contract((a,), (range(order),), new, dict(enumerate(a.shape)))
@@ -404,7 +404,8 @@ def squeeze(a: Any, axis: Any = None) -> Any:
 def reshape(A: Any, *shape: Any) -> Any:
     """The entries in C order under another shape; one length may be -1."""
     A = as_operand(A)
-    new = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+    given = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list, Tuple)) else shape
+    new = [as_scalar(length, "a length of the new shape") for length in given]
     if not order_of(A):
         if any(length not in (1, -1) for length in new):
             raise ShapeError(f"can't reshape a scalar to {tuple(new)}")
@@ -440,7 +441,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     a = as_operand(a)
     if order_of(a) < 2:
         raise ShapeError(f"diagonal takes a tensor of order 2 or more, not {order_of(a)}")
-    if offset:
+    if not as_scalar(offset, "the offset").is_zero:
         raise UnsupportedError("diagonal supports offset 0 only; slice first: a[:-1, 1:]")
     i, j = as_axis(axis1, a.order), as_axis(axis2, a.order)
     if i == j:
@@ -486,7 +487,7 @@ def sum_(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
     axes = as_axes(axis, order)
     output = [k for k in range(order) if k not in axes]
     total = contract((A,), (range(order),), output, dict(enumerate(A.shape))) if order else A
-    return _keep(total, A, axes) if keepdims else total
+    return _keep(total, A, axes) if as_flag(keepdims, "keepdims") else total
 
 
 def _keep(reduced: Any, A: Any, axes: list[int]) -> Any:
@@ -541,7 +542,7 @@ def prod(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
             index[k] = position
             factors.append(getitem(result, tuple(index)))
         result = multiply(*factors) if factors else filled(S.One, shape_of(result)[:k])
-    return _keep(result, A, axes) if keepdims else result
+    return _keep(result, A, axes) if as_flag(keepdims, "keepdims") else result
 
 
 def norm(A: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
@@ -551,11 +552,11 @@ def norm(A: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     if not order_of(A):
         return abs(A)
     over = as_axes(axis, A.order)
-    if ord is None or ord == "fro" or (ord == 2 and len(over) == 1):
+    p = ord if ord is None or isinstance(ord, str) else as_scalar(ord, "ord")
+    if p is None or p == "fro" or (p == 2 and len(over) == 1):
         return power(sum_(power(A, 2), axis, keepdims), S.Half)
-    if isinstance(ord, str) or len(over) != 1:
+    if isinstance(p, str) or len(over) != 1:
         raise UnsupportedError(f"norm supports ord=None, 'fro' and vector p-norms, not ord={ord!r}")
-    p = as_scalar(ord, "ord")
     if p.is_infinite or p.is_zero:
         raise UnsupportedError(f"norm supports finite non-zero ord, not {ord!r}")
     absolute = elementwise(abs, A)
@@ -614,7 +615,7 @@ def logsumexp(A: Any, axis: Any = ..., keepdims: bool = False) -> Any:
     A = as_operand(A)
     axes = _axes_of("logsumexp", A, axis)
     total = LogSumExp._build((A,), (tuple(axes),))
-    return _keep(total, A, axes) if keepdims else total
+    return _keep(total, A, axes) if as_flag(keepdims, "keepdims") else total
 
 
 def softmax(A: Any, axis: Any = ...) -> Any:
@@ -751,7 +752,7 @@ def _bound(value: Any, length: Expr) -> Expr:
 
 def concatenate(tensors: Sequence[Any], axis: int = 0) -> Any:
     """Tensors one after the other along an axis: a sum of pieces placed by selection matrices."""
-    pieces = [as_operand(tensor) for tensor in _listed(tensors, "concatenate")]
+    pieces = [as_operand(tensor) for tensor in as_list(tensors, "tensors")]
     if not pieces or not all(order_of(piece) for piece in pieces):
         raise ShapeError("concatenate takes a list of tensors of order 1 or more")
     axis = as_axis(axis, pieces[0].order)
@@ -779,15 +780,9 @@ def concatenate(tensors: Sequence[Any], axis: int = 0) -> Any:
     return tensor_sum(terms)
 
 
-def _listed(tensors: Any, function: str) -> Sequence[Any]:
-    if isinstance(tensors, (list, tuple)):
-        return tensors
-    raise TensorError(f"{function} takes a list of tensors, not {str(tensors)[:80]}")
-
-
 def stack(tensors: Sequence[Any], axis: int = 0) -> Any:
     """Tensors of one shape side by side along a new axis."""
-    return concatenate([expand_dims(tensor, axis) for tensor in _listed(tensors, "stack")], axis)
+    return concatenate([expand_dims(tensor, axis) for tensor in as_list(tensors, "tensors")], axis)
 
 
 def _labelled(operands: Sequence[Any], terms: Sequence[Any], output: Any, name: str) -> Any:

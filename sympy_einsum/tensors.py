@@ -12,7 +12,7 @@ from sympy import Basic, S, Symbol, sympify
 from sympy.core.expr import AtomicExpr
 
 from .errors import ShapeError, TensorError, UnsupportedError
-from .lengths import as_length, as_position, as_shape, same_length
+from .lengths import as_length, as_position, as_scalar, as_shape, same_length
 from .nodes import TensorExpr
 from .ordering import data_digest
 
@@ -243,7 +243,12 @@ class Selection(TensorExpr):
     __slots__ = ()
 
     def __new__(cls, length: Any, start: Any, step: Any, count: Any) -> Any:
-        return cls._build((), (as_length(length), sympify(start), int(step), as_length(count)))
+        first, stride = as_scalar(start, "the start of a slice"), as_scalar(step, "its step")
+        if not stride.is_Integer or first.is_integer is False:
+            raise TensorError(
+                f"a slice needs an integer start and step, not {start!r} and {step!r}"
+            )
+        return cls._build((), (as_length(length), first, int(stride), as_length(count)))
 
     @classmethod
     def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:

@@ -730,6 +730,20 @@ def test_strings_are_never_sympified(tmp_path):
         lambda: x.transpose(bomb),
         lambda: x.has_free(bomb),
         lambda: x.atoms(bomb),
+        lambda: se.Selection(5, bomb, 1, 2),
+        lambda: se.Selection(5, 1, bomb, 2),
+        lambda: se.Unit(5, bomb),
+        lambda: se.Slot(bomb),
+        lambda: (x @ x).subs([((bomb,), 1)]),
+        lambda: (x @ x).subs({x: [bomb]}),
+        lambda: (x @ x).subs({t: (bomb,)}),
+        lambda: (x @ x).subs({t: {bomb}}, simultaneous=True),
+        lambda: snp.eye(n, bomb),
+        lambda: snp.select([bomb], [x]),
+        lambda: se.to_indexed(x, [bomb]),
+        lambda: se.from_indexed(x.sum(), [(bomb, bomb)]),
+        lambda: se.reshape(x, bomb),
+        lambda: se.unflatten(bomb),
     ]
     for attempt in attempts:
         with contextlib.suppress(Exception):

@@ -22,12 +22,12 @@ from sympy import (
     Symbol,
 )
 from sympy.matrices.expressions.matexpr import MatrixElement
-from sympy.tensor.indexed import Indexed
+from sympy.tensor.indexed import Idx, Indexed
 
 from ..einsum import Delta, Einsum, TensorAdd, contract, scalar_product, tensor_sum
 from ..elementwise import Elementwise, apply_body, as_operand, slot
-from ..errors import ShapeError, UnsupportedError
-from ..lengths import as_length, same_length
+from ..errors import ShapeError, TensorError, UnsupportedError
+from ..lengths import as_length, as_list, as_scalar, same_length
 from ..nodes import TensorExpr
 from ..operations import matmul, order_of, shape_of, transpose
 from ..tensors import Constant, Selection, TensorSymbol, Unit, Zeros
@@ -76,6 +76,8 @@ def to_indexed(e: Any, indices: Sequence[Any] | None = None) -> Any:
     Sum(A[i, j]*x[j], (j, 0, n - 1))
     """
     root = readied(e, "to_indexed", MAX_SIZE, MAX_DEPTH)
+    if indices is not None:
+        indices = [as_scalar(index, "an index") for index in as_list(indices, "indices")]
     order = order_of(root)
     if indices is not None and len(indices) != order:
         raise ShapeError(f"{len(indices)} indices for a tensor of order {order}: {tuple(indices)}")
@@ -240,7 +242,7 @@ def from_indexed(expr: Any, indices: Sequence[Any] = (), *, vectors: bool = Fals
     True
     """
     root = as_stock(expr).replace(Sum, _from_zero)
-    pairs = [pair if isinstance(pair, (tuple, list)) else (pair, None) for pair in indices]
+    pairs = [_indexed_by(index) for index in as_list(indices, "indices")]
     given = {index: as_length(length) for index, length in pairs if length is not None}
     reader = _Reader(root, [index for index, _ in pairs], given, vectors)
     images: dict[Any, _Value] = {}
@@ -252,6 +254,16 @@ def from_indexed(expr: Any, indices: Sequence[Any] = (), *, vectors: bool = Fals
         if not same_length(given.get(index, found), found):
             raise ShapeError(f"index {index} has length {found}, not {given[index]}")
     return result
+
+
+def _indexed_by(given: Any) -> tuple[Any, Any]:
+    """An index and its length, None where it isn't given."""
+    index, *length = given if isinstance(given, (tuple, list)) and given else (given,)
+    if not isinstance(index, (Symbol, Idx)) or len(length) > 1:
+        raise TensorError(
+            f"an index is a symbol, or a pair of it and its length, not {str(given)[:80]!r}"
+        )
+    return index, length[0] if length else None
 
 
 def _from_zero(function: Any, *limits: Any) -> Any:

@@ -6,7 +6,7 @@ May import: the package's errors and tensor symbols, reading.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sympy import Expr, Integer, Symbol
@@ -59,7 +59,7 @@ def read_declarations(declarations: Any) -> dict[str, Declaration]:
         declarations = [part for part in declarations.split(";") if part.strip()]
     if isinstance(declarations, Mapping):
         return {_checked_name(k): _declared_as(k, value) for k, value in declarations.items()}
-    if not isinstance(declarations, Iterable):
+    if not isinstance(declarations, (list, tuple, set, frozenset)):
         raise ParseError(f"can't read the declaration {declarations!r}; {_FORM}")
     known: dict[str, Declaration] = {}
     for text in declarations:
@@ -100,7 +100,7 @@ def _declared_as(name: str, value: Any) -> Declaration:
 
 
 def _declaration(name: str, match: re.Match[str]) -> Declaration:
-    *words, kind = [*match["words"].lower().split(), match["kind"].lower()]
+    words, kind = match["words"].lower().split(), match["kind"].lower()
     if kind in ASSUMPTIONS:
         words.append(kind)
         kind = "matrix" if _SQUARE & set(words) else kind_by_name(name)

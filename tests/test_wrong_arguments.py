@@ -1,0 +1,407 @@
+"""Every public function, class and method with every wrong kind of argument in every place: an
+answer, or an error that is ours or says in a sentence what to do. Nothing raw comes through."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse
+import sympy as sp
+from sympy import symbols
+
+import sympy_einsum as se
+import sympy_einsum.numpy as snp
+from sympy_einsum.scalar_functions import FUNCTIONS
+
+m, n, k = symbols("m n k", integer=True, positive=True)
+i, j = symbols("i j", integer=True)
+t = symbols("t")
+A, B = se.tensors("A B", m, n)
+X, Y = se.tensors("X Y", n, n)
+x, y, v = se.tensors("x y v", n)
+C, D = se.tensors("C D", 2, 3)
+T = se.TensorSymbol("T", n, m, k)
+f = x @ X @ x
+M = sp.MatrixSymbol("M", n, n)
+
+
+class Stranger:
+    """An object nobody knows."""
+
+
+WRONG = {
+    "None": None,
+    "string": "x",
+    "code": "__import__('os')",
+    "bytes": b"x",
+    "empty list": [],
+    "list of numbers": [1, 2],
+    "ragged list": [[1, 2], [3]],
+    "list of strings": ["a", "b"],
+    "list of None": [None],
+    "list of tensors": [x, X],
+    "dictionary": {"x": 1},
+    "set": {1, 2},
+    "stranger": Stranger(),
+    "class": int,
+    "function": lambda *arguments: None,
+    "number": 3,
+    "negative number": -2,
+    "float": 2.5,
+    "complex number": 1j,
+    "nan": float("nan"),
+    "infinity": sp.oo,
+    "zoo": sp.zoo,
+    "truth value": True,
+    "SymPy's true": sp.true,
+    "NumPy's true": np.True_,
+    "ellipsis": ...,
+    "slice": slice(None),
+    "range": range(2),
+    "symbol": t,
+    "length": n,
+    "scalar expression": t + 1,
+    "relation": t > 0,
+    "relation of tensors": x > 0,
+    "vector": x,
+    "matrix": A,
+    "tensor of order 3": T,
+    "numeric array": np.ones((2, 2)),
+    "object array": np.array([1, None]),
+    "string array": np.array(["a", "b"]),
+    "dates": np.array(["2020-01-01"], "M8[D]"),
+    "masked array": np.ma.masked_array([1.0, 2.0], [0, 1]),
+    "sparse array": scipy.sparse.csr_array(np.eye(2)),
+    "sparse matrix": scipy.sparse.coo_matrix(np.eye(2)),
+    "SymPy matrix": sp.Matrix([[t, 1], [1, t]]),
+    "MatrixSymbol": M,
+    "IndexedBase": sp.IndexedBase("b", shape=(n,)),
+    "array symbol": sp.tensor.array.expressions.ArraySymbol("a", (n,)),
+    "SymPy tuple": sp.Tuple(1, t),
+    "function class": sp.sin,
+    "undefined function": sp.Function("g"),
+}
+
+# A right call of everything public; each of its arguments is then replaced.
+CALLS: dict[str, tuple] = {
+    "Constant": (se.Constant, [1.0, 2.0]),
+    "Delta": (se.Delta, n),
+    "Ones": (se.Ones, n, 3),
+    "Zeros": (se.Zeros, n, 3),
+    "Selection": (se.Selection, 5, 1, 2, 2),
+    "Slot": (se.Slot, "s0"),
+    "TensorSymbol": (se.TensorSymbol, "A", m, n),
+    "Unit": (se.Unit, n, 1),
+    "tensors": (se.tensors, "A B", m, n),
+    "unflatten": (se.unflatten, [(se.TensorSymbol, (), ("x", (n,), ()))]),
+    "adj": (se.adj, X),
+    "broadcast_to": (se.broadcast_to, x, (m, n)),
+    "check_derivative": (se.check_derivative, f, x, se.diff(f, x)),
+    "codegen": (se.codegen, [X, x], f, "numpy"),
+    "concatenate": (se.concatenate, [x, y], 0),
+    "cofactors": (se.cofactors, X, 1),
+    "det": (se.det, X),
+    "diag": (se.diag, x),
+    "diagonal": (se.diagonal, X, 0, 0, 1),
+    "diff": (se.diff, f, x, 2),
+    "dot": (se.dot, X, x),
+    "draw": (se.draw, X @ x),
+    "einsum": (se.einsum, "ij,j->i", X, x),
+    "einsum with lists": (se.einsum, X, [0, 1], x, [1], [0]),
+    "elementwise": (se.elementwise, sp.sin, x),
+    "equal": (se.equal, X @ x, x @ X.T),
+    "expand_dims": (se.expand_dims, x, 0),
+    "eye": (se.eye, n),
+    "from_array": (se.from_array, M),
+    "from_indexed": (se.from_indexed, sp.IndexedBase("b", shape=(n,))[i], [i]),
+    "from_matrix": (se.from_matrix, M),
+    "gradient": (se.gradient, f, x),
+    "hessian": (se.hessian, f, x),
+    "hvp": (se.hvp, f, x, v),
+    "inner": (se.inner, x, y),
+    "inv": (se.inv, X),
+    "jacobian": (se.jacobian, X @ x, x),
+    "jvp": (se.jvp, X @ x, x, v),
+    "kron": (se.kron, X, Y),
+    "lambdify": (se.lambdify, [X, x], f, "numpy"),
+    "latex": (se.latex, f),
+    "logdet": (se.logdet, X),
+    "logsumexp": (se.logsumexp, A, 0, False),
+    "matmul": (se.matmul, X, x),
+    "matrix_power": (se.matrix_power, X, 2),
+    "mean": (se.mean, A, 0, False),
+    "moveaxis": (se.moveaxis, T, 0, 1),
+    "norm": (se.norm, x, 2, 0, False),
+    "outer": (se.outer, x, y),
+    "parse": (se.parse, "x'*A*x", "A symmetric"),
+    "pretty": (se.pretty, f),
+    "prod": (se.prod, C, 0, False),
+    "ravel": (se.ravel, A),
+    "reshape": (se.reshape, C, (3, 2)),
+    "simplify": (se.simplify, f),
+    "softmax": (se.softmax, A, 0),
+    "squeeze": (se.squeeze, x[None], 0),
+    "stack": (se.stack, [x, y], 0),
+    "std": (se.std, A, 0, 0, False),
+    "sum": (se.sum, A, 0, False),
+    "swapaxes": (se.swapaxes, T, 0, 1),
+    "tensordot": (se.tensordot, X, Y, 1),
+    "to_array": (se.to_array, X @ x),
+    "to_dot": (se.to_dot, X @ x),
+    "to_indexed": (se.to_indexed, X @ x, [i]),
+    "to_matrix": (se.to_matrix, X @ x),
+    "trace": (se.trace, X),
+    "transpose": (se.transpose, A, (1, 0)),
+    "var": (se.var, A, 0, 0, False),
+    "vjp": (se.vjp, X @ x, x, v),
+    "where": (se.where, x > 0, x, y),
+}
+OF_TWO = {"atan2", "beta", "binomial", "zeta", "logaddexp", "Max", "Min"}
+OF_AN_ORDER = {"besselj", "bessely", "besseli", "besselk", "polygamma", "expint"}
+CALLS.update(
+    {
+        name: (function, 2, x)
+        if name in OF_AN_ORDER
+        else (function, x, y)
+        if name in OF_TWO
+        else (function, x)
+        for name, function in FUNCTIONS.items()
+    }
+)
+CALLS.update(
+    {
+        kind.__name__: (kind, x)
+        for kind in (
+            se.Adj,
+            se.Cofactors,
+            se.Det,
+            se.Einsum,
+            se.Elementwise,
+            se.Inv,
+            se.LogDet,
+            se.LogSumExp,
+            se.Reshape,
+            se.Softmax,
+            se.TensorAdd,
+            se.TensorExpr,
+            se.View,
+        )
+    }
+)
+OF_NUMPY: dict[str, tuple] = {
+    "average": (snp.average, A, 0, A, False),
+    "broadcast_to": (snp.broadcast_to, x, (m, n)),
+    "clip": (snp.clip, x, 0, 1),
+    "concatenate": (snp.concatenate, [x, y], 0),
+    "diag": (snp.diag, x, 0),
+    "diagonal": (snp.diagonal, X, 0, 0, 1),
+    "dot": (snp.dot, X, x),
+    "einsum": (snp.einsum, "ij,j->i", X, x),
+    "expand_dims": (snp.expand_dims, x, 0),
+    "eye": (snp.eye, n, n, 0),
+    "full": (snp.full, (n, 3), 2),
+    "full_like": (snp.full_like, x, 2),
+    "identity": (snp.identity, n),
+    "inner": (snp.inner, x, y),
+    "kron": (snp.kron, X, Y),
+    "matmul": (snp.matmul, X, x),
+    "matrix_transpose": (snp.matrix_transpose, A),
+    "matvec": (snp.matvec, X, x),
+    "mean": (snp.mean, A, 0, None, None, False),
+    "moveaxis": (snp.moveaxis, T, 0, 1),
+    "ndim": (snp.ndim, A),
+    "ones": (snp.ones, (n, 3)),
+    "ones_like": (snp.ones_like, A),
+    "outer": (snp.outer, x, y),
+    "permute_dims": (snp.permute_dims, A, (1, 0)),
+    "prod": (snp.prod, C, 0, None, None, False, 2, True),
+    "ravel": (snp.ravel, A, "C"),
+    "reshape": (snp.reshape, C, (3, 2), "C"),
+    "select": (snp.select, [x > 0, y > 0], [x, y], 0),
+    "shape": (snp.shape, A),
+    "size": (snp.size, A, 0),
+    "squeeze": (snp.squeeze, x[None], 0),
+    "stack": (snp.stack, [x, y], 0),
+    "std": (snp.std, A, 0, None, None, 0, False),
+    "sum": (snp.sum, A, 0, None, None, False, 2, True),
+    "swapaxes": (snp.swapaxes, T, 0, 1),
+    "tensordot": (snp.tensordot, X, Y, 1),
+    "trace": (snp.trace, X, 0, 0, 1),
+    "transpose": (snp.transpose, A, (1, 0)),
+    "var": (snp.var, A, 0, None, None, 0, False),
+    "vdot": (snp.vdot, x, y),
+    "vecdot": (snp.vecdot, x, y),
+    "vecmat": (snp.vecmat, x, X),
+    "where": (snp.where, x > 0, x, y),
+    "zeros": (snp.zeros, (n, 3)),
+    "zeros_like": (snp.zeros_like, A),
+    "linalg.det": (snp.linalg.det, X),
+    "linalg.inv": (snp.linalg.inv, X),
+    "linalg.matrix_power": (snp.linalg.matrix_power, X, 2),
+    "linalg.multi_dot": (snp.linalg.multi_dot, [X, Y, x]),
+    "linalg.norm": (snp.linalg.norm, x, 2, 0, False),
+    "linalg.outer": (snp.linalg.outer, x, y),
+    "linalg.slogdet": (snp.linalg.slogdet, X),
+    "linalg.solve": (snp.linalg.solve, X, x),
+    "linalg.trace": (snp.linalg.trace, X),
+}
+OF_ONE = {
+    "absolute",
+    "abs",
+    "fabs",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sqrt",
+    "cbrt",
+    "square",
+    "reciprocal",
+    "sign",
+    "floor",
+    "ceil",
+    "sin",
+    "cos",
+    "tan",
+    "arcsin",
+    "arccos",
+    "arctan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "arcsinh",
+    "arccosh",
+    "arctanh",
+    "deg2rad",
+    "rad2deg",
+    "conjugate",
+    "conj",
+    "negative",
+    "positive",
+    "logical_not",
+}
+OF_NUMPY.update(
+    {
+        name: (function, x) if name in OF_ONE else (function, x, y)
+        for name, function in vars(snp).items()
+        if name in OF_ONE or name in {**snp._ELEMENTWISE, **snp._BY_UFUNC}
+        if name not in OF_NUMPY
+    }
+)
+METHODS: dict[str, tuple] = {
+    "__add__": (A, B),
+    "__sub__": (A, B),
+    "__mul__": (A, 2),
+    "__truediv__": (A, B),
+    "__pow__": (A, 2),
+    "__matmul__": (X, x),
+    "__radd__": (A, B),
+    "__rsub__": (A, B),
+    "__rmul__": (A, 2),
+    "__rtruediv__": (A, B),
+    "__rpow__": (A, 2),
+    "__rmatmul__": (X, x),
+    "__gt__": (A, B),
+    "__ge__": (A, B),
+    "__lt__": (A, B),
+    "__le__": (A, B),
+    "__eq__": (A, B),
+    "__ne__": (A, B),
+    "__mod__": (A, 2),
+    "__floordiv__": (A, 2),
+    "__getitem__": (A, 0),
+    "applyfunc": (A, sp.sin),
+    "atoms": (A, sp.Symbol),
+    "broadcast_to": (x, (m, n)),
+    "diagonal": (X, 0, 0, 1),
+    "diff": (f.args[0] if f.is_Mul else X @ x, x, 1),
+    "dot": (X, x),
+    "has": (A, n),
+    "has_free": (A, n),
+    "is_constant": (A, n),
+    "mean": (A, 0, False),
+    "norm": (x, 2, 0, False),
+    "prod": (C, 0, False),
+    "reshape": (C, 3, 2),
+    "squeeze": (x[None], 0),
+    "std": (A, 0, 0, False),
+    "subs": (A, m, 3),
+    "sum": (A, 0, False),
+    "swapaxes": (T, 0, 1),
+    "transpose": (A, 1, 0),
+    "var": (A, 0, 0, False),
+    "xreplace": (A, {m: n}),
+}
+EVERYTHING = {
+    **{f"se.{name}": call for name, call in CALLS.items()},
+    **{f"snp.{name}": call for name, call in OF_NUMPY.items()},
+    **{f"x.{name}": (getattr(own, name), *rest) for name, (own, *rest) in METHODS.items()},
+}
+# What Python says of itself, not to who called us.
+RAW = re.compile(
+    r"object has no attribute|not subscriptable|to unpack|object is not iterable|unsupported oper"
+    r"|argument of type|SympifyError|cannot determine truth|invalid literal|indices must be"
+    r"|not callable|must be str|multiply sequence|unhashable|is not in list|object cannot be"
+    r"|expected str|required argument|Cannot convert|has no len|truth value of|out of range$"
+)
+
+
+def complaint(call, *arguments, **options):
+    """What is wrong with the error that a call raises; None for an answer."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            call(*arguments, **options)
+    except (TypeError, ValueError) as error:
+        text = str(error)
+        if isinstance(error, se.TensorError):
+            return None if " " in text else f"{type(error).__name__}: {text}"
+        raw = RAW.search(text) or not re.search(r"\w+ \w+", text)
+        return f"{type(error).__name__}: {text}" if raw else None
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def test_the_table_is_complete():
+    exported = {name for name in se.__all__ if not name.endswith("Error")}
+    exported -= {"numpy", "ExprCondPair"}  # SymPy's own
+    assert exported | {"sum"} == {name.partition(" ")[0] for name in CALLS}
+    of_numpy = {
+        name
+        for name, value in vars(snp).items()
+        if inspect.isfunction(value) and not name.startswith("_")
+        if value.__module__ in (snp.__name__, "sympy_einsum.operations")
+    }
+    assert of_numpy <= set(OF_NUMPY)
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_right_calls(name):
+    call, *arguments = EVERYTHING[name]
+    found = complaint(call, *arguments)
+    assert found is None
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_wrong_calls(name):
+    call, *arguments = EVERYTHING[name]
+    found = {}
+    for place in range(len(arguments)):
+        for kind, wrong in WRONG.items():
+            given = [*arguments[:place], wrong, *arguments[place + 1 :]]
+            found[f"{kind} as argument {place}"] = complaint(call, *given)
+    found["no argument"] = complaint(call)
+    found["too many arguments"] = complaint(call, *arguments, *[Stranger()] * 8)
+    found["an unknown keyword"] = complaint(call, *arguments, colour="red")
+    assert not {what: error for what, error in found.items() if error is not None}
