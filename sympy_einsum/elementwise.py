@@ -25,7 +25,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from .einsum import Ones, TensorAdd, View, contract, scale, split_coefficient
 from .errors import ShapeError, TensorError, UnsupportedError
 from .functions import derivative, folded, sigmoid, softplus
-from .lengths import Shape, same_length
+from .lengths import Shape, same_length, sympified
 from .nodes import TensorExpr
 from .ordering import sort_key
 from .tensors import Constant, Zeros
@@ -370,7 +370,7 @@ def elementwise(f: Any, *tensors: Any) -> Any:
         raise TensorError(f"{f!r} is no function; give a SymPy function, a Lambda or a callable")
     arguments = [slot(k) for k in range(len(operands))]
     try:
-        body = sympify(f(*arguments), strict=True)
+        body = sympified(f(*arguments))
     except (TypeError, ValueError) as error:
         raise TensorError(
             f"{f} can't be applied to {len(operands)} scalar arguments: {error}"

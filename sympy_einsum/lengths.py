@@ -13,10 +13,24 @@ from .errors import ShapeError, TensorError
 Shape = tuple[Expr, ...]
 
 
+def sympified(value: Any) -> Any:
+    """A user's object as SymPy's. SymPy evaluates the strings inside of tuples, sets and
+    dictionaries even where it is strict, so what holds others is refused.
+
+    >>> sympified(("1 + 1",))
+    Traceback (most recent call last):
+    ...
+    sympy.core.sympify.SympifyError: SympifyError: ('1 + 1',)
+    """
+    if isinstance(value, (str, bytes, tuple, list, set, frozenset, dict)):
+        raise SympifyError(value)
+    return sympify(value, strict=True)
+
+
 def as_scalar(value: Any, what: str) -> Expr:
     """A SymPy scalar from a number or an expression; strings are never evaluated."""
     try:
-        expr = sympify(value, strict=True)
+        expr = sympified(value)
     except SympifyError:
         expr = None
     if not isinstance(expr, Expr) or hasattr(expr, "shape"):

@@ -27,12 +27,12 @@ from functools import lru_cache
 from typing import Any, ClassVar
 from weakref import WeakValueDictionary
 
-from sympy import Basic, Expr, Integer, S, Symbol, SympifyError, sympify
+from sympy import Basic, Expr, Integer, S, Symbol, SympifyError
 from sympy.core.expr import AtomicExpr
 from sympy.core.rules import Transform
 
 from .errors import ShapeError, TensorError
-from .lengths import Shape, same_length
+from .lengths import Shape, same_length, sympified
 from .ordering import data_digest, digest, sort_key, text_digest
 from .traversal import children, postorder, transform
 
@@ -400,7 +400,7 @@ def as_basic(value: Any) -> Any:
     if isinstance(value, Basic):
         return value
     try:
-        return sympify(value, strict=True)
+        return sympified(value)
     except SympifyError:
         raise TensorError(
             f"a symbol or an expression is needed, not {value!r}; Constant takes arrays of numbers"

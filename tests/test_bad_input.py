@@ -744,6 +744,15 @@ def test_strings_are_never_sympified(tmp_path):
         lambda: se.from_indexed(x.sum(), [(bomb, bomb)]),
         lambda: se.reshape(x, bomb),
         lambda: se.unflatten(bomb),
+        lambda: se.Ones(n, (bomb,)),
+        lambda: se.TensorSymbol("x", n, {bomb}),
+        lambda: se.reshape(x, (n, (bomb,))),
+        lambda: x[(bomb,),],
+        lambda: x.has((bomb,)),
+        lambda: se.norm(x, {bomb: bomb}),
+        lambda: se.from_matrix((bomb,)),
+        lambda: se.elementwise(lambda u: (bomb,), x),
+        lambda: (x @ x).subs({bomb}, 1),
     ]
     for attempt in attempts:
         with contextlib.suppress(Exception):

@@ -22,12 +22,12 @@ from sympy import (
     SympifyError,
     exp,
     log,
-    sympify,
 )
 
 from ..einsum import Einsum, written_out
 from ..elementwise import Elementwise, Slot, as_operand, elementwise, slot, substitute_stock
 from ..errors import TensorError, UnsupportedError
+from ..lengths import sympified
 from ..nodes import TensorExpr, rebuild
 from ..operations import multiply, order_of, power, stretch, sum_
 from ..softmax import LogSumExp, Softmax
@@ -87,7 +87,7 @@ def with_scalars_converted(function: Any, convert: Callable[[Any], Any]) -> Any:
 def as_stock(expr: Any) -> Basic:
     """A SymPy object to be converted; a string would be evaluated."""
     try:
-        return expr if isinstance(expr, Basic) else sympify(expr, strict=True)
+        return expr if isinstance(expr, Basic) else sympified(expr)
     except SympifyError:
         raise TensorError(f"a SymPy object is needed, not {expr!r}") from None
 
