@@ -14,6 +14,7 @@ from typing import Any
 from sympy import Expr, Mul, S, Symbol, exp, log, sign
 
 from .contraction import nominal_length
+from .diagonals import by_diagonals
 from .einsum import Einsum, TensorAdd, View, split_coefficient, tensor_sum, written_out
 from .elementwise import Elementwise, apply_body, slot, substitute_stock
 from .errors import UnsupportedError
@@ -61,6 +62,7 @@ def make_plan(
     optimize : how opt_einsum finds contraction orders
     cse : whether what several of the expressions need is computed once
     """
+    exprs = by_diagonals(exprs)
     builder = _Builder(size, optimize)
     results: list[int] = []
     for group in [exprs] if cse else [[expr] for expr in exprs]:

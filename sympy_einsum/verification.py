@@ -20,7 +20,8 @@ from .lambdify import lambdify
 from .lengths import same_length
 from .linalg import MatrixFunction
 from .nodes import TensorExpr, data_expressions
-from .operations import add, multiply, order_of, shape_of
+from .operations import add, diag, multiply, order_of, shape_of
+from .properties import is_diagonal
 from .simplify import normal_form
 from .tensors import Selection, TensorSymbol, Unit, Zeros
 from .traversal import postorder
@@ -275,8 +276,11 @@ def equal(a: Any, b: Any) -> bool | None:
         return False
     if S.Zero in shape_of(a):
         return True
-    difference = normal_form(add(a, multiply(-1, b)))
-    if difference == 0 or isinstance(difference, Zeros) or normal_form(a) is normal_form(b):
+    left, right = _with_vectors(a, b)
+    difference = normal_form(add(left, multiply(-1, right)))
+    if difference == 0 or isinstance(difference, Zeros):
+        return True
+    if normal_form(left) is normal_form(right):
         return True
     try:
         data = Samples([a, b])
@@ -284,6 +288,22 @@ def equal(a: Any, b: Any) -> bool | None:
         return None  # no numerical code for some function
     differing = (True for values, found in data.draw(SAMPLES) if _differ(data, values, *found))
     return False if len(list(islice(differing, 2))) == 2 else None
+
+
+def _with_vectors(*exprs: Any) -> list[Any]:
+    """The expressions with vectors of their own put on diagonals in the place of the matrices that
+    are declared diagonal: these commute."""
+    found = {s for e in exprs for s in e.free_symbols}
+    names = {s.name for s in found}
+    rule = {}
+    for symbol in sorted(found, key=str):
+        if is_diagonal(symbol):
+            name = symbol.name
+            while name in names:
+                name += "'"
+            names.add(name)
+            rule[symbol] = diag(TensorSymbol(name, symbol.shape[:1]))
+    return [e.xreplace(rule) for e in exprs] if rule else list(exprs)
 
 
 def _differ(data: Samples, values: list[Any], left: np.ndarray, right: np.ndarray) -> bool:

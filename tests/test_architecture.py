@@ -37,6 +37,7 @@ LAYERS = [
     "cost_model",
     "products",
     "properties",
+    "diagonals",
     "rules.matrices",
     "rules.nesting",
     "rules.inverses",

@@ -1,0 +1,74 @@
+"""Matrices that are declared diagonal: their algebra, and code without matrix products."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy
+from sympy import symbols
+
+import sympy_einsum as se
+
+n, m = symbols("n m", integer=True, positive=True)
+D, E = se.tensors("D E", n, n, diagonal=True)
+A = se.TensorSymbol("A", (n, n))
+X = se.TensorSymbol("X", (n, m))
+x = se.TensorSymbol("x", n)
+rng = np.random.default_rng(5)
+d, e = (np.diag(rng.uniform(0.5, 2, 4)) for _ in range(2))
+VALUES = {
+    D: d,
+    E: e,
+    A: rng.standard_normal((4, 4)),
+    X: rng.standard_normal((4, 3)),
+    x: rng.standard_normal(4),
+}
+a, v = VALUES[A], VALUES[x]
+inverse = np.linalg.inv(d)
+# With what NumPy makes of it.
+CASES = {
+    "square": (D @ D, d @ d),
+    "product": (D @ E @ A, d @ e @ a),
+    "from the right": (A @ D @ E, a @ d @ e),
+    "quadratic form": (x @ D @ x, v @ d @ v),
+    "inverse": (D.inv(), inverse),
+    "solution": (D.inv() @ x, inverse @ v),
+    "congruence": (D @ A @ D.inv() + E, d @ a @ inverse + e),
+    "Hadamard": (D * A, d * a),
+    "trace": ((D @ E).trace(), np.trace(d @ e)),
+    "itself": (D, d),
+    "added": (D @ D + A, d @ d + a),
+    "inverse of a product": (se.inv(D @ E), np.linalg.inv(d @ e)),
+    "elementwise": (se.tanh(D) @ x, np.tanh(d) @ v),
+    "sum": ((D + E) @ x, (d + e) @ v),
+    "inverse of a sum": (se.inv(D + E) @ A, np.linalg.inv(d + e) @ a),
+    "weights": (X.T @ D @ X, VALUES[X].T @ d @ VALUES[X]),
+    "multiple": (2 * D @ A, 2 * d @ a),
+    "gradient": (se.gradient(x @ D.inv() @ x, x), 2 * inverse @ v),
+    "outer": (se.einsum("ij,kl->ijkl", D, E), np.einsum("ij,kl->ijkl", d, e)),
+    "diagonal": (D.diagonal(), d.diagonal()),
+    "sum of all": (D.sum(), d.sum()),
+    "sum of rows": (D.sum(axis=1), d.sum(axis=1)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_products_with_diagonals(name):
+    expr, value = CASES[name]
+    arguments = [symbol for symbol in VALUES if symbol in expr.free_symbols]
+    values = [VALUES[symbol] for symbol in arguments]
+    function = se.lambdify(arguments, expr)
+    np.testing.assert_allclose(function(*values), value, atol=1e-13)
+    stock = sympy.lambdify(arguments, expr, "numpy")
+    np.testing.assert_allclose(stock(*values), value, atol=1e-13)
+    assert "linalg" not in function.source
+    assert "D.dot" not in function.source
+
+
+def test_diagonal_matrices_commute():
+    assert se.equal(D @ E, E @ D) is True
+    assert se.equal(D @ A @ E.inv() @ E, D @ A) is True
+    assert se.equal(D @ E @ D.inv() @ x, E @ x) is True
+    assert se.equal(D @ A, A @ D) is False
+    vector = se.TensorSymbol("D'", n)
+    assert se.equal(D @ x, se.diag(vector) @ x) is False
