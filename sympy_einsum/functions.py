@@ -1,9 +1,9 @@
 """The table of scalar functions: what SymPy lacks or spells badly. One row per function.
 
-May import: errors, piecewise, special_functions. A function that isn't here needs no row: SymPy
-differentiates it and prints its numerical code. A row says how the function is spelled numerically
-(``np.`` and ``special.`` are replaced by the backend's namespaces; ``{0}``, ``{1}`` are the
-arguments, ``{all}`` all of them) and, where SymPy's derivative is missing, not of this world
+May import: errors, traversal, piecewise, special_functions. A function that isn't here needs no
+row: SymPy differentiates it and prints its numerical code. A row says how the function is spelled
+numerically (``np.`` and ``special.`` are replaced by the backend's namespaces; ``{0}``, ``{1}`` are
+the arguments, ``{all}`` all of them) and, where SymPy's derivative is missing, not of this world
 (DiracDelta, Heaviside) or not right everywhere, the derivative by each argument.
 
 Conventions at kinks, as in [L, table 4.1] and the machine-learning frameworks: abs'(0) = 0,

@@ -86,7 +86,8 @@ def _points(conditions: Sequence[Any], symbol: Symbol) -> list[Any] | None:
         )
         bounds.add(difference)
         if isinstance(condition, Eq) or -difference in bounds:
-            found = _zeros(difference, symbol) or found
+            zeros = _zeros(difference, symbol)
+            found = found if zeros is None else zeros
     return found
 
 

@@ -579,7 +579,9 @@ def module_text(backend: Any, name: str, arguments: Sequence[str], lines: Sequen
     """A whole source text: imports, supporting functions, and a function with its body."""
     header = f"def {name}({', '.join(arguments)}):"
     body = "\n".join(f"    {line}" if line else "" for line in lines)
-    support = backend.used_support(body)
-    imports = "\n".join(backend.used_imports(support + body))
-    parts = [part for part in (imports, support.strip("\n"), *backend.module_parts()) if part]
+    kernels = backend.module_parts()
+    own = "\n".join([*kernels, body])
+    support = backend.used_support(own)
+    imports = "\n".join(backend.used_imports(support + own))
+    parts = [part for part in (imports, support.strip("\n"), *kernels) if part]
     return "\n\n\n".join([*parts, f"{header}\n{body}\n"])

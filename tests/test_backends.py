@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import importlib
 import re
 import subprocess
@@ -13,6 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import sympy
+from scipy import special
 from sympy import symbols
 
 import sympy_einsum as se
@@ -104,6 +106,17 @@ EXPRESSIONS = {
     "a length as a number": (sympy.sqrt(n) * x + snp.std(x)) @ (sympy.log(n) * se.Delta(n)),
     "integers": np.arange(1, 4) @ Z + Z @ np.array([2, 0, 1]),
     "two numbers": se.logaddexp(t, 2) + sympy.Max(t, 1) + sympy.atan2(t, 3) * x,
+    "special": [
+        special.ndtr(x), special.log_ndtr(x), special.exprel(x), special.xlogy(x**2, 2 + x**2),
+        se.gradient(special.log_ndtr(x).sum(), x), se.gradient(special.exprel(x).sum(), x),
+        se.gradient(se.sinc(x).sum(), x), np.cbrt(x), np.fmax(x, 0.5), special.entr(x**2),
+        se.gradient((x**2).sum() * se.relu(x).sum(), x), special.rel_entr(x**2, 1 + x**2),
+    ],
+    "power of tensors": se.gradient(((x**2) ** se.sin(x)).sum(), x),
+    "a point": se.gradient(
+        se.elementwise(lambda u: sympy.Piecewise((1, sympy.Eq(u, 0)), (sympy.sin(u) / u, True)), x)
+        .sum(), x
+    ),
     "Bessel": se.besseli(0, x) + se.besseli(1, x),
     "order 0": c * x + c**2,
     "several": [logistic, [se.gradient(logistic, x)], (x, t)],
@@ -267,6 +280,43 @@ def test_float32_stays(library, name):
     data = data_for(arguments, np.float32)
     result = se.lambdify(arguments, exprs, library.name)(*map(library.into, data))
     assert library.back(result).dtype == np.float32
+
+
+LACKING = {
+    "torch": {"Si", "Ci", "Shi", "Chi", "Ei", "airyai", "airybi", "LambertW", "erfi", "fresnels",
+              "fresnelc", "besselj 2", "expint 1"},
+    "jax": {"Shi", "Chi", "airyai", "airybi", "LambertW", "erfcinv", "erfi", "fresnels", "fresnelc",
+            "besselj 2", "besselj 0"},
+    "dask": set(),
+}  # fmt: skip
+SPECIAL = {name: getattr(se, name) for name in (
+    "Si", "Ci", "Shi", "Chi", "Ei", "airyai", "airybi", "LambertW", "erf", "erfc", "erfi", "erfinv",
+    "erfcinv", "gamma", "loggamma", "digamma", "trigamma", "factorial", "fresnels", "fresnelc",
+)}  # fmt: skip
+SPECIAL |= {
+    "besselj 2": lambda v: se.besselj(2, v), "besselj 0": lambda v: se.besselj(0, v),
+    "beta": lambda v: se.beta(v, 2), "zeta": lambda v: se.zeta(3, v), "binomial": lambda v:
+    se.binomial(v, 3), "expint 1": lambda v: se.expint(1, v), "gammaln": special.gammaln,
+    "betaln": lambda v: special.betaln(v, 0.5), "polygamma": lambda v: se.polygamma(2, v),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LACKING)
+@pytest.mark.filterwarnings("ignore")
+def test_special_functions_are_there_or_refused_by_name(name):
+    library, lacking = LIBRARIES[name](), set()
+    points = np.array([1e-3, 0.25, 0.5, 0.75, 0.9375])
+    for function, apply in SPECIAL.items():
+        try:
+            compute = se.lambdify([x], apply(x), name)
+        except se.UnsupportedError:
+            lacking.add(function)
+            continue
+        found = compute(library.into(points))
+        assert name != "dask" or hasattr(found, "compute")
+        expected = se.lambdify([x], apply(x))(points)
+        np.testing.assert_allclose(library.back(found), expected, rtol=1e-8, err_msg=function)
+    assert lacking == LACKING[name]
 
 
 def test_stable_far_out(library):
@@ -526,6 +576,26 @@ def test_cupy_code_on_numpy(name):
     expected = flattened(se.lambdify(arguments, EXPRESSIONS[name])(*data))
     for result, value in zip(found, expected, strict=True):
         np.testing.assert_allclose(result, value, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_cupy_code_imports_and_defines_what_it_uses(name):
+    source = _cupy_source(arguments_of(EXPRESSIONS[name]), EXPRESSIONS[name])
+    tree = ast.parse(source)
+    known = set(dir(builtins))
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            known |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.FunctionDef):
+            known |= {node.name, *(argument.arg for argument in node.args.args)}
+        elif isinstance(node, ast.Lambda):
+            known |= {argument.arg for argument in node.args.args}
+        elif isinstance(node, ast.ExceptHandler):
+            known.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            known.add(node.id)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert used <= known
 
 
 def test_cupy_fuses_a_chain():
