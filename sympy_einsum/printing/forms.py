@@ -101,7 +101,7 @@ class Form:
         self = object.__new__(cls)
         self.kind, self.parts, self.data, self.axes, self.level, (size, depth) = key
         self.size = 1 + size + sum([part.size for part in self.parts])
-        self.depth = 1 + max([part.depth for part in self.parts], default=depth)
+        self.depth = 1 + max([depth, *[part.depth for part in self.parts]])
         # How many transposes of matrices the form shows.
         self.transposes = sum([part.transposes for part in self.parts])
         self.transposes += kind == "transpose" and axes == 2

@@ -163,6 +163,7 @@ class Notation:
     def _stock(self, expr: Any) -> Form:
         """The form of a SymPy scalar, with the names of parts in it in their places."""
         below = [self._wholes[arg] for arg in expr.args]
+        extent = sum(part.size for part in below), max((part.depth for part in below), default=0)
         named_parts = [
             node
             for node in postorder([expr], self._unnamed_args)
@@ -171,8 +172,7 @@ class Notation:
         if named_parts:
             body = with_names(expr, {part: slot(k) for k, part in enumerate(named_parts)})
             forms_of = [self._wholes[part] for part in named_parts]
-            return Form("placed", forms_of, body, 0, body_level(body))
-        extent = sum(part.size for part in below), max((part.depth for part in below), default=0)
+            return Form("placed", forms_of, body, 0, body_level(body), extent)
         return forms.stock(expr, extent)
 
     def _unnamed_args(self, node: Any) -> Sequence[Any]:
