@@ -115,7 +115,7 @@ SPELLED = [
     ("einsum('ij,i,j->', B, b, Ones(n))", "(b @ B).sum()"),
     ("einsum('ij,ij->j', B, D)", "(B.T @ D).diagonal()"),
     ("einsum('i,i,i->i', x, x, y)", "x**2*y"),
-    ("einsum('ij,jk,ki->', A, C, A)", "(C @ A @ A).trace()"),
+    ("einsum('ij,jk,ki->', A, C, A)", "(A @ A @ C).trace()"),
     ("einsum('ij,jk,kl->i', A, C, A)", "(A @ C @ A).sum(axis=1)"),
     ("einsum('ij,j,kl,l->ik', A, x, C, y)", "einsum('i,j->ij', A @ x, C @ y)"),
     ("elementwise(lambda s: s*(1 - s), sigmoid(x))", "sigmoid(x)*(1 - sigmoid(x))"),

@@ -153,7 +153,8 @@ class Network:
                 found["scale kept"] = place
         else:
             if len(edges) == 2:
-                found["contract"] = len(vectors) + 2 * len(matrices), *place
+                # What has come last waits: so long chains are put together from halves.
+                found["contract"] = len(vectors) + 2 * len(matrices), next(reversed(edges)), *place
             if len(edges) == 1:
                 found["single"] = place
             if vectors and len(matrices) == 2:
