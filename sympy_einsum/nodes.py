@@ -148,7 +148,17 @@ class TensorExpr(Expr):
     operands : the nodes this one is computed from
     """
 
-    __slots__ = ("__weakref__", "_depth", "_digest", "_free", "_view", "data", "operands", "shape")
+    __slots__ = (
+        "__weakref__",
+        "_depth",
+        "_digest",
+        "_free",
+        "_kinds",
+        "_view",
+        "data",
+        "operands",
+        "shape",
+    )
 
     operands: tuple[Any, ...]
     data: tuple[Any, ...]
@@ -156,6 +166,7 @@ class TensorExpr(Expr):
     _depth: int
     _digest: int
     _free: frozenset[Any] | None
+    _kinds: frozenset[type] | None
     _view: tuple[Any, ...] | None
 
     # Whether the entries are those of the operand, in other places.
@@ -191,6 +202,7 @@ class TensorExpr(Expr):
         node.shape = shape
         node._free = None
         node._view = None
+        node._kinds = None
         depth = 0
         parts = [text_digest(cls.__name__), cls._data_digest(data)]
         for operand in operands:
@@ -298,9 +310,13 @@ class TensorExpr(Expr):
 
     def has(self, *patterns: Any) -> bool:
         """Whether any of the given symbols (lengths included), nodes or types occurs."""
-        nodes = set(postorder([self]))
         types = tuple(p for p in patterns if isinstance(p, type))
+        if types and any(issubclass(kind, types) for kind in kinds_in(self)):
+            return True
         wanted = {as_basic(p) for p in patterns if not isinstance(p, type)}
+        if not wanted:
+            return False
+        nodes = set(postorder([self]))
         if wanted & nodes or wanted & self._leaves():
             return True
         inside = {
@@ -310,7 +326,7 @@ class TensorExpr(Expr):
             for e in {*node.shape, *data_expressions(node.data)}
             for part in (e, *e.free_symbols)
         }
-        return bool(wanted & inside) or any(isinstance(node, types) for node in nodes | inside)
+        return bool(wanted & inside)
 
     def has_free(self, *patterns: Any) -> bool:
         """Whether any of the given symbols occurs free."""
@@ -405,6 +421,30 @@ def as_basic(value: Any) -> Any:
         raise TensorError(
             f"a symbol or an expression is needed, not {value!r}; Constant takes arrays of numbers"
         ) from None
+
+
+def kinds_in(root: Any) -> frozenset[type]:
+    """The types of the nodes of a graph, lengths and positions included. Printers ask at every
+    scalar for types that never occur, so they are kept at the nodes; equal sets are one object."""
+    found: dict[Any, frozenset[type]] = {}
+    same: dict[frozenset[type], frozenset[type]] = {}
+
+    def is_known(node: Any) -> bool:
+        return isinstance(node, TensorExpr) and node._kinds is not None
+
+    for node in postorder([root], lambda n: () if is_known(n) else children(n)):
+        if is_known(node):
+            found[node] = node._kinds
+            continue
+        own = {type(node)}
+        if isinstance(node, TensorExpr):
+            lengths = {*node.shape, *data_expressions(node.data)}
+            own |= {type(part) for e in lengths for part in (e, *e.free_symbols)}
+        kinds = frozenset(own.union(*{found[child] for child in children(node)}))
+        found[node] = same.setdefault(kinds, kinds)
+        if isinstance(node, TensorExpr):
+            node._kinds = found[node]
+    return found[root]
 
 
 def free_leaves(*roots: Any) -> frozenset[Any]:
