@@ -132,7 +132,7 @@ class Meaning:
 
     def body(self, body, values):
         slots = [slot(k) for k in range(len(values))]
-        return stock_lambdify(slots, body, ["numpy", "scipy"])(*values)
+        return stock_lambdify(slots, body.subs(self.lengths), ["numpy", "scipy"])(*values)
 
     # --- index notation: env holds the position of each letter
 

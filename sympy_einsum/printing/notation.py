@@ -99,7 +99,7 @@ class Notation:
 
     def has_indices(self, node: TensorExpr) -> bool:
         """Whether a tensor is written by its entries; its form must have been asked for."""
-        whole = self._of(node)
+        whole = self._named.get(node) or self._of(node)
         if not node.order or self.style != "auto":
             return bool(node.order) and self.style == "index"
         composed = isinstance(node, (Einsum, TensorAdd, Elementwise))
@@ -108,7 +108,7 @@ class Notation:
 
     def _finished(self, node: Any, whole: Form) -> Form:
         if not isinstance(node, TensorExpr):
-            return whole
+            return named(whole, self._letters(), 0)
         if self.style == "matrix" and (node.order > 2 or not whole.pure):
             raise UnsupportedError(_no_matrix(node, whole))
         return named(
@@ -164,16 +164,16 @@ class Notation:
         """The form of a SymPy scalar, with the names of parts in it in their places."""
         below = [self._wholes[arg] for arg in expr.args]
         extent = sum(part.size for part in below), max((part.depth for part in below), default=0)
-        named_parts = [
+        parts = [
             node
             for node in postorder([expr], self._unnamed_args)
-            if node in self._named and not isinstance(node, TensorExpr)
+            if isinstance(node, TensorExpr) or node in self._named
         ]
-        if named_parts:
-            body = with_names(expr, {part: slot(k) for k, part in enumerate(named_parts)})
-            forms_of = [self._wholes[part] for part in named_parts]
-            return Form("placed", forms_of, body, 0, body_level(body), extent)
-        return forms.stock(expr, extent)
+        if all(isinstance(part, TensorExpr) for part in parts):
+            return forms.stock(expr, extent)
+        body = with_names(expr, {part: slot(k) for k, part in enumerate(parts)})
+        shown = [self._of(part) for part in parts]
+        return Form("placed", shown, body, 0, body_level(body), extent)
 
     def _unnamed_args(self, node: Any) -> Sequence[Any]:
         return () if isinstance(node, TensorExpr) or node in self._named else node.args
