@@ -88,7 +88,7 @@ PRINTERS = {
 }
 
 
-@pytest.mark.parametrize(("network", "size"), NETWORKS, ids=lambda part: str(part))
+@pytest.mark.parametrize(("network", "size"), NETWORKS, ids=[row[0].__name__ for row in NETWORKS])
 def test_networks(network, size):
     half, whole = network(size // 2), network(size)
     for name, printer in PRINTERS.items():
