@@ -43,6 +43,7 @@ LAYERS = [
     "rules.inverses",
     "rules.powers",
     "rules.softmax",
+    "rules.stable_table",
     "rules.stable",
     "rules.signs",
     "rules.symmetry",

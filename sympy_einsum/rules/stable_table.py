@@ -1,0 +1,228 @@
+"""The table of stable forms, and how a node is looked up in it.
+
+:data:`NAMES` holds what one function of a function is better written as, in normal form and in
+compiled code; :data:`NUMERIC` what a textbook writes and only code has to write otherwise. A node
+and what it is made of, a few levels down, is read as one scalar function and looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from sympy import Add, Dummy, Expr, Mul, S, atanh, cosh, erf, erfc, exp, log, sinh, tanh
+
+from ..einsum import Einsum, TensorAdd, View, contract, split_coefficient
+from ..elementwise import Elementwise, apply_body, slot
+from ..functions import sigmoid, softplus
+from ..products import is_tensor
+
+# Functions are looked for so many levels down, in pieces of so many operands.
+MAX_LEVELS = 4
+MAX_OPERANDS = 3
+
+_U = Dummy("u", real=True)
+
+NAMES: dict[Expr, Expr] = {
+    log(1 + exp(_U)): softplus(_U),
+    1 / (1 + exp(_U)): sigmoid(-_U),
+    exp(_U) / (1 + exp(_U)): sigmoid(_U),
+    exp(_U) * sigmoid(-_U): sigmoid(_U),
+    log(sigmoid(_U)): -softplus(-_U),
+    log(1 - sigmoid(_U)): -softplus(_U),
+    log(1 + tanh(_U)): log(2) - softplus(-2 * _U),
+    log(1 - tanh(_U)): log(2) - softplus(2 * _U),
+    log(1 - tanh(_U) ** 2): 2 * log(2) - softplus(2 * _U) - softplus(-2 * _U),
+    softplus(_U) - _U: softplus(-_U),
+    softplus(_U) - softplus(-_U): _U,
+    sinh(_U) / cosh(_U): tanh(_U),
+    atanh(tanh(_U)): _U,
+}
+# What cancels against a number is a function of its own. The last three have code as they stand.
+NUMERIC: dict[Expr, Expr] = {
+    1 - sigmoid(_U): sigmoid(-_U),
+    1 + tanh(_U): 2 * sigmoid(2 * _U),
+    1 - tanh(_U): 2 * sigmoid(-2 * _U),
+    1 - erf(_U): erfc(_U),
+    log(cosh(_U)): softplus(2 * _U) - _U - log(2),
+    log(1 + _U): log(1 + _U),
+    log(1 - exp(_U)): log(1 - exp(_U)),
+    1 - exp(_U): 1 - exp(_U),
+}
+# The same at -u, for tensors: SymPy takes erfc(-u) apart.
+TURNED: dict[Expr, Expr] = {1 + erf(_U): erfc(_U)}
+FUNCTIONS = (exp, log, sigmoid, softplus, tanh, sinh, cosh, erf)
+
+
+# The forms of the tables have at most so many levels above their argument, so many operands of an
+# operation, and so many nodes besides the argument.
+MAX_FORM_DEPTH = 5
+MAX_FORM_WIDTH = 4
+MAX_FORM = 24
+
+
+class Match(NamedTuple):
+    """A scalar expression as a numeric factor times a stable form of the tables, at ``argument``,
+    which is a number times a part of the expression."""
+
+    factor: Expr
+    form: Expr
+    number: Expr
+    part: Expr
+
+    def expression(self) -> Expr:
+        """The scalar expression."""
+        return self.factor * self.form.xreplace({_U: self.number * self.part})
+
+    def at(self, operands: Sequence[Any]) -> Any:
+        """The same of operands in the place of slots."""
+        argument = apply_body(self.number * self.part, operands)
+        return apply_body(self.factor * self.form.xreplace({_U: slot(0)}), (argument,))
+
+
+@lru_cache(maxsize=8192)
+def matched(body: Expr, numeric: bool, turned: bool = False) -> Match | None:
+    """The stable form of a scalar expression as a whole, if the tables have it."""
+    factor, rest = _without_factor(body)
+    for number, part in _arguments(rest):
+        if not _is_form(rest, part):
+            continue
+        key = rest.xreplace({part: _U / number})
+        form = NAMES.get(key) or (NUMERIC.get(key) if numeric else None) or _of_odds(key)
+        if form is not None:
+            return Match(factor, form, number, part)
+        if numeric and turned and key in TURNED:
+            return Match(factor, TURNED[key], -number, part)
+    return None
+
+
+def _of_odds(key: Expr) -> Expr | None:
+    """1 / (1 + exp(u))^k and exp(c u) sigmoid(-u)^k by sigmoids, with c up to k."""
+    powers = key.as_powers_dict()
+    if len(powers) == 1 and key.is_Pow and key.exp.is_Integer and key.exp < -1:
+        inverse = NAMES.get(1 / key.base)
+        return None if inverse is None else inverse ** (-key.exp)
+    shares = powers.get(sigmoid(-_U), S.Zero)
+    odds = (powers.get(S.Exp1, S.Zero) / _U).expand()
+    if not (shares.is_Integer and odds.is_Integer and 0 < odds <= shares > 1):
+        return None
+    rest = key / exp(odds * _U) / sigmoid(-_U) ** shares
+    return rest * sigmoid(_U) ** odds * sigmoid(-_U) ** (shares - odds)
+
+
+def _without_factor(body: Expr) -> tuple[Expr, Expr]:
+    """The numeric factor of a product; of a sum the one that makes its number a one."""
+    number, terms = body.as_coeff_Add()
+    if number is S.Zero or number is S.One:
+        return body.as_coeff_Mul()
+    if terms.as_coeff_Mul()[0] in (number, -number):
+        return number, Add(*[Mul(1 / number, term) for term in body.args])
+    return (S.NegativeOne, -body) if number is S.NegativeOne else (S.One, body)
+
+
+def _arguments(body: Expr) -> list[tuple[Expr, Expr]]:
+    """What the table's argument may stand for, a number and what it multiplies."""
+    parts = [body]
+    level: list[Any] = [body]
+    for _ in range(MAX_FORM_DEPTH):
+        level = [arg for part in level if len(part.args) <= MAX_FORM_WIDTH for arg in part.args]
+        parts += level
+    found = [part.args[0].as_coeff_Mul() for part in parts if isinstance(part, FUNCTIONS)]
+    if not found:
+        return []
+    found += [(S.One, part) for part in parts if part.is_Symbol]
+    return list(dict.fromkeys((c, part) for c, part in reversed(found) if not part.is_number))
+
+
+def _is_form(body: Expr, part: Expr) -> bool:
+    """Whether little and only numbers are left of an expression without a part of it."""
+    pending: list[Any] = [body]
+    for _ in range(MAX_FORM):
+        if not pending:
+            return True
+        node = pending.pop()
+        if node != part:
+            if node.is_Symbol or not isinstance(node, Expr):
+                return False
+            pending += node.args
+    return False
+
+
+# --- a node and what it is made of as one scalar function ----------------------------------------
+
+
+def _local(node: Any) -> tuple[Expr, tuple[Any, ...]] | None:
+    """A node that computes entry by entry, as a scalar function of nodes; None for others."""
+    if isinstance(node, Elementwise):
+        return node.body, node.operands
+    if isinstance(node, TensorAdd) and len(node.operands) <= MAX_OPERANDS:
+        pairs = [split_coefficient(term) for term in node.operands]
+        fills = [core for _, core in pairs if is_ones(core)]
+        cores = tuple([core for _, core in pairs if not is_ones(core)])
+        places = {core: slot(k) for k, core in enumerate(cores)}
+        places.update(dict.fromkeys(fills, S.One))
+        return Add(*[number * places[core] for number, core in pairs]), cores
+    if isinstance(node, View):
+        return _local_view(node)
+    is_product = isinstance(node, Einsum) and set(node.subscripts) == {node.output}
+    if is_product and node.output and len(node.operands) <= MAX_OPERANDS:
+        return Mul(*[slot(k) for k in range(len(node.operands))]), node.operands
+    return None
+
+
+def _local_view(node: View) -> tuple[Expr, tuple[Any, ...]] | None:
+    """A multiple; of a function whose axes are rearranged, the function of rearranged tensors."""
+    numbers = (node.coefficient,) if node.coefficient is not S.One else ()
+    if node.core is None or node.scalars != numbers or len(set(node.output)) < node.order:
+        return None
+    if node.subscripts[-1] == node.output == tuple(range(node.core.order)):
+        return node.coefficient * slot(0), (node.core,)
+    if not isinstance(node.core, Elementwise):
+        return None
+    labels, lengths = node.subscripts[-1], dict(enumerate(node.lengths))
+    operands = [
+        contract((o,), (labels,), node.output, lengths) if is_tensor(o) else o
+        for o in node.core.operands
+    ]
+    return node.coefficient * node.core.body, tuple(operands)
+
+
+def is_ones(tensor: Any) -> bool:
+    return isinstance(tensor, View) and tensor.is_constant_fill and not tensor.operands
+
+
+def _inlined(body: Expr, operands: tuple[Any, ...]) -> tuple[Expr, tuple[Any, ...]] | None:
+    """The same function, of what the operands are computed from."""
+    places: dict[Any, Any] = {}
+
+    def place(node: Any) -> Any:
+        return places.setdefault(node, slot(len(places)))
+
+    rule: dict[Any, Any] = {}
+    opened_any = False
+    for k, operand in enumerate(operands):
+        found = _local(operand)
+        if found is None:
+            rule[slot(k)] = place(operand)
+        else:
+            opened_any = True
+            inner, below = found
+            rule[slot(k)] = inner.xreplace({slot(j): place(o) for j, o in enumerate(below)})
+    if not opened_any or len(places) > MAX_OPERANDS:
+        return None
+    return body.xreplace(rule), tuple(places)
+
+
+def named(node: Any, numeric: bool) -> Any:
+    """A node in the form that the tables have for it, None if they don't."""
+    piece = _local(node)
+    for _ in range(MAX_LEVELS):
+        if piece is None:
+            return None
+        found = matched(piece[0], numeric, turned=True)
+        new = node if found is None else found.at(piece[1])
+        if new is not node:
+            return new
+        piece = _inlined(*piece)
+    return None
