@@ -30,7 +30,7 @@ def matrix(rng, depth=1):
     if not depth or rng.random() < 0.4:
         return rng.choice([A, B, C, S, K, D, A.T, 2 * B])
     left, right = matrix(rng, depth - 1), matrix(rng, depth - 1)
-    return rng.choice(
+    found = rng.choice(
         [
             lambda: left @ right,
             lambda: left + right,
@@ -41,6 +41,8 @@ def matrix(rng, depth=1):
             lambda: se.tanh(left) + right,
         ]
     )()
+    # S - S.T has no inverse.
+    return A if isinstance(found, se.Zeros) else found
 
 
 def equal_pair(rng):
