@@ -223,6 +223,13 @@ def _rename(body: Expr, renaming: tuple[tuple[int, int], ...]) -> Expr:
     return body.xreplace({slot(old): slot(new) for old, new in renaming if old != new})
 
 
+@lru_cache(maxsize=4096)
+def replaced(body: Expr, rule: tuple[tuple[Any, Any], ...]) -> Expr:
+    """A body with its slots replaced; SymPy takes milliseconds for some functions, and the same
+    bodies come again and again."""
+    return body.xreplace(dict(rule))
+
+
 def _fill_value(operand: Any) -> Any:
     """The scalar whose copies fill a constant tensor, or the operand itself."""
     if isinstance(operand, Zeros):

@@ -8,7 +8,7 @@ from typing import Any
 from sympy import S
 
 from ..einsum import View, contract, scale
-from ..elementwise import Elementwise, apply_body, slot
+from ..elementwise import Elementwise, apply_body, replaced, slot
 
 _S = slot(0)
 
@@ -20,6 +20,11 @@ def factor_inside(node: Any, closed: Collection[Any]) -> Any:
         if factor is not S.One and argument == _S:
             return apply_body(node.body.func(_S), (scale(factor, node.operands[0]),))
     return None
+
+
+# Functions of more operands stay a composition: the time that SymPy takes for them grows with a
+# power of their number.
+MAX_OPERANDS = 8
 
 
 def compose(node: Any, closed: Collection[Any]) -> Any:
@@ -34,8 +39,10 @@ def compose(node: Any, closed: Collection[Any]) -> Any:
         if inner == _S and coefficient is S.One:
             continue
         count = len(node.operands)
-        moved = inner.xreplace({slot(j): slot(count + j) for j in range(len(below))})
-        body = node.body.xreplace({slot(k): coefficient * moved})
+        if count + len(below) > MAX_OPERANDS:
+            continue
+        moved = replaced(inner, tuple([(slot(j), slot(count + j)) for j in range(len(below))]))
+        body = replaced(node.body, ((slot(k), coefficient * moved),))
         # The inner function is gone, or all is shorter: then this isn't a mere composition.
         before = node.body.count_ops() + (coefficient * inner).count_ops()
         gone = inner != _S and not body.has(moved)

@@ -27,7 +27,7 @@ from ..products import is_tensor, opened
 from ..softmax import LogSumExp, Softmax
 from ..tensors import Selection, Unit, Zeros
 from ..traversal import transform
-from .stable_table import FUNCTIONS, MAX_OPERANDS, is_ones, matched, named
+from .stable_table import FUNCTIONS, MAX_OPERANDS, arguments, is_ones, matched, named
 
 # Longer sums and products aren't searched for pairs.
 MAX_TERMS = 16
@@ -69,8 +69,11 @@ def _pair_of_scalars(expr: Any, numeric: bool) -> Any:
     """A longer sum or product with two of its terms as one."""
     if not 2 < len(expr.args) <= MAX_TERMS:
         return None
+    has_function = [bool(arguments(arg)) for arg in expr.args]
     for k, one in enumerate(expr.args):
-        for other in expr.args[:k]:
+        for j, other in enumerate(expr.args[:k]):
+            if not (has_function[k] or has_function[j]):
+                continue
             pair = expr.func(one, other)
             found = matched(pair, numeric)
             if found is not None and found.expression() != pair:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from sympy import Add, Dummy, Expr, Mul, S, atanh, cosh, erf, erfc, exp, log, sinh, tanh
 
 from ..einsum import Einsum, TensorAdd, View, contract, split_coefficient
-from ..elementwise import Elementwise, apply_body, slot
+from ..elementwise import Elementwise, apply_body, replaced, slot
 from ..functions import sigmoid, softplus
 from ..products import is_tensor
 
@@ -85,7 +85,7 @@ class Match(NamedTuple):
 def matched(body: Expr, numeric: bool, turned: bool = False) -> Match | None:
     """The stable form of a scalar expression as a whole, if the tables have it."""
     factor, rest = _without_factor(body)
-    for number, part in _arguments(rest):
+    for number, part in arguments(rest):
         if not _is_form(rest, part):
             continue
         key = rest.xreplace({part: _U / number})
@@ -121,7 +121,7 @@ def _without_factor(body: Expr) -> tuple[Expr, Expr]:
     return (S.NegativeOne, -body) if number is S.NegativeOne else (S.One, body)
 
 
-def _arguments(body: Expr) -> list[tuple[Expr, Expr]]:
+def arguments(body: Expr) -> list[tuple[Expr, Expr]]:
     """What the table's argument may stand for, a number and what it multiplies."""
     parts = [body]
     level: list[Any] = [body]
@@ -208,10 +208,12 @@ def _inlined(body: Expr, operands: tuple[Any, ...]) -> tuple[Expr, tuple[Any, ..
         else:
             opened_any = True
             inner, below = found
-            rule[slot(k)] = inner.xreplace({slot(j): place(o) for j, o in enumerate(below)})
+            rule[slot(k)] = replaced(
+                inner, tuple([(slot(j), place(o)) for j, o in enumerate(below)])
+            )
     if not opened_any or len(places) > MAX_OPERANDS:
         return None
-    return body.xreplace(rule), tuple(places)
+    return replaced(body, tuple(rule.items())), tuple(places)
 
 
 def named(node: Any, numeric: bool) -> Any:
