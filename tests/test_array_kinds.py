@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse
-from sympy import Integer, Rational, Symbol, pi, sin, symbols
+from sympy import Integer, Rational, Symbol, exp, log, pi, sin, sqrt, symbols
 
 import sympy_einsum as se
 
@@ -254,3 +254,20 @@ def test_truth_values_are_numbers():
     assert se.exp(True) == se.exp(1)
     assert (x + np.bool_(True)) is x + 1
     assert se.lambdify(x, np.True_)(np.ones(2)) == 1
+
+
+# Numbers that aren't rational: as NumPy's scalars they would make doubles of everything.
+WITH_NUMBERS = {
+    "gelu": x * (1 + se.erf(x / sqrt(2))) / 2,
+    "log cosh": se.log(se.cosh(x)),
+    "entropy in bits": x * se.log(x) / log(2),
+    "root and pi": sqrt(2) * pi * x,
+    "infinite": x * exp(1000),
+}
+
+
+@pytest.mark.parametrize("name", WITH_NUMBERS)
+def test_numbers_in_code_keep_single_precision(name):
+    total = WITH_NUMBERS[name].sum()
+    compute = se.lambdify([x], [total, se.gradient(total, x), se.hessian(total, x)])
+    assert [found.dtype for found in compute(np.ones(4, np.float32))] == [np.float32] * 3

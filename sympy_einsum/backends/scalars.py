@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from sympy import Expr, S, exp
@@ -23,15 +24,15 @@ from ..functions import TABLE, numeric_of
 class _ScalarPrinter(SciPyPrinter):
     """SciPyPrinter that takes function names from the table first."""
 
-    def __init__(self, names: dict[str, str], spellings: Mapping[str, str], fold: bool):
+    def __init__(self, names: dict[str, str], spellings: Mapping[str, str]):
         super().__init__({"allow_unknown_functions": False, "fully_qualified_modules": True})
         self.printmethod = "_no_hook"  # what stock printing would ask our functions for
         self._names = names
         self._spellings = spellings
-        self._fold = fold
 
     def _print(self, expr: Any, **kwargs: Any) -> str:
-        if self._fold and isinstance(expr, Expr) and expr.is_number and expr.args:
+        if isinstance(expr, Expr) and expr.is_number and expr.args:
+            # np.log(2) has a type of its own, and would make doubles of single precision.
             return _literal(expr)
         return super()._print(expr, **kwargs)
 
@@ -150,20 +151,20 @@ for _function in TABLE:
 def _literal(expr: Expr) -> str:
     """A number as Python writes it."""
     value = complex(expr)
-    return repr(value.real if value.imag == 0 else value)
+    if value.imag:
+        return repr(value)
+    return repr(value.real) if isfinite(value.real) else f"({value.real})".replace("inf", "np.inf")
 
 
 def print_scalar(
     expr: Expr,
     operands: Sequence[str],
     spellings: Mapping[str, str] | None = None,
-    fold: bool = False,
 ) -> str:
     """Python code for an expression in ``slot(0), slot(1), …``, given the operands' texts;
-    ``spellings`` come before those of the table; ``fold`` writes parts without slots as one
-    number."""
+    ``spellings`` come before those of the table. Parts without slots are written as one number."""
     names = {f"s{k}": text for k, text in enumerate(operands)}
-    printer = _ScalarPrinter(names, spellings or {}, fold)
+    printer = _ScalarPrinter(names, spellings or {})
     try:
         text = printer.doprint(expr)
     except PrintMethodNotImplementedError as error:

@@ -175,7 +175,7 @@ def softmax(x, axes):
     def scalar(self, operands: Texts, expr: Any) -> str:
         """A SymPy scalar expression in slots; numbers are written out, since the functions are of
         tensors only."""
-        return self.spell(print_scalar(expr, operands, self.spellings, fold=True))
+        return self.spell(print_scalar(expr, operands, self.spellings))
 
     def transpose(self, operands: Texts, axes: Sequence[int]) -> str:
         """The axes in another order."""
