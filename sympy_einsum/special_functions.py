@@ -235,6 +235,8 @@ class exprel(WholeFunction):
     @classmethod
     def eval(cls, x: Expr, order: Expr = S.Zero) -> Any:
         """Known values."""
+        if not (order.is_Integer and order.is_nonnegative):
+            raise ValueError(f"the order of exprel is an integer from 0 on, not {order}")
         if x.is_zero:
             return 1 / (order + 1)
         return None

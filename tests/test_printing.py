@@ -12,6 +12,7 @@ from test_random_einsums import Generator
 from test_random_expressions import CONFIG, programs, symbolic_values, symbols_for
 
 import sympy_einsum as se
+from sympy_einsum.scalar_functions import FUNCTIONS
 
 m, n, k = symbols("m n k", integer=True, positive=True)
 t = symbols("t")
@@ -226,3 +227,48 @@ def test_code_printers():
         own = se.lambdify([t, A, x], e)
         data = 0.5, np.arange(9.0).reshape(3, 3) / 9, np.arange(1.0, 4)
         np.testing.assert_allclose(function(*data), own(*data))
+
+
+PRINTERS = {
+    "str": str,
+    "latex": se.latex,
+    "pretty": se.pretty,
+    "ascii": lambda e: se.pretty(e, use_unicode=False),
+    "stock latex": sympy.latex,
+    "stock pretty": sympy.pretty,
+    "presentation": lambda e: sympy.mathml(e, printer="presentation"),
+    "latex of entries": lambda e: se.latex(e, notation="index"),
+    "pretty of entries": lambda e: se.pretty(e, notation="index"),
+    "pretty of index strings": lambda e: se.pretty(e, notation="einsum"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_no_printer_shows_the_slots_of_a_function(name):
+    n = symbols("n", integer=True, positive=True)
+    x, y, z = se.tensors("x y z", n)
+    for arguments in ((x,), (x, y), (2, x), (x, y, z)):
+        try:
+            e = FUNCTIONS[name](*arguments)
+        except (TypeError, ValueError):
+            continue
+        if not isinstance(e, se.TensorExpr):
+            continue
+        for printer, output in PRINTERS.items():
+            text = output(e)
+            assert "_s" not in text, (printer, text)
+
+
+def test_a_derivative_with_meijers_function_can_be_read():
+    n = symbols("n", integer=True, positive=True)
+    x, y = se.tensors("x y", n)
+    derivative = se.gradient(se.expint(x, y).sum(), x)
+    assert "G_{2, 3}^{3, 0}" in se.latex(derivative)
+    assert "x" in se.pretty(derivative)
+
+
+def test_the_order_of_exprel_is_a_number():
+    n = symbols("n", integer=True, positive=True)
+    x, y = se.tensors("x y", n)
+    with pytest.raises(ValueError, match="the order of exprel is an integer from 0 on"):
+        se.exprel(x, y)

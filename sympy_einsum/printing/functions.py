@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from sympy import Function, ImmutableDenseMatrix, Max, Min, exp
+from sympy import Expr, Function, ImmutableDenseMatrix, Max, Min, exp
 
 from ..elementwise import Slot, slot
 from ..linalg import Adj, Cofactors, Det, Inv, LogDet
@@ -106,7 +106,8 @@ def elementwise_form(body: Any, operands: Sequence[Form], shape: Sequence[Any]) 
         return algebra.hadamard([inner(part) for part in body.args])
     if body.is_Pow and body.exp.is_Number:
         return algebra.hadamard_power(inner(body.base), body.exp)
-    if isinstance(body, (Function, Max, Min)) and not body.is_Piecewise:
+    # A Piecewise has pairs for arguments, and Meijer's function tuples.
+    if isinstance(body, (Function, Max, Min)) and all(isinstance(a, Expr) for a in body.args):
         parts = [inner(part) for part in body.args if part.free_symbols]
         places = iter(slots(len(parts)))
         template = body.func(*[next(places) if part.free_symbols else part for part in body.args])

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import ClassVar
 
-from sympy import Symbol
+from sympy import Function, Symbol, beta
 
 from .rendering import Renderer
 
@@ -26,6 +27,9 @@ _SAFE = re.compile(
 
 class LatexRenderer(Renderer):
     """Forms as LaTeX."""
+
+    # The beta function of one argument x is that of x and x.
+    restated: ClassVar = {beta: lambda *args: Function(r"\operatorname{B}")(args[0], args[-1])}
 
     tokens = {  # noqa: RUF012
         "plus": " + ",

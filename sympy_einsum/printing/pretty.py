@@ -6,9 +6,9 @@ May import: rendering.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
-from sympy import Symbol
+from sympy import Function, Max, Min, Symbol
 from sympy.printing.pretty.pretty_symbology import xsym
 from sympy.printing.pretty.stringpict import prettyForm, stringPict
 
@@ -63,6 +63,8 @@ _ASCII = {
 
 class PrettyRenderer(Renderer):
     """Forms as character pictures."""
+
+    restated: ClassVar = {Max: Function("Max"), Min: Function("Min")}
 
     def __init__(self, printer: Any):
         super().__init__(printer)

@@ -5,8 +5,8 @@ May import: elementwise, forms.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 from sympy import Dummy, Integer, exp, sympify
 from sympy.printing.precedence import PRECEDENCE
@@ -52,6 +52,8 @@ class Renderer:
     """Forms in one output; subclasses say how to put parts next to, above and below each other."""
 
     tokens: dict[str, str]
+    # Functions whose arguments SymPy's printer writes as plain text, and how they are written.
+    restated: ClassVar[Mapping[type, Callable[..., Any]]] = {}
 
     def __init__(self, printer: Any):
         self.printer = printer
@@ -131,7 +133,10 @@ class Renderer:
             atom = Placed(f"s{k}", real=True)
             atom.shown, atom.level = self.ready(self.render(part), part.level), part.level
             atoms[slot(k)] = atom
-        return self.expression(body.xreplace(atoms))
+        shown = body.xreplace(atoms)
+        for function, restated in self.restated.items():
+            shown = shown.replace(function, restated)
+        return self.expression(shown)
 
     # --- leaves
 
