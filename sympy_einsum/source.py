@@ -9,7 +9,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -438,10 +438,9 @@ class Writer:
         of the arguments."""
         arrays, scalars = [], []
         for k in inputs:
-            op, _, params, shape = self.plan.instructions[k]
-            if shape:
+            if self.plan.instructions[k].shape:
                 arrays.append(self._operand(k))
-            elif not (op == "scalar" and params[0].is_number):
+            elif not _is_fixed(self.plan, k):
                 scalars.append(self._operand(k))
         return self.backend.common_type(arrays, scalars)
 
@@ -547,8 +546,9 @@ def function_body(
     steps, results = with_fewer_names(*writer.write())
     tensors = [signature.names[s] for s in signature.symbols if shape_of(s)]
     if tensors:
-        pairs = zip(plan.results, results, strict=True)
-        results = [backend.number(t) if _is_fixed(plan, k, signature) else t for k, t in pairs]
+        fixed = [_is_fixed(plan, k, signature.lengths) for k in plan.results]
+        pairs = zip(fixed, results, strict=True)
+        results = [backend.number(text) if is_fixed else text for is_fixed, text in pairs]
     lines = [f"{target} = {text}" if target else text for target, text, _ in steps]
     lines.append(f"return {layout(results)}")
     body = "\n".join(lines)
@@ -561,12 +561,13 @@ def function_body(
     return Body(signature.read_lengths(wanted, backend), lines, writer.constants)
 
 
-def _is_fixed(plan: Plan, number: int, signature: Signature) -> bool:
+def _is_fixed(plan: Plan, number: int, lengths: Collection[Any] = ()) -> bool:
     """Whether a value is a number that depends on no argument, but maybe on axis lengths."""
-    op, inputs, params, _ = plan.instructions[number]
+    op, inputs, params, shape = plan.instructions[number]
     if op == "argument":
-        return params[0] in signature.lengths
-    return op == "scalar" and all(_is_fixed(plan, k, signature) for k in inputs)
+        return params[0] in lengths
+    is_number = not shape and op in ("scalar", "multiply", "add")
+    return is_number and all(_is_fixed(plan, k, lengths) for k in inputs)
 
 
 def shape_text(shape: Sequence[Any], names: dict[Any, str], backend: Any) -> str:
