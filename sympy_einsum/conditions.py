@@ -24,18 +24,13 @@ from .elementwise import (
     split_body,
 )
 from .errors import TensorError
-from .nodes import TensorExpr
-
-
-def has_axes(value: Any) -> bool:
-    """Whether a value is a tensor of order 1 or more."""
-    return isinstance(value, TensorExpr) and bool(value.shape)
+from .nodes import is_tensor
 
 
 def compare(relation: Any, a: Any, b: Any) -> Any:
     """A SymPy relation entry by entry: ones and zeros; between scalars SymPy's own."""
     operands = broadcast_together([as_operand(a), as_operand(b)])
-    if not any(map(has_axes, operands)):
+    if not any(map(is_tensor, operands)):
         return relation(*operands)
     return apply_body(as_number(relation(slot(0), slot(1))), operands)
 

@@ -26,10 +26,10 @@ from .einsum import Ones, TensorAdd, View, contract, scale, split_coefficient
 from .errors import ShapeError, TensorError, UnsupportedError
 from .functions import derivative, folded, sigmoid, softplus
 from .lengths import Shape, same_length, sympified
-from .nodes import TensorExpr
+from .nodes import TensorExpr, is_tensor, outermost, stock_children
 from .ordering import sort_key
 from .tensors import Constant, Zeros
-from .traversal import children, postorder
+from .traversal import postorder
 
 
 class Slot(Symbol):
@@ -276,11 +276,7 @@ def as_operand(value: Any) -> Any:
 @lru_cache(maxsize=8192)
 def holds_tensor(expr: Basic) -> bool:
     """Whether a stock expression has a tensor of order 1 or more inside."""
-
-    def lower(node: Any) -> Any:
-        return () if isinstance(node, TensorExpr) else children(node)
-
-    return any(isinstance(n, TensorExpr) and n.order for n in postorder([expr], lower))
+    return any(map(is_tensor, outermost(expr)))
 
 
 def lift(expr: Any) -> Any:
@@ -291,16 +287,13 @@ def lift(expr: Any) -> Any:
 
 def split_body(expr: Any) -> tuple[Any, list[Any]]:
     """A stock expression as a body and the outermost tensors and free symbols it holds."""
-
-    def lower(node: Any) -> Any:
-        return () if isinstance(node, TensorExpr) else children(node)
-
-    for node in postorder([expr], lower):
+    order = postorder([expr], stock_children)
+    for node in order:
         _check_bound_symbols(node)
     free = expr.free_symbols
     operands = [
         node
-        for node in postorder([expr], lower)
+        for node in order
         if isinstance(node, TensorExpr) or (isinstance(node, Symbol) and node in free)
     ]
     body = substitute_stock(expr, {operand: slot(k) for k, operand in enumerate(operands)})
@@ -312,8 +305,8 @@ def _check_bound_symbols(node: Any) -> None:
     bound = set(getattr(node, "bound_symbols", ()))
     if not bound:
         return
-    for inner in postorder([node], lambda n: () if isinstance(n, TensorExpr) else n.args):
-        if isinstance(inner, TensorExpr) and bound & inner.free_symbols:
+    for inner in outermost(node):
+        if bound & inner.free_symbols:
             raise UnsupportedError(
                 f"{type(node).__name__} over {min(bound, key=str)}: the tensor expression {inner} "
                 "inside depends on it; write the sum over entries with einsum or .sum()"
@@ -367,7 +360,7 @@ def elementwise(f: Any, *tensors: Any) -> Any:
     operands = broadcast_together([as_operand(tensor) for tensor in tensors])
     if not operands:
         raise TensorError("elementwise needs at least one tensor to apply the function to")
-    if not any(isinstance(operand, TensorExpr) and operand.order for operand in operands):
+    if not any(map(is_tensor, operands)):
         return f(*operands)
     if isinstance(f, Lambda):
         # Free symbols of the body are operands too: the result depends on them.
@@ -385,16 +378,12 @@ def elementwise(f: Any, *tensors: Any) -> Any:
     if not isinstance(body, Expr):
         raise TensorError(f"{f} gives {body!r}, which is no scalar expression")
     others = sorted(
-        (s for e in postorder([body], _below_tensors) for s in _free_leaf(e, body)),
+        (s for e in postorder([body], stock_children) for s in _free_leaf(e, body)),
         key=sort_key,
     )
     extended = [*operands, *others]
     body = substitute_stock(body, {s: slot(len(operands) + k) for k, s in enumerate(others)})
     return apply_body(body, extended)
-
-
-def _below_tensors(node: Any) -> Any:
-    return () if isinstance(node, TensorExpr) else children(node)
 
 
 def _free_leaf(node: Any, body: Any) -> list[Any]:

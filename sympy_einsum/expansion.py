@@ -1,7 +1,7 @@
 """Sums in products multiplied out and common factors taken out, and what SymPy's algebra in
 ordinary symbols gets to see of tensor expressions.
 
-May import: einsum, elementwise, errors, linalg, products, reshape, rules, traversal.
+May import: einsum, elementwise, errors, linalg, reshape, rules, traversal.
 
 To stock SymPy a scalar such as ``x @ (y + t*x)`` is an applied function of ``t``. Here it is
 written as a sum of stock scalars in ``t`` times tensor expressions without it, ``x @ y + t*(x @

@@ -1,7 +1,7 @@
 """From expressions to a Python function: plan, source text, compiled function, argument checks.
 
-May import: plan, source, backends, bounds, checks. No string that a user chose reaches the
-compiler.
+May import: simplify, plan and the passes over it, source, backends, bounds, checks. No string that
+a user chose reaches the compiler.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Methods and operators of tensor expressions, and the hooks through which stock SymPy reaches
 ours. Importing this module attaches them.
 
-May import: operations, linalg, differentiation, and what they may import. They are attached here,
-not defined in the base class, because they need every node type and the base class needs none.
+May import: operations, linalg, differentiation, expansion, explicit, and what they may import. They
+are attached here, not defined in the base class, because they need every node type and the base
+class needs none.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ from sympy.core.function import FunctionClass
 from sympy.logic.boolalg import BooleanFunction
 
 from . import operations as ops
-from .conditions import choose, compare, has_axes, logical
+from .conditions import choose, compare, logical
 from .differentiation import diff
 from .elementwise import as_operand, elementwise, holds_tensor
 from .errors import TensorError
 from .expansion import expand, integral, symbols_outside
 from .explicit import as_explicit
 from .linalg import adj, det, inv
-from .nodes import TensorExpr, as_basic, substitute
+from .nodes import TensorExpr, as_basic, is_tensor, substitute
 from .simplify import simplify
 
 
@@ -66,7 +67,7 @@ def _compared(relation: Any) -> Callable[[Any, Any], Any]:
 
 def _connected(connective: Any) -> Callable[..., Any]:
     def of_conditions(self: Any, *others: Any) -> Any:
-        if any(map(has_axes, (self, *others))):
+        if any(map(is_tensor, (self, *others))):
             return logical(connective, self, *others)
         raise TypeError(f"{connective} takes conditions, such as x > 0, not a scalar")
 
@@ -317,20 +318,16 @@ for _name, _method in METHODS.items():
 # ``Add(A, B)``, ``Mul(2, A)`` and ``Pow(A, 2)`` flatten their arguments and then ask here.
 
 
-def _has_axes(expr: Any) -> bool:
-    return any(isinstance(arg, TensorExpr) and arg.order for arg in expr.args)
-
-
 def _after_add(expr: Any) -> Any:
-    return ops.add(*expr.args) if expr.is_Add and _has_axes(expr) else expr
+    return ops.add(*expr.args) if expr.is_Add and any(map(is_tensor, expr.args)) else expr
 
 
 def _after_mul(expr: Any) -> Any:
-    return ops.multiply(*expr.args) if expr.is_Mul and _has_axes(expr) else expr
+    return ops.multiply(*expr.args) if expr.is_Mul and any(map(is_tensor, expr.args)) else expr
 
 
 def _after_pow(expr: Any) -> Any:
-    return ops.power(*expr.args) if expr.is_Pow and _has_axes(expr) else expr
+    return ops.power(*expr.args) if expr.is_Pow and any(map(is_tensor, expr.args)) else expr
 
 
 Basic._constructor_postprocessor_mapping[TensorExpr] = {
@@ -345,6 +342,7 @@ Basic._constructor_postprocessor_mapping[TensorExpr] = {
 # would be a scalar node, whose sum is itself and whose quotient by itself is one number. So calling
 # a function class looks at its arguments; without axes among them it does what it always did.
 
+_stock_call = FunctionClass.__call__
 _OF_MATRICES = (stock_transpose, stock_adjoint)
 _MAY_HOLD_AXES = (TensorExpr, tuple, list, Tuple)
 
@@ -353,16 +351,16 @@ def _call_function(cls: Any, *args: Any, **options: Any) -> Any:
     for arg in args:
         if isinstance(arg, _MAY_HOLD_AXES):
             return _of_tensors(cls, args, options)
-    return type.__call__(cls, *args, **options)
+    return _stock_call(cls, *args, **options)
 
 
 def _of_tensors(cls: Any, args: Sequence[Any], options: dict[str, Any]) -> Any:
     if cls is Piecewise:
         if any(map(_holds_axes, args)):
             return choose([tuple(pair) for pair in args])
-    elif cls not in _OF_MATRICES and any(map(has_axes, args)):
+    elif cls not in _OF_MATRICES and any(map(is_tensor, args)):
         return (logical if issubclass(cls, BooleanFunction) else elementwise)(cls, *args)
-    return type.__call__(cls, *args, **options)
+    return _stock_call(cls, *args, **options)
 
 
 def _holds_axes(pair: Any) -> bool:

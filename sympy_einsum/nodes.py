@@ -423,6 +423,21 @@ def as_basic(value: Any) -> Any:
         ) from None
 
 
+def is_tensor(value: Any) -> bool:
+    """Whether a value has axes."""
+    return isinstance(value, TensorExpr) and bool(value.shape)
+
+
+def stock_children(node: Any) -> Sequence[Any]:
+    """Where a walk through a stock expression goes on: it ends at tensor expressions."""
+    return () if isinstance(node, TensorExpr) else children(node)
+
+
+def outermost(expr: Any) -> list[TensorExpr]:
+    """The tensor expressions in a stock expression, without those inside of others."""
+    return [node for node in postorder([expr], stock_children) if isinstance(node, TensorExpr)]
+
+
 def kinds_in(root: Any) -> frozenset[type]:
     """The types of the nodes of a graph, lengths and positions included. Printers ask at every
     scalar for types that never occur, so they are kept at the nodes; equal sets are one object."""

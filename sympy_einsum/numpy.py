@@ -37,9 +37,8 @@ from .lengths import as_length, as_list, as_scalar, as_shape, same_length
 from .linalg import det as _det
 from .linalg import inv as _inv
 from .linalg import logdet as _logdet
-from .nodes import TensorExpr
+from .nodes import TensorExpr, outermost
 from .tensors import Zeros
-from .traversal import postorder
 
 newaxis = None
 pi, e, inf = sympy.pi, sympy.E, sympy.oo
@@ -617,14 +616,22 @@ TensorExpr.__array_function__ = _array_function
 # ``np.sqrt(1 + x @ x)`` gets an Add, and asks it for a method of the function's name.
 
 
-def _asked_by_numpy(name: str, function: Callable[..., Any]) -> property:
-    def method(self: Any) -> Any:
-        if any(isinstance(node, TensorExpr) for node in postorder([self])):
-            return partial(function, self)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+class _AskedByNumpy:
+    """NumPy's function as a method of scalars with tensors inside; to other scalars there is none.
 
-    return property(method, doc=f"``numpy.{name}`` of a scalar with tensors inside.")
+    No property: that would forbid classes derived from SymPy's an attribute of this name.
+    """
+
+    def __init__(self, name: str, function: Callable[..., Any]):
+        self._name = name
+        self._function = function
+
+    def __get__(self, scalar: Any, kind: type) -> Any:
+        if scalar is not None and outermost(scalar):
+            return partial(self._function, scalar)
+        owner = kind if scalar is None else scalar
+        raise AttributeError(f"{owner!r:.80} has no attribute {self._name!r}")
 
 
 for _name in set(_UFUNCS) - set(dir(sympy.Expr)):
-    setattr(sympy.Expr, _name, _asked_by_numpy(_name, _UFUNCS[_name]))
+    setattr(sympy.Expr, _name, _AskedByNumpy(_name, _UFUNCS[_name]))

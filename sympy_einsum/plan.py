@@ -1,8 +1,8 @@
 """From expressions to a straight-line program: a list of instructions over array primitives.
 
-May import: all node types, traversal, factoring, instructions, pairwise; knows nothing of source
-text. Every node becomes one or a few instructions, each distinct node once, so that what is shared
-is computed once. Deltas and ones are written into place, never multiplied.
+May import: all node types, properties, diagonals, factoring, instructions, pairwise; knows nothing
+of source text. Every node becomes one or a few instructions, each distinct node once, so that what
+is shared is computed once. Deltas and ones are written into place, never multiplied.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .factoring import common_factor
 from .indices import index_letter
 from .instructions import Instruction, Plan, origin, result_shape, without_dead_code
 from .linalg import Adj, Cofactors, Det, Inv, LogDet, determinants_in
-from .nodes import TensorExpr
+from .nodes import TensorExpr, stock_children
 from .pairwise import Factor, Program, arrange, multiply_all
 from .properties import is_definite, is_nonnegative
 from .reshape import Reshape
@@ -383,7 +383,7 @@ class _Builder(Program):
         """Conditions and the like: the node with the values inside replaced by slots."""
         rule = {
             part: self._scalar_part(part)[0]
-            for part in postorder([node], lambda n: () if isinstance(n, TensorExpr) else n.args)
+            for part in postorder([node], stock_children)
             if isinstance(part, (TensorExpr, Symbol))
         }
         return substitute_stock(node, rule) if rule else node

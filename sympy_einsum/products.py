@@ -16,7 +16,6 @@ from typing import Any
 from sympy import S
 
 from .einsum import Einsum, TensorAdd, View, contract, scale, split_coefficient, written_out
-from .nodes import TensorExpr
 from .traversal import postorder
 
 # A product is opened up to this many operands, so that work stays linear in the graph.
@@ -203,8 +202,3 @@ def like_terms(terms: Sequence[Any]) -> dict[Any, Any]:
                 number, rest = -number, opposite
         collected[rest] = collected.get(rest, S.Zero) + number
     return collected
-
-
-def is_tensor(value: Any) -> bool:
-    """Whether a value has axes."""
-    return isinstance(value, TensorExpr) and bool(value.shape)

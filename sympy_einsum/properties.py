@@ -30,12 +30,11 @@ from .elementwise import Elementwise, apply_body, slot
 from .functions import sigmoid
 from .lengths import same_length
 from .linalg import Adj, Det, Inv
-from .nodes import TensorExpr
-from .products import Product, is_tensor, opened
+from .nodes import TensorExpr, is_tensor, outermost
+from .products import Product, opened
 from .reshape import Reshape
 from .softmax import Softmax
 from .tensors import SYMMETRIC, Constant, Selection, TensorSymbol, Unit, Zeros
-from .traversal import postorder
 
 # So many pairings of the operands of a product are looked at.
 MAX_STEPS = 500
@@ -289,10 +288,9 @@ def _product_is_positive(product: Product) -> Answer:
 
 def _settle(scalar: Any) -> Answer:
     """Asks what SymPy is going to ask of the tensors in a scalar, so that it needn't recurse."""
-    for node in postorder([scalar], lambda n: () if isinstance(n, TensorExpr) else n.args):
-        if isinstance(node, TensorExpr):
-            yield is_nonnegative, node
-            yield is_positive, node
+    for node in outermost(scalar):
+        yield is_nonnegative, node
+        yield is_positive, node
     return True
 
 

@@ -465,6 +465,12 @@ class _WithoutNan(WholeFunction):
     nargs = 2
     _known: ClassVar[Any]
 
+    @classmethod
+    def eval(cls, a: Expr, b: Expr) -> Any:
+        """Of numbers."""
+        known = a.is_number and b.is_number and S.NaN not in (a, b)
+        return cls._known(a, b) if known else None
+
     def fdiff(self, argindex: int = 1) -> Expr:
         """1 for the one that is taken, one half each where they tie."""
         shares = [KroneckerDelta(arg, self) for arg in self.args]
@@ -485,11 +491,6 @@ class fmax(_WithoutNan):
     numeric = "np.fmax({0}, {1})"
     _known = Max
 
-    @classmethod
-    def eval(cls, a: Expr, b: Expr) -> Any:
-        """Of numbers."""
-        return Max(a, b) if a.is_number and b.is_number and S.NaN not in (a, b) else None
-
 
 class fmin(_WithoutNan):
     """The smaller of two numbers; where one isn't a number, the other.
@@ -501,11 +502,6 @@ class fmin(_WithoutNan):
 
     numeric = "np.fmin({0}, {1})"
     _known = Min
-
-    @classmethod
-    def eval(cls, a: Expr, b: Expr) -> Any:
-        """Of numbers."""
-        return Min(a, b) if a.is_number and b.is_number and S.NaN not in (a, b) else None
 
 
 FUNCTIONS = (

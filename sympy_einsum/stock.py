@@ -16,13 +16,13 @@ from sympy.utilities.lambdify import _EvaluatorPrinter
 
 from .backends import NumpyExpressionBackend
 from .errors import TensorError, UnsupportedError
-from .nodes import TensorExpr
+from .nodes import TensorExpr, stock_children
 from .operations import shape_of
 from .plan import make_plan
 from .simplify import stable
 from .source import Writer, plain_names
 from .tensors import TensorSymbol
-from .traversal import children, postorder
+from .traversal import postorder
 
 
 def _numpycode(self: TensorExpr, printer: Any, *args: Any) -> str:
@@ -114,7 +114,7 @@ def _read_lengths(function: Mapping[str, Any]) -> dict[Any, str]:
     roots = flatten([parts, *function.get("subexprs", ())])
     outside = postorder(
         [root for root in roots if isinstance(root, Basic)],
-        lambda n: () if isinstance(n, TensorExpr) else children(n),
+        stock_children,
     )
     for length in sorted(set(reads).intersection(outside), key=str):
         _check_name(length, taken)

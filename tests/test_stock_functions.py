@@ -1,6 +1,7 @@
 """Stock SymPy's functions, comparisons and matrix operations of tensors with axes: as ours."""
 
 import inspect
+import os
 import pickle
 import subprocess
 import sys
@@ -70,21 +71,36 @@ def test_functions_of_scalars_are_sympys_own():
 def test_stock_sympy_is_the_same_without_tensors():
     """Importing us changes no result and no text of plain SymPy."""
     code = (
-        "{}from sympy import *\n"
+        "{}import pickle\nfrom sympy import *\n"
         "t, u = symbols('t u')\n"
         "e = [diff(exp(sin(t)*u)/log(t), t), series(sin(t), t), integrate(t*exp(-t), t),\n"
         " solve(t**2 - u, t), Piecewise((1, t > 0), (u, True)), Max(t, 3, u), And(t > 0, u > 1),\n"
         " trigsimp(sin(t)**2 + cos(t)**2), limit(sin(t)/t, t, 0), hasattr(t, 'sqrt'),\n"
-        " hasattr(t + u, 'log'), srepr(exp(t)), signsimp(-t), Eq(t, 0) & (u < 2)]\n"
+        " hasattr(t + u, 'log'), srepr(exp(t)), signsimp(-t), Eq(t, 0) & (u < 2),\n"
+        " pickle.dumps(sin(t)), hash(sin(t)), sin(t) is sin(t), Function('f')(t).diff(t)]\n"
         "print(e)"
     )
     texts = [
         subprocess.run(
-            [sys.executable, "-c", code.format(first)], capture_output=True, text=True, check=True
+            [sys.executable, "-c", code.format(first)],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": "0"},
         ).stdout
         for first in ("", "import sympy_einsum\n")
     ]
     assert texts[0] == texts[1]
+
+
+def test_classes_derived_from_sympys_may_use_numpys_names():
+    class Wave(sympy.Expr):
+        pass
+
+    wave = Wave()
+    assert not hasattr(wave, "sign")
+    wave.sign = -1
+    assert wave.sign == -1
 
 
 # --- comparisons ----------------------------------------------------------------------------------

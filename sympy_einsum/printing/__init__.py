@@ -20,13 +20,13 @@ from sympy.printing.pretty.stringpict import prettyForm
 from sympy.printing.printer import Printer
 
 from ..einsum import Einsum
-from ..nodes import TensorExpr
+from ..nodes import TensorExpr, outermost
 from .chains import bracket
 from .code import CodeForm, ReprForm, flat_repr, render
 from .forms import ATOM
 from .latex import LatexRenderer
 from .mathml import MathMLRenderer
-from .naming import holds_tensor, is_long
+from .naming import is_long
 from .notation import Notation, level_of
 from .pretty import PrettyRenderer
 from .rendering import PRECEDENCES, Renderer
@@ -113,7 +113,7 @@ class _Stating(Printer):
         self._has_begun = True
         notation, renderer = _notation(self), self._output(self)
         notation.is_collecting = True
-        is_long_scalar = isinstance(expr, Expr) and holds_tensor(expr) and is_long(expr)
+        is_long_scalar = isinstance(expr, Expr) and outermost(expr) and is_long(expr)
         if is_long_scalar and not isinstance(expr, TensorExpr):
             shown = renderer.ready(renderer.render(notation.form(expr)), ATOM)
         else:

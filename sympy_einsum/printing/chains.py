@@ -1,6 +1,6 @@
 """Products as one would type them: ``A @ x``, ``x*y``, ``A.T``, ``A.sum(axis=0)``.
 
-May import: node types, forms, algebra, matrices, slices. A product of one or two operands is
+May import: node types, forms, algebra, matrices. A product of one or two operands is
 written so that the text rebuilds the very same object, which is found out by building it; one of
 more is brought into matrix algebra and written as that, which has the same value.
 """

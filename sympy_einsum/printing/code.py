@@ -1,10 +1,10 @@
 """``str`` and ``srepr``: texts that evaluate back.
 
-May import: all node types, chains, naming, slices. Texts are built bottom-up over the graph, each
-node once.
-``str`` writes what one would type, and ``einsum(...)`` where there are no operators for it; what it
-writes has the value of the expression, ``srepr`` gives the very same object. In a long expression
-``str`` assigns what is used again to names; ``srepr`` then lists the graph.
+May import: all node types, scalar_functions, chains, naming, slices. Texts are built bottom-up over
+the graph, each node once. ``str`` writes what one would type, and ``einsum(...)`` where there are
+no operators for it; what it writes has the value of the expression, ``srepr`` gives the very same
+object. In a long expression ``str`` assigns what is used again to names; ``srepr`` then lists the
+graph.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which parts of a long expression get names: ``where h_1 = tanh(W_1 x)``.
 
-May import: node types. An expression is a graph, a formula a tree: what
-is used twice is written twice, and a shared graph written out is exponentially long. So beyond
+May import: node types. An expression is a graph, a formula a tree: what is used twice is written
+twice, and a shared graph written out is exponentially long. So beyond
 ``READABLE`` parts what is used more than once gets a name, and so does what is long or deep by
 itself. Each name costs its definition once, so that a text grows with the graph.
 """
@@ -18,7 +18,7 @@ from sympy import Symbol, preorder_traversal
 
 from ..einsum import TensorAdd, View
 from ..elementwise import Elementwise, Slot
-from ..nodes import TensorExpr
+from ..nodes import TensorExpr, outermost
 from ..tensors import Selection, TensorSymbol, Unit
 from ..traversal import children, postorder, transform
 
@@ -102,21 +102,7 @@ def is_nameable(node: Any) -> bool:
     """Whether a node may stand as a name; of a rearranged tensor the tensor itself gets one."""
     if isinstance(node, TensorExpr):
         return bool(node.operands) and not (isinstance(node, View) and node.core is not None)
-    return bool(node.args) and holds_tensor(node)
-
-
-def holds_tensor(expr: Any) -> bool:
-    """Whether a stock expression has a tensor expression inside."""
-    seen = {expr}
-    pending = [expr]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, TensorExpr):
-            return True
-        new = set(node.args) - seen
-        seen |= new
-        pending.extend(new)
-    return False
+    return bool(node.args and outermost(node))
 
 
 def repeated(

@@ -10,7 +10,8 @@ from sympy import Add, Expr, Integer, Mul, S, expand, gcd_list
 
 from ..cost_model import SLACK, cost
 from ..einsum import Einsum, TensorAdd, View, scalar_product, scale, split_coefficient, tensor_sum
-from ..products import Product, distributed, frontier, is_tensor, opened
+from ..nodes import is_tensor
+from ..products import Product, distributed, frontier, opened
 from ..tensors import Zeros
 
 # Multiplying out stops here.

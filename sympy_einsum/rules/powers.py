@@ -10,7 +10,8 @@ from sympy import Expr, S, exp
 
 from ..einsum import Einsum, scale, tensor_sum
 from ..elementwise import Elementwise, apply_body, slot
-from ..products import is_tensor, opened
+from ..nodes import is_tensor
+from ..products import opened
 
 _EXP = exp(slot(0))
 

@@ -10,7 +10,8 @@ from sympy import S, exp, log
 
 from ..einsum import contract, scale, tensor_sum
 from ..elementwise import Elementwise, slot
-from ..products import factors_of, is_tensor, opened
+from ..nodes import is_tensor
+from ..products import factors_of, opened
 from ..softmax import LogSumExp, Softmax
 from .powers import power_of
 

@@ -22,8 +22,8 @@ from sympy import Add, Expr, Function, Mul, exp, log
 from ..einsum import Einsum, TensorAdd, View, contract, scale, split_coefficient, tensor_sum
 from ..elementwise import Elementwise, apply_body, slot
 from ..functions import logaddexp, sigmoid
-from ..nodes import TensorExpr
-from ..products import is_tensor, opened
+from ..nodes import TensorExpr, is_tensor
+from ..products import opened
 from ..softmax import LogSumExp, Softmax
 from ..tensors import Selection, Unit, Zeros
 from ..traversal import transform

@@ -16,7 +16,7 @@ from sympy import Add, Dummy, Expr, Mul, S, atanh, cosh, erf, erfc, exp, log, si
 from ..einsum import Einsum, TensorAdd, View, contract, split_coefficient
 from ..elementwise import Elementwise, apply_body, replaced, slot
 from ..functions import sigmoid, softplus
-from ..products import is_tensor
+from ..nodes import is_tensor
 
 # Functions are looked for so many levels down, in pieces of so many operands.
 MAX_LEVELS = 4

@@ -23,8 +23,8 @@ from ..einsum import (
 )
 from ..elementwise import apply_body, slot
 from ..functions import sigmoid
-from ..nodes import TensorExpr
-from ..products import Product, distributed, frontier, is_tensor, like_terms, opened
+from ..nodes import TensorExpr, is_tensor
+from ..products import Product, distributed, frontier, like_terms, opened
 
 # Longer sums aren't searched for common factors.
 MAX_TERMS = 16
