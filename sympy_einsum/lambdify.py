@@ -1,7 +1,7 @@
 """From expressions to a Python function: plan, source text, compiled function, argument checks.
 
-May import: simplify, plan and the passes over it, source, backends, bounds, checks. No string that
-a user chose reaches the compiler.
+May import: simplify, plan and the passes over it, signature, source, backends, bounds, checks. No
+string that a user chose reaches the compiler.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ from .nodes import free_leaves
 from .operations import shape_of
 from .plan import make_plan
 from .reuse import overwritten
+from .signature import Signature, plain_names
 from .simplify import stable, tidy
-from .source import Body, Signature, function_body, module_text, plain_names
+from .source import Body, function_body, module_text
 from .splitting import split
 from .tensors import TensorSymbol
 

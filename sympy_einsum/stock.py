@@ -1,6 +1,6 @@
 """Tensor expressions inside the code that ``sympy.lambdify`` and ``sympy.pycode`` make.
 
-May import: plan, simplify, source, backends.
+May import: plan, simplify, signature, source, backends.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from .errors import TensorError, UnsupportedError
 from .nodes import TensorExpr, stock_children
 from .operations import shape_of
 from .plan import make_plan
+from .signature import plain_names
 from .simplify import stable
-from .source import Writer, plain_names
+from .source import Writer
 from .tensors import TensorSymbol
 from .traversal import postorder
 

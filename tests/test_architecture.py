@@ -102,6 +102,7 @@ LAYERS = [
     "backends.torch_backend",
     "backends.dask_backend",
     "backends",
+    "signature",
     "source",
     "stock",
     "bounds",

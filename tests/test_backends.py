@@ -20,7 +20,7 @@ from sympy import symbols
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
 from sympy_einsum.backends import BACKENDS
-from sympy_einsum.source import RESERVED
+from sympy_einsum.signature import RESERVED
 
 m, n, k = symbols("m n k", integer=True, positive=True)
 t = symbols("t", real=True)
