@@ -337,7 +337,7 @@ class erfcx(WholeFunction):
     >>> import sympy_einsum as se
     >>> from sympy.abc import t
     >>> se.erfcx(0), se.erfcx(t).diff(t)
-    (1, 2*t*erfcx(t) - 2/sqrt(pi))
+    (1, (2*t - 2/(sqrt(pi)*erfcx(t)))*erfcx(t))
     """
 
     nargs = 1
@@ -349,8 +349,9 @@ class erfcx(WholeFunction):
         return S.One if x.is_zero else None
 
     def fdiff(self, argindex: int = 1) -> Expr:
-        """That of the product."""
-        return 2 * self.args[0] * self - 2 / sqrt(pi)
+        """That of the product; with the function as a factor, so that the derivatives of its
+        reciprocal are right where it is infinite."""
+        return self * (2 * self.args[0] - 2 / (sqrt(pi) * self))
 
     def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
         return exp(x**2) * sympy.erfc(x)
