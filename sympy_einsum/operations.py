@@ -208,7 +208,14 @@ def divide(a: Any, b: Any) -> Any:
 
 def where(condition: Any, a: Any, b: Any) -> Any:
     """Entries of ``a`` where a condition holds, else entries of ``b``; the condition is a
-    comparison (``x > 0``, ``np.equal(x, 0)``) or a tensor, true where it isn't zero."""
+    comparison (``x > 0``, ``np.equal(x, 0)``) or a tensor, true where it isn't zero.
+
+    >>> import numpy as np
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> np.where(x > 0, x, y).shape
+    (3,)
+    """
     return choose([(a, condition), (b, True)])
 
 
@@ -217,7 +224,14 @@ def where(condition: Any, a: Any, b: Any) -> Any:
 
 def matmul(a: Any, b: Any) -> Any:
     """The matrix product as in NumPy: vectors are rows on the left and columns on the right, axes
-    before the last two are a stack and stretch."""
+    before the last two are a stack and stretch.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.matmul(A, x).shape, se.matmul(x, y).shape
+    ((2,), ())
+    """
     a, b = as_operand(a), as_operand(b)
     if not order_of(a) or not order_of(b):
         raise ShapeError("@ takes tensors of order 1 or more; multiply a scalar with *")
@@ -234,7 +248,14 @@ def matmul(a: Any, b: Any) -> Any:
 
 
 def dot(a: Any, b: Any) -> Any:
-    """``numpy.dot``: the last axis of ``a`` with the second to last of ``b`` (or its only one)."""
+    """``numpy.dot``: the last axis of ``a`` with the second to last of ``b`` (or its only one).
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.dot(A, x) == A @ x
+    True
+    """
     a, b = as_operand(a), as_operand(b)
     if not order_of(a) or not order_of(b):
         return multiply(a, b)
@@ -243,7 +264,14 @@ def dot(a: Any, b: Any) -> Any:
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     """``numpy.tensordot``: sum over the last ``axes`` of ``a`` and the first of ``b``, or over
-    two lists of axes."""
+    two lists of axes.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> T = se.TensorSymbol("T", (2, 3, 4))
+    >>> se.tensordot(A, T).shape
+    (4,)
+    """
     a, b = as_operand(a), as_operand(b)
     if isinstance(axes, (int, Integer)):
         pairs = [(order_of(a) - int(axes) + k, k) for k in range(int(axes))]
@@ -264,7 +292,14 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 
 def inner(a: Any, b: Any) -> Any:
-    """``numpy.inner``: sum over the last axes of both."""
+    """``numpy.inner``: sum over the last axes of both.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.inner(A, x).shape
+    (2,)
+    """
     a, b = as_operand(a), as_operand(b)
     if not order_of(a) or not order_of(b):
         return multiply(a, b)
@@ -272,7 +307,14 @@ def inner(a: Any, b: Any) -> Any:
 
 
 def outer(a: Any, b: Any) -> Any:
-    """``numpy.outer``: the matrix of products of the entries of both, taken as vectors."""
+    """``numpy.outer``: the matrix of products of the entries of both, taken as vectors.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.outer(x, A).shape
+    (3, 6)
+    """
     a, b = ravel(a), ravel(b)
     return _labelled((a, b), ([0], [1]), [0, 1], "outer")
 
@@ -286,7 +328,14 @@ def vdot(a: Any, b: Any) -> Any:
 
 
 def kron(a: Any, b: Any) -> Any:
-    """The Kronecker product; of two matrices the blocks a_ij B."""
+    """The Kronecker product; of two matrices the blocks a_ij B.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> S = se.TensorSymbol("S", (3, 3))
+    >>> se.kron(A, S).shape
+    (6, 9)
+    """
     a, b = as_operand(a), as_operand(b)
     order = max(order_of(a), order_of(b))
     if not order:
@@ -299,7 +348,13 @@ def kron(a: Any, b: Any) -> Any:
 
 
 def matrix_power(X: Any, exponent: Any) -> Any:
-    """A square matrix to an integer power; a negative one is a power of the inverse."""
+    """A square matrix to an integer power; a negative one is a power of the inverse.
+
+    >>> import sympy_einsum as se
+    >>> S = se.TensorSymbol("S", (3, 3))
+    >>> se.matrix_power(S, 2) == S @ S
+    True
+    """
     X = as_operand(X)
     if order_of(X) != 2 or not same_length(*X.shape):
         raise ShapeError(f"matrix_power takes a square matrix, not one of shape {shape_of(X)}")
@@ -344,7 +399,13 @@ def as_axes(axis: Any, order: int) -> list[int]:
 
 
 def transpose(a: Any, axes: Any = None) -> Any:
-    """The axes in another order, reversed without ``axes``."""
+    """The axes in another order, reversed without ``axes``.
+
+    >>> import sympy_einsum as se
+    >>> T = se.TensorSymbol("T", (2, 3, 4))
+    >>> se.transpose(T).shape, se.transpose(T, (1, 0, 2)).shape
+    ((4, 3, 2), (3, 2, 4))
+    """
     a = as_operand(a)
     order = order_of(a)
     new = list(range(order))[::-1] if axes is None else as_axes(as_list(axes, "axes"), order)
@@ -356,7 +417,13 @@ def transpose(a: Any, axes: Any = None) -> Any:
 
 
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
-    """Two axes exchanged."""
+    """Two axes exchanged.
+
+    >>> import sympy_einsum as se
+    >>> T = se.TensorSymbol("T", (2, 3, 4))
+    >>> se.swapaxes(T, 0, 2).shape
+    (4, 3, 2)
+    """
     a = as_operand(a)
     axes = list(range(order_of(a)))
     i, j = as_axis(axis1, len(axes)), as_axis(axis2, len(axes))
@@ -365,7 +432,13 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
 
 
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
-    """Axes moved to new places, the others keeping their order."""
+    """Axes moved to new places, the others keeping their order.
+
+    >>> import sympy_einsum as se
+    >>> T = se.TensorSymbol("T", (2, 3, 4))
+    >>> se.moveaxis(T, 0, -1).shape
+    (3, 4, 2)
+    """
     a = as_operand(a)
     order = order_of(a)
     old, new = as_axes(source, order), as_axes(destination, order)
@@ -378,7 +451,13 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
 
 
 def expand_dims(a: Any, axis: Any) -> Any:
-    """New axes of length 1 at the given places of the result."""
+    """New axes of length 1 at the given places of the result.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> se.expand_dims(A, 0).shape
+    (1, 2, 3)
+    """
     a = as_operand(a)
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
     order = order_of(a) + count
@@ -388,7 +467,13 @@ def expand_dims(a: Any, axis: Any) -> Any:
 
 
 def squeeze(a: Any, axis: Any = None) -> Any:
-    """Axes of length 1 removed, all of them without ``axis``."""
+    """Axes of length 1 removed, all of them without ``axis``.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (1, 3))
+    >>> se.squeeze(A).shape
+    (3,)
+    """
     a = as_operand(a)
     shape = shape_of(a)
     if axis is None:
@@ -402,7 +487,13 @@ def squeeze(a: Any, axis: Any = None) -> Any:
 
 
 def reshape(A: Any, *shape: Any) -> Any:
-    """The entries in C order under another shape; one length may be -1."""
+    """The entries in C order under another shape; one length may be -1.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> se.reshape(A, 3, -1).shape
+    (3, 2)
+    """
     A = as_operand(A)
     given = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list, Tuple)) else shape
     new = [as_scalar(length, "a length of the new shape") for length in given]
@@ -414,12 +505,24 @@ def reshape(A: Any, *shape: Any) -> Any:
 
 
 def ravel(A: Any) -> Any:
-    """All entries in C order as a vector."""
+    """All entries in C order as a vector.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> se.ravel(A).shape
+    (6,)
+    """
     return reshape(A, -1)
 
 
 def broadcast_to(array: Any, shape: Any) -> Any:
-    """The tensor repeated to a shape: axes of length 1 stretch, new axes come first."""
+    """The tensor repeated to a shape: axes of length 1 stretch, new axes come first.
+
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.broadcast_to(x, (2, 3)).shape
+    (2, 3)
+    """
     array = as_operand(array)
     new = as_shape(shape if isinstance(shape, (tuple, list)) else (shape,))
     if not order_of(array):
@@ -437,7 +540,13 @@ def broadcast_to(array: Any, shape: Any) -> Any:
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """The diagonal of two axes, as a new last axis."""
+    """The diagonal of two axes, as a new last axis.
+
+    >>> import sympy_einsum as se
+    >>> T = se.TensorSymbol("T", (3, 3, 2))
+    >>> se.diagonal(T).shape
+    (2, 3)
+    """
     a = as_operand(a)
     if order_of(a) < 2:
         raise ShapeError(f"diagonal takes a tensor of order 2 or more, not {order_of(a)}")
@@ -458,7 +567,13 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 
 def diag(A: Any) -> Any:
-    """A vector on the diagonal of a matrix, or the diagonal of a matrix."""
+    """A vector on the diagonal of a matrix, or the diagonal of a matrix.
+
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.diag(x).shape, se.diag(se.diag(x)) == x
+    ((3, 3), True)
+    """
     A = as_operand(A)
     if order_of(A) == 1:
         return _labelled((A,), ([0],), [0, 0], "diag")
@@ -468,12 +583,23 @@ def diag(A: Any) -> Any:
 
 
 def trace(A: Any) -> Any:
-    """The sum over the diagonal of the first two axes."""
+    """The sum over the diagonal of the first two axes.
+
+    >>> import sympy_einsum as se
+    >>> S = se.TensorSymbol("S", (3, 3))
+    >>> se.trace(S) == se.einsum("ii", S)
+    True
+    """
     return sum_(diagonal(A), axis=-1)
 
 
 def eye(n: Any) -> Any:
-    """The identity matrix: NumPy's name for ``Delta(n)``."""
+    """The identity matrix: NumPy's name for ``Delta(n)``.
+
+    >>> import sympy_einsum as se
+    >>> se.eye(3) == se.Delta(3)
+    True
+    """
     return Delta(n)
 
 
@@ -481,7 +607,13 @@ def eye(n: Any) -> Any:
 
 
 def sum_(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The sum over the given axes, over all without ``axis``."""
+    """The sum over the given axes, over all without ``axis``.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> se.sum(A, axis=0).shape
+    (3,)
+    """
     A = as_operand(A)
     order = order_of(A)
     axes = as_axes(axis, order)
@@ -496,7 +628,13 @@ def _keep(reduced: Any, A: Any, axes: list[int]) -> Any:
 
 
 def mean(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The mean over the given axes; that of no entries is nan, as in NumPy."""
+    """The mean over the given axes; that of no entries is nan, as in NumPy.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> se.mean(A, axis=1).shape
+    (2,)
+    """
     A = as_operand(A)
     total, count = sum_(A, axis, keepdims), _count(A, axis)
     return filled(S.NaN, shape_of(total)) if count.is_zero else divide(total, count)
@@ -507,7 +645,13 @@ def _count(A: Any, axis: Any) -> Expr:
 
 
 def var(A: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
-    """The variance over the given axes, with ``ddof`` taken off the divisor."""
+    """The variance over the given axes, with ``ddof`` taken off the divisor.
+
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.var(x) == se.mean((x - se.mean(x)) ** 2)
+    True
+    """
     A = as_operand(A)
     centred = add(A, multiply(-1, _spread(mean(A, axis, keepdims=True), A)))
     total = sum_(power(centred, 2), axis, keepdims)
@@ -519,12 +663,24 @@ def _spread(reduced: Any, A: Any) -> Any:
 
 
 def std(A: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
-    """The standard deviation over the given axes."""
+    """The standard deviation over the given axes.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> se.std(A, axis=0).shape
+    (3,)
+    """
     return power(var(A, axis, ddof, keepdims), S.Half)
 
 
 def prod(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The product over the given axes, whose lengths must be numbers."""
+    """The product over the given axes, whose lengths must be numbers.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> se.prod(A, axis=1).shape
+    (2,)
+    """
     A = as_operand(A)
     result = A
     axes = as_axes(axis, order_of(A))
@@ -547,7 +703,13 @@ def prod(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 def norm(A: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """The Euclidean norm of a vector, the Frobenius norm of anything else; with ``ord=1`` the
-    sum of absolute values of a vector, with another number the corresponding p-norm."""
+    sum of absolute values of a vector, with another number the corresponding p-norm.
+
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.equal(se.norm(x) ** 2, x @ x)
+    True
+    """
     A = as_operand(A)
     if not order_of(A):
         return abs(A)
@@ -751,7 +913,13 @@ def _bound(value: Any, length: Expr) -> Expr:
 
 
 def concatenate(tensors: Sequence[Any], axis: int = 0) -> Any:
-    """Tensors one after the other along an axis: a sum of pieces placed by selection matrices."""
+    """Tensors one after the other along an axis: a sum of pieces placed by selection matrices.
+
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.concatenate([x, y]).shape
+    (6,)
+    """
     pieces = [as_operand(tensor) for tensor in as_list(tensors, "tensors")]
     if not pieces or not all(order_of(piece) for piece in pieces):
         raise ShapeError("concatenate takes a list of tensors of order 1 or more")
@@ -781,7 +949,13 @@ def concatenate(tensors: Sequence[Any], axis: int = 0) -> Any:
 
 
 def stack(tensors: Sequence[Any], axis: int = 0) -> Any:
-    """Tensors of one shape side by side along a new axis."""
+    """Tensors of one shape side by side along a new axis.
+
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.stack([x, y]).shape, se.stack([x, y], axis=1).shape
+    ((2, 3), (3, 2))
+    """
     return concatenate([expand_dims(tensor, axis) for tensor in as_list(tensors, "tensors")], axis)
 
 
