@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 from .base import COFACTORS, LOG_TOTAL, Backend, Texts, as_tuple
 from .cupy_backend import diagonal_view
-from .scalars import print_scalar
 from .special import FUNCTIONS
 
 # What torch.special has of the functions in our table.
@@ -171,11 +170,6 @@ def softmax(x, axes):
         if "0.0" in scalars:
             return f"torch.result_type(torch.empty(1, dtype={text}), 0.0)"
         return text
-
-    def scalar(self, operands: Texts, expr: Any) -> str:
-        """A SymPy scalar expression in slots; numbers are written out, since the functions are of
-        tensors only."""
-        return self.spell(print_scalar(expr, operands, self.spellings))
 
     def transpose(self, operands: Texts, axes: Sequence[int]) -> str:
         """The axes in another order."""
