@@ -112,6 +112,24 @@ class sigmoid(WholeFunction):
         return 1 / (1 + exp(-x))
 
 
+class sigmoid_slope(WholeFunction):
+    """sigmoid(x) (1 - sigmoid(x)) with one exponential, which only generated code has.
+
+    >>> from sympy import Symbol
+    >>> sigmoid_slope(Symbol("x", real=True)).is_extended_positive
+    True
+    """
+
+    nargs = 1
+    numeric = "(np.exp(-np.abs({0})) / (1 + np.exp(-np.abs({0})))**2)"
+
+    def _eval_is_extended_positive(self) -> Any:
+        return self.args[0].is_extended_real
+
+    def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
+        return exp(x) / (1 + exp(x)) ** 2
+
+
 class softplus(WholeFunction):
     """The smooth rectifier log(1 + exp(x)).
 

@@ -27,7 +27,9 @@ class NumpyBackend(Backend):
     # Whether results are written over operands that aren't needed any more.
     reuses = True
     # Functions that the source brings along.
-    spellings: ClassVar = {"sigmoid": "sigmoid({0})", "softplus": "softplus({0})"}
+    spellings: ClassVar = {
+        name: f"{name}({{0}})" for name in ("sigmoid", "sigmoid_slope", "softplus")
+    }
 
     # --- scalars and elementwise
 
@@ -131,6 +133,12 @@ def sigmoid(z):
         return np.exp(-np.logaddexp(0, -z))
     with np.errstate(over="ignore"):
         return 1 / (1 + np.exp(-z))
+''',
+        "sigmoid_slope": '''
+def sigmoid_slope(z):
+    """sigmoid(z) * sigmoid(-z)."""
+    t = np.exp(-np.abs(z))
+    return t / (1 + t)**2
 ''',
         "softplus": '''
 def softplus(z):

@@ -15,7 +15,7 @@ from sympy import Add, Dummy, Expr, Mul, S, atanh, cosh, erf, erfc, exp, log, si
 
 from ..einsum import Einsum, TensorAdd, View, contract, split_coefficient
 from ..elementwise import Elementwise, apply_body, replaced, slot
-from ..functions import sigmoid, softplus
+from ..functions import sigmoid, sigmoid_slope, softplus
 from ..nodes import is_tensor
 
 # Functions are looked for so many levels down, in pieces of so many operands.
@@ -42,6 +42,7 @@ NAMES: dict[Expr, Expr] = {
 # What cancels against a number is a function of its own. The last three have code as they stand.
 NUMERIC: dict[Expr, Expr] = {
     1 - sigmoid(_U): sigmoid(-_U),
+    sigmoid(_U) * (1 - sigmoid(_U)): sigmoid_slope(_U),
     1 + tanh(_U): 2 * sigmoid(2 * _U),
     1 - tanh(_U): 2 * sigmoid(-2 * _U),
     1 - erf(_U): erfc(_U),
