@@ -77,7 +77,9 @@ def to_dot(e: Any, kind: str = "graph", styles: Styles = ()) -> str:
         a bold border.
         ``"network"``: the tensor network of a product. Operands are nodes, nested products opened;
         an index is an edge between the two operands that have it, a loose edge where it is an axis
-        of the result, and a dot where more than two ends meet.
+        of the result, and a dot where more than two ends meet. Letters are those of
+        ``latex(e, notation="index")``: the axes of the result are i, j, …, what is summed over
+        comes next; a letter that is the name of a length is left out.
     styles : pairs of a class and DOT attributes for nodes of that class, as for
         ``sympy.printing.dot.dotprint``
 
@@ -308,7 +310,11 @@ def _network(e: Any, styles: Styles) -> str:
     symbols = {s for length in lengths.values() for s in length.free_symbols} | e.free_symbols
     # A letter that also names a length or a tensor would be misread.
     letters = _letters_without({str(symbol) for symbol in symbols})
-    name = dict(zip(lengths, letters, strict=False))
+    # As formulas name them: the axes of the result first.
+    name: dict[int, str] = {}
+    for label in (*output, *[label for label in lengths if label not in output]):
+        letter = next(letters)
+        name.setdefault(label, letter)
     statements = []
     ends: dict[int, list[str]] = {label: [] for label in lengths}
     for k, (operand, term) in enumerate(zip(operands, terms, strict=True)):
@@ -404,5 +410,5 @@ def _opened(
             below = zip(operand.operands, operand.subscripts, strict=True)
             stack.extend((o, [outer[k] for k in t]) for o, t in reversed(list(below)))
     kept = [tuple([find(label) for label in term]) for term in [*terms, output]]
-    used = dict.fromkeys(label for term in kept for label in term)
+    used = dict.fromkeys(label for term in [kept[-1], *kept] for label in term)
     return operands, kept[:-1], kept[-1], {label: lengths[label] for label in used}

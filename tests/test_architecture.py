@@ -74,6 +74,7 @@ LAYERS = [
     "printing.algebra",
     "printing.matrices",
     "printing.slices",
+    "printing.norms",
     "printing.functions",
     "printing.entries",
     "printing.naming",

@@ -217,7 +217,7 @@ def test_an_index_of_three_operands_is_a_dot():
     (dot,) = [name for name, found in picture.attributes.items() if found.get("shape") == "point"]
     assert picture.at(dot) == ["U", "V", "W"]
     assert len(picture.edges) == 6
-    assert picture.legend == "ij,kj,lj→ikl\ni, k, l: m    j: p"
+    assert picture.legend == "il,jl,kl→ijk\ni, j, k: m    l: p"
 
 
 @pytest.mark.parametrize(
@@ -250,6 +250,25 @@ def test_index_letters_avoid_the_names_in_the_picture():
     i, j = symbols("i j", integer=True, positive=True)
     picture = Picture(se.TensorSymbol("k", (i, j)) @ se.TensorSymbol("l", j), "network")
     assert picture.legend == "mn,n→m\nm: i    n: j"
+
+
+def test_index_letters_are_those_of_the_formula():
+    U, V, Z = (se.TensorSymbol(name, (m, p)) for name in "UVZ")
+    T = se.TensorSymbol("T", (m, p, p))
+    for e, formula in (
+        (se.einsum("ir,jr,lr->ijl", U, V, Z), "U_il V_jl Z_kl"),
+        (se.einsum("abc,rb->rca", T, U), "T_klj U_il"),
+        (se.einsum("abc,r->rrabc", T, y), "T_klo y_i"),
+        (A.T @ (A @ y), "A_ji A_jk y_k"),
+    ):
+        terms = [term.split("_") for term in formula.split()]
+        picture = Picture(e, "network")
+        words = picture.legend.partition("→")[0].split(",")
+        named = [picture.labels[f"{place}"] for place in range(len(words))]
+        assert sorted(zip(named, words, strict=True)) == sorted(map(tuple, terms))
+        # The letters m and n of lengths are left out in the picture, where lengths are shown.
+        shown = se.latex(e, notation="index").replace("m", "o")
+        assert all(f"{name}_{{{word}}}" in shown for name, word in terms if len(word) > 1)
 
 
 def test_only_products_are_networks():

@@ -173,7 +173,7 @@ BRACKETS = [
     (2 ** (x @ y), "2**(x @ y)"),
     (sympy.sin(x @ y), "sin(x @ y)"),
     (sympy.Max(x @ y, t), "Max(t, x @ y)"),
-    (x / sympy.sqrt(x @ x), "x/sqrt(x @ x)"),
+    (x / sympy.sqrt(x @ x), "x/norm(x)"),
 ]
 
 

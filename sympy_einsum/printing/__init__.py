@@ -9,9 +9,10 @@ that evaluate back).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partialmethod
 from typing import Any
 
-from sympy import Expr
+from sympy import Expr, Pow
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.pretty.pretty import PrettyPrinter
@@ -27,6 +28,7 @@ from .forms import ATOM
 from .latex import LatexRenderer
 from .mathml import MathMLRenderer
 from .naming import is_long
+from .norms import Norm
 from .notation import Notation, level_of
 from .pretty import PrettyRenderer
 from .rendering import PRECEDENCES, Renderer
@@ -108,10 +110,12 @@ class _Stating(Printer):
     _has_begun = False
 
     def _print(self, expr: Any, **kwargs: Any) -> Any:
+        notation, renderer = _notation(self), self._output(self)
+        if isinstance(expr, Pow):
+            expr = notation.norm(expr)
         if self._has_begun:
             return super()._print(expr, **kwargs)
         self._has_begun = True
-        notation, renderer = _notation(self), self._output(self)
         notation.is_collecting = True
         is_long_scalar = isinstance(expr, Expr) and outermost(expr) and is_long(expr)
         if is_long_scalar and not isinstance(expr, TensorExpr):
@@ -156,6 +160,13 @@ def _shown(node: TensorExpr, printer: Any, output: type[Renderer]) -> Any:
         # What SymPy was told of its brackets is the automatic notation.
         shown, level = renderer.bracketed(shown), ATOM
     return renderer.ready(shown, level)
+
+
+def _shown_norm(norm: Norm, printer: Any, output: type[Renderer]) -> Any:
+    """What a printer shows for a norm."""
+    renderer = output(printer)
+    inside = renderer.render(_notation(printer).form(norm.tensor))
+    return renderer.ready(renderer.normed(inside, norm.tensor.order), ATOM)
 
 
 def _latex(self: Any, printer: Any, *args: Any, exp: Any = None, **kwargs: Any) -> str:
@@ -225,4 +236,10 @@ _HOOKS: dict[str, Callable[..., Any]] = {
 }
 for _name, _hook in _HOOKS.items():
     setattr(TensorExpr, _name, _hook)
+for _name, _output in (
+    ("_latex", LatexRenderer),
+    ("_pretty", PrettyRenderer),
+    ("_mathml_presentation", MathMLRenderer),
+):
+    setattr(Norm, _name, partialmethod(_shown_norm, output=_output))
 TensorExpr.precedence = property(_precedence)

@@ -241,7 +241,7 @@ def _closed_trace(form: Form) -> Form:
     if form.kind == "product" and len(form.parts) == 2:
         one, two = form.parts
         if two.level < ATOM and two.kind != "transpose" and one is transpose(two):
-            return Form("norm", [two], "F")
+            return Form("norm", [two])
     return call("tr", form)
 
 

@@ -1,10 +1,10 @@
 """``str`` and ``srepr``: texts that evaluate back.
 
-May import: all node types, scalar_functions, chains, naming, slices. Texts are built bottom-up over
-the graph, each node once. ``str`` writes what one would type, and ``einsum(...)`` where there are
-no operators for it; what it writes has the value of the expression, ``srepr`` gives the very same
-object. In a long expression ``str`` assigns what is used again to names; ``srepr`` then lists the
-graph.
+May import: all node types, scalar_functions, chains, naming, norms, slices. Texts are built
+bottom-up over the graph, each node once. ``str`` writes what one would type, and ``einsum(...)``
+where there are no operators for it; what it writes has the value of the expression, ``srepr`` gives
+the very same object. In a long expression ``str`` assigns what is used again to names; ``srepr``
+then lists the graph.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ from .naming import (
     shown_names,
     with_names,
 )
+from .norms import normed
 from .slices import entry, merged, sliced
 
 # In a long expression what takes more letters gets a name.
@@ -143,6 +144,14 @@ class _ExactPrinter(StrPrinter):
 
     def _print_Rational(self, expr: Any) -> str:
         return f"S({expr.p})/{expr.q}"
+
+    def _print_Pow(self, expr: Any, rational: bool = False) -> str:
+        tensor = normed(expr)
+        # What has a name is shown by it.
+        if tensor is None or self._tensor_texts.get(expr.base, ("(", ATOM))[0].isidentifier():
+            return super()._print_Pow(expr, rational)
+        norm = Symbol(f"norm({render(tensor, CodeForm(self))[0]})")
+        return self._print(norm ** (2 * expr.exp))
 
 
 class _BodyPrinter(_ExactPrinter):

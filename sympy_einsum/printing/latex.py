@@ -73,7 +73,8 @@ class LatexRenderer(Renderer):
         return f"{shown}^{{{exponent}}}"
 
     def lowered(self, base: str, index: str) -> str:
-        shown = f"{{{base}}}" if "_" in base and not base.endswith(r"\right)") else base
+        is_fenced = base.endswith((r"\right)", r"\right\rVert"))
+        shown = f"{{{base}}}" if "_" in base and not is_fenced else base
         return f"{shown}_{{{index}}}"
 
     def word(self, name: str) -> str:

@@ -47,6 +47,7 @@ from .naming import (
     shown_names,
     with_names,
 )
+from .norms import Norm, normed
 from .slices import merged, sliced
 
 NOTATIONS = ("auto", "matrix", "index", "einsum", "star")
@@ -164,16 +165,25 @@ class Notation:
         """The form of a SymPy scalar, with the names of parts in it in their places."""
         below = [self._wholes[arg] for arg in expr.args]
         extent = sum(part.size for part in below), max((part.depth for part in below), default=0)
-        parts = [
-            node
-            for node in postorder([expr], self._unnamed_args)
-            if isinstance(node, TensorExpr) or node in self._named
-        ]
+        inside = postorder([expr], self._unnamed_args)
+        parts = [node for node in inside if isinstance(node, TensorExpr) or node in self._named]
+        shown = {node: self.norm(node) for node in inside}
+        norms = {node: norm for node, norm in shown.items() if norm is not node}
         if all(isinstance(part, TensorExpr) for part in parts):
-            return forms.stock(expr, extent)
-        body = with_names(expr, {part: slot(k) for k, part in enumerate(parts)})
-        shown = [self._of(part) for part in parts]
-        return Form("placed", shown, body, 0, body_level(body), extent)
+            return forms.stock(with_names(expr, norms) if norms else expr, extent)
+        body = with_names(expr, {part: slot(k) for k, part in enumerate(parts)} | norms)
+        return Form("placed", [self._of(part) for part in parts], body, 0, body_level(body), extent)
+
+    def norm(self, expr: Any) -> Any:
+        """A power of a sum of squares as the power of a norm, where it is shown as one."""
+        tensor = normed(expr)
+        if tensor is None or self.style not in ("auto", "matrix"):
+            return expr
+        between = {expr.base, *expr.base.operands} - {tensor}
+        self.form(tensor)
+        if self.has_indices(tensor) or not self._named.keys().isdisjoint(between):
+            return expr
+        return Norm(tensor) ** (2 * expr.exp)
 
     def _unnamed_args(self, node: Any) -> Sequence[Any]:
         return () if isinstance(node, TensorExpr) or node in self._named else node.args
@@ -212,7 +222,7 @@ class Notation:
             inside = [part for part in parts if isinstance(part, TensorExpr)]
             if inside and not any(p.is_Pow and p.exp.could_extract_minus_sign() for p in parts):
                 rest = Mul(*[part for part in parts if part not in inside])
-                found.append(forms.stock(rest))
+                found.append(self._stock(rest))
                 found.extend(self._of(part) for part in inside)
             else:
                 found.append(self._of(factor))

@@ -84,7 +84,10 @@ class PrettyRenderer(Renderer):
         return prettyForm(*_picture(inside).parens())
 
     def fenced(self, inside: Any) -> prettyForm:
-        return prettyForm(*_picture(inside).parens("|", "|"))
+        picture = _picture(inside)
+        bar = "‖" if self.printer._use_unicode else "||"
+        bars = stringPict("\n".join([bar] * picture.height()), picture.baseline)
+        return self.row([bars, picture, bars])
 
     def raised(self, base: Any, exponent: Any) -> prettyForm:
         below, above = _picture(base), _picture(exponent)

@@ -126,6 +126,10 @@ class Renderer:
             joined += [self.tokens[token], item] if joined else [item]
         return self.row(joined)
 
+    def normed(self, inside: Any, order: int) -> Any:
+        """The Euclidean norm of a vector, the Frobenius norm of anything else."""
+        return self.lowered(self.fenced(inside), self.expression(Integer(2)) if order == 1 else "F")
+
     def placed_in(self, body: Any, parts: Sequence[Form]) -> Any:
         """A scalar expression in slots, with parts in their places, by SymPy's printer."""
         atoms = {}
@@ -226,7 +230,7 @@ class Renderer:
         return self.raised(self.at_least(form.parts[0], ATOM), exponent)
 
     def _norm(self, form: Form) -> Any:
-        norm = self.lowered(self.fenced(self.render(form.parts[0])), form.data)
+        norm = self.normed(self.render(form.parts[0]), form.parts[0].axes)
         return self.raised(norm, self.expression(Integer(2)))
 
     # --- functions
