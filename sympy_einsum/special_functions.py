@@ -235,8 +235,6 @@ class exprel(WholeFunction):
     @classmethod
     def eval(cls, x: Expr, order: Expr = S.Zero) -> Any:
         """Known values."""
-        if not (order.is_Integer and order.is_nonnegative):
-            raise ValueError(f"the order of exprel is an integer from 0 on, not {order}")
         if x.is_zero:
             return 1 / (order + 1)
         return None
@@ -250,6 +248,8 @@ class exprel(WholeFunction):
         """SciPy's own function, or Kummer's."""
         if len(self.args) == 1:
             return "special.exprel({0})"
+        if not (self.args[1].is_Integer and self.args[1].is_nonnegative):
+            raise ValueError("the order of exprel, its second argument, is an integer from 0 on")
         order = int(self.args[1])
         return f"(special.hyp1f1({order + 1}, {order + 2}, {{0}}) / {order + 1})"
 
@@ -258,8 +258,9 @@ class exprel(WholeFunction):
         return ((exp(t) - 1) / t).diff(t, order).subs(t, x)
 
     def _latex(self, printer: Any, exp: Any = None) -> str:
-        primes = r"\prime" * int(sum(self.args[1:], S.Zero))
-        text = rf"\operatorname{{exprel}}{'^{' + primes + '}' if primes else ''}"
+        order = sum(self.args[1:], S.Zero)
+        raised = r"\prime" * int(order) if order.is_Integer else f"({printer._print(order)})"
+        text = rf"\operatorname{{exprel}}{'^{' + raised + '}' if raised else ''}"
         text += rf"{{\left({printer._print(self.args[0])} \right)}}"
         return text if exp is None else rf"{{{text}}}^{{{exp}}}"
 

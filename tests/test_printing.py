@@ -270,5 +270,6 @@ def test_a_derivative_with_meijers_function_can_be_read():
 def test_the_order_of_exprel_is_a_number():
     n = symbols("n", integer=True, positive=True)
     x, y = se.tensors("x y", n)
-    with pytest.raises(ValueError, match="the order of exprel is an integer from 0 on"):
-        se.exprel(x, y)
+    assert se.latex(se.exprel(x, y)) == r"\operatorname{exprel}^{(y)}{\left(x \right)}"
+    with pytest.raises(ValueError, match="the order of exprel, its second argument, is an integer"):
+        se.lambdify([x, y], se.exprel(x, y))
