@@ -16,9 +16,10 @@ from sympy import Array, LeviCivita, Matrix, S, exp, log, sympify
 from .einsum import Einsum, TensorAdd
 from .elementwise import Elementwise, slot
 from .errors import ShapeError, UnsupportedError
+from .indexing import getitem
 from .linalg import Adj, Cofactors, Det, Inv, LogDet
 from .nodes import TensorExpr
-from .operations import getitem, order_of
+from .operations import order_of
 from .reshape import Reshape
 from .softmax import LogSumExp, Softmax
 from .tensors import Constant, Selection, TensorSymbol, Unit, Zeros

@@ -39,6 +39,7 @@ from .elementwise import as_operand, elementwise, holds_tensor
 from .errors import TensorError
 from .expansion import expand, integral, symbols_outside
 from .explicit import as_explicit
+from .indexing import getitem
 from .linalg import adj, det, inv
 from .nodes import TensorExpr, as_basic, is_tensor, substitute
 from .simplify import simplify
@@ -261,7 +262,7 @@ METHODS: dict[str, Any] = {
     "__neg__": _negate,
     "__pos__": _itself,
     "__abs__": _absolute,
-    "__getitem__": ops.getitem,
+    "__getitem__": getitem,
     "__mod__": _unsupported("__mod__", "apply Mod with elementwise"),
     "__rmod__": _unsupported("__rmod__", "apply Mod with elementwise"),
     "__floordiv__": _unsupported("__floordiv__", "apply floor with elementwise"),

@@ -31,6 +31,7 @@ LAYERS = [
     "linalg",
     "reshape",
     "softmax",
+    "indexing",
     "operations",
     "pairs",
     "scalar_functions",

@@ -42,9 +42,10 @@ from sympy.tensor.array.expressions import Reshape as ArrayReshape
 from ..einsum import Einsum, Ones, TensorAdd, contract
 from ..elementwise import Elementwise, as_operand, elementwise
 from ..errors import UnsupportedError
+from ..indexing import getitem
 from ..linalg import Adj, Det, Inv, LogDet
 from ..nodes import TensorExpr
-from ..operations import add, getitem, order_of, shape_of
+from ..operations import add, order_of, shape_of
 from ..operations import reshape as reshaped
 from ..reshape import Reshape
 from ..tensors import Constant, Selection, TensorSymbol, Unit, Zeros

@@ -58,6 +58,7 @@ from sympy.matrices.expressions.slice import MatrixSlice
 from ..einsum import Delta, Einsum, Ones, TensorAdd
 from ..elementwise import Elementwise, as_operand, elementwise
 from ..errors import UnsupportedError
+from ..indexing import getitem
 from ..linalg import Adj, Det, Inv, LogDet, det, inv
 from ..nodes import TensorExpr
 from ..operations import (
@@ -66,7 +67,6 @@ from ..operations import (
     diag,
     diagonal,
     expand_dims,
-    getitem,
     kron,
     matmul,
     matrix_power,
