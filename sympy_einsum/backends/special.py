@@ -59,6 +59,11 @@ def beta(a, b):
     signs = [np.where((v < 0) & (np.floor(v) % 2 != 0), -1, 1) for v in (a, b, a + b)]
     return signs[0] * signs[1] * signs[2] * np.exp(betaln(a, b))
 ''',
+    "binom": '''
+def binom(n, k):
+    """The binomial coefficient."""
+    return 1 / ((n + 1) * beta(n - k + 1, k + 1))
+''',
     "zeta": '''
 def zeta(s, a=1.0):
     """The zeta function of Hurwitz, or of Riemann."""
