@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 
 from sympy import Add, Expr, Function, Integer, Piecewise, S, Symbol, Tuple, log
 
+from .choices import opened
 from .einsum import Delta, Einsum, TensorAdd, contract, scalar_product, tensor_sum
 from .elementwise import Elementwise, as_operand, slot, split_body, substitute_stock
 from .errors import ShapeError, TensorError, UnsupportedError
@@ -208,13 +209,13 @@ def terms(node: Any, active: Callable[[Any], bool]) -> Iterator[Term]:
     rule = _log_softmax_terms if inside_log(node) else RULES.get(type(node))
     if rule is None:
         raise UnsupportedError(f"no derivative rule for {type(node).__name__}: {node}")
-    return rule(node, active)
+    return rule(opened(node), active)
 
 
 def _below(node: Any) -> tuple[Any, ...]:
     """The operands of a node in the sense of the rules."""
     if isinstance(node, TensorExpr):
-        return (inside_log(node) or node).operands
+        return (inside_log(node) or opened(node)).operands
     return scalar_children(node) if node.args else ()
 
 

@@ -147,7 +147,7 @@ def apply_body(body: Any, operands: Sequence[Any]) -> Any:
     pulled out, and operands stand in canonical order.
     """
     shape = next((o.shape for o in operands if isinstance(o, TensorExpr) and o.order), None)
-    values = {slot(k): _fill_value(operands[k]) for k in _slot_numbers(body)}
+    values = {slot(k): fill_value(operands[k]) for k in _slot_numbers(body)}
     literals = {s: v for s, v in values.items() if not isinstance(v, TensorExpr) and v.is_number}
     if literals:
         known = folded(body, literals)
@@ -230,7 +230,7 @@ def replaced(body: Expr, rule: tuple[tuple[Any, Any], ...]) -> Expr:
     return body.xreplace(dict(rule))
 
 
-def _fill_value(operand: Any) -> Any:
+def fill_value(operand: Any) -> Any:
     """The scalar whose copies fill a constant tensor, or the operand itself."""
     if isinstance(operand, Zeros):
         return S.Zero

@@ -14,6 +14,7 @@ from typing import Any
 
 from sympy import (
     Abs,
+    AccumBounds,
     And,
     Eq,
     Expr,
@@ -33,6 +34,9 @@ from sympy import (
     zoo,
 )
 from sympy.core.relational import Relational
+
+# No limits of longer formulas are looked for: SymPy may take minutes.
+MAX_OPERATIONS = 100
 
 _CLOSED: dict[Any, Any] = {Lt: Le, Gt: Ge, Ne: lambda *args: S.true}
 
@@ -111,8 +115,13 @@ def _touches(cond: Any, point: Any, symbol: Symbol) -> bool:
 
 
 def _hold_there(slopes: Sequence[Any], symbol: Symbol, point: Any) -> bool:
-    """Whether one formula is all there is beside a point, and can be evaluated there too."""
-    return len(slopes) == 1 and not slopes[0].subs(symbol, point).has(S.NaN)
+    """Whether one formula is all there is beside a point, and says what can be said there too."""
+    if len(slopes) != 1:
+        return False
+    value = slopes[0].subs(symbol, point)
+    if value.has(zoo) and not value.has(S.NaN):  # a pole, or poles that cancel
+        return _limit(slopes[0], symbol, point) is S.NaN
+    return not value.has(S.NaN)
 
 
 def _common_limit(slopes: Sequence[Any], symbol: Symbol, point: Any, own: Expr) -> Any:
@@ -127,8 +136,10 @@ def _common_limit(slopes: Sequence[Any], symbol: Symbol, point: Any, own: Expr) 
 
 
 def _limit(expr: Expr, symbol: Symbol, point: Any) -> Any:
+    if expr.count_ops() > MAX_OPERATIONS:
+        return S.NaN
     try:
         value = Limit(expr, symbol, point, "+-").doit()
     except (ValueError, NotImplementedError, PoleError, TypeError, AttributeError):
         return S.NaN
-    return S.NaN if value.has(Limit, zoo) else value
+    return S.NaN if value.has(Limit, zoo, AccumBounds) else value

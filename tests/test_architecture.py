@@ -28,6 +28,7 @@ LAYERS = [
     "einsum",
     "elementwise",
     "conditions",
+    "choices",
     "linalg",
     "reshape",
     "softmax",

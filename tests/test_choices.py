@@ -1,0 +1,90 @@
+"""Derivatives of choices among formulas that are no numbers where they aren't chosen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sympy import log, symbols
+
+import sympy_einsum as se
+
+n = symbols("n", integer=True, positive=True)
+x, y = se.tensors("x y", n)
+POINTS = np.array([0.0, 0.5, -2.0, 1000.0, -1000.0, 2.5])
+OTHERS = np.arange(1.0, 7.0)
+
+# The expression, and its derivative by x as NumPy computes it branch by branch.
+CASES = {
+    "elu": (
+        np.where(x > 0, x, np.exp(x) - 1),
+        lambda v, w: np.where(v > 0, 1, np.exp(np.minimum(v, 0))),
+    ),
+    "sqrt on one side": (
+        np.where(x > 0, y * np.sqrt(x), 0.0),
+        lambda v, w: np.where(v > 0, w / 2 / np.sqrt(np.where(v > 0, v, 1)), 0),
+    ),
+    "another's sign": (
+        np.where(y > 3, 0, np.log(x + 2)),
+        lambda v, w: np.where(w > 3, 0, 1 / np.where(w > 3, 1, v + 2)),
+    ),
+    "flat function": (
+        np.where(x <= 0, 0.0, np.exp(-1 / x)),
+        lambda v, w: np.where(v <= 0, 0, np.exp(-1 / np.where(v > 0, v, 1)) / (v**2 + (v <= 0))),
+    ),
+}
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_branches_not_taken_say_nothing_of_the_slope(name, mode):
+    e, slope = CASES[name]
+    by_x = se.lambdify([x, y], se.diff(e, x, mode=mode))(POINTS, OTHERS)
+    with np.errstate(all="ignore"):
+        wanted = slope(POINTS, OTHERS)
+    # A finite 2 at x = -2 has no derivative of log(x + 2): that entry is not chosen.
+    safe = ~((name == "another's sign") & (POINTS <= -2) & (OTHERS <= 3))
+    off = ~np.eye(len(POINTS), dtype=bool)
+    assert not np.asarray(by_x)[off].any()
+    np.testing.assert_allclose(np.diagonal(by_x)[safe], wanted[safe], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("quotient", "value", "slope", "curvature"),
+    [
+        (np.sin(x) / x, 1, 0, -1 / 3),
+        ((np.exp(x) - 1) / x, 1, 1 / 2, 1 / 3),
+        ((1 - np.cos(x)) / x**2, 1 / 2, 0, -1 / 12),
+        (np.log1p(x) / x, 1, -1 / 2, 2 / 3),
+        ((se.softplus(x) - log(2)) / x, 1 / 2, 1 / 8, 0),
+        (np.sin(x * y) / x, y, 0, -9),
+    ],
+)
+def test_a_singularity_that_where_removes_has_the_limit_as_its_slope(
+    quotient, value, slope, curvature
+):
+    e = np.where(np.equal(x, 0), value, quotient)
+    by_x = se.gradient(e.sum(), x)
+    compiled = se.lambdify([x, y], [by_x, se.gradient(by_x.sum(), x)])
+    first, second = compiled(np.array([0.0, 0.7]), np.array([3.0, 2.0]))
+    np.testing.assert_allclose(first[0], slope, atol=1e-14)
+    np.testing.assert_allclose(second[0], curvature, atol=1e-14)
+    step = 1e-5
+    values = se.lambdify([x, y], e)
+    above, below = (values(np.array([0.0, 0.7 + s]), [3.0, 2.0]) for s in (step, -step))
+    np.testing.assert_allclose(first[1], (above - below)[1] / (2 * step), rtol=1e-7)
+
+
+def test_no_limit_is_nan():
+    e = np.where(np.not_equal(x, 0), x**2 * np.sin(1 / x), 0.0)
+    slope = se.lambdify([x], se.gradient(e.sum(), x))(np.array([0.0, 0.5]))
+    assert np.isnan(slope[0])
+    assert slope[1] == pytest.approx(np.sin(2) - np.cos(2))
+
+
+def test_choices_one_in_the_other_many_times():
+    e = x
+    for k in range(40):
+        e = np.where(e > k / 100, e**2 / 2, e + 1 / (k + 1))
+    values, slopes = se.lambdify([x], [e, se.gradient(e.sum(), x)])(np.array([0.3, 0.4]))
+    assert np.isfinite(values).all()
+    assert np.isfinite(slopes).all()
