@@ -21,7 +21,8 @@ from .nodes import TensorExpr
 # choices inside, which SymPy takes long to combine.
 MAX_SIZE = 200
 
-_opened: WeakKeyDictionary[Elementwise, Elementwise] = WeakKeyDictionary()
+# None for a node that stays what it is: its entry mustn't keep it alive.
+_opened: WeakKeyDictionary[Elementwise, Elementwise | None] = WeakKeyDictionary()
 
 
 def opened(node: Any) -> Any:
@@ -29,14 +30,14 @@ def opened(node: Any) -> Any:
     the body."""
     if not isinstance(node, Elementwise):
         return node
-    found = _opened.get(node)
-    if found is None:
-        found = _open(node) if node.body.has(Piecewise) else node
-        _opened[node] = found
-    return found
+    if node not in _opened:
+        _opened[node] = _open(node) if node.body.has(Piecewise) else None
+    found = _opened[node]
+    return node if found is None else found
 
 
-def _open(node: Elementwise) -> Elementwise:
+def _open(node: Elementwise) -> Elementwise | None:
+    """The node with more in its body, None where it stays."""
     places: dict[Any, int] = {}
     room = MAX_SIZE
 
@@ -58,7 +59,7 @@ def _open(node: Elementwise) -> Elementwise:
 
     body = written(node, 1)
     if body.is_number or body in (slot(0), node.body) or tuple(places) == node.operands:
-        return node
+        return None
     return Elementwise._intern(tuple(places), (body,), node.shape)
 
 

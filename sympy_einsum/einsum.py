@@ -214,7 +214,7 @@ def contract(
 
 def _cancelled(tensors: Sequence[Any], subs: Sequence[Sequence[Any]]) -> set[int]:
     """The powers of one tensor that make a one together: x / x, as in SymPy's products."""
-    powers = [tensor.as_base_exp() for tensor in tensors]
+    powers = [tensor.as_entry_power() for tensor in tensors]
     if not any(exponent.is_negative for _, exponent in powers):
         return set()
     groups: dict[Any, list[int]] = {}

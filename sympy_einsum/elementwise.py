@@ -101,7 +101,7 @@ class Elementwise(TensorExpr):
             "np.where, Piecewise, & and |, or its sum"
         )
 
-    def as_base_exp(self) -> tuple[Any, Any]:
+    def as_entry_power(self) -> tuple[Any, Any]:
         """The tensor of which this is a power entry by entry, and the exponent, a number."""
         power = self.body
         is_power = power.is_Pow and isinstance(power.base, Slot) and power.exp.is_number

@@ -358,8 +358,9 @@ class TensorExpr(Expr):
         and the like a function of these."""
         return not self.shape and any(isinstance(leaf, Symbol) for leaf in self._leaves())
 
-    def as_base_exp(self) -> tuple[Any, Any]:
-        """The tensor of which this is a power entry by entry, and the exponent, a number."""
+    def as_entry_power(self) -> tuple[Any, Any]:
+        """The tensor of which this is a power entry by entry, and the exponent, a number. By
+        ``as_base_exp`` SymPy would learn of it, and make scalars of opposite powers."""
         return self, S.One
 
     def could_extract_minus_sign(self) -> bool:

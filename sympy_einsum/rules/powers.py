@@ -43,7 +43,7 @@ def _merge_factors(factors: list[Any]) -> list[Any] | None:
     powers: dict[Any, Expr] = {}
     parts = [_as_powers(factor) for factor in factors]
     if len({base for part in parts for base in part}) == sum(len(part) for part in parts):
-        parts = [dict([factor.as_base_exp()]) for factor in factors]  # nothing to cancel
+        parts = [dict([factor.as_entry_power()]) for factor in factors]  # nothing to cancel
     for part in parts:
         for base, exponent in part.items():
             powers[base] = powers.get(base, S.Zero) + exponent
@@ -63,12 +63,12 @@ def _merge_factors(factors: list[Any]) -> list[Any] | None:
 
 def _as_powers(tensor: Any) -> dict[Any, Expr]:
     """The bases of a factor with their exponents; an integer power of a product has several."""
-    base, exponent = tensor.as_base_exp()
+    base, exponent = tensor.as_entry_power()
     if exponent.is_Integer and type(base) is Einsum and set(base.subscripts) == {base.output}:
         return {
-            inner: count * exponent * factor.as_base_exp()[1]
+            inner: count * exponent * factor.as_entry_power()[1]
             for factor, count in Counter(base.operands).items()
-            for inner in [factor.as_base_exp()[0]]
+            for inner in [factor.as_entry_power()[0]]
         }
     return {base: exponent}
 
@@ -80,12 +80,12 @@ def power_of(base: Any, exponent: Any) -> Any:
 
 def split_square(node: Any, closed: Collection[Any]) -> Any:
     """A square that is summed over an axis of its own is a product: Σ x² = x·x."""
-    if not any(operand.as_base_exp()[1] == 2 for operand in node.operands):
+    if not any(operand.as_entry_power()[1] == 2 for operand in node.operands):
         return None
     product = opened(node, closed)
     counts = product.counts()
     for k, operand in enumerate(product.operands):
-        base, exponent = operand.as_base_exp()
+        base, exponent = operand.as_entry_power()
         labels = product.subscripts[k]
         if exponent == 2 and any(counts[i] == 1 for i in labels):
             return product.replaced({k}, [(base, labels), (base, labels)]).build()

@@ -36,7 +36,7 @@ def softmax_of_parts(node: Any, closed: Collection[Any]) -> Any:
                 new = [(Softmax._build((z,), (tuple(range(z.order)),)), labels)]
                 return replace(product, scalars=tuple(scalars)).replaced({k}, new).build()
         for j, other in enumerate(product.operands):
-            base, exponent = other.as_base_exp()
+            base, exponent = other.as_entry_power()
             if exponent is S.One or not (exponent.is_Integer and exponent < 0):
                 continue
             axes = tuple(a for a, i in enumerate(labels) if i not in product.subscripts[j])

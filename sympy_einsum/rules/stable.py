@@ -307,7 +307,7 @@ def pair_of_factors(node: Einsum, closed: Collection[Any]) -> Any:
     places: dict[tuple[int, ...], list[int]] = {}
     for k, operand in enumerate(product.operands):
         if (
-            _is_function(operand.as_base_exp()[0])
+            _is_function(operand.as_entry_power()[0])
             and len(set(product.subscripts[k])) == operand.order
         ):
             places.setdefault(product.subscripts[k], []).append(k)
