@@ -1,8 +1,8 @@
 """Products as one would type them: ``A @ x``, ``x*y``, ``A.T``, ``A.sum(axis=0)``.
 
-May import: node types, forms, algebra, matrices. A product of one or two operands is
-written so that the text rebuilds the very same object, which is found out by building it; one of
-more is brought into matrix algebra and written as that, which has the same value.
+May import: node types, forms, algebra, matrices. A product of one or two operands is written by
+the operator that makes it; one of more is brought into matrix algebra and written as that, which
+has the same value.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def multiplied(texts: Sequence[Text]) -> Text:
 
 
 def turned_text(matrix: Any, below: dict[Any, Text]) -> Text:
-    """The text of a transpose."""
+    """The text of a transpose; a matrix declared symmetric is its own."""
+    if contract((matrix,), ((0, 1),), (1, 0), dict(enumerate(matrix.shape))) is matrix:
+        return below[matrix]
     return below.get(("turned", matrix), (f"{bracket(below[matrix], ATOM)}.T", ATOM))
 
 
@@ -62,8 +64,7 @@ class Short:
     """A product of one or two operands written with operators and methods, or None.
 
     ``A @ x`` calls for the same contraction as ``einsum('ij,j->i', A, x)``, up to the names of the
-    indices and the order of the operands; both are canonical in the result. That it is the same
-    object is checked all the same.
+    indices and the order of the operands; both are canonical in the result.
     """
 
     def __init__(
@@ -128,33 +129,27 @@ class Short:
     def _matmul(self, first: int, second: int, index: Any) -> Text | None:
         if not self.output and all(len(term) == 1 for term in self.terms):
             return self._dot()
-        turn = len(self.terms[first]) == 2 and self.terms[first][0] == index
-        left, left_text = self._oriented(first, turn)
-        turn = len(self.terms[second]) == 2 and self.terms[second][1] == index
-        right, right_text = self._oriented(second, turn)
-        rows, columns = ["i"] * (left.order - 1), ["j"] * (right.order - 1)
-        lengths = dict(zip([*rows, "k"], left.shape, strict=True))
-        lengths.update(zip(["k", *columns], right.shape, strict=True))
-        made = contract((left, right), ([*rows, "k"], ["k", *columns]), [*rows, *columns], lengths)
-        if made is not self._target():
-            return None
-        if left.order == 2 and right.order == 1:
-            self._note_row(right, first, left_text)
-        if left.order == right.order == 2:
+        left = self._oriented(first, self.terms[first][0] == index)
+        right = self._oriented(second, self.terms[second][-1] == index)
+        orders = len(self.terms[first]), len(self.terms[second])
+        if orders == (2, 1):
+            self._note_row(self.operands[second], first, left)
+        if orders == (2, 2):
             self._note_turned(first, second, index)
-        return chained([left_text, right_text])
+        return chained([left, right])
 
     def _note_row(self, vector: Any, k: int, matrix: Text) -> None:
         """``A.T @ x`` may be written ``x @ A`` where it stands on the left."""
         turned = matrix[0].endswith(".T") and matrix[1] == ATOM
-        text = self.below[self.operands[k]] if turned else (f"{bracket(matrix, ATOM)}.T", ATOM)
+        operand = self.operands[k]
+        text = self.below[operand] if turned else turned_text(operand, self.below)
         row = self._row(vector)
         self.below["row", self._target()] = chained([row, text])
 
     def _note_turned(self, first: int, second: int, index: Any) -> None:
         """``(A @ B).T`` is written ``B.T @ A.T``."""
-        left = self._oriented(second, self.terms[second][0] == index)[1]
-        right = self._oriented(first, self.terms[first][1] == index)[1]
+        left = self._oriented(second, self.terms[second][0] == index)
+        right = self._oriented(first, self.terms[first][1] == index)
         self.below["turned", self._target()] = chained([left, right])
 
     def _row(self, vector: Any) -> Text:
@@ -167,13 +162,11 @@ class Short:
         ]
         return min(found, key=lambda text: (text[0].count(".T"), text[0].count("(")))
 
-    def _oriented(self, k: int, turn: bool) -> tuple[Any, Text]:
+    def _oriented(self, k: int, turn: bool) -> Text:
         operand = self.operands[k]
-        text = self.below[operand]
-        if not turn:
-            return operand, text
-        turned = contract((operand,), ((0, 1),), (1, 0), dict(enumerate(operand.shape)))
-        return turned, turned_text(operand, self.below)
+        if turn and len(self.terms[k]) == 2:
+            return turned_text(operand, self.below)
+        return self.below[operand]
 
     def _entrywise(self) -> Text | None:
         sides = []
@@ -181,12 +174,7 @@ class Short:
             if term != self.output and (len(term) != 2 or term != self.output[::-1]):
                 return None
             sides.append(self._oriented(k, term != self.output))
-        axes = range(len(self.output))
-        tensors = tuple(tensor for tensor, _ in sides)
-        made = contract(tensors, (axes, axes), axes, dict(enumerate(tensors[0].shape)))
-        if made is not self._target():
-            return None
-        return multiplied([text for _, text in sides])
+        return multiplied(sides)
 
     def _target(self) -> Any:
         used = {index: self.lengths[index] for index in self._all()}
