@@ -206,6 +206,7 @@ def _is_product(node: Any) -> bool:
 def is_real(node: Any) -> Answer:
     """Whether a node has no complex entries; what has no real value is nan."""
     if not isinstance(node, TensorExpr):
+        yield from _settle(node)
         return node.is_extended_real is True
     if isinstance(node, Constant):
         return bool(np.isrealobj(node.array))
