@@ -1,19 +1,16 @@
 """Products of many operands: the work of every operation grows as their number does. Work is
 counted in function calls, never in seconds."""
 
-import gc
 import itertools
-import sys
 from functools import partial
 
 import numpy as np
 import pytest
 import sympy
-from oracles import n
+from oracles import calls, n
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
-from sympy_einsum.differentiation import _sweep
 from sympy_einsum.traversal import postorder
 
 x = se.TensorSymbol("x", (n,))
@@ -25,26 +22,6 @@ SMALL, LARGE = 80, 320
 GROWTH = (LARGE / SMALL) ** 1.2
 # What may come on top: longer products are taken apart first.
 CONSTANT = 60_000
-
-
-def calls(function):
-    """How many functions are called on the way."""
-    count = 0
-
-    def watch(frame, event, argument):
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    _sweep.cache_clear()
-    gc.collect()
-    gc.disable()
-    sys.setprofile(watch)
-    try:
-        function()
-    finally:
-        sys.setprofile(None)
-        gc.enable()
-    return count
 
 
 def fresh(count, order):

@@ -12,7 +12,7 @@ import threading
 import numpy as np
 import pytest
 import sympy
-from oracles import assert_close, evaluate, graph, k, m, n
+from oracles import assert_close, calls, evaluate, graph, k, m, n
 from sympy import Symbol, symbols
 
 import sympy_einsum as se
@@ -80,26 +80,6 @@ def stock(e):
     """A stock expression around the sum of the entries."""
     f = e.sum()
     return sympy.sin(f) * t + f**2
-
-
-def calls(function):
-    """How many functions are called on the way: a measure of work that no clock disturbs."""
-    count = 0
-
-    def watch(frame, event, argument):
-        nonlocal count
-        if event in ("call", "c_call"):
-            count += 1
-
-    gc.collect()
-    gc.disable()
-    sys.setprofile(watch)
-    try:
-        function()
-    finally:
-        sys.setprofile(None)
-        gc.enable()
-    return count
 
 
 # --- every operation, on every graph --------------------------------------------------------------
