@@ -35,7 +35,9 @@ unit               length, position            a unit vector
 selection          length, start, step, count  the matrix that selects a slice
 inv, det, logdet   definite                    matrix functions; ``definite`` if that is declared
 slogdet                                        the sign of the determinant and its logarithm
-cofactors          order                       a derivative of det, of some order from 1 on
+cofactors          order                       a derivative of det, of some order from 1 on; its
+                                               last pairs of axes contracted with the other
+                                               operands
 solve              definite                    inv(X) @ Y
 peak               axes or None for all        the largest entries, finite, their axes kept
 logsumexp          axes or None for all        log Σ exp
@@ -230,7 +232,7 @@ _SHAPES: dict[str, Callable[..., Sequence[Any]]] = {
     "selection": lambda shapes, length, start, step, count: (count, length),
     "inv": lambda shapes, definite: shapes[0],
     "slogdet": lambda shapes: (Integer(2),),
-    "cofactors": lambda shapes, order: tuple(shapes[0]) * order,
+    "cofactors": lambda shapes, order: tuple(shapes[0]) * (order + 1 - len(shapes)),
 }
 
 
@@ -263,6 +265,7 @@ def plan_cost(plan: Plan, lengths: Mapping[Any, int]) -> Cost:
             n = entries(plan.instructions[inputs[0]].shape[:1])
             flops += _FACTORED[op] * n**3 // 3
             flops += 2 * n * entries(shape) if op in ("solve", "cofactors") else 0
+            flops += 4 * n**3 * (len(inputs) - 1) if op == "cofactors" else 0
         elif op in ("elementwise", "scalar"):
             flops += entries(shape) * sum(1 for part in preorder_traversal(params[0]) if part.args)
         elif op == "add_transposed":

@@ -15,7 +15,7 @@ from sympy import Expr, Mul, S, Symbol, exp, log, sign
 
 from .contraction import nominal_length
 from .diagonals import by_diagonals
-from .einsum import Einsum, TensorAdd, View, split_coefficient, tensor_sum, written_out
+from .einsum import Delta, Einsum, Ones, TensorAdd, View, split_coefficient, tensor_sum, written_out
 from .elementwise import Elementwise, apply_body, slot, substitute_stock
 from .errors import UnsupportedError
 from .factoring import common_factor
@@ -34,6 +34,8 @@ from .traversal import children, postorder
 MAX_MERGED = 12
 # An inverse with so many uses, all in products, is never computed: a system is solved for each.
 MAX_SOLVES = 2
+# A derivative of det is multiplied by so many matrices without being built itself.
+MAX_DIRECTIONS = 2
 # Intermediate products of more operands aren't looked for in other products.
 MAX_REMEMBERED = 8
 # A sum of more terms is a running total.
@@ -587,6 +589,7 @@ class _Builder(Program):
             lambda inner, _: inner in self._waiting and inner not in self._values,
         )
         factors = [self._operand(*pair) for pair in zip(operands, subscripts, strict=True)]
+        self._direct(operands, factors, output, lengths)
         self._cut(operands, factors, output)
         return multiply_all(self, factors, output, lengths, scalar)
 
@@ -595,6 +598,50 @@ class _Builder(Program):
             matrix = operand.operands[0]
             return Factor(self.value(matrix), labels, (is_definite(matrix),))
         return Factor(self.value(operand), labels)
+
+    def _direct(
+        self,
+        operands: list[Any],
+        factors: list[Factor],
+        output: Sequence[int],
+        lengths: dict[int, Any],
+    ) -> None:
+        """Derivatives of det of which all pairs of axes but one are multiplied by matrices become
+        matrices at once: the tensors themselves are never built."""
+        tensors = [f for f, own in zip(factors, operands, strict=True) if _is_directed(own)]
+        pending = list(tensors)
+        while pending:
+            tensor = pending.pop()
+            pairs = list(zip(tensor.labels[::2], tensor.labels[1::2], strict=True))
+            groups = {pair: _multiplied_by(pair, tensor, factors, output) for pair in pairs}
+            usable = [p for p, own in groups.items() if own is not None and not {*own} & {*tensors}]
+            directions = usable[1 - len(pairs) :]
+            kept = [pair for pair in pairs if pair not in directions]
+            if len(kept) > 1:
+                continue
+            inputs = [self._matrix(pair, groups[pair] or [], lengths) for pair in directions]
+            used = {own for pair in directions for own in groups[pair] or ()}
+            place = factors.index(tensor)
+            matrix = self.value(operands[place].operands[0])
+            value = self.emit("cofactors", matrix, *inputs, params=(len(pairs),))
+            factors[place] = Factor(value, kept[0])
+            operands[:] = [o for o, f in zip(operands, factors, strict=True) if f not in used]
+            factors[:] = [factor for factor in factors if factor not in used]
+            tensors.remove(tensor)
+            pending = list(tensors)  # others may have waited for this one
+
+    def _matrix(self, pair: tuple[int, int], factors: list[Factor], lengths: dict[int, Any]) -> int:
+        """The product of factors with two axes; ones where they have none, twice the same is a
+        diagonal."""
+        row, column = pair
+        given = [*factors]
+        if row == column:
+            column = max(lengths) + 1
+            lengths = {**lengths, column: lengths[row]}
+            given.append(Factor(self.value(Delta(lengths[row])), (row, column)))
+        for axis in {row, column}.difference(*[factor.labels for factor in given]):
+            given.append(Factor(self.value(Ones(lengths[axis])), (axis,)))
+        return multiply_all(self, given, (row, column), lengths)
 
     def _cut(self, operands: list[Any], factors: list[Factor], output: Sequence[int]) -> None:
         """Unit vectors and selections become indexing of what they are contracted with."""
@@ -627,6 +674,28 @@ class _Builder(Program):
             entry = cutter.data[1:]
             labels = tuple(new if i == axis else i for i in factor.labels)
         return Factor(self.emit("cut", factor.value, params=(place, entry)), labels)
+
+
+def _is_directed(operand: Any) -> bool:
+    """Whether it is a derivative of det that can be multiplied by matrices without being built."""
+    return isinstance(operand, Cofactors) and operand.data[0] <= MAX_DIRECTIONS + 1
+
+
+def _multiplied_by(
+    pair: tuple[int, int], tensor: Factor, factors: Sequence[Factor], output: Sequence[int]
+) -> list[Factor] | None:
+    """The factors that make up the matrix by which a pair of axes of a tensor is multiplied; None
+    if there is no such matrix, because they share an index with something else."""
+    reached = set(pair)
+    beyond = {*output, *tensor.labels} - reached
+    if reached & {*output} or sum(i in pair for i in tensor.labels) > 2:
+        return None
+    found: list[Factor] = []
+    others = [factor for factor in factors if factor is not tensor]
+    while more := [f for f in others if f not in found and reached & {*f.labels}]:
+        found += more
+        reached.update(*[factor.labels for factor in more])
+    return None if reached & beyond else found
 
 
 def _is_long(total: TensorAdd) -> bool:

@@ -52,6 +52,9 @@ class Signature:
             for axis, length in enumerate(shape_of(symbol)):
                 if isinstance(length, Symbol) and length not in given:
                     self.axes.setdefault(length, (symbol, axis))
+        self._told: dict[Any, dict[int, Any]] = {symbol: {} for symbol in symbols}
+        for length, (symbol, axis) in self.axes.items():
+            self._told[symbol][axis] = length
         # Lengths that an axis tells together with others, as n + 1 tells n.
         self.solved = _solved_lengths(symbols, given | self.axes.keys())
         names = plain_names([*symbols, *self.axes, *self.solved], reserved)
@@ -71,8 +74,7 @@ class Signature:
             if s in needed:
                 needed |= self.solved[s].others
         for symbol in self.symbols:
-            axes = {axis: s for s, (own, axis) in self.axes.items() if own is symbol}
-            axes = {axis: s for axis, s in axes.items() if s in needed}
+            axes = {axis: s for axis, s in self._told[symbol].items() if s in needed}
             if not axes:
                 continue
             name, order = self.names[symbol], len(shape_of(symbol))
@@ -104,7 +106,7 @@ class Signature:
             tests += [f'{self.names[symbol]}.dtype.kind in "iufc"' for symbol in tensors]
         for symbol in self.symbols:
             name, shape = self.names[symbol], shape_of(symbol)
-            own = {axis: s for s, (first, axis) in self.axes.items() if first is symbol}
+            own = self._told[symbol]
             if own:
                 targets = [self.names[own[k]] if k in own else "_" for k in range(len(shape))]
                 text = targets[0] + "," if len(targets) == 1 else ", ".join(targets)
@@ -113,7 +115,8 @@ class Signature:
                 tests.append(f'not hasattr({name}, "__len__")')
             elif len(own) < len(shape):
                 free = {s for length in shape for s in length.free_symbols}
-                text = shape_text(shape, self.names, backend) if free <= set(self.names) else None
+                known = free <= self.names.keys()
+                text = shape_text(shape, self.names, backend) if known else None
                 tests.append(f"{name}.shape == {text}" if text else f"{name}.ndim == {len(shape)}")
             described = "None" if symbol in lengths else self._described(shape, backend)
             entries.append(f"({symbol.name!r}, {name}, {described})")
@@ -161,7 +164,7 @@ class Signature:
         for symbol, name in zip(self.symbols, self.arguments, strict=True):
             shape = shape_of(symbol)
             free = {s for length in shape for s in length.free_symbols}
-            known = shape and free <= set(self.names)
+            known = shape and free <= self.names.keys()
             texts.append(
                 f"{name} : array of shape {shape_text(shape, self.names, backend)}"
                 if known

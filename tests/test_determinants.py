@@ -194,3 +194,88 @@ def test_powers_of_a_determinant_take_its_adjugate_in():
     slope = se.lambdify([X], se.gradient(se.det(X) ** 2 + se.det(X), X))
     Z = matrix_of_rank(3, 2)
     np.testing.assert_allclose(slope(Z), signed_minors(Z, 1), atol=1e-12)
+
+
+Y = se.TensorSymbol("Y", (n, n))
+y = se.TensorSymbol("y", (n,))
+# Products with derivatives of det, each with the einsum of the minors' tensor that it is.
+MULTIPLIED = [
+    (se.hvp(se.det(X), X, V), lambda C, D, V, Y, y: np.einsum("ijkl,kl", C, V)),
+    (se.jvp(se.adj(X), X, V), lambda C, D, V, Y, y: np.einsum("jikl,kl", C, V)),
+    (se.gradient((se.adj(X) * Y).sum(), X), lambda C, D, V, Y, y: np.einsum("ijkl,ji", C, Y)),
+    (se.gradient(se.adj(X).trace(), X), lambda C, D, V, Y, y: np.einsum("iijk", C)),
+    (se.gradient(se.adj(X).sum(), X), lambda C, D, V, Y, y: C.sum((0, 1))),
+    (se.gradient(y @ se.adj(X) @ y, X), lambda C, D, V, Y, y: np.einsum("jikl,i,j", C, y, y)),
+    (
+        se.hvp((se.adj(X) * Y).sum(), X, V),
+        lambda C, D, V, Y, y: np.einsum("ijklmn,ji,kl", D, Y, V),
+    ),
+    (
+        se.einsum("ijkl,klmn,mn->ij", *[se.cofactors(X, 2)] * 2, V),
+        lambda C, D, V, Y, y: np.einsum("ijkl,klmn,mn", C, C, V),
+    ),
+    (
+        se.einsum("ijkl,ij,kl->", se.cofactors(X, 2), V, Y),
+        lambda C, D, V, Y, y: np.einsum("ijkl,ij,kl", C, V, Y),
+    ),
+    # These need the tensor itself.
+    (
+        se.einsum("ijkl,ik->jl", se.cofactors(X, 2), V),
+        lambda C, D, V, Y, y: np.einsum("ijkl,ik->jl", C, V),
+    ),
+    (
+        se.einsum("ijjk->ik", se.cofactors(X, 2)),
+        lambda C, D, V, Y, y: np.einsum("ijjk->ik", C),
+    ),
+    (
+        se.einsum("ijkl,kl->kij", se.cofactors(X, 2), V),
+        lambda C, D, V, Y, y: np.einsum("ijkl,kl->kij", C, V),
+    ),
+]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "dask", "sympy"])
+def test_products_with_derivatives_of_det_are_right_at_every_rank(backend):
+    arguments, products = [X, V, Y, y], [product for product, _ in MULTIPLIED]
+    if backend == "sympy":
+        function = sympy.lambdify(arguments, products, "numpy")
+    elif backend == "jax":
+        jax64()
+        function = se.lambdify(arguments, products, backend)
+    else:
+        package = {"dask": "dask.array"}.get(backend, backend)
+        library = pytest.importorskip(package)
+        function = se.lambdify(arguments, products, backend)
+    for size in range(1, 5 if backend == "numpy" else 4):
+        for rank in range(size + 1):
+            values = [matrix_of_rank(size, rank), *rng.standard_normal((2, size, size))]
+            values.append(rng.standard_normal(size))
+            given = values
+            if backend in ("torch", "dask"):
+                given = [library.asarray(value) for value in values]
+            minors = [signed_minors(values[0], order) for order in (2, 3)]
+            wanted = [reference(*minors, *values[1:]) for _, reference in MULTIPLIED]
+            assert_all_close(function(*given), wanted)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        se.det(X),
+        se.det(X) ** 2,
+        se.det(X.T @ X + Y),
+        se.det(Y @ X),
+        (se.adj(X) * Y).sum(),
+        se.logdet(X),
+        se.logdet(X.T @ X + Y),
+        (se.inv(X) * Y).sum(),
+        se.det(X) * (se.inv(X) * Y).sum(),
+        (X @ X @ X @ X @ X * Y).sum(),
+    ],
+    ids=str,
+)
+def test_products_with_second_derivatives_build_nothing_larger_than_a_matrix(f):
+    function = se.lambdify([X, V, Y], [se.gradient(f, X), se.hvp(f, X, V)])
+    assert "# (n, n)" in function.source
+    assert "# (n, n, " not in function.source
+    assert function.cost({n: 200}).flops < 200 * 200**3

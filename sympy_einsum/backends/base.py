@@ -99,9 +99,8 @@ class Backend:
     @classmethod
     def used_imports(cls, body: str) -> list[str]:
         """The import lines that a body of source needs."""
-        return [
-            line for line in cls.imports if re.search(rf"\b{line.split()[-1]}\.", body) is not None
-        ]
+        used = set(re.findall(r"\b(\w+)\.", body))
+        return [line for line in cls.imports if line.split()[-1] in used]
 
     @classmethod
     def used_support(cls, body: str) -> str:
@@ -109,8 +108,9 @@ class Backend:
         used: dict[str, str] = {}
         texts = [body]
         for text in texts:
+            words = set(re.findall(r"(?<![\w.])\w+", text))
             for name, function in cls.support.items():
-                if name not in used and re.search(rf"(?<![\w.]){name}\b", text) is not None:
+                if name not in used and name in words:
                     used[name] = function
                     texts.append(function)
         return "\n".join(cls.support[name] for name in cls.support if name in used)
@@ -330,7 +330,7 @@ class Backend:
 
     def cofactors(self, operands: Texts, order: int) -> str:
         """A derivative of det, by singular values, so that a singular matrix is fine."""
-        return f"cofactors({operands[0]}, {order})"
+        return f"cofactors({', '.join([operands[0], str(order), *operands[1:]])})"
 
     # --- log-sum-exp and softmax
 
@@ -360,14 +360,36 @@ def select(conditions, values, default=float("nan")):
     return default
 '''
 COFACTORS = '''
-def cofactors(X, order):
-    """The derivative of det of some order, at a singular matrix too, by its singular values."""
+def cofactors(X, order, *directions):
+    """The derivative of det of some order, at a singular matrix too, by its singular values. All
+    pairs of axes but the first are multiplied by the directions, if there are any."""
     U, s, V = np.linalg.svd(X)
     n, size = len(s), len(s) ** (order - 1)
-    # For each choice of singular values, the product of the others.
     one = np.diag(np.ones_like(s))
-    chosen = [one.reshape((1,) * k + (n,) + (1,) * (order - 1 - k) + (n,)) for k in range(order)]
-    total = np.where(sum(chosen) > 0, 1, s).prod(-1)
+    # For each choice of singular values, the product of the others.
+    total = s
+    for _ in range(order - 1):
+        total = np.where(one > 0, 1, total[..., None, :])
+    first = np.ones_like(total[..., :1])
+    before = np.concatenate([first, total[..., :-1]], -1).cumprod(-1)
+    after = np.concatenate([first, np.flip(total, (-1,))[..., :-1]], -1).cumprod(-1)
+    total = before * np.flip(after, (-1,))
+    if directions:
+        first, *others = [U.T.conj() @ D @ V.T.conj() for D in directions]
+        d = np.diagonal(first)
+        total = total * (1 - one)
+        if others:
+            second = others[0]
+            e = np.diagonal(second)
+            total = total * (1 - one)[:, None, :] * (1 - one)[:, :, None]
+            apart = (total * (d[:, None] * e - first * second.T)).sum((1, 2))
+            rest = (total @ e) * first.T + (total @ d) * second.T
+            for D, E in [(first, second), (second, first)]:
+                rest = rest - np.einsum("abc,bc,ca->ab", total, D, E)
+        else:
+            apart, rest = total @ d, total * first.T
+        total = U.conj() @ (np.diag(apart) - rest) @ V.conj()
+        return np.linalg.det(U) * np.linalg.det(V) * total
     for _ in range(order):
         total = (U.conj() * total.reshape(n, size).T[:, None, :]) @ V.conj()
         size *= n

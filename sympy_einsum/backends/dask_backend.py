@@ -59,12 +59,13 @@ def {name}(x):
             for name, count in PARTS.items()
         },
         "in_one_chunk": '''
-def in_one_chunk(function, X, order):
-    """A function of a matrix as a whole, lazily, that gives an array of some order."""
+def in_one_chunk(function, X, order, *more):
+    """A function of matrices as wholes, lazily, that gives an array of some order."""
     axes = {"new_axis": [*range(2, order)], "chunks": X.shape * (order // 2)} if order > 2 else {}
     if order < 2:
         axes = {"drop_axis": [*range(order, 2)], "chunks": (2,) * order}
-    return da.map_blocks(function, X.rechunk(-1), dtype=np.result_type(X.dtype, 0.0), **axes)
+    whole = [da.asarray(Y).rechunk(-1) for Y in (X, *more)]
+    return da.map_blocks(function, *whole, dtype=np.result_type(X.dtype, 0.0), **axes)
 ''',
         "diagonal": '''
 def diagonal(subscripts, X):
@@ -127,4 +128,6 @@ def diagonal(subscripts, X):
 
     def cofactors(self, operands: Texts, order: int) -> str:
         """A derivative of det."""
-        return f"in_one_chunk(lambda X: cofactors(X, {order}), {operands[0]}, {2 * order})"
+        function = f"lambda X, *directions: cofactors(X, {order}, *directions)"
+        axes = 2 * (order + 1 - len(operands))
+        return f"in_one_chunk({', '.join([function, operands[0], str(axes), *operands[1:]])})"

@@ -225,13 +225,16 @@ class NumpyExpressionBackend(NumpyBackend):
     def cofactors(self, operands: Texts, order: int) -> str:
         """A derivative of det, as in the function ``cofactors``, all permutations written out."""
         rows, columns, values = (letters[:order] for letters in ("ijklmn", "IJKLMN", "abcdef"))
-        output = "".join(map("".join, zip(rows, columns, strict=True)))
+        pairs = list(map("".join, zip(rows, columns, strict=True)))
+        free = order + 1 - len(operands)
         terms = []
         for turn in permutations(range(order)):
             left = [f"{i}{a}" for i, a in zip(rows, values, strict=True)]
             right = [f"{a}{columns[k]}" for a, k in zip(values, turn, strict=True)]
-            subscripts = f"{','.join([*left, *right, values])}->{output}"
-            factors = ", ".join(["u[0].conj()"] * order + ["u[2].conj()"] * order + ["r"])
+            terms_of = [*left, *right, values, *pairs[free:]]
+            subscripts = f"{','.join(terms_of)}->{''.join(pairs[:free])}"
+            bases = ["u[0].conj()"] * order + ["u[2].conj()"] * order
+            factors = ", ".join([*bases, "r", *operands[1:]])
             sign = "-" if Permutation(turn).is_odd else "+"
             terms.append(f"{sign} np.einsum({subscripts!r}, {factors}, optimize=True)")
         one = f"np.eye(len({operands[0]}))"
