@@ -246,7 +246,7 @@ def test_products_with_derivatives_of_det_are_right_at_every_rank(backend):
         package = {"dask": "dask.array"}.get(backend, backend)
         library = pytest.importorskip(package)
         function = se.lambdify(arguments, products, backend)
-    for size in range(1, 5 if backend == "numpy" else 4):
+    for size in range(1, 5) if backend == "numpy" else [3]:
         for rank in range(size + 1):
             values = [matrix_of_rank(size, rank), *rng.standard_normal((2, size, size))]
             values.append(rng.standard_normal(size))
