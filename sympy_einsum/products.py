@@ -159,7 +159,8 @@ def frontier(products: Iterable[Product]) -> set[Any]:
         found.update(product.operands)
         for operand in product.operands:
             if isinstance(operand, TensorAdd):  # its terms turn up where a sum takes it in
-                found.update(getattr(term, "core", term) or term for term in operand.operands)
+                cores = [(term, getattr(term, "core", None)) for term in operand.operands]
+                found.update(term if core is None else core for term, core in cores)
         scalars = postorder(product.scalars, lambda n: () if hasattr(n, "operands") else n.args)
         found.update(node for node in scalars if hasattr(node, "operands"))
     return found

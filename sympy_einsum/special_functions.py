@@ -105,7 +105,7 @@ class powlog(WholeFunction):
     def numeric(self) -> str:  # type: ignore[override]
         """The logarithm is taken where it is finite."""
         power = "" if self.args[2] == 1 else f"**{self.args[2]}"
-        return f"({{0}}**({{1}}) * np.log(np.where({{0}} == 0, 1, {{0}})){power})"
+        return f"({{0}}**{{1}} * np.log(np.where({{0}} == 0, 1, {{0}})){power})"
 
     def _eval_rewrite_as_exp(self, b: Expr, t: Expr, k: Expr, **kwargs: Any) -> Expr:
         return b**t * log(b) ** k

@@ -88,3 +88,14 @@ def test_choices_one_in_the_other_many_times():
     values, slopes = se.lambdify([x], [e, se.gradient(e.sum(), x)])(np.array([0.3, 0.4]))
     assert np.isfinite(values).all()
     assert np.isfinite(slopes).all()
+
+
+def test_terms_that_are_comparisons_have_hessians():
+    """The search for common factors once asked whether a comparison is true."""
+    steps = 1e-5 * np.eye(3)
+    data = np.array([0.4, -0.8, 1.1]), np.array([0.3, 0.9, -0.5])
+    f = (y * se.softmax((x > 0) * x + (x <= 0) * se.sin(x))).sum()
+    slope = se.lambdify([x, y], se.gradient(f, x))
+    columns = [(slope(data[0] + h, data[1]) - slope(data[0] - h, data[1])) / 2e-5 for h in steps]
+    hessian = se.lambdify([x, y], se.hessian(f, x))(*data)
+    np.testing.assert_allclose(hessian, columns, rtol=1e-6, atol=1e-9)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
+
 import numpy as np
 import pytest
 import sympy
@@ -9,6 +12,10 @@ from sympy import Lambda, Piecewise, symbols
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
+from sympy_einsum.backends.scalars import print_scalar
+from sympy_einsum.elementwise import slot
+from sympy_einsum.functions import TABLE
+from sympy_einsum.special_functions import FUNCTIONS
 
 n, m = symbols("n m", integer=True, positive=True)
 t, u, v = symbols("t u v")
@@ -109,3 +116,46 @@ def test_piecewise_of_several_tensors():
     a, b = np.array([1.0, 2.0]), np.array([2.0, 1.0])
     np.testing.assert_allclose(se.lambdify([x, y], e)(a, b), [4.0, 2.0])
     assert se.check_derivative(e, y) < 1e-6
+
+
+def code_tree(body, texts=("a", "b", "c")):
+    """What a scalar body's code says, brackets apart."""
+    return ast.dump(ast.parse(print_scalar(body, texts), mode="eval"))
+
+
+# They are other functions of real arguments, or have code of their own.
+UNCALLED = {sympy.re, sympy.im, sympy.conjugate, sympy.digamma, sympy.Max, sympy.Min}
+UNCALLED |= {sympy.KroneckerDelta, sympy.Pow}
+
+
+@pytest.mark.parametrize("function", sorted({*TABLE, *FUNCTIONS} - UNCALLED, key=str))
+def test_code_of_a_function_takes_whole_sums_for_its_arguments(function):
+    """Not ``np.sinc(a + b / np.pi)`` for sinc(a + b), nor ``a + 1**t`` for (a + 1)**t."""
+    total = slot(1) - 2 * slot(2)
+    for before, after in [
+        ((), ()),
+        ((), (slot(3),)),
+        ((slot(3),), ()),
+        ((2,), ()),
+        ((), (2,)),
+        ((), (slot(3), 1)),
+    ]:
+        with contextlib.suppress(TypeError, ValueError):
+            whole, single = function(*before, total, *after), function(*before, slot(0), *after)
+            if isinstance(whole, function) and isinstance(single, function):
+                texts = ["(b - 2*c)", "b", "c", "d"]
+                assert code_tree(whole, texts) == code_tree(single, texts)
+                return
+    pytest.fail("no arguments fit")
+
+
+def test_derivative_of_a_power_with_a_composite_base_inside_a_condition():
+    base, data = 1.5 + se.tanh(x), np.array([-0.7, 0.2, 0.9])
+    f = snp.where(x > 0, base ** se.sin(x), base ** (2 * x)).sum()
+
+    def value(a):
+        b = 1.5 + np.tanh(a)
+        return np.where(a > 0, b ** np.sin(a), b ** (2 * a))
+
+    expected = (value(data + 1e-6) - value(data - 1e-6)) / 2e-6
+    np.testing.assert_allclose(se.lambdify([x], se.gradient(f, x))(data), expected, rtol=1e-7)

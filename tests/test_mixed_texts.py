@@ -13,6 +13,7 @@ import sympy
 from sympy import S, symbols
 
 import sympy_einsum as se
+import sympy_einsum.numpy as snp
 
 COUNT = 120
 n, m = symbols("n m", integer=True, positive=True)
@@ -181,3 +182,14 @@ BRACKETS = [
 def test_brackets(e, text):
     assert str(e) == text
     np.testing.assert_allclose(value(eval(text, dict(TYPED))), value(e))
+
+
+def test_a_matrix_may_be_called_like_sympys_singletons():
+    """``S`` is a covariance; texts once held ``S(1)/2``, a call of the matrix."""
+    cov = se.TensorSymbol("S", (n, n))
+    slope = se.gradient(snp.maximum(cov, A).sum(), cov)
+    back = eval(str(slope), {**TYPED, "S": cov})
+    data = {**DATA, cov: DATA[A] - 0.5}
+    values = [se.lambdify(list(data), e)(*data.values()) for e in (slope, back)]
+    np.testing.assert_array_equal(*values)
+    assert values[0].shape == (3, 3)

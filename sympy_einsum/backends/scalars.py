@@ -15,10 +15,15 @@ from sympy import Expr, S, exp
 from sympy.core.function import AppliedUndef
 from sympy.printing.codeprinter import PrintMethodNotImplementedError
 from sympy.printing.numpy import SciPyPrinter
-from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.precedence import PRECEDENCE, precedence
 
 from ..errors import UnsupportedError
 from ..functions import TABLE, numeric_of
+
+# A place for an argument in a spelling, and whether nothing else stands between the commas.
+_PLACE = re.compile(
+    r"(?P<all>\{all\})|(?P<whole>(?:(?<=\()|(?<=, ))(?=\{\d\}[,)]))?\{(?P<place>\d)\}"
+)
 
 
 class _ScalarPrinter(SciPyPrinter):
@@ -46,11 +51,24 @@ class _ScalarPrinter(SciPyPrinter):
     def _print_Function(self, expr: Any) -> str:
         spelling = self._spellings.get(type(expr).__name__, numeric_of(expr))
         if spelling is not None:
-            args = [self._print(arg) for arg in expr.args]
-            return spelling.format(*args, all=", ".join(args))
+            return self._filled(spelling, expr.args)
         if isinstance(expr, AppliedUndef):
             raise UnsupportedError(f"the function {expr.func} has no numerical code")
         return super()._print_Function(expr)
+
+    def _filled(self, spelling: str, args: Sequence[Expr]) -> str:
+        """A spelling with the arguments in their places; sums, products and powers have brackets
+        where they don't make up a whole argument of a call."""
+        texts = [self._print(arg) for arg in args]
+
+        def place(found: re.Match[str]) -> str:
+            if found["all"]:
+                return ", ".join(texts)
+            text, arg = texts[int(found["place"])], args[int(found["place"])]
+            whole = found["whole"] or precedence(arg) >= PRECEDENCE["Func"]
+            return text if whole else f"({text})"
+
+        return _PLACE.sub(place, spelling)
 
     def _print_log(self, expr: Any) -> str:
         """log(1 + u), log(1 - exp(u)) and log(exp(a) + exp(b)) in their stable forms."""

@@ -143,7 +143,7 @@ class _ExactPrinter(StrPrinter):
     """SymPy scalars as Python expressions with exact fractions: Python would divide integers."""
 
     def _print_Rational(self, expr: Any) -> str:
-        return f"S({expr.p})/{expr.q}"
+        return f"Rational({expr.p}, {expr.q})"
 
     def _print_Pow(self, expr: Any, rational: bool = False) -> str:
         tensor = normed(expr)
