@@ -29,7 +29,7 @@ from itertools import permutations, product
 from math import factorial, prod
 from typing import Any
 
-from sympy import Expr, KroneckerDelta, Mul, S
+from sympy import Add, Expr, KroneckerDelta, Mul, S
 
 from .lengths import Shape, as_shape
 from .nodes import TensorExpr
@@ -462,6 +462,46 @@ def tensor_sum(terms: Sequence[Any]) -> Any:
     return _collect_terms(S.One, terms)
 
 
+def _repeated_sum(tensor: Any) -> TensorAdd | None:
+    """The sum that a tensor repeats along axes, and nothing else; other terms take it apart."""
+    if not isinstance(tensor, View) or len(tensor.operands) != 1:
+        return None
+    core = tensor.core
+    repeats = not set(tensor.subscripts[0]).issuperset(tensor.output)
+    return core if isinstance(core, TensorAdd) and repeats else None
+
+
+def axes_with_entries(tensors: Sequence[Any]) -> list[int]:
+    """The axes of tensors of one shape on which they aren't all repeated: a function of tensors
+    that are repeated along an axis is repeated too, and that of a column x[:, None] is a column."""
+    kept: set[int] = set()
+    for tensor in tensors:
+        if not isinstance(tensor, View):
+            return list(range(tensor.order))
+        own = tensor.subscripts[-1] if tensor.core is not None else ()
+        output = tensor.output
+        kept.update(k for k, i in enumerate(output) if i in own or output.count(i) > 1)
+    return sorted(kept)
+
+
+def on_axes(operands: Sequence[Any], kept: Sequence[int]) -> list[Any]:
+    """Tensors without the axes along which they are repeated; scalars stay."""
+    short = []
+    for operand in operands:
+        if isinstance(operand, View):
+            output = [operand.output[k] for k in kept]
+            used = {i for term in operand.subscripts for i in term}.union(output)
+            lengths = {i: operand.lengths[i] for i in used}
+            operand = contract(operand.operands, operand.subscripts, output, lengths)
+        short.append(operand)
+    return short
+
+
+def along(value: Any, kept: Sequence[int], shape: Shape) -> Any:
+    """A value on some axes of a shape, repeated along the others."""
+    return contract((value,), (kept,), range(len(shape)), dict(enumerate(shape)))
+
+
 def _collect_terms(factor: Any, terms: Sequence[Any]) -> Any:
     """A number times a sum, multiplied out, so that ``2 * (A + B)`` is ``(A + B) + (A + B)``."""
     collected: dict[Any, Any] = {}
@@ -470,8 +510,14 @@ def _collect_terms(factor: Any, terms: Sequence[Any]) -> Any:
         outer, term = pending.pop()
         coefficient, core = split_coefficient(term)
         coefficient = coefficient if outer is S.One else outer * coefficient
-        if isinstance(core, TensorAdd) and len(core.operands) <= MAX_TERMS:
-            pending.extend((coefficient, inner) for inner in reversed(core.operands))
+        repeated = _repeated_sum(core)
+        total = core if repeated is None else repeated
+        if isinstance(total, TensorAdd) and len(total.operands) <= MAX_TERMS:
+            inside = total.operands
+            if repeated is not None:
+                lengths = dict(enumerate(core.lengths))
+                inside = [contract((o,), core.subscripts, core.output, lengths) for o in inside]
+            pending.extend((coefficient, inner) for inner in reversed(inside))
         elif core in collected:
             collected[core] += coefficient
         elif not isinstance(core, Zeros):
@@ -481,4 +527,11 @@ def _collect_terms(factor: Any, terms: Sequence[Any]) -> Any:
         return Zeros(*terms[0].shape)
     kept.sort(key=lambda pair: sort_key(pair[0]))
     scaled = tuple([core if c is S.One else _multiple(c, core) for core, c in kept])
-    return scaled[0] if len(scaled) == 1 else TensorAdd._intern(scaled, (), terms[0].shape)
+    if len(scaled) == 1:
+        return scaled[0]
+    shape = terms[0].shape
+    axes = axes_with_entries(scaled)
+    if len(axes) == len(shape):
+        return TensorAdd._intern(scaled, (), shape)
+    short = on_axes(scaled, axes)
+    return along(tensor_sum(short) if axes else Add(*short), axes, shape)

@@ -22,7 +22,17 @@ from sympy import Basic, Expr, Lambda, Piecewise, S, Symbol, exp, log, sympify
 from sympy.logic.boolalg import Boolean
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from .einsum import Ones, TensorAdd, View, contract, scale, split_coefficient
+from .einsum import (
+    Ones,
+    TensorAdd,
+    View,
+    along,
+    axes_with_entries,
+    contract,
+    on_axes,
+    scale,
+    split_coefficient,
+)
 from .errors import ShapeError, TensorError, UnsupportedError
 from .functions import derivative, folded, sigmoid, softplus
 from .lengths import Shape, same_length, sympified
@@ -168,14 +178,15 @@ def apply_body(body: Any, operands: Sequence[Any]) -> Any:
         body = _rename(body, tuple([(k, new) for new, k in enumerate(left)]))
     if shape is None or not any(isinstance(o, TensorExpr) and o.order for o in kept):
         value = substitute_stock(body, {slot(k): operand for k, operand in enumerate(kept)})
-        if shape is None:
-            return value
-        return contract((value,), ((),), range(len(shape)), dict(enumerate(shape)))
+        return value if shape is None else along(value, (), shape)
+    tensors = [o for o in kept if isinstance(o, TensorExpr) and o.order]
+    axes = axes_with_entries(tensors)
+    if len(axes) < len(shape):
+        return along(apply_body(body, on_axes(kept, axes)), axes, shape)
     coefficient, body = body.as_coeff_Mul()
     factors = body.args if body.is_Mul else (body,)
     if all(isinstance(factor, Slot) for factor in factors):
         tensors = [coefficient, *(kept[factor.place] for factor in factors)]
-        axes = range(len(shape))
         subscripts = [axes if isinstance(t, TensorExpr) and t.order else () for t in tensors]
         return contract(tensors, subscripts, axes, dict(enumerate(shape)))
     recognised = _of_one_plus_exp(body, kept)
