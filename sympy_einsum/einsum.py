@@ -467,8 +467,8 @@ def _repeated_sum(tensor: Any) -> TensorAdd | None:
     if not isinstance(tensor, View) or len(tensor.operands) != 1:
         return None
     core = tensor.core
-    repeats = not set(tensor.subscripts[0]).issuperset(tensor.output)
-    return core if isinstance(core, TensorAdd) and repeats else None
+    is_sum = isinstance(core, TensorAdd)
+    return core if is_sum and len(axes_with_entries([tensor])) < tensor.order else None
 
 
 def axes_with_entries(tensors: Sequence[Any]) -> list[int]:

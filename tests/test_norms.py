@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 
 import pytest
@@ -100,3 +102,45 @@ def test_names_of_long_expressions_are_used():
         # Each definition is used: once where it stands, once elsewhere at least.
         assert all(shown.count(name) > 1 for name in names)
     assert_same_value(eval(str(layer), NAMESPACE), layer)
+
+
+@pytest.mark.parametrize("e", [1, 2, 3, -1, -3])
+def test_stock_printers_write_norms_too(e):
+    power = se.norm(x) ** e if e != 2 else 3 * se.norm(x) + t
+    shown = se.latex(power)
+    assert X2 in shown
+    assert sympy.latex(power) == shown
+    assert power._repr_latex_() == rf"$\displaystyle {shown}$"
+    assert sympy.pretty(power) == se.pretty(power)
+    assert "norm(x)" in str(power)
+    assert_same_value(eval(str(power), NAMESPACE), power)
+
+
+def test_norms_are_powers_to_sympy():
+    for f in (se.norm(x), 1 / se.norm(A), se.norm(x) ** 3, sympy.sqrt(x @ y)):
+        assert isinstance(f, sympy.Pow)
+        assert f.func is sympy.Pow
+        for same in (
+            f.func(*f.args),
+            sympy.Pow(*f.args, evaluate=False),
+            pickle.loads(pickle.dumps(f)),
+            copy.deepcopy(f),
+            eval(sympy.srepr(f), NAMESPACE),
+            f.subs(x, y).subs(y, x) if f.has(x) and not f.has(y) else f,
+        ):
+            assert same == f
+            assert hash(same) == hash(f)
+            assert type(same) is type(f)
+    assert type((se.norm(x) ** 3).xreplace({x @ x: t, (x**2).sum(): t})) is sympy.Pow
+    assert sympy.solve(se.norm(x) * t - 1, t) == [1 / se.norm(x)]
+    assert se.norm(x) ** 2 is (x**2).sum()
+
+
+def test_long_norms_in_stock_formulas_define_their_names():
+    layer = x
+    for _ in range(8):
+        layer = se.tanh(D @ layer) / se.norm(D @ layer)
+    shown = sympy.latex(t + se.norm(layer))
+    names = set(re.findall(r"h_(?:\d|{\d+})", shown))
+    assert names
+    assert all(f"{name} & = " in shown for name in names)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partialmethod
 from typing import Any
 
-from sympy import Expr, Pow
+from sympy import Basic, Expr
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.pretty.pretty import PrettyPrinter
@@ -23,12 +23,12 @@ from sympy.printing.printer import Printer
 from ..einsum import Einsum
 from ..nodes import TensorExpr, outermost
 from .chains import bracket
-from .code import CodeForm, ReprForm, flat_repr, render
+from .code import CodeForm, ReprForm, flat_repr, power_text, render
 from .forms import ATOM
 from .latex import LatexRenderer
 from .mathml import MathMLRenderer
 from .naming import is_long
-from .norms import Norm
+from .norms import HalfPower, Norm, after_pow
 from .notation import Notation, level_of
 from .pretty import PrettyRenderer
 from .rendering import PRECEDENCES, Renderer
@@ -111,8 +111,6 @@ class _Stating(Printer):
 
     def _print(self, expr: Any, **kwargs: Any) -> Any:
         notation, renderer = _notation(self), self._output(self)
-        if isinstance(expr, Pow):
-            expr = notation.norm(expr)
         if self._has_begun:
             return super()._print(expr, **kwargs)
         self._has_begun = True
@@ -167,6 +165,24 @@ def _shown_norm(norm: Norm, printer: Any, output: type[Renderer]) -> Any:
     renderer = output(printer)
     inside = renderer.render(_notation(printer).form(norm.tensor))
     return renderer.ready(renderer.normed(inside, norm.tensor.order), ATOM)
+
+
+def _shown_power(power: HalfPower, printer: Any, output: type[Renderer]) -> Any:
+    """What a printer shows for the power of a norm, or of another square root."""
+    notation, renderer = _notation(printer), output(printer)
+    norm = notation.norm(power)
+    if norm is power:
+        return printer._print_Pow(power)
+    is_outermost = not notation.is_collecting
+    notation.is_collecting = True
+    shown = printer._print(norm)
+    if is_outermost:
+        whole = _stated(shown, notation, renderer)
+        notation.is_collecting = False
+        if whole is not shown:
+            nested = printer._print_level > 1
+            return renderer.ready(renderer.bracketed(whole), ATOM) if nested else whole
+    return shown
 
 
 def _latex(self: Any, printer: Any, *args: Any, exp: Any = None, **kwargs: Any) -> str:
@@ -242,4 +258,7 @@ for _name, _output in (
     ("_mathml_presentation", MathMLRenderer),
 ):
     setattr(Norm, _name, partialmethod(_shown_norm, output=_output))
+    setattr(HalfPower, _name, partialmethod(_shown_power, output=_output))
+HalfPower._sympystr = power_text
+Basic._constructor_postprocessor_mapping[TensorExpr]["Pow"].append(after_pow)
 TensorExpr.precedence = property(_precedence)

@@ -289,7 +289,7 @@ class _Code:
 
     def _factors(self, factors: Sequence[Form]) -> Text | None:
         """Vectors and matrices side by side."""
-        # A column times a row is an outer product, which has no operator.
+        # A column times a row is an outer product.
         joints = [k for k in range(1, len(factors)) if factors[k - 1].axes == 1 != factors[k].axes]
         if not joints:
             return self._chain(factors)
@@ -297,7 +297,7 @@ class _Code:
         right = self.text(algebra.transpose(algebra.product(factors[joints[0] :])))
         if len(joints) > 1 or factors[0].axes == ROW or left is None or right is None:
             return None
-        return f"einsum('i,j->ij', {left[0]}, {right[0]})", ATOM
+        return f"outer({left[0]}, {right[0]})", ATOM
 
     def _chain(self, factors: Sequence[Form]) -> Text | None:
         """Factors without an outer product among them; what ones stand next to is summed."""

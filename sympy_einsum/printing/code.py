@@ -54,7 +54,7 @@ from .naming import (
     shown_names,
     with_names,
 )
-from .norms import normed
+from .norms import HalfPower, normed
 from .slices import entry, merged, sliced
 
 # In a long expression what takes more letters gets a name.
@@ -145,13 +145,16 @@ class _ExactPrinter(StrPrinter):
     def _print_Rational(self, expr: Any) -> str:
         return f"Rational({expr.p}, {expr.q})"
 
-    def _print_Pow(self, expr: Any, rational: bool = False) -> str:
-        tensor = normed(expr)
-        # What has a name is shown by it.
-        if tensor is None or self._tensor_texts.get(expr.base, ("(", ATOM))[0].isidentifier():
-            return super()._print_Pow(expr, rational)
-        norm = Symbol(f"norm({render(tensor, CodeForm(self))[0]})")
-        return self._print(norm ** (2 * expr.exp))
+
+def power_text(power: HalfPower, printer: Any, *args: Any) -> str:
+    """The text of the power of a norm, or of another square root."""
+    tensor = normed(power)
+    texts = printer.__dict__.setdefault("_tensor_texts", {})
+    # What has a name is shown by it.
+    if tensor is None or texts.get(power.base, ("(", ATOM))[0].isidentifier():
+        return printer._print_Pow(power)
+    norm = Symbol(f"norm({render(tensor, CodeForm(printer), printer._print_level > 1)[0]})")
+    return printer._print(norm ** (2 * power.exp))
 
 
 class _BodyPrinter(_ExactPrinter):
@@ -341,7 +344,8 @@ def _einsum_text(
         return f"{bracket(below[indexed[0]], ATOM)}[{inside}]", ATOM
     if form.operators:
         short = Short(operands, terms, tuple(output), lengths, below).text()
-        if short is None and len(operands) > 1:
+        present = {index for term in terms for index in term}
+        if short is None and (len(operands) > 1 or not present.issuperset(output)):
             short = matrix_text(operands, terms, output, lengths, below, form.lengths)
             turned = matrix_text(operands, terms, output[::-1], lengths, below, form.lengths)
             if turned is not None and len(output) == 2:

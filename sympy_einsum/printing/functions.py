@@ -11,7 +11,7 @@ from typing import Any
 
 from sympy import Expr, Function, ImmutableDenseMatrix, Max, Min, exp
 
-from ..elementwise import Slot, slot
+from ..elementwise import Slot, indicated, slot
 from ..linalg import Adj, Cofactors, Det, Inv, LogDet
 from ..nodes import TensorExpr
 from ..reshape import Reshape
@@ -78,7 +78,9 @@ def slots(count: int) -> tuple[Any, ...]:
 def body_level(body: Any) -> int:
     """How tightly a scalar expression in slots holds together."""
     # What is raised already needs brackets when it is raised again.
-    return POWER if isinstance(body, exp) else forms.stock(body).level
+    if isinstance(body, exp):
+        return POWER
+    return ATOM if indicated(body) is not None else forms.stock(body).level
 
 
 def elementwise_form(body: Any, operands: Sequence[Form], shape: Sequence[Any]) -> Form:

@@ -63,6 +63,9 @@ class LatexRenderer(Renderer):
     def bracketed(self, inside: str) -> str:
         return rf"\left({inside}\right)"
 
+    def boxed(self, inside: str) -> str:
+        return rf"\left[{inside}\right]"
+
     def fenced(self, inside: str) -> str:
         return rf"\left\lVert {inside} \right\rVert"
 

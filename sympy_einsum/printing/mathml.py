@@ -74,6 +74,9 @@ class MathMLRenderer(Renderer):
     def bracketed(self, inside: Any) -> Any:
         return self._element("mrow", "(", inside, ")")
 
+    def boxed(self, inside: Any) -> Any:
+        return self._element("mrow", "[", inside, "]")
+
     def fenced(self, inside: Any) -> Any:
         return self._element("mrow", "‖", inside, "‖")
 

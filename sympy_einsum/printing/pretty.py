@@ -83,6 +83,9 @@ class PrettyRenderer(Renderer):
     def bracketed(self, inside: Any) -> prettyForm:
         return prettyForm(*_picture(inside).parens())
 
+    def boxed(self, inside: Any) -> prettyForm:
+        return prettyForm(*_picture(inside).parens("[", "]"))
+
     def fenced(self, inside: Any) -> prettyForm:
         picture = _picture(inside)
         bar = "‖" if self.printer._use_unicode else "||"

@@ -1,6 +1,6 @@
 """Forms in an output: one short method per kind, in terms of what each output supplies.
 
-May import: elementwise, forms.
+May import: elementwise, special_functions, forms.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 from sympy import Dummy, Integer, exp, sympify
 from sympy.printing.precedence import PRECEDENCE
 
-from ..elementwise import slot
+from ..elementwise import as_number, indicated, slot
+from ..special_functions import step
 from .forms import ATOM, HADAMARD, POWER, PRODUCT, SUM, Form
 
 PRECEDENCES = {
@@ -44,6 +45,12 @@ class Placed(Dummy):
         return self.shown.cloneNode(True)
 
 
+def _placed(shown: Any, level: int) -> Placed:
+    atom = Placed("s", real=True)
+    atom.shown, atom.level = shown, level
+    return atom
+
+
 # Not a symbol to the printers: they would style or bracket it once more.
 Placed.is_Symbol = False
 
@@ -66,6 +73,10 @@ class Renderer:
 
     def bracketed(self, inside: Any) -> Any:
         """A part in round brackets."""
+        raise NotImplementedError
+
+    def boxed(self, inside: Any) -> Any:
+        """A condition in the brackets that make a number of it."""
         raise NotImplementedError
 
     def fenced(self, inside: Any) -> Any:
@@ -134,13 +145,17 @@ class Renderer:
         """A scalar expression in slots, with parts in their places, by SymPy's printer."""
         atoms = {}
         for k, part in enumerate(parts):
-            atom = Placed(f"s{k}", real=True)
-            atom.shown, atom.level = self.ready(self.render(part), part.level), part.level
-            atoms[slot(k)] = atom
-        shown = body.xreplace(atoms)
+            atoms[slot(k)] = _placed(self.ready(self.render(part), part.level), part.level)
+        shown = body.xreplace(atoms).replace(step, lambda arg: as_number(arg > 0))
+        shown = shown.replace(lambda part: indicated(part) is not None, self._indicator)
         for function, restated in self.restated.items():
             shown = shown.replace(function, restated)
         return self.expression(shown)
+
+    def _indicator(self, number: Any) -> Any:
+        """[x > 0], which is 1 where the condition holds, else 0."""
+        condition = self.boxed(self.expression(indicated(number)))
+        return _placed(self.ready(condition, ATOM), ATOM)
 
     # --- leaves
 
