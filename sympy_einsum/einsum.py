@@ -513,7 +513,7 @@ def _collect_terms(factor: Any, terms: Sequence[Any]) -> Any:
         repeated = _repeated_sum(core)
         total = core if repeated is None else repeated
         if isinstance(total, TensorAdd) and len(total.operands) <= MAX_TERMS:
-            inside = total.operands
+            inside: Sequence[Any] = total.operands
             if repeated is not None:
                 lengths = dict(enumerate(core.lengths))
                 inside = [contract((o,), core.subscripts, core.output, lengths) for o in inside]

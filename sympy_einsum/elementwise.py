@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from sympy import Basic, Expr, Lambda, Piecewise, S, Symbol, exp, log, sympify
+from sympy import Basic, Dummy, Expr, Lambda, Piecewise, S, Symbol, exp, log, sympify
 from sympy.logic.boolalg import Boolean
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
@@ -179,6 +179,9 @@ def apply_body(body: Any, operands: Sequence[Any]) -> Any:
     if shape is None or not any(isinstance(o, TensorExpr) and o.order for o in kept):
         value = substitute_stock(body, {slot(k): operand for k, operand in enumerate(kept)})
         return value if shape is None else along(value, (), shape)
+    evaluated = _evaluated(body, kept)
+    if evaluated is not None:
+        return apply_body(*evaluated)
     tensors = [o for o in kept if isinstance(o, TensorExpr) and o.order]
     axes = axes_with_entries(tensors)
     if len(axes) < len(shape):
@@ -192,6 +195,38 @@ def apply_body(body: Any, operands: Sequence[Any]) -> Any:
     recognised = _of_one_plus_exp(body, kept)
     node = Elementwise._intern(tuple(kept), (body,), shape) if recognised is None else recognised
     return node if coefficient is S.One else scale(coefficient, node)
+
+
+def _evaluated(body: Expr, operands: list[Any]) -> tuple[Expr, list[Any]] | None:
+    """What SymPy makes of a body at construction: sqrt(x**2) = |x|, and |x| = x where x isn't
+    negative; None if that is what it is."""
+    if body.is_Pow and body.exp.is_Number and isinstance(body.base, Slot):
+        base, inner = operands[0].as_entry_power() if is_tensor(operands[0]) else (None, S.One)
+        if inner is not S.One:
+            both = with_signs((slot(0) ** inner) ** body.exp, (_sign(base),))
+            if not both.is_Mul and not (both.is_Pow and both.base.is_Pow):
+                return both, [base]
+    # Most functions are the same of positive numbers: nothing needs to be asked.
+    if with_signs(body, ("positive",) * len(operands)) == body:
+        return None
+    known = with_signs(body, tuple(map(_sign, operands)))
+    return None if known == body else (known, operands)
+
+
+def _sign(operand: Any) -> str:
+    """What is known of the sign of a tensor's entries, as SymPy's assumption."""
+    if not is_tensor(operand):
+        return "real"
+    if operand._is_positive():
+        return "positive"
+    return "nonnegative" if operand._is_nonnegative() else "real"
+
+
+@lru_cache(maxsize=4096)
+def with_signs(body: Expr, signs: tuple[str, ...]) -> Expr:
+    """A scalar expression as SymPy evaluates it where its slots have some signs."""
+    known = {slot(k): Dummy(**{sign: True}) for k, sign in enumerate(signs)}
+    return body.xreplace(known).xreplace({dummy: place for place, dummy in known.items()})
 
 
 def _of_common_tensors(body: Expr, values: dict[Any, Any]) -> Expr:

@@ -116,6 +116,7 @@ ELEMENTWISE = (
     Rule("rearranged", "f(A') = f(A)'", entries.of_rearranged),
     Rule("compose", "exp(log(x)) = x", entries.compose),
     Rule("sign", "|x| = x", signs.use_signs),
+    Rule("sign", "log(x^a) = a log(x)", signs.log_of_power),
     *STABLE_RULES[Elementwise],
 )
 SUM = (

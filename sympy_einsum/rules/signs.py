@@ -1,21 +1,21 @@
-"""A rule for functions of what has a known sign."""
+"""Rules for functions of what has a known sign."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import lru_cache
 from typing import Any
 
-from sympy import Dummy, Expr
+from sympy import S, log
 
-from ..elementwise import apply_body, slot
+from ..einsum import scale
+from ..elementwise import apply_body, slot, with_signs
 from ..properties import is_nonnegative, is_positive
 
 
 def use_signs(node: Any, closed: Collection[Any]) -> Any:
     """Abs(x) = x, sign(x) = 1, Max(x, 0) = x where x is positive."""
     # Most functions are the same of positive numbers: nothing needs to be asked.
-    if _with_signs(node.body, ("positive",) * len(node.operands)) == node.body:
+    if with_signs(node.body, ("positive",) * len(node.operands)) == node.body:
         return None
     signs = tuple(
         [
@@ -23,12 +23,18 @@ def use_signs(node: Any, closed: Collection[Any]) -> Any:
             for o in node.operands
         ]
     )
-    body = _with_signs(node.body, signs)
+    body = with_signs(node.body, signs)
     return None if body == node.body else apply_body(body, node.operands)
 
 
-@lru_cache(maxsize=4096)
-def _with_signs(body: Expr, signs: tuple[str, ...]) -> Expr:
-    """A scalar expression as SymPy evaluates it where its slots have some signs."""
-    known = {slot(k): Dummy(**{sign: True}) for k, sign in enumerate(signs)}
-    return body.xreplace(known).xreplace({dummy: place for place, dummy in known.items()})
+def log_of_power(node: Any, closed: Collection[Any]) -> Any:
+    """log(x**a) = a log(x) where x is positive."""
+    if node.body != _LOG:
+        return None
+    base, exponent = node.operands[0].as_entry_power()
+    if exponent is S.One or not is_positive(base):
+        return None
+    return scale(exponent, apply_body(_LOG, (base,)))
+
+
+_LOG = log(slot(0))
