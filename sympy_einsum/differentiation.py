@@ -28,7 +28,19 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sympy import Add, Expr, Function, Integer, Piecewise, S, Symbol, Tuple, log
+from sympy import (
+    Add,
+    Expr,
+    Function,
+    Integer,
+    MatrixBase,
+    NDimArray,
+    Piecewise,
+    S,
+    Symbol,
+    Tuple,
+    log,
+)
 
 from .choices import opened
 from .einsum import Delta, Einsum, TensorAdd, contract, scalar_product, tensor_sum
@@ -409,7 +421,7 @@ def as_variable(value: Any) -> Any:
 
 def as_function(value: Any) -> Any:
     """The expression to differentiate."""
-    if isinstance(value, (list, tuple, set, dict)):
+    if isinstance(value, (list, tuple, set, dict, MatrixBase, NDimArray)):
         raise TensorError(
             f"one expression is needed, not a {type(value).__name__}: take one at a time, or put "
             "tensors of one shape side by side with stack; jacobian, jvp and vjp take lists"

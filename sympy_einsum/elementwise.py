@@ -35,7 +35,7 @@ from .einsum import (
 )
 from .errors import ShapeError, TensorError, UnsupportedError
 from .functions import derivative, folded, sigmoid, softplus
-from .lengths import Shape, same_length, sympified
+from .lengths import Shape, has_shape, same_length, sympified
 from .nodes import TensorExpr, is_tensor, outermost, stock_children
 from .ordering import sort_key
 from .tensors import Constant, Zeros
@@ -232,7 +232,7 @@ def with_signs(body: Expr, signs: tuple[str, ...]) -> Expr:
 def _of_common_tensors(body: Expr, values: dict[Any, Any]) -> Expr:
     """The body on tensors without the numeric factors of those that are multiples of one tensor, so
     that like terms in it meet; ``values`` of the slots follow."""
-    multiples = {s: split_coefficient(v) for s, v in values.items() if getattr(v, "shape", ())}
+    multiples = {s: split_coefficient(v) for s, v in values.items() if is_tensor(v)}
     uses = Counter(core for _, core in multiples.values())
     factors = {s: c for s, (c, core) in multiples.items() if c is not S.One and uses[core] > 1}
     values.update({s: multiples[s][1] for s in factors})
@@ -304,12 +304,12 @@ def as_operand(value: Any) -> Any:
     if isinstance(value, (bool, int, float, complex)):
         return sympify(int(value) if isinstance(value, bool) else value)
     if isinstance(value, Basic) and not isinstance(value, MatrixExpr):
-        if isinstance(value, (Expr, Boolean)) and not hasattr(value, "shape"):
+        if isinstance(value, (Expr, Boolean)) and not has_shape(value):
             if holds_tensor(value):
                 return lift(value)
             if isinstance(value, Expr):
                 return value
-        if hasattr(value, "shape") and not value.free_symbols:
+        if has_shape(value) and not value.free_symbols:
             return Constant(np.array(value.tolist()).astype(float))
     if hasattr(value, "tolist") and hasattr(value, "free_symbols") and not value.free_symbols:
         return Constant(np.array(value.tolist()).astype(float))

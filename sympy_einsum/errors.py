@@ -11,6 +11,11 @@ class ShapeError(TensorError):
     """Orders or axis lengths that don't fit together."""
 
 
+class NoScalarError(ShapeError, NotImplementedError):
+    """A tensor where SymPy puts a scalar; its algorithms take a ``NotImplementedError`` for a hint
+    to try another way."""
+
+
 class UnsupportedError(TensorError):
     """A request that is well formed, but that the calculus or a backend can't carry out."""
 

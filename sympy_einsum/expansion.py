@@ -18,13 +18,14 @@ from math import comb, prod
 from typing import Any
 
 import sympy
-from sympy import Add, Expr, Integer, Mul, Poly, S, Symbol, Tuple
+from sympy import Add, Expr, Integer, Mul, Poly, S, Symbol, Tuple, summation
+from sympy.concrete.expr_with_limits import AddWithLimits
 
 from .einsum import Einsum, TensorAdd, contract, scale, tensor_sum
 from .elementwise import Elementwise, Slot, apply_body, as_operand, slot
 from .errors import UnsupportedError
 from .linalg import Det, Inv
-from .nodes import TensorExpr, rebuild
+from .nodes import TensorExpr, is_tensor, rebuild
 from .reshape import Reshape, reshape
 from .rules.sums import collect, common_scalar, factorings
 from .traversal import children, postorder, transform
@@ -122,9 +123,10 @@ def symbols_outside(node: TensorExpr) -> Any:
     return _total(_Expansion(symbols, whole=False).parts(node), node) if symbols else node
 
 
-def integral(tensor: Any, *limits: Any) -> Any:
-    """The integral, entry by entry, of a tensor over ordinary symbols that stand, or can be taken,
-    outside of it; ``sympy.Integral`` of a tensor with axes is this.
+def over(kind: Any, tensor: Any, *limits: Any) -> Any:
+    """The integral, sum or product, entry by entry, of a tensor over ordinary symbols that stand,
+    or can be taken, outside of it; ``sympy.Integral``, ``Sum`` and ``Product`` of a tensor with
+    axes are this.
 
     Raises
     ======
@@ -134,26 +136,33 @@ def integral(tensor: Any, *limits: Any) -> Any:
     Examples
     ========
 
-    >>> from sympy import integrate
+    >>> from sympy import Sum, integrate
     >>> from sympy.abc import t
     >>> import sympy_einsum as se
-    >>> integrate(t * se.TensorSymbol("x", 3), (t, 0, 2))
+    >>> x = se.TensorSymbol("x", 3)
+    >>> integrate(t * x, (t, 0, 2))
     2*x
+    >>> Sum(t * x, (t, 0, 3))
+    6*x
     """
     variables = frozenset(part[0] if isinstance(part, (tuple, Tuple)) else part for part in limits)
     parts = _Expansion(variables, whole=False).parts(tensor)
+    is_sum = issubclass(kind, AddWithLimits)
     for _, part in parts:
-        if variables & part.free_symbols:
+        if variables & part.free_symbols or not (is_sum or len(parts) == 1):
             raise UnsupportedError(
-                f"no integral over {min(variables, key=str)} of the tensor {part}, whose entries "
-                "depend on it; integrate the scalar function of an entry, and apply the result "
-                "with elementwise"
+                f"no {kind.__name__} over {min(variables, key=str)} of the tensor {part}, whose "
+                "entries depend on it; take that of the scalar function of an entry, and apply the "
+                "result with elementwise"
             )
-    return _total([(sympy.integrate(key, *limits), part) for key, part in parts], tensor)
+    if is_sum:
+        return _total([(kind(key, *limits).doit(), part) for key, part in parts], tensor)
+    ((key, part),) = parts
+    return kind(key, *limits).doit() * part ** summation(1, *limits)
 
 
 def _total(parts: Sequence[Part], expr: Any) -> Any:
-    if getattr(expr, "shape", ()):
+    if is_tensor(expr):
         return tensor_sum([part if key is S.One else scale(key, part) for key, part in parts])
     return Add(*[Mul(key, part) for key, part in parts])
 
@@ -184,13 +193,13 @@ class _Expansion:
         groups: dict[Any, list[Any]] = {}
         for key, part in parts:
             groups.setdefault(key, []).append(part)
-        has_axes = bool(getattr(parts[0][1], "shape", ()))
+        has_axes = is_tensor(parts[0][1])
         total: Any = tensor_sum if has_axes else lambda terms: Add(*terms)
         return [(key, total(found)) for key, found in groups.items()]
 
     def _opaque(self, node: Any) -> list[Part]:
         """What isn't taken apart; a scalar with a symbol inside stands among the scalars."""
-        is_scalar = not getattr(node, "shape", ())
+        is_scalar = not is_tensor(node)
         return [(node, S.One) if is_scalar and self._symbols & node.free_symbols else (S.One, node)]
 
     def _opened(self, node: Any) -> list[Part]:
@@ -266,7 +275,7 @@ class _Expansion:
             expanded = [_power(parts, p) for parts, p in zip(below, powers, strict=True)]
             for chosen in product(*expanded):
                 key, factors = Mul(*[k for k, _ in chosen]), [coefficient, *(p for _, p in chosen)]
-                subscripts = [axes if getattr(f, "shape", ()) else () for f in factors]
+                subscripts = [axes if is_tensor(f) else () for f in factors]
                 result.append((key, contract(factors, subscripts, axes, lengths)))
         return result
 

@@ -1,7 +1,7 @@
 """What all terms of a long sum have in common, taken out of it.
 
-May import: einsum. The rules of the normal form do that too, where it pays and where a sum is short
-enough to be searched; for the compiler a factor of every term always stays outside.
+May import: einsum, nodes. The rules of the normal form do that too, where it pays and where a sum
+is short enough to be searched; for the compiler a factor of every term always stays outside.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 from sympy import Mul, S
 
 from .einsum import Einsum, View, contract, scale
+from .nodes import is_tensor
 from .ordering import sort_key
 
 
@@ -46,7 +47,7 @@ def _factors(term: Any) -> set[Any]:
 
 
 def _divided(term: Any, factor: Any) -> Any:
-    if not getattr(factor, "shape", ()):
+    if not is_tensor(factor):
         return scale(1 / factor, term)
     core: Any = term.core if isinstance(term, View) else term
     place = core.operands.index(factor)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from sympy import Expr, S, SympifyError, Tuple, sympify
+from sympy import Expr, Indexed, S, SympifyError, Tuple, sympify
 
 from .errors import ShapeError, TensorError
 
@@ -33,7 +33,7 @@ def as_scalar(value: Any, what: str) -> Expr:
         expr = sympified(value)
     except SympifyError:
         expr = None
-    if not isinstance(expr, Expr) or hasattr(expr, "shape"):
+    if not isinstance(expr, Expr) or has_shape(expr):
         raise TensorError(f"{what} must be a number or a SymPy scalar, not {value!r}")
     return expr
 
@@ -89,3 +89,9 @@ def as_position(value: Any, length: Expr) -> Expr:
     if (length - position).is_nonpositive or position.is_negative:
         raise ShapeError(f"position {value} is out of range for an axis of length {length}")
     return position
+
+
+def has_shape(value: Any) -> bool:
+    """Whether a value has axes of any kind. An entry of an ``IndexedBase`` has none, and complains
+    when asked for its range."""
+    return not isinstance(value, Indexed) and hasattr(value, "shape")

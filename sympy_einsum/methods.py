@@ -8,7 +8,8 @@ class needs none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,15 @@ from sympy import (
     Abs,
     And,
     Basic,
+    Derivative,
+    Dummy,
     Expr,
     Ge,
     Gt,
     Le,
     Lt,
+    MatMul,
+    Mod,
     Not,
     Or,
     Piecewise,
@@ -29,15 +34,19 @@ from sympy import (
 )
 from sympy import adjoint as stock_adjoint
 from sympy import transpose as stock_transpose
+from sympy.concrete import expr_with_limits
 from sympy.core.function import FunctionClass
+from sympy.core.relational import _Inequality
 from sympy.logic.boolalg import BooleanFunction
+from sympy.polys.matrices import linsolve
+from sympy.tensor.array import arrayop
 
 from . import operations as ops
 from .conditions import choose, compare, logical
 from .differentiation import diff
 from .elementwise import as_operand, elementwise, holds_tensor
 from .errors import TensorError
-from .expansion import expand, integral, symbols_outside
+from .expansion import expand, over, symbols_outside
 from .explicit import as_explicit
 from .indexing import getitem
 from .linalg import adj, det, inv
@@ -178,15 +187,10 @@ def _constant_in(self: Any, x: Any) -> Any:
     if self.is_constant(x):
         return self
     # SymPy goes other ways only where an error says that it is about what isn't implemented.
+    name = f"{x}, SymPy's stand-in for the variable," if isinstance(x, Dummy) else x
     raise NotImplementedError(
-        f"no series or limit in {x} through {self}: {x} can't be taken out of it; use diff"
+        f"no series or limit through {self}: {name} can't be taken out of it; use diff"
     )
-
-
-def _eval_integral(self: Any) -> Callable[..., Any]:
-    if not self.shape:
-        raise AttributeError("the integral of a scalar is SymPy's own")
-    return lambda *limits, **options: integral(self, *limits)
 
 
 def _applyfunc(self: Any, f: Any) -> Any:
@@ -296,7 +300,6 @@ METHODS: dict[str, Any] = {
     "applyfunc": _applyfunc,
     "expand": _expand,
     "_eval_expand_mul": _eval_expand_mul,
-    "_eval_Integral": property(_eval_integral),
     "_eval_rewrite_as_tractable": _rewrite,
     "_eval_is_polynomial": _is_kind("is_polynomial"),
     "_eval_is_rational_function": _is_kind("is_rational_function"),
@@ -361,6 +364,9 @@ def _of_tensors(cls: Any, args: Sequence[Any], options: dict[str, Any]) -> Any:
             return choose([tuple(pair) for pair in args])
     elif cls not in _OF_MATRICES and any(map(is_tensor, args)):
         return (logical if issubclass(cls, BooleanFunction) else elementwise)(cls, *args)
+    elif cls is Mod:
+        # It would ask for a common divisor, and that takes what has __getitem__ for a list.
+        options.setdefault("evaluate", False)
     return _stock_call(cls, *args, **options)
 
 
@@ -371,3 +377,91 @@ def _holds_axes(pair: Any) -> bool:
 
 
 FunctionClass.__call__ = _call_function
+
+
+# --- other stock classes and algorithms ----------------------------------------------------------
+# Their constructors don't ask their arguments either, and would make nodes without axes: each goes
+# its own way where a tensor with axes takes part, and SymPy's in all other cases.
+
+
+def _derivative(cls: Any, expr: Any, *variables: Any, **options: Any) -> Any:
+    if any(map(is_tensor, (expr, *map(_bound, variables)))):
+        return diff(expr, *variables)
+    return _stock_derivative(cls, expr, *variables, **options)
+
+
+def _with_limits(cls: Any, function: Any, *limits: Any, **options: Any) -> Any:
+    for variable in map(_bound, limits):
+        if isinstance(variable, TensorExpr):
+            raise TensorError(
+                f"{cls.__name__} goes over ordinary symbols, not over the tensor {variable}"
+            )
+    if is_tensor(function):
+        return over(cls, function, *limits)
+    return _stock_with_limits(cls, function, *limits, **options)
+
+
+def _bound(limit: Any) -> Any:
+    """The variable of a limit or of a count of derivatives."""
+    return limit[0] if isinstance(limit, (tuple, list, Tuple)) and len(limit) else limit
+
+
+def _relation(cls: Any, lhs: Any, rhs: Any, **options: Any) -> Any:
+    if is_tensor(lhs) or is_tensor(rhs):
+        return compare(cls, lhs, rhs)
+    return _stock_relation(cls, lhs, rhs, **options)
+
+
+def _matrix_product(cls: Any, *factors: Any, **options: Any) -> Any:
+    if any(map(is_tensor, factors)):
+        return reduce(lambda a, b: a @ b if is_tensor(a) and is_tensor(b) else a * b, factors)
+    return _stock_matrix_product(cls, *factors, **options)
+
+
+def _as_array(value: Any) -> Any:
+    if is_tensor(value):
+        raise TensorError(
+            f"SymPy's arrays don't take tensors such as {str(value)[:80]}; use einsum, "
+            "x[:, None] * y, trace, diagonal and transpose, or to_array first"
+        )
+    return _stock_as_array(value)
+
+
+def _linear(equation: Any, symbols: Any) -> Any:
+    """The coefficients of a linear equation, for ``linsolve``."""
+    is_ours = isinstance(equation, TensorExpr) and not equation.shape
+    return _stock_linear(symbols_outside(equation) if is_ours else equation, symbols)
+
+
+def _subs_of_any(self: Any, *args: Any, **options: Any) -> Any:
+    """SymPy's ``subs``; SymPy doesn't take arrays."""
+    given: Any = args[0] if len(args) == 1 else (args,)
+    pairs = list(given.items()) if isinstance(given, Mapping) else given
+    if isinstance(pairs, (list, tuple)) and any(map(_gives_array, pairs)):
+        return _subs(self, *args, **options)
+    return _stock_subs(self, *args, **options)
+
+
+def _gives_array(pair: Any) -> bool:
+    return (
+        isinstance(pair, (list, tuple))
+        and len(pair) == 2
+        and isinstance(pair[0], TensorExpr)
+        and _is_array(pair[1])
+    )
+
+
+_stock_derivative = Derivative.__new__
+_stock_with_limits = expr_with_limits._common_new
+_stock_relation = _Inequality._eval_relation.__func__
+_stock_matrix_product = MatMul.__new__
+_stock_as_array = arrayop._arrayfy
+_stock_linear = linsolve._lin_eq2dict
+_stock_subs = Basic.subs
+Derivative.__new__ = _derivative
+expr_with_limits._common_new = _with_limits
+_Inequality._eval_relation = classmethod(_relation)
+MatMul.__new__ = _matrix_product
+arrayop._arrayfy = _as_array
+linsolve._lin_eq2dict = _linear
+Basic.subs = _subs_of_any

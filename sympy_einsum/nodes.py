@@ -27,15 +27,18 @@ from functools import lru_cache
 from typing import Any, ClassVar
 from weakref import WeakValueDictionary
 
-from sympy import Basic, Expr, Integer, S, Symbol, SympifyError
+from sympy import Basic, Derivative, Expr, Integer, Limit, S, Subs, Symbol, SympifyError
+from sympy.concrete.expr_with_limits import ExprWithLimits
 from sympy.core.expr import AtomicExpr
 from sympy.core.rules import Transform
 
-from .errors import ShapeError, TensorError
-from .lengths import Shape, same_length, sympified
+from .errors import NoScalarError, ShapeError, TensorError
+from .lengths import Shape, has_shape, same_length, sympified
 from .ordering import data_digest, digest, sort_key, text_digest
 from .traversal import children, postorder, transform
 
+# What stock scalars may leave to be evaluated later.
+UNEVALUATED = (Derivative, ExprWithLimits, Limit, Subs)
 # Sets of free symbols up to this size are kept at every node of a graph.
 FEW_LEAVES = 16
 
@@ -368,8 +371,15 @@ class TensorExpr(Expr):
         return False
 
     def doit(self, **hints: Any) -> TensorExpr:
-        """The expression itself: nothing in it is unevaluated."""
-        return self
+        """The expression with the integrals, sums and derivatives in its scalars evaluated."""
+        if not any(issubclass(kind, UNEVALUATED) for kind in kinds_in(self)):
+            return self
+
+        def visit(node: Any, below: tuple[Any, ...]) -> Any:
+            done = rebuild(node, below) if below else node
+            return done.doit(**hints) if isinstance(done, UNEVALUATED) else done
+
+        return transform([self], visit)[0]
 
     # SymPy asks for the signs of scalars; properties.py knows them.
 
@@ -553,12 +563,12 @@ def substitute(root: Any, rule: dict[Any, Any], stock_rules: bool = False) -> An
 
 def _checked(old: Any, new: Any, image: Callable[[Basic], Basic]) -> Any:
     """``new``, checked to fit in the place of ``old``."""
-    if hasattr(new, "shape") and not isinstance(new, TensorExpr):
+    if has_shape(new) and not isinstance(new, TensorExpr):
         raise TensorError(f"can't replace {old} by {new}, of type {type(new).__name__}")
     shape = new.shape if isinstance(new, TensorExpr) else ()
     expected = old.shape if isinstance(old, TensorExpr) else ()
     if len(shape) != len(expected) and isinstance(new, Symbol):
-        raise ShapeError(
+        raise NoScalarError(
             f"can't replace {old}, of shape {expected}, by the scalar {new}; solve and the like "
             "take tensors for scalars: A @ x = y has the solution inv(A) @ y"
         )

@@ -22,7 +22,7 @@ from .factoring import common_factor
 from .indices import index_letter
 from .instructions import Instruction, Plan, origin, result_shape, without_dead_code
 from .linalg import Adj, Cofactors, Det, Inv, LogDet, determinants_in
-from .nodes import TensorExpr, stock_children
+from .nodes import TensorExpr, is_tensor, stock_children
 from .pairwise import Factor, Program, arrange, multiply_all
 from .properties import is_definite, is_nonnegative
 from .reshape import Reshape
@@ -90,7 +90,7 @@ class _Builder(Program):
         # Products that wait to be merged, with the number of operands they bring.
         self._waiting: dict[Any, int] = {}
         # The largest results first: the smaller ones are likely to share their parts.
-        roots = sorted(exprs, key=lambda expr: -len(getattr(expr, "shape", ())))
+        roots = sorted(exprs, key=lambda expr: -len(expr.shape if is_tensor(expr) else ()))
         order = postorder(roots)
         self._uses = Counter(child for node in order for child in children(node))
         self._uses.update(exprs)

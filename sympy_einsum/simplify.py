@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from .cost_model import SLACK, cost
 from .elementwise import as_operand
-from .nodes import TensorExpr, rebuild
+from .nodes import TensorExpr, is_tensor, rebuild
 from .rules import Rule, rules_for, stable_rules_for
 from .traversal import children, postorder
 
@@ -99,7 +99,7 @@ def tidy(
     if wanted is False or (wanted is None and len(order) > LARGE):
         return exprs, []
     below = postorder(given)
-    fixed = [node for node in below if not getattr(node, "shape", ())]
+    fixed = [node for node in below if not is_tensor(node)]
     best = _run(exprs, _shared(order).union(below), fixed, safe=True)
     if len(order) <= LARGE:
         freer = _run(exprs, (), fixed, safe=True)

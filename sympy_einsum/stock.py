@@ -6,17 +6,17 @@ May import: plan, simplify, signature, source, backends.
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from sympy import Basic, Dummy, Expr, Symbol, flatten
+from sympy import Basic, Dummy, Expr, MatrixBase, NDimArray, Symbol, cse, flatten, log
 from sympy.printing.numpy import NumPyPrinter, SciPyPrinter
 from sympy.utilities.lambdify import _EvaluatorPrinter
 
 from .backends import NumpyExpressionBackend
 from .errors import TensorError, UnsupportedError
-from .nodes import TensorExpr, stock_children
+from .linalg import determinants_in
+from .nodes import TensorExpr, outermost, stock_children
 from .operations import shape_of
 from .plan import make_plan
 from .signature import plain_names
@@ -26,12 +26,12 @@ from .tensors import TensorSymbol
 from .traversal import postorder
 
 
-def _numpycode(self: TensorExpr, printer: Any, *args: Any) -> str:
-    """A tensor expression inside SymPy's own NumPy code: one expression, a tuple of assignments
+def _code(self: Expr, printer: Any, *args: Any) -> str:
+    """An expression inside SymPy's own NumPy code: one expression, a tuple of assignments
     of which the last counts, so that shared subexpressions are computed once here too."""
     free = self.free_symbols
     known = {s for e in free for length in shape_of(e) for s in length.free_symbols}
-    lengths = _lengths_of_arguments(printer)
+    lengths = getattr(printer, "_lengths_of_arguments", {})
     symbols = sorted(free - known - set(lengths), key=str)
     for symbol in symbols:
         _check_name(symbol)
@@ -68,7 +68,7 @@ def _check_name(symbol: Any, taken: Collection[str] = ()) -> None:
         )
 
 
-def _check_lengths(node: TensorExpr, known: Collection[Any]) -> None:
+def _check_lengths(node: Expr, known: Collection[Any]) -> None:
     """All axis lengths in a graph have to be known."""
     inside = {s for n in postorder([node]) for e in shape_of(n) for s in e.free_symbols}
     missing = {s for s in inside.difference(known) if not isinstance(s, Dummy)}
@@ -79,49 +79,100 @@ def _check_lengths(node: TensorExpr, known: Collection[Any]) -> None:
         )
 
 
-def _lengths_of_arguments(printer: Any) -> dict[Any, str]:
-    """The axis lengths that the arguments of the function have in which a node is printed, with
-    their texts; none outside of ``sympy.lambdify``.
-
-    SymPy doesn't tell printers of arguments, so they are read where it prepares the function. A
-    length may also stand outside of the tensor expressions, as in the mean Σ x / n, where SymPy
-    takes it for a symbol of its own: lines that read it are put before the function's last one.
-    """
-    frame = sys._getframe()
-    while frame.f_back is not None and frame.f_code is not _EvaluatorPrinter.doprint.__code__:
-        frame = frame.f_back
-    if frame.f_code is not _EvaluatorPrinter.doprint.__code__:
-        return {}
-    body = frame.f_locals["funcbody"]
-    found = printer.__dict__.get("_lengths_of_arguments", (None, {}))
-    if found[0] is not body:
-        found = printer._lengths_of_arguments = body, _read_lengths(frame.f_locals)
-    return found[1]
+# --- functions that SymPy writes ------------------------------------------------------------------
+# SymPy prints the parts of an expression one by one and tells printers nothing of the arguments. So
+# what needs the whole is done to the expression before it is printed: stable forms, and lines that
+# read axis lengths from the arguments.
 
 
-def _read_lengths(function: Mapping[str, Any]) -> dict[Any, str]:
-    """The lengths in the arguments of a function that SymPy is writing, given what it knows."""
-    arguments = [arg for arg in flatten(function["args"]) if isinstance(arg, Expr)]
+def _write_function(
+    self: Any, name: str, args: Any, expr: Any, *, cses: Sequence[tuple[Any, Any]] = ()
+) -> str:
+    printer = getattr(self._exprrepr, "__self__", None)
+    arguments = flatten([args])
+    tensors = [arg for arg in arguments if isinstance(arg, TensorSymbol)]
+    if printer is None or not tensors:
+        return _stock_write_function(self, name, args, expr, cses=cses)
     lengths = {arg: arg.name for arg in arguments if isinstance(arg, Symbol)}
-    taken = set(lengths.values())
+    taken = {*lengths.values(), *(arg.name for arg in tensors)}
     reads: dict[Any, str] = {}
-    for arg in (arg for arg in arguments if isinstance(arg, TensorSymbol)):
-        taken.add(arg.name)
+    for arg in tensors:
         for axis, length in enumerate(arg.shape):
             if length.is_Symbol and length not in lengths and _is_plain(arg):
                 reads.setdefault(length, f"{arg.name}.shape[{axis}]")
-    expr = function["expr"]
-    parts = list(expr.items()) if isinstance(expr, dict) else expr
-    roots = flatten([parts, *function.get("subexprs", ())])
-    outside = postorder(
-        [root for root in roots if isinstance(root, Basic)],
-        stock_children,
-    )
-    for length in sorted(set(reads).intersection(outside), key=str):
+    if isinstance(printer, NumPyPrinter):
+        expr, cses = _stabilised(expr, cses)
+    # A length may also stand outside of the tensor expressions, as in the mean Σ x / n, where SymPy
+    # takes it for a symbol of its own.
+    outside: set[Any] = set()
+
+    def look(part: Any) -> Any:
+        if isinstance(part, Basic):
+            outside.update(postorder([part], stock_children))
+        return part
+
+    _in_parts(look, [expr, [shared for _, shared in cses]])
+    given = sorted(outside.intersection(reads), key=str)
+    for length in given:
         _check_name(length, taken)
-        function["funcbody"].append(f"{length.name} = {reads[length]}")
-    return {**lengths, **reads}
+    printer._lengths_of_arguments = {**lengths, **reads}
+    cses = [*((length, Symbol(reads[length])) for length in given), *cses]
+    return _stock_write_function(self, name, args, expr, cses=cses)
 
 
-TensorExpr._numpycode = _numpycode
-TensorExpr._pythoncode = _numpycode
+def _stabilised(expr: Any, cses: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
+    """What lambdify takes, and its shared parts, in stable forms; these don't depend on sharing."""
+    shared = {symbol: part for symbol, part in cses if part is not None}
+
+    def whole(part: Any) -> Any:
+        for symbol in reversed(shared):
+            part = part.xreplace({symbol: shared[symbol]}) if isinstance(part, Basic) else part
+        return part
+
+    before = _in_parts(whole, expr) if shared else expr
+    after = _in_parts(_stable, before)
+    if shared and after != before:
+        cses, expr = cse(after, list=False)
+    elif not shared:
+        expr = after
+    return _in_parts(_by_us, expr), cses
+
+
+def _in_parts(f: Any, expr: Any) -> Any:
+    """What lambdify takes, with a function applied to the expressions in it."""
+    if isinstance(expr, (list, tuple)):
+        parts = [_in_parts(f, part) for part in expr]
+        return parts if isinstance(expr, list) else tuple(parts)
+    if isinstance(expr, dict):
+        return {key: _in_parts(f, part) for key, part in expr.items()}
+    if isinstance(expr, (MatrixBase, NDimArray)):
+        return expr.applyfunc(f)
+    return f(expr)
+
+
+def _stable(expr: Any) -> Any:
+    """A stock scalar with tensor expressions inside, in stable forms."""
+    if not isinstance(expr, Expr) or isinstance(expr, TensorExpr) or not outermost(expr):
+        return expr
+    return stable([expr], numeric=True)[0][0]
+
+
+def _by_us(expr: Any) -> Any:
+    """A stock scalar in which we write the logarithms of determinants."""
+    if not isinstance(expr, Expr) or isinstance(expr, TensorExpr):
+        return expr
+    logarithms = [e for e in postorder([expr], stock_children) if isinstance(e, log)]
+    return expr.xreplace({e: _Own(e) for e in logarithms if determinants_in(e.args[0])[0]})
+
+
+class _Own(Expr):
+    """A stock scalar whose code is ours, not SymPy's."""
+
+    def _numpycode(self, printer: Any, *args: Any) -> str:
+        return _code(self.args[0], printer)
+
+
+TensorExpr._numpycode = _code
+TensorExpr._pythoncode = _code
+_stock_write_function = _EvaluatorPrinter.doprint
+_EvaluatorPrinter.doprint = _write_function

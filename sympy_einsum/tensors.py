@@ -21,18 +21,6 @@ ASSUMPTIONS = frozenset({"symmetric", "diagonal", "positive", "nonnegative", "ps
 SYMMETRIC = frozenset({"symmetric", "diagonal", "psd"})
 
 
-class _Unsortable(set):
-    """The free symbols of a tensor symbol.
-
-    SymPy's Derivative sorts the variables whose free symbols don't intersect, because derivatives
-    by scalars commute. Those by tensors append axes, so two of them must keep their order.
-    """
-
-    def __and__(self, other: Any) -> Any:
-        common = set(self) & set(other)
-        return common or (set(self) if isinstance(other, _Unsortable) else common)
-
-
 class TensorSymbol(TensorExpr, AtomicExpr):
     """A named tensor with symbolic or numeric axis lengths.
 
@@ -123,7 +111,7 @@ class TensorSymbol(TensorExpr, AtomicExpr):
     @property
     def free_symbols(self) -> set[Basic]:
         """The symbol itself."""
-        return _Unsortable({self})
+        return {self}
 
     def __getnewargs__(self) -> Any:
         return (self.data[0], self.data[1])
