@@ -91,7 +91,8 @@ def _write_function(
     printer = getattr(self._exprrepr, "__self__", None)
     arguments = flatten([args])
     tensors = [arg for arg in arguments if isinstance(arg, TensorSymbol)]
-    if printer is None or not tensors:
+    is_ours = any(isinstance(node, TensorExpr) for node in _nodes(expr, cses))
+    if printer is None or not (is_ours or tensors):
         return _stock_write_function(self, name, args, expr, cses=cses)
     lengths = {arg: arg.name for arg in arguments if isinstance(arg, Symbol)}
     taken = {*lengths.values(), *(arg.name for arg in tensors)}
@@ -104,20 +105,25 @@ def _write_function(
         expr, cses = _stabilised(expr, cses)
     # A length may also stand outside of the tensor expressions, as in the mean Σ x / n, where SymPy
     # takes it for a symbol of its own.
-    outside: set[Any] = set()
-
-    def look(part: Any) -> Any:
-        if isinstance(part, Basic):
-            outside.update(postorder([part], stock_children))
-        return part
-
-    _in_parts(look, [expr, [shared for _, shared in cses]])
-    given = sorted(outside.intersection(reads), key=str)
+    given = sorted(_nodes(expr, cses).intersection(reads), key=str)
     for length in given:
         _check_name(length, taken)
     printer._lengths_of_arguments = {**lengths, **reads}
     cses = [*((length, Symbol(reads[length])) for length in given), *cses]
     return _stock_write_function(self, name, args, expr, cses=cses)
+
+
+def _nodes(expr: Any, cses: Sequence[tuple[Any, Any]]) -> set[Any]:
+    """The nodes that SymPy prints, those of tensor expressions as one."""
+    found: set[Any] = set()
+
+    def look(part: Any) -> Any:
+        if isinstance(part, Basic):
+            found.update(postorder([part], stock_children))
+        return part
+
+    _in_parts(look, [expr, [shared for _, shared in cses]])
+    return found
 
 
 def _stabilised(expr: Any, cses: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:

@@ -607,3 +607,33 @@ def test_strings_are_refused():
     for function in (from_matrix, from_array, from_indexed):
         with pytest.raises(se.TensorError, match="SymPy object"):
             function("__import__('os')")
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "entry"),
+    [
+        (3, 4, lambda i, j: i + 2 * j),
+        (n, n, KroneckerDelta),
+        (n - 1, n, lambda i, j: KroneckerDelta(i + 1, j)),
+        (n, 2 * n, lambda i, j: KroneckerDelta(2 * i + 1, j)),
+        (n, 1, lambda i, j: KroneckerDelta(i, 1)),
+        (4, 3, lambda i, j: KroneckerDelta(i + 1, j)),
+    ],
+)
+def test_matrices_by_a_function_are_read(rows, columns, entry):
+    matrix = FunctionMatrix(rows, columns, Lambda((u, t), entry(u, t)))
+    explicit = matrix.subs(n, 3) if matrix.has(n) else matrix
+    expected = np.array(explicit.as_explicit().tolist(), dtype=float)
+    assert_close(evaluate(from_matrix(matrix).subs(n, 3), {}), expected)
+
+
+@pytest.mark.parametrize("rows", [n, n + 1])
+def test_matrices_by_a_function_that_leave_the_shape_are_refused(rows):
+    with pytest.raises(se.UnsupportedError, match="give its shape in numbers"):
+        from_matrix(FunctionMatrix(rows, n, Lambda((u, t), KroneckerDelta(u + 1, t))))
+
+
+def test_cofactors_are_arrays_of_inverses():
+    X = se.TensorSymbol("X", (3, 3))
+    for e in (se.hessian(se.det(X), X), se.diff(se.adj(X), X), se.diff(se.adj(X), X, X)):
+        assert_close(by_lambdify(from_array(to_array(e))), by_lambdify(e))

@@ -59,6 +59,7 @@ from ..einsum import Delta, Einsum, Ones, TensorAdd
 from ..elementwise import Elementwise, as_operand, elementwise
 from ..errors import UnsupportedError
 from ..indexing import getitem
+from ..lengths import same_length
 from ..linalg import Adj, Det, Inv, LogDet, det, inv
 from ..nodes import TensorExpr
 from ..operations import (
@@ -609,6 +610,30 @@ def _blocks_tensor(node: Any, *parts: Any) -> Any:
     )
 
 
+def _function_tensor(node: Any, *parts: Any) -> Any:
+    """Unit vectors and selections, as ``to_matrix`` writes them, and matrices of numeric shape."""
+    rows, columns, function = node.args
+    i, j = _row_and_column()
+    entry = function(i, j)
+    if isinstance(entry, KroneckerDelta):
+        at, given = entry.args if j == entry.args[0] else entry.args[::-1]
+        start, step = given.subs(i, 0), given.coeff(i)
+        if at == j and given == i and same_length(rows, columns):
+            return Delta(rows)
+        is_cut = at == j and start + step * i == given and i not in start.free_symbols
+        inside = columns - 1 - start - step * (rows - 1)
+        if is_cut and step.is_positive and start.is_nonnegative and inside.is_nonnegative:
+            return Selection(columns, start, step, rows)
+        places = [place for place in entry.args if place != i]
+        if columns == 1 and len(places) == 1 and not {i, j} & places[0].free_symbols:
+            return expand_dims(Unit(rows, places[0]), 1)
+    if rows.is_Integer and columns.is_Integer:
+        return as_operand(ImmutableDenseMatrix(node))
+    raise UnsupportedError(
+        f"no tensor expression for the FunctionMatrix {node}; give its shape in numbers"
+    )
+
+
 def _slice_tensor(node: Any, parent: Any) -> Any:
     return getitem(parent, tuple([slice(*cut) for cut in (node.rowslice, node.colslice)]))
 
@@ -624,6 +649,7 @@ FROM_MATRIX: dict[type, Callable[..., Any]] = {
     Determinant: lambda node, a: det(a),
     HadamardProduct: lambda node, *parts: multiply(*parts),
     HadamardPower: lambda node, base, exponent: power(base, exponent),
+    FunctionMatrix: _function_tensor,
     DiagMatrix: lambda node, a: diag(_as_vector(a, node)),
     DiagonalMatrix: lambda node, a: diag(diagonal(a)),
     DiagonalOf: lambda node, a: expand_dims(diagonal(a), 1),

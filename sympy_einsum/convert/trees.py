@@ -28,8 +28,10 @@ from ..einsum import Einsum, written_out
 from ..elementwise import Elementwise, Slot, as_operand, elementwise, slot, substitute_stock
 from ..errors import TensorError, UnsupportedError
 from ..lengths import sympified
+from ..linalg import Cofactors
 from ..nodes import TensorExpr, rebuild
 from ..operations import multiply, order_of, power, stretch, sum_
+from ..rules.matrices import cofactors_as_inverse
 from ..softmax import LogSumExp, Softmax
 from ..tensors import TensorSymbol
 from ..traversal import children, postorder, transform
@@ -93,7 +95,8 @@ def as_stock(expr: Any) -> Basic:
 
 
 def readied(expr: Any, target: str, max_size: int = MAX_SIZE, max_depth: int = MAX_DEPTH) -> Any:
-    """The expression with softmax and log-sum-exp spelled out, checked to be no huge tree."""
+    """The expression with softmax, log-sum-exp and cofactors spelled out, checked to be no huge
+    tree."""
     root = transform([as_operand(expr)], _spelled)[0]
     size: dict[Any, int] = {}
     depth: dict[Any, int] = {}
@@ -111,7 +114,9 @@ def readied(expr: Any, target: str, max_size: int = MAX_SIZE, max_depth: int = M
 
 
 def _spelled(node: Any, operands: tuple[Any, ...]) -> Any:
-    """Softmax and log-sum-exp by exp, log and sums."""
+    """Softmax and log-sum-exp by exp, log and sums, cofactors by inverses."""
+    if isinstance(node, Cofactors):
+        return cofactors_as_inverse(rebuild(node, operands), ()) or node
     if isinstance(node, LogSumExp):
         return elementwise(log, sum_(elementwise(exp, operands[0]), node.axes))
     if isinstance(node, Softmax):
