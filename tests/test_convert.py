@@ -29,10 +29,12 @@ from sympy import (
     ZeroMatrix,
     symbols,
 )
+from sympy.combinatorics import Permutation
 from sympy.matrices.expressions.applyfunc import ElementwiseApplyFunction
 from sympy.matrices.expressions.diagonal import DiagonalMatrix, DiagonalOf
 from sympy.matrices.expressions.dotproduct import DotProduct
 from sympy.matrices.expressions.matexpr import MatrixElement
+from sympy.matrices.expressions.permutation import PermutationMatrix
 from sympy.tensor.array.expressions import (
     ArrayAdd,
     ArrayContraction,
@@ -637,3 +639,17 @@ def test_cofactors_are_arrays_of_inverses():
     X = se.TensorSymbol("X", (3, 3))
     for e in (se.hessian(se.det(X), X), se.diff(se.adj(X), X), se.diff(se.adj(X), X, X)):
         assert_close(by_lambdify(from_array(to_array(e))), by_lambdify(e))
+
+
+def test_permutations_are_read():
+    matrix = PermutationMatrix(Permutation([2, 0, 1]))
+    expected = np.array(matrix.as_explicit().tolist(), dtype=float)
+    assert_close(evaluate(from_matrix(2 * matrix), {}), 2 * expected)
+
+
+def test_powers_of_matrices_of_one_entry_may_be_broken():
+    a, b = (sympy.MatrixSymbol(name, 3, 1) for name in "ab")
+    product = from_matrix((a.T * a) ** sympy.S.Half * (a.T * b))
+    assert product.shape == (1, 1)
+    data = {se.TensorSymbol(name, (3, 1)): np.array([[1.0], [2.0], [2.0]]) for name in "ab"}
+    assert_close(evaluate(product, data), [[27.0]])

@@ -45,6 +45,7 @@ from sympy import (
     Transpose,
     ZeroMatrix,
     log,
+    sympify,
 )
 from sympy.matrices.expressions.applyfunc import ElementwiseApplyFunction
 from sympy.matrices.expressions.blockmatrix import BlockDiagMatrix, BlockMatrix
@@ -53,6 +54,7 @@ from sympy.matrices.expressions.dotproduct import DotProduct
 from sympy.matrices.expressions.hadamard import canonicalize
 from sympy.matrices.expressions.kronecker import KroneckerProduct
 from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
+from sympy.matrices.expressions.permutation import PermutationMatrix
 from sympy.matrices.expressions.slice import MatrixSlice
 
 from ..einsum import Delta, Einsum, Ones, TensorAdd
@@ -548,7 +550,7 @@ def matrix_tensor(root: Any, vectors: bool) -> Any:
 
 def _matrix_parts(node: Any) -> tuple[Any, ...]:
     """What the tensor for a node is computed from."""
-    if isinstance(node, LEAVES) or hasattr(node, "bound_symbols"):
+    if isinstance(node, (*LEAVES, PermutationMatrix)) or hasattr(node, "bound_symbols"):
         return ()
     if isinstance(node, (MatrixElement, MatrixSlice)):
         return node.args[:1]
@@ -588,6 +590,8 @@ def _product_tensor(node: Any, *parts: Any) -> Any:
 
 
 def _power_tensor(node: Any, base: Any, exponent: Any) -> Any:
+    if base.shape == (1, 1):
+        return power(base, exponent)
     if not exponent.is_Integer:
         raise UnsupportedError(
             f"no tensor expression for the power {node}: {exponent} is no number"
@@ -627,10 +631,15 @@ def _function_tensor(node: Any, *parts: Any) -> Any:
         places = [place for place in entry.args if place != i]
         if columns == 1 and len(places) == 1 and not {i, j} & places[0].free_symbols:
             return expand_dims(Unit(rows, places[0]), 1)
-    if rows.is_Integer and columns.is_Integer:
+    return _explicit_tensor(node)
+
+
+def _explicit_tensor(node: Any, *parts: Any) -> Any:
+    """A matrix whose entries SymPy can write down."""
+    if all(sympify(length).is_Integer for length in node.shape):
         return as_operand(ImmutableDenseMatrix(node))
     raise UnsupportedError(
-        f"no tensor expression for the FunctionMatrix {node}; give its shape in numbers"
+        f"no tensor expression for the {type(node).__name__} {node}; give its shape in numbers"
     )
 
 
@@ -650,6 +659,7 @@ FROM_MATRIX: dict[type, Callable[..., Any]] = {
     HadamardProduct: lambda node, *parts: multiply(*parts),
     HadamardPower: lambda node, base, exponent: power(base, exponent),
     FunctionMatrix: _function_tensor,
+    PermutationMatrix: _explicit_tensor,
     DiagMatrix: lambda node, a: diag(_as_vector(a, node)),
     DiagonalMatrix: lambda node, a: diag(diagonal(a)),
     DiagonalOf: lambda node, a: expand_dims(diagonal(a), 1),
