@@ -162,8 +162,10 @@ def contract(
 
     ``lengths`` holds exactly the labels in use. Lengths and orders are taken to be right;
     operations.einsum checks what users give. An output label in no operand is an axis of ones, a
-    label in ``lengths`` alone is summed over and gives a factor.
+    label in ``lengths`` alone is summed over and gives a factor. A sum of no entries is 0.
     """
+    if any(length is S.Zero and label not in output for label, length in lengths.items()):
+        return Zeros(*[lengths[label] for label in output])
     scalars: list[Any] = []
     tensors: list[Any] = []
     subs: list[Sequence[Any]] = []

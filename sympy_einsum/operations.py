@@ -627,7 +627,7 @@ def _keep(reduced: Any, A: Any, axes: list[int]) -> Any:
 
 
 def mean(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The mean over the given axes; that of no entries is nan, as in NumPy.
+    """The mean over the given axes; that of no entries is nan, as in NumPy, without a warning.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -644,7 +644,7 @@ def _count(A: Any, axis: Any) -> Expr:
 
 
 def var(A: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
-    """The variance over the given axes, with ``ddof`` taken off the divisor.
+    """The variance over the given axes, with ``ddof`` taken off the divisor, which is at least 0.
 
     >>> import sympy_einsum as se
     >>> x, y = se.tensors("x y", 3)
@@ -654,7 +654,10 @@ def var(A: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
     A = as_operand(A)
     centred = add(A, multiply(-1, _spread(mean(A, axis, keepdims=True), A)))
     total = sum_(power(centred, 2), axis, keepdims)
-    return divide(total, _count(A, axis) - as_scalar(ddof, "ddof"))
+    divisor = _count(A, axis) - as_scalar(ddof, "ddof")
+    if _count(A, axis).is_zero:
+        return filled(S.NaN, shape_of(total))
+    return divide(total, S.Zero if divisor.is_negative else divisor)
 
 
 def _spread(reduced: Any, A: Any) -> Any:

@@ -29,7 +29,9 @@ class TensorSymbol(TensorExpr, AtomicExpr):
 
     name : str
     shape : axis lengths (integers or SymPy expressions), one by one or as a tuple; none of them
-        or ``()`` gives a scalar
+        or ``()`` gives a scalar. A symbol stands for a length from 1 on: what is simplified
+        (n/n = 1, a softmax adds up to 1) needs an entry. An axis that may be empty has the length
+        0 in numbers; there sums are 0 and means nan.
     assumptions : ``symmetric``, ``diagonal``, ``positive``, ``nonnegative``, ``psd`` set to True.
         Derivatives by a symmetric matrix are nonetheless unconstrained: all entries are taken as
         independent.

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 from sympy import Integer, Rational, Symbol, exp, log, pi, sin, sqrt, symbols
+from test_backends import LIBRARIES
 
 import sympy_einsum as se
+import sympy_einsum.numpy as snp
 
 m, n, k = symbols("m n k", integer=True, positive=True)
 i = Symbol("i", integer=True)
@@ -271,3 +273,48 @@ def test_numbers_in_code_keep_single_precision(name):
     total = WITH_NUMBERS[name].sum()
     compute = se.lambdify([x], [total, se.gradient(total, x), se.hessian(total, x)])
     assert [found.dtype for found in compute(np.ones(4, np.float32))] == [np.float32] * 3
+
+
+EMPTY = se.TensorSymbol("z", (0,))
+NONE_BY_THREE = se.TensorSymbol("Z", (0, 3))
+
+
+def test_sums_over_an_axis_known_to_be_empty_are_zero():
+    y = se.TensorSymbol("y", (n,))
+    for total in (EMPTY.sum(), EMPTY @ EMPTY, se.softmax(EMPTY, axis=0).sum(), se.norm(EMPTY)):
+        assert total == 0
+    assert NONE_BY_THREE.sum(axis=0) == se.Zeros(3)
+    assert se.Zeros(3, 3) == NONE_BY_THREE.T @ NONE_BY_THREE
+    assert NONE_BY_THREE.T.shape == (3, 0)
+    for total in (y @ y, se.exp(y).sum(), se.softmax(y, axis=0).sum()):
+        assert total.subs(n, 0) == 0
+    assert se.logsumexp(EMPTY).has(EMPTY)
+
+
+@pytest.mark.parametrize("ddof", [0, 1, 2])
+@pytest.mark.filterwarnings("ignore")
+def test_variances_of_no_and_of_one_entry(ddof):
+    for length in (0, 1):
+        for z in (se.TensorSymbol("z", (length,)), se.TensorSymbol("z", (length, 3))):
+            value = np.ones([int(k) for k in z.shape])
+            for ours, theirs in [(snp.var, np.var), (snp.std, np.std)]:
+                e = ours(z, axis=0, ddof=ddof)
+                assert isinstance(str(e), str)
+                result = se.lambdify([z], e)(value)
+                np.testing.assert_array_equal(result, theirs(value, axis=0, ddof=ddof))
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "dask"])
+@pytest.mark.filterwarnings("ignore")
+def test_softmax_and_its_like_of_empty_arrays(backend):
+    library = LIBRARIES[backend]()
+    M = se.TensorSymbol("M", (symbols("m"), n))
+    exprs = [se.softmax(M, axis=0), se.logsumexp(M, axis=0), se.logsumexp(M, axis=1)]
+    both = [*exprs, se.log(se.softmax(M, axis=0))]
+    for shape in ((0, 3), (3, 0), (0, 0)):
+        for wanted in (exprs[:1], exprs[1:2], exprs[2:], both):
+            values = se.lambdify([M], wanted, backend)(library.into(np.ones(shape)))
+            for e, value in zip(wanted, values, strict=True):
+                found = library.back(value)
+                assert found.shape == tuple(shape[k] for k, s in enumerate(M.shape) if s in e.shape)
+                assert np.all(found == (-np.inf if e in exprs[1:] and 0 in shape else found))

@@ -401,6 +401,8 @@ def cofactors(X, order, *directions):
 PEAK = '''
 def peak(x, axis=None):
     """The largest entries, 0 where those are infinite."""
+    if not x.size:
+        return np.exp(x).sum(axis=axis, keepdims=True)
     top = x.max(axis=axis, keepdims=True)
     return np.where(np.isfinite(top), top, 0)
 '''
@@ -414,6 +416,8 @@ def log_total(shifted, weights, axis=None):
 LOGSUMEXP = '''
 def logsumexp(x, axis=None):
     """log(sum(exp(x))) without overflow."""
+    if not x.size:
+        return np.log(np.exp(x).sum(axis=axis))
     top = x.max(axis=axis, keepdims=True)
     top = np.where(np.isfinite(top), top, 0)
     return np.log(np.exp(x - top).sum(axis=axis)) + top.sum(axis=axis)
@@ -421,6 +425,8 @@ def logsumexp(x, axis=None):
 SOFTMAX = '''
 def softmax(x, axis=None):
     """exp(x) / sum(exp(x)) without overflow."""
+    if not x.size:
+        return np.exp(x)
     weights = np.exp(x - x.max(axis=axis, keepdims=True))
     return weights / weights.sum(axis=axis, keepdims=True)
 '''

@@ -130,6 +130,8 @@ def select(conditions, values, dtype):
         "peak": '''
 def peak(x, axis=()):
     """The largest entries, 0 where those are infinite."""
+    if not x.numel():
+        return torch.exp(x).sum(axis, keepdim=True)
     top = torch.amax(x, axis, keepdim=True)
     return torch.where(torch.isfinite(top), top, 0)
 ''',
@@ -137,6 +139,8 @@ def peak(x, axis=()):
         "softmax": '''
 def softmax(x, axes):
     """exp(x) / sum(exp(x)) over several axes, without overflow."""
+    if not x.numel():
+        return torch.exp(x)
     weights = torch.exp(x - torch.amax(x, axes, keepdim=True))
     return weights / weights.sum(axes, keepdim=True)
 ''',

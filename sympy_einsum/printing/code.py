@@ -187,7 +187,7 @@ class _BodyPrinter(_ExactPrinter):
 
 def _stock_level(expr: Any) -> int:
     """How tightly the text of a SymPy scalar holds together."""
-    if expr.is_Add or (expr.is_Number and expr < 0):
+    if expr.is_Add or (expr.is_Number and expr.is_extended_negative):
         return SUM
     if expr.is_Pow:
         if expr.exp is S.Half:
