@@ -128,6 +128,8 @@ def diagonal(subscripts, X):
 
     def cofactors(self, operands: Texts, order: int) -> str:
         """A derivative of det."""
-        function = f"lambda X, *directions: cofactors(X, {order}, *directions)"
+        names = ["X", "Y", "Z"][: len(operands)]
+        called = ", ".join([names[0], str(order), *names[1:]])
+        function = f"lambda {', '.join(names)}: cofactors({called})"
         axes = 2 * (order + 1 - len(operands))
         return f"in_one_chunk({', '.join([function, operands[0], str(axes), *operands[1:]])})"
