@@ -46,7 +46,7 @@ from .choices import opened
 from .einsum import Delta, Einsum, TensorAdd, contract, scalar_product, tensor_sum
 from .elementwise import Elementwise, as_operand, slot, split_body, substitute_stock
 from .errors import ShapeError, TensorError, UnsupportedError
-from .functions import derivative
+from .functions import CHOICES, derivative, may_be_infinite
 from .linalg import Adj, Cofactors, Det, Inv, LogDet, cofactors, determinants_in, inv
 from .nodes import TensorExpr, data_expressions
 from .operations import order_of, shape_of, transpose
@@ -194,7 +194,8 @@ def scalar_children(node: Expr) -> tuple[Any, ...]:
         if factors:
             return (*[factor.matrix for factor in factors], rest)
     is_plain = node.is_Add or node.is_Mul or node.is_Pow or isinstance(node, Function)
-    if is_plain and not isinstance(node, Piecewise) and all(isinstance(a, Expr) for a in node.args):
+    is_choice = isinstance(node, Piecewise) or (isinstance(node, CHOICES) and may_be_infinite(node))
+    if is_plain and not is_choice and all(isinstance(a, Expr) for a in node.args):
         return node.args
     return tuple(split_body(node)[1])
 

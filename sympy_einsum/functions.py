@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import sympy
 from sympy import (
+    Abs,
     Add,
     Derivative,
     DiracDelta,
@@ -35,24 +36,30 @@ from sympy import (
     Max,
     Min,
     Mul,
+    Ne,
     Piecewise,
     Pow,
     S,
     SingularityFunction,
     Subs,
     Symbol,
+    atan,
+    cos,
     csch,
+    erf,
     exp,
     jn,
     log,
     sign,
+    sin,
     sinc,
     sympify,
+    tanh,
 )
 
 from .errors import TensorError, UnsupportedError
 from .piecewise import piecewise_derivative
-from .special_functions import WholeFunction, powlog, spherical_in, step
+from .special_functions import Slopes, WholeFunction, fmax, fmin, powlog, spherical_in, step
 from .traversal import postorder
 
 
@@ -77,9 +84,9 @@ class relu(WholeFunction):
     def _eval_is_extended_nonnegative(self) -> Any:
         return self.args[0].is_extended_real
 
-    def fdiff(self, argindex: int = 1) -> Expr:
+    def slopes(self) -> Slopes:
         """relu' = [x > 0], which is relu(sign(x)) of [L, table 4.1]."""
-        return step(self.args[0])
+        return (step(self.args[0]),)
 
     def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
         return Max(x, 0)
@@ -104,9 +111,9 @@ class sigmoid(WholeFunction):
     def _eval_is_extended_positive(self) -> Any:
         return self.args[0].is_extended_real
 
-    def fdiff(self, argindex: int = 1) -> Expr:
+    def slopes(self) -> Slopes:
         """sigmoid' = sigmoid (1 - sigmoid)."""
-        return self * (1 - self)
+        return (self * (1 - self),)
 
     def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
         return 1 / (1 + exp(-x))
@@ -150,9 +157,9 @@ class softplus(WholeFunction):
     def _eval_is_extended_positive(self) -> Any:
         return self.args[0].is_extended_real
 
-    def fdiff(self, argindex: int = 1) -> Expr:
+    def slopes(self) -> Slopes:
         """softplus' = sigmoid."""
-        return sigmoid(self.args[0])
+        return (sigmoid(self.args[0]),)
 
     def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
         return log(1 + exp(x))
@@ -177,10 +184,10 @@ class logaddexp(WholeFunction):
             return softplus(b)
         return softplus(a) if b.is_zero else None
 
-    def fdiff(self, argindex: int = 1) -> Expr:
+    def slopes(self) -> Slopes:
         """d/da logaddexp(a, b) = sigmoid(a - b)."""
         a, b = self.args
-        return sigmoid(a - b) if argindex == 1 else sigmoid(b - a)
+        return sigmoid(a - b), sigmoid(b - a)
 
     def _eval_rewrite_as_exp(self, a: Expr, b: Expr, **kwargs: Any) -> Expr:
         return log(exp(a) + exp(b))
@@ -391,9 +398,39 @@ def derivative(expr: Expr, symbol: Symbol) -> Expr:
     if expr.is_Pow and symbol not in expr.exp.free_symbols:
         return expr.exp * Pow(expr.base, expr.exp - 1) * derivative(expr.base, symbol)
     if isinstance(expr, (Function, Pow, Max, Min)):
-        partials = _partials(expr, symbol)
-        return Add(*[p * derivative(a, symbol) for p, a in zip(partials, expr.args, strict=True)])
+        join = _chosen if isinstance(expr, CHOICES) else Mul
+        pairs = zip(_partials(expr, symbol), expr.args, strict=True)
+        return Add(*[join(p, derivative(a, symbol)) for p, a in pairs])
     return _checked(expr, expr.diff(symbol))
+
+
+# What takes one of several values, and whose slope by the others is 0, whatever theirs are.
+CHOICES = (Piecewise, Max, Min, relu, fmax, fmin)
+# Functions that are finite wherever their arguments are, as their slopes are.
+_TAME = (sin, cos, atan, tanh, erf, sinc, sign, Abs, step, sigmoid, softplus, *CHOICES)
+
+
+@lru_cache(maxsize=4096)
+def may_be_infinite(expr: Expr) -> bool:
+    """Whether a value, or its slope, can be infinite or none where the symbols in it are finite.
+
+    >>> from sympy.abc import x
+    >>> may_be_infinite(x**2 * sin(x)), may_be_infinite(log(x))
+    (False, True)
+    """
+    for part in postorder([expr], lambda node: node.args):
+        if part.is_Pow and not (part.exp.is_Integer and part.exp.is_positive):
+            return True
+        if isinstance(part, Function) and not isinstance(part, _TAME):
+            return True
+    return False
+
+
+def _chosen(weight: Expr, slope: Expr) -> Expr:
+    """The product of the weight in a choice and the slope of what is chosen, 0 where it isn't."""
+    if weight.is_number or not may_be_infinite(slope):
+        return weight * slope
+    return Piecewise((weight * slope, Ne(weight, 0)), (S.Zero, True))
 
 
 def _partials(expr: Expr, symbol: Symbol) -> list[Expr]:

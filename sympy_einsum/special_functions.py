@@ -2,8 +2,8 @@
 overflows, cancels or divides zero by zero. One class each.
 
 May import: nothing of ours. A class says its numerical code, ``numeric``, as the rows of the table
-of functions do; its derivative, by functions of the same kind; and its definition, by which SymPy
-evaluates it at numbers.
+of functions do; its derivatives, ``slopes``, by functions of the same kind; and its definition, by
+which SymPy evaluates it at numbers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from typing import Any, ClassVar
 
 import sympy
 from sympy import Expr, Function, Integer, KroneckerDelta, Max, Min, Pow, S, exp, log, pi, sqrt
+from sympy.core.function import ArgumentIndexError
 from sympy.printing.pretty.stringpict import prettyForm
+
+Slopes = tuple[Expr | None, ...]
 
 _MODULES = {"np": "numpy", "special": "scipy.special"}
 
@@ -22,6 +25,17 @@ class WholeFunction(Function):
     """A scalar function kept whole, so that it can be evaluated without overflow."""
 
     numeric: ClassVar[str]
+
+    def slopes(self) -> Slopes:
+        """The derivative by each argument, None where there is none."""
+        return (None,) * len(self.args)
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """The derivative by one argument, as SymPy asks for it."""
+        slope = (None, *self.slopes())[argindex] if 0 < argindex <= len(self.args) else None
+        if slope is None:
+            raise ArgumentIndexError(self, argindex)
+        return slope
 
     def _eval_evalf(self, prec: int) -> Any:
         return self.rewrite(exp)._eval_evalf(prec)
@@ -57,9 +71,9 @@ class step(WholeFunction):
             return S.One
         return S.Zero if x.is_nonpositive else None
 
-    def fdiff(self, argindex: int = 1) -> Expr:
+    def slopes(self) -> Slopes:
         """It is constant wherever it has a derivative."""
-        return S.Zero
+        return (S.Zero,)
 
     def _eval_power(self, exponent: Expr) -> Any:
         return self if exponent.is_positive else None
@@ -74,6 +88,14 @@ class step(WholeFunction):
     def _pretty(self, printer: Any) -> Any:
         inside = prettyForm(*printer._print(self.args[0]).right(" > 0"))
         return prettyForm(*inside.parens("[", "]"))
+
+
+def _power_code(b: str, t: str, k: Any) -> str:
+    """Code of b**t log(b)**k: the logarithm is taken where it is finite, or the power isn't."""
+    if k == 0:
+        return f"{b}**{t}"
+    logarithm = f"np.log(np.where(({b} == 0) & ({t} >= 0), 1, {b}))"
+    return f"({b}**{t} * {logarithm}{'' if k == 1 else f'**{k}'})"
 
 
 class powlog(WholeFunction):
@@ -94,18 +116,16 @@ class powlog(WholeFunction):
             return S.Zero
         return b**t * log(b) ** k if b.is_positive or b.is_number or k.is_zero else None
 
-    def fdiff(self, argindex: int = 1) -> Expr:
+    def slopes(self) -> Slopes:
         """Of the same kind."""
         b, t, k = self.args
-        if argindex == 1:
-            return t * powlog(b, t - 1, k) + k * powlog(b, t - 1, k - 1)
-        return powlog(b, t, k + 1)
+        by_base = t * powlog(b, t - 1, k) + k * powlog(b, t - 1, k - 1)
+        return by_base, powlog(b, t, k + 1), None
 
     @property
     def numeric(self) -> str:  # type: ignore[override]
-        """The logarithm is taken where it is finite."""
-        power = "" if self.args[2] == 1 else f"**{self.args[2]}"
-        return f"({{0}}**{{1}} * np.log(np.where({{0}} == 0, 1, {{0}})){power})"
+        """See :func:`_power_code`."""
+        return _power_code("{0}", "{1}", self.args[2])
 
     def _eval_rewrite_as_exp(self, b: Expr, t: Expr, k: Expr, **kwargs: Any) -> Expr:
         return b**t * log(b) ** k
@@ -116,6 +136,26 @@ class powlog(WholeFunction):
         logarithm = printer._print(log(b, evaluate=False) ** k)
         text = f"{power} {logarithm}"
         return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
+
+
+class power_slope(WholeFunction):
+    """f b**t log(b)**k, and 0 where f is 0, as derivatives of b**t are at b = 0; which only
+    generated code has.
+
+    >>> from sympy.abc import b, t
+    >>> power_slope(t, b, t - 1, 0).rewrite(exp)
+    b**(t - 1)*t
+    """
+
+    nargs = 4
+
+    @property
+    def numeric(self) -> str:  # type: ignore[override]
+        """Where f is 0 it is that times 1."""
+        return f"({{0}} * {_power_code('np.where({0} == 0, 1, {1})', '({2})', self.args[3])})"
+
+    def _eval_rewrite_as_exp(self, f: Expr, b: Expr, t: Expr, k: Expr, **kwargs: Any) -> Expr:
+        return f * b**t * log(b) ** k
 
 
 class xlogy(WholeFunction):
@@ -135,10 +175,10 @@ class xlogy(WholeFunction):
         """Known values, and the product where neither can be 0."""
         return a * log(b) if a.is_zero is False or b.is_positive else S.Zero if a.is_zero else None
 
-    def fdiff(self, argindex: int = 1) -> Expr:
+    def slopes(self) -> Slopes:
         """As for a log(b)."""
         a, b = self.args
-        return log(b) if argindex == 1 else a / b
+        return log(b), a / b
 
     def _eval_rewrite_as_exp(self, a: Expr, b: Expr, **kwargs: Any) -> Expr:
         return a * log(b)
@@ -161,10 +201,10 @@ class xlog1py(WholeFunction):
         """Known values."""
         return S.Zero if a.is_zero else None
 
-    def fdiff(self, argindex: int = 1) -> Expr:
+    def slopes(self) -> Slopes:
         """As for a log(1 + b)."""
         a, b = self.args
-        return log(1 + b) if argindex == 1 else a / (1 + b)
+        return log(1 + b), a / (1 + b)
 
     def _eval_rewrite_as_exp(self, a: Expr, b: Expr, **kwargs: Any) -> Expr:
         return a * log(1 + b)
@@ -187,9 +227,9 @@ class entr(WholeFunction):
         """Known values."""
         return S.Zero if x.is_zero else None
 
-    def fdiff(self, argindex: int = 1) -> Expr:
+    def slopes(self) -> Slopes:
         """Infinite at 0."""
-        return -log(self.args[0]) - 1
+        return (-log(self.args[0]) - 1,)
 
     def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
         return -x * log(x)
@@ -212,10 +252,10 @@ class rel_entr(WholeFunction):
         """Known values."""
         return S.Zero if a.is_zero and b.is_nonnegative else None
 
-    def fdiff(self, argindex: int = 1) -> Expr:
+    def slopes(self) -> Slopes:
         """As for a log(a / b)."""
         a, b = self.args
-        return log(a / b) + 1 if argindex == 1 else -a / b
+        return log(a / b) + 1, -a / b
 
     def _eval_rewrite_as_exp(self, a: Expr, b: Expr, **kwargs: Any) -> Expr:
         return a * log(a / b)
@@ -239,9 +279,9 @@ class exprel(WholeFunction):
             return 1 / (order + 1)
         return None
 
-    def fdiff(self, argindex: int = 1) -> Expr:
+    def slopes(self) -> Slopes:
         """The derivative of the next order."""
-        return exprel(self.args[0], sum(self.args[1:], S.One))
+        return exprel(self.args[0], sum(self.args[1:], S.One)), *[None for _ in self.args[1:]]
 
     @property
     def numeric(self) -> str:  # type: ignore[override]
@@ -284,15 +324,13 @@ class spherical_in(WholeFunction):
             return S.One if order.is_zero else S.Zero
         return None
 
-    def fdiff(self, argindex: int = 2) -> Expr:
+    def slopes(self) -> Slopes:
         """By two other orders, without a quotient."""
         order, x = self.args
-        if argindex == 1:
-            raise NotImplementedError("spherical_in by its order")
         if order.is_zero:
-            return spherical_in(1, x)
+            return None, spherical_in(1, x)
         below, above = spherical_in(order - 1, x), spherical_in(order + 1, x)
-        return (order * below + (order + 1) * above) / (2 * order + 1)
+        return None, (order * below + (order + 1) * above) / (2 * order + 1)
 
     def _eval_rewrite_as_exp(self, order: Expr, x: Expr, **kwargs: Any) -> Expr:
         return sqrt(pi / (2 * x)) * sympy.besseli(order + S.Half, x)
@@ -320,9 +358,9 @@ class ndtr(WholeFunction):
         """Known values."""
         return S.Half if x.is_zero else None
 
-    def fdiff(self, argindex: int = 1) -> Expr:
+    def slopes(self) -> Slopes:
         """The density."""
-        return exp(-(self.args[0] ** 2) / 2) / sqrt(2 * pi)
+        return (exp(-(self.args[0] ** 2) / 2) / sqrt(2 * pi),)
 
     def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
         return sympy.erfc(-x / sqrt(2)) / 2
@@ -349,10 +387,10 @@ class erfcx(WholeFunction):
         """Known values."""
         return S.One if x.is_zero else None
 
-    def fdiff(self, argindex: int = 1) -> Expr:
+    def slopes(self) -> Slopes:
         """That of the product; with the function as a factor, so that the derivatives of its
         reciprocal are right where it is infinite."""
-        return self * (2 * self.args[0] - 2 / (sqrt(pi) * self))
+        return (self * (2 * self.args[0] - 2 / (sqrt(pi) * self)),)
 
     def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
         return exp(x**2) * sympy.erfc(x)
@@ -374,9 +412,9 @@ class log_ndtr(WholeFunction):
         """Known values."""
         return -log(2) if x.is_zero else None
 
-    def fdiff(self, argindex: int = 1) -> Expr:
+    def slopes(self) -> Slopes:
         """The density by the distribution function, of which both may be too small for a number."""
-        return sqrt(2 / pi) / erfcx(-self.args[0] / sqrt(2))
+        return (sqrt(2 / pi) / erfcx(-self.args[0] / sqrt(2)),)
 
     def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
         return log(sympy.erfc(-x / sqrt(2)) / 2)
@@ -403,9 +441,9 @@ class gammaln(WholeFunction):
         """Known values."""
         return S.Zero if x in (S.One, Integer(2)) else None
 
-    def fdiff(self, argindex: int = 1) -> Expr:
+    def slopes(self) -> Slopes:
         """The digamma function."""
-        return sympy.digamma(self.args[0])
+        return (sympy.digamma(self.args[0]),)
 
     def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
         return log(abs(sympy.gamma(x)))
@@ -423,9 +461,10 @@ class betaln(WholeFunction):
     nargs = 2
     numeric = "special.betaln({0}, {1})"
 
-    def fdiff(self, argindex: int = 1) -> Expr:
+    def slopes(self) -> Slopes:
         """By digamma functions."""
-        return sympy.digamma(self.args[argindex - 1]) - sympy.digamma(sum(self.args, S.Zero))
+        a, b = self.args
+        return tuple([sympy.digamma(arg) - sympy.digamma(a + b) for arg in (a, b)])
 
     def _eval_rewrite_as_exp(self, a: Expr, b: Expr, **kwargs: Any) -> Expr:
         return log(abs(sympy.beta(a, b)))
@@ -449,9 +488,9 @@ class real_cbrt(WholeFunction):
             return sympy.cbrt(x)
         return -sympy.cbrt(-x) if x.is_negative else None
 
-    def fdiff(self, argindex: int = 1) -> Expr:
+    def slopes(self) -> Slopes:
         """Infinite at 0."""
-        return 1 / (3 * self**2)
+        return (1 / (3 * self**2),)
 
     def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
         return sympy.sign(x) * sympy.cbrt(abs(x))
@@ -473,10 +512,10 @@ class _WithoutNan(WholeFunction):
         known = a.is_number and b.is_number and S.NaN not in (a, b)
         return cls._known(a, b) if known else None
 
-    def fdiff(self, argindex: int = 1) -> Expr:
+    def slopes(self) -> Slopes:
         """1 for the one that is taken, one half each where they tie."""
         shares = [KroneckerDelta(arg, self) for arg in self.args]
-        return shares[argindex - 1] / sum(shares, S.Zero)
+        return tuple([share / sum(shares, S.Zero) for share in shares])
 
     def _eval_rewrite_as_exp(self, a: Expr, b: Expr, **kwargs: Any) -> Expr:
         return type(self)._known(a, b)

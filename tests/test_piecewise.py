@@ -7,6 +7,7 @@ import pytest
 import sympy
 from scipy import special
 from sympy import Abs, And, Eq, Ge, Gt, Le, Lt, Ne, Or, Piecewise, S, exp, log, oo, sin, symbols
+from sympy.core.function import ArgumentIndexError
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
@@ -135,3 +136,47 @@ def test_stock_lambdify_has_the_special_functions():
     t = symbols("t", real=True)
     compute = sympy.lambdify(t, [se.ndtr(t), se.exprel(t), se.step(t), se.xlogy(t, 2)], "scipy")
     assert compute(0.0) == [0.5, 1, 0, 0]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "dask"])
+@pytest.mark.filterwarnings("ignore")
+def test_slopes_of_a_power_at_the_base_0(backend):
+    """t b**(t - 1) is 0 at t = 0, and t (t - 1) b**(t - 2) at t = 1 too; 0**t is flat for t > 0."""
+    bases, exponents = np.array([0.0, 0, 0, 0, 2]), np.array([0.0, 1, 2, 0.5, 3])
+    wanted = {
+        "b": [0, 1, 0, np.inf, 12],
+        "t": [0, 0, 0, 0, 8 * np.log(2)],
+        "bb": [0, 0, 2, -np.inf, 12],
+        "tt": [0, 0, 0, 0, 8 * np.log(2) ** 2],
+    }
+    base, exponent = symbols("base exponent", real=True)
+    power, A, T = (a**b).sum(), *se.tensors("A T", 1, n)
+    by_a, by_b = se.gradient(power, [a, b])
+    tensors = [by_a, by_b, se.gradient(by_a.sum(), a), se.gradient(by_b.sum(), b)]
+    vectors = [np.asarray(v) for v in _computed([a, b], tensors, backend, bases, exponents)]
+    rows = [bases[None], exponents[None]]
+    (matrix,) = _computed([A, T], [se.gradient((A**T).sum(), A)], backend, *rows)
+    np.testing.assert_allclose(np.asarray(matrix)[0], wanted["b"], rtol=1e-5)
+    scalars = []
+    for place in (base, exponent):
+        scalars += [sympy.diff(base**exponent, place), se.diff(base**exponent, place)]
+        scalars += [sympy.diff(base**exponent, place, 2)]
+    compute = se.lambdify([base, exponent], scalars, backend=backend)
+    found = np.array([compute(*map(float, p)) for p in zip(bases, exponents, strict=True)]).T
+    for value, name in zip([*vectors, *found], [*wanted, *"bb", "bb", *"tt", "tt"], strict=True):
+        np.testing.assert_allclose(value, wanted[name], rtol=1e-5)
+
+
+def _computed(args, exprs, backend, *values):
+    if backend == "torch":
+        values = [pytest.importorskip("torch").tensor(value) for value in values]
+    return se.lambdify(args, exprs, backend=backend)(*values)
+
+
+def test_slopes_by_arguments_that_have_none():
+    for function, place in ((se.exprel(u, 2), 2), (se.powlog(u, v, 1), 3), (se.ndtr(u), 2)):
+        with pytest.raises(ArgumentIndexError):
+            function.fdiff(place)
+    assert se.exprel(u, 2).fdiff(1) == se.exprel(u, 3)
+    with pytest.raises(se.UnsupportedError, match="exprel"):
+        derivative(se.exprel(u, v), v)

@@ -1,4 +1,4 @@
-"""Rules for products entry by entry: powers of one base, exponentials, squares."""
+"""Rules for products entry by entry and in bodies: powers of one base, exponentials, squares."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Any
 
-from sympy import Expr, S, exp
+from sympy import Expr, Mul, Pow, S, exp, log
 
 from ..einsum import Einsum, scale, tensor_sum
 from ..elementwise import Elementwise, apply_body, slot
 from ..nodes import is_tensor
 from ..products import opened
+from ..special_functions import power_slope, powlog
 
 _EXP = exp(slot(0))
 
@@ -89,4 +90,31 @@ def split_square(node: Any, closed: Collection[Any]) -> Any:
         labels = product.subscripts[k]
         if exponent == 2 and any(counts[i] == 1 for i in labels):
             return product.replaced({k}, [(base, labels), (base, labels)]).build()
+    return None
+
+
+def slope_of_power(product: Expr) -> Expr | None:
+    """What derivatives of b**t are made of, such as t b**(t - 1), b**t t/b and b**t log(b), as one
+    function, which is right at b = 0; None for other products."""
+    for base in [f.base for f in product.args if f.is_Pow and not f.exp.is_number]:
+        exponent, logarithms, rest = S.Zero, S.Zero, []
+        for factor in product.args:
+            b, e = factor.as_base_exp()
+            if isinstance(factor, Pow) and b == base:
+                exponent += e
+            elif b == log(base) and e.is_Integer and e.is_positive:
+                logarithms += e
+            elif isinstance(factor, powlog) and factor.args[0] == base:
+                exponent += factor.args[1]
+                logarithms += factor.args[2]
+            else:
+                rest.append(factor)
+        vanishing = Mul(*[f for f in rest if (exponent - f).is_negative and not f.is_number])
+        others = Mul(*[f for f in rest if not vanishing.has(f)])
+        if vanishing is not S.One:
+            return others * power_slope(vanishing, base, exponent, logarithms)
+        if logarithms:
+            return others * powlog(base, exponent, logarithms)
+        if len(rest) < len(product.args) - 1:
+            return others * base**exponent
     return None

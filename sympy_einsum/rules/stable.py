@@ -17,7 +17,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
-from sympy import Add, Expr, Function, Mul, exp, log
+from sympy import Add, Expr, Function, Mul, Pow, exp, log
 
 from ..einsum import Einsum, TensorAdd, View, contract, scale, split_coefficient, tensor_sum
 from ..elementwise import Elementwise, apply_body, slot
@@ -27,6 +27,7 @@ from ..products import opened
 from ..softmax import LogSumExp, Softmax
 from ..tensors import Selection, Unit, Zeros
 from ..traversal import transform
+from .powers import slope_of_power
 from .stable_table import FUNCTIONS, MAX_OPERANDS, arguments, is_ones, matched, named
 
 # Longer sums and products aren't searched for pairs.
@@ -59,6 +60,10 @@ def _of_scalar(expr: Any, numeric: bool) -> Any:
             return found
     if not (isinstance(expr, Function) or expr.is_Add or expr.is_Mul or expr.is_Pow):
         return None
+    if numeric and expr.is_Mul:
+        slope = slope_of_power(expr)
+        if slope is not None:
+            return slope
     found = matched(expr, numeric)
     if found is not None and found.expression() != expr:
         return found.expression()
@@ -252,7 +257,7 @@ def _is_negative(value: Any) -> bool:
 
 def name(node: Any, closed: Collection[Any], numeric: bool = False) -> Any:
     """A function of functions that has a stable form, also inside a body."""
-    if isinstance(node, Elementwise) and node.body.has(*FUNCTIONS):
+    if isinstance(node, Elementwise) and node.body.has(*FUNCTIONS, Pow):
         body = _stable_body(node.body, numeric)
         if body != node.body:
             return apply_body(body, node.operands)
