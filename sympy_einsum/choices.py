@@ -1,9 +1,9 @@
 """Choices among formulas, for derivatives.
 
-May import: functions, nodes, einsum, elementwise. The derivative of ``where(x >= 0, sqrt(x), 0)`` is a choice
-among the derivatives of its branches. By way of the tensor sqrt(x) it would be [x >= 0] times
-1/(2 sqrt(x)), which is 0 times nan on the left of 0. So it is with the larger of two numbers, and
-with choices inside of others.
+May import: functions, nodes, einsum, elementwise. The derivative of ``where(x >= 0, sqrt(x), 0)``
+is a choice among the derivatives of its branches. By way of the tensor sqrt(x) it would be
+[x >= 0] times 1/(2 sqrt(x)), which is 0 times nan on the left of 0. So it is with the larger of two
+numbers, and with choices inside of others.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from weakref import WeakKeyDictionary
 from sympy import Add, Mul, Piecewise, preorder_traversal
 
 from .einsum import Einsum, TensorAdd
-from .elementwise import Elementwise, Slot, fill_value, slot, split_body
+from .elementwise import Elementwise, Slot, fill_value, is_condition, slot, split_body
 from .functions import CHOICES, may_be_infinite
 from .nodes import TensorExpr
 
-# Of longer formulas the inner parts stay tensors: written out, shared parts are repeated.
+# Of longer formulas the inner parts stay tensors: written out, shared parts are repeated. So do
+# choices that conditions are about or that are used twice: SymPy takes long to combine them.
 MAX_SIZE = 200
+MAX_INNER = 4
 
 # None for a node that stays what it is: its entry mustn't keep it alive.
 _opened: WeakKeyDictionary[Elementwise, Elementwise | None] = WeakKeyDictionary()
@@ -41,29 +43,46 @@ def opened(node: Any) -> Any:
 def _open(node: Elementwise) -> Elementwise | None:
     """The node with more in its body, None where it stays."""
     places: dict[Any, int] = {}
-    room = MAX_SIZE
+    room, inner = MAX_SIZE, MAX_INNER
+
+    def place(tensor: Any) -> Any:
+        return slot(places.setdefault(tensor, len(places)))
 
     def written(tensor: Any, times: int) -> Any:
         """What stands for a tensor in the body, at so many places."""
-        nonlocal room
+        nonlocal room, inner
         value = fill_value(tensor)
         if value.is_number:
             return value
         formula = _formula(tensor)
         parts = list(islice(preorder_traversal(formula[0]), room + 1)) if formula else []
-        if formula is None or times * len(parts) > room:
-            return slot(places.setdefault(tensor, len(places)))
+        choices = sum(isinstance(part, CHOICES) for part in parts) if tensor is not node else 0
+        if formula is None or times * len(parts) > room or choices > (inner if times == 1 else 0):
+            return place(tensor)
         room -= times * len(parts)
+        inner -= choices
+        body, operands = formula
         uses = Counter(part.place for part in parts if isinstance(part, Slot))
-        operands = enumerate(formula[1])
-        return formula[0].xreplace({slot(k): written(o, times * uses[k]) for k, o in operands})
+        values = {slot(k): written(o, times * uses[k]) for k, o in enumerate(operands)}
+        tested = {own for part in parts if is_condition(part) for own in part.free_symbols}
+        tests = {own: place(operands[own.place]) for own in tested if values[own].has(*CHOICES)}
+        return _filled(body, values, values | tests)
 
     body = written(node, 1)
-    if body.is_number or body in (slot(0), node.body) or tuple(places) == node.operands:
+    if body.is_number or body in (slot(0), node.body):
         return None
     if not (body.has(Piecewise) or may_be_infinite(body)):
         return None
     return Elementwise._intern(tuple(places), (body,), node.shape)
+
+
+def _filled(body: Any, values: dict[Any, Any], tests: dict[Any, Any]) -> Any:
+    """A body with its slots replaced, those in conditions by something else."""
+    if is_condition(body):
+        return body.xreplace(tests)
+    if not body.args:
+        return values.get(body, body)
+    return body.func(*[_filled(arg, values, tests) for arg in body.args])
 
 
 def _formula(tensor: Any) -> tuple[Any, tuple[Any, ...]] | None:

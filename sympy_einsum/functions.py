@@ -36,7 +36,6 @@ from sympy import (
     Max,
     Min,
     Mul,
-    Ne,
     Piecewise,
     Pow,
     S,
@@ -59,7 +58,16 @@ from sympy import (
 
 from .errors import TensorError, UnsupportedError
 from .piecewise import piecewise_derivative
-from .special_functions import Slopes, WholeFunction, fmax, fmin, powlog, spherical_in, step
+from .special_functions import (
+    Slopes,
+    WholeFunction,
+    fmax,
+    fmin,
+    masked,
+    powlog,
+    spherical_in,
+    step,
+)
 from .traversal import postorder
 
 
@@ -405,7 +413,7 @@ def derivative(expr: Expr, symbol: Symbol) -> Expr:
 
 
 # What takes one of several values, and whose slope by the others is 0, whatever theirs are.
-CHOICES = (Piecewise, Max, Min, relu, fmax, fmin)
+CHOICES = (Piecewise, Max, Min, relu, fmax, fmin, masked)
 # Functions that are finite wherever their arguments are, as their slopes are.
 _TAME = (sin, cos, atan, tanh, erf, sinc, sign, Abs, step, sigmoid, softplus, *CHOICES)
 
@@ -428,9 +436,7 @@ def may_be_infinite(expr: Expr) -> bool:
 
 def _chosen(weight: Expr, slope: Expr) -> Expr:
     """The product of the weight in a choice and the slope of what is chosen, 0 where it isn't."""
-    if weight.is_number or not may_be_infinite(slope):
-        return weight * slope
-    return Piecewise((weight * slope, Ne(weight, 0)), (S.Zero, True))
+    return masked(weight, slope) if may_be_infinite(slope) else weight * slope
 
 
 def _partials(expr: Expr, symbol: Symbol) -> list[Expr]:

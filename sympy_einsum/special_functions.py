@@ -90,6 +90,39 @@ class step(WholeFunction):
         return prettyForm(*inside.parens("[", "]"))
 
 
+class masked(WholeFunction):
+    """The product of a weight and a value, and 0 where the weight is 0, whatever the value: the
+    slope of what a choice such as relu hasn't taken.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import w, x
+    >>> se.masked(0, x), se.masked(2, x), se.masked(w, x).diff(x)
+    (0, 2*x, w)
+    """
+
+    nargs = 2
+    numeric = "np.where({0} == 0, 0, {0} * {1})"
+
+    @classmethod
+    def eval(cls, weight: Expr, value: Expr) -> Any:
+        """Known values, and the product where the weight isn't 0."""
+        if weight.is_zero or value.is_zero:
+            return S.Zero
+        return weight * value if weight.is_zero is False else None
+
+    def slopes(self) -> Slopes:
+        """As for a product."""
+        weight, value = self.args
+        return value, weight
+
+    def _eval_rewrite_as_exp(self, weight: Expr, value: Expr, **kwargs: Any) -> Expr:
+        return weight * value
+
+    def _latex(self, printer: Any, exp: Any = None) -> str:
+        text = printer._print(sympy.Mul(*self.args, evaluate=False))
+        return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
+
+
 def _power_code(b: str, t: str, k: Any) -> str:
     """Code of b**t log(b)**k: the logarithm is taken where it is finite, or the power isn't."""
     if k == 0:
@@ -152,7 +185,7 @@ class power_slope(WholeFunction):
     @property
     def numeric(self) -> str:  # type: ignore[override]
         """Where f is 0 it is that times 1."""
-        return f"({{0}} * {_power_code('np.where({0} == 0, 1, {1})', '({2})', self.args[3])})"
+        return f"({{0}} * {_power_code('np.where({0} == 0, 1, {1})', '{2}', self.args[3])})"
 
     def _eval_rewrite_as_exp(self, f: Expr, b: Expr, t: Expr, k: Expr, **kwargs: Any) -> Expr:
         return f * b**t * log(b) ** k
@@ -546,6 +579,19 @@ class fmin(_WithoutNan):
 
 
 FUNCTIONS = (
-    *(step, powlog, xlogy, xlog1py, entr, rel_entr, exprel, spherical_in, ndtr, erfcx, log_ndtr),
+    *(
+        step,
+        masked,
+        powlog,
+        xlogy,
+        xlog1py,
+        entr,
+        rel_entr,
+        exprel,
+        spherical_in,
+        ndtr,
+        erfcx,
+        log_ndtr,
+    ),
     *(gammaln, betaln, real_cbrt, fmax, fmin),
 )

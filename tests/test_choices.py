@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy
 from sympy import log, symbols
 
 import sympy_einsum as se
@@ -99,3 +100,63 @@ def test_terms_that_are_comparisons_have_hessians():
     columns = [(slope(data[0] + h, data[1]) - slope(data[0] - h, data[1])) / 2e-5 for h in steps]
     hessian = se.lambdify([x, y], se.hessian(f, x))(*data)
     np.testing.assert_allclose(hessian, columns, rtol=1e-6, atol=1e-9)
+
+
+# Finite at 0, 1/2 and 2, where what isn't chosen has a slope that is infinite or none.
+POISONED = {
+    "where in where": (
+        lambda v: np.where(v > 0, np.where(v > 1, np.sqrt(v), np.log(v)), 0.0),
+        lambda v: 0 if v == 0 else 1 / v if v < 1 else 0.5 / v**0.5,
+    ),
+    "three deep": (
+        lambda v: np.where(v < 1, 3 * np.where(v > 0, np.where(v > 0.1, 1 / v, 5.0), v), 0.0),
+        lambda v: {0: 3, 0.5: -12, 2: 0}[v],
+    ),
+    "the larger": (lambda v: np.maximum(np.log(v), 0.25), lambda v: (v > 1) / max(v, 1)),
+    "the smaller": (lambda v: np.minimum(1 / v, 5.0), lambda v: -(v**-2.0) if v else 0),
+    "the larger of two numbers": (lambda v: np.fmax(np.log(v), 0.25), lambda v: (v > 1) / 2),
+    "clipped": (
+        lambda v: np.clip(np.log(v) + np.sqrt(v), -1, 1),
+        lambda v: 0 if v != 0.5 else 1 / v + 0.5 / v**0.5,
+    ),
+    "inside of another": (
+        lambda v: np.sqrt(np.maximum(np.log(v), 0.25)),
+        lambda v: 0 if v < 1 else 0.5 / v / np.log(v) ** 0.5,
+    ),
+    "rectified": (lambda v: se.relu(np.log(v) - 1), lambda v: 0),
+    "the larger in where": (
+        lambda v: np.where(v < 1, np.maximum(np.log(v), -5.0), np.sqrt(v - 1)),
+        lambda v: {0: 0, 0.5: 2, 2: 0.5}[v],
+    ),
+    "overflow": (lambda v: np.minimum(np.exp(1000 * v), 3.0), lambda v: 1000 if v == 0 else 0),
+}
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+@pytest.mark.parametrize("backend", ["numpy", "jax", "torch"])
+@pytest.mark.parametrize("name", POISONED)
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_not_chosen_poisons_no_slope(name, backend, mode):
+    function, slope = POISONED[name]
+    if backend != "numpy" and mode == "forward":
+        pytest.skip("the same expressions")
+    points = np.array([0.0, 0.5, 2.0])
+    given = pytest.importorskip("torch").tensor(points) if backend == "torch" else points
+    by_x = se.diff(function(x), x, mode=mode)
+    found = np.asarray(se.lambdify([x], by_x, backend=backend)(given))
+    np.testing.assert_allclose(found, np.diag([slope(p) for p in points]), rtol=1e-5)
+    if name != "overflow":
+        curvature = se.lambdify([x], se.gradient(se.gradient(function(x).sum(), x).sum(), x))
+        assert np.isfinite(curvature(points)).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scalars_that_are_not_chosen():
+    f = x @ x
+    unit = np.where(f > 0, x / sympy.sqrt(f), 0.0)
+    for e in (sympy.Max(log(f), 0), se.relu(log(f)), sympy.Min(1 / f, 3), unit.sum()):
+        found = se.lambdify([x], [se.gradient(e, x), se.hessian(e, x)])(np.zeros(3))
+        assert not found[0].any()
+        assert not found[1].any()
+    value = se.lambdify([x], se.jacobian(unit, x))(np.array([3.0, 4.0]))
+    np.testing.assert_allclose(value, np.array([[16, -12], [-12, 9]]) / 125)
