@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 import sympy
 from scipy import special
-from sympy import Abs, And, Eq, Ge, Gt, Le, Lt, Ne, Or, Piecewise, S, exp, log, oo, sin, symbols
+from sympy import (
+    Abs,
+    And,
+    Eq,
+    Ge,
+    Gt,
+    Le,
+    Lt,
+    Ne,
+    Or,
+    Piecewise,
+    Rational,
+    S,
+    exp,
+    log,
+    oo,
+    sin,
+    symbols,
+)
 from sympy.core.function import ArgumentIndexError
 
 import sympy_einsum as se
@@ -180,3 +200,35 @@ def test_slopes_by_arguments_that_have_none():
     assert se.exprel(u, 2).fdiff(1) == se.exprel(u, 3)
     with pytest.raises(se.UnsupportedError, match="exprel"):
         derivative(se.exprel(u, v), v)
+
+
+# What a removable singularity leaves, and what it is divided by; too long for SymPy's limits.
+LONG = [
+    (exp(u) * sin(u) - u - u**2, 3, [Rational(1, 3), 0]),
+    ((exp(u) - 1 - u) * exp(-u), 2, [S.Half, -Rational(1, 3), Rational(1, 4)]),
+    (sympy.atan(u) - sympy.asin(u), 3, [-S.Half, 0, Rational(1, 4)]),
+    (sympy.tanh(u) * exp(u**2) * sympy.cosh(u) - sin(u), 3, [Rational(4, 3), 0]),
+    (sympy.sqrt(1 + u * v) - 1, 1, [v / 2, -(v**2) / 8, v**3 / 8]),
+    (log(1 + u**2) * exp(-v * u), 2, [1, -v, v**2 - 1]),
+]
+
+
+@pytest.mark.parametrize("number", range(len(LONG)))
+def test_limits_of_long_formulas(number):
+    """Orders of a pole are removed by power series, in bounded time."""
+    above, power, wanted = LONG[number]
+    function = Piecewise((wanted[0], Eq(u, 0)), (above / u**power, True))
+    began = time.perf_counter()
+    for slope in wanted[1:]:
+        function = derivative(function, u)
+        assert sympy.expand(function.subs(u, 0) - slope) == 0
+    assert time.perf_counter() - began < 10
+
+
+def test_what_has_no_limit_is_nan_soon():
+    root = sympy.sqrt(Abs(u))
+    for above in (root * exp(sin(root)) * log(1 + root) * sympy.cosh(u), log(u) * sin(1 / u)):
+        began = time.perf_counter()
+        slope = derivative(Piecewise((0, Eq(u, 0)), (above / u, True)), u)
+        assert slope.subs(u, 0) is S.NaN
+        assert time.perf_counter() - began < 10
