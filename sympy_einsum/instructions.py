@@ -19,6 +19,7 @@ reshape            shape                       the entries in C order under anot
 broadcast          shape                       repeated along axes, a view
 copy                                           a copy
 sum                axes or None for all        the sum over axes
+prod                                           the product of all entries
 multiply                                       the broadcast product
 add                signs                       the broadcast sum
 add_transposed                                 X + X'
@@ -201,7 +202,7 @@ def _stacked(shapes: Sequence[Shape]) -> Shape:
     return (*broadcast_shape([a[:-2], b[:-2]]), a[-2], b[-1])
 
 
-_SCALAR = {"scalar", "vdot", "det", "logdet"}
+_SCALAR = {"scalar", "vdot", "prod", "det", "logdet"}
 _SHAPES: dict[str, Callable[..., Sequence[Any]]] = {
     "elementwise": _entrywise,
     "argument": lambda shapes, symbol: getattr(symbol, "shape", ()),

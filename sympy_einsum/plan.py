@@ -276,6 +276,13 @@ class _Builder(Program):
             (order,) = node.data or (1,)
             value = self.emit("cofactors", self.value(node.operands[0]), params=(order,))
             return self.emit("transpose", value, params=((1, 0),)) if order == 1 else value
+        if isinstance(node, Det) and isinstance(node.operands[0], View):
+            (matrix,) = node.operands
+            if matrix.output == (0, 0) and not matrix.scalars and matrix.core is not None:
+                core = self.value(matrix.core)
+                if matrix.core.order == 2:
+                    core = self.emit("diagonal", core, params=("ii->i",))
+                return self.emit("prod", core)
         if isinstance(node, (Inv, Det, LogDet)):
             definite = is_definite(node.operands[0])
             name = type(node).__name__.lower()

@@ -46,6 +46,13 @@ CASES = {
     "multiple": (2 * D @ A, 2 * d @ a),
     "gradient": (se.gradient(x @ D.inv() @ x, x), 2 * inverse @ v),
     "outer": (se.einsum("ij,kl->ijkl", D, E), np.einsum("ij,kl->ijkl", d, e)),
+    "determinant": (se.det(D), np.linalg.det(d)),
+    "determinant of a sum": (se.det(D + E @ D), np.linalg.det(d + e @ d)),
+    "determinant of a multiple": (se.det(2 * D), np.linalg.det(2 * d)),
+    "its logarithm": (se.logdet(D @ E), np.linalg.slogdet(d @ e)[1]),
+    "its derivative": (se.diff(se.det(D), D), np.linalg.det(d) * inverse),
+    "adjugate": (se.adj(D) @ x, np.linalg.det(d) * inverse @ v),
+    "sum of matrices": (D + E, d + e),
     "diagonal": (D.diagonal(), d.diagonal()),
     "sum of all": (D.sum(), d.sum()),
     "sum of rows": (D.sum(axis=1), d.sum(axis=1)),
@@ -72,3 +79,22 @@ def test_diagonal_matrices_commute():
     assert se.equal(D @ A, A @ D) is False
     vector = se.TensorSymbol("D'", n)
     assert se.equal(D @ x, se.diag(vector) @ x) is False
+
+
+@pytest.mark.parametrize(
+    "entries", [[1.5, -2, 3, 0.5], [0, 2, 3, 4.0], [0, 0, 1, 2.0], [3.0], [0.0]]
+)
+@pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "dask"])
+def test_singular_diagonals(entries, backend):
+    entries = np.array(entries)
+    others = [np.prod(np.delete(entries, k)) for k in range(len(entries))]
+    function = se.lambdify([D], [se.det(D), se.adj(D), se.diff(se.det(D), D)], backend=backend)
+    arrays = {
+        "numpy": np.asarray,
+        "jax": lambda a: pytest.importorskip("jax.numpy").asarray(a),
+        "torch": lambda a: pytest.importorskip("torch").tensor(a),
+        "dask": lambda a: pytest.importorskip("dask.array").from_array(a),
+    }
+    results = function(arrays[backend](np.diag(entries)))
+    for result, expected in zip(results, [entries.prod(), *[np.diag(others)] * 2], strict=True):
+        np.testing.assert_allclose(np.asarray(result), expected, rtol=1e-6)

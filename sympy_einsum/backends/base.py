@@ -192,6 +192,10 @@ class Backend:
         """The sum over axes, over all for None."""
         return f"{operands[0]}.sum({''.join(axis_arguments(axes))})"
 
+    def prod(self, operands: Texts) -> str:
+        """The product of all entries."""
+        return f"{operands[0]}.prod()"
+
     def multiply(self, operands: Texts) -> str:
         """The broadcast product."""
         return " * ".join(operands)
