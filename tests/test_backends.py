@@ -587,9 +587,9 @@ def test_cupy_code_imports_and_defines_what_it_uses(name):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             known |= {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, ast.FunctionDef):
-            known |= {node.name, *(argument.arg for argument in node.args.args)}
-        elif isinstance(node, ast.Lambda):
-            known |= {argument.arg for argument in node.args.args}
+            known.add(node.name)
+        elif isinstance(node, ast.arg):
+            known.add(node.arg)
         elif isinstance(node, ast.ExceptHandler):
             known.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
