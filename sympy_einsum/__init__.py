@@ -2,27 +2,45 @@
 
 from sympy.functions.elementary.piecewise import ExprCondPair
 
-from . import methods as _methods  # noqa: F401 - importing it attaches the methods
 from . import numpy
-from . import stock as _stock  # noqa: F401 - and so here, for sympy.lambdify
-from .convert import (
-    from_array,
-    from_indexed,
-    from_matrix,
-    to_array,
-    to_indexed,
-    to_matrix,
+from .calculus import diff, gradient, hessian, hvp, jacobian, jvp, vjp
+from .compiler import codegen, lambdify
+from .convert import from_array, from_indexed, from_matrix, to_array, to_indexed, to_matrix
+from .core import ParseError, ShapeError, TensorError, UnsupportedError
+from .expressions import (
+    Adj,
+    Cofactors,
+    Constant,
+    Delta,
+    Det,
+    Einsum,
+    Elementwise,
+    Inv,
+    LogDet,
+    LogSumExp,
+    Ones,
+    Reshape,
+    Selection,
+    Slot,
+    Softmax,
+    TensorAdd,
+    TensorExpr,
+    TensorSymbol,
+    Unit,
+    View,
+    Zeros,
+    adj,
+    cofactors,
+    det,
+    elementwise,
+    inv,
+    logdet,
+    tensors,
+    unflatten,
 )
-from .differentiation import diff, gradient, hessian, hvp, jacobian, jvp, vjp
-from .drawing import draw, to_dot
-from .einsum import Delta, Einsum, Ones, TensorAdd, View
-from .elementwise import Elementwise, Slot, elementwise
-from .errors import ParseError, ShapeError, TensorError, UnsupportedError
-from .expansion import expand, factor
-from .lambdify import codegen, lambdify
-from .linalg import Adj, Cofactors, Det, Inv, LogDet, adj, cofactors, det, inv, logdet
-from .nodes import TensorExpr, unflatten
+from .languages import parse
 from .operations import (
+    FUNCTIONS as _FUNCTIONS,
     broadcast_to,
     concatenate,
     diag,
@@ -47,6 +65,7 @@ from .operations import (
     squeeze,
     stack,
     std,
+    sum_ as sum,  # noqa: F401 - see __all__
     swapaxes,
     tensordot,
     trace,
@@ -54,14 +73,12 @@ from .operations import (
     var,
     where,
 )
-from .operations import sum_ as sum  # noqa: F401 - see __all__
-from .parsing import parse
-from .printing import latex, pretty
-from .reshape import Reshape
-from .scalar_functions import FUNCTIONS as _FUNCTIONS
-from .simplify import simplify
-from .softmax import LogSumExp, Softmax
-from .tensors import Constant, Selection, TensorSymbol, Unit, Zeros, tensors
+from .printing import draw, latex, pretty, to_dot
+from .rules import expand, factor, simplify
+from .sympy_hooks import (
+    methods as _methods,  # noqa: F401 - importing it attaches the methods
+    numpy_code as _stock,  # noqa: F401 - and so here, for sympy.lambdify
+)
 from .verification import check_derivative, equal
 
 globals().update(_FUNCTIONS)

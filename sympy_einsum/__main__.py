@@ -1,7 +1,7 @@
 """The command line: an expression in the language of MatrixCalculus.org in, its derivative out.
 
-May import: everything; nothing imports it. Exit status: 0, or 1 if the numerical check failed, or
-2 if the input can't be used, with one message on stderr.
+Exit status: 0, or 1 if the numerical check failed, or 2 if the input can't be used, with one
+message on stderr.
 """
 
 from __future__ import annotations
@@ -15,14 +15,11 @@ from typing import Any, NamedTuple
 import sympy
 from sympy import Expr, Symbol
 
-from .differentiation import diff
-from .errors import TensorError
-from .lambdify import lambdify
-from .matrixcalculus.declarations import read_declarations
-from .nodes import TensorExpr
-from .operations import shape_of
-from .parsing import parse_with_variables
-from .traversal import children, postorder
+from .calculus import diff
+from .compiler import lambdify
+from .core import TensorError, children, postorder
+from .expressions import TensorExpr, shape_of
+from .languages import parse_with_variables, read_declarations
 from .verification import check_derivative
 
 MAX_ORDER = 10

@@ -1,8 +1,7 @@
 """NumPy's namespace on symbols: its names, signatures and semantics for tensors and SymPy scalars.
 
-May import: operations, linalg, conditions, elementwise, functions, special_functions. Plain
-``numpy`` functions and ufuncs called on tensors, and the ufuncs of ``scipy.special``, arrive here
-through NumPy's protocols.
+Plain ``numpy`` functions and ufuncs called on tensors, and the ufuncs of ``scipy.special``, arrive
+here through NumPy's protocols.
 
 Examples
 ========
@@ -28,17 +27,34 @@ import sympy
 from sympy import S
 
 from . import operations as ops
-from . import special_functions
-from .conditions import choose, compare, logical
-from .elementwise import as_operand, elementwise
-from .errors import TensorError, UnsupportedError
-from .functions import exact_power, logaddexp, sigmoid, softplus
-from .lengths import as_length, as_list, as_scalar, as_shape, same_length
-from .linalg import det as _det
-from .linalg import inv as _inv
-from .linalg import logdet as _logdet
-from .nodes import TensorExpr, outermost
-from .tensors import Zeros
+from .core import (
+    TensorError,
+    UnsupportedError,
+    as_length,
+    as_list,
+    as_scalar,
+    as_shape,
+    exact_power,
+    logaddexp,
+    same_length,
+    sigmoid,
+    softplus,
+    special_functions,
+)
+from .expressions import (
+    Delta,
+    TensorExpr,
+    Zeros,
+    as_operand,
+    det as _det,
+    elementwise,
+    inv as _inv,
+    logdet as _logdet,
+    order_of,
+    outermost,
+    shape_of,
+)
+from .operations import choose, compare, logical
 
 newaxis = None
 pi, e, inf = sympy.pi, sympy.E, sympy.oo
@@ -400,12 +416,12 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
 
 def shape(a: Any) -> Any:
     """``numpy.shape``: the tuple of axis lengths."""
-    return ops.shape_of(as_operand(a))
+    return shape_of(as_operand(a))
 
 
 def ndim(a: Any) -> int:
     """``numpy.ndim``."""
-    return ops.order_of(as_operand(a))
+    return order_of(as_operand(a))
 
 
 def size(a: Any, axis: int | None = None) -> Any:
@@ -420,7 +436,7 @@ def size(a: Any, axis: int | None = None) -> Any:
 def full(shape: Any, fill_value: Any) -> Any:
     """``numpy.full`` with a scalar."""
     value = as_operand(fill_value)
-    if ops.order_of(value):
+    if order_of(value):
         return ops.broadcast_to(value, shape)
     lengths = as_shape(shape if isinstance(shape, (tuple, list)) else (shape,))
     return ops.filled(value, lengths) if lengths else value
@@ -441,12 +457,12 @@ def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = None) -> Any:
     square = M is None or same_length(as_length(M), as_length(N))
     if not square or not as_scalar(k, "k").is_zero:
         raise UnsupportedError("eye supports square matrices with k=0 only")
-    return ops.Delta(N)
+    return Delta(N)
 
 
 def identity(n: Any, dtype: Any = None) -> Any:
     """``numpy.identity``."""
-    return ops.Delta(n)
+    return Delta(n)
 
 
 def ones_like(a: Any, dtype: Any = None) -> Any:

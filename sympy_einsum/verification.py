@@ -1,7 +1,4 @@
-"""Checks by numbers: derivatives against finite differences, and whether two expressions are equal.
-
-May import: differentiation, simplify, lambdify, operations.
-"""
+"""Checks by numbers: derivatives against finite differences, and equality of expressions."""
 
 from __future__ import annotations
 
@@ -13,18 +10,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from sympy import Integer, S, Symbol
 
-from .differentiation import diff
-from .elementwise import as_operand
-from .errors import TensorError, UnsupportedError
-from .lambdify import lambdify
-from .lengths import same_length
-from .linalg import MatrixFunction
-from .nodes import TensorExpr, data_expressions
-from .operations import add, diag, multiply, order_of, shape_of
-from .properties import is_diagonal
-from .simplify import normal_form
-from .tensors import Selection, TensorSymbol, Unit, Zeros
-from .traversal import postorder
+from .calculus import diff
+from .compiler import lambdify
+from .core import TensorError, UnsupportedError, postorder, same_length
+from .expressions import (
+    MatrixFunction,
+    Selection,
+    TensorExpr,
+    TensorSymbol,
+    Unit,
+    Zeros,
+    as_operand,
+    data_expressions,
+    order_of,
+    shape_of,
+)
+from .operations import add, diag, multiply
+from .rules import is_diagonal, normal_form
 
 TOLERANCE = 1e-5
 # Sets of random data that are tried for each that is used.

@@ -10,7 +10,7 @@ import sympy
 from sympy import symbols
 
 import sympy_einsum as se
-from sympy_einsum.differentiation import _sweep
+from sympy_einsum.calculus.simplified_sweep import sweep
 
 n, m, k, p = symbols("n m k p", integer=True, positive=True)
 LENGTHS = {n: 3, m: 4, k: 2, p: 5}
@@ -117,7 +117,7 @@ def calls(function):
         nonlocal count
         count += event in ("call", "c_call")
 
-    _sweep.cache_clear()
+    sweep.cache_clear()
     gc.collect()
     gc.disable()
     sys.setprofile(watch)

@@ -1,20 +1,13 @@
 """A corpus of 76 matrix and tensor derivatives from the literature, against their closed forms."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
-import scipy.special
 import sympy
-from oracles import LENGTH_NAMED, assert_close, assert_plain, data_for, jax64
+from corpus import CORPUS, run, symbols_of, wrt_names
+from oracles import assert_close, assert_plain, data_for, jax64
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
-
-CORPUS = json.loads((Path(__file__).parent / "data" / "problems.json").read_text(encoding="utf-8"))[
-    "problems"
-]
 
 # Name and reason of every problem that isn't solved yet.
 KNOWN_FAILURES: dict[str, str] = {}
@@ -29,22 +22,6 @@ CASES = [
     )
     for problem in CORPUS
 ]
-
-
-def symbols_of(problem):
-    return {
-        name: se.TensorSymbol(name, tuple(LENGTH_NAMED[axis] for axis in axes))
-        for name, axes in problem["variables"].items()
-    }
-
-
-def wrt_names(problem):
-    wrt = problem["wrt"]
-    return wrt if isinstance(wrt, list) else [wrt] * problem["order"]
-
-
-def run(code, namespace, variables, special=scipy.special):
-    return eval(code, {"np": namespace, "ss": special, **variables})
 
 
 def arrays_of(problem, variables):

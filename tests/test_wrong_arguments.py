@@ -15,7 +15,7 @@ from sympy import symbols
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
-from sympy_einsum.scalar_functions import FUNCTIONS
+from sympy_einsum.operations.scalar_functions import FUNCTIONS
 
 m, n, k = symbols("m n k", integer=True, positive=True)
 i, j = symbols("i j", integer=True)

@@ -1,11 +1,6 @@
-"""Conversions to and from SymPy's own objects: matrix expressions, array expressions, indexed sums.
+"""To and from SymPy's matrices, array expressions, indexed sums and explicit arrays."""
 
-Each room holds one kind of object in both directions. Importing this package loads SymPy's modules
-for them.
-"""
-
-from .arrays import from_array, to_array
-from .indexed import from_indexed, to_indexed
-from .matrices import from_matrix, to_matrix
-
-__all__ = ["from_array", "from_indexed", "from_matrix", "to_array", "to_indexed", "to_matrix"]
+from .arrays import from_array as from_array, to_array as to_array
+from .explicit import as_explicit as as_explicit
+from .indexed import from_indexed as from_indexed, to_indexed as to_indexed
+from .matrices import from_matrix as from_matrix, to_matrix as to_matrix

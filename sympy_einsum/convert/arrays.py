@@ -1,8 +1,7 @@
 """To and from SymPy's array expressions (``sympy.tensor.array.expressions``).
 
-May import: all node types, operations, trees, matrices. Their product is an einsum in three steps:
-the tensor product of everything, then sums over groups of axes, then diagonals of groups of axes,
-which come last in the result.
+Their product is an einsum in three steps: the tensor product of everything, then sums over groups
+of axes, then diagonals of groups of axes, which come last in the result.
 """
 
 from __future__ import annotations
@@ -35,21 +34,34 @@ from sympy.tensor.array.expressions import (
     ArrayTensorProduct,
     OneArray,
     PermuteDims,
+    Reshape as ArrayReshape,
     ZeroArray,
 )
-from sympy.tensor.array.expressions import Reshape as ArrayReshape
 
-from ..einsum import Einsum, Ones, TensorAdd, contract
-from ..elementwise import Elementwise, as_operand, elementwise
-from ..errors import UnsupportedError
-from ..indexing import getitem
-from ..linalg import Adj, Det, Inv, LogDet
-from ..nodes import TensorExpr
-from ..operations import add, order_of, shape_of
-from ..operations import reshape as reshaped
-from ..reshape import Reshape
-from ..tensors import Constant, Selection, TensorSymbol, Unit, Zeros
-from ..traversal import postorder
+from ..core import UnsupportedError, postorder
+from ..expressions import (
+    Adj,
+    Constant,
+    Det,
+    Einsum,
+    Elementwise,
+    Inv,
+    LogDet,
+    Ones,
+    Reshape,
+    Selection,
+    TensorAdd,
+    TensorExpr,
+    TensorSymbol,
+    Unit,
+    Zeros,
+    as_operand,
+    contract,
+    elementwise,
+    order_of,
+    shape_of,
+)
+from ..operations import add, getitem, reshape as reshaped
 from .matrices import matrix_tensor, selection_image, to_matrix, unit_image
 from .trees import (
     Symbols,

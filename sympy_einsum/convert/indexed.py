@@ -1,7 +1,4 @@
-"""To and from sums over entries: ``Sum(A[i, j]*x[j], (j, 0, n - 1))`` with IndexedBase.
-
-May import: all node types, operations, trees, matrices.
-"""
+"""To and from sums over entries: ``Sum(A[i, j]*x[j], (j, 0, n - 1))`` with IndexedBase."""
 
 from __future__ import annotations
 
@@ -24,14 +21,38 @@ from sympy import (
 from sympy.matrices.expressions.matexpr import MatrixElement
 from sympy.tensor.indexed import Idx, Indexed
 
-from ..einsum import Delta, Einsum, TensorAdd, contract, scalar_product, tensor_sum
-from ..elementwise import Elementwise, apply_body, as_operand, slot
-from ..errors import ShapeError, TensorError, UnsupportedError
-from ..lengths import as_length, as_list, as_scalar, same_length
-from ..nodes import TensorExpr
-from ..operations import matmul, order_of, shape_of, transpose
-from ..tensors import Constant, Selection, TensorSymbol, Unit, Zeros
-from ..traversal import children, postorder
+from ..core import (
+    ShapeError,
+    TensorError,
+    UnsupportedError,
+    as_length,
+    as_list,
+    as_scalar,
+    children,
+    postorder,
+    same_length,
+)
+from ..expressions import (
+    Constant,
+    Delta,
+    Einsum,
+    Elementwise,
+    Selection,
+    TensorAdd,
+    TensorExpr,
+    TensorSymbol,
+    Unit,
+    Zeros,
+    apply_body,
+    as_operand,
+    contract,
+    order_of,
+    scalar_product,
+    shape_of,
+    slot,
+    tensor_sum,
+)
+from ..operations import matmul, transpose
 from .matrices import matrix_tensor
 from .trees import Symbols, as_stock, described, readied, sympys_refusals
 

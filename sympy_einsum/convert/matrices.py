@@ -1,9 +1,8 @@
 """To and from SymPy's matrix expressions.
 
-May import: all node types, operations, trees. On the way there a product is a graph, its labels
-the vertices and its factors the edges; it is reduced step by step: Σ_j A_ij B_jk to A B, A_ii to
-tr A, x_i y_i to x ∘ y, Σ_j A_ij d_j B_jk to A diag(d) B [LMG18]. What can't be reduced to one
-matrix has no matrix expression.
+On the way there a product is a graph, its labels the vertices and its factors the edges; it is
+reduced step by step: Σ_j A_ij B_jk to A B, A_ii to tr A, x_i y_i to x ∘ y, Σ_j A_ij d_j B_jk to A
+diag(d) B [LMG18]. What can't be reduced to one matrix has no matrix expression.
 
 References
 ==========
@@ -57,31 +56,45 @@ from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
 from sympy.matrices.expressions.permutation import PermutationMatrix
 from sympy.matrices.expressions.slice import MatrixSlice
 
-from ..einsum import Delta, Einsum, Ones, TensorAdd
-from ..elementwise import Elementwise, as_operand, elementwise
-from ..errors import UnsupportedError
-from ..indexing import getitem
-from ..lengths import same_length
-from ..linalg import Adj, Det, Inv, LogDet, det, inv
-from ..nodes import TensorExpr
+from ..core import UnsupportedError, postorder, same_length
+from ..expressions import (
+    Adj,
+    Constant,
+    Delta,
+    Det,
+    Einsum,
+    Elementwise,
+    Inv,
+    LogDet,
+    Ones,
+    Selection,
+    TensorAdd,
+    TensorExpr,
+    TensorSymbol,
+    Unit,
+    Zeros,
+    as_operand,
+    det,
+    elementwise,
+    inv,
+    order_of,
+)
 from ..operations import (
     add,
     concatenate,
     diag,
     diagonal,
     expand_dims,
+    getitem,
     kron,
     matmul,
     matrix_power,
     multiply,
-    order_of,
     power,
     squeeze,
     trace,
     transpose,
 )
-from ..tensors import Constant, Selection, TensorSymbol, Unit, Zeros
-from ..traversal import postorder
 from .trees import (
     Symbols,
     as_stock,

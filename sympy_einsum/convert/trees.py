@@ -1,7 +1,5 @@
 """What all conversions to SymPy objects need: a graph that is small as a tree, without nodes that
 SymPy has no word for, and names that stay apart.
-
-May import: all node types, operations.
 """
 
 from __future__ import annotations
@@ -24,17 +22,27 @@ from sympy import (
     log,
 )
 
-from ..einsum import Einsum, written_out
-from ..elementwise import Elementwise, Slot, as_operand, elementwise, slot, substitute_stock
-from ..errors import TensorError, UnsupportedError
-from ..lengths import sympified
-from ..linalg import Cofactors
-from ..nodes import TensorExpr, rebuild
-from ..operations import multiply, order_of, power, stretch, sum_
-from ..rules.matrices import cofactors_as_inverse
-from ..softmax import LogSumExp, Softmax
-from ..tensors import TensorSymbol
-from ..traversal import children, postorder, transform
+from ..core import TensorError, UnsupportedError, children, postorder, sympified, transform
+from ..expressions import (
+    Cofactors,
+    Einsum,
+    Elementwise,
+    LogSumExp,
+    Slot,
+    Softmax,
+    TensorExpr,
+    TensorSymbol,
+    as_operand,
+    elementwise,
+    order_of,
+    rebuild,
+    slot,
+    stretch,
+    substitute_stock,
+    written_out,
+)
+from ..operations import multiply, power, sum_
+from ..rules import cofactors_as_inverse
 
 # SymPy's objects are trees, and most of its functions recurse: beyond these they never end.
 MAX_SIZE = 10_000

@@ -1,7 +1,7 @@
 """The algebra of matrix forms: a formula as a person would write it.
 
-May import: forms. Products flatten, a transpose moves into a product, a scalar product gets the
-orientation with the fewest transposes, a trace the best rotation, equal factors become powers.
+Products flatten, a transpose moves into a product, a scalar product gets the orientation with the
+fewest transposes, a trace the best rotation, equal factors become powers.
 """
 
 from __future__ import annotations

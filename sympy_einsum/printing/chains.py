@@ -1,8 +1,7 @@
 """Products as one would type them: ``A @ x``, ``x*y``, ``A.T``, ``A.sum(axis=0)``.
 
-May import: node types, forms, algebra, matrices. A product of one or two operands is written by
-the operator that makes it; one of more is brought into matrix algebra and written as that, which
-has the same value.
+A product of one or two operands is written by the operator that makes it; one of more is brought
+into matrix algebra and written as that, which has the same value.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..einsum import contract
+from ..expressions import contract
 from . import algebra
 from .forms import ROW, Form
 from .matrices import Network

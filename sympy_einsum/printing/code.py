@@ -1,10 +1,9 @@
 """``str`` and ``srepr``: texts that evaluate back.
 
-May import: all node types, scalar_functions, chains, naming, norms, slices. Texts are built
-bottom-up over the graph, each node once. ``str`` writes what one would type, and ``einsum(...)``
-where there are no operators for it; what it writes has the value of the expression, ``srepr`` gives
-the very same object. In a long expression ``str`` assigns what is used again to names; ``srepr``
-then lists the graph.
+Texts are built bottom-up over the graph, each node once. ``str`` writes what one would type, and
+``einsum(...)`` where there are no operators for it; what it writes has the value of the expression,
+``srepr`` gives the very same object. In a long expression ``str`` assigns what is used again to
+names; ``srepr`` then lists the graph.
 """
 
 from __future__ import annotations
@@ -19,16 +18,30 @@ from sympy.core.function import AppliedUndef
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
-from ..einsum import Delta, Einsum, Ones, TensorAdd, View
-from ..elementwise import Elementwise, Slot, indicated, slot
-from ..indices import index_letter
-from ..linalg import MatrixFunction
-from ..nodes import TensorExpr, flatten
-from ..reshape import Reshape
-from ..scalar_functions import FUNCTIONS
-from ..softmax import AxesFunction, Softmax
-from ..tensors import Constant, Selection, TensorSymbol, Unit, Zeros
-from ..traversal import children, postorder
+from ..core import children, index_letter, postorder
+from ..expressions import (
+    AxesFunction,
+    Constant,
+    Delta,
+    Einsum,
+    Elementwise,
+    MatrixFunction,
+    Ones,
+    Reshape,
+    Selection,
+    Slot,
+    Softmax,
+    TensorAdd,
+    TensorExpr,
+    TensorSymbol,
+    Unit,
+    View,
+    Zeros,
+    flatten,
+    indicated,
+    slot,
+)
+from ..operations import FUNCTIONS
 from .chains import (
     ATOM,
     CHAIN,

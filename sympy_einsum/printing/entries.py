@@ -1,7 +1,4 @@
-"""Forms of single entries: a whole form gets indices, and indices get letters.
-
-May import: node types, forms, algebra, functions.
-"""
+"""Forms of single entries: a whole form gets indices, and indices get letters."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from typing import Any
 
 from sympy import S
 
-from ..indices import LETTERS, index_letter
+from ..core import LETTERS, index_letter
 from . import algebra, forms
 from .forms import Form, Position
 from .functions import body_level, slots

@@ -1,7 +1,7 @@
 """Forms: what a formula looks like, before any output is chosen.
 
-May import: nothing of the package. A form is a small immutable tree. Its ``axes`` say what it
-stands for: 0 a scalar, 1 a column vector, ROW a row vector, 2 a matrix, more a tensor.
+A form is a small immutable tree. Its ``axes`` say what it stands for: 0 a scalar, 1 a column
+vector, ROW a row vector, 2 a matrix, more a tensor.
 
 Kinds of forms, and their data:
 

@@ -1,7 +1,4 @@
-"""Forms of the nodes that aren't products: leaves, matrix functions, elementwise functions.
-
-May import: node types, forms, algebra, slices.
-"""
+"""Forms of the nodes that aren't products: leaves, matrix functions, elementwise functions."""
 
 from __future__ import annotations
 
@@ -11,12 +8,24 @@ from typing import Any
 
 from sympy import Expr, Function, ImmutableDenseMatrix, Max, Min, exp
 
-from ..elementwise import Slot, indicated, slot
-from ..linalg import Adj, Cofactors, Det, Inv, LogDet
-from ..nodes import TensorExpr
-from ..reshape import Reshape
-from ..softmax import AxesFunction
-from ..tensors import Constant, Selection, TensorSymbol, Unit, Zeros
+from ..expressions import (
+    Adj,
+    AxesFunction,
+    Cofactors,
+    Constant,
+    Det,
+    Inv,
+    LogDet,
+    Reshape,
+    Selection,
+    Slot,
+    TensorExpr,
+    TensorSymbol,
+    Unit,
+    Zeros,
+    indicated,
+    slot,
+)
 from . import algebra, forms
 from .forms import ATOM, POWER, Form
 from .slices import entry as cut_entry

@@ -1,9 +1,8 @@
 """From index strings to matrix algebra: a product of vectors and matrices as a textbook writes it.
 
-May import: forms, algebra. The labels are the nodes of a graph, the factors its edges; the graph is
-reduced step by step: A_ii to tr A, A_ij B_jk to A B, x_i y_i (i kept) to x ⊙ y, A_ij d_j B_jk to
-A diag(d) B. What can't be reduced to one matrix has no matrix form, as the Khatri-Rao product
-Σ_k A_ik B_jk C_lk.
+The labels are the nodes of a graph, the factors its edges; the graph is reduced step by step: A_ii
+to tr A, A_ij B_jk to A B, x_i y_i (i kept) to x ⊙ y, A_ij d_j B_jk to A diag(d) B. What can't be
+reduced to one matrix has no matrix form, as the Khatri-Rao product Σ_k A_ik B_jk C_lk.
 
 References
 ==========

@@ -1,9 +1,9 @@
 """Which parts of a long expression get names: ``where h_1 = tanh(W_1 x)``.
 
-May import: node types. An expression is a graph, a formula a tree: what is used twice is written
-twice, and a shared graph written out is exponentially long. So beyond
-``READABLE`` parts what is used more than once gets a name, and so does what is long or deep by
-itself. Each name costs its definition once, so that a text grows with the graph.
+An expression is a graph, a formula a tree: what is used twice is written twice, and a shared graph
+written out is exponentially long. So beyond ``READABLE`` parts what is used more than once gets a
+name, and so does what is long or deep by itself. Each name costs its definition once, so that a
+text grows with the graph.
 """
 
 from __future__ import annotations
@@ -16,11 +16,18 @@ from weakref import WeakKeyDictionary
 
 from sympy import Symbol, preorder_traversal
 
-from ..einsum import TensorAdd, View
-from ..elementwise import Elementwise, Slot
-from ..nodes import TensorExpr, outermost
-from ..tensors import Selection, TensorSymbol, Unit
-from ..traversal import children, postorder, transform
+from ..core import children, postorder, transform
+from ..expressions import (
+    Elementwise,
+    Selection,
+    Slot,
+    TensorAdd,
+    TensorExpr,
+    TensorSymbol,
+    Unit,
+    View,
+    outermost,
+)
 
 # Up to so many parts, and so many levels, an expression is written out.
 READABLE = 100

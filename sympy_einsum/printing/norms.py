@@ -1,7 +1,4 @@
-"""Which stock scalars are norms: a power of a sum of squares is written as one of ‖x‖.
-
-May import: node types, properties, slices, traversal.
-"""
+"""Which stock scalars are norms: a power of a sum of squares is written as one of ‖x‖."""
 
 from __future__ import annotations
 
@@ -10,12 +7,9 @@ from typing import Any
 import numpy as np
 from sympy import Expr, I, Pow
 
-from ..einsum import Einsum
-from ..elementwise import Elementwise, slot
-from ..nodes import TensorExpr
-from ..properties import Answer, Property
-from ..tensors import Constant
-from ..traversal import postorder
+from ..core import postorder
+from ..expressions import Constant, Einsum, Elementwise, TensorExpr, slot
+from ..rules import Answer, Property
 from .slices import merged
 
 

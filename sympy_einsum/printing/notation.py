@@ -1,8 +1,7 @@
 """Which formula stands for an expression: matrix, index, einsum or Lippmann's notation.
 
-May import: all node types, and the rooms below. Forms are built bottom-up over the graph, each
-node once; in an expression too long to be read, what is used again or is long by itself is replaced
-by a name, and the names are defined behind it.
+Forms are built bottom-up over the graph, each node once; in an expression too long to be read, what
+is used again or is long by itself is replaced by a name, and the names are defined behind it.
 
 References
 ==========
@@ -22,14 +21,18 @@ from weakref import WeakKeyDictionary
 
 from sympy import Mul
 
-from ..einsum import Einsum, TensorAdd, View
-from ..elementwise import Elementwise, slot
-from ..errors import TensorError, UnsupportedError
-from ..indices import LETTERS, index_letter
-from ..nodes import TensorExpr
-from ..reshape import Reshape
-from ..tensors import TensorSymbol, Unit
-from ..traversal import children, postorder
+from ..core import LETTERS, TensorError, UnsupportedError, children, index_letter, postorder
+from ..expressions import (
+    Einsum,
+    Elementwise,
+    Reshape,
+    TensorAdd,
+    TensorExpr,
+    TensorSymbol,
+    Unit,
+    View,
+    slot,
+)
 from . import algebra, forms
 from .entries import entry, named, relabel
 from .forms import POWER, Form, Position

@@ -1,7 +1,4 @@
-"""Forms in an output: one short method per kind, in terms of what each output supplies.
-
-May import: elementwise, special_functions, forms.
-"""
+"""Forms in an output: one short method per kind, in terms of what each output supplies."""
 
 from __future__ import annotations
 
@@ -11,8 +8,8 @@ from typing import Any, ClassVar
 from sympy import Dummy, Integer, exp, sympify
 from sympy.printing.precedence import PRECEDENCE
 
-from ..elementwise import as_number, indicated, slot
-from ..special_functions import step
+from ..core import step
+from ..expressions import as_number, indicated, slot
 from .forms import ATOM, HADAMARD, POWER, PRODUCT, SUM, Form
 
 PRECEDENCES = {

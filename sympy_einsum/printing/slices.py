@@ -1,7 +1,5 @@
 """Products that are read as something simpler: indexing one tensor, ``A[0, :]``, and a product
 whose axes are rearranged.
-
-May import: tensors, einsum.
 """
 
 from __future__ import annotations
@@ -9,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..einsum import Einsum
-from ..tensors import Selection, Unit
+from ..expressions import Einsum, Selection, Unit
 
 # An entry is a position, (start, stop, step) of a slice, or None for a whole axis.
 Entries = list[Any]

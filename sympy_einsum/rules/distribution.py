@@ -8,11 +8,19 @@ from typing import Any
 
 from sympy import Add, Expr, Integer, Mul, S, expand, gcd_list
 
-from ..cost_model import SLACK, cost
-from ..einsum import Einsum, TensorAdd, View, scalar_product, scale, split_coefficient, tensor_sum
-from ..nodes import is_tensor
-from ..products import Product, distributed, frontier, opened
-from ..tensors import Zeros
+from ..expressions import (
+    Einsum,
+    TensorAdd,
+    View,
+    Zeros,
+    is_tensor,
+    scalar_product,
+    scale,
+    split_coefficient,
+    tensor_sum,
+)
+from .cost_model import SLACK, cost
+from .written_products import Product, distributed, frontier, opened
 
 # Multiplying out stops here.
 MAX_TERMS = 64

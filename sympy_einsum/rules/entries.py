@@ -7,8 +7,7 @@ from typing import Any
 
 from sympy import S
 
-from ..einsum import View, contract, scale
-from ..elementwise import Elementwise, apply_body, replaced, slot
+from ..expressions import Elementwise, View, apply_body, contract, replaced, scale, slot
 
 _S = slot(0)
 

@@ -8,11 +8,10 @@ from typing import Any
 
 from sympy import S
 
-from ..einsum import Delta
-from ..linalg import Adj, Inv, det, inv
-from ..products import Product, factors_of, opened
-from ..properties import transposed
+from ..expressions import Adj, Delta, Inv, det, inv
 from .matrices import matrix_product, square_factors
+from .properties import transposed
+from .written_products import Product, factors_of, opened
 
 
 def cancel_inverse(node: Any, closed: Collection[Any]) -> Any:

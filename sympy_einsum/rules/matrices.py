@@ -15,14 +15,21 @@ from typing import Any
 
 from sympy import Abs, LeviCivita, S, log
 
-from ..einsum import Einsum, View, contract, scale, tensor_sum
-from ..elementwise import apply_body, slot
-from ..lengths import same_length
-from ..linalg import Inv
-from ..linalg import det as det_of
-from ..linalg import inv as inverse_of
-from ..linalg import logdet as logdet_of
-from ..properties import transposed
+from ..core import same_length
+from ..expressions import (
+    Einsum,
+    Inv,
+    View,
+    apply_body,
+    contract,
+    det as det_of,
+    inv as inverse_of,
+    logdet as logdet_of,
+    scale,
+    slot,
+    tensor_sum,
+)
+from .properties import transposed
 
 # Cofactors of a higher order have too many terms to be written out.
 MAX_COFACTORS = 3

@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from itertools import product as combinations
 from typing import Any
 
-from ..einsum import Einsum, contract, written_out
-from ..products import opened, opens
+from ..expressions import Einsum, contract, written_out
+from .written_products import opened, opens
 
 # Beyond so many pairs of equal operands halves aren't looked for.
 MAX_PAIRS = 4

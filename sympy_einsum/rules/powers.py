@@ -8,11 +8,9 @@ from typing import Any
 
 from sympy import Expr, Mul, Pow, S, exp, log
 
-from ..einsum import Einsum, scale, tensor_sum
-from ..elementwise import Elementwise, apply_body, slot
-from ..nodes import is_tensor
-from ..products import opened
-from ..special_functions import power_slope, powlog
+from ..core import power_slope, powlog
+from ..expressions import Einsum, Elementwise, apply_body, is_tensor, scale, slot, tensor_sum
+from .written_products import opened
 
 _EXP = exp(slot(0))
 

@@ -7,9 +7,8 @@ from typing import Any
 
 from sympy import S, log
 
-from ..einsum import scale
-from ..elementwise import apply_body, slot, with_signs
-from ..properties import is_nonnegative, is_positive
+from ..expressions import apply_body, scale, slot, with_signs
+from .properties import is_nonnegative, is_positive
 
 
 def use_signs(node: Any, closed: Collection[Any]) -> Any:

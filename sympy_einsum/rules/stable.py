@@ -19,16 +19,29 @@ from typing import Any
 
 from sympy import Add, Expr, Function, Mul, Pow, exp, log
 
-from ..einsum import Einsum, TensorAdd, View, contract, scale, split_coefficient, tensor_sum
-from ..elementwise import Elementwise, apply_body, slot
-from ..functions import logaddexp, sigmoid
-from ..nodes import TensorExpr, is_tensor
-from ..products import opened
-from ..softmax import LogSumExp, Softmax
-from ..tensors import Selection, Unit, Zeros
-from ..traversal import transform
+from ..core import logaddexp, sigmoid, transform
+from ..expressions import (
+    Einsum,
+    Elementwise,
+    LogSumExp,
+    Selection,
+    Softmax,
+    TensorAdd,
+    TensorExpr,
+    Unit,
+    View,
+    Zeros,
+    apply_body,
+    contract,
+    is_tensor,
+    scale,
+    slot,
+    split_coefficient,
+    tensor_sum,
+)
 from .powers import slope_of_power
 from .stable_table import FUNCTIONS, MAX_OPERANDS, arguments, is_ones, matched, named
+from .written_products import opened
 
 # Longer sums and products aren't searched for pairs.
 MAX_TERMS = 16

@@ -13,10 +13,19 @@ from typing import Any, NamedTuple
 
 from sympy import Add, Dummy, Expr, Mul, S, atanh, cosh, erf, erfc, exp, log, sinh, tanh
 
-from ..einsum import Einsum, TensorAdd, View, contract, split_coefficient
-from ..elementwise import Elementwise, apply_body, replaced, slot
-from ..functions import sigmoid, sigmoid_slope, softplus
-from ..nodes import is_tensor
+from ..core import sigmoid, sigmoid_slope, softplus
+from ..expressions import (
+    Einsum,
+    Elementwise,
+    TensorAdd,
+    View,
+    apply_body,
+    contract,
+    is_tensor,
+    replaced,
+    slot,
+    split_coefficient,
+)
 
 # Functions are looked for so many levels down, in pieces of so many operands.
 MAX_LEVELS = 4

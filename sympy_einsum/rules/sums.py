@@ -10,21 +10,23 @@ from typing import Any
 
 from sympy import Add, Mul, S, expand
 
-from ..cost_model import cost
-from ..einsum import (
+from ..core import sigmoid
+from ..expressions import (
     Einsum,
     TensorAdd,
+    TensorExpr,
     View,
+    apply_body,
     contract,
+    is_tensor,
     scalar_product,
     scale,
+    slot,
     split_coefficient,
     tensor_sum,
 )
-from ..elementwise import apply_body, slot
-from ..functions import sigmoid
-from ..nodes import TensorExpr, is_tensor
-from ..products import Product, distributed, frontier, like_terms, opened
+from .cost_model import cost
+from .written_products import Product, distributed, frontier, like_terms, opened
 
 # Longer sums aren't searched for common factors.
 MAX_TERMS = 16

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from itertools import product as combinations
 from typing import Any
 
-from ..einsum import Einsum, View, contract
-from ..properties import is_symmetric
+from ..expressions import Einsum, View, contract
+from .properties import is_symmetric
 
 # Symmetric operands can be turned round; beyond this many they stay as they are.
 MAX_SYMMETRIC = 4

@@ -1,0 +1,110 @@
+"""Choices among formulas, for derivatives.
+
+The derivative of ``where(x >= 0, sqrt(x), 0)`` is a choice among the derivatives of its branches.
+By way of the tensor sqrt(x) it would be [x >= 0] times 1/(2 sqrt(x)), which is 0 times nan on the
+left of 0. So it is with the larger of two numbers, and with choices inside of others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from sympy import Add, Mul, Piecewise, preorder_traversal
+
+from ..core import CHOICES, may_be_infinite
+from ..expressions import (
+    Einsum,
+    Elementwise,
+    Slot,
+    TensorAdd,
+    TensorExpr,
+    fill_value,
+    is_condition,
+    slot,
+    split_body,
+)
+
+# Of longer formulas the inner parts stay tensors: written out, shared parts are repeated. So do
+# choices that conditions are about or that are used twice: SymPy takes long to combine them.
+MAX_SIZE = 200
+MAX_INNER = 4
+
+# None for a node that stays what it is: its entry mustn't keep it alive.
+_opened: WeakKeyDictionary[Elementwise, Elementwise | None] = WeakKeyDictionary()
+
+
+def opened(node: Any) -> Any:
+    """The same node; if its body makes a choice, with what is computed entry by entry written in
+    the body."""
+    if not isinstance(node, Elementwise):
+        return node
+    if node not in _opened:
+        _opened[node] = _open(node) if node.body.has(*CHOICES) else None
+    found = _opened[node]
+    return node if found is None else found
+
+
+def _open(node: Elementwise) -> Elementwise | None:
+    """The node with more in its body, None where it stays."""
+    places: dict[Any, int] = {}
+    room, inner = MAX_SIZE, MAX_INNER
+
+    def place(tensor: Any) -> Any:
+        return slot(places.setdefault(tensor, len(places)))
+
+    def written(tensor: Any, times: int) -> Any:
+        """What stands for a tensor in the body, at so many places."""
+        nonlocal room, inner
+        value = fill_value(tensor)
+        if value.is_number:
+            return value
+        formula = _formula(tensor)
+        parts = list(islice(preorder_traversal(formula[0]), room + 1)) if formula else []
+        choices = sum(isinstance(part, CHOICES) for part in parts) if tensor is not node else 0
+        if formula is None or times * len(parts) > room or choices > (inner if times == 1 else 0):
+            return place(tensor)
+        room -= times * len(parts)
+        inner -= choices
+        body, operands = formula
+        uses = Counter(part.place for part in parts if isinstance(part, Slot))
+        values = {slot(k): written(o, times * uses[k]) for k, o in enumerate(operands)}
+        tested = {own for part in parts if is_condition(part) for own in part.free_symbols}
+        tests = {own: place(operands[own.place]) for own in tested if values[own].has(*CHOICES)}
+        return _filled(body, values, values | tests)
+
+    body = written(node, 1)
+    if body.is_number or body in (slot(0), node.body):
+        return None
+    if not (body.has(Piecewise) or may_be_infinite(body)):
+        return None
+    return Elementwise._intern(tuple(places), (body,), node.shape)
+
+
+def _filled(body: Any, values: dict[Any, Any], tests: dict[Any, Any]) -> Any:
+    """A body with its slots replaced, those in conditions by something else."""
+    if is_condition(body):
+        return body.xreplace(tests)
+    if not body.args:
+        return values.get(body, body)
+    return body.func(*[_filled(arg, values, tests) for arg in body.args])
+
+
+def _formula(tensor: Any) -> tuple[Any, tuple[Any, ...]] | None:
+    """A body, and its operands, for a tensor computed entry by entry and for a scalar that may be
+    infinite; None for others."""
+    if not isinstance(tensor, TensorExpr):
+        body, operands = split_body(tensor)
+        return (body, tuple(operands)) if may_be_infinite(body) else None
+    if not tensor.order:
+        return None
+    slots = [slot(k) for k in range(len(tensor.operands))]
+    if isinstance(tensor, Elementwise):
+        return tensor.body, tensor.operands
+    if isinstance(tensor, TensorAdd):
+        return Add(*slots), tensor.operands
+    if isinstance(tensor, Einsum) and {()} < {(), *tensor.subscripts} <= {(), tensor.output}:
+        return Mul(*slots), tensor.operands
+    return None

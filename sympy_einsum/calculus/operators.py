@@ -1,0 +1,321 @@
+"""The derivatives that people ask for: diff, gradient, Hessian, Jacobian and products with them.
+
+References
+==========
+
+[L] A. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §4.
+[LMG18] S. Laue, M. Mitterreiter, J. Giesen, "Computing Higher Order Derivatives of Matrix and
+Tensor Expressions", NeurIPS 2018.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sympy import (
+    Integer,
+    MatrixBase,
+    NDimArray,
+    Symbol,
+    Tuple,
+)
+
+from ..core import (
+    ShapeError,
+    TensorError,
+)
+from ..expressions import (
+    TensorSymbol,
+    as_operand,
+    order_of,
+    shape_of,
+)
+from ..operations import transpose
+from ..rules import Step, stable, tidy
+from .simplified_sweep import sweep
+from .sweeps import pullback, pushforward
+
+
+def as_variable(value: Any) -> Any:
+    """A variable to differentiate by: a tensor symbol or an ordinary symbol."""
+    if isinstance(value, (TensorSymbol, Symbol)):
+        return value
+    raise TensorError(
+        f"can't differentiate by {str(value)[:80]}, of type {type(value).__name__}; "
+        "give a TensorSymbol or a Symbol"
+    )
+
+
+def as_function(value: Any) -> Any:
+    """The expression to differentiate."""
+    if isinstance(value, (list, tuple, set, dict, MatrixBase, NDimArray)):
+        raise TensorError(
+            f"one expression is needed, not a {type(value).__name__}: take one at a time, or put "
+            "tensors of one shape side by side with stack; jacobian, jvp and vjp take lists"
+        )
+    return as_operand(value)
+
+
+def diff(
+    y: Any,
+    *variables: Any,
+    mode: str = "auto",
+    layout: str = "function-first",
+    simplify: bool | None = None,
+    trace: bool = False,
+) -> Any:
+    """The derivative of an expression by one variable after the other, of any order.
+
+    Parameters
+    ==========
+
+    y : a tensor expression, or a SymPy scalar with tensor expressions inside
+    variables : tensor symbols and ordinary symbols, each optionally followed by a count;
+        ``diff(y, x, 2)`` is ``diff(y, x, x)``
+    mode : ``"reverse"``, ``"forward"`` or ``"auto"``
+    layout : ``"function-first"``: shape y.shape + x.shape, each repetition appends axes;
+        ``"wrt-first"``: SymPy's ``derive_by_array`` order, x.shape + y.shape
+    simplify : whether the function (in reverse mode) and the derivative are simplified, by the
+        rules of :func:`simplify` that are right for singular matrices too; by default where the
+        graph is small enough for somebody to read
+    trace : return the steps too
+
+    Returns
+    =======
+
+    A tensor expression, for order 0 a SymPy scalar; zeros with a shape where y doesn't depend on
+    a variable. Derivatives by a symmetric tensor are unconstrained. With ``trace=True`` a pair of
+    it and the list of steps ``(rule, before, after, node)``: first those of the sweep, where
+    ``before`` is the cotangent of ``node`` and ``after`` what its rule contributes to an operand,
+    as in the tables of [LMG18], then those of the simplification.
+
+    Raises
+    ======
+
+    UnsupportedError : some node has no derivative, named in the message
+    TensorError : a variable is no symbol
+
+    Examples
+    ========
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> n = symbols("n", integer=True, positive=True)
+    >>> A, x = se.TensorSymbol("A", (n, n)), se.TensorSymbol("x", (n,))
+    >>> se.diff(x @ A @ x, x, 2) == A + A.T
+    True
+    >>> derivative, steps = se.diff(se.sin(x), x, trace=True)
+    >>> steps[0].rule, steps[0].node == se.sin(x)
+    ('pullback of sin', True)
+    """
+    if layout not in ("function-first", "wrt-first"):
+        raise TensorError(f"layout is 'function-first' or 'wrt-first', not {layout!r}")
+    y = as_function(y)
+    result = y
+    names = _expand_counts(variables)
+    if not variables:
+        raise TensorError("diff needs at least one variable to differentiate by")
+    steps: list[Step] = []
+    for variable in names:
+        (result,), new = sweep(result, (variable,), mode, simplify, trace)
+        steps.extend(new)
+    if layout == "wrt-first":
+        result = _wrt_first(result, order_of(y), [order_of(v) for v in names])
+    return (result, steps) if trace else result
+
+
+def _wrt_first(result: Any, order: int, blocks: Sequence[int]) -> Any:
+    """Axes of the last variable first, then those of the one before, the function's last."""
+    axes: list[int] = []
+    start = order
+    for count in blocks:
+        axes = [*range(start, start + count), *axes]
+        start += count
+    return transpose(result, [*axes, *range(order)]) if order_of(result) else result
+
+
+def _expand_counts(variables: Sequence[Any]) -> list[Any]:
+    """``x, 2, (y, 3), z`` written out: x, x, y, y, y, z."""
+    names: list[Any] = []
+    previous: Any = None
+    for item in variables:
+        if isinstance(item, (tuple, list, Tuple)) and len(item) == 2:
+            names.extend([as_variable(item[0])] * _count(item[1]))
+            previous = None
+        elif isinstance(item, (int, Integer)) and previous is not None:
+            names[-1:] = [previous] * _count(item)
+            previous = None
+        else:
+            previous = as_variable(item)
+            names.append(previous)
+    return names
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, (int, Integer)) or isinstance(value, bool) or value < 0:
+        raise TensorError(f"how often to differentiate is a number from 0 on, not {value!r}")
+    return int(value)
+
+
+def jacobian(
+    y: Any,
+    x: Any,
+    *,
+    mode: str = "auto",
+    layout: str = "function-first",
+    simplify: bool | None = None,
+) -> Any:
+    """The derivative of y by x, of shape y.shape + x.shape; lists give nested lists of blocks.
+
+    Examples
+    ========
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> m, n = symbols("m n", integer=True, positive=True)
+    >>> A, x = se.TensorSymbol("A", (m, n)), se.TensorSymbol("x", (n,))
+    >>> se.jacobian(A @ x, x) == A
+    True
+    """
+    if isinstance(y, (list, tuple)):
+        return [jacobian(part, x, mode=mode, layout=layout, simplify=simplify) for part in y]
+    y = as_function(y)
+    variables = [as_variable(v) for v in _listed(x)]
+    blocks = list(sweep(y, tuple(variables), mode, simplify)[0])
+    if layout == "wrt-first":
+        pairs = zip(blocks, variables, strict=True)
+        blocks = [_wrt_first(block, order_of(y), [order_of(v)]) for block, v in pairs]
+    return blocks if isinstance(x, (list, tuple)) else blocks[0]
+
+
+def gradient(f: Any, x: Any, *, mode: str = "auto", simplify: bool | None = None) -> Any:
+    """The gradient of a scalar by a tensor, or by each of a list in one joint sweep.
+
+    Raises
+    ======
+
+    ShapeError : f isn't a scalar
+
+    Examples
+    ========
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> m, n = symbols("m n", integer=True, positive=True)
+    >>> A, x = se.TensorSymbol("A", (m, n)), se.TensorSymbol("x", (n,))
+    >>> gA, gx = se.gradient(((A @ x) ** 2).sum(), [A, x])
+    >>> gA.shape, gx.shape
+    ((m, n), (n,))
+    """
+    return jacobian(_as_scalar(f, "gradient"), x, mode=mode, simplify=simplify)
+
+
+def hessian(f: Any, x: Any, *, mode: str = "auto", simplify: bool | None = None) -> Any:
+    """The second derivative of a scalar, of shape x.shape + x.shape; for a list of variables the
+    nested list of blocks.
+
+    Raises
+    ======
+
+    ShapeError : f isn't a scalar
+
+    Examples
+    ========
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> n = symbols("n", integer=True, positive=True)
+    >>> A, x = se.TensorSymbol("A", (n, n)), se.TensorSymbol("x", (n,))
+    >>> se.hessian(x @ A @ x, x) == A + A.T
+    True
+    """
+    slope = gradient(_as_scalar(f, "hessian"), x, mode=mode, simplify=simplify)
+    return jacobian(slope, x, mode=mode, simplify=simplify)
+
+
+def _as_scalar(f: Any, name: str) -> Any:
+    f = as_function(f)
+    if order_of(f):
+        raise ShapeError(
+            f"{name} takes a scalar, not a tensor of shape {f.shape}; use jacobian, or sum it"
+        )
+    return f
+
+
+def vjp(y: Any, x: Any, u: Any, *, simplify: bool | None = None) -> Any:
+    """The cotangent u, of y's shape, pulled back to x: Σ u · dy/dx, without the Jacobian.
+
+    A list of variables gives a list; a list of functions takes a list of cotangents, and their
+    pullbacks are added.
+
+    >>> import sympy_einsum as se
+    >>> A, x = se.TensorSymbol("A", (3, 2)), se.TensorSymbol("x", (2,))
+    >>> u = se.TensorSymbol("u", (3,))
+    >>> se.vjp(A @ x, x, u) == u @ A
+    True
+    """
+    functions, _ = stable([as_function(part) for part in _listed(y)])
+    cotangents = _fitting(u, functions, isinstance(y, (list, tuple)), "vjp")
+    variables = [as_variable(v) for v in _listed(x)]
+    results, _ = tidy(pullback(functions, variables, cotangents, ()), simplify, functions)
+    return list(results) if isinstance(x, (list, tuple)) else results[0]
+
+
+def jvp(y: Any, x: Any, v: Any, *, simplify: bool | None = None) -> Any:
+    """The tangent v, of x's shape, pushed forward to y: Σ dy/dx · v, without the Jacobian.
+
+    A list of functions gives a list; a list of variables takes a list of tangents.
+
+    >>> import sympy_einsum as se
+    >>> A, x = se.TensorSymbol("A", (3, 2)), se.TensorSymbol("x", (2,))
+    >>> v = se.TensorSymbol("v", (2,))
+    >>> se.jvp(A @ x, x, v) == A @ v
+    True
+    """
+    functions, _ = stable([as_function(part) for part in _listed(y)])
+    variables = [as_variable(variable) for variable in _listed(x)]
+    tangents = _fitting(v, variables, isinstance(x, (list, tuple)), "jvp")
+    pushed = [pushforward(part, variables, tangents, ()) for part in functions]
+    results, _ = tidy(pushed, simplify, functions)
+    return list(results) if isinstance(y, (list, tuple)) else results[0]
+
+
+def hvp(f: Any, x: Any, v: Any, *, simplify: bool | None = None) -> Any:
+    """The Hessian of a scalar times v, of x's shape, without the Hessian.
+
+    Lists of variables and of directions give a list: the rows of the Hessian of all variables
+    times all directions.
+
+    >>> import sympy_einsum as se
+    >>> A, x = se.TensorSymbol("A", (2, 2)), se.TensorSymbol("x", (2,))
+    >>> v = se.TensorSymbol("v", (2,))
+    >>> se.hvp(x @ A @ x, x, v) == A @ v + v @ A
+    True
+    """
+    slope = gradient(_as_scalar(f, "hvp"), x, simplify=simplify)
+    return jvp(slope, x, v, simplify=simplify)
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _fitting(values: Any, likes: Sequence[Any], several: bool, name: str) -> list[Any]:
+    """A tangent for each variable, or a cotangent for each function."""
+    if several:
+        if not isinstance(values, (list, tuple)) or len(values) != len(likes):
+            raise TensorError(
+                f"{name} of a list needs a list of tensors, one for each of the {len(likes)}"
+            )
+        return [_same_shape(value, like, name) for value, like in zip(values, likes, strict=True)]
+    return [_same_shape(values, likes[0], name)]
+
+
+def _same_shape(value: Any, like: Any, name: str) -> Any:
+    value = as_operand(value)
+    if shape_of(value) != shape_of(like):
+        raise ShapeError(
+            f"{name} needs a tensor of shape {shape_of(like)}, not of shape {shape_of(value)}"
+        )
+    return value

@@ -1,0 +1,49 @@
+"""Long products as products of two, in the order of contraction.
+
+The derivative of a product of N operands by each of them is N products of N - 1. Written in pairs
+it is two products of a few operands for each pair, as the reverse sweep through a program that
+computes the product pair by pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..core import carried_out, contraction_path, nominal_length
+from ..expressions import Einsum, contract
+
+# So many operands in all the terms of a product's derivative are no reason to take it apart.
+MAX_OPERANDS = 256
+
+
+def is_long(node: Any, active: Callable[[Any], bool]) -> bool:
+    """Whether the derivative of a product by its active operands has very many factors."""
+    operands = node.operands if isinstance(node, Einsum) else node.args if node.is_Mul else ()
+    if len(operands) ** 2 <= MAX_OPERANDS:
+        return False
+    count = sum(map(active, operands))
+    return count > 1 and len(operands) * count > MAX_OPERANDS
+
+
+def in_pairs(node: Any) -> Any:
+    """A product of more than two operands as a product of products of two.
+
+    >>> import sympy_einsum as se
+    >>> (A, B), x = se.tensors("A B", 9, 9), se.TensorSymbol("x", 9)
+    >>> in_pairs(se.einsum("ij,jk,k->i", A, B, x)) == A @ (B @ x)
+    True
+    """
+    operands = node.operands if isinstance(node, Einsum) else node.args
+    data: Any = (((),) * len(operands), (), ())
+    terms, output, lengths = node.data if isinstance(node, Einsum) else data
+    sizes = tuple((k, nominal_length(n)) for k, n in enumerate(lengths))
+    found: list[Any] = list(zip(operands, terms, strict=True))
+    for step, chosen, result in carried_out(terms, output, contraction_path(terms, output, sizes)):
+        last = len(found) == 2 * len(operands) - 2
+        labels = output if last else tuple(sorted(result))
+        factors, subscripts = zip(*[found[k] for k in step], strict=True)
+        used = set(labels).union(*chosen)
+        value = contract(factors, subscripts, labels, {i: lengths[i] for i in used})
+        found.append((value, labels))
+    return found[-1][0]

@@ -1,0 +1,99 @@
+"""A sweep between two simplifications, with the garbage collector paused."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+from sympy import (
+    S,
+)
+
+from ..core import (
+    TensorError,
+    UnsupportedError,
+    postorder,
+)
+from ..expressions import (
+    Delta,
+    TensorExpr,
+    shape_of,
+)
+from ..rules import Step, stable, tidy
+from .sweeps import MODES, inputs_of, pullback, pushforward
+
+
+@lru_cache(maxsize=256)
+def sweep(
+    y: Any, wrt: tuple[Any, ...], mode: str, simplify: bool | None, trace: bool = False
+) -> tuple[Sequence[Any], list[Step]]:
+    """The derivatives of y by several variables, in one reverse sweep or in forward sweeps, and
+    the steps if they are wanted."""
+    if mode not in MODES:
+        raise UnsupportedError(f"mode {mode!r} is not supported; there are {', '.join(MODES)}")
+    if len(set(wrt)) != len(wrt):
+        raise TensorError("a variable is named twice")
+    with _collector_paused():
+        # As it is written, a derivative may divide what is 0 by what is 0.
+        (y,), steps = stable([y])
+        record = steps if trace else None
+        if mode == "forward":
+            blocks = [
+                pushforward(y, [v], [_identity(shape_of(v))], shape_of(v), record) for v in wrt
+            ]
+        else:
+            roots, seeds = _simplified_roots(y, wrt, simplify, steps)
+            blocks = pullback(roots, wrt, seeds, shape_of(y), record)
+        results, new = tidy(blocks, simplify, [y])
+    return results, [*steps, *new]
+
+
+def _simplified_roots(
+    y: Any, wrt: Sequence[Any], simplify: bool | None, steps: list[Step]
+) -> tuple[Sequence[Any], list[Any]]:
+    """What the reverse sweep starts from, with the seeds: y, simplified.
+
+    The tensors in a stock scalar are simplified one by one, and the chain rule in the stock
+    scalar itself speaks of them as they were given. So does SymPy's, which finds the same.
+    """
+    roots, seeds = [y], [_identity(shape_of(y))]
+    if not isinstance(y, TensorExpr):
+        found = postorder([y], lambda n: () if isinstance(n, TensorExpr) else inputs_of(n))
+        roots = [n for n in found if isinstance(n, TensorExpr) or n in wrt]
+        seeds = pullback([y], roots, [S.One], ())
+    tidied, new = tidy(roots, simplify, ())
+    steps.extend(new)
+    return tidied, seeds
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Nodes never die during a sweep, so looking for garbage is two thirds of a big one's time."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    _pausing.add(threading.get_ident())
+    try:
+        yield
+    finally:
+        _pausing.clear()
+        gc.enable()
+
+
+_pausing: set[int] = set()
+
+
+def _collect_in_child() -> None:
+    """A forked child has none of the threads that would turn the collector on again."""
+    if _pausing.difference([threading.get_ident()]):
+        _pausing.clear()
+        gc.enable()
+
+
+def _identity(shape: Sequence[Any]) -> Any:
+    return Delta(*shape) if shape else S.One

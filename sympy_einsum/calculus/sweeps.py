@@ -1,0 +1,222 @@
+"""The two sweeps through an expression graph: pullback and pushforward.
+
+They visit each node once, in O(|V| + |E|) [L, §4.7].
+
+References
+==========
+
+[L] A. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sympy import (
+    Add,
+)
+
+from ..core import (
+    UnsupportedError,
+    postorder,
+)
+from ..expressions import (
+    Elementwise,
+    Reshape,
+    TensorExpr,
+    Zeros,
+    contract,
+    data_expressions,
+    inside_log,
+    order_of,
+    reshape,
+    scalar_product,
+    shape_of,
+    tensor_sum,
+)
+from ..rules import Step
+from .choices import opened
+from .pairs import in_pairs, is_long
+from .terms import Term, scalar_children, terms
+
+MODES = ("reverse", "forward", "auto")
+
+
+def inputs_of(node: Any) -> tuple[Any, ...]:
+    """The operands of a node in the sense of the rules."""
+    if isinstance(node, TensorExpr):
+        return (inside_log(node) or opened(node)).operands
+    return scalar_children(node) if node.args else ()
+
+
+class _Graph:
+    """What a sweep walks over.
+
+    Attributes
+    ==========
+
+    order : the nodes, operands before those that use them
+    active : the nodes that depend on a variable
+    """
+
+    def __init__(self, roots: Sequence[Any], wrt: Sequence[Any]):
+        self._pairs: dict[Any, Any] = {}
+        self._walk(roots, wrt)
+        self._pairs = {n: in_pairs(n) for n in self.order if is_long(n, self.active.__contains__)}
+        if self._pairs:
+            self._walk(roots, wrt)
+
+    def _walk(self, roots: Sequence[Any], wrt: Sequence[Any]) -> None:
+        self.order = postorder(roots, self.below)
+        self.active: set[Any] = set(wrt)
+        symbols = [v for v in wrt if not isinstance(v, TensorExpr)]
+        for node in self.order:
+            if symbols and isinstance(node, TensorExpr):
+                _check_data(node, symbols)
+            if node not in self.active and any(n in self.active for n in self.below(node)):
+                self.active.add(node)
+
+    def below(self, node: Any) -> tuple[Any, ...]:
+        """The operands of a node in the sense of the rules."""
+        return (self._pairs[node],) if node in self._pairs else inputs_of(node)
+
+    def terms(self, node: Any) -> Iterator[Term]:
+        """The derivative of a node by each of its active operands."""
+        if node in self._pairs:
+            axes = range(order_of(node))
+            return iter([Term(0, (), (), axes, axes)])
+        return terms(node, self.active.__contains__)
+
+
+def _check_data(node: Any, symbols: Sequence[Any]) -> None:
+    inside = {s for e in data_expressions(node.data) for s in e.free_symbols}
+    clash = inside.intersection(symbols)
+    if clash:
+        raise UnsupportedError(
+            f"no derivative by {min(clash, key=str)}: it is an axis length or a position in "
+            f"{type(node).__name__} of shape {node.shape}"
+        )
+
+
+def _lengths(*pairs: tuple[Sequence[int], Sequence[Any]]) -> dict[int, Any]:
+    return {label: n for labels, shape in pairs for label, n in zip(labels, shape, strict=True)}
+
+
+def _total(contributions: Sequence[Any]) -> Any:
+    if len(contributions) == 1:
+        return contributions[0]
+    return tensor_sum(contributions) if order_of(contributions[0]) else Add(*contributions)
+
+
+def _rule_name(node: Any) -> str:
+    """What a node is called in a derivation."""
+    named = node.body if isinstance(node, Elementwise) else node
+    return type(named).__name__
+
+
+def pullback(
+    roots: Sequence[Any],
+    wrt: Sequence[Any],
+    seeds: Sequence[Any],
+    outer_shape: Sequence[Any],
+    steps: list[Step] | None = None,
+) -> list[Any]:
+    """The reverse sweep [L, §4.3; LMG18]: cotangents of the variables.
+
+    A root's seed has shape outer_shape + root.shape; the cotangent of v has shape
+    outer_shape + v.shape. What the rules do is appended to ``steps``.
+    """
+    graph = _Graph(roots, wrt)
+    outer = [-1 - k for k in range(len(outer_shape))]
+    outer_lengths = _lengths((outer, outer_shape))
+    contributions: dict[Any, list[Any]] = {}
+    for root, seed in zip(roots, seeds, strict=True):
+        contributions.setdefault(root, []).append(seed)
+    variables = set(wrt)
+    for node in reversed(graph.order):
+        if node not in contributions or node in variables or node not in graph.active:
+            continue
+        cotangent = _total(contributions.pop(node))
+        if isinstance(node, Reshape):
+            back = reshape(cotangent, (*outer_shape, *node.operands[0].shape))
+            contributions.setdefault(node.operands[0], []).append(back)
+            continue
+        below = graph.below(node)
+        for term in graph.terms(node):
+            operand = below[term.operand]
+            contribution = _combine(
+                cotangent,
+                (*outer, *term.upper),
+                term,
+                (*outer, *term.lower),
+                {**outer_lengths, **_term_lengths(node, operand, term)},
+            )
+            contributions.setdefault(operand, []).append(contribution)
+            if steps is not None:
+                rule = f"pullback of {_rule_name(node)}"
+                steps.append(Step(rule, cotangent, contribution, node))
+    return [
+        _total(contributions[v]) if v in contributions else Zeros(*outer_shape, *shape_of(v))
+        for v in wrt
+    ]
+
+
+def pushforward(
+    y: Any,
+    wrt: Sequence[Any],
+    tangents: Sequence[Any],
+    inner: Sequence[Any],
+    steps: list[Step] | None = None,
+) -> Any:
+    """The forward sweep: the tangent of y, of shape y.shape + inner, from those of the variables,
+    of shape v.shape + inner. What the rules do is appended to ``steps``."""
+    graph = _Graph([y], wrt)
+    extra = [-1 - k for k in range(len(inner))]
+    inner_lengths = _lengths((extra, inner))
+    tangent_of: dict[Any, Any] = dict(zip(wrt, tangents, strict=True))
+    for node in graph.order:
+        if node in tangent_of or node not in graph.active:
+            continue
+        if isinstance(node, Reshape):
+            tangent_of[node] = reshape(tangent_of[node.operands[0]], (*node.shape, *inner))
+            continue
+        below = graph.below(node)
+        used = list(graph.terms(node))
+        contributions = [
+            _combine(
+                tangent_of[below[term.operand]],
+                (*term.lower, *extra),
+                term,
+                (*term.upper, *extra),
+                {**inner_lengths, **_term_lengths(node, below[term.operand], term)},
+            )
+            for term in used
+        ]
+        if steps is not None:
+            rule = f"pushforward of {_rule_name(node)}"
+            carried = [tangent_of[below[term.operand]] for term in used]
+            pairs = zip(carried, contributions, strict=True)
+            steps.extend(Step(rule, before, after, node) for before, after in pairs)
+        tangent_of[node] = (
+            _total(contributions) if contributions else Zeros(*shape_of(node), *inner)
+        )
+    return tangent_of.get(y, Zeros(*shape_of(y), *inner))
+
+
+def _term_lengths(node: Any, operand: Any, term: Term) -> dict[int, Any]:
+    lengths = _lengths((term.upper, shape_of(node)), (term.lower, shape_of(operand)))
+    for factor, labels in zip(term.factors, term.subscripts, strict=True):
+        lengths.update(zip(labels, shape_of(factor), strict=True))
+    return lengths
+
+
+def _combine(
+    carried: Any, labels: Sequence[int], term: Term, output: Sequence[int], lengths: dict[int, Any]
+) -> Any:
+    """The einsum of what the sweep carries and a term's factors."""
+    if not term.factors and tuple(labels) == tuple(output) and len(set(labels)) == len(labels):
+        return carried
+    if not lengths:
+        return scalar_product((carried, *term.factors))
+    return contract((carried, *term.factors), (labels, *term.subscripts), output, lengths)

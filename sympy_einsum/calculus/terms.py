@@ -1,0 +1,219 @@
+"""The derivative of every type of node by each of its operands: one rule per type.
+
+A rule is a :class:`Term`: the derivative of a node by one operand, written as an einsum of
+factors. The pullback contracts it with a cotangent, the pushforward with a tangent, so every
+derivative is stated once and serves both modes.
+
+References
+==========
+
+[L] A. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §4.
+[LMG18] S. Laue, M. Mitterreiter, J. Giesen, "Computing Higher Order Derivatives of Matrix and
+Tensor Expressions", NeurIPS 2018.
+[BV] S. Boyd, L. Vandenberghe, "Convex Optimization", 2004.
+[MC] K. B. Petersen, M. S. Pedersen, "The Matrix Cookbook", 2012.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from sympy import (
+    Expr,
+    Function,
+    Piecewise,
+    S,
+    log,
+)
+
+from ..core import (
+    CHOICES,
+    UnsupportedError,
+    derivative,
+    may_be_infinite,
+)
+from ..expressions import (
+    Adj,
+    Cofactors,
+    Det,
+    Einsum,
+    Elementwise,
+    Inv,
+    LogDet,
+    LogSumExp,
+    Softmax,
+    TensorAdd,
+    TensorExpr,
+    cofactors,
+    determinants_in,
+    inside_log,
+    inv,
+    order_of,
+    slot,
+    split_body,
+    substitute_stock,
+)
+from .choices import opened
+
+
+class Term(NamedTuple):
+    """One summand of the derivative of a node by an operand: an einsum of factors with the
+    node's axes (``upper``) and the operand's axes (``lower``). Labels are non-negative integers.
+    """
+
+    operand: int
+    factors: tuple[Any, ...]
+    subscripts: tuple[Sequence[int], ...]
+    upper: Sequence[int]
+    lower: Sequence[int]
+
+
+def _einsum_terms(node: Einsum, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """[L, §4.3–4.6]: the other operands; an index of this operand alone stays, with a ones axis."""
+    operands, subscripts = node.operands, node.subscripts
+    for k, operand in enumerate(operands):
+        if active(operand):
+            factors = operands[:k] + operands[k + 1 :]
+            yield Term(k, factors, subscripts[:k] + subscripts[k + 1 :], node.output, subscripts[k])
+
+
+def _sum_terms(node: TensorAdd, active: Callable[[Any], bool]) -> Iterator[Term]:
+    axes = range(node.order)
+    for k, operand in enumerate(node.operands):
+        if active(operand):
+            yield Term(k, (), (), axes, axes)
+
+
+def _elementwise_terms(node: Elementwise, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """[L, §4.5]: multiply by the function's derivative along the node's axes."""
+    axes = range(node.order)
+    for k, operand in enumerate(node.operands):
+        if active(operand):
+            partial = node.partial(k)
+            lower = axes if order_of(operand) else ()
+            yield Term(k, (partial,), (axes if order_of(partial) else (),), axes, lower)
+
+
+def _inv_terms(node: Inv, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """d inv(X)[i,j] / dX[k,l] = -inv(X)[i,k] inv(X)[l,j] [MC, eq. 60]."""
+    yield Term(0, (S.NegativeOne, node, node), ((), (0, 2), (3, 1)), (0, 1), (2, 3))
+
+
+def _det_terms(node: Det, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """d det(X) / dX[k,l] = adj(X)[l,k] [L, table 4.1]."""
+    yield Term(0, (Adj._build(node.operands, ()),), ((1, 0),), (), (0, 1))
+
+
+def _logdet_terms(node: LogDet, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """d log|det(X)| / dX[k,l] = inv(X)[l,k] [MC, eq. 57]."""
+    yield Term(0, (Inv._build(node.operands, ()),), ((1, 0),), (), (0, 1))
+
+
+def _adj_terms(node: Adj, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """adj(X)[i,j] is d det(X) / dX[j,i]."""
+    yield Term(0, (cofactors(node.operands[0], 2),), ((1, 0, 2, 3),), (0, 1), (2, 3))
+
+
+def _cofactors_terms(node: Cofactors, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """The next derivative of the determinant."""
+    (order,) = node.data
+    axes = range(2 * order + 2)
+    yield Term(0, (cofactors(node.operands[0], order + 1),), (axes,), axes[:-2], axes[-2:])
+
+
+def _logsumexp_terms(node: LogSumExp, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """The softmax over the same axes [BV, §3.1.5]."""
+    (operand,) = node.operands
+    axes = range(operand.order)
+    kept = [axis for axis in axes if axis not in node.axes]
+    yield Term(0, (Softmax._build((operand,), node.data),), (axes,), kept, axes)
+
+
+def _softmax_terms(node: Softmax, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """diag(p) - p pᵀ along the softmax's axes, entry by entry along the others."""
+    axes = range(node.order)
+    other = [node.order + axis if axis in node.axes else axis for axis in axes]
+    yield Term(0, (node,), (axes,), axes, axes)
+    yield Term(0, (S.NegativeOne, node, node), ((), axes, other), axes, other)
+
+
+def _log_softmax_terms(node: Elementwise, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """I - 1 pᵀ along the softmax's axes: by way of p it would be divided by p, which may be 0."""
+    share = node.operands[0]
+    axes = range(node.order)
+    other = [node.order + axis if axis in share.axes else axis for axis in axes]
+    yield Term(0, (), (), axes, axes)
+    yield Term(0, (S.NegativeOne, share), ((), other), axes, other)
+
+
+def _stock_terms(node: Expr, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """A stock scalar: SymPy's own partial derivatives by what it is computed from."""
+    below = scalar_children(node)
+    if isinstance(node, log) and below is not node.args:
+        # d log(det(X)) / dX[k,l] = inv(X)[l,k], as for logdet, in whatever det(X) is a factor.
+        factors, rest = determinants_in(node.args[0])
+        for k, factor in enumerate(factors):
+            if active(factor.matrix):
+                yield Term(k, (factor.exponent, inv(factor.matrix)), ((), (1, 0)), (), (0, 1))
+        if active(rest):
+            yield Term(len(factors), (1 / rest,), ((),), (), ())
+        return
+    if node.is_Add:
+        for k, operand in enumerate(below):
+            if active(operand):
+                yield Term(k, (), (), (), ())
+        return
+    rule: dict[Any, Any]
+    if below is node.args:
+        # Numbers stay, so that a power rule sees its exponent.
+        arguments = [arg if arg.is_number else slot(k) for k, arg in enumerate(below)]
+        body = node.func(*arguments)
+    else:
+        body, found = split_body(node)
+        assert tuple(found) == below
+    rule = {slot(k): operand for k, operand in enumerate(below)}
+    for k, operand in enumerate(below):
+        if active(operand):
+            partial = substitute_stock(derivative(body, slot(k)), rule)
+            yield Term(k, (partial,), ((),), (), ())
+
+
+def scalar_children(node: Expr) -> tuple[Any, ...]:
+    """What a stock scalar is computed from: its arguments; for the logarithm of determinants their
+    matrices and the other factors; for conditions, integrals and the like the tensors and symbols
+    inside."""
+    if isinstance(node, log):
+        factors, rest = determinants_in(node.args[0])
+        if factors:
+            return (*[factor.matrix for factor in factors], rest)
+    is_plain = node.is_Add or node.is_Mul or node.is_Pow or isinstance(node, Function)
+    is_choice = isinstance(node, Piecewise) or (isinstance(node, CHOICES) and may_be_infinite(node))
+    if is_plain and not is_choice and all(isinstance(a, Expr) for a in node.args):
+        return node.args
+    return tuple(split_body(node)[1])
+
+
+RULES: dict[type, Callable[..., Iterator[Term]]] = {
+    TensorAdd: _sum_terms,
+    Elementwise: _elementwise_terms,
+    Inv: _inv_terms,
+    Adj: _adj_terms,
+    Cofactors: _cofactors_terms,
+    Det: _det_terms,
+    LogDet: _logdet_terms,
+    LogSumExp: _logsumexp_terms,
+    Softmax: _softmax_terms,
+}
+
+
+def terms(node: Any, active: Callable[[Any], bool]) -> Iterator[Term]:
+    """The derivative of a node by each of its active operands."""
+    if isinstance(node, Einsum):
+        return _einsum_terms(node, active)
+    if not isinstance(node, TensorExpr):
+        return _stock_terms(node, active)
+    rule = _log_softmax_terms if inside_log(node) else RULES.get(type(node))
+    if rule is None:
+        raise UnsupportedError(f"no derivative rule for {type(node).__name__}: {node}")
+    return rule(opened(node), active)

@@ -1,0 +1,436 @@
+"""What the backends share: the spelling of instructions that all array libraries agree on.
+
+Arguments of the methods are Python texts of operands, already safe to stand next to an operator's
+dot or bracket, and of axis lengths; what comes back is the text of one expression. ``np`` and
+``special`` in what is written here are replaced by the library's own namespaces.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any, ClassVar
+
+from ...core import UnsupportedError
+from .scalars import print_scalar
+
+Texts = Sequence[str]
+
+
+def as_tuple(items: Sequence[Any]) -> str:
+    """The text of a tuple."""
+    return "(" + ", ".join(map(str, items)) + ("," if len(items) == 1 else "") + ")"
+
+
+def axis_arguments(axes: Sequence[int] | None) -> list[str]:
+    """The argument that names axes; none for all axes."""
+    return [] if axes is None else [f"axis={axes[0] if len(axes) == 1 else tuple(axes)}"]
+
+
+def is_bracketed(text: str) -> bool:
+    """Whether a text is one name, call or index, such as ``f(x)[0].T``."""
+    depth = 0
+    for char in text:
+        if char in "([":
+            depth += 1
+        elif char in ")]":
+            depth -= 1
+        elif depth == 0 and not (char.isalnum() or char in "_."):
+            return False
+    return not text[:1].isdigit() or text.replace(".", "", 1).isdigit()
+
+
+class Backend:
+    """Spells instructions as most array libraries do: values that can't be written to, creation
+    from shapes and types, the names of NumPy."""
+
+    name = ""
+    xp = "np"
+    # What code may import; the first is the library itself.
+    imports: ClassVar[tuple[str, ...]] = ()
+    # The packages that its arrays come from.
+    packages: ClassVar[tuple[str, ...]] = ()
+    # The extra of ours that installs a package, where that isn't the package's name.
+    extras: ClassVar[Mapping[str, str]] = {}
+    # What else stands in a function: builtins, and names of its own.
+    words: ClassVar[set[str]] = {"bool"}
+    # How arrays of this kind are recognised without a doubt, and made of anything else.
+    array_type: str | None = None
+    asarray = "None"
+    # Whether results are written over operands that aren't needed any more, and whether chains of
+    # elementwise instructions are made one.
+    reuses = False
+    fuses = False
+    # Whether its functions take its own numbers only.
+    own_numbers = False
+    # Functions by their SymPy name that are spelled otherwise than in the table.
+    spellings: ClassVar[Mapping[str, str]] = {}
+    # Functions that the source brings along.
+    support: ClassVar[Mapping[str, str]] = {}
+    # Names of NumPy or of SciPy's special functions that the library spells otherwise, or such a
+    # name with the order that is its first argument; None where it has none.
+    renamed: ClassVar[Mapping[str, str | None]] = {}
+    # The special functions that it has, where it lacks many.
+    known: ClassVar[set[str]] = set()
+
+    @classmethod
+    def reserved(cls) -> set[str]:
+        """The names that mean something in a function of this backend."""
+        return {*(line.split()[-1] for line in cls.imports), *cls.support, *cls.words}
+
+    @classmethod
+    def require(cls, body: str = "") -> None:
+        """Raises UnsupportedError where a package that a body of source needs isn't installed."""
+        for line in dict.fromkeys([*cls.imports[:1], *cls.used_imports(body)]):
+            package = line.split()[1].partition(".")[0]
+            if find_spec(package) is None:
+                raise UnsupportedError(cls.how_to_install(package))
+
+    @classmethod
+    def how_to_install(cls, package: str) -> str:
+        """What to say where a package is missing."""
+        extra = cls.extras.get(package, package)
+        return (
+            f"code for the backend {cls.name!r} needs {package}, which isn't installed: "
+            f"pip install 'sympy_einsum[{extra}]'"
+        )
+
+    @classmethod
+    def used_imports(cls, body: str) -> list[str]:
+        """The import lines that a body of source needs."""
+        used = set(re.findall(r"\b(\w+)\.", body))
+        return [line for line in cls.imports if line.split()[-1] in used]
+
+    @classmethod
+    def used_support(cls, body: str) -> str:
+        """The functions that a body of source needs, and those that they need."""
+        used: dict[str, str] = {}
+        texts = [body]
+        for text in texts:
+            words = set(re.findall(r"(?<![\w.])\w+", text))
+            for name, function in cls.support.items():
+                if name not in used and name in words:
+                    used[name] = function
+                    texts.append(function)
+        return "\n".join(cls.support[name] for name in cls.support if name in used)
+
+    def spell(self, text: str) -> str:
+        """Code in NumPy's names in those of the library."""
+        return re.sub(r"\b(np|special)\.(\w+)(\(\d, )?", self._name, text)
+
+    def _name(self, found: re.Match[str]) -> str:
+        if found[0] in self.renamed:
+            return f"{self.renamed[found[0]]}"
+        space, plain, order = found[1], f"{found[1]}.{found[2]}", found[3] or ""
+        if plain in self.renamed and self.renamed[plain] is not None:
+            return f"{self.renamed[plain]}{order}"
+        if plain in self.renamed or (space == "special" and self.known and plain not in self.known):
+            raise UnsupportedError(f"backend {self.name!r} has no function {found[2]}")
+        return f"{self.xp if space == 'np' else space}.{found[2]}{order}"
+
+    def module_parts(self) -> list[str]:
+        """What else stands above the function."""
+        return []
+
+    def opening(self, body: str, tensors: Texts) -> list[str]:
+        """The lines that a function starts with, given its body and the arrays among its
+        arguments."""
+        if re.search(r"(?<!\.)\bdtype\b(?!=)", body) is None:
+            return []
+        return [f"dtype = {self.common_type(tensors, ['0.0'])}"]
+
+    # --- scalars and elementwise
+
+    def scalar(self, operands: Texts, expr: Any) -> str:
+        """A SymPy scalar expression in slots."""
+        return self.spell(print_scalar(expr, operands, self.spellings))
+
+    def elementwise(self, operands: Texts, expr: Any) -> str:
+        """The same for every entry of arrays."""
+        return self.scalar(operands, expr)
+
+    def number(self, name: str) -> str:
+        """A number of Python's as one of the library's, of the arguments' type."""
+        return self.spell(f"np.asarray({name}, dtype=np.result_type(dtype, {name}))[()]")
+
+    # --- axes
+
+    def transpose(self, operands: Texts, axes: Sequence[int]) -> str:
+        """The axes in another order."""
+        if list(axes) == [1, 0]:
+            return f"{operands[0]}.T"
+        return f"{operands[0]}.transpose({', '.join(map(str, axes))})"
+
+    def index(self, operands: Texts, entries: Sequence[str]) -> str:
+        """Basic indexing, one text for each axis; new axes are ``None``."""
+        return f"{operands[0]}[{', '.join(entries)}]"
+
+    def diagonal(self, operands: Texts, subscripts: str) -> str:
+        """Diagonals of repeated indices."""
+        return self.einsum(operands, subscripts)
+
+    def reshape(self, operands: Texts, shape: Texts) -> str:
+        """The entries in C order under another shape."""
+        return f"{operands[0]}.reshape({as_tuple(shape)})"
+
+    def broadcast(self, operands: Texts, shape: Texts) -> str:
+        """The operand repeated along axes, without a copy."""
+        return self.spell(f"np.broadcast_to({operands[0]}, {as_tuple(shape)})")
+
+    def contiguous(self, operands: Texts) -> str:
+        """The same array, its entries one after the other in memory."""
+        return operands[0]
+
+    def copy(self, operands: Texts) -> str:
+        """A copy that the caller may write to."""
+        return operands[0]
+
+    # --- arithmetic
+
+    def sum(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """The sum over axes, over all for None."""
+        return f"{operands[0]}.sum({''.join(axis_arguments(axes))})"
+
+    def prod(self, operands: Texts) -> str:
+        """The product of all entries."""
+        return f"{operands[0]}.prod()"
+
+    def multiply(self, operands: Texts) -> str:
+        """The broadcast product."""
+        return " * ".join(operands)
+
+    def add(self, operands: Texts, signs: Sequence[int]) -> str:
+        """The broadcast sum with signs."""
+        first = ("-" if signs[0] < 0 else "") + operands[0]
+        rest = [
+            (" - " if s < 0 else " + ") + o for s, o in zip(signs[1:], operands[1:], strict=True)
+        ]
+        return first + "".join(rest)
+
+    def add_transposed(self, operands: Texts) -> str:
+        """X + X'."""
+        return f"{operands[0]} + {operands[0]}.T"
+
+    def dot(self, operands: Texts) -> str:
+        """The product of matrices and vectors."""
+        second = operands[1] if is_bracketed(operands[1]) else f"({operands[1]})"
+        return f"{operands[0]} @ {second}"
+
+    def weighted_gram(self, operands: Texts) -> str:
+        """X' diag(w) X with w >= 0."""
+        return f"(({operands[0]}.T * {operands[1]}) @ {operands[0]})"
+
+    def matmul(self, operands: Texts) -> str:
+        """The matrix product of stacks."""
+        return self.spell(f"np.matmul({operands[0]}, {operands[1]})")
+
+    def vdot(self, operands: Texts) -> str:
+        """The full contraction of two operands of one shape."""
+        return f"({operands[0]} * {operands[1]}).sum()"
+
+    def einsum(self, operands: Texts, subscripts: str) -> str:
+        """A contraction that no faster primitive does."""
+        return self.spell(f"np.einsum({subscripts!r}, {', '.join(operands)})")
+
+    # --- creation and structure
+
+    def common_type(self, arrays: Texts, scalars: Texts) -> str:
+        """The type that holds the entries of arrays and scalars; that of the arguments, if there
+        are none."""
+        if not arrays and not scalars:
+            return "dtype"
+        if len(arrays) == 1 and not scalars:
+            return f"{arrays[0]}.dtype"
+        return self.spell(f"np.result_type({', '.join([*arrays, *scalars])})")
+
+    def created(self, function: str, arguments: str, kind: str) -> str:
+        """The call of a function that creates an array of some type."""
+        return self.spell(f"np.{function}({arguments}, dtype={kind})")
+
+    def full(self, operands: Texts, shape: Texts, kind: str) -> str:
+        """The array with all entries equal to a scalar."""
+        if operands[0] in ("0", "1"):
+            return self.created(("zeros", "ones")[int(operands[0])], as_tuple(shape), kind)
+        return self.created("full", f"{as_tuple(shape)}, {operands[0]}", kind)
+
+    def zeros(self, operands: Texts, shape: Texts, kind: str) -> str:
+        """Zeros, to be written to."""
+        return self.created("zeros", as_tuple(shape), kind)
+
+    def writable(self, operands: Texts, owned: bool, kind: str) -> str:
+        """The first operand as an array to write to."""
+        return operands[0]
+
+    def write_diagonal(
+        self, target: str, value: str, order: int, subscripts: str, add: bool
+    ) -> str:
+        """The statement that writes a value of some order into the diagonal of an array, or adds
+        it: here as a choice, which a compiler fuses with what comes next."""
+        output, kept = subscripts.split("->")
+        firsts = [output.index(label) for label in kept]
+        entries = [":" if k in firsts else "None" for k in range(len(output))]
+        missing = len(kept) - order
+        while missing:
+            missing -= entries.pop(0) == ":"
+        while entries and entries[0] == "None":
+            entries.pop(0)
+        placed = f"{value}[{', '.join(entries)}]" if "None" in entries else value
+        mask = " & ".join(
+            self._on_diagonal(target, len(output), output.index(label), k)
+            for k, label in enumerate(output)
+            if output.index(label) < k
+        )
+        chosen = f"np.where({mask}, {placed}, {0 if add else target})"
+        return self.spell(f"{target} = {target} + {chosen}" if add else f"{target} = {chosen}")
+
+    def _on_diagonal(self, target: str, order: int, first: int, second: int) -> str:
+        """Where two axes have the same position."""
+        entries = [":" if k in (first, second) else "None" for k in range(order)]
+        return f"{self.created('eye', f'{target}.shape[{first}]', 'bool')}[{', '.join(entries)}]"
+
+    def unit(self, operands: Texts, length: str, position: str) -> str:
+        """A unit vector."""
+        return self.spell(f"(np.arange({length}) == {position}).astype(dtype)")
+
+    def selection(self, operands: Texts, length: str, start: str, step: int, count: str) -> str:
+        """The matrix that selects a slice."""
+        rows = f"{start} + {step} * np.arange({count})"
+        return f"{self.created('eye', length, 'dtype')}[{self.spell(rows)}]"
+
+    def constant(self, operands: Texts, array: Any) -> str:
+        """An array of numbers, written out."""
+        numbers = repr(array.tolist()).replace("inf", "np.inf").replace("nan", "np.nan")
+        return self.spell(f"np.array({numbers}, dtype=np.{array.dtype.name})")
+
+    def named_constant(self, name: str) -> str:
+        """An array of NumPy that the source has by a name."""
+        return self.spell(f"np.asarray({name})")
+
+    # --- matrix functions
+
+    def inv(self, operands: Texts, definite: bool) -> str:
+        """The inverse."""
+        return self.spell(f"np.linalg.inv({operands[0]})")
+
+    def solve(self, operands: Texts, definite: bool) -> str:
+        """inv(X) @ Y."""
+        return self.spell(f"np.linalg.solve({operands[0]}, {operands[1]})")
+
+    def det(self, operands: Texts, definite: bool) -> str:
+        """The determinant."""
+        return self.spell(f"np.linalg.det({operands[0]})")
+
+    def logdet(self, operands: Texts, definite: bool) -> str:
+        """log |det|, by Cholesky's factor if there is one."""
+        if definite:
+            diagonal = f"np.linalg.cholesky({operands[0]}).diagonal()"
+            return self.spell(f"(2 * np.log({diagonal}).sum())")
+        return self.spell(f"np.linalg.slogdet({operands[0]})[1]")
+
+    def slogdet(self, operands: Texts) -> str:
+        """The sign of the determinant and the logarithm of its absolute value."""
+        return self.spell(f"np.linalg.slogdet({operands[0]})")
+
+    def cofactors(self, operands: Texts, order: int) -> str:
+        """A derivative of det, by singular values, so that a singular matrix is fine."""
+        return f"cofactors({', '.join([operands[0], str(order), *operands[1:]])})"
+
+    # --- log-sum-exp and softmax
+
+    def peak(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """The largest entries over axes, over all for None; finite, so that they can be taken
+        away before exp."""
+        return f"peak({', '.join([operands[0], *axis_arguments(axes)])})"
+
+    def logsumexp(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """log Σ exp over axes, over all for None."""
+        return f"logsumexp({', '.join([operands[0], *axis_arguments(axes)])})"
+
+    def softmax(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """exp / Σ exp over axes, over all for None."""
+        return f"softmax({', '.join([operands[0], *axis_arguments(axes)])})"
+
+    def log_total(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """log Σ of weights, of which the largest are 1, given their logarithms too."""
+        return f"log_total({', '.join([*operands, *axis_arguments(axes)])})"
+
+
+SELECT = '''
+def select(conditions, values, default=float("nan")):
+    """The value of the first condition that holds."""
+    for condition, value in zip(reversed(conditions), reversed(values)):
+        default = value if condition is True else np.where(condition, value, default)
+    return default
+'''
+COFACTORS = '''
+def cofactors(X, order, *directions):
+    """The derivative of det of some order, at a singular matrix too, by its singular values. All
+    pairs of axes but the first are multiplied by the directions, if there are any."""
+    U, s, V = np.linalg.svd(X)
+    n, size = len(s), len(s) ** (order - 1)
+    one = np.diag(np.ones_like(s))
+    # For each choice of singular values, the product of the others.
+    total = s
+    for _ in range(order - 1):
+        total = np.where(one > 0, 1, total[..., None, :])
+    first = np.ones_like(total[..., :1])
+    before = np.concatenate([first, total[..., :-1]], -1).cumprod(-1)
+    after = np.concatenate([first, np.flip(total, (-1,))[..., :-1]], -1).cumprod(-1)
+    total = before * np.flip(after, (-1,))
+    if directions:
+        first, *others = [U.T.conj() @ D @ V.T.conj() for D in directions]
+        d = np.diagonal(first)
+        total = total * (1 - one)
+        if others:
+            second = others[0]
+            e = np.diagonal(second)
+            total = total * (1 - one)[:, None, :] * (1 - one)[:, :, None]
+            apart = (total * (d[:, None] * e - first * second.T)).sum((1, 2))
+            rest = (total @ e) * first.T + (total @ d) * second.T
+            for D, E in [(first, second), (second, first)]:
+                rest = rest - np.einsum("abc,bc,ca->ab", total, D, E)
+        else:
+            apart, rest = total @ d, total * first.T
+        total = U.conj() @ (np.diag(apart) - rest) @ V.conj()
+        return np.linalg.det(U) * np.linalg.det(V) * total
+    for _ in range(order):
+        total = (U.conj() * total.reshape(n, size).T[:, None, :]) @ V.conj()
+        size *= n
+    total = total.reshape((n,) * (2 * order))
+    for k in range(1, order):
+        total = total - sum(total.swapaxes(2 * j + 1, 2 * k + 1) for j in range(k))
+    return np.linalg.det(U) * np.linalg.det(V) * total
+'''
+PEAK = '''
+def peak(x, axis=None):
+    """The largest entries, 0 where those are infinite."""
+    if not x.size:
+        return np.exp(x).sum(axis=axis, keepdims=True)
+    top = x.max(axis=axis, keepdims=True)
+    return np.where(np.isfinite(top), top, 0)
+'''
+LOG_TOTAL = '''
+def log_total(shifted, weights, axis=None):
+    """log(sum(weights)), the largest of which are 1, where the others may be tiny."""
+    top = shifted == 0
+    rest = np.where(top, 0, weights).sum(axis=axis)
+    return np.log1p(rest + (np.where(top, weights, 0).sum(axis=axis) - 1))
+'''
+LOGSUMEXP = '''
+def logsumexp(x, axis=None):
+    """log(sum(exp(x))) without overflow."""
+    if not x.size:
+        return np.log(np.exp(x).sum(axis=axis))
+    top = x.max(axis=axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)
+    return np.log(np.exp(x - top).sum(axis=axis)) + top.sum(axis=axis)
+'''
+SOFTMAX = '''
+def softmax(x, axis=None):
+    """exp(x) / sum(exp(x)) without overflow."""
+    if not x.size:
+        return np.exp(x)
+    weights = np.exp(x - x.max(axis=axis, keepdims=True))
+    return weights / weights.sum(axis=axis, keepdims=True)
+'''

@@ -1,0 +1,193 @@
+"""Scalar expressions as Python code: SymPy's own printer, with the spellings of our table.
+
+Shared by the backends. Expressions hold slots only, and slots print as the operands' texts, so no
+name that a user chose ever gets here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+from sympy import Expr, S, exp
+from sympy.core.function import AppliedUndef
+from sympy.printing.codeprinter import PrintMethodNotImplementedError
+from sympy.printing.numpy import SciPyPrinter
+from sympy.printing.precedence import PRECEDENCE, precedence
+
+from ...core import TABLE, UnsupportedError, numeric_of
+
+# A place for an argument in a spelling, and whether nothing else stands between the commas.
+_PLACE = re.compile(
+    r"(?P<all>\{all\})|(?P<whole>(?:(?<=\()|(?<=, ))(?=\{\d\}[,)]))?\{(?P<place>\d)\}"
+)
+
+
+class _ScalarPrinter(SciPyPrinter):
+    """SciPyPrinter that takes function names from the table first."""
+
+    def __init__(self, names: dict[str, str], spellings: Mapping[str, str]):
+        super().__init__({"allow_unknown_functions": False, "fully_qualified_modules": True})
+        self.printmethod = "_no_hook"  # what stock printing would ask our functions for
+        self._names = names
+        self._spellings = spellings
+
+    def _print(self, expr: Any, **kwargs: Any) -> str:
+        if isinstance(expr, Expr) and expr.is_number and expr.args:
+            # np.log(2) has a type of its own, and would make doubles of single precision.
+            return _literal(expr)
+        return super()._print(expr, **kwargs)
+
+    def _print_Symbol(self, expr: Any) -> str:
+        if expr.name not in self._names:
+            raise UnsupportedError(f"no numerical code for the symbol {expr} bound inside")
+        return self._names[expr.name]
+
+    _print_Slot = _print_Symbol
+
+    def _print_Function(self, expr: Any) -> str:
+        spelling = self._spellings.get(type(expr).__name__, numeric_of(expr))
+        if spelling is not None:
+            return self._filled(spelling, expr.args)
+        if isinstance(expr, AppliedUndef):
+            raise UnsupportedError(f"the function {expr.func} has no numerical code")
+        return super()._print_Function(expr)
+
+    def _filled(self, spelling: str, args: Sequence[Expr]) -> str:
+        """A spelling with the arguments in their places; sums, products and powers have brackets
+        where they don't make up a whole argument of a call."""
+        texts = [self._print(arg) for arg in args]
+
+        def place(found: re.Match[str]) -> str:
+            if found["all"]:
+                return ", ".join(texts)
+            text, arg = texts[int(found["place"])], args[int(found["place"])]
+            whole = found["whole"] or precedence(arg) >= PRECEDENCE["Func"]
+            return text if whole else f"({text})"
+
+        return _PLACE.sub(place, spelling)
+
+    def _print_log(self, expr: Any) -> str:
+        """log(1 + u), log(1 - exp(u)) and log(exp(a) + exp(b)) in their stable forms."""
+        terms = expr.args[0].args if expr.args[0].is_Add else ()
+        if len(terms) == 2 and all(term.func is exp or term is S.One for term in terms):
+            exponents = [S.Zero if term is S.One else term.args[0] for term in terms]
+            return f"np.logaddexp({', '.join(map(self._print, exponents))})"
+        if len(terms) == 2 and S.One in terms and _exponent(expr.args[0] - 1, -1) is not None:
+            u = self._print(_exponent(expr.args[0] - 1, -1))
+            small, large = f"np.log(-np.expm1({u}))", f"np.log1p(-np.exp({u}))"
+            return f"np.where({u} > -0.7, {small}, {large})"
+        if S.One in terms:
+            return f"np.log1p({self._print(expr.args[0] - 1)})"
+        return f"np.log({self._print(expr.args[0])})"
+
+    def _print_Add(self, expr: Any, order: Any = None) -> str:
+        """exp(u) - 1 and 1 - exp(u) in their stable forms."""
+        number, rest = expr.as_coeff_Add()
+        if number in (S.One, S.NegativeOne) and _exponent(rest, -number) is not None:
+            return f"{'-' * int(number)}np.expm1({self._print(_exponent(rest, -number))})"
+        return super()._print_Add(expr, order)
+
+    def _print_Piecewise(self, expr: Any) -> str:
+        spelling = self._spellings.get("Piecewise", "np.select([{0}], [{1}], default=np.nan)")
+        values, conditions = [
+            ", ".join([self._print(part) for part in parts])
+            for parts in zip(*expr.args, strict=True)
+        ]
+        return spelling.format(conditions, values)
+
+    def _print_Relational(self, expr: Any) -> str:
+        return f"({self._print(expr.lhs)} {expr.rel_op} {self._print(expr.rhs)})"
+
+    def _print_And(self, expr: Any) -> str:
+        return " & ".join(f"({self._print(arg)})" for arg in expr.args)
+
+    def _print_ComplexInfinity(self, expr: Any) -> str:
+        return "np.nan"
+
+    def _print_ITE(self, expr: Any) -> str:
+        return self._print(expr.to_nnf(simplify=False))
+
+    def _print_Or(self, expr: Any) -> str:
+        return " | ".join(f"({self._print(arg)})" for arg in expr.args)
+
+    def _folded(self, name: str, args: Sequence[Any]) -> str:
+        text = self._print(args[0])
+        for arg in args[1:]:
+            text = f"np.{name}({text}, {self._print(arg)})"
+        return text
+
+    def _print_Max(self, expr: Any) -> str:
+        return self._folded("maximum", expr.args)
+
+    def _print_Min(self, expr: Any) -> str:
+        return self._folded("minimum", expr.args)
+
+    def _print_NumberSymbol(self, expr: Any) -> str:
+        return "np.pi" if expr is S.Pi else repr(float(expr))
+
+    _print_Pi = _print_Exp1 = _print_GoldenRatio = _print_EulerGamma = _print_NumberSymbol
+    _print_Catalan = _print_TribonacciConstant = _print_NumberSymbol
+
+    def _print_Pow(self, expr: Any, rational: bool = False) -> str:
+        base = self.parenthesize(expr.base, PRECEDENCE["Pow"] + 1)
+        if expr.exp is S.NegativeOne:
+            return f"(1 / {base})"
+        if expr.exp == S.Half:
+            return f"np.sqrt({self._print(expr.base)})"
+        if expr.exp == -S.Half:
+            return f"(1 / np.sqrt({self._print(expr.base)}))"
+        if expr.exp.is_Integer and expr.exp < 0:
+            return f"(1 / {self._integer_power(base, -int(expr.exp))})"
+        if expr.exp.is_Integer:
+            return self._integer_power(base, int(expr.exp))
+        return f"{base}**{self.parenthesize(expr.exp, PRECEDENCE['Pow'])}"
+
+    def _integer_power(self, base: str, power: int) -> str:
+        """Small powers by multiplication: NumPy's power is slow for all but squares."""
+        if power in (3, 6):
+            cube = f"{base}**2 * {base}"
+            return f"({cube})" if power == 3 else f"({cube})**2"
+        return f"({base}**2)**2" if power == 4 else f"{base}**{power}"
+
+
+def _exponent(expr: Any, factor: Any) -> Any:
+    """Of the multiple of an exponential by some factor the exponent; None for other expressions."""
+    number, rest = expr.as_coeff_Mul()
+    return rest.args[0] if number == factor and rest.func is exp else None
+
+
+for _function in TABLE:
+    # SymPy's printers have methods for single functions, which would come before ours.
+    if f"_print_{_function.__name__}" not in vars(_ScalarPrinter):
+        setattr(_ScalarPrinter, f"_print_{_function.__name__}", _ScalarPrinter._print_Function)
+
+
+def _literal(expr: Expr) -> str:
+    """A number as Python writes it."""
+    value = complex(expr)
+    if value.imag:
+        return repr(value)
+    return repr(value.real) if isfinite(value.real) else f"({value.real})".replace("inf", "np.inf")
+
+
+def print_scalar(
+    expr: Expr,
+    operands: Sequence[str],
+    spellings: Mapping[str, str] | None = None,
+) -> str:
+    """Python code for an expression in ``slot(0), slot(1), …``, given the operands' texts;
+    ``spellings`` come before those of the table. Parts without slots are written as one number."""
+    names = {f"s{k}": text for k, text in enumerate(operands)}
+    printer = _ScalarPrinter(names, spellings or {})
+    try:
+        text = printer.doprint(expr)
+    except PrintMethodNotImplementedError as error:
+        raise UnsupportedError(f"no numerical code for {expr}: {error}") from error
+    if "Not supported" in text or printer._not_supported:
+        raise UnsupportedError(f"no numerical code for {expr}")
+    # Whole words only: an operand may be called xnumpy.
+    text = re.sub(r"\bscipy\.special\.", "special.", text)
+    return re.sub(r"\bnumpy\.", "np.", text)

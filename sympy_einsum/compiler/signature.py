@@ -1,0 +1,263 @@
+"""The arguments of a generated function: their names, the axis lengths that they tell, and the
+code that checks them.
+
+No string that a user chose reaches the text: names that aren't plain identifiers are replaced.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from sympy import Dummy, Expr, Integer, Symbol
+
+from ..core import TensorError
+from ..expressions import shape_of, slot
+from .backends.base import is_bracketed
+
+# Names that generated code uses itself, besides those of its backend.
+RESERVED = {"again", "axis", "check_shapes", "dtype", "fits", "function", "variants"}
+RESERVED |= {"hasattr", "int", "type", "ShapeError"}
+RESERVED |= {"ArithmeticError", "AttributeError", "IndexError", "TypeError", "ValueError"}
+
+
+def plain_names(symbols: Iterable[Any], reserved: Iterable[str]) -> list[str]:
+    """An identifier for each symbol: its name where that is plain and unique, else its place."""
+    taken = {*RESERVED, *reserved}
+    names: list[str] = []
+    for number, symbol in enumerate(symbols):
+        name = symbol.name
+        plain = name.isidentifier() and name.isascii() and not keyword.iskeyword(name)
+        generated = re.fullmatch(r"t\d+|arg\d+_|fused\d+", name)
+        if not plain or generated or name.startswith("_") or name in taken:
+            name = f"arg{number}_"
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+class Signature:
+    """The arguments of a generated function, their names, and where the axis lengths come from."""
+
+    def __init__(self, symbols: Sequence[Any], reserved: Iterable[str]):
+        self.symbols = list(symbols)
+        given = set(symbols)
+        # The first axis that has each length.
+        self.axes: dict[Any, tuple[Any, int]] = {}
+        for symbol in symbols:
+            for axis, length in enumerate(shape_of(symbol)):
+                if isinstance(length, Symbol) and length not in given:
+                    self.axes.setdefault(length, (symbol, axis))
+        self._told: dict[Any, dict[int, Any]] = {symbol: {} for symbol in symbols}
+        for length, (symbol, axis) in self.axes.items():
+            self._told[symbol][axis] = length
+        # Lengths that an axis tells together with others, as n + 1 tells n.
+        self.solved = _solved_lengths(symbols, given | self.axes.keys())
+        names = plain_names([*symbols, *self.axes, *self.solved], reserved)
+        self.names = dict(zip([*symbols, *self.axes, *self.solved], names, strict=True))
+        self.arguments = names[: len(self.symbols)]
+
+    @property
+    def lengths(self) -> list[Any]:
+        """The lengths that the arguments tell."""
+        return [*self.axes, *self.solved]
+
+    def read_lengths(self, wanted: Iterable[Any], backend: Any) -> list[str]:
+        """The lines that read axis lengths from the arguments."""
+        lines = []
+        needed = set(wanted)
+        for s in reversed(self.solved):
+            if s in needed:
+                needed |= self.solved[s].others
+        for symbol in self.symbols:
+            axes = {axis: s for axis, s in self._told[symbol].items() if s in needed}
+            if not axes:
+                continue
+            name, order = self.names[symbol], len(shape_of(symbol))
+            if len(axes) == 1:
+                (axis, length), *_ = axes.items()
+                lines.append(f"{self.names[length]} = {name}.shape[{axis}]")
+            else:
+                targets = [self.names[axes[k]] if k in axes else "_" for k in range(order)]
+                lines.append(f"{', '.join(targets)} = {name}.shape")
+        return lines + [self._solve(s, backend) for s in self.solved if s in needed]
+
+    def _solve(self, length: Any, backend: Any) -> str:
+        """The line that finds a length from one that it is part of."""
+        symbol, axis, value, _ = self.solved[length]
+        given = f"{self.names[symbol]}.shape[{axis}]"
+        return f"{self.names[length]} = {_solution_text(value, given, self.names, backend)}"
+
+    def checks(self, backend: Any, error: str, bounds: Sequence[Any]) -> list[str]:
+        """The lines that verify orders, lengths and bounds, which mustn't be negative: a quick
+        test, and on its failure the whole check, which converts what isn't an array or says what
+        is wrong."""
+        tests, reads, entries = [], [], []
+        lengths = {s for own in self.symbols for n in shape_of(own) for s in n.free_symbols}
+        tensors = [symbol for symbol in self.symbols if shape_of(symbol)]
+        types = backend.array_type
+        if types and tensors:
+            types_of = [f"type({self.names[symbol]})" for symbol in tensors]
+            tests.append(f"{' is '.join(types_of)} is {types}")
+            tests += [f'{self.names[symbol]}.dtype.kind in "iufc"' for symbol in tensors]
+        for symbol in self.symbols:
+            name, shape = self.names[symbol], shape_of(symbol)
+            own = self._told[symbol]
+            if own:
+                targets = [self.names[own[k]] if k in own else "_" for k in range(len(shape))]
+                text = targets[0] + "," if len(targets) == 1 else ", ".join(targets)
+                reads.append(f"{text} = {name}.shape".replace(", =", " ,="))
+            if not shape:
+                tests.append(f'not hasattr({name}, "__len__")')
+            elif len(own) < len(shape):
+                free = {s for length in shape for s in length.free_symbols}
+                known = free <= self.names.keys()
+                text = shape_text(shape, self.names, backend) if known else None
+                tests.append(f"{name}.shape == {text}" if text else f"{name}.ndim == {len(shape)}")
+            described = "None" if symbol in lengths else self._described(shape, backend)
+            entries.append(f"({symbol.name!r}, {name}, {described})")
+        if not tests and not reads:
+            return []
+        reads += [self._solve(s, backend) for s in self.solved]
+        given = [bound for bound in bounds if bound.free_symbols <= set(self.lengths)]
+        texts = [size_text(bound, self.names, backend) for bound in given]
+        tests += [f"{text} >= 0" for text in texts]
+        names = ", ".join(self.arguments) + ("," if len(self.arguments) == 1 else "")
+        lines = [
+            "try:",
+            *[f"    {line}" for line in reads],
+            f"    fits = {' and '.join(tests) or 'True'}",
+            f"except (AttributeError, {'IndexError, ' * bool(self.solved)}ValueError):",
+            "    fits = False",
+            "if not fits:",
+            f"    {names} = check_shapes((",
+            *[f"        {entry}," for entry in entries],
+            f"    ), {backend.asarray}, {error}{self._solutions(backend)})",
+        ]
+        lines += [f"    {line}" for line in self.read_lengths(self.lengths, backend)]
+        for text in texts:
+            problem = f"positions lie outside of their axis unless {text} >= 0, but it is"
+            lines += [f"    if {text} < 0:", f'        raise {error}(f"{problem} {{{text}}}")']
+        return lines
+
+    def _solutions(self, backend: Any) -> str:
+        """What the whole check needs to find the solved lengths: a name, the place of the argument
+        and the axis, the lengths that are known, and the function of these and that axis."""
+        texts = []
+        for s, (symbol, axis, value, others) in self.solved.items():
+            known = sorted(others, key=str)
+            keys = ", ".join([repr(other.name) for other in known])
+            names = ", ".join(["axis", *[self.names[other] for other in known]])
+            function = f"lambda {names}: {_solution_text(value, 'axis', self.names, backend)}"
+            texts.append(
+                f"({s.name!r}, {self.symbols.index(symbol)}, {axis}, [{keys}], {function})"
+            )
+        return f", [{', '.join(texts)}]" if texts else ""
+
+    def documented(self, backend: Any) -> list[str]:
+        """A line for each argument."""
+        texts = []
+        for symbol, name in zip(self.symbols, self.arguments, strict=True):
+            shape = shape_of(symbol)
+            free = {s for length in shape for s in length.free_symbols}
+            known = shape and free <= self.names.keys()
+            texts.append(
+                f"{name} : array of shape {shape_text(shape, self.names, backend)}"
+                if known
+                else f"{name} : array of order {len(shape)}"
+                if shape
+                else f"{name} : number"
+            )
+        return texts
+
+    def _described(self, shape: Sequence[Any], backend: Any) -> str:
+        texts = []
+        for length in shape:
+            if isinstance(length, Symbol):
+                texts.append(repr(length.name))
+            elif length.is_Integer:
+                texts.append(str(length))
+            else:
+                free = sorted(length.free_symbols, key=str)
+                function = "None"  # a length that no argument tells isn't checked
+                if all(s in self.names for s in free):
+                    names = ", ".join([self.names[s] for s in free])
+                    function = f"lambda {names}: {size_text(length, self.names, backend)}"
+                keys = [repr(s.name) for s in free]
+                texts.append(f"({str(length)!r}, [{', '.join(keys)}], {function})")
+        return f"({', '.join(texts)}{',' * (len(texts) == 1)})"
+
+
+class Solution(NamedTuple):
+    """How a length is found from an axis that it is part of: the argument, the axis, the value in
+    the length ``AXIS`` of that and in others."""
+
+    argument: Any
+    axis: int
+    value: Expr
+    others: set[Any]
+
+
+AXIS = Dummy("axis", integer=True)
+
+
+def _solved_lengths(symbols: Sequence[Any], known: set[Any]) -> dict[Any, Solution]:
+    """The lengths that the axes of some arguments determine one after the other, where others are
+    known, because they are an integer multiple and a sum there."""
+    found: dict[Any, Solution] = {}
+    pending = [
+        (symbol, axis, length)
+        for symbol in symbols
+        for axis, length in enumerate(shape_of(symbol))
+        if not length.is_Atom
+    ]
+    count = -1
+    while count < len(found):
+        count = len(found)
+        for symbol, axis, length in pending:
+            unknown = length.free_symbols - known - found.keys()
+            if len(unknown) != 1:
+                continue
+            (s,) = unknown
+            factor, rest = length.expand().coeff(s, 1), length.expand().coeff(s, 0)
+            if factor.is_Integer and (length - factor * s - rest).expand() == 0:
+                value = (AXIS - rest) / factor
+                found[s] = Solution(symbol, axis, value, length.free_symbols - {s})
+    return found
+
+
+def _solution_text(value: Expr, given: str, names: dict[Any, str], backend: Any) -> str:
+    """A solution as code; an axis that it doesn't fit is found out by the check of its length."""
+    numerator, divisor = value.as_numer_denom()
+    text = size_text(numerator, {**names, AXIS: given}, backend)
+    if divisor == 1:
+        return text
+    return f"{text if is_bracketed(text) else f'({text})'} // {divisor}"
+
+
+def size_text(length: Any, names: dict[Any, str], backend: Any) -> str:
+    """An axis length or a position as integer code, given the names of symbols."""
+    if isinstance(length, (int, Integer)):
+        return str(int(length))
+    symbols = sorted(length.free_symbols, key=str)
+    for symbol in symbols:
+        if symbol not in names:
+            raise TensorError(
+                f"{symbol} is neither an argument nor an axis length of one; add it to the "
+                "arguments, or a tensor that has an axis of that length"
+            )
+    if isinstance(length, Symbol):
+        return names[length]
+    body = length.xreplace({s: slot(k) for k, s in enumerate(symbols)})
+    text = backend.scalar([names[s] for s in symbols], body)
+    whole = all(part.is_Integer or not part.is_Number for part in body.atoms())
+    polynomial = body.is_polynomial() and whole
+    return text if polynomial else f"int({text})"
+
+
+def shape_text(shape: Sequence[Any], names: dict[Any, str], backend: Any) -> str:
+    """A shape as a tuple in code."""
+    texts = [size_text(length, names, backend) for length in shape]
+    return f"({', '.join(texts)}{',' * (len(texts) == 1)})"

@@ -1,0 +1,337 @@
+"""From a plan to source text, one line for each instruction.
+
+No string that a user chose reaches the text: free symbols that aren't arguments are errors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from sympy import Expr
+
+from ..core import UnsupportedError
+from ..expressions import shape_of
+from .backends.base import is_bracketed
+from .instructions import VIEWS, Plan, broadcast_shape, origin
+from .signature import Signature, shape_text, size_text
+
+# Constant arrays up to this many entries are written into the source.
+MAX_WRITTEN = 1000
+# Texts up to this length stand inside the one that uses them.
+MAX_INLINE = 60
+# How tightly the texts of instructions bind; all others are names, calls and the like.
+ATOM, PRODUCT, SUM, LOOSE = 3, 2, 1, 0
+BINDING = {"multiply": PRODUCT, "add": SUM, "add_transposed": LOOSE, "writable": LOOSE}
+OPERANDS = {"add": (SUM, PRODUCT), "multiply": (PRODUCT, ATOM), "dot": (ATOM, LOOSE)}
+BODIES = {"scalar", "elementwise"}
+# What may take the text of another instruction inside its own.
+OPEN = {"add", "multiply", "elementwise", "scalar", "sum"}
+# What may stand there. A temporary without a name is written over by NumPy where that saves one.
+ENCLOSED = {"add", "multiply", "elementwise", "scalar", "dot", "vdot", "index", "cut", "sum"}
+
+
+# A variable, its value and its shape; without a variable for a statement.
+Step = tuple[str, str, Any]
+
+
+class Writer:
+    """Writes a plan as steps in Python, one instruction each, short ones inside those that use
+    them."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        names: dict[Any, str],
+        backend: Any,
+        prefix: str = "t",
+        reuse: Mapping[int, int] = MappingProxyType({}),
+        careful: bool = False,
+    ):
+        self.plan = plan
+        self.reuse = reuse
+        self.names = names
+        self.backend = backend
+        self.prefix = prefix
+        self.careful = careful
+        self.constants: dict[str, np.ndarray] = {}
+        self._texts: list[tuple[str, int]] = []
+        # Scalar code is printed once, with places for its operands.
+        self._bodies = {
+            number: self._print_body(op, len(inputs), params)
+            for number, (op, inputs, params, _) in enumerate(plan.instructions)
+            if op in BODIES
+        }
+        self._uses = Counter(k for step in plan.instructions for k in step.inputs)
+        self._uses.update(plan.results)
+        self._inside = self._standing_inside()
+
+    def write(self) -> tuple[list[Step], list[str]]:
+        """The steps, and the texts of the results."""
+        steps: list[Step] = []
+        count = 0
+        for number, (op, inputs, params, shape) in enumerate(self.plan.instructions):
+            if op == "write_diagonal":
+                target, value = [self._operand(k) for k in inputs]
+                order = len(self.plan.instructions[inputs[1]].shape)
+                steps.append(("", self.backend.write_diagonal(target, value, order, *params), None))
+                self._texts.append((target, ATOM))
+                continue
+            text = self._spell(number, op, inputs, params)
+            if op in BODIES:
+                binding = _body_binding(params[0], text)
+            else:
+                binding = BINDING.get(op, ATOM if is_bracketed(text) else PRODUCT)
+            named = op == "argument" and text.isidentifier()
+            if not named and (number not in self._inside or len(text) > MAX_INLINE):
+                count += 1
+                name = f"{self.prefix}{count}"
+                steps.append((name, text, shape))
+                text, binding = name, ATOM
+            self._texts.append((text, binding))
+        return steps, [self._texts[k][0] for k in self.plan.results]
+
+    def _standing_inside(self) -> set[int]:
+        """The instructions whose text may stand inside that of the one that uses them."""
+        instructions = self.plan.instructions
+        written = {
+            step.inputs[0] for step in instructions if step.op in ("writable", "write_diagonal")
+        }
+        written |= {instructions[number].inputs[place] for number, place in self.reuse.items()}
+        inside = set()
+        for number, (op, inputs, _, _) in enumerate(instructions):
+            if op == "scalar" and not inputs:
+                inside.add(number)
+            if op == "transpose" and instructions[inputs[0]].op == "argument":
+                inside.add(number)
+        for number, (op, inputs, _, _) in enumerate(instructions):
+            if number in self.reuse:
+                op = "call"
+            for place, k in enumerate(inputs):
+                own = instructions[k].op
+                once = self._uses[k] == 1 and k not in written
+                if once and op in BODIES:
+                    once = self._bodies[number].count(_place(place)) == 1
+                if once and (own in VIEWS or (own in ENCLOSED and op in OPEN)):
+                    inside.add(k)
+        # What reads an array that is overwritten later must not be put off.
+        targets = {origin(instructions, instructions[n].inputs[p]) for n, p in self.reuse.items()}
+        late = {
+            number
+            for number, step in enumerate(instructions)
+            if step.op not in VIEWS and targets & {origin(instructions, k) for k in step.inputs}
+        }
+        return inside - late
+
+    def _operand(self, number: int, binding: int = ATOM) -> str:
+        """The text of an operand, in brackets unless it binds at least so tightly."""
+        text, own = self._texts[number]
+        return text if own >= binding or is_bracketed(text) else f"({text})"
+
+    def _print_body(self, op: str, count: int, params: tuple[Any, ...]) -> str:
+        return getattr(self.backend, op)([_place(k) for k in range(count)], *params)
+
+    def _spell(self, number: int, op: str, inputs: Sequence[int], params: tuple[Any, ...]) -> str:
+        if op in BODIES:
+            body = self._bodies[number]
+            if number in self.reuse:
+                body = self.backend.in_place_function(body)
+            text = _PLACE.sub(lambda found: self._in_body(found, inputs), body)
+            return self._with_axes(number, body, text)
+        if op == "argument":
+            if params[0] not in self.names:
+                self._size(params[0])
+            name = self.names[params[0]]
+            careful = self.careful or self.backend.own_numbers
+            return self.backend.number(name) if careful and not shape_of(params[0]) else name
+        if op == "constant":
+            return self._constant(params[0].array)
+        if op in ("zeros", "writable", "full"):
+            params = (*params, self._type(inputs))
+        # How tightly the first operand and the others must bind.
+        first, rest = OPERANDS.get(op, (ATOM, ATOM))
+        if op == "add" and params[0][0] < 0:
+            first = PRODUCT
+        operands = [self._operand(k, rest if place else first) for place, k in enumerate(inputs)]
+        if op == "cut":
+            place, entry = params
+            return self.backend.index(operands, [":"] * place + [self._entry(entry)])
+        params = tuple(
+            [self._size(part) for part in param] if _is_shape(param) else self._param(param)
+            for param in params
+        )
+        if number in self.reuse:
+            operands = [self._operand(k, LOOSE) for k in inputs]
+            return self.backend.in_place(op, operands, self.reuse[number], *params)
+        return getattr(self.backend, op)(operands, *params)
+
+    def _with_axes(self, number: int, body: str, text: str) -> str:
+        """Scalar code with the shape of its instruction: SymPy's printer writes some functions in
+        terms of others, and operands may cancel in that."""
+        instructions = self.plan.instructions
+        _, inputs, params, shape = instructions[number]
+        used = {inputs[int(k)] for k in _PLACE.findall(body)}
+        given = broadcast_shape([instructions[k].shape for k in used]) if used else ()
+        if used == set(inputs) or given == shape:
+            return text
+        if given:
+            raise UnsupportedError(f"the code for {params[0]}, {text}, has lost axes of {shape}")
+        return self.backend.full([text], [self._size(n) for n in shape], self._type(inputs))
+
+    def _in_body(self, found: re.Match[str], inputs: Sequence[int]) -> str:
+        """An operand in scalar code; no brackets where it is an argument of a call."""
+        before, after = found.string[: found.start()], found.string[found.end() :]
+        enclosed = before[-1:] == "(" and after[:1] == ")"
+        return self._operand(inputs[int(found[1])], LOOSE if enclosed else ATOM)
+
+    def _type(self, inputs: Sequence[int]) -> str:
+        """The type of an array that values are written to: that of the arrays among them, or else
+        of the arguments."""
+        arrays, scalars = [], []
+        for k in inputs:
+            if self.plan.instructions[k].shape:
+                arrays.append(self._operand(k))
+            elif not _is_fixed(self.plan, k):
+                scalars.append(self._operand(k))
+        return self.backend.common_type(arrays, scalars)
+
+    def _constant(self, array: np.ndarray) -> str:
+        if self.prefix != "t" or array.size <= MAX_WRITTEN:
+            return self.backend.constant([], array)
+        name = f"_constant{len(self.constants)}"
+        self.constants[name] = array
+        return self.backend.named_constant(name)
+
+    def _param(self, param: Any) -> Any:
+        return self._size(param) if isinstance(param, Expr) else param
+
+    def _entry(self, entry: Any) -> str:
+        if not isinstance(entry, tuple):
+            return self._size(entry)
+        start, step, count = entry
+        stop = start + step * count
+        end = "" if stop.is_negative else self._size(stop)
+        return f"{self._size(start)}:{end}" + (f":{step}" if step != 1 else "")
+
+    def _size(self, length: Any) -> str:
+        return size_text(length, self.names, self.backend)
+
+
+def _body_binding(body: Any, text: str) -> int:
+    if text[0] == "-":
+        return PRODUCT if body.is_Number else SUM
+    if body.is_Mul or body.is_Pow:
+        return PRODUCT
+    return SUM if body.is_Add else LOOSE
+
+
+def _place(k: int) -> str:
+    return f"_operand{k}_"
+
+
+_PLACE = re.compile(r"_operand(\d+)_")
+
+
+def _is_shape(param: Any) -> bool:
+    return isinstance(param, tuple) and bool(param) and all(isinstance(p, Expr) for p in param)
+
+
+def with_fewer_names(steps: Sequence[Step], results: Sequence[str]) -> tuple[list[Step], list[str]]:
+    """The steps with the names of arrays that nothing needs any more used again, so that these
+    don't take up memory until the function returns."""
+    last: dict[str, int] = {}
+    for number, (target, text, _) in enumerate(steps):
+        last.update(dict.fromkeys([target, *_NAME.findall(text)], number))
+    last.update((name, len(steps)) for text in results for name in _NAME.findall(text))
+    orders = {target: len(shape) for target, _, shape in steps if shape}
+    image: dict[str, str] = {}
+    free: list[str] = []
+    count = 0
+
+    def renamed(text: str) -> str:
+        return _NAME.sub(lambda found: image[found[0]], text)
+
+    shorter: list[Step] = []
+    for number, (target, text, shape) in enumerate(steps):
+        text = renamed(text)
+        mentioned = set(_NAME.findall(steps[number][1]))
+        dying = [name for name in mentioned if name in orders and last[name] == number]
+        # The largest array is the first to go.
+        free += [image[name] for name in sorted(dying, key=lambda name: (orders[name], name))]
+        if target:
+            over = _OUT.search(text)
+            if over is not None and over[1] in free:
+                free.remove(over[1])
+                free.append(over[1])
+            count += not (shape and free)
+            image[target] = free.pop() if shape and free else f"t{count}"
+            target = image[target]
+        shorter.append((target, text, shape))
+    return shorter, [renamed(text) for text in results]
+
+
+_NAME = re.compile(r"\bt\d+\b")
+_OUT = re.compile(r"\bout=(t\d+)\b")
+
+
+class Body(NamedTuple):
+    """The body of a function: the lines that read axis lengths, those that compute, and by name
+    the constants that are too large to be written out."""
+
+    reads: list[str]
+    lines: list[str]
+    constants: dict[str, np.ndarray]
+
+
+def function_body(
+    signature: Signature,
+    plan: Plan,
+    layout: Callable[[Sequence[str]], str],
+    backend: Any,
+    reuse: Mapping[int, int],
+    careful: bool = False,
+) -> Body:
+    """The body of a function that computes a plan, writing over operands where ``reuse`` says;
+    a careful one computes with the library's numbers, for which division by zero is no error."""
+    writer = Writer(plan, signature.names, backend, reuse=reuse, careful=careful)
+    steps, results = with_fewer_names(*writer.write())
+    tensors = [signature.names[s] for s in signature.symbols if shape_of(s)]
+    if tensors:
+        fixed = [_is_fixed(plan, k, signature.lengths) for k in plan.results]
+        pairs = zip(fixed, results, strict=True)
+        results = [backend.number(text) if is_fixed else text for is_fixed, text in pairs]
+    lines = [f"{target} = {text}" if target else text for target, text, _ in steps]
+    lines.append(f"return {layout(results)}")
+    body = "\n".join(lines)
+    for number, (_, _, shape) in enumerate(steps):
+        if shape:
+            lines[number] += f"  # {shape_text(shape, signature.names, backend)}"
+    lines[:0] = backend.opening(body, tensors)
+    words = set(re.findall(r"\w+", body))
+    wanted = [s for s in signature.lengths if signature.names[s] in words]
+    return Body(signature.read_lengths(wanted, backend), lines, writer.constants)
+
+
+def _is_fixed(plan: Plan, number: int, lengths: Collection[Any] = ()) -> bool:
+    """Whether a value is a number that depends on no argument, but maybe on axis lengths."""
+    op, inputs, params, shape = plan.instructions[number]
+    if op == "argument":
+        return params[0] in lengths
+    is_number = not shape and op in ("scalar", "multiply", "add")
+    return is_number and all(_is_fixed(plan, k, lengths) for k in inputs)
+
+
+def module_text(backend: Any, name: str, arguments: Sequence[str], lines: Sequence[str]) -> str:
+    """A whole source text: imports, supporting functions, and a function with its body."""
+    header = f"def {name}({', '.join(arguments)}):"
+    body = "\n".join(f"    {line}" if line else "" for line in lines)
+    kernels = backend.module_parts()
+    own = "\n".join([*kernels, body])
+    support = backend.used_support(own)
+    imports = "\n".join(backend.used_imports(support + own))
+    parts = [part for part in (imports, support.strip("\n"), *kernels) if part]
+    return "\n\n\n".join([*parts, f"{header}\n{body}\n"])

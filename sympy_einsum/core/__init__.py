@@ -1,0 +1,62 @@
+"""What knows nothing of nodes: errors, graphs, lengths, indices, contraction order, functions."""
+
+from .contraction import (
+    ENTRY as ENTRY,
+    Contraction as Contraction,
+    Path as Path,
+    carried_out as carried_out,
+    check_optimizer as check_optimizer,
+    contraction_cost as contraction_cost,
+    contraction_path as contraction_path,
+    deciding_lengths as deciding_lengths,
+    nominal_length as nominal_length,
+    path_cost as path_cost,
+)
+from .errors import (
+    NoScalarError as NoScalarError,
+    ParseError as ParseError,
+    ShapeError as ShapeError,
+    TensorError as TensorError,
+    UnsupportedError as UnsupportedError,
+)
+from .indices import (
+    LETTERS as LETTERS,
+    EllipsisAxis as EllipsisAxis,
+    index_letter as index_letter,
+    parse_subscripts as parse_subscripts,
+    resolve_labels as resolve_labels,
+)
+from .lengths import (
+    Shape as Shape,
+    as_flag as as_flag,
+    as_length as as_length,
+    as_list as as_list,
+    as_position as as_position,
+    as_scalar as as_scalar,
+    as_shape as as_shape,
+    has_shape as has_shape,
+    same_length as same_length,
+    sympified as sympified,
+)
+from .ordering import (
+    data_digest as data_digest,
+    digest as digest,
+    sort_key as sort_key,
+    text_digest as text_digest,
+)
+from .scalar_table import (
+    CHOICES as CHOICES,
+    TABLE as TABLE,
+    derivative as derivative,
+    exact_power as exact_power,
+    folded as folded,
+    logaddexp as logaddexp,
+    may_be_infinite as may_be_infinite,
+    numeric_of as numeric_of,
+    relu as relu,
+    sigmoid as sigmoid,
+    sigmoid_slope as sigmoid_slope,
+    softplus as softplus,
+)
+from .special_functions import power_slope as power_slope, powlog as powlog, step as step
+from .traversal import children as children, postorder as postorder, transform as transform

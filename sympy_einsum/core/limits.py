@@ -1,0 +1,301 @@
+"""The derivative of a Piecewise, at the points that it names too.
+
+A branch that holds at single points only, such as the first of ``Piecewise((1, Eq(x, 0)),
+(sin(x)/x, True))``, says the value there and nothing of the slope: its own derivative is that of a
+constant. The derivative there is the limit of those beside it, and nan where no limit is found.
+Where the limits differ, at a kink or jump, the branch's own derivative is kept, as abs'(0) = 0 and
+sign' = 0 are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+from typing import Any
+
+from sympy import (
+    Abs,
+    AccumBounds,
+    Add,
+    And,
+    Dummy,
+    Eq,
+    Expr,
+    Ge,
+    Gt,
+    Le,
+    Limit,
+    Lt,
+    Ne,
+    Not,
+    Or,
+    Piecewise,
+    PoleError,
+    Pow,
+    Rational,
+    S,
+    Symbol,
+    cos,
+    cosh,
+    expand,
+    factorial,
+    sin,
+    sinh,
+    tan,
+    tanh,
+    zoo,
+)
+from sympy.core.relational import Relational
+
+# No limits of longer formulas are looked for. Those that have no power series are SymPy's matter,
+# which takes a second at this length, minutes beyond.
+MAX_OPERATIONS = 200
+MAX_OPERATIONS_OF_LIMIT = 14
+
+# How many coefficients of a series are computed: poles of a higher order aren't removed.
+TERMS = 8
+
+# Functions with a power series wherever they and their derivatives are finite.
+_ANALYTIC = {"exp", "log", "sin", "cos", "asin", "acos", "atan", "sinh", "cosh", "asinh", "atanh"}
+_ANALYTIC |= {"erf", "erfc", "sigmoid", "softplus", "jn", "exprel", "ndtr", "gamma", "digamma"}
+
+_CLOSED: dict[Any, Any] = {Lt: Le, Gt: Ge, Ne: lambda *args: S.true}
+
+
+def piecewise_derivative(
+    expr: Piecewise, symbol: Symbol, derivative: Callable[[Expr, Symbol], Expr]
+) -> Expr:
+    """The derivative of a Piecewise by a symbol, given that of its branches."""
+    branches = [(value, cond, _points(all_, symbol)) for value, cond, all_ in _branches(expr)]
+    slopes = {k: derivative(value, symbol) for k, (value, _, _) in enumerate(branches)}
+    wide = [(slopes[k], cond) for k, (_, cond, points) in enumerate(branches) if points is None]
+    pieces: list[tuple[Any, Any]] = []
+    for k, (_, cond, points) in enumerate(branches):
+        if points is None:
+            pieces.append((slopes[k], cond))
+        elif points:
+            beside = [slope for slope, other in wide if _touches(other, points[0], symbol)]
+            if not _hold_there(beside, symbol, points[0]):
+                pieces.append((_common_limit(beside, symbol, points[0], slopes[k]), cond))
+    if not pieces:
+        return S.NaN
+    if branches[-1][1] is S.true:
+        pieces[-1] = (pieces[-1][0], S.true)
+    return Piecewise(*pieces)
+
+
+def _branches(expr: Piecewise) -> Iterator[tuple[Any, Any, list[Any]]]:
+    """Value, condition, and all that holds where the branch is taken; alternatives one by one."""
+    excluded: list[Any] = []
+    for value, cond in expr.args:
+        alternatives = Or.make_args(cond)
+        for alternative in alternatives:
+            yield value, alternative, [*And.make_args(alternative), *excluded]
+        excluded += [Not(part) for part in alternatives if isinstance(part, Relational)]
+
+
+def _points(conditions: Sequence[Any], symbol: Symbol) -> list[Any] | None:
+    """The point at which conditions hold together, in a list; an empty one for unknown points,
+    None where they hold on more than points."""
+    found: list[Any] | None = None
+    bounds = set()
+    for condition in conditions:
+        if not isinstance(condition, (Eq, Ge, Le)) or symbol not in condition.free_symbols:
+            continue
+        if not all(isinstance(side, Expr) for side in condition.args):
+            continue
+        difference = (
+            condition.gts - condition.lts
+            if not isinstance(condition, Eq)
+            else (condition.lhs - condition.rhs)
+        )
+        bounds.add(difference)
+        if isinstance(condition, Eq) or -difference in bounds:
+            zeros = _zeros(difference, symbol)
+            found = found if zeros is None else zeros
+    return found
+
+
+def _zeros(expr: Expr, symbol: Symbol) -> list[Any] | None:
+    """Where an expression is zero, as :func:`_points` says it."""
+    factor = expr.as_independent(symbol, as_Add=False)[1]
+    if isinstance(factor, Abs):
+        return _zeros(factor.args[0], symbol)
+    if isinstance(factor, Pow) and factor.exp.is_positive:
+        return _zeros(factor.base, symbol)
+    if not factor.is_polynomial(symbol):
+        return None
+    slope = factor.diff(symbol)
+    return [] if symbol in slope.free_symbols else [symbol - factor / slope]
+
+
+def _touches(cond: Any, point: Any, symbol: Symbol) -> bool:
+    """Whether a condition holds next to a point, as far as can be seen."""
+    parts = [_CLOSED.get(part.func, part.func)(*part.args) for part in And.make_args(cond)]
+    return all(part.subs(symbol, point) is not S.false for part in parts)
+
+
+def _hold_there(slopes: Sequence[Any], symbol: Symbol, point: Any) -> bool:
+    """Whether one formula is all there is beside a point, and says what can be said there too."""
+    if len(slopes) != 1:
+        return False
+    value = slopes[0].subs(symbol, point)
+    if value.has(zoo) and not value.has(S.NaN):  # a pole, or poles that cancel
+        return _limit(slopes[0], symbol, point) is S.NaN
+    return not value.has(S.NaN)
+
+
+def _common_limit(slopes: Sequence[Any], symbol: Symbol, point: Any, own: Expr) -> Any:
+    """The limit of the slopes beside a point; ``own`` where they differ, NaN if there is none."""
+    limits = []
+    for slope in slopes:
+        value = slope.subs(symbol, point)
+        limits.append(_limit(slope, symbol, point) if value.has(S.NaN, zoo) else value)
+    if S.NaN in limits:
+        return S.NaN
+    return limits[0] if len(set(limits)) == 1 else own
+
+
+def _limit(expr: Expr, symbol: Symbol, point: Any) -> Any:
+    size = expr.count_ops()
+    if size > MAX_OPERATIONS:
+        return S.NaN
+    series = _Series(symbol, point).of(expr)
+    if series is not None:
+        power, coefficients = series
+        if power > 0 or coefficients:
+            return _leading(power, coefficients)
+    if size > MAX_OPERATIONS_OF_LIMIT:
+        return S.NaN
+    try:
+        value = Limit(expr, symbol, point, "+-").doit()
+    except (ValueError, NotImplementedError, PoleError, TypeError, AttributeError):
+        return S.NaN
+    return S.NaN if value.has(Limit, zoo, AccumBounds) else value
+
+
+Laurent = tuple[int, list[Any]]
+
+
+def _leading(power: int, coefficients: list[Any]) -> Any:
+    """The limit of a series, infinite at a pole of even order only."""
+    if power >= 0:
+        return S.Zero if power else coefficients[0]
+    is_infinite = power % 2 == 0 and coefficients[0].is_extended_real and coefficients[0].is_number
+    return coefficients[0] * S.Infinity if is_infinite else S.NaN
+
+
+class _Series:
+    """Laurent series at a point: a power, and the coefficients of it and the next ones, of which
+    the first isn't 0 (all are, for what is 0 as far as can be seen). None where there is none."""
+
+    def __init__(self, symbol: Symbol, point: Any):
+        self.symbol, self.point = symbol, point
+
+    def of(self, expr: Any) -> Laurent | None:
+        """The series of an expression."""
+        if self.symbol not in expr.free_symbols:
+            return _normal(0, [expr, *[S.Zero] * (TERMS - 1)])
+        if isinstance(expr, tan):
+            return self.of(sin(expr.args[0]) / cos(expr.args[0]))
+        if isinstance(expr, tanh):
+            return self.of(sinh(expr.args[0]) / cosh(expr.args[0]))
+        if expr == self.symbol:
+            return _normal(0, [self.point, S.One, *[S.Zero] * (TERMS - 2)])
+        if not (expr.is_Add or expr.is_Mul or expr.is_Pow or type(expr).__name__ in _ANALYTIC):
+            return None
+        parts = []
+        for arg in expr.args:
+            part = self.of(arg)
+            if part is None:
+                return None
+            parts.append(part)
+        if expr.is_Add:
+            return reduce(_sum, parts)
+        if expr.is_Mul:
+            return reduce(_product, parts)
+        if expr.is_Pow and expr.exp.is_Integer:
+            factor = parts[0] if expr.exp > 0 else _inverse(parts[0])
+            return None if factor is None else reduce(_product, [factor] * abs(int(expr.exp)))
+        return self._composed(expr, parts)
+
+    def _composed(self, expr: Any, parts: list[Laurent]) -> Laurent | None:
+        """A function of a series, by its derivatives."""
+        moving = [k for k, arg in enumerate(expr.args) if self.symbol in arg.free_symbols]
+        if len(moving) != 1 or parts[moving[0]][0] < 0:
+            return None
+        power, coefficients = parts[moving[0]]
+        start, *steps = ([S.Zero] * power + coefficients)[:TERMS] or [S.NaN]
+        if expr.is_Pow and not (start.is_positive if moving == [0] else expr.base.is_positive):
+            return None
+        u = Dummy(real=True)
+        outer: Any = expr.func(*[u if k == moving[0] else arg for k, arg in enumerate(expr.args)])
+        total: Laurent | None = (0, [S.Zero] * TERMS)
+        rest = _normal(1, steps)
+        raised = _normal(0, [S.One, *[S.Zero] * (TERMS - 1)])
+        for k in range(TERMS):
+            value = outer.subs(u, start)
+            if not value.is_finite or value.is_real is False:
+                return None
+            if rest is None or raised is None or total is None:
+                return None
+            term = [value / factorial(k) * c for c in raised[1]]
+            total = _sum(total, (raised[0], term))
+            raised = _product(raised, rest)
+            outer = outer.diff(u)
+        return total
+
+
+def _normal(power: int, coefficients: Sequence[Any]) -> Laurent | None:
+    """A series without zeros in front; None where it isn't known what is 0."""
+    for k, coefficient in enumerate(coefficients):
+        known = _is_zero(coefficient)
+        if known is None:
+            return None
+        if not known:
+            return power + k, list(coefficients[k:])
+    return power + len(coefficients), []
+
+
+def _is_zero(value: Any) -> bool | None:
+    if value.is_zero is not None:
+        return bool(value.is_zero)
+    value = expand(value)
+    if value.is_zero is not None:
+        return bool(value.is_zero)
+    symbols = sorted(value.free_symbols, key=str)
+    samples = {s: Rational(37 + 19 * k, 100) for k, s in enumerate(symbols)}
+    number = value.subs(samples).evalf(30)
+    return False if number.is_number and abs(number) > 1e-9 else None
+
+
+def _sum(one: Any, other: Any) -> Any:
+    if one is None or other is None:
+        return None
+    low = min(one[0], other[0])
+    high = min(one[0] + len(one[1]), other[0] + len(other[1]))
+    total = [S.Zero] * (high - low)
+    for power, coefficients in (one, other):
+        for k, coefficient in enumerate(coefficients[: max(high - power, 0)], start=power - low):
+            total[k] += coefficient
+    return _normal(low, total)
+
+
+def _product(one: Any, other: Any) -> Any:
+    if one is None or other is None:
+        return None
+    count = min(len(one[1]), len(other[1]))
+    pairs = [zip(one[1][: k + 1], reversed(other[1][: k + 1]), strict=True) for k in range(count)]
+    total = [expand(Add(*[a * b for a, b in found])) for found in pairs]
+    return _normal(one[0] + other[0], total)
+
+
+def _inverse(series: Laurent) -> Laurent | None:
+    power, coefficients = series
+    if not coefficients:
+        return None
+    inverse = [1 / coefficients[0]]
+    for k in range(1, len(coefficients)):
+        known = Add(*[coefficients[j] * inverse[k - j] for j in range(1, k + 1)])
+        inverse.append(expand(-known / coefficients[0]))
+    return _normal(-power, inverse)

@@ -1,0 +1,77 @@
+"""A cheap total order of expressions that is the same in every process.
+
+Nodes of ours carry their digest (``_digest``) and key (``_key``); for stock expressions both are
+computed here, each distinct subexpression once.
+"""
+
+from __future__ import annotations
+
+import zlib
+from functools import lru_cache
+from typing import Any
+
+from sympy import Basic, Symbol, srepr
+
+from .traversal import postorder
+
+
+@lru_cache(maxsize=65536)
+def text_digest(text: str) -> int:
+    return zlib.crc32(text.encode("utf-8", "backslashreplace"))
+
+
+@lru_cache(maxsize=65536)
+def _atom_digest(atom: Basic) -> int:
+    return text_digest(srepr(atom))
+
+
+_digests: dict[Basic, int] = {}
+
+
+def digest(expr: Any) -> int:
+    """A number that depends on the expression's structure alone, not on the process."""
+    own = getattr(expr, "_digest", None)
+    if own is not None:
+        return own
+    if not expr.args:
+        return _atom_digest(expr)
+    found = _digests.get(expr)
+    if found is not None:
+        return found
+    if len(_digests) > 200_000:
+        _digests.clear()
+    memo: dict[Any, int] = {}
+
+    def lower(node: Any) -> tuple[Any, ...]:
+        return () if hasattr(node, "_digest") or node in _digests else node.args
+
+    for node in postorder([expr], lower):
+        if hasattr(node, "_digest"):
+            memo[node] = node._digest
+        elif node in _digests:
+            memo[node] = _digests[node]
+        elif not node.args:
+            memo[node] = _atom_digest(node)
+        else:
+            parts = [memo[arg] for arg in node.args]
+            memo[node] = hash((text_digest(type(node).__name__), *parts))
+            _digests[node] = memo[node]
+    return memo[expr]
+
+
+def data_digest(data: Any) -> int:
+    if isinstance(data, int):
+        return data
+    if isinstance(data, tuple):
+        return hash(tuple([data_digest(part) for part in data]))
+    if isinstance(data, str):
+        return text_digest(data)
+    return zlib.crc32(data) if isinstance(data, bytes) else digest(data)
+
+
+def sort_key(expr: Any) -> tuple[int, str, int]:
+    """The canonical order of operands: leaves first, then by name or class, then by digest."""
+    if hasattr(expr, "_digest"):
+        return expr._key
+    name = expr.name if isinstance(expr, Symbol) else type(expr).__name__
+    return (0, name, digest(expr))

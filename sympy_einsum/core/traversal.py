@@ -1,0 +1,55 @@
+"""Walking and rebuilding expression graphs: iterative, each node once. Written once, used by all.
+
+A graph mixes our nodes with stock SymPy scalars. ``children`` is the only place that knows how to
+descend: our nodes have ``operands`` (their ``args`` show stock code the leaves only, see
+expressions/base.py), stock expressions have ``args``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+
+def children(node: Any) -> tuple[Any, ...]:
+    """The nodes directly below: operands of a tensor expression, args of a stock one."""
+    operands = getattr(node, "operands", None)
+    return node.args if operands is None else operands
+
+
+def postorder(
+    roots: Iterable[Any], children: Callable[[Any], Sequence[Any]] = children
+) -> list[Any]:
+    """All nodes reachable from the roots, each once, operands before the nodes that use them.
+
+    >>> from sympy.abc import x
+    >>> from sympy import sin
+    >>> postorder([sin(x) + sin(x)**2])[:2]
+    [x, sin(x)]
+    """
+    order: list[Any] = []
+    seen: set[Any] = set()
+    stack: list[tuple[Any, bool]] = [(root, False) for root in reversed(list(roots))]
+    while stack:
+        node, expanded = stack.pop()
+        if expanded:
+            order.append(node)
+            continue
+        if node in seen:
+            continue
+        seen.add(node)
+        stack.append((node, True))
+        for child in reversed(children(node)):
+            if child not in seen:
+                stack.append((child, False))
+    return order
+
+
+def transform(
+    roots: Sequence[Any], visit: Callable[[Any, tuple[Any, ...]], Any], children: Any = children
+) -> list[Any]:
+    """Bottom-up rewriting: ``visit(node, new_children)`` gives the image of each node, once."""
+    image: dict[Any, Any] = {}
+    for node in postorder(roots, children):
+        image[node] = visit(node, tuple([image[child] for child in children(node)]))
+    return [image[root] for root in roots]

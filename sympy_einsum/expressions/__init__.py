@@ -1,0 +1,80 @@
+"""The nodes of the language: the base class, leaves, products and sums, functions."""
+
+from .axis_functions import (
+    AxesFunction as AxesFunction,
+    LogSumExp as LogSumExp,
+    Softmax as Softmax,
+    inside_log as inside_log,
+)
+from .base import (
+    TensorExpr as TensorExpr,
+    as_basic as as_basic,
+    data_expressions as data_expressions,
+    flatten as flatten,
+    free_leaves as free_leaves,
+    is_tensor as is_tensor,
+    order_of as order_of,
+    outermost as outermost,
+    rebuild as rebuild,
+    shape_of as shape_of,
+    stock_children as stock_children,
+    substitute as substitute,
+    unflatten as unflatten,
+)
+from .entrywise import (
+    Elementwise as Elementwise,
+    Slot as Slot,
+    apply_body as apply_body,
+    as_number as as_number,
+    as_operand as as_operand,
+    broadcast_together as broadcast_together,
+    elementwise as elementwise,
+    fill_value as fill_value,
+    holds_tensor as holds_tensor,
+    indicated as indicated,
+    is_condition as is_condition,
+    replaced as replaced,
+    slot as slot,
+    split_body as split_body,
+    stretch as stretch,
+    substitute_stock as substitute_stock,
+    with_signs as with_signs,
+)
+from .leaves import (
+    ASSUMPTIONS as ASSUMPTIONS,
+    SYMMETRIC as SYMMETRIC,
+    Constant as Constant,
+    Selection as Selection,
+    TensorSymbol as TensorSymbol,
+    Unit as Unit,
+    Zeros as Zeros,
+    tensors as tensors,
+)
+from .matrix_functions import (
+    Adj as Adj,
+    Cofactors as Cofactors,
+    Det as Det,
+    Inv as Inv,
+    LogDet as LogDet,
+    MatrixFunction as MatrixFunction,
+    adj as adj,
+    cofactors as cofactors,
+    det as det,
+    determinants_in as determinants_in,
+    inv as inv,
+    logdet as logdet,
+)
+from .products import (
+    Delta as Delta,
+    Einsum as Einsum,
+    Ones as Ones,
+    TensorAdd as TensorAdd,
+    View as View,
+    contract as contract,
+    scalar_product as scalar_product,
+    scale as scale,
+    split_coefficient as split_coefficient,
+    tensor_sum as tensor_sum,
+    written_out as written_out,
+)
+from .reshaping import Reshape as Reshape, reshape as reshape

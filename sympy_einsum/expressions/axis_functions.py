@@ -1,0 +1,109 @@
+"""Log-sum-exp and softmax over some axes, as nodes that can be evaluated without overflow.
+
+Spelled with exp, log and sums they would be right as mathematics, but exp(800) has no double, and
+the derivatives would carry the powers of the sum along. As nodes they have short derivatives: that
+of log-sum-exp is softmax, and that of softmax is made of itself [BV, §3.1.5; GBC, §6.2.2]. The
+logarithm of a softmax is no node of its own, but derivatives and code know it (:func:`inside_log`):
+log(p) is finite where 1/p isn't.
+
+References
+==========
+
+[BV] S. Boyd, L. Vandenberghe, "Convex Optimization", 2004.
+[GBC] I. Goodfellow, Y. Bengio, A. Courville, "Deep Learning", 2016.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sympy import log
+
+from .base import TensorExpr
+from .entrywise import Elementwise, slot
+from .products import Ones, View, contract
+
+
+class AxesFunction(TensorExpr):
+    """Base class of the functions of one tensor that single out some of its axes.
+
+    Attributes
+    ==========
+
+    axes : the axes, ascending, never none
+    """
+
+    __slots__ = ()
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """The axes that are summed over."""
+        return self.data[0]
+
+
+class LogSumExp(AxesFunction):
+    """log Σ exp over some axes, which are gone from the result; build it with ``logsumexp``."""
+
+    __slots__ = ()
+
+    @classmethod
+    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+        tensor, axes = operands[0], sorted(data[0])
+        if not axes:
+            return tensor
+        if _is_permuted(tensor):
+            labels, output = tensor.subscripts[-1], _without(tensor.output, axes)
+            over = _places(tensor, axes)
+            total = cls._build(tensor.operands, (over,))
+            lengths = {label: tensor.lengths[label] for label in output}
+            return contract((total,), (_without(labels, over),), output, lengths)
+        return cls._intern((tensor,), (tuple(axes),), _without(tensor.shape, axes))
+
+
+class Softmax(AxesFunction):
+    """exp / Σ exp over some axes; build it with ``softmax``."""
+
+    __slots__ = ()
+
+    @classmethod
+    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+        tensor, axes = operands[0], sorted(data[0])
+        if not axes:
+            return Ones(*tensor.shape)
+        if _is_permuted(tensor):
+            core = cls._build(tensor.operands, (_places(tensor, axes),))
+            lengths = dict(enumerate(tensor.lengths))
+            return contract((core,), (tensor.subscripts[-1],), tensor.output, lengths)
+        return cls._intern((tensor,), (tuple(axes),), tensor.shape)
+
+
+def inside_log(node: Any) -> Softmax | None:
+    """The softmax that a node is the logarithm of; None for other nodes."""
+    if isinstance(node, Elementwise) and node.body == _LOG:
+        inner = node.operands[0]
+        return inner if isinstance(inner, Softmax) else None
+    return None
+
+
+_LOG = log(slot(0))
+
+
+def _is_permuted(tensor: Any) -> bool:
+    """Whether a tensor is another one with its axes permuted, and nothing else."""
+    return (
+        isinstance(tensor, View)
+        and tensor.core is not None
+        and not tensor.scalars
+        and len(set(tensor.output)) == len(tensor.output) == len(tensor.subscripts[-1])
+        and set(tensor.output) == set(tensor.subscripts[-1])
+    )
+
+
+def _places(tensor: View, axes: Sequence[int]) -> tuple[int, ...]:
+    """Where the axes of a permuted tensor are in its core."""
+    return tuple([tensor.subscripts[-1].index(tensor.output[axis]) for axis in axes])
+
+
+def _without(items: Sequence[Any], axes: Sequence[int]) -> tuple[Any, ...]:
+    return tuple([item for axis, item in enumerate(items) if axis not in axes])

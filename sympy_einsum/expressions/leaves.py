@@ -1,0 +1,270 @@
+"""The leaves: symbols, zeros, constants, and the selectors that indexing is made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sympy import Basic, S, Symbol, sympify
+from sympy.core.expr import AtomicExpr
+
+from ..core import (
+    ShapeError,
+    TensorError,
+    UnsupportedError,
+    as_length,
+    as_position,
+    as_scalar,
+    as_shape,
+    data_digest,
+    same_length,
+)
+from .base import TensorExpr
+
+ASSUMPTIONS = frozenset({"symmetric", "diagonal", "positive", "nonnegative", "psd"})
+# Those of matrices that are their own transposes.
+SYMMETRIC = frozenset({"symmetric", "diagonal", "psd"})
+
+
+class TensorSymbol(TensorExpr, AtomicExpr):
+    """A named tensor with symbolic or numeric axis lengths.
+
+    Parameters
+    ==========
+
+    name : str
+    shape : axis lengths (integers or SymPy expressions), one by one or as a tuple; none of them
+        or ``()`` gives a scalar. A symbol stands for a length from 1 on: what is simplified
+        (n/n = 1, a softmax adds up to 1) needs an entry. An axis that may be empty has the length
+        0 in numbers; there sums are 0 and means nan.
+    assumptions : ``symmetric``, ``diagonal``, ``positive``, ``nonnegative``, ``psd`` set to True.
+        Derivatives by a symmetric matrix are nonetheless unconstrained: all entries are taken as
+        independent.
+
+    Raises
+    ======
+
+    TensorError : the name is not a string, or an assumption is unknown
+    ShapeError : a length is negative or not an integer; a structured matrix isn't square
+
+    Examples
+    ========
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> m, n = symbols("m n", integer=True, positive=True)
+    >>> A = se.TensorSymbol("A", (m, n))
+    >>> A.shape, A.order, A.T.shape
+    ((m, n), 2, (n, m))
+    >>> se.TensorSymbol("A", m, n) is A
+    True
+    """
+
+    __slots__ = ()
+    is_symbol = True
+    _diff_wrt = True
+
+    def __new__(cls, name: str, *shape: Any, **assumptions: Any) -> TensorSymbol:
+        if isinstance(name, Symbol):
+            name = name.name
+        if not isinstance(name, str):
+            raise TensorError(f"the name of a tensor must be a string, not {name!r}")
+        if "shape" in assumptions:
+            shape = (*shape, assumptions.pop("shape"))
+        unknown = set(assumptions) - ASSUMPTIONS
+        if unknown:
+            raise TensorError(
+                f"unknown assumption {min(unknown)!r} for tensor {name!r}; "
+                f"there are {', '.join(sorted(ASSUMPTIONS))}"
+            )
+        lengths = as_shape(shape)
+        true = tuple(sorted(key for key, value in assumptions.items() if value))
+        if SYMMETRIC.intersection(true) and (len(lengths) != 2 or not same_length(*lengths)):
+            raise ShapeError(f"{', '.join(true)} tensor {name!r} must be square, not {lengths}")
+        return cls._build((), (name, lengths, true))
+
+    @classmethod
+    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+        return cls._intern((), data, as_shape(data[1]))
+
+    @property
+    def name(self) -> str:
+        """The name it was built with."""
+        return self.data[0]
+
+    @property
+    def _key(self) -> tuple[int, str, int]:
+        return (0, self.data[0], self._digest)
+
+    @property
+    def is_positive(self) -> bool | None:
+        """Whether all entries are declared so; of a scalar None if not. Stock routines put positive
+        scalars in the place of symbols of which nothing is known."""
+        return "positive" in self.data[2] or (False if self.shape else None)
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """Empty, as for every symbol of SymPy."""
+        return ()
+
+    @property
+    def func(self) -> Any:
+        """The class."""
+        return type(self)
+
+    def _own_symbols(self) -> set[Any]:
+        return {self}
+
+    @property
+    def free_symbols(self) -> set[Basic]:
+        """The symbol itself."""
+        return {self}
+
+    def __getnewargs__(self) -> Any:
+        return (self.data[0], self.data[1])
+
+
+class Zeros(TensorExpr):
+    """The tensor of zeros; the scalar 0 for no axes.
+
+    >>> import sympy_einsum as se
+    >>> se.Zeros(2, 3).shape, se.Zeros()
+    ((2, 3), 0)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *lengths: Any) -> Any:
+        return cls._build((), (as_shape(lengths),))
+
+    @classmethod
+    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+        shape = as_shape(data[0])
+        return cls._intern((), (shape,), shape) if shape else S.Zero
+
+
+def as_numbers(value: Any) -> np.ndarray:
+    """A plain array of numbers from what holds some."""
+    kind = type(value).__name__
+    if hasattr(value, "toarray"):
+        raise TensorError(f"a sparse {kind} is no tensor; write out its zeros with .toarray()")
+    if np.ma.is_masked(value):
+        raise TensorError(
+            "a masked array would lose its mask; fill it, .filled(0), or multiply by the weights 0 "
+            "and 1"
+        )
+    if isinstance(value, np.matrix):
+        raise TensorError("products of a numpy.matrix mean something else; give its array, .A")
+    try:
+        values = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise TensorError(
+            f"this {kind} is no array of numbers ({error}); give nested lists of equal lengths, or "
+            "put tensors side by side with stack"
+        ) from None
+    if values.dtype.kind not in "biufc":
+        raise UnsupportedError(
+            f"an array of type {values.dtype} can't be a constant; give it numbers"
+        )
+    return values
+
+
+class Constant(TensorExpr):
+    """A real or complex array of numbers as a tensor expression.
+
+    The array is copied; two constants with the same type, shape and entries are one object. An
+    array without axes is a SymPy number, True and False are 1 and 0.
+
+    Raises
+    ======
+
+    TensorError : it is no array of numbers: ragged lists, sparse matrices, masked entries, objects
+
+    >>> import sympy_einsum as se
+    >>> se.Constant([[1.0, 2.0]]).shape
+    (1, 2)
+    """
+
+    __slots__ = ()
+    _data_digest = staticmethod(data_digest)  # not cached: it would keep the arrays alive
+
+    def __new__(cls, array: Any) -> Any:
+        values = as_numbers(array)
+        if values.ndim == 0:
+            return sympify(values.item() if values.dtype.kind != "b" else int(values))
+        return cls._build((), (values.shape, values.dtype.str, values.tobytes()))
+
+    @classmethod
+    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+        return cls._intern((), data, as_shape(data[0]))
+
+    @property
+    def array(self) -> np.ndarray:
+        """The entries, read-only."""
+        shape, dtype, content = self.data
+        return np.frombuffer(content, dtype=dtype).reshape(shape)
+
+
+class Unit(TensorExpr):
+    """The unit vector of a length with its one at a position: indexing is contraction with it.
+
+    >>> from sympy_einsum.expressions.leaves import Unit
+    >>> Unit(3, 1).shape
+    (3,)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, length: Any, position: Any) -> Any:
+        return cls._build((), (as_length(length), as_position(position, as_length(length))))
+
+    @classmethod
+    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+        length, position = as_length(data[0]), as_position(data[1], data[0])
+        return cls._intern((), (length, position), (length,))
+
+
+class Selection(TensorExpr):
+    """The matrix that picks ``count`` positions ``start, start + step, …`` of an axis.
+
+    Its shape is (count, length); slicing an axis is contraction with it, and so is placing a
+    piece into a longer axis.
+
+    >>> from sympy_einsum.expressions.leaves import Selection
+    >>> Selection(5, 1, 2, 2).shape
+    (2, 5)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, length: Any, start: Any, step: Any, count: Any) -> Any:
+        first, stride = as_scalar(start, "the start of a slice"), as_scalar(step, "its step")
+        if not stride.is_Integer or first.is_integer is False:
+            raise TensorError(
+                f"a slice needs an integer start and step, not {start!r} and {step!r}"
+            )
+        return cls._build((), (as_length(length), first, int(stride), as_length(count)))
+
+    @classmethod
+    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+        length, _, _, count = data
+        return cls._intern((), data, (as_length(count), as_length(length)))
+
+
+def tensors(names: str, *shape: Any, **assumptions: bool) -> Any:
+    """Tensor symbols of one shape, from names separated by spaces or commas.
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> m, n = symbols("m n", integer=True, positive=True)
+    >>> A, B = se.tensors("A B", m, n)
+    >>> B.shape
+    (m, n)
+    """
+    if not isinstance(names, str) or not names.replace(",", " ").split():
+        raise TensorError(f"tensors takes names such as 'A B', not {names!r}")
+    found = [
+        TensorSymbol(name, as_shape(shape), **assumptions)
+        for name in names.replace(",", " ").split()
+    ]
+    return found[0] if len(found) == 1 else tuple(found)

@@ -1,0 +1,135 @@
+"""Reshaping: merging and splitting axes in C order, as NumPy does.
+
+Axes of length 1 come and go as an einsum; only a real merge or split of axes needs a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sympy import Expr, Mul, S, cancel
+
+from ..core import Shape, ShapeError, as_length, same_length
+from .base import TensorExpr
+from .products import View, contract, scale
+
+
+class Reshape(TensorExpr):
+    """A tensor's entries in C order under another shape; build it with ``A.reshape(...)``."""
+
+    __slots__ = ()
+    rearranges = True
+
+    @classmethod
+    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+        return reshape(operands[0], data[0])
+
+
+def reshape(tensor: Any, shape: Sequence[Any]) -> Any:
+    """The tensor's entries in C order under another shape; one length may be -1.
+
+    Raises ShapeError when the numbers of entries aren't known to be equal.
+    """
+    new = _resolve_shape(tensor, shape)
+    if len(new) == tensor.order and all(map(same_length, tensor.shape, new)):
+        return tensor
+    if isinstance(tensor, Reshape):
+        return reshape(tensor.operands[0], new)
+    if isinstance(tensor, View) and tensor.scalars:
+        factor: Any = Mul(*tensor.scalars)
+        bare = View._build(
+            () if tensor.core is None else (tensor.core,),
+            (tensor.subscripts[len(tensor.scalars) :], tensor.output, tensor.lengths),
+        )
+        reshaped = reshape(bare, new)
+        return scale(factor, reshaped) if new else factor * reshaped
+    old_axes = [axis for axis, length in enumerate(tensor.shape) if length is not S.One]
+    new_axes = [axis for axis, length in enumerate(new) if length is not S.One]
+    if len(old_axes) == len(new_axes) and all(
+        same_length(tensor.shape[a], new[b]) for a, b in zip(old_axes, new_axes, strict=True)
+    ):
+        return _move_units(tensor, new, old_axes, new_axes)
+    split = _split_view(tensor, new) if isinstance(tensor, View) else None
+    return split if split is not None else Reshape._intern((tensor,), (new,), new)
+
+
+def _resolve_shape(tensor: Any, shape: Sequence[Any]) -> Shape:
+    if sum(1 for length in shape if length == -1) > 1:
+        raise ShapeError(f"only one length of the new shape {tuple(shape)} can be -1")
+    known = [as_length(length) for length in shape if length != -1]
+    size = Mul(*known)
+    if len(known) == len(shape):
+        if not same_length(size, tensor.size):
+            raise ShapeError(
+                f"can't reshape {tensor.shape}, of {tensor.size} entries, to {tuple(shape)}, "
+                f"of {size}"
+            )
+        return tuple(known)
+    rest = cancel(tensor.size / size)
+    if rest.is_integer is False or not _divides(size, tensor.size):
+        raise ShapeError(f"can't reshape {tensor.shape} to {tuple(shape)}: {size} doesn't divide")
+    return tuple([rest if length == -1 else as_length(length) for length in shape])
+
+
+def _move_units(tensor: Any, new: Shape, old_axes: list[int], new_axes: list[int]) -> Any:
+    """Drop and add axes of length 1."""
+    order = tensor.order
+    output = [order + axis for axis in range(len(new))]
+    for old, axis in zip(old_axes, new_axes, strict=True):
+        output[axis] = old
+    lengths: dict[int, Expr] = dict(enumerate(tensor.shape))
+    lengths.update({label: S.One for label in output if label >= order})
+    return contract((tensor,), (range(order),), output, lengths)
+
+
+def _divides(a: Expr, b: Expr) -> bool:
+    return cancel(b / a).as_numer_denom()[1] == 1
+
+
+def _groups(old: Shape, new: Shape) -> list[tuple[list[int], list[int]]]:
+    """Runs of old and of new axes with equal products, as short as can be told symbolically."""
+    groups: list[tuple[list[int], list[int]]] = []
+    i = j = 0
+    while i < len(old) and j < len(new):
+        left, right = [i], [j]
+        a, b = old[i], new[j]
+        i, j = i + 1, j + 1
+        while not same_length(a, b):
+            if i < len(old) and (_divides(a, b) or j == len(new)):
+                a, i = a * old[i], i + 1
+                left.append(i - 1)
+            elif j < len(new):
+                b, j = b * new[j], j + 1
+                right.append(j - 1)
+            else:
+                break
+        groups.append((left, right))
+    if groups:
+        groups[-1][0].extend(range(i, len(old)))
+        groups[-1][1].extend(range(j, len(new)))
+    return groups
+
+
+def _split_view(view: View, new: Shape) -> Any:
+    """A view whose axes are all split, each index everywhere alike, stays a view; else None.
+
+    So the delta of a merged axis is a product of deltas, and is never written out.
+    """
+    parts: dict[int, Shape] = {}
+    for left, right in _groups(view.shape, new):
+        if len(left) != 1:
+            return None
+        lengths = tuple([new[axis] for axis in right])
+        known = parts.setdefault(view.output[left[0]], lengths)
+        if len(known) != len(lengths) or not all(map(same_length, known, lengths)):
+            return None
+    labels = {index: [(index, k) for k in range(len(parts[index]))] for index in parts}
+    lengths_of = {label: parts[i][k] for i in parts for k, label in enumerate(labels[i])}
+    operands, subscripts = [], []
+    if view.core is not None:
+        indices = view.subscripts[-1]
+        operands.append(reshape(view.core, [length for i in indices for length in parts[i]]))
+        subscripts.append([label for i in indices for label in labels[i]])
+    output = [label for i in view.output for label in labels[i]]
+    return contract(operands, subscripts, output, lengths_of)

@@ -1,0 +1,239 @@
+"""The two passes over the nodes of a text: inferring types and lengths, building."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from itertools import chain, count
+from math import isinf
+from typing import Any
+
+import sympy
+from sympy import Expr, Float, Integer, Rational, Symbol
+
+from ...core import ParseError, TensorError, transform
+from ...expressions import TensorExpr, TensorSymbol, View
+from .declarations import KINDS, Declaration, kind_by_name, length_symbol
+from .functions import FUNCTIONS, NO_ARGUMENTS, infer_identity
+from .operators import OPERATORS
+from .reading import Node
+from .types import SCALAR, Length, Rule, Site, Type
+
+# Functions of other languages, and how they are written in this one.
+_ELSEWHERE = {
+    "trace": "tr(X)",
+    "transpose": "X'",
+    "dot": "x'*y",
+    "inner": "x'*y",
+    "outer": "x*y'",
+    "ln": "log(a)",
+    "norm": "norm2(x), or norm1(x) for the sum of absolute values",
+    "inverse": "inv(X)",
+    "pow": "a^b",
+    "ones": "vector(1) or matrix(1)",
+    "zeros": "vector(0) or matrix(0)",
+    "identity": "eye",
+    "mean": "sum(x)/sum(vector(1) + 0*x)",
+}
+# Bounds that keep hostile or mistaken text from taking forever.
+MAX_SCALAR_DEPTH = 64
+MAX_NUMBER = 10**308
+
+
+@dataclass
+class Program:
+    """A text on its way to an expression: what is known of its variables, lengths and types."""
+
+    text: str
+    declarations: Mapping[str, Declaration]
+    lengths: list[Length] = field(default_factory=list)
+    variables: dict[str, Type] = field(default_factory=dict)
+    types: dict[Node, Type] = field(default_factory=dict)
+    depths: dict[Node, int] = field(default_factory=dict)
+    symbols: dict[str, Any] = field(default_factory=dict)
+    constants: set[Node] = field(default_factory=set)
+
+    def fresh(self, value: Expr | None = None) -> Length:
+        """A new length, to be inferred if no value is given."""
+        length = Length(value)
+        self.lengths.append(length)
+        return length
+
+    def infer(self, root: Node) -> None:
+        """Give every node its type and name the lengths that stay unknown."""
+        transform([root], self._infer_node, _children)
+        names = self._length_names()
+        for length in self.lengths:
+            if length.root().value is None:
+                length.root().value = length_symbol(next(names))
+        for name, type_ in self.variables.items():
+            self.symbols[name] = self._symbol(name, type_)
+        self._check_names()
+
+    def _check_names(self) -> None:
+        """A declared length may have a variable's name only if it is that variable."""
+        for length in chain.from_iterable(type_.lengths for type_ in self.variables.values()):
+            for symbol in length.free_symbols:
+                if self.symbols.get(symbol.name, symbol) != symbol:
+                    raise ParseError(
+                        f"{symbol.name!r} is both a variable of the text and a declared length; "
+                        "rename one of them"
+                    )
+
+    def build(self, root: Node) -> Any:
+        """The expression."""
+        return transform([root], self._build_node, _children)[0]
+
+    def _infer_node(self, node: Node, types: tuple[Type, ...]) -> Type:
+        if node.kind == "variable" and self._is_variable(node):
+            type_ = self._infer_variable(node)
+        elif node.kind in ("number", "variable"):
+            type_ = self._infer_constant(node)
+        else:
+            rule = self._rule(node)
+            type_ = rule.infer(Site(self.text, node, self.fresh), *types)
+            if node.children and all(child in self.constants for child in node.children):
+                self.constants.add(node)
+        self.types[node] = type_
+        self.depths[node] = self._depth(node, type_)
+        return type_
+
+    def _depth(self, node: Node, type_: Type) -> int:
+        """How deep scalar functions are nested; SymPy's time grows with the fourth power."""
+        depth = max((self.depths[child] for child in node.children), default=0)
+        if type_ == SCALAR and (node.kind == "call" or node.name == "^"):
+            depth += 1
+        if depth > MAX_SCALAR_DEPTH:
+            message = f"scalar functions are nested more than {MAX_SCALAR_DEPTH} deep"
+            raise ParseError(message, self.text, node.position)
+        return depth
+
+    def _is_variable(self, node: Node) -> bool:
+        return node.name in self.declarations or node.name not in ("pi", *FUNCTIONS)
+
+    def _infer_variable(self, node: Node) -> Type:
+        if node.name not in self.variables:
+            self.variables[node.name] = self._declared_type(node.name)
+        return self.variables[node.name]
+
+    def _declared_type(self, name: str) -> Type:
+        declared = self.declarations.get(name)
+        if declared is None:
+            declared = Declaration(kind_by_name(name))
+        axes = KINDS[declared.kind]
+        if declared.square and not declared.lengths:
+            length = self.fresh()
+            return Type(length, length)
+        given: tuple[Any, ...] = declared.lengths or (None,) * axes
+        # Columns first, so that the first matrix is m by n as in a textbook.
+        columns_first = [self.fresh(value) for value in reversed(given)]
+        return Type(*reversed(columns_first))
+
+    def _infer_constant(self, node: Node) -> Type:
+        """A number, pi or eye."""
+        if node.name == "eye":
+            return infer_identity(Site(self.text, node, self.fresh))
+        if node.name in FUNCTIONS:
+            raise ParseError(
+                f"{node.name} is a function; write {node.name}(...), or declare a variable with "
+                "this name",
+                self.text,
+                node.position,
+            )
+        self.constants.add(node)
+        return SCALAR
+
+    def _rule(self, node: Node) -> Rule:
+        if node.kind != "call":
+            return OPERATORS[node.kind, node.name]
+        rule = FUNCTIONS.get(node.name)
+        if rule is None:
+            raise ParseError(self._unknown_function(node), self.text, node.position)
+        wanted = 0 if node.name in NO_ARGUMENTS else 1
+        if len(node.children) != wanted:
+            takes = "one argument" if wanted else "no argument, its size is inferred"
+            message = f"{node.name} takes {takes}; expected {node.name}({'...' * wanted})"
+            raise ParseError(message, self.text, node.position)
+        return rule
+
+    def _unknown_function(self, node: Node) -> str:
+        message = f"there is no function {node.name!r}"
+        if node.name in self.variables or node.name in self.declarations or len(node.name) == 1:
+            return f"{message}; a product is written {node.name}*(...)"
+        if node.name.lower() in _ELSEWHERE:
+            return f"{message}; here it is written {_ELSEWHERE[node.name.lower()]}"
+        close = get_close_matches(node.name.lower(), FUNCTIONS, n=1)
+        if close:
+            return f"{message}; perhaps {close[0]!r} is meant"
+        return f"{message}; expected one of {', '.join(sorted(FUNCTIONS))}"
+
+    def _length_names(self) -> Any:
+        """Names for lengths, in order of preference, that nothing else in the text has."""
+        lengths = chain.from_iterable(d.lengths for d in self.declarations.values())
+        taken = {symbol.name for length in lengths for symbol in length.free_symbols}
+        taken |= self.variables.keys() | self.declarations.keys()
+        names = chain("nmkpqrsd", (f"n{i}" for i in count(1)))
+        return (name for name in names if name not in taken)
+
+    def _symbol(self, name: str, type_: Type) -> Any:
+        declared = self.declarations.get(name, Declaration("scalar"))
+        if declared.symbol is not None:
+            return declared.symbol
+        assumptions = dict.fromkeys(declared.assumptions, True)
+        if type_ == SCALAR:
+            return Symbol(name, real=True, **assumptions)
+        return TensorSymbol(name, type_.lengths, **assumptions)
+
+    def _build_node(self, node: Node, values: tuple[Any, ...]) -> Any:
+        try:
+            value = self._value(node, values)
+            self._check_number(value, node in self.constants)
+        except ParseError:
+            raise
+        except (OverflowError, MemoryError):
+            raise ParseError("the number is too large", self.text, node.position) from None
+        except TensorError as error:
+            raise ParseError(str(error), self.text, node.position) from error
+        return value
+
+    def _value(self, node: Node, values: tuple[Any, ...]) -> Any:
+        if node.kind == "number":
+            return _number(node.name)
+        if node.kind == "variable" and node.name in self.symbols:
+            return self.symbols[node.name]
+        if node.name == "pi":
+            return sympy.pi
+        rule = FUNCTIONS["eye"] if node.kind == "variable" else self._rule(node)
+        return rule.build(self.types[node], *values) if rule.needs_type else rule.build(*values)
+
+    def _check_number(self, value: Any, is_constant: bool) -> None:
+        """Refuse what has no place among real numbers, before it grows or spreads."""
+        if isinstance(value, TensorExpr):
+            is_real = not (is_constant and value.has(sympy.I))
+        else:
+            known = is_constant or value.is_Atom
+            is_real = not (known and (value.is_finite is False or value.is_real is False))
+        if not is_real:
+            raise TensorError("the value is not a real number")
+        number = value.coefficient if isinstance(value, View) else value.as_coeff_Mul()[0]
+        if abs(number) > MAX_NUMBER or (number.is_Rational and number.q > MAX_NUMBER):
+            raise TensorError("the number is too large")
+
+
+def _children(node: Node) -> tuple[Node, ...]:
+    return node.children
+
+
+def _number(text: str) -> Expr:
+    """A number: exact, unless it is written with an exponent or with very many digits."""
+    value = float(text)
+    if isinf(value) or (value == 0 and re.search("[1-9]", re.split("[eE]", text)[0])):
+        raise TensorError("the number is out of the range of double precision")
+    if text.isdigit():
+        return Integer(int(text))
+    digits, _, decimals = text.partition(".")
+    if "e" in text.lower() or len(text) > 16:
+        return Float(value)
+    return Rational(int(digits + decimals or "0"), 10 ** len(decimals))

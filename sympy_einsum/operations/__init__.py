@@ -1,0 +1,44 @@
+"""What people call to build expressions; each name is a function of tensors and scalars."""
+
+from .arithmetic import add as add, divide as divide, multiply as multiply, power as power
+from .axes import (
+    as_axis as as_axis,
+    broadcast_to as broadcast_to,
+    diag as diag,
+    diagonal as diagonal,
+    expand_dims as expand_dims,
+    eye as eye,
+    filled as filled,
+    moveaxis as moveaxis,
+    ravel as ravel,
+    reshape as reshape,
+    squeeze as squeeze,
+    swapaxes as swapaxes,
+    transpose as transpose,
+)
+from .conditions import choose as choose, compare as compare, logical as logical, where as where
+from .indexing import getitem as getitem
+from .joining import concatenate as concatenate, stack as stack
+from .products import (
+    dot as dot,
+    einsum as einsum,
+    inner as inner,
+    kron as kron,
+    matmul as matmul,
+    matrix_power as matrix_power,
+    outer as outer,
+    tensordot as tensordot,
+    vdot as vdot,
+)
+from .reductions import (
+    logsumexp as logsumexp,
+    mean as mean,
+    norm as norm,
+    prod as prod,
+    softmax as softmax,
+    std as std,
+    sum_ as sum_,
+    trace as trace,
+    var as var,
+)
+from .scalar_functions import FUNCTIONS as FUNCTIONS

@@ -1,0 +1,56 @@
+"""Sums, products, quotients and powers, entry by entry, with axes of length 1 stretched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sympy import Add, Mul, S
+
+from ..core import (
+    exact_power,
+)
+from ..expressions import (
+    apply_body,
+    as_operand,
+    broadcast_together,
+    contract,
+    order_of,
+    slot,
+    tensor_sum,
+)
+from .axes import filled
+
+
+def add(*values: Any) -> Any:
+    """The sum; scalars are added to every entry."""
+    operands = broadcast_together([as_operand(value) for value in values])
+    shape = next((o.shape for o in operands if order_of(o)), None)
+    if shape is None:
+        return Add(*operands)
+    scalar = Add(*[o for o in operands if not order_of(o)])
+    terms = [o for o in operands if order_of(o)]
+    return tensor_sum(terms if scalar.is_zero else [*terms, filled(scalar, shape)])
+
+
+def multiply(*values: Any) -> Any:
+    """The product entry by entry; scalars multiply every entry."""
+    operands = broadcast_together([as_operand(value) for value in values])
+    shape = next((o.shape for o in operands if order_of(o)), None)
+    if shape is None:
+        return Mul(*operands)
+    axes = range(len(shape))
+    subscripts = [axes if order_of(o) else () for o in operands]
+    return contract(operands, subscripts, axes, dict(enumerate(shape)))
+
+
+def power(base: Any, exponent: Any) -> Any:
+    """The power entry by entry."""
+    operands = [as_operand(base), as_operand(exponent)]
+    if not any(order_of(o) for o in operands):
+        return exact_power(*operands)
+    return apply_body(slot(0) ** slot(1), broadcast_together(operands))
+
+
+def divide(a: Any, b: Any) -> Any:
+    """The quotient entry by entry."""
+    return multiply(a, power(b, S.NegativeOne))

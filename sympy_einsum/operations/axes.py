@@ -1,0 +1,247 @@
+"""Axes of tensors: exchanged, merged, split, stretched, read off a diagonal, written to one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sympy import Integer, S, Tuple
+
+from ..core import (
+    Shape,
+    ShapeError,
+    TensorError,
+    UnsupportedError,
+    as_list,
+    as_scalar,
+    as_shape,
+    same_length,
+)
+from ..expressions import (
+    Delta,
+    as_operand,
+    contract,
+    order_of,
+    reshape as reshape_tensor,
+    shape_of,
+    stretch,
+)
+from .checked import contract_labelled
+
+
+def filled(value: Any, shape: Shape) -> Any:
+    """The tensor of the given shape with all entries equal to a scalar."""
+    return contract((value,), ((),), range(len(shape)), dict(enumerate(shape)))
+
+
+def as_axis(axis: Any, order: int) -> int:
+    """A valid axis number from 0 on; negative ones count from the end."""
+    if isinstance(axis, bool) or not isinstance(axis, (int, Integer, np.integer)):
+        raise TensorError(f"an axis is an integer, not {axis!r}")
+    if not -order <= axis < order:
+        raise ShapeError(f"axis {axis} is out of range for a tensor of order {order}")
+    return int(axis) % order
+
+
+def as_axes(axis: Any, order: int) -> list[int]:
+    """A list of distinct axes from None (all), one axis or several."""
+    if axis is None:
+        return list(range(order))
+    axes = [as_axis(a, order) for a in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    if len(set(axes)) != len(axes):
+        raise ShapeError(f"axis {axis} names an axis twice")
+    return axes
+
+
+def transpose(a: Any, axes: Any = None) -> Any:
+    """The axes in another order, reversed without ``axes``.
+
+    >>> import sympy_einsum as se
+    >>> T = se.TensorSymbol("T", (2, 3, 4))
+    >>> se.transpose(T).shape, se.transpose(T, (1, 0, 2)).shape
+    ((4, 3, 2), (3, 2, 4))
+    """
+    a = as_operand(a)
+    order = order_of(a)
+    new = list(range(order))[::-1] if axes is None else as_axes(as_list(axes, "axes"), order)
+    if len(new) != order:
+        raise ShapeError(f"transpose needs each of the {order} axes once, not {axes}")
+    if not order:
+        return a
+    return contract((a,), (range(order),), new, dict(enumerate(a.shape)))
+
+
+def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+    """Two axes exchanged.
+
+    >>> import sympy_einsum as se
+    >>> T = se.TensorSymbol("T", (2, 3, 4))
+    >>> se.swapaxes(T, 0, 2).shape
+    (4, 3, 2)
+    """
+    a = as_operand(a)
+    axes = list(range(order_of(a)))
+    i, j = as_axis(axis1, len(axes)), as_axis(axis2, len(axes))
+    axes[i], axes[j] = axes[j], axes[i]
+    return transpose(a, axes)
+
+
+def moveaxis(a: Any, source: Any, destination: Any) -> Any:
+    """Axes moved to new places, the others keeping their order.
+
+    >>> import sympy_einsum as se
+    >>> T = se.TensorSymbol("T", (2, 3, 4))
+    >>> se.moveaxis(T, 0, -1).shape
+    (3, 4, 2)
+    """
+    a = as_operand(a)
+    order = order_of(a)
+    old, new = as_axes(source, order), as_axes(destination, order)
+    if len(old) != len(new):
+        raise ShapeError(f"moveaxis needs as many sources as destinations, not {old} and {new}")
+    axes = [axis for axis in range(order) if axis not in old]
+    for place, axis in sorted(zip(new, old, strict=True)):
+        axes.insert(place, axis)
+    return transpose(a, axes)
+
+
+def expand_dims(a: Any, axis: Any) -> Any:
+    """New axes of length 1 at the given places of the result.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> se.expand_dims(A, 0).shape
+    (1, 2, 3)
+    """
+    a = as_operand(a)
+    count = len(axis) if isinstance(axis, (tuple, list)) else 1
+    order = order_of(a) + count
+    new = set(as_axes(axis, order))
+    old = iter(shape_of(a))
+    return reshape(a, [S.One if k in new else next(old) for k in range(order)])
+
+
+def squeeze(a: Any, axis: Any = None) -> Any:
+    """Axes of length 1 removed, all of them without ``axis``.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (1, 3))
+    >>> se.squeeze(A).shape
+    (3,)
+    """
+    a = as_operand(a)
+    shape = shape_of(a)
+    if axis is None:
+        axes = [k for k, length in enumerate(shape) if length is S.One]
+    else:
+        axes = as_axes(axis, len(shape))
+        for k in axes:
+            if shape[k] is not S.One:
+                raise ShapeError(f"can't squeeze axis {k}: its length is {shape[k]}, not 1")
+    return reshape(a, [length for k, length in enumerate(shape) if k not in axes])
+
+
+def reshape(A: Any, *shape: Any) -> Any:
+    """The entries in C order under another shape; one length may be -1.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> se.reshape(A, 3, -1).shape
+    (3, 2)
+    """
+    A = as_operand(A)
+    given = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list, Tuple)) else shape
+    new = [as_scalar(length, "a length of the new shape") for length in given]
+    if not order_of(A):
+        if any(length not in (1, -1) for length in new):
+            raise ShapeError(f"can't reshape a scalar to {tuple(new)}")
+        return filled(A, (S.One,) * len(new)) if new else A
+    return reshape_tensor(A, new)
+
+
+def ravel(A: Any) -> Any:
+    """All entries in C order as a vector.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> se.ravel(A).shape
+    (6,)
+    """
+    return reshape(A, -1)
+
+
+def broadcast_to(array: Any, shape: Any) -> Any:
+    """The tensor repeated to a shape: axes of length 1 stretch, new axes come first.
+
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.broadcast_to(x, (2, 3)).shape
+    (2, 3)
+    """
+    array = as_operand(array)
+    new = as_shape(shape if isinstance(shape, (tuple, list)) else (shape,))
+    if not order_of(array):
+        return filled(array, new) if new else array
+    if array.order > len(new):
+        raise ShapeError(f"can't broadcast shape {array.shape} to {new}: it has more axes")
+    wide = reshape(array, (S.One,) * (len(new) - array.order) + array.shape)
+    for axis, (old, length) in enumerate(zip(wide.shape, new, strict=True)):
+        if old is not S.One and not same_length(old, length):
+            raise ShapeError(
+                f"can't broadcast shape {array.shape} to {new}: axis {axis} has length {old}, "
+                f"not {length} or 1"
+            )
+    return stretch(wide, new)
+
+
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """The diagonal of two axes, as a new last axis.
+
+    >>> import sympy_einsum as se
+    >>> T = se.TensorSymbol("T", (3, 3, 2))
+    >>> se.diagonal(T).shape
+    (2, 3)
+    """
+    a = as_operand(a)
+    if order_of(a) < 2:
+        raise ShapeError(f"diagonal takes a tensor of order 2 or more, not {order_of(a)}")
+    if not as_scalar(offset, "the offset").is_zero:
+        raise UnsupportedError("diagonal supports offset 0 only; slice first: a[:-1, 1:]")
+    i, j = as_axis(axis1, a.order), as_axis(axis2, a.order)
+    if i == j:
+        raise ShapeError("diagonal needs two different axes")
+    if not same_length(a.shape[i], a.shape[j]):
+        raise ShapeError(
+            f"the diagonal of axes {i} and {j} needs equal lengths, but they are {a.shape[i]} "
+            f"and {a.shape[j]}"
+        )
+    labels = list(range(a.order))
+    labels[j] = i
+    output = [k for k in range(a.order) if k not in (i, j)] + [i]
+    return contract_labelled((a,), (labels,), output, "diagonal")
+
+
+def diag(A: Any) -> Any:
+    """A vector on the diagonal of a matrix, or the diagonal of a matrix.
+
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.diag(x).shape, se.diag(se.diag(x)) == x
+    ((3, 3), True)
+    """
+    A = as_operand(A)
+    if order_of(A) == 1:
+        return contract_labelled((A,), ([0],), [0, 0], "diag")
+    if order_of(A) == 2:
+        return diagonal(A)
+    raise ShapeError(f"diag takes a vector or a matrix, not a tensor of order {order_of(A)}")
+
+
+def eye(n: Any) -> Any:
+    """The identity matrix: NumPy's name for ``Delta(n)``.
+
+    >>> import sympy_einsum as se
+    >>> se.eye(3) == se.Delta(3)
+    True
+    """
+    return Delta(n)

@@ -1,0 +1,94 @@
+"""Conditions on tensors: comparisons, their connectives, and choices by them.
+
+A comparison of tensors is a tensor like any other, with ones where it holds and zeros elsewhere, so
+it can be summed, averaged and multiplied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sympy import Ne, Piecewise, S
+from sympy.logic.boolalg import Boolean
+
+from ..core import (
+    TensorError,
+)
+from ..expressions import (
+    Elementwise,
+    apply_body,
+    as_number,
+    as_operand,
+    broadcast_together,
+    is_condition,
+    is_tensor,
+    slot,
+    split_body,
+)
+
+
+def compare(relation: Any, a: Any, b: Any) -> Any:
+    """A SymPy relation entry by entry: ones and zeros; between scalars SymPy's own."""
+    operands = broadcast_together([as_operand(a), as_operand(b)])
+    if not any(map(is_tensor, operands)):
+        return relation(*operands)
+    return apply_body(as_number(relation(slot(0), slot(1))), operands)
+
+
+def logical(connective: Any, *conditions: Any) -> Any:
+    """``And``, ``Or``, ``Not`` and the like of conditions entry by entry."""
+    operands: list[Any] = []
+    body = connective(*[_condition(part, operands) for part in conditions])
+    return apply_body(as_number(body), broadcast_together(operands))
+
+
+def choose(pairs: Sequence[Any]) -> Any:
+    """``Piecewise`` of pairs (value, condition), entry by entry; the last condition may be True.
+
+    Raises
+    ======
+
+    TensorError : a condition is just True or False, as ``x == 0`` is
+    """
+    operands: list[Any] = []
+    branches = []
+    for number, (value, condition) in enumerate(pairs, start=1):
+        otherwise = condition is True and number == len(pairs)
+        test = S.true if otherwise else _condition(condition, operands)
+        branches.append((slot(len(operands)), test))
+        operands.append(as_operand(value))
+    return apply_body(Piecewise(*branches), broadcast_together(operands))
+
+
+def _condition(value: Any, operands: list[Any]) -> Boolean:
+    """A condition in slots; what it is about is appended to the operands."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TensorError(
+            f"a condition on entries is needed, not {bool(value)}: == and != compare expressions "
+            "as whole objects; write np.equal(x, 0) or np.not_equal(x, 0)"
+        )
+    found: list[Any]
+    if is_condition(value):
+        test, found = split_body(value)
+    else:
+        tensor = as_operand(value)
+        known = tensor.condition if isinstance(tensor, Elementwise) else None
+        test, found = (Ne(slot(0), 0), [tensor]) if known is None else (known, tensor.operands)
+    start = len(operands)
+    operands.extend(found)
+    return test.xreplace({slot(k): slot(start + k) for k in range(len(found))})
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """Entries of ``a`` where a condition holds, else entries of ``b``; the condition is a
+    comparison (``x > 0``, ``np.equal(x, 0)``) or a tensor, true where it isn't zero.
+
+    >>> import numpy as np
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> np.where(x > 0, x, y).shape
+    (3,)
+    """
+    return choose([(a, condition), (b, True)])

@@ -1,0 +1,111 @@
+"""Basic indexing: positions and slices are products with unit vectors and selection matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from sympy import Expr, S
+from sympy.core.relational import Relational
+
+from ..core import ShapeError, TensorError, UnsupportedError, as_scalar
+from ..expressions import Selection, TensorExpr, Unit, as_operand, contract
+
+
+def getitem(A: Any, index: Any) -> Any:
+    """Basic indexing as in NumPy: integers, integer symbols, slices, ``None`` and ``...``.
+
+    A position contracts the axis with a unit vector, a slice with a selection matrix; so the
+    derivative of an entry or a slice needs no rule of its own.
+    """
+    A = as_operand(A)
+    entries = list(index) if isinstance(index, tuple) else [index]
+    named = sum(1 for e in entries if e is not None and e is not Ellipsis)
+    if named > A.order:
+        raise ShapeError(f"{named} indices for a tensor of order {A.order}, shape {A.shape}")
+    dots = sum(1 for e in entries if e is Ellipsis)
+    if dots > 1:
+        raise TensorError("an index can have one ellipsis ('...') only")
+    if not dots:
+        entries.append(Ellipsis)
+    place = next(k for k, e in enumerate(entries) if e is Ellipsis)
+    entries[place : place + 1] = [slice(None)] * (A.order - named)
+    operands: list[Any] = [A]
+    subscripts: list[Sequence[Any]] = [tuple(range(A.order))]
+    output: list[Hashable] = []
+    lengths: dict[Hashable, Expr] = dict(enumerate(A.shape))
+    axis = 0
+    for number, entry in enumerate(entries):
+        if entry is None:
+            output.append(("new", number))
+            lengths[("new", number)] = S.One
+            continue
+        if isinstance(entry, slice):
+            chosen = _selection(A.shape[axis], entry)
+            if chosen is None:
+                output.append(axis)
+            else:
+                label = ("cut", number)
+                operands.append(chosen)
+                subscripts.append((label, axis))
+                lengths[label] = chosen.shape[0]
+                output.append(label)
+        else:
+            operands.append(_unit(A, axis, entry))
+            subscripts.append((axis,))
+        axis += 1
+    return contract(operands, subscripts, output, lengths)
+
+
+_NO_POSITIONS = (list, tuple, range, TensorExpr, Relational, bool, np.bool_)
+
+
+def _unit(A: Any, axis: int, position: Any) -> Any:
+    if getattr(position, "ndim", 0) or isinstance(position, _NO_POSITIONS):
+        raise UnsupportedError(
+            "a tensor is indexed by integers, integer symbols, slices, None and '...', not by "
+            f"{type(position).__name__}; multiply by a mask, or stack the entries"
+        )
+    if hasattr(position, "__index__"):
+        position = position.__index__()
+    try:
+        return Unit(A.shape[axis], position)
+    except ShapeError as error:
+        raise ShapeError(f"axis {axis} of shape {A.shape}: {error}") from None
+
+
+def _selection(length: Expr, cut: slice) -> Any:
+    """The selection matrix of a slice, None for the whole axis."""
+    if cut.start is None and cut.stop is None and cut.step in (None, 1):
+        return None
+    stride = as_scalar(1 if cut.step is None else cut.step, "the step of a slice")
+    if not stride.is_Integer or not stride:
+        raise TensorError(f"the step of a slice is a known integer, not 0 or {cut.step!r}")
+    step = int(stride)
+    if length.is_Integer and all(
+        part is None or as_scalar(part, "a bound of a slice").is_Integer
+        for part in (cut.start, cut.stop)
+    ):
+        start, stop = (None if part is None else int(part) for part in (cut.start, cut.stop))
+        known = range(int(length))[start:stop:step]
+        return Selection(length, known.start, step, len(known))
+    if step != 1:
+        raise UnsupportedError(
+            f"a slice with step {step} of an axis of symbolic length {length}; its number of "
+            "entries has no simple expression"
+        )
+    first = _bound(S.Zero if cut.start is None else cut.start, length)
+    last = _bound(length if cut.stop is None else cut.stop, length)
+    count = last - first
+    if count.is_negative or first.is_negative or (length - last).is_negative:
+        raise ShapeError(f"the slice {first}:{last} doesn't lie within an axis of length {length}")
+    return Selection(length, first, step, count)
+
+
+def _bound(value: Any, length: Expr) -> Expr:
+    """A bound of a slice, counted from the end when it is negative."""
+    bound = as_scalar(value, "a bound of a slice")
+    if bound.is_integer is False:
+        raise TensorError(f"the bounds of a slice are integers or integer symbols, not {value!r}")
+    return length + bound if bound.is_negative else bound

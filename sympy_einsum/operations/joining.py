@@ -1,0 +1,69 @@
+"""Tensors joined along an axis that they have, or along a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sympy import Add, S
+
+from ..core import (
+    ShapeError,
+    as_list,
+    same_length,
+)
+from ..expressions import (
+    Selection,
+    as_operand,
+    contract,
+    order_of,
+    tensor_sum,
+)
+from .axes import as_axis, expand_dims
+
+
+def concatenate(tensors: Sequence[Any], axis: int = 0) -> Any:
+    """Tensors one after the other along an axis: a sum of pieces placed by selection matrices.
+
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.concatenate([x, y]).shape
+    (6,)
+    """
+    pieces = [as_operand(tensor) for tensor in as_list(tensors, "tensors")]
+    if not pieces or not all(order_of(piece) for piece in pieces):
+        raise ShapeError("concatenate takes a list of tensors of order 1 or more")
+    axis = as_axis(axis, pieces[0].order)
+    for number, piece in enumerate(pieces[1:], start=2):
+        same = piece.order == pieces[0].order and all(
+            k == axis or same_length(a, b)
+            for k, (a, b) in enumerate(zip(pieces[0].shape, piece.shape, strict=True))
+        )
+        if not same:
+            raise ShapeError(
+                f"operand 1 has shape {pieces[0].shape}, operand {number} {piece.shape}; they can "
+                f"differ in the length of axis {axis} only, along which they are put together"
+            )
+    total = Add(*[piece.shape[axis] for piece in pieces])
+    start = S.Zero
+    terms = []
+    for piece in pieces:
+        count = piece.shape[axis]
+        place = Selection(total, start, 1, count)
+        labels = list(range(piece.order))
+        output = [piece.order if k == axis else k for k in labels]
+        lengths = {**dict(enumerate(piece.shape)), piece.order: total}
+        terms.append(contract((piece, place), (labels, (axis, piece.order)), output, lengths))
+        start += count
+    return tensor_sum(terms)
+
+
+def stack(tensors: Sequence[Any], axis: int = 0) -> Any:
+    """Tensors of one shape side by side along a new axis.
+
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.stack([x, y]).shape, se.stack([x, y], axis=1).shape
+    ((2, 3), (3, 2))
+    """
+    return concatenate([expand_dims(tensor, axis) for tensor in as_list(tensors, "tensors")], axis)

@@ -1,0 +1,257 @@
+"""Products: einsum, and the named ones that NumPy and linear algebra have."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from sympy import Integer, Mul
+
+from ..core import (
+    ShapeError,
+    TensorError,
+    UnsupportedError,
+    as_list,
+    as_scalar,
+    parse_subscripts,
+    resolve_labels,
+    same_length,
+)
+from ..expressions import (
+    Delta,
+    TensorExpr,
+    as_operand,
+    inv,
+    order_of,
+    reshape as reshape_tensor,
+    shape_of,
+)
+from .arithmetic import multiply
+from .axes import as_axis, ravel, reshape
+from .checked import contract_checked, contract_labelled
+
+
+def einsum(subscripts: Any, *operands: Any) -> Any:
+    """The product of tensors by an index string [W, §3–4].
+
+    Parameters
+    ==========
+
+    subscripts : str
+        One index string per operand and, after ``->``, the output: ``"ij,jk->ik"``. The same
+        letter may occur several times in an operand (a diagonal is taken) and in the output (a
+        diagonal is filled, ``"i->ii"``). Without ``->`` the output is found by NumPy's rule.
+        ``...`` stands for further axes, aligned from the right.
+    operands : tensor expressions, arrays or scalars
+
+    The list form of ``numpy.einsum`` is understood too:
+    ``einsum(A, [0, 1], x, [1], [0])``; its indices are arbitrary integers.
+
+    Returns
+    =======
+
+    A tensor expression; for an empty output a SymPy scalar.
+
+    Raises
+    ======
+
+    ParseError : the index string can't be read, or an output index occurs in no operand
+    ShapeError : the order of an operand doesn't fit its indices, or two lengths of one index differ
+
+    Examples
+    ========
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> m, n = symbols("m n", integer=True, positive=True)
+    >>> A, x = se.TensorSymbol("A", (m, n)), se.TensorSymbol("x", (n,))
+    >>> se.einsum("ij,j->i", A, x) == A @ x
+    True
+    >>> se.einsum("i->ii", x).shape
+    (n, n)
+    """
+    if isinstance(subscripts, str):
+        tensors = [as_operand(operand) for operand in operands]
+        orders = [order_of(tensor) for tensor in tensors]
+        inputs, output = parse_subscripts(subscripts, orders)
+        return contract_checked(tensors, inputs, output, subscripts)
+    tensors, terms, given = _list_form([subscripts, *operands])
+    shown = ",".join(str(list(term)) for term in terms)
+    inputs, output = resolve_labels(terms, given, [order_of(t) for t in tensors], shown)
+    return contract_checked(tensors, inputs, output, shown)
+
+
+def _list_form(items: list[Any]) -> tuple[list[Any], list[Any], Any]:
+    """Operands and labels of ``einsum(A, [0, 1], x, [1], [0])``."""
+    tensors = [as_operand(item) for item in items[0 : len(items) // 2 * 2 : 2]]
+    terms = items[1::2]
+    output = items[-1] if len(items) % 2 else None
+    labels = None if output is None else _as_labels(output)
+    return tensors, [_as_labels(term) for term in terms], labels
+
+
+def _as_labels(term: Any) -> list[Any]:
+    """One operand's labels: integers of any kind and an ellipsis, in any sequence."""
+    try:
+        if not isinstance(term, (str, TensorExpr)):
+            return [label if label is Ellipsis else operator.index(label) for label in term]
+    except TypeError:
+        pass
+    raise TensorError(
+        "einsum takes an index string first, or operands and lists of integer indices in turn; "
+        f"{term!r} is no list of integers"
+    )
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """The matrix product as in NumPy: vectors are rows on the left and columns on the right, axes
+    before the last two are a stack and stretch.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.matmul(A, x).shape, se.matmul(x, y).shape
+    ((2,), ())
+    """
+    a, b = as_operand(a), as_operand(b)
+    if not order_of(a) or not order_of(b):
+        raise ShapeError("@ takes tensors of order 1 or more; multiply a scalar with *")
+    left = ["i"] * (a.order > 1) + ["k"]
+    right = ["k"] + ["j"] * (b.order > 1)
+    if not same_length(a.shape[-1], b.shape[-len(right)]):
+        raise ShapeError(
+            f"@ sums over the last axis of operand 1, of length {a.shape[-1]}, and axis "
+            f"{b.order - len(right)} of operand 2, of length {b.shape[-len(right)]}; the lengths "
+            f"must be equal (shapes {a.shape} and {b.shape})"
+        )
+    output = [Ellipsis, *left[:-1], *right[1:]]
+    return contract_labelled((a, b), ([Ellipsis, *left], [Ellipsis, *right]), output, "@")
+
+
+def dot(a: Any, b: Any) -> Any:
+    """``numpy.dot``: the last axis of ``a`` with the second to last of ``b`` (or its only one).
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.dot(A, x) == A @ x
+    True
+    """
+    a, b = as_operand(a), as_operand(b)
+    if not order_of(a) or not order_of(b):
+        return multiply(a, b)
+    return tensordot(a, b, ([a.order - 1], [max(b.order - 2, 0)]))
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    """``numpy.tensordot``: sum over the last ``axes`` of ``a`` and the first of ``b``, or over
+    two lists of axes.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> T = se.TensorSymbol("T", (2, 3, 4))
+    >>> se.tensordot(A, T).shape
+    (4,)
+    """
+    a, b = as_operand(a), as_operand(b)
+    if isinstance(axes, (int, Integer)):
+        pairs = [(order_of(a) - int(axes) + k, k) for k in range(int(axes))]
+    else:
+        lists = [[x] if isinstance(x, int) else as_list(x, "axes") for x in as_list(axes, "axes")]
+        if len(lists) != 2 or len(lists[0]) != len(lists[1]):
+            raise ShapeError(f"tensordot takes two lists of axes of one length, not {axes}")
+        pairs = list(zip(*lists, strict=True))
+    left = list(range(order_of(a)))
+    right = [order_of(a) + k for k in range(order_of(b))]
+    summed = set()
+    for one, two in pairs:
+        one, two = as_axis(one, order_of(a)), as_axis(two, order_of(b))
+        right[two] = left[one]
+        summed.add(left[one])
+    output = [label for label in [*left, *right] if label not in summed]
+    return contract_labelled((a, b), (left, right), output, "tensordot")
+
+
+def inner(a: Any, b: Any) -> Any:
+    """``numpy.inner``: sum over the last axes of both.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.inner(A, x).shape
+    (2,)
+    """
+    a, b = as_operand(a), as_operand(b)
+    if not order_of(a) or not order_of(b):
+        return multiply(a, b)
+    return tensordot(a, b, ([a.order - 1], [b.order - 1]))
+
+
+def outer(a: Any, b: Any) -> Any:
+    """``numpy.outer``: the matrix of products of the entries of both, taken as vectors.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.outer(x, A).shape
+    (3, 6)
+    """
+    a, b = ravel(a), ravel(b)
+    return contract_labelled((a, b), ([0], [1]), [0, 1], "outer")
+
+
+def vdot(a: Any, b: Any) -> Any:
+    """The sum of products of corresponding entries of two real tensors."""
+    a, b = as_operand(a), as_operand(b)
+    if shape_of(a) != shape_of(b):
+        a, b = ravel(a), ravel(b)
+    return tensordot(a, b, order_of(a))
+
+
+def kron(a: Any, b: Any) -> Any:
+    """The Kronecker product; of two matrices the blocks a_ij B.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> S = se.TensorSymbol("S", (3, 3))
+    >>> se.kron(A, S).shape
+    (6, 9)
+    """
+    a, b = as_operand(a), as_operand(b)
+    order = max(order_of(a), order_of(b))
+    if not order:
+        return Mul(a, b)
+    a, b = (reshape(x, (1,) * (order - order_of(x)) + shape_of(x)) for x in (a, b))
+    labels = [[("a", k) for k in range(order)], [("b", k) for k in range(order)]]
+    output = [label for pair in zip(*labels, strict=True) for label in pair]
+    pairs = contract_labelled((a, b), labels, output, "kron")
+    return reshape_tensor(pairs, [p * q for p, q in zip(a.shape, b.shape, strict=True)])
+
+
+def matrix_power(X: Any, exponent: Any) -> Any:
+    """A square matrix to an integer power; a negative one is a power of the inverse.
+
+    >>> import sympy_einsum as se
+    >>> S = se.TensorSymbol("S", (3, 3))
+    >>> se.matrix_power(S, 2) == S @ S
+    True
+    """
+    X = as_operand(X)
+    if order_of(X) != 2 or not same_length(*X.shape):
+        raise ShapeError(f"matrix_power takes a square matrix, not one of shape {shape_of(X)}")
+    power = as_scalar(exponent, "the exponent of a matrix")
+    if not power.is_Integer:
+        raise UnsupportedError(f"matrix_power takes a known integer exponent, not {exponent}")
+    count = int(power)
+    if count < 0:
+        X, count = inv(X), -count
+    result = Delta(X.shape[0])
+    # Repeated squaring, so that the graph is as small as the program should be.
+    square = X
+    while count:
+        if count & 1:
+            result = matmul(result, square)
+        count >>= 1
+        if count:
+            square = matmul(square, square)
+    return result

@@ -1,0 +1,246 @@
+"""What takes axes away, as sums and norms do, or normalises along one, as softmax does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sympy import Expr, Mul, S
+
+from ..core import (
+    TensorError,
+    UnsupportedError,
+    as_flag,
+    as_scalar,
+)
+from ..expressions import (
+    LogSumExp,
+    Softmax,
+    as_operand,
+    contract,
+    elementwise,
+    order_of,
+    shape_of,
+    stretch,
+)
+from .arithmetic import add, divide, multiply, power
+from .axes import as_axes, diagonal, filled, reshape
+from .indexing import getitem
+
+
+def trace(A: Any) -> Any:
+    """The sum over the diagonal of the first two axes.
+
+    >>> import sympy_einsum as se
+    >>> S = se.TensorSymbol("S", (3, 3))
+    >>> se.trace(S) == se.einsum("ii", S)
+    True
+    """
+    return sum_(diagonal(A), axis=-1)
+
+
+def sum_(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The sum over the given axes, over all without ``axis``.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> se.sum(A, axis=0).shape
+    (3,)
+    """
+    A = as_operand(A)
+    order = order_of(A)
+    axes = as_axes(axis, order)
+    output = [k for k in range(order) if k not in axes]
+    total = contract((A,), (range(order),), output, dict(enumerate(A.shape))) if order else A
+    return _keep(total, A, axes) if as_flag(keepdims, "keepdims") else total
+
+
+def _keep(reduced: Any, A: Any, axes: list[int]) -> Any:
+    """A reduced tensor with its axes put back with length 1."""
+    return reshape(reduced, [S.One if k in axes else n for k, n in enumerate(shape_of(A))])
+
+
+def mean(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The mean over the given axes; that of no entries is nan, as in NumPy, without a warning.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> se.mean(A, axis=1).shape
+    (2,)
+    """
+    A = as_operand(A)
+    total, count = sum_(A, axis, keepdims), _count(A, axis)
+    return filled(S.NaN, shape_of(total)) if count.is_zero else divide(total, count)
+
+
+def _count(A: Any, axis: Any) -> Expr:
+    return Mul(*[shape_of(A)[k] for k in as_axes(axis, order_of(A))])
+
+
+def var(A: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
+    """The variance over the given axes, with ``ddof`` taken off the divisor, which is at least 0.
+
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.var(x) == se.mean((x - se.mean(x)) ** 2)
+    True
+    """
+    A = as_operand(A)
+    centred = add(A, multiply(-1, _spread(mean(A, axis, keepdims=True), A)))
+    total = sum_(power(centred, 2), axis, keepdims)
+    divisor = _count(A, axis) - as_scalar(ddof, "ddof")
+    if _count(A, axis).is_zero:
+        return filled(S.NaN, shape_of(total))
+    return divide(total, S.Zero if divisor.is_negative else divisor)
+
+
+def _spread(reduced: Any, A: Any) -> Any:
+    return stretch(reduced, A.shape) if order_of(A) else reduced
+
+
+def std(A: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
+    """The standard deviation over the given axes.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> se.std(A, axis=0).shape
+    (3,)
+    """
+    return power(var(A, axis, ddof, keepdims), S.Half)
+
+
+def prod(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The product over the given axes, whose lengths must be numbers.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> se.prod(A, axis=1).shape
+    (2,)
+    """
+    A = as_operand(A)
+    result = A
+    axes = as_axes(axis, order_of(A))
+    for k in sorted(axes, reverse=True):
+        length = shape_of(result)[k]
+        if not length.is_Integer:
+            raise UnsupportedError(
+                f"prod over axis {k} of symbolic length {length}: there is no finite expression "
+                "for its derivative; substitute a number for the length, or write exp(sum(log(A)))"
+                " for positive entries"
+            )
+        index: list[Any] = [slice(None)] * result.order
+        factors = []
+        for position in range(int(length)):
+            index[k] = position
+            factors.append(getitem(result, tuple(index)))
+        result = multiply(*factors) if factors else filled(S.One, shape_of(result)[:k])
+    return _keep(result, A, axes) if as_flag(keepdims, "keepdims") else result
+
+
+def norm(A: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """The Euclidean norm of a vector, the Frobenius norm of anything else; with ``ord=1`` the
+    sum of absolute values of a vector, with another number the corresponding p-norm.
+
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.equal(se.norm(x) ** 2, x @ x)
+    True
+    """
+    A = as_operand(A)
+    if not order_of(A):
+        return abs(A)
+    over = as_axes(axis, A.order)
+    p = ord if ord is None or isinstance(ord, str) else as_scalar(ord, "ord")
+    if p is None or p == "fro" or (p == 2 and len(over) == 1):
+        return power(sum_(power(A, 2), axis, keepdims), S.Half)
+    if isinstance(p, str) or len(over) != 1:
+        raise UnsupportedError(f"norm supports ord=None, 'fro' and vector p-norms, not ord={ord!r}")
+    if p.is_infinite or p.is_zero:
+        raise UnsupportedError(f"norm supports finite non-zero ord, not {ord!r}")
+    absolute = elementwise(abs, A)
+    total = sum_(absolute if p == 1 else power(absolute, p), axis, keepdims)
+    return total if p == 1 else power(total, 1 / p)
+
+
+def _axes_of(function: str, A: Any, axis: Any) -> list[int]:
+    """The axes that a softmax or log-sum-exp is taken over. For a matrix the frameworks' default,
+    SciPy's and the statistician's are three different ones, so there it must be said."""
+    if axis is ...:
+        if order_of(A) > 1:
+            raise TensorError(
+                f"{function} of a tensor of order {order_of(A)} needs an axis: axis=-1 for the "
+                "last one, as the frameworks have it, axis=None for all together"
+            )
+        axis = None
+    return as_axes(axis, order_of(A))
+
+
+def logsumexp(A: Any, axis: Any = ..., keepdims: bool = False) -> Any:
+    """log Σ exp over the given axes, without overflow.
+
+    Its derivative is the softmax over the same axes [BV, §3.1.5].
+
+    Parameters
+    ==========
+
+    A : a tensor; a scalar is its own log-sum-exp
+    axis : an axis, several, or None for all; it may be left out for a vector
+    keepdims : whether the axes stay, with length 1
+
+    Raises
+    ======
+
+    ShapeError : an axis is out of range or named twice
+    TensorError : a tensor of order 2 or more, and no axis
+
+    Examples
+    ========
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> m, n = symbols("m n", integer=True, positive=True)
+    >>> x, A = se.TensorSymbol("x", (n,)), se.TensorSymbol("A", (m, n))
+    >>> se.diff(se.logsumexp(x), x) == se.softmax(x)
+    True
+    >>> se.logsumexp(A, axis=1).shape
+    (m,)
+
+    References
+    ==========
+
+    [BV] S. Boyd, L. Vandenberghe, "Convex Optimization", 2004.
+    """
+    A = as_operand(A)
+    axes = _axes_of("logsumexp", A, axis)
+    total = LogSumExp._build((A,), (tuple(axes),))
+    return _keep(total, A, axes) if as_flag(keepdims, "keepdims") else total
+
+
+def softmax(A: Any, axis: Any = ...) -> Any:
+    """exp(A) / Σ exp(A) over the given axes, without overflow.
+
+    Along the axes the derivative of p = softmax(x) is diag(p) - p pᵀ.
+
+    Parameters
+    ==========
+
+    A : a tensor; the softmax of a scalar is 1
+    axis : an axis, several, or None for all; it may be left out for a vector
+
+    Raises
+    ======
+
+    ShapeError : an axis is out of range or named twice
+    TensorError : a tensor of order 2 or more, and no axis
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", (3,))
+    >>> p = se.softmax(x)
+    >>> se.diff(p, x) == se.diag(p) - se.einsum("i,j->ij", p, p)
+    True
+    """
+    A = as_operand(A)
+    axes = _axes_of("softmax", A, axis)
+    return Softmax._build((A,), (tuple(axes),)) if axes else filled(S.One, shape_of(A))

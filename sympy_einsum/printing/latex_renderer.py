@@ -1,0 +1,103 @@
+"""LaTeX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import ClassVar
+
+from sympy import Function, Symbol, beta
+
+from .rendering import Renderer
+
+# Operators that LaTeX knows by name.
+_KNOWN = {"det", "exp", "log"}
+_WHERE, _BREAK = r"\text{where } ", r" \\ "
+_SAFE = re.compile(
+    r"(?=[A-Za-z{\\])"
+    r"(?:[A-Za-z0-9_^' ]|\{[A-Za-z0-9, ]*\}|\\(?:hat|bar|tilde|dot|ddot|vec|mathbf|mathrm|mathcal|"
+    r"boldsymbol|alpha|beta|gamma|delta|epsilon|zeta|eta|theta|iota|kappa|lambda|mu|nu|xi|pi|rho|"
+    r"sigma|tau|upsilon|phi|chi|psi|omega|Gamma|Delta|Theta|Lambda|Xi|Pi|Sigma|Phi|Psi|Omega)"
+    r"(?![A-Za-z]))*"
+)
+
+
+class LatexRenderer(Renderer):
+    """Forms as LaTeX."""
+
+    # The beta function of one argument x is that of x and x.
+    restated: ClassVar = {beta: lambda *args: Function(r"\operatorname{B}")(args[0], args[-1])}
+
+    tokens = {  # noqa: RUF012
+        "plus": " + ",
+        "minus": " - ",
+        "negative": "- ",
+        "times": " ",
+        "dot": r" \cdot ",
+        "hadamard": r" \odot ",
+        "quotient": r" \oslash ",
+        "kron": r" \otimes ",
+        "circle": r"\odot ",
+        "transpose": r"\top",
+        "comma": ", ",
+        "thin comma": ",",
+        "semicolon": r";\, ",
+        "colon": ":",
+        "space": " ",
+        "to": r" \to ",
+        "hash": r"\#",
+        "star": "*",
+        "delta": r"\delta",
+        "ones": r"\mathbf{1}",
+        "zeros": r"\mathbf{0}",
+        "identity": "I",
+        "unit": "e",
+    }
+
+    def row(self, items: Sequence[str]) -> str:
+        return "".join(items)
+
+    def bracketed(self, inside: str) -> str:
+        return rf"\left({inside}\right)"
+
+    def boxed(self, inside: str) -> str:
+        return rf"\left[{inside}\right]"
+
+    def fenced(self, inside: str) -> str:
+        return rf"\left\lVert {inside} \right\rVert"
+
+    def raised(self, base: str, exponent: str) -> str:
+        if base.startswith(r"\left\lVert"):
+            return f"{base}^{{{exponent}}}"
+        shown = f"{{{base}}}" if "^" in base and not base.endswith(r"\right)") else base
+        return f"{shown}^{{{exponent}}}"
+
+    def lowered(self, base: str, index: str) -> str:
+        is_fenced = base.endswith((r"\right)", r"\right\rVert"))
+        shown = f"{{{base}}}" if "_" in base and not is_fenced else base
+        return f"{shown}_{{{index}}}"
+
+    def word(self, name: str) -> str:
+        return rf"\{name}" if name in _KNOWN else rf"\operatorname{{{name}}}"
+
+    def stated(self, formula: str, definitions: Sequence[tuple[str, str]]) -> str:
+        lines = [f"& {formula}"]
+        for k, (name, meaning) in enumerate(definitions):
+            lines.append(rf"{'' if k else _WHERE}{name} & = {meaning}")
+        return rf"\begin{{aligned}} {_BREAK.join(lines)} \end{{aligned}}"
+
+    def letter(self, name: str) -> str:
+        return name
+
+    def summation(self, indices: str, inside: str) -> str:
+        return rf"\sum_{{{indices}}} {inside}"
+
+    def tensor(self, name: str) -> str:
+        """A symbol's name as SymPy typesets it; anything but letters, indices and accents is
+        escaped, since a name may come from anywhere and a browser may run what LaTeX says."""
+        if _SAFE.fullmatch(name):
+            return self.printer._print(Symbol(name))
+        special = {"\\": r"\backslash{}", "^": r"\hat{}", "~": r"\tilde{}"}
+        shown = "".join(c if c.isprintable() else "?" for c in name)
+        escaped = "".join(special.get(c, "\\" + c if c in "{}$&%#_" else c) for c in shown)
+        return rf"\mathtt{{{escaped}}}"

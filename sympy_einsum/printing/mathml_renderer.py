@@ -1,0 +1,106 @@
+"""Presentation MathML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+from xml.sax.saxutils import escape
+
+from sympy import Symbol
+
+from .rendering import Renderer
+
+# Characters that XML can't hold.
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class MathMLRenderer(Renderer):
+    """Forms as elements of a document."""
+
+    tokens = {  # noqa: RUF012
+        "plus": "+",
+        "minus": "-",
+        "negative": "-",
+        "times": "\u2062",
+        "dot": "\u22c5",
+        "hadamard": "⊙",
+        "quotient": "⊘",
+        "kron": "⊗",
+        "circle": "⊙",
+        "transpose": "⊤",
+        "comma": ",",
+        "thin comma": ",",
+        "semicolon": ";",
+        "colon": ":",
+        "space": "\u2062",
+        "to": "→",
+        "hash": "#",
+        "star": "*",
+        "delta": "δ",
+        "ones": "𝟏",
+        "zeros": "𝟎",
+        "identity": "I",
+        "unit": "e",
+    }
+
+    def _element(self, tag: str, *inside: Any) -> Any:
+        element = self.printer.dom.createElement(tag)
+        for part in inside:
+            element.appendChild(self._node(part))
+        return element
+
+    def identifier(self, tag: str, text: str) -> Any:
+        """An element with a text; SymPy's printers leave the escaping to whom it concerns."""
+        element = self.printer.dom.createElement(tag)
+        safe = escape(_FORBIDDEN.sub("\ufffd", text))
+        element.appendChild(self.printer.dom.createTextNode(safe))
+        return element
+
+    def _node(self, part: Any) -> Any:
+        if not isinstance(part, str):
+            return part
+        return self.identifier("mi" if part in ("δ", "𝟏", "𝟎", "I", "e", "F") else "mo", part)
+
+    def row(self, items: Sequence[Any]) -> Any:
+        return self._node(items[0]) if len(items) == 1 else self._element("mrow", *items)
+
+    def ready(self, shown: Any, level: int) -> Any:
+        return self._node(shown)
+
+    def bracketed(self, inside: Any) -> Any:
+        return self._element("mrow", "(", inside, ")")
+
+    def boxed(self, inside: Any) -> Any:
+        return self._element("mrow", "[", inside, "]")
+
+    def fenced(self, inside: Any) -> Any:
+        return self._element("mrow", "‖", inside, "‖")
+
+    def raised(self, base: Any, exponent: Any) -> Any:
+        return self._element("msup", base, exponent)
+
+    def lowered(self, base: Any, index: Any) -> Any:
+        return self._element("msub", base, index)
+
+    def word(self, name: str) -> Any:
+        return self.identifier("mi", name)
+
+    def stated(self, formula: Any, definitions: Sequence[tuple[Any, Any]]) -> Any:
+        lines = [[formula]]
+        for k, (name, meaning) in enumerate(definitions):
+            word = [] if k else [self.identifier("mtext", "where ")]
+            lines.append([*word, name, "=", meaning])
+        cells = [self._element("mtd", self.row(line)) for line in lines]
+        return self._element("mtable", *[self._element("mtr", cell) for cell in cells])
+
+    def letter(self, name: str) -> Any:
+        return self.identifier("mi", name)
+
+    def summation(self, indices: Any, inside: Any) -> Any:
+        return self._element("mrow", self._element("munder", "∑", indices), inside)
+
+    def tensor(self, name: str) -> Any:
+        if _FORBIDDEN.search(name) or escape(name) != name:
+            return self.identifier("mi", name)
+        return self.printer._print(Symbol(name))

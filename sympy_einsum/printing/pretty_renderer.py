@@ -1,0 +1,145 @@
+"""SymPy's two-dimensional text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from sympy import Function, Max, Min, Symbol
+from sympy.printing.pretty.pretty_symbology import xsym
+from sympy.printing.pretty.stringpict import prettyForm, stringPict
+
+from .forms import ATOM, HADAMARD, POWER, PRODUCT, SUM, Form
+from .rendering import Renderer
+
+_BINDINGS = {
+    SUM: prettyForm.ADD,
+    HADAMARD: prettyForm.MUL,
+    PRODUCT: prettyForm.MUL,
+    POWER: prettyForm.POW,
+    ATOM: prettyForm.ATOM,
+}
+_TOKENS = {
+    "plus": " + ",
+    "minus": " - ",
+    "negative": "-",
+    "transpose": "T",
+    "comma": ", ",
+    "thin comma": ",",
+    "semicolon": "; ",
+    "colon": ":",
+    "space": " ",
+    "hash": "#",
+    "star": "*",
+    "unit": "e",
+}
+# SymPy's own letters for these matrices and operations.
+_UNICODE = {
+    "hadamard": "∘",
+    "quotient": "⊘",
+    "circle": "∘",
+    "kron": "⊗",
+    "to": " → ",
+    "delta": "δ",
+    "ones": "𝟙",
+    "zeros": "𝟘",
+    "identity": "𝕀",
+}
+_ASCII = {
+    "hadamard": ".*",
+    "quotient": "./",
+    "circle": ".",
+    "kron": " x ",
+    "to": " -> ",
+    "delta": "delta",
+    "ones": "1",
+    "zeros": "0",
+    "identity": "I",
+}
+
+
+class PrettyRenderer(Renderer):
+    """Forms as character pictures."""
+
+    restated: ClassVar = {Max: Function("Max"), Min: Function("Min")}
+
+    def __init__(self, printer: Any):
+        super().__init__(printer)
+        letters = _UNICODE if printer._use_unicode else _ASCII
+        self.tokens = {**_TOKENS, **letters, "times": xsym("*"), "dot": xsym("*")}
+
+    def _stock(self, form: Form) -> Any:
+        if form.data.is_Rational and not form.data.is_Integer:
+            # SymPy writes small fractions in one line, which reads badly in front of a matrix.
+            return prettyForm(str(form.data.p)) / prettyForm(str(form.data.q))
+        return super()._stock(form)
+
+    def row(self, items: Sequence[Any]) -> prettyForm:
+        return prettyForm(*stringPict.next(*items)) if items else prettyForm("")
+
+    def bracketed(self, inside: Any) -> prettyForm:
+        return prettyForm(*_picture(inside).parens())
+
+    def boxed(self, inside: Any) -> prettyForm:
+        return prettyForm(*_picture(inside).parens("[", "]"))
+
+    def fenced(self, inside: Any) -> prettyForm:
+        picture = _picture(inside)
+        bar = "‖" if self.printer._use_unicode else "||"
+        bars = stringPict("\n".join([bar] * picture.height()), picture.baseline)
+        return self.row([bars, picture, bars])
+
+    def raised(self, base: Any, exponent: Any) -> prettyForm:
+        below, above = _picture(base), _picture(exponent)
+        top = stringPict(*above.left(" " * below.width()))
+        bottom = stringPict(*below.right(" " * above.width()))
+        return prettyForm(*bottom.above(top))
+
+    def lowered(self, base: Any, index: Any) -> prettyForm:
+        above, below = _picture(base), _picture(index)
+        bottom = stringPict(*below.left(" " * above.width()))
+        top = stringPict(*above.right(" " * below.width()))
+        return prettyForm(*top.below(bottom))
+
+    def word(self, name: str) -> prettyForm:
+        return prettyForm(name)
+
+    def stated(self, formula: Any, definitions: Sequence[tuple[Any, Any]]) -> prettyForm:
+        lines = [_picture(formula)]
+        for k, (name, meaning) in enumerate(definitions):
+            lines.append(self.row(["      " if k else "where ", name, " = ", meaning]))
+        return Stacked(lines)
+
+    def letter(self, name: str) -> prettyForm:
+        return prettyForm(name)
+
+    def summation(self, indices: Any, inside: Any) -> prettyForm:
+        sign = "∑" if self.printer._use_unicode else "Sum"
+        return self.row([stringPict(*stringPict(sign).below(indices)), " ", inside])
+
+    def tensor(self, name: str) -> prettyForm:
+        return self.printer._print(Symbol(name))
+
+    def ready(self, shown: Any, level: int) -> prettyForm:
+        """With the binding that SymPy's own pictures decide about brackets by."""
+        picture = _picture(shown)
+        return prettyForm("\n".join(picture.picture), picture.baseline, _BINDINGS[level])
+
+
+class Stacked(prettyForm):
+    """Formulas below each other; each is broken into lines by itself."""
+
+    def __init__(self, formulas: Sequence[stringPict]):
+        below = [line for formula in formulas[1:] for line in ("", formula)]
+        picture = stringPict(*formulas[0].below(*below)) if below else formulas[0]
+        widest = max(len(line) for line in picture.picture)
+        super().__init__("\n".join(line.ljust(widest) for line in picture.picture))
+        self.formulas = formulas
+
+    def render(self, *args: Any, **settings: Any) -> str:
+        """The text, as SymPy's printer asks for it."""
+        return "\n\n".join(formula.render(*args, **settings) for formula in self.formulas)
+
+
+def _picture(part: Any) -> stringPict:
+    return stringPict(part) if isinstance(part, str) else part

@@ -1,0 +1,258 @@
+"""Text, LaTeX, pretty and MathML forms of tensor expressions. Importing this package attaches the
+hooks that SymPy's printers look for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partialmethod
+from typing import Any
+
+from sympy import Expr
+from sympy.printing.latex import LatexPrinter
+from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.pretty.pretty import PrettyPrinter
+from sympy.printing.pretty.pretty_symbology import pretty_use_unicode
+from sympy.printing.pretty.stringpict import prettyForm
+from sympy.printing.printer import Printer
+
+from ..expressions import Einsum, TensorExpr, outermost
+from .chains import bracket
+from .code import CodeForm, ReprForm, flat_repr, power_text, render
+from .forms import ATOM
+from .latex_renderer import LatexRenderer
+from .mathml_renderer import MathMLRenderer
+from .naming import is_long
+from .norms import HalfPower, Norm
+from .notation import Notation, level_of
+from .pretty_renderer import PrettyRenderer
+from .rendering import PRECEDENCES, Renderer
+from .slices import sliced
+
+
+def latex(expr: Any, notation: str = "auto", where: bool = True, **settings: Any) -> str:
+    r"""The LaTeX of an expression, or of a list, tuple, dict or matrix of them.
+
+    Parameters
+    ==========
+
+    notation :
+        ``"matrix"``: products of matrices and vectors [LMG18], vectors being columns;
+        ``"index"``: entries, ``\sum_{j} A_{ij} x_{j}``; every sum is written, since an index may
+        occur twice in a result;
+        ``"auto"``: matrix notation up to order 2 where there is one, else entries of matrix blocks;
+        ``"einsum"``: ``\#(ij,j \to i; A, x)`` [W];
+        ``"star"``: the same with products of two written ``A *_{(ij,j \to i)} x`` [L]
+    where : whether what is used again in an expression too long to be read gets a name, that is
+        defined below the formula, "where h_1 = …"; ``False`` writes everything out, however long
+    settings : those of ``sympy.latex``
+
+    Raises
+    ======
+
+    UnsupportedError : there is no matrix notation, and nothing else was asked for
+    TensorError : there is no such notation
+
+    Examples
+    ========
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> m, n = symbols("m n", integer=True, positive=True)
+    >>> A, x, b = se.TensorSymbol("A", (m, n)), se.TensorSymbol("x", n), se.TensorSymbol("b", m)
+    >>> r = A @ x - b
+    >>> print(se.latex(se.diff(r @ r, x)))
+    2 A^{\top} \left(A x - b\right)
+    >>> print(se.latex(A @ x, notation="index"))
+    \sum_{j} A_{ij} x_{j}
+    >>> print(se.latex(A @ x, notation="einsum"))
+    \#\left(ij,j \to i;\, A, x\right)
+    """
+    printer = _Latex(settings)
+    printer._tensor_notation = Notation(notation, where)
+    return printer.doprint(expr)
+
+
+def pretty(expr: Any, notation: str = "auto", where: bool = True, **settings: Any) -> str:
+    """The expression as SymPy's two-dimensional text; parameters and errors as for :func:`latex`.
+
+    >>> import sympy_einsum as se
+    >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 2)
+    >>> print(se.pretty(A.T @ x, use_unicode=False))
+     T
+    A *x
+    """
+    printer = _Pretty(settings)
+    unicode_before = pretty_use_unicode(printer._settings["use_unicode"])
+    try:
+        printer._tensor_notation = Notation(notation, where)
+        return printer.doprint(expr)
+    finally:
+        pretty_use_unicode(unicode_before)
+
+
+def _notation(printer: Any) -> Notation:
+    """The notation of a printer; SymPy's own printers get the automatic one."""
+    if "_tensor_notation" not in printer.__dict__:
+        printer._tensor_notation = Notation()
+    return printer._tensor_notation
+
+
+class _Stating(Printer):
+    """A printer that writes the definitions of names below whatever it prints."""
+
+    _output: type[Renderer]
+    _has_begun = False
+
+    def _print(self, expr: Any, **kwargs: Any) -> Any:
+        notation, renderer = _notation(self), self._output(self)
+        if self._has_begun:
+            return super()._print(expr, **kwargs)
+        self._has_begun = True
+        notation.is_collecting = True
+        is_long_scalar = isinstance(expr, Expr) and outermost(expr) and is_long(expr)
+        if is_long_scalar and not isinstance(expr, TensorExpr):
+            shown = renderer.ready(renderer.render(notation.form(expr)), ATOM)
+        else:
+            shown = super()._print(expr, **kwargs)
+        return _stated(shown, notation, renderer)
+
+
+class _Latex(_Stating, LatexPrinter):
+    _output = LatexRenderer
+
+
+class _Pretty(_Stating, PrettyPrinter):
+    _output = PrettyRenderer
+
+
+def _stated(shown: Any, notation: Notation, renderer: Renderer) -> Any:
+    """A formula with the definitions of the names in it, if there are any."""
+    definitions = [
+        (renderer.render(name), renderer.render(form)) for name, form in notation.definitions()
+    ]
+    return renderer.stated(shown, definitions) if definitions else shown
+
+
+def _shown(node: TensorExpr, printer: Any, output: type[Renderer]) -> Any:
+    """What a printer shows for a node, and how tightly it holds together."""
+    notation, renderer = _notation(printer), output(printer)
+    is_outermost = not notation.is_collecting
+    notation.is_collecting = True
+    form = notation.form(node)
+    level = form.level
+    shown = renderer.render(form)
+    nested = printer._print_level > 1 and not node.order
+    if is_outermost:
+        whole = _stated(shown, notation, renderer)
+        notation.is_collecting = False
+        if whole is not shown:
+            # SymPy's printer goes on behind what is nested.
+            return renderer.ready(renderer.bracketed(whole), ATOM) if nested else whole
+    if nested and PRECEDENCES[level] < _precedence(node):
+        # What SymPy was told of its brackets is the automatic notation.
+        shown, level = renderer.bracketed(shown), ATOM
+    return renderer.ready(shown, level)
+
+
+def _shown_norm(norm: Norm, printer: Any, output: type[Renderer]) -> Any:
+    """What a printer shows for a norm."""
+    renderer = output(printer)
+    inside = renderer.render(_notation(printer).form(norm.tensor))
+    return renderer.ready(renderer.normed(inside, norm.tensor.order), ATOM)
+
+
+def _shown_power(power: HalfPower, printer: Any, output: type[Renderer]) -> Any:
+    """What a printer shows for the power of a norm, or of another square root."""
+    notation, renderer = _notation(printer), output(printer)
+    norm = notation.norm(power)
+    if norm is power:
+        return printer._print_Pow(power)
+    is_outermost = not notation.is_collecting
+    notation.is_collecting = True
+    shown = printer._print(norm)
+    if is_outermost:
+        whole = _stated(shown, notation, renderer)
+        notation.is_collecting = False
+        if whole is not shown:
+            nested = printer._print_level > 1
+            return renderer.ready(renderer.bracketed(whole), ATOM) if nested else whole
+    return shown
+
+
+def _latex(self: Any, printer: Any, *args: Any, exp: Any = None, **kwargs: Any) -> str:
+    if exp is not None:  # the base of a power
+        return f"{printer.parenthesize(self, PRECEDENCE['Pow'])}^{{{exp}}}"
+    return _shown(self, printer, LatexRenderer)
+
+
+def _pretty(self: Any, printer: Any, *args: Any) -> prettyForm:
+    return _shown(self, printer, PrettyRenderer)
+
+
+def _mathml_presentation(self: Any, printer: Any, *args: Any) -> Any:
+    return _shown(self, printer, MathMLRenderer)
+
+
+def _mathml_content(self: Any, printer: Any, *args: Any) -> Any:
+    """Content MathML has no einsum: the text stands as one identifier."""
+    return MathMLRenderer(printer).identifier("ci", str(self))
+
+
+def _sympystr(self: Any, printer: Any, *args: Any) -> str:
+    nested = printer._print_level > 1
+    text = render(self, CodeForm(printer), nested)
+    return bracket(text, ATOM) if nested and _is_closed(self) else text[0]
+
+
+def _sympyrepr(self: Any, printer: Any, *args: Any) -> str:
+    return flat_repr(self, printer) if is_long(self) else render(self, ReprForm(printer))[0]
+
+
+class _Binding(int):
+    """How tightly a scalar holds together, for SymPy's printers.
+
+    Those of formulas ask with ``<`` whether a part needs brackets. That of text asks with ``<=``
+    for factors and bases, and takes the level of a sum for that of a negative product; there a
+    chain of @ always needs them, since it is read from the left.
+    """
+
+    is_closed: bool
+
+    def __le__(self, level: int) -> bool:
+        return level >= PRECEDENCE["Add"] and not self.is_closed
+
+
+def _is_closed(node: Any) -> bool:
+    """Whether the text of a scalar needs no brackets anywhere."""
+    if not isinstance(node, Einsum) or len(node.operands) == 1:
+        return True
+    return sliced(node.operands, node.subscripts, node.output) is not None
+
+
+def _precedence(self: Any) -> _Binding:
+    """How tightly a scalar holds together, for SymPy's printers."""
+    binding = _Binding(PRECEDENCES[ATOM if self.order else level_of(self)])
+    binding.is_closed = bool(self.order) or _is_closed(self)
+    return binding
+
+
+_HOOKS: dict[str, Callable[..., Any]] = {
+    "_sympystr": _sympystr,
+    "_sympyrepr": _sympyrepr,
+    "_latex": _latex,
+    "_pretty": _pretty,
+    "_mathml_presentation": _mathml_presentation,
+    "_mathml_content": _mathml_content,
+}
+for _name, _hook in _HOOKS.items():
+    setattr(TensorExpr, _name, _hook)
+for _name, _output in (
+    ("_latex", LatexRenderer),
+    ("_pretty", PrettyRenderer),
+    ("_mathml_presentation", MathMLRenderer),
+):
+    setattr(Norm, _name, partialmethod(_shown_norm, output=_output))
+    setattr(HalfPower, _name, partialmethod(_shown_power, output=_output))
+HalfPower._sympystr = power_text
+TensorExpr.precedence = property(_precedence)

@@ -1,0 +1,88 @@
+"""Rules for softmax and log-sum-exp, recognised from their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+from sympy import S, exp, log
+
+from ..expressions import (
+    Elementwise,
+    LogSumExp,
+    Softmax,
+    contract,
+    is_tensor,
+    scale,
+    slot,
+    tensor_sum,
+)
+from .powers import power_of
+from .written_products import factors_of, opened
+
+_EXP, _LOG = exp(slot(0)), log(slot(0))
+
+
+def softmax_of_parts(node: Any, closed: Collection[Any]) -> Any:
+    """exp(z) over its own sum, over all axes or some."""
+    if not any(isinstance(o, Elementwise) and o.body == _EXP for o in factors_of(node)):
+        return None
+    product = opened(node, closed)
+    for k, operand in enumerate(product.operands):
+        if not (isinstance(operand, Elementwise) and operand.body == _EXP):
+            continue
+        z, labels = operand.operands[0], product.subscripts[k]
+        for position, scalar in enumerate(product.scalars):
+            total = _sum_over(operand, range(operand.order))
+            exponent = scalar.as_powers_dict().get(total, S.Zero)
+            if exponent.is_Integer and exponent < 0:
+                scalars = list(product.scalars)
+                scalars[position] = scalar * total
+                new = [(Softmax._build((z,), (tuple(range(z.order)),)), labels)]
+                return replace(product, scalars=tuple(scalars)).replaced({k}, new).build()
+        for j, other in enumerate(product.operands):
+            base, exponent = other.as_entry_power()
+            if exponent is S.One or not (exponent.is_Integer and exponent < 0):
+                continue
+            axes = tuple(a for a, i in enumerate(labels) if i not in product.subscripts[j])
+            kept = tuple(i for i in labels if i in product.subscripts[j])
+            if kept != product.subscripts[j] or base is not _sum_over(operand, axes):
+                continue
+            new = [
+                (Softmax._build((z,), (axes,)), labels),
+                (power_of(base, exponent + 1), product.subscripts[j]),
+            ]
+            return product.replaced({j, k}, [n for n in new if is_tensor(n[0])]).build()
+    return None
+
+
+def sum_softmax(node: Any, closed: Collection[Any]) -> Any:
+    """The entries of a softmax add up to one."""
+    if not any(isinstance(operand, Softmax) for operand in node.operands):
+        return None
+    product = opened(node, closed)
+    counts = product.counts()
+    for k, operand in enumerate(product.operands):
+        if not isinstance(operand, Softmax):
+            continue
+        summed = {product.subscripts[k][axis] for axis in operand.data[0]}
+        if all(counts[i] == 1 for i in summed):
+            return product.replaced({k}, absorbed=summed).build()
+    return None
+
+
+def log_softmax(node: Any, closed: Collection[Any]) -> Any:
+    """log softmax(z) = z - logsumexp(z)."""
+    if node.body != _LOG or not isinstance(node.operands[0], Softmax):
+        return None
+    (z,), (axes,) = node.operands[0].operands, node.operands[0].data
+    total = LogSumExp._build((z,), (axes,))
+    kept = [a for a in range(z.order) if a not in axes]
+    spread = contract((total,), (kept,), range(z.order), dict(enumerate(z.shape)))
+    return tensor_sum([z, scale(S.NegativeOne, spread)])
+
+
+def _sum_over(tensor: Any, axes: Any) -> Any:
+    kept = [a for a in range(tensor.order) if a not in axes]
+    return contract((tensor,), (range(tensor.order),), kept, dict(enumerate(tensor.shape)))

@@ -1,0 +1,92 @@
+"""Diagonal matrices by their diagonals: a product with one scales rows or columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sympy import Abs, Eq, Mul, Piecewise, S, log
+
+from ..core import postorder, transform
+from ..expressions import (
+    Adj,
+    Det,
+    Einsum,
+    Inv,
+    LogDet,
+    TensorAdd,
+    TensorExpr,
+    TensorSymbol,
+    View,
+    apply_body,
+    as_number,
+    contract,
+    rebuild,
+    slot,
+    tensor_sum,
+)
+from .properties import is_diagonal
+
+
+def by_diagonals(exprs: Sequence[Any]) -> Sequence[Any]:
+    """Equal expressions in which the factors of products that are declared diagonal are written
+    as diagonals put in place, which products take in; their sums, inverses, adjugates and
+    determinants are those of the diagonals."""
+    if not any(isinstance(node, TensorSymbol) and is_diagonal(node) for node in postorder(exprs)):
+        return exprs
+
+    def visit(node: Any, new: tuple[Any, ...]) -> Any:
+        if isinstance(node, Inv) and is_diagonal(new[0]):
+            return _placed(apply_body(1 / slot(0), (_diagonal(new[0]),)))
+        if isinstance(node, LogDet) and is_diagonal(new[0]):
+            logarithms = apply_body(log(Abs(slot(0))), (_diagonal(new[0]),))
+            return contract((logarithms,), ((0,),), (), {0: logarithms.shape[0]})
+        if isinstance(node, Det) and is_diagonal(new[0]):
+            return _product_of(_diagonal(new[0]))
+        if isinstance(node, Adj) and is_diagonal(new[0]):
+            return _placed(_products_of_others(_diagonal(new[0])))
+        if isinstance(node, TensorAdd) and is_diagonal(node):
+            return _placed(tensor_sum([_diagonal(term) for term in new]))
+        if type(node) is Einsum:
+            new = tuple([_placed(_diagonal(o)) if _is_dense(o) else o for o in new])
+        return rebuild(node, new)
+
+    return transform(exprs, visit)
+
+
+def _is_dense(operand: Any) -> bool:
+    return (
+        isinstance(operand, TensorExpr) and not isinstance(operand, View) and is_diagonal(operand)
+    )
+
+
+def _diagonal(matrix: Any) -> Any:
+    return contract((matrix,), ((0, 0),), (0,), {0: matrix.shape[0]})
+
+
+def _placed(vector: Any) -> Any:
+    return contract((vector,), ((0,),), (0, 0), {0: vector.shape[0]})
+
+
+def _product_of(vector: Any) -> Any:
+    """The product of the entries: the determinant of what the compiler sees to be a diagonal."""
+    factor: Any = S.One
+    if isinstance(vector, View):
+        factor = Mul(*vector.scalars) ** vector.shape[0]
+        if vector.core is None:
+            return factor
+        labels = vector.subscripts[-1]
+        vector = contract((vector.core,), (labels,), vector.output, {0: vector.shape[0]})
+    return factor * Det._build((_placed(vector),), ())
+
+
+def _products_of_others(vector: Any) -> Any:
+    """For each entry the product of the others, where some are zero too."""
+    d, nonzero, product, zeros = (slot(k) for k in range(4))
+    others = apply_body(Piecewise((S.One, Eq(d, 0)), (d, True)), (vector,))
+    count = contract(
+        (apply_body(as_number(Eq(d, 0)), (vector,)),), ((0,),), (), {0: vector.shape[0]}
+    )
+    lonely = Piecewise((product, Eq(d, 0)), (S.Zero, True))
+    body = Piecewise((product / nonzero, Eq(zeros, 0)), (lonely, Eq(zeros, 1)), (S.Zero, True))
+    return apply_body(body, (vector, others, _product_of(others), count))

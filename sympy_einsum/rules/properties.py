@@ -1,0 +1,463 @@
+"""What is known of values without computing them: signs, symmetry, diagonals, definiteness.
+
+A property is True where it is certain; False says that nothing is known.
+
+Each property is one rule: a generator that yields the questions it has about the operands, as
+pairs of a property and a node, and returns the answer. :class:`Property` asks them without
+recursion and remembers what it was told of every node, so that the time is linear in the graph.
+
+References
+==========
+
+[BV] S. Boyd, L. Vandenberghe, "Convex Optimization", 2004.
+[HJ] R. A. Horn, C. R. Johnson, "Matrix Analysis", 2012, §7.5 (products of definite matrices).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from functools import lru_cache
+from itertools import islice
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from sympy import Dummy, Expr, S, factor
+
+from ..core import same_length, sigmoid
+from ..expressions import (
+    SYMMETRIC,
+    Adj,
+    Constant,
+    Det,
+    Einsum,
+    Elementwise,
+    Inv,
+    Reshape,
+    Selection,
+    Softmax,
+    TensorAdd,
+    TensorExpr,
+    TensorSymbol,
+    Unit,
+    View,
+    Zeros,
+    apply_body,
+    contract,
+    is_tensor,
+    outermost,
+    slot,
+)
+from .written_products import Product, opened
+
+# So many pairings of the operands of a product are looked at.
+MAX_STEPS = 500
+MAX_MIRRORS = 16
+
+
+class Property:
+    """A property of nodes, given by its rule."""
+
+    def __init__(self, rule: Callable[[Any], Answer]):
+        self._rule = rule
+        self._known: WeakKeyDictionary[TensorExpr, bool] = WeakKeyDictionary()
+        self.__doc__ = rule.__doc__
+
+    def __call__(self, node: Any) -> bool:
+        """Whether a node is known to have the property."""
+        answer = self._remembered(node)
+        stack = [] if answer is not None else [(self, node, self._rule(node))]
+        while stack:
+            asked, subject, rule = stack[-1]
+            try:
+                question, other = rule.send(answer)
+            except StopIteration as end:
+                answer = bool(end.value)
+                stack.pop()
+                if isinstance(subject, TensorExpr):
+                    asked._known[subject] = answer
+            else:
+                answer = question._remembered(other)
+                if answer is None:
+                    stack.append((question, other, question._rule(other)))
+        return bool(answer)
+
+    def _remembered(self, node: Any) -> bool | None:
+        return self._known.get(node) if isinstance(node, TensorExpr) else None
+
+
+# What a rule is: questions out, answers in, and its own answer at the end.
+Answer = Generator[tuple[Property, Any], Any, bool]
+
+
+def _all(known: Property, nodes: Any) -> Answer:
+    """Whether all of some nodes have a property; leaves first, they are answered at once."""
+    for node in sorted(nodes, key=lambda n: getattr(n, "_depth", 0)):
+        if not (yield known, node):
+            return False
+    return True
+
+
+def _structure(node: TensorSymbol) -> set[str]:
+    return set(node.data[2])
+
+
+# --- products that mirror themselves --------------------------------------------------------------
+
+
+class Mirror(NamedTuple):
+    """An exchange of a product's indices that gives the same product: the image of every index,
+    the symmetric operands whose own two indices change places, the operands whose indices stay,
+    and the operands that are exchanged with an equal one."""
+
+    image: dict[int, int]
+    turned: list[int]
+    kept: list[int]
+    paired: list[int]
+
+
+def _mirrors(product: Product, start: dict[int, int], symmetric: set[int]) -> Iterator[Mirror]:
+    """The exchanges that extend a given one; ``symmetric`` are the numbers of the operands that
+    may be turned round."""
+    steps = iter(range(MAX_STEPS))
+
+    def extend(
+        image: dict[int, int], a: tuple[int, ...], b: tuple[int, ...]
+    ) -> dict[int, int] | None:
+        image = dict(image)
+        for here, there in (*zip(a, b, strict=True), *zip(b, a, strict=True)):
+            if image.setdefault(here, there) != there:
+                return None
+        return image
+
+    def search(mirror: Mirror) -> Iterator[Mirror]:
+        settled = {*mirror.turned, *mirror.kept, *mirror.paired}
+        first = next((k for k in range(len(product.operands)) if k not in settled), None)
+        if first is None:
+            yield mirror
+            return
+        terms = product.subscripts
+        for k in [*range(first + 1, len(terms)), first]:
+            if k in settled or product.operands[k] is not product.operands[first]:
+                continue
+            turns = [terms[k][::-1]] if first in symmetric and len(set(terms[k])) == 2 else []
+            for number, labels in enumerate([*turns, terms[k]]):
+                image = extend(mirror.image, terms[first], labels)
+                if image is None or next(steps, None) is None:
+                    continue
+                place = 3 if k != first else 1 if number < len(turns) else 2
+                lists = [list(part) for part in mirror[1:]]
+                lists[place - 1] += [first] if k == first else [first, k]
+                yield from search(Mirror(image, *lists))
+
+    return islice(search(Mirror(start, [], [], [])), MAX_MIRRORS)
+
+
+def _has_sides(product: Product, mirror: Mirror) -> bool:
+    """Whether the exchanged indices are two sides of a product: no exchanged operand has indices
+    of both."""
+    side: dict[int, int] = {}
+
+    def find(label: int) -> int:
+        while side.setdefault(label, label) != label:
+            label = side[label]
+        return label
+
+    moved = {a for a, b in mirror.image.items() if a != b}
+    for k in mirror.paired:
+        labels = [i for i in product.subscripts[k] if i in moved]
+        for label in labels[1:]:
+            side[find(label)] = find(labels[0])
+    return all(find(label) != find(mirror.image[label]) for label in moved)
+
+
+def _mirrored(product: Product, start: dict[int, int]) -> Generator[Any, Any, list[Mirror]]:
+    """The exchanges of a product, once it is asked which operands are symmetric."""
+    symmetric = set()
+    for k, operand in enumerate(product.operands):
+        if operand.order == 2 and (yield is_symmetric, operand):
+            symmetric.add(k)
+    return list(_mirrors(product, start, symmetric))
+
+
+def _is_form(product: Product, start: dict[int, int]) -> Answer:
+    """Whether a product is a sum of terms w u K u' with w >= 0 and K positive semidefinite, where
+    the exchange of indices turns the one u into the other: such forms are nonnegative, and as
+    matrices semidefinite; so are the Hadamard products of such matrices [HJ, thm 7.5.3]."""
+    if not (yield from _all(is_nonnegative, product.scalars)):
+        return False
+    for mirror in (yield from _mirrored(product, start)):
+        if not _has_sides(product, mirror):
+            continue
+        middles = [product.operands[k] for k in mirror.turned]
+        traced = [k for k in mirror.kept if len(product.subscripts[k]) == 2]
+        traced = [k for k in traced if len(set(product.subscripts[k])) == 1]
+        weights = [product.operands[k] for k in mirror.kept if k not in traced]
+        good = yield from _all(is_semidefinite, middles)
+        good = good and (yield from _all(is_real, [product.operands[k] for k in mirror.paired]))
+        good = good and (yield from _all(is_nonnegative, weights))
+        for k in traced if good else ():  # a diagonal
+            good = good and (
+                (yield is_semidefinite, product.operands[k])
+                or (yield is_nonnegative, product.operands[k])
+            )
+        if good:
+            return True
+    return False
+
+
+def _exchanged_axes(product: Product) -> dict[int, int]:
+    """What a transpose does to the indices of a square matrix; nothing, on a diagonal."""
+    first, second = product.output
+    return {first: second, second: first}
+
+
+def _is_product(node: Any) -> bool:
+    return isinstance(node, Einsum) and any((*node.subscripts, node.output))
+
+
+@Property
+def is_real(node: Any) -> Answer:
+    """Whether a node has no complex entries; what has no real value is nan."""
+    if not isinstance(node, TensorExpr):
+        yield from _settle(node)
+        return node.is_extended_real is True
+    if isinstance(node, Constant):
+        return bool(np.isrealobj(node.array))
+    if isinstance(node, Elementwise) and node.body.has(S.ImaginaryUnit):
+        return False
+    return (yield from _all(is_real, node.operands))
+
+
+# --- signs ----------------------------------------------------------------------------------------
+
+
+@Property
+def is_nonnegative(node: Any) -> Answer:
+    """Whether all entries are known to be zero or positive."""
+    if not isinstance(node, TensorExpr):
+        yield from _settle(node)
+        return node.is_nonnegative is True
+    if isinstance(node, TensorSymbol):
+        return bool({"positive", "nonnegative"} & _structure(node))
+    if isinstance(node, Constant):
+        return bool(np.isrealobj(node.array) and (node.array >= 0).all())
+    if isinstance(node, (Zeros, Unit, Selection, Softmax)):
+        return True
+    if isinstance(node, (TensorAdd, Reshape)):
+        return (yield from _all(is_nonnegative, node.operands))
+    if isinstance(node, Elementwise):
+        return (yield from _body_has_sign(node, strict=False))
+    if isinstance(node, Det):
+        return (yield is_semidefinite, node.operands[0])
+    if _is_product(node):
+        product = opened(node)
+        return (yield from _is_form(product, {i: i for i in product.output}))
+    return isinstance(node, Einsum) and (yield from _all(is_nonnegative, node.operands))
+
+
+@Property
+def is_positive(node: Any) -> Answer:
+    """Whether all entries are known to be positive."""
+    if not isinstance(node, TensorExpr):
+        yield from _settle(node)
+        return node.is_positive is True
+    if isinstance(node, TensorSymbol):
+        # Off its diagonal, a diagonal matrix is zero whatever is declared.
+        return "positive" in _structure(node) and "diagonal" not in _structure(node)
+    if isinstance(node, Constant):
+        return bool(np.isrealobj(node.array) and (node.array > 0).all())
+    if isinstance(node, Softmax):
+        return True
+    if isinstance(node, Reshape):
+        return (yield is_positive, node.operands[0])
+    if isinstance(node, TensorAdd):
+        if not (yield is_nonnegative, node):
+            return False
+        for term in node.operands:
+            if (yield is_positive, term):
+                return True
+        return False
+    if isinstance(node, Elementwise):
+        return (yield from _body_has_sign(node, strict=True))
+    if _is_product(node):
+        return (yield from _product_is_positive(opened(node)))
+    return isinstance(node, Einsum) and (yield from _all(is_positive, node.operands))
+
+
+def _product_is_positive(product: Product) -> Answer:
+    """Positive factors, summed over axes that aren't empty; what picks one position is fine."""
+    if len(set(product.output)) < len(product.output):
+        return False
+    selects = (Unit, Selection)
+    picked = [k for k, operand in enumerate(product.operands) if isinstance(operand, selects)]
+    chosen = {product.subscripts[k][-1] for k in picked}
+    if chosen & {*product.output}:
+        return False
+    summed = {i for term in product.subscripts for i in term} - chosen - {*product.output}
+    if not all(product.lengths[i].is_positive for i in summed):
+        return False
+    factors = [operand for k, operand in enumerate(product.operands) if k not in picked]
+    return (yield from _all(is_positive, [*product.scalars, *factors]))
+
+
+def _settle(scalar: Any) -> Answer:
+    """Asks what SymPy is going to ask of the tensors in a scalar, so that it needn't recurse."""
+    for node in outermost(scalar):
+        yield is_nonnegative, node
+        yield is_positive, node
+    return True
+
+
+def _body_has_sign(node: Elementwise, strict: bool) -> Answer:
+    signs: list[str] = [""] * len(node.operands)
+    if not _body_sign(node.body, ("positive",) * len(signs), strict):
+        return False
+    for k, operand in enumerate(node.operands):
+        if _body_sign(node.body, tuple(signs), strict):
+            return True
+        signs[k] = yield from sign_of(operand)
+    return _body_sign(node.body, tuple(signs), strict)
+
+
+def sign_of(node: Any) -> Generator[Any, Any, str]:
+    """What is known of the signs of a node's entries, as a word."""
+    if isinstance(node, Softmax) or getattr(node, "body", None) == _SIGMOID:
+        return "share"
+    if (yield is_positive, node):
+        return "positive"
+    return "nonnegative" if (yield is_nonnegative, node) else ""
+
+
+_SIGMOID = sigmoid(slot(0))
+
+
+def _share() -> Expr:
+    """What is between 0 and 1 is p / (1 + p) with p > 0, so that 1 less that is positive too."""
+    odds = Dummy(positive=True)
+    return odds / (1 + odds)
+
+
+@lru_cache(maxsize=4096)
+def _body_sign(body: Expr, signs: tuple[str, ...], strict: bool) -> bool:
+    """Whether a scalar expression in slots is positive, or nonnegative, where the slots are."""
+    known = body.xreplace({part: _share() for part in body.atoms(sigmoid)})
+    values = {
+        slot(k): _share() if sign == "share" else Dummy(**{sign: True})
+        for k, sign in enumerate(signs)
+        if sign
+    }
+    known = factor(known.xreplace(values))
+    return (known.is_extended_positive if strict else known.is_extended_nonnegative) is True
+
+
+# --- matrices -------------------------------------------------------------------------------------
+
+
+def transposed(matrix: Any) -> Any:
+    """The transpose of a matrix."""
+    return contract((matrix,), ((0, 1),), (1, 0), dict(enumerate(matrix.shape)))
+
+
+@Property
+def is_symmetric(node: Any) -> Answer:
+    """Whether a matrix is known to be its own transpose."""
+    if not is_tensor(node) or node.order != 2 or not same_length(*node.shape):
+        return False
+    if isinstance(node, TensorSymbol):
+        return bool(SYMMETRIC & _structure(node))
+    if isinstance(node, Constant):
+        return bool((node.array == node.array.T).all())
+    if isinstance(node, (Inv, Adj)):
+        return (yield is_symmetric, node.operands[0])
+    if isinstance(node, (Elementwise, TensorAdd)):
+        turned = []
+        for operand in node.operands:
+            stays = not is_tensor(operand) or (yield is_symmetric, operand)
+            turned.append(operand if stays else transposed(operand))
+        if isinstance(node, TensorAdd):
+            return set(turned) == set(node.operands)
+        return apply_body(node.body, turned) is node
+    if isinstance(node, Einsum):
+        product = opened(node)
+        mirrors = yield from _mirrored(product, _exchanged_axes(product))
+        return bool(mirrors) or (yield is_diagonal, node)
+    return isinstance(node, Zeros)
+
+
+@Property
+def is_diagonal(node: Any) -> Answer:
+    """Whether a square matrix is known to be zero off its diagonal."""
+    if not is_tensor(node) or node.order != 2 or not same_length(*node.shape):
+        return False
+    if isinstance(node, TensorSymbol):
+        return "diagonal" in _structure(node)
+    if isinstance(node, (TensorAdd, Inv, Adj)):
+        return (yield from _all(is_diagonal, node.operands))
+    if isinstance(node, Elementwise):
+        body = node.body
+        for k, operand in enumerate(node.operands):
+            if is_tensor(operand) and (yield is_diagonal, operand):
+                body = body.xreplace({slot(k): S.Zero})
+        return body is S.Zero
+    if isinstance(node, Einsum):
+        # A diagonal operand makes its two indices one.
+        product = opened(node)
+        ends = {product.output[0]}
+        links = []
+        for operand, labels in zip(product.operands, product.subscripts, strict=True):
+            if len(set(labels)) == 2 == len(labels) and (yield is_diagonal, operand):
+                links.append(set(labels))
+        for _ in links:
+            ends.update(*[link for link in links if link & ends])
+        return product.output[1] in ends
+    return isinstance(node, Zeros)
+
+
+@Property
+def is_semidefinite(node: Any) -> Answer:
+    """Whether a matrix is known to be symmetric and positive semidefinite."""
+    if not is_tensor(node) or node.order != 2 or not same_length(*node.shape):
+        return False
+    if isinstance(node, TensorSymbol) and "psd" in _structure(node):
+        return True
+    if isinstance(node, (TensorAdd, Inv, Adj)):
+        return (yield from _all(is_semidefinite, node.operands))
+    if isinstance(node, Einsum):
+        product = opened(node)
+        return (yield from _is_form(product, _exchanged_axes(product)))
+    return (yield is_diagonal, node) and (yield is_nonnegative, node)
+
+
+@Property
+def is_definite(node: Any) -> Answer:
+    """Whether a matrix is known to be symmetric and positive definite. One declared ``psd`` is
+    taken to be so where it is inverted, and such a one with semidefinite ones added."""
+    if not isinstance(node, TensorExpr):
+        return False
+    if isinstance(node, TensorSymbol):
+        return "psd" in _structure(node)
+    if isinstance(node, TensorAdd):
+        if not (yield is_semidefinite, node):
+            return False
+        for term in node.operands:
+            if (yield is_definite, term):
+                return True
+        return False
+    if isinstance(node, View) and len(node.shape) == 2:
+        if not (yield from _all(is_positive, node.scalars)):
+            return False
+        if node.core is None:
+            return list(node.output) == [0, 0]
+        square = sorted(node.output) == sorted(node.subscripts[-1])
+        return square and (yield is_definite, node.core)
+    return isinstance(node, Inv) and (yield is_definite, node.operands[0])
+
+
+def _as_sympy_asks(known: Property) -> Callable[[TensorExpr], bool | None]:
+    return lambda node: known(node) or None
+
+
+# What the base class answers to SymPy's questions about signs.
+TensorExpr._is_nonnegative = _as_sympy_asks(is_nonnegative)  # type: ignore[assignment,method-assign]
+TensorExpr._is_positive = _as_sympy_asks(is_positive)  # type: ignore[assignment,method-assign]

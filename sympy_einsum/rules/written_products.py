@@ -1,0 +1,204 @@
+"""Products written out: what the rules of the normal form work on.
+
+A :class:`Product` is one einsum, its scalar factors apart, with the dense products among its
+operands opened up (denesting [W, thm 6.5]: in our graphs the inner output indices are distinct and
+every inner index gets a name of its own, so the index-symbol graph has no edges to merge along).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sympy import S
+
+from ..core import postorder
+from ..expressions import Einsum, TensorAdd, View, contract, scale, split_coefficient, written_out
+
+# A product is opened up to this many operands, so that work stays linear in the graph.
+MAX_OPERANDS = 12
+
+
+@dataclass(frozen=True)
+class Product:
+    """Scalars times an einsum of tensors."""
+
+    scalars: tuple[Any, ...]
+    operands: tuple[Any, ...]
+    subscripts: tuple[tuple[int, ...], ...]
+    output: tuple[int, ...]
+    lengths: dict[int, Any]
+
+    def counts(self) -> Counter[int]:
+        """How often each label occurs, in operands and output."""
+        return Counter([i for term in (*self.subscripts, self.output) for i in term])
+
+    def is_private(self, labels: Collection[int], group: Collection[int]) -> bool:
+        """Whether labels occur in a group of operands only."""
+        others = [term for k, term in enumerate(self.subscripts) if k not in group]
+        return not any(i in labels for term in (*others, self.output) for i in term)
+
+    def replaced(
+        self,
+        gone: Collection[int],
+        new: Sequence[tuple[Any, Sequence[int]]] = (),
+        absorbed: Collection[int] = (),
+    ) -> Product:
+        """The product with some operands taken out and others put in. A label that then stands
+        on ones alone gives its length if it is summed, unless the new operands account for it."""
+        kept = [k for k in range(len(self.operands)) if k not in gone]
+        operands = [self.operands[k] for k in kept] + [tensor for tensor, _ in new]
+        subscripts = [self.subscripts[k] for k in kept] + [tuple(labels) for _, labels in new]
+        before = {i for term in self.subscripts for i in term}
+        present = {i for term in subscripts for i in term}
+        lost = [
+            self.lengths[i]
+            for i in sorted(before - present)
+            if i not in self.output and i not in absorbed
+        ]
+        return replace(
+            self,
+            scalars=(*self.scalars, *lost),
+            operands=tuple(operands),
+            subscripts=tuple(subscripts),
+        )
+
+    def build(self) -> Any:
+        """The canonical expression."""
+        return self._contracted(range(len(self.operands)), self.scalars, self.output)
+
+    def split(self) -> Any:
+        """The canonical expression with the parts that hang on no output index as scalar factors,
+        None if there are none."""
+        scalars = list(self.scalars)
+        kept: list[int] = []
+        for part in _components(self):
+            hangs = any(i in self.output for k in part for i in self.subscripts[k])
+            if hangs or len(part) == len(self.operands):
+                kept.extend(part)
+            else:
+                scalars.append(self._contracted(part, (), ()))
+        if len(kept) == len(self.operands):
+            return None
+        return self._contracted(sorted(kept), scalars, self.output)
+
+    def _contracted(self, part: Sequence[int], scalars: Sequence[Any], output: Any) -> Any:
+        subscripts = [self.subscripts[k] for k in part]
+        used = {i for term in (*subscripts, output) for i in term}
+        return contract(
+            [*scalars, *[self.operands[k] for k in part]],
+            [*[()] * len(scalars), *subscripts],
+            output,
+            {i: n for i, n in self.lengths.items() if i in used},
+        )
+
+
+def _components(product: Product) -> list[list[int]]:
+    """Groups of operands connected by indices."""
+    parent = list(range(len(product.operands)))
+
+    def find(k: int) -> int:
+        while parent[k] != k:
+            k = parent[k]
+        return k
+
+    first: dict[int, int] = {}
+    for k, term in enumerate(product.subscripts):
+        for label in term:
+            parent[find(k)] = find(first.setdefault(label, k))
+    groups: dict[int, list[int]] = {}
+    for k in range(len(product.operands)):
+        groups.setdefault(find(k), []).append(k)
+    return list(groups.values())
+
+
+def opened(node: Any, closed: Collection[Any] = ()) -> Product:
+    """A tensor expression as a product: what is none is its own only operand. Dense products
+    inside are opened unless they are ``closed`` or occur twice, as in the square (A x)·(A x)."""
+    if isinstance(node, View):
+        scalars, operands = node.scalars, node.operands[len(node.scalars) :]
+        subscripts = list(node.subscripts[len(scalars) :])
+        output, lengths = node.output, dict(enumerate(node.lengths))
+    elif isinstance(node, Einsum) and any(node.subscripts):
+        scalars, operands, subscripts = (), node.operands, list(node.subscripts)
+        output, lengths = node.output, dict(enumerate(node.lengths))
+    else:
+        axes = tuple(range(node.order))
+        scalars, operands, subscripts = (), (node,), [axes]
+        output, lengths = axes, dict(enumerate(node.shape))
+    pending, subscripts, lengths = written_out(
+        operands, subscripts, lengths, lambda inner, others: opens(inner, others, closed)
+    )
+    return Product(tuple(scalars), tuple(pending), tuple(subscripts), output, lengths)
+
+
+def factors_of(node: Einsum) -> tuple[Any, ...]:
+    """The operands of a product, those of the product below for a rearranged one."""
+    core = node.core if isinstance(node, View) else None
+    return core.operands if type(core) is Einsum else node.operands
+
+
+def opens(inner: Any, operands: Sequence[Any], closed: Collection[Any]) -> bool:
+    """Whether an operand is a dense product that is opened up among these operands."""
+    return (
+        type(inner) is Einsum
+        and inner not in closed
+        and any(inner.subscripts)
+        and len(operands) - 1 + len(inner.operands) <= MAX_OPERANDS
+        and operands.count(inner) == 1
+    )
+
+
+def frontier(products: Iterable[Product]) -> set[Any]:
+    """What products are made of: two forms are compared down to there."""
+    found: set[Any] = set()
+    for product in products:
+        found.update(product.operands)
+        for operand in product.operands:
+            if isinstance(operand, TensorAdd):  # its terms turn up where a sum takes it in
+                cores = [(term, getattr(term, "core", None)) for term in operand.operands]
+                found.update(term if core is None else core for term, core in cores)
+        scalars = postorder(product.scalars, lambda n: () if hasattr(n, "operands") else n.args)
+        found.update(node for node in scalars if hasattr(node, "operands"))
+    return found
+
+
+def distributed(product: Product, max_terms: int) -> list[Product] | None:
+    """The product multiplied out over the sums among its operands, or None if there is none, or
+    if that gives too many terms."""
+    terms = [product]
+    for k, operand in enumerate(product.operands):
+        if not isinstance(operand, TensorAdd):
+            continue
+        if len(terms) * len(operand.operands) > max_terms:
+            return None
+        terms = [
+            replace(
+                term,
+                operands=(*term.operands[:k], inner, *term.operands[k + 1 :]),
+            )
+            for term in terms
+            for inner in operand.operands
+        ]
+    return terms if len(terms) > 1 else None
+
+
+def like_terms(terms: Sequence[Any]) -> dict[Any, Any]:
+    """Terms with equal tensors, or opposite sums, their scalar factors added up."""
+    collected: dict[Any, Any] = {}
+    for term in terms:
+        number, rest = split_coefficient(term)
+        if isinstance(rest, View) and rest.scalars and rest.core is not None:
+            for scalar in rest.scalars:
+                number *= scalar
+            rest = Einsum._build(
+                rest.operands[-1:], (rest.subscripts[-1:], rest.output, rest.lengths)
+            )
+        if isinstance(rest, TensorAdd) and rest not in collected:
+            opposite = scale(S.NegativeOne, rest)
+            if opposite in collected:
+                number, rest = -number, opposite
+        collected[rest] = collected.get(rest, S.Zero) + number
+    return collected

@@ -1,0 +1,641 @@
+"""One list of instructions, spelled for every array library: the same values, types and errors."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import sympy
+from scipy import special
+from sympy import symbols
+
+import sympy_einsum as se
+import sympy_einsum.numpy as snp
+from sympy_einsum.compiler.backends import BACKENDS
+from sympy_einsum.compiler.signature import RESERVED
+
+m, n, k = symbols("m n k", integer=True, positive=True)
+t = symbols("t", real=True)
+SIZES = {m: 4, n: 3, k: 2}
+X, Y, T = (se.TensorSymbol(name, (m, n)) for name in "XYT")
+U, V = se.TensorSymbol("U", (m, k)), se.TensorSymbol("V", (n, k))
+A, B = se.TensorSymbol("A", (n, n)), se.TensorSymbol("B", (n, n))
+K = se.TensorSymbol("K", (n, n), psd=True)
+C = se.TensorSymbol("C", (m, n, k))
+D = se.TensorSymbol("D", (m, k, n))
+x, y = se.TensorSymbol("x", (n,)), se.TensorSymbol("y", (m,))
+Z = se.TensorSymbol("Z", (3,))
+c = se.TensorSymbol("c", ())
+logistic = snp.sum(snp.log(1 + snp.exp(-y * (X @ x))))
+factorization = ((T - U @ V.T) ** 2).sum()
+
+# At least one expression for every instruction.
+EXPRESSIONS = {
+    "argument": x,
+    "constant": Z * np.array([1.0, -2.0, 3.0]),
+    "scalar": t * sympy.sin(t) + (x @ x) ** 2,
+    "elementwise": se.exp(X) * se.tanh(Y) + X**3 + 1 / (1 + Y**2),
+    "power": (X**2 + 1) ** se.Delta(1)[0, 0] * (X**2) ** 0.3,
+    "transpose": C.transpose(2, 0, 1),
+    "index": X[None, 1],
+    "cut": X[1:, 0] + t,
+    "cut backwards": Z[::-1],
+    "diagonal": se.einsum("ii->i", A),
+    "diagonal twice": se.einsum("ii,i->i", A, x),
+    "reshape": X.reshape(m * n),
+    "broadcast": se.broadcast_to(x, (m, n)),
+    "sum": X.sum(axis=0) * C.sum(axis=(0, 2)),
+    "sum of squares": (X**2).sum(axis=1),
+    "multiply": se.einsum("i,j->ij", y, x),
+    "add": X - 2 * Y + t,
+    "add transposed": A + A.T,
+    "dot": X @ A @ x,
+    "matmul": se.einsum("mnk,mkl->mnl", C, D),
+    "batched vectors": se.einsum("mnk,mk->mn", C, U),
+    "several summed": se.einsum("mnk,nk->m", C, V),
+    "batch last": se.einsum("mnk,nk->mk", C, V),
+    "middle axis": se.einsum("mnk,nl->mlk", C, A),
+    "weighted gram": se.hessian(logistic, x),
+    "vdot": (X * Y).sum(),
+    "einsum": se.einsum("mn,mn->m", X, Y),
+    "full": 3 * se.Ones(m, n),
+    "full of a value": x.sum() * se.Ones(m),
+    "ones": se.Ones(2, m),
+    "zeros": se.Zeros(m, n),
+    "delta": se.Delta(n),
+    "delta of a value": (x @ x) * se.Delta(n),
+    "delta of order 4": se.Delta(m, n),
+    "diagonal matrix": se.diag(se.sin(x)),
+    "writable": A @ A + se.diag(x),
+    "structured": se.hessian(factorization, U),
+    "embedded": se.einsum("ij->iji", A),
+    "thrice": se.einsum("i->iii", x),
+    "unit": x + se.jacobian(x[1], x),
+    "selection": se.jacobian(x[1:], x),
+    "inverse": se.inv(A) * 1,
+    "solve": se.inv(A) @ x,
+    "solve transposed": x @ se.inv(A) @ B,
+    "solve definite": se.inv(K) @ x,
+    "adjugate": se.adj(A),
+    "cofactors": se.cofactors(A, 2),
+    "determinant": se.det(A),
+    "log determinant": se.logdet(A) + se.logdet(K),
+    "log-sum-exp": se.logsumexp(X, axis=None),
+    "log softmax": se.log(se.softmax(X, axis=1)) + se.log(se.softmax(Y, axis=0)),
+    "log softmax of all": [se.log(se.softmax(X, axis=None)), se.softmax(X, axis=None)],
+    "stable": [snp.log(1 - snp.exp(-(X**2))), 1 - snp.exp(X), 1 - se.sigmoid(Y)],
+    "log-sum-exp of rows": se.logsumexp(X, axis=1),
+    "softmax": se.softmax(x),
+    "softmax of rows": se.softmax(X, axis=1),
+    "softmax of pairs": se.softmax(C, axis=(0, 2)),
+    "both": [se.logsumexp(X, axis=1), se.softmax(X, axis=1), se.logsumexp(x) * se.softmax(x)],
+    "sigmoid": se.sigmoid(X) * se.softplus(Y),
+    "maximum": se.Max(X, Y) + se.relu(X) + se.Abs(Y) + se.sign(X),
+    "choice": snp.where(snp.greater(x, 0), x, x**2) + snp.where(snp.less(x, 0), 0.1, 2),
+    "erf": se.erf(x) + se.gamma(x**2 + 1),
+    "gamma": se.gamma(x - 1.5) + se.loggamma(2 + x**2),
+    "numbers": sympy.sqrt(2) * x + sympy.log(2 * sympy.pi) + se.log(t) * se.Ones(n),
+    "a length as a number": (sympy.sqrt(n) * x + snp.std(x)) @ (sympy.log(n) * se.Delta(n)),
+    "integers": np.arange(1, 4) @ Z + Z @ np.array([2, 0, 1]),
+    "two numbers": se.logaddexp(t, 2) + sympy.Max(t, 1) + sympy.atan2(t, 3) * x,
+    "special": [
+        special.ndtr(x), special.log_ndtr(x), special.exprel(x), special.xlogy(x**2, 2 + x**2),
+        se.gradient(special.log_ndtr(x).sum(), x), se.gradient(special.exprel(x).sum(), x),
+        se.gradient(se.sinc(x).sum(), x), np.cbrt(x), np.fmax(x, 0.5), special.entr(x**2),
+        se.gradient((x**2).sum() * se.relu(x).sum(), x), special.rel_entr(x**2, 1 + x**2),
+    ],
+    "power of tensors": se.gradient(((x**2) ** se.sin(x)).sum(), x),
+    "a point": se.gradient(
+        se.elementwise(lambda u: sympy.Piecewise((1, sympy.Eq(u, 0)), (sympy.sin(u) / u, True)), x)
+        .sum(), x
+    ),
+    "Bessel": se.besseli(0, x) + se.besseli(1, x),
+    "order 0": c * x + c**2,
+    "several": [logistic, [se.gradient(logistic, x)], (x, t)],
+}  # fmt: skip
+
+
+def arguments_of(exprs):
+    flat, stack = [], [exprs]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, (list, tuple)):
+            stack += item
+        else:
+            flat.append(item)
+    free = set().union(*[expr.free_symbols for expr in flat])
+    known = {s for own in free for length in getattr(own, "shape", ()) for s in [length]}
+    lengths = {s for expr in flat for s in _lengths(expr)}
+    return sorted(free | (lengths - known), key=str)
+
+
+def _lengths(expr):
+    found = set()
+    for node in sympy.preorder_traversal(expr):
+        for length in getattr(node, "shape", ()):
+            found |= length.free_symbols
+    return found
+
+
+def data_for(arguments, dtype=float, seed=3):
+    rng = np.random.default_rng(seed)
+    values = []
+    for argument in arguments:
+        shape = [
+            int(sympy.sympify(length).subs(SIZES)) for length in getattr(argument, "shape", ())
+        ]
+        if argument in SIZES:
+            values.append(SIZES[argument])
+        elif argument == t:
+            values.append(0.7)
+        else:
+            value = rng.standard_normal(shape)
+            if argument in (A, B):
+                value += 3 * np.eye(3)
+            if argument is K:
+                value = value @ value.T + np.eye(3)
+            values.append(np.asarray(value, dtype))
+    return values
+
+
+class Numpy:
+    """How arrays go into a library and come back."""
+
+    name = "numpy"
+
+    def __init__(self):
+        self.module = pytest.importorskip(self.module_name)
+
+    module_name = "numpy"
+
+    def into(self, value):
+        return value
+
+    def back(self, value):
+        return np.asarray(value)
+
+
+class Jax(Numpy):
+    name = "jax"
+    module_name = "jax"
+
+    def __init__(self):
+        super().__init__()
+        self.module.config.update("jax_enable_x64", True)
+
+    def into(self, value):
+        return self.module.numpy.asarray(value) if isinstance(value, np.ndarray) else value
+
+
+class Torch(Numpy):
+    name = "torch"
+    module_name = "torch"
+
+    def into(self, value):
+        return self.module.from_numpy(value.copy()) if isinstance(value, np.ndarray) else value
+
+    def back(self, value):
+        assert isinstance(value, (self.module.Tensor, int, float))
+        return np.asarray(value)
+
+
+class Cupy(Numpy):
+    name = "cupy"
+    module_name = "cupy"
+
+    def __init__(self):
+        super().__init__()
+        try:
+            self.module.cuda.runtime.getDeviceCount()
+        except Exception as error:
+            pytest.skip(f"no GPU for CuPy: {error}")
+
+    def into(self, value):
+        return self.module.asarray(value) if isinstance(value, np.ndarray) else value
+
+    def back(self, value):
+        return self.module.asnumpy(value)
+
+
+class Dask(Numpy):
+    name = "dask"
+    module_name = "dask.array"
+
+    def into(self, value):
+        if not isinstance(value, np.ndarray):
+            return value
+        return self.module.from_array(
+            value, chunks=tuple([max(1, -(-s // 2)) for s in value.shape])
+        )
+
+    def back(self, value):
+        return np.asarray(value.compute() if hasattr(value, "compute") else value)
+
+
+LIBRARIES = {library.name: library for library in (Numpy, Jax, Torch, Cupy, Dask)}
+
+
+@pytest.fixture(params=LIBRARIES)
+def library(request):
+    return LIBRARIES[request.param]()
+
+
+def flattened(value):
+    if isinstance(value, (list, tuple)):
+        return [leaf for part in value for leaf in flattened(part)]
+    return [value]
+
+
+def test_every_backend_is_here():
+    assert set(LIBRARIES) == set(BACKENDS)
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_values(library, name):
+    exprs = EXPRESSIONS[name]
+    arguments = arguments_of(exprs)
+    data = data_for(arguments)
+    expected = flattened(se.lambdify(arguments, exprs)(*data))
+    function = se.lambdify(arguments, exprs, library.name)
+    found = flattened(function(*map(library.into, data)))
+    for result, value in zip(found, expected, strict=True):
+        assert np.shape(result) == np.shape(value)
+        np.testing.assert_allclose(library.back(result), value, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["elementwise", "structured", "writable", "delta of a value",
+                                  "weighted gram", "softmax of rows", "unit", "full of a value",
+                                  "solve", "log-sum-exp", "sigmoid"])  # fmt: skip
+def test_float32_stays(library, name):
+    exprs = EXPRESSIONS[name]
+    arguments = arguments_of(exprs)
+    data = data_for(arguments, np.float32)
+    result = se.lambdify(arguments, exprs, library.name)(*map(library.into, data))
+    assert library.back(result).dtype == np.float32
+
+
+LACKING = {
+    "torch": {"Si", "Ci", "Shi", "Chi", "Ei", "airyai", "airybi", "LambertW", "erfi", "fresnels",
+              "fresnelc", "besselj 2", "expint 1"},
+    "jax": {"Shi", "Chi", "airyai", "airybi", "LambertW", "erfcinv", "erfi", "fresnels", "fresnelc",
+            "besselj 2", "besselj 0"},
+    "dask": set(),
+}  # fmt: skip
+SPECIAL = {name: getattr(se, name) for name in (
+    "Si", "Ci", "Shi", "Chi", "Ei", "airyai", "airybi", "LambertW", "erf", "erfc", "erfi", "erfinv",
+    "erfcinv", "gamma", "loggamma", "digamma", "trigamma", "factorial", "fresnels", "fresnelc",
+)}  # fmt: skip
+SPECIAL |= {
+    "besselj 2": lambda v: se.besselj(2, v), "besselj 0": lambda v: se.besselj(0, v),
+    "beta": lambda v: se.beta(v, 2), "zeta": lambda v: se.zeta(3, v), "binomial": lambda v:
+    se.binomial(v, 3), "expint 1": lambda v: se.expint(1, v), "gammaln": special.gammaln,
+    "betaln": lambda v: special.betaln(v, 0.5), "polygamma": lambda v: se.polygamma(2, v),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LACKING)
+@pytest.mark.filterwarnings("ignore")
+def test_special_functions_are_there_or_refused_by_name(name):
+    library, lacking = LIBRARIES[name](), set()
+    points = np.array([1e-3, 0.25, 0.5, 0.75, 0.9375])
+    for function, apply in SPECIAL.items():
+        try:
+            compute = se.lambdify([x], apply(x), name)
+        except se.UnsupportedError:
+            lacking.add(function)
+            continue
+        found = compute(library.into(points))
+        assert name != "dask" or hasattr(found, "compute")
+        expected = se.lambdify([x], apply(x))(points)
+        np.testing.assert_allclose(library.back(found), expected, rtol=1e-8, err_msg=function)
+    assert lacking == LACKING[name]
+
+
+def test_stable_far_out(library):
+    exprs = [se.sigmoid(x), se.softplus(x), se.logsumexp(x), se.softmax(x), snp.log(1 + snp.exp(x))]
+    data = np.array([-800.0, 0.0, 800.0])
+    found = se.lambdify([x], exprs, library.name)(library.into(data))
+    expected = [[0, 0.5, 1], [0, np.log(2), 800], 800, [0, 0, 1], [0, np.log(2), 800]]
+    for result, value in zip(found, expected, strict=True):
+        np.testing.assert_allclose(library.back(result), value, rtol=1e-12)
+    tail = library.back(se.lambdify([x], se.sigmoid(x), library.name)(library.into(data / 20)))
+    np.testing.assert_allclose(tail, [np.exp(-40.0), 0.5, 1], rtol=1e-12)
+
+
+def test_shapes_are_checked(library):
+    compute = se.lambdify([X, x], X @ x, library.name)
+    with pytest.raises(se.ShapeError, match=r"argument x has length 2 on axis 0, but n is 3"):
+        compute(library.into(np.ones((4, 3))), library.into(np.ones(2)))
+    with pytest.raises(se.ShapeError, match="argument X must have order 2"):
+        compute(library.into(np.ones(4)), library.into(np.ones(3)))
+
+
+def test_results_do_not_touch_the_arguments(library):
+    exprs = [X, X.T, (T - U @ V.T), X - Y]
+    arguments = arguments_of(exprs)
+    data = data_for(arguments)
+    given = [library.into(value) for value in data]
+    se.lambdify(arguments, exprs, library.name)(*given)
+    for value, after in zip(data, given, strict=True):
+        np.testing.assert_array_equal(library.back(after), value)
+
+
+INTEGERS = {
+    "product": A @ x,
+    "product of floats": se.exp(A) @ x,
+    "vectors": x @ se.tanh(x),
+    "einsum": se.einsum("mnk,mk->mn", C, se.sin(U)),
+    "solve": se.inv(A) @ x,
+    "sigmoid": se.sigmoid(x) + se.softplus(x) + se.relu(x),
+    "logaddexp": se.logaddexp(x, 0.5) + se.Max(x, sympy.Rational(1, 2)) + se.atan2(x, 2),
+    "special": se.erf(x) + se.gamma(x),
+    "number": t * x + sympy.sqrt(n),
+}
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_integers_and_mixed_types(library, name):
+    """NumPy promotes; so does everything else."""
+    arguments = [A, x, C, U, t]
+    integers = [np.round(value) for value in data_for(arguments)]
+    given = [np.array(3 + abs(value), int) for value in integers[:-1]]
+    given[0] += 5 * np.eye(3, dtype=int)
+    compute = se.lambdify(arguments, INTEGERS[name], library.name)
+    reference = se.lambdify(arguments, INTEGERS[name])
+    for kind in (int, np.float32, float):
+        data = [*given[:1], *[value.astype(kind) for value in given[1:]], 2]
+        found, expected = compute(*map(library.into, data)), reference(*data)
+        # torch makes single precision of integers.
+        np.testing.assert_allclose(library.back(found), expected, rtol=1e-5)
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def free_names(source):
+    """The names that the last function of a source finds outside of itself."""
+    function = ast.parse(source).body[-1]
+    names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+    own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    own |= {
+        argument.arg
+        for node in ast.walk(function)
+        if isinstance(node, (ast.FunctionDef, ast.Lambda))
+        for argument in node.args.args
+    }
+    return {node.id for node in names} - own, own
+
+
+SIZE_NAMES = {str(length) for length in SIZES}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_name_that_code_uses_is_reserved(backend):
+    reserved = RESERVED | BACKENDS[backend].reserved()
+    for exprs in EXPRESSIONS.values():
+        arguments = arguments_of(exprs)
+        found, own = free_names(se.codegen(arguments, exprs, backend))
+        names = {"X", *SIZE_NAMES, *(argument.name for argument in arguments)}
+        assert not {name for name in found - reserved if not re.fullmatch(r"fused\d+", name)}
+        assert {name for name in own - names if not re.fullmatch(r"t\d+|_", name)} <= reserved
+
+
+@pytest.mark.parametrize("backend", [name for name in BACKENDS if name != "cupy"])
+def test_tensors_may_have_any_name(backend):
+    library = LIBRARIES[backend]()
+    values = np.array([[3.0, 1.0], [0.5, 2.0]])
+    given = library.into(values)
+    for name in sorted(RESERVED | BACKENDS[backend].reserved() | {"sum", "max", "list", "print"}):
+        M, v = se.TensorSymbol(name, (n, n)), se.TensorSymbol(f"{name}_", (n,))
+        exprs = [
+            se.relu(M) + se.logaddexp(M, 1) + se.atan2(M, 2) + snp.heaviside(M, 0.5) + se.gamma(M),
+            se.inv(M) @ v + se.einsum("ii->i", M) + se.softmax(M, axis=1) @ v,
+            se.adj(M),
+            se.logdet(M),
+            sympy.sqrt(n) * v,
+            snp.where(snp.greater(M, 1), M, 2),
+        ]
+        found = se.lambdify([M, v], exprs, backend)(given, given[0])
+        X_, x_ = se.TensorSymbol("X", (n, n)), se.TensorSymbol("x", (n,))
+        renamed = [expr.xreplace({M: X_, v: x_}) for expr in exprs]
+        expected = se.lambdify([X_, x_], renamed)(values, values[0])
+        for result, value in zip(found, expected, strict=True):
+            np.testing.assert_allclose(library.back(result), value, rtol=1e-9)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_function_may_not_take_a_name_that_its_code_uses(backend):
+    for name in BACKENDS[backend].reserved():
+        with pytest.raises(se.TensorError, match="name of a function"):
+            se.codegen([x], se.exp(x), backend, name=name)
+
+
+def test_libraries_are_those_of_the_backends():
+    assert {package for name in BACKENDS for package in BACKENDS[name].packages} == {
+        "cupy", "jax", "jaxlib", "torch", "dask",
+    }  # fmt: skip
+
+
+def test_complex(library):
+    data = [np.array([[1 + 2j, 3.0], [0.5j, 1.0]]), np.array([1.0, 2j])]
+    result = se.lambdify([A, x], [A @ x, se.exp(x) * x], library.name)(*map(library.into, data))
+    np.testing.assert_allclose(library.back(result[0]), data[0] @ data[1])
+    np.testing.assert_allclose(library.back(result[1]), np.exp(data[1]) * data[1])
+
+
+# --- one library each -----------------------------------------------------------------------------
+
+
+def test_jax_transforms():
+    jax = Jax().module
+    function = se.lambdify([X, y, x], [logistic, se.gradient(logistic, x)], "jax")
+    data = data_for([X, y, x])
+    value, slope = jax.jit(function)(*data)
+    by_jax = jax.grad(lambda w: function(data[0], data[1], w)[0])(jax.numpy.asarray(data[2]))
+    np.testing.assert_allclose(slope, by_jax, rtol=1e-10)
+    batch = np.stack([data[2], 2 * data[2]])
+    values, _ = jax.vmap(lambda w: function(data[0], data[1], w))(batch)
+    np.testing.assert_allclose(values[0], value)
+    hessian = se.lambdify([T, U, V], se.hessian(factorization, U), "jax")
+    assert jax.jit(hessian)(*data_for([T, U, V])).shape == (4, 2, 4, 2)
+
+
+def test_torch_keeps_device_and_gradients():
+    torch = Torch().module
+    function = se.lambdify([X, y, x], logistic, "torch")
+    data = [torch.from_numpy(value) for value in data_for([X, y, x])]
+    data[2].requires_grad_(True)
+    function(*data).backward()
+    slope = se.lambdify([X, y, x], se.gradient(logistic, x))(*data_for([X, y, x]))
+    np.testing.assert_allclose(data[2].grad.numpy(), slope, rtol=1e-10)
+    meta = [torch.empty(4, 3, device="meta"), torch.empty(3, device="meta")]
+    assert se.lambdify([X, x], X @ x, "torch")(*meta).device.type == "meta"
+
+
+def test_dask_is_lazy_and_chunked():
+    array = Dask().module
+    rows = array.ones((10000, 20), chunks=(1000, 20))
+    labels = array.ones(10000, chunks=1000)
+    compute = se.lambdify([X, y, x], [logistic, se.gradient(logistic, x)], "dask")
+    value, slope = compute(rows, labels, array.zeros(20))
+    assert isinstance(slope, array.Array)
+    np.testing.assert_allclose(value.compute(), 10000 * np.log(2))
+    np.testing.assert_allclose(slope.compute(), -5000 * np.ones(20))
+    residual = se.lambdify([X, x, y], X @ x - y, "dask")(rows, array.ones(20), labels)
+    assert max(residual.chunks[0]) == 1000
+
+
+def test_dask_on_a_cluster():
+    pytest.importorskip("distributed")
+    array = Dask().module
+    from distributed import Client, LocalCluster
+
+    rng = np.random.default_rng(0)
+    rows, labels = rng.standard_normal((2000, 5)), np.sign(rng.standard_normal(2000))
+    weights = rng.standard_normal(5)
+    exprs = [logistic, se.gradient(logistic, x), se.hessian(logistic, x)]
+    chunks = [array.from_array(rows, (500, 5)), array.from_array(labels, 500)]
+    lazy = se.lambdify([X, y, x], exprs, "dask")(*chunks, array.from_array(weights))
+    with (
+        LocalCluster(2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        found = client.gather(client.compute(lazy))
+    expected = se.lambdify([X, y, x], exprs)(rows, labels, weights)
+    for result, value in zip(found, expected, strict=True):
+        np.testing.assert_allclose(result, value, rtol=1e-9)
+
+
+# --- CuPy without a GPU ---------------------------------------------------------------------------
+
+
+def cupy_names():
+    """The names that CuPy has, by their path; from the library, or from a list of them."""
+    try:
+        cupy = importlib.import_module("cupy")
+        special = importlib.import_module("cupyx.scipy.special")
+    except ImportError:
+        return set((Path(__file__).parents[1] / "data" / "cupy_names.txt").read_text().split())
+    found = {f"cp.{name}" for name in dir(cupy)}
+    found |= {f"cp.linalg.{name}" for name in dir(cupy.linalg)}
+    return found | {f"special.{name}" for name in dir(special)}
+
+
+def names_in(source):
+    """The attribute chains that start at the namespaces of CuPy."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute):
+            path, inner = node.attr, node.value
+            while isinstance(inner, ast.Attribute):
+                path, inner = f"{inner.attr}.{path}", inner.value
+            if isinstance(inner, ast.Name) and inner.id in ("cp", "special"):
+                found.add(f"{inner.id}.{path}")
+    return found
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_cupy_has_the_names(name):
+    arguments = arguments_of(EXPRESSIONS[name])
+    source = _cupy_source(arguments, EXPRESSIONS[name])
+    assert names_in(source) <= cupy_names()
+    assert "np." not in source.replace("cp.", "").replace("from cupyx", "")
+
+
+def _cupy_source(arguments, exprs):
+    return se.codegen(arguments, exprs, "cupy")
+
+
+def writable(view):
+    view.setflags(write=True)
+    return view
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_cupy_code_on_numpy(name):
+    """The text itself, with NumPy standing in for CuPy."""
+    arguments = arguments_of(EXPRESSIONS[name])
+    source = _cupy_source(arguments, EXPRESSIONS[name])
+    special = pytest.importorskip("scipy.special")
+    stand_in = SimpleNamespace(**vars(np), fuse=lambda: lambda function: function)
+    # NumPy's diagonals are views that can't be written to unless told so.
+    source = re.sub(r"^( +)(\S.*diagonal.*)\[\.\.\.\]", r"\1writable(\2)[...]", source, flags=re.M)
+    lines = [line for line in source.splitlines() if not line.startswith(("import", "from"))]
+    namespace = {"cp": stand_in, "special": special, "writable": writable}
+    exec("\n".join(lines), namespace)
+    data = data_for(arguments)
+    found = flattened(namespace["function"](*data))
+    expected = flattened(se.lambdify(arguments, EXPRESSIONS[name])(*data))
+    for result, value in zip(found, expected, strict=True):
+        np.testing.assert_allclose(result, value, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_cupy_code_imports_and_defines_what_it_uses(name):
+    source = _cupy_source(arguments_of(EXPRESSIONS[name]), EXPRESSIONS[name])
+    tree = ast.parse(source)
+    known = set(dir(builtins))
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            known |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.FunctionDef):
+            known.add(node.name)
+        elif isinstance(node, ast.arg):
+            known.add(node.arg)
+        elif isinstance(node, ast.ExceptHandler):
+            known.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            known.add(node.id)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert used <= known
+
+
+def test_cupy_fuses_a_chain():
+    source = _cupy_source([X, Y], se.exp(-(X**2)) * Y + 2 * X)
+    assert source.count("@cp.fuse()") == 1
+    body = source[source.index("def function") :]
+    assert "cp.exp" not in body
+    assert body.count("fused0(") == 1
+
+
+# --- backend="auto" -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["numpy", "jax", "torch", "dask"])
+def test_auto_follows_the_arguments(name):
+    library = LIBRARIES[name]()
+    function = se.lambdify([X, x], X @ x, "auto")
+    result = function(*[library.into(value) for value in data_for([X, x])])
+    assert type(result).__module__.partition(".")[0] in (name, "jaxlib")
+    np.testing.assert_allclose(library.back(result), np.matmul(*data_for([X, x])))
+
+
+def test_auto_refuses_a_mixture():
+    jax, torch = Jax(), Torch()
+    data = data_for([X, x])
+    with pytest.raises(se.TensorError, match="jax and torch"):
+        se.lambdify([X, x], X @ x, "auto")(jax.into(data[0]), torch.into(data[1]))
+
+
+def test_no_library_is_loaded_before_its_code_runs():
+    code = (
+        "import sys, sympy_einsum as se\n"
+        "x = se.TensorSymbol('x', (3,))\n"
+        "for name in ('cupy', 'jax', 'torch', 'dask'):\n"
+        "    se.codegen([x], se.gradient(se.sigmoid(x).sum(), x), name)\n"
+        "se.lambdify([x], x, 'auto')\n"
+        "print(sorted({'scipy', 'jax', 'torch', 'cupy', 'dask'} & set(sys.modules)))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    assert run.stdout.strip() == "[]"

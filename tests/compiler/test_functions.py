@@ -1,0 +1,304 @@
+"""The generated function: arguments, types, memory, plans by lengths, and its text as a file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import opt_einsum
+import pytest
+from sympy import symbols
+
+import sympy_einsum as se
+import sympy_einsum.compiler.pairwise
+import sympy_einsum.core.contraction
+from sympy_einsum.compiler.instructions import plan_cost
+from sympy_einsum.compiler.lowering import make_plan
+
+m, n, k, p = symbols("m n k p", integer=True, positive=True)
+t = symbols("t")
+X = se.TensorSymbol("X", (m, n))
+T = se.TensorSymbol("T", (m, n))
+U, V = se.TensorSymbol("U", (m, k)), se.TensorSymbol("V", (n, k))
+A = se.TensorSymbol("A", (n, n))
+x, y = se.TensorSymbol("x", (n,)), se.TensorSymbol("y", (m,))
+B, C, D = (
+    se.TensorSymbol(name, shape)
+    for name, shape in zip("BCD", [(m, n), (n, k), (k, p)], strict=True)
+)
+
+
+def data(*shapes, dtype=float):
+    rng = np.random.default_rng(5)
+    return [rng.standard_normal(shape).astype(dtype) for shape in shapes]
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+
+MISFITS = {
+    "length": ((np.ones((2, 3)), np.ones(4)), "argument x has length 4 on axis 0, but n is 3, from "
+               "axis 1 of X"),
+    "order": ((np.ones(3), np.ones(3)), r"argument X must have order 2, but .* order 1"),
+    "list": (([[1.0, 2.0]], [1.0]), "argument x has length 1 on axis 0, but n is 2"),
+    "number": ((1.0, np.ones(3)), r"argument X must have order 2, but .* order 0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_misfits_are_named(name):
+    values, message = MISFITS[name]
+    with pytest.raises(se.ShapeError, match=message):
+        se.lambdify([X, x], X @ x)(*values)
+
+
+def test_lengths_that_are_computed():
+    longer = se.TensorSymbol("L", (2 * n + 1,))
+    compute = se.lambdify([x, longer], x.sum() * longer)
+    assert compute(np.ones(3), np.ones(7)).shape == (7,)
+    with pytest.raises(se.ShapeError, match=r"length 6 on axis 0, which must be 2\*n \+ 1 = 7"):
+        compute(np.ones(3), np.ones(6))
+    fixed = se.lambdify([se.TensorSymbol("F", (3,))], se.TensorSymbol("F", (3,)) * 2)
+    with pytest.raises(se.ShapeError, match="which must be 3"):
+        fixed(np.ones(4))
+
+
+def test_a_length_can_be_an_argument_too():
+    compute = se.lambdify([n, x], x / n)
+    np.testing.assert_array_equal(compute(3, np.ones(3)), np.ones(3) / 3)
+    with pytest.raises(
+        se.ShapeError, match="x has length 3 on axis 0, but n is 4, from argument n"
+    ):
+        compute(4, np.ones(3))
+
+
+def test_what_is_no_array_is_converted():
+    compute = se.lambdify([X, x, t], t * X * (X @ x)[:, None])
+    expected = compute(np.array([[1.0, 2.0]]), np.array([3.0, 4.0]), 2.0)
+    np.testing.assert_array_equal(compute([[1, 2]], (3, 4), 2), expected)
+    with pytest.warns(PendingDeprecationWarning):
+        matrix = np.matrix([[1.0, 2.0]])
+    np.testing.assert_array_equal(compute(matrix, [3.0, 4.0], np.float64(2)), expected)
+    np.testing.assert_array_equal(compute([[1, 2]], [3, 4], np.array(2.0)), expected)
+
+
+def test_the_number_of_arguments_counts():
+    with pytest.raises(TypeError, match="argument"):
+        se.lambdify([X, x], X @ x)(np.ones((2, 3)))
+
+
+def test_a_stray_symbol_is_an_error():
+    with pytest.raises(se.TensorError, match="y occurs in the expressions"):
+        se.lambdify([X, x], X @ x - y)
+    with pytest.raises(se.UnsupportedError, match="no backend 'fortran'; there are numpy, cupy"):
+        se.lambdify(x, x, "fortran")
+
+
+# --- types and memory -----------------------------------------------------------------------------
+
+
+def test_types_are_promoted_as_numpy_does():
+    loss = ((T - U @ V.T) ** 2).sum()
+    exprs = [loss, se.gradient(loss, U), 2 * U @ V.T, T - U @ V.T]
+    compute = se.lambdify([T, U, V], exprs)
+    shapes = [(4, 3), (4, 2), (3, 2)]
+    single, double = data(*shapes, dtype=np.float32), data(*shapes)
+    assert {np.asarray(r).dtype for r in compute(*single)} == {np.dtype(np.float32)}
+    mixed = compute(double[0], single[1], single[2])
+    assert [np.asarray(r).dtype for r in mixed] == [np.float64, np.float64, np.float32, np.float64]
+    np.testing.assert_allclose(mixed[3], double[0] - single[1] @ single[2].T)
+    whole = [np.arange(s[0] * s[1]).reshape(s) for s in shapes]
+    results = compute(*whole)
+    assert results[3].dtype == whole[0].dtype
+    np.testing.assert_array_equal(results[3], whole[0] - whole[1] @ whole[2].T)
+    half = compute(whole[0] + 0.5, whole[1], whole[2])
+    np.testing.assert_array_equal(half[3], whole[0] + 0.5 - whole[1] @ whole[2].T)
+
+
+def test_temporaries_are_overwritten_and_arguments_never():
+    loss = ((T - U @ V.T) ** 2).sum()
+    compute = se.lambdify([T, U, V], [se.gradient(loss, U), T - U @ V.T])
+    assert "out=" in compute.source
+    values = data((4, 3), (4, 2), (3, 2))
+    before = [value.copy() for value in values]
+    first = compute(*values)
+    kept = [result.copy() for result in first]
+    compute(*[value + 1 for value in values])
+    for value, copy in zip([*values, *first], [*before, *kept], strict=True):
+        np.testing.assert_array_equal(value, copy)
+
+
+def test_what_is_still_needed_is_not_overwritten():
+    z = U @ V.T
+    exprs = [se.exp(z) * (z - T), z, (z + T) * (z - T), 3 * z]
+    values = data((4, 3), (4, 2), (3, 2))
+    found = se.lambdify([T, U, V], exprs)(*values)
+    z = values[1] @ values[2].T
+    expected = [np.exp(z) * (z - values[0]), z, (z + values[0]) * (z - values[0]), 3 * z]
+    for result, value in zip(found, expected, strict=True):
+        np.testing.assert_allclose(result, value)
+
+
+def test_elementwise_code_is_taken_apart():
+    slope = se.gradient((se.tanh(X) ** 2 * T).sum() + se.sigmoid(X * T).sum(), X)
+    compute = se.lambdify([X, T], slope)
+    assert "np.subtract(1, " in compute.source
+    for kind in (np.float64, np.float32):
+        x, t = data((4, 3), (4, 3), dtype=kind)
+        h, s = np.tanh(x), 1 / (1 + np.exp(-x * t))
+        expected = 2 * h * (1 - h**2) * t + t * s * (1 - s)
+        result = compute(x, t)
+        assert result.dtype == kind
+        np.testing.assert_allclose(result, expected, rtol=1e-5 if kind == np.float32 else 1e-13)
+
+
+@pytest.mark.parametrize("tiny", [1e-20, -1e-20])
+def test_small_arguments_keep_their_digits(tiny):
+    exprs = [se.log(1 + X), se.exp(X) - 1, se.log(1 + 3 * X), se.log(1 + x), se.exp(x) - 1]
+    found = se.lambdify([X, x], exprs)(np.full((2, 3), tiny), np.full(3, tiny))
+    for result, factor in zip(found, [1, 1, 3, 1, 1], strict=True):
+        np.testing.assert_allclose(result, factor * tiny, rtol=1e-12)
+
+
+def test_names_of_dead_arrays_are_used_again():
+    chain = x
+    for _ in range(20):
+        chain = se.tanh(A @ chain)
+    source = se.lambdify([A, x], chain).source
+    assert "t2" not in source
+
+
+# --- plans ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def searches(monkeypatch):
+    """The contractions whose order is searched."""
+    found = []
+    search = sympy_einsum.core.contraction._searched
+
+    def counted(*args):
+        found.append(args[0])
+        return search(*args)
+
+    monkeypatch.setattr(sympy_einsum.contraction, "_searched", counted)
+    sympy_einsum.contraction.contraction_path.cache_clear()
+    return found
+
+
+def test_orders_follow_the_lengths_and_are_remembered(searches):
+    compute = se.lambdify([B, C, D], B @ C @ D)
+    assert "variants" in compute.__code__.co_names
+    for sizes in ((2, 300, 4, 300), (300, 4, 300, 2)):
+        values = data(sizes[:2], sizes[1:3], sizes[2:])
+        np.testing.assert_allclose(compute(*values), np.linalg.multi_dot(values))
+        count = len(searches)
+        assert count
+        compute(*values)
+        assert len(searches) == count
+
+
+def test_no_dispatch_where_the_order_is_clear():
+    for expr in (A @ A @ A @ x, X @ x, se.gradient(((X @ x - y) ** 2).sum(), x)):
+        compute = se.lambdify(sorted(expr.free_symbols, key=str), expr)
+        assert "variants" not in compute.__code__.co_names
+
+
+def test_an_optimizer_can_be_given():
+    values = data((2, 3), (3, 4), (4, 5))
+    for optimize in ("greedy", "optimal", opt_einsum.DynamicProgramming()):
+        compute = se.lambdify([B, C, D], B @ C @ D, optimize=optimize)
+        np.testing.assert_allclose(compute(*values), np.linalg.multi_dot(values))
+
+
+def test_intermediate_products_are_shared():
+    matrices = [se.TensorSymbol(f"M{j}", (n, n)) for j in range(6)]
+    value = x
+    for matrix in matrices:
+        value = value @ matrix
+    value = value @ x
+    source = se.lambdify([x, *matrices], [value, se.gradient(value, matrices[2])]).source
+    assert source.count(".dot(") == 7  # two from the left, three from the right, two for the value
+
+
+def test_without_sharing_the_results_are_the_same():
+    exprs = [se.exp(X @ x), se.exp(X @ x).sum()]
+    values = data((4, 3), (3,))
+    apart = se.lambdify([X, x], exprs, cse=False)
+    assert apart.source.count("np.exp(") == 2
+    for one, other in zip(apart(*values), se.lambdify([X, x], exprs)(*values), strict=True):
+        np.testing.assert_allclose(one, other)
+
+
+def test_cost():
+    cost = se.lambdify([X, x], X @ x).cost
+    assert cost({m: 10, n: 20}) == cost({"m": 10, "n": 20}) == (400, 8 * (200 + 20 + 10))
+    assert plan_cost(make_plan([se.inv(A)]), {n: 10}).flops == 2000
+    with pytest.raises(se.TensorError, match="depends on the length n"):
+        cost({m: 10})
+
+
+# --- text -----------------------------------------------------------------------------------------
+
+
+def run(text):
+    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60)
+
+
+def test_generated_text_runs_by_itself(tmp_path):
+    loss = se.softplus(-y * (X @ x)).sum()
+    text = se.codegen([X, y, x], [loss, se.hessian(loss, x)], name="terms")
+    assert "sympy" not in text.replace("Generated by sympy_einsum", "")
+    (tmp_path / "generated.py").write_text(text)
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "import numpy as np\nfrom generated import terms\n"
+        "X = np.arange(6.0).reshape(3, 2)\n"
+        "value, curvature = terms(X, [1, -1, 1], np.zeros(2))\n"
+        "print(round(value, 6), curvature.shape, terms.__doc__.split()[0])\n"
+        "try:\n    terms(X, np.ones(2), np.zeros(2))\n"
+        "except ValueError as error:\n    print(error)\n"
+        "print('sympy' in sys.modules)\n"
+    )
+    result = run(code)
+    assert result.stdout.splitlines() == [
+        "2.079442 (2, 2) Generated",
+        "argument y has length 2 on axis 0, but m is 3, from axis 0 of X",
+        "False",
+    ], result.stderr
+
+
+def test_the_source_runs_by_itself():
+    compute = se.lambdify([A, x], [x @ A @ x, se.inv(A) @ x, se.softmax(x)])
+    namespace = {}
+    exec(compute.source, namespace)
+    values = [np.eye(3) + 1, np.arange(3.0)]
+    for one, other in zip(namespace["function"](*values), compute(*values), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    "name", ["f(", "x; import os", "a\nb", "", "class", "np", "1f", "_f", None]
+)
+def test_a_name_that_is_no_identifier(name):
+    with pytest.raises(se.TensorError, match="must be an identifier"):
+        se.codegen(x, x, name=name)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "cupy", "jax", "torch", "dask"])
+def test_hostile_names_stay_out(backend):
+    nasty = 'n\n__import__("os").system("touch hacked") #'
+    length = symbols("z", integer=True, positive=True).__class__(nasty, integer=True, positive=True)
+    tensor = se.TensorSymbol('"""\nraise SystemExit', (length, length))
+    text = se.codegen([tensor], [se.inv(tensor), tensor.sum(axis=0)], backend)
+    for line in text.splitlines():
+        assert "raise SystemExit" not in line or line.strip().startswith("('")
+        assert "touch" not in line or line.strip().startswith("('")
+    compile(text, "generated", "exec")
+
+
+def test_large_constants_have_no_text():
+    q = se.TensorSymbol("q", (3,))
+    with pytest.raises(se.UnsupportedError, match="too large"):
+        se.codegen(q, np.ones((2000, 3)) @ q)

@@ -1,0 +1,194 @@
+"""What the generated program looks like: which primitives, in which order, how often."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy
+from sympy import sin, symbols
+
+import sympy_einsum as se
+import sympy_einsum.numpy as snp
+from sympy_einsum.compiler.lowering import make_plan
+
+m, n, k = symbols("m n k", integer=True, positive=True)
+t = symbols("t")
+X = se.TensorSymbol("X", (m, n))
+Y = se.TensorSymbol("Y", (m, n))
+T = se.TensorSymbol("T", (m, n))
+U = se.TensorSymbol("U", (m, k))
+V = se.TensorSymbol("V", (n, k))
+A = se.TensorSymbol("A", (n, n))
+C = se.TensorSymbol("C", (m, n, k))
+x = se.TensorSymbol("x", (n,))
+y = se.TensorSymbol("y", (m,))
+
+MATRIX_PRODUCTS = {
+    "matrix by vector": (X @ x, "X.dot(x)"),
+    "transposed matrix by vector": (y @ X, "X.T.dot(y)"),
+    "matrix by matrix": (A @ V, "A.dot(V)"),
+    "first transposed": (X.T @ U, "X.T.dot(U)"),
+    "second transposed": (U @ V.T, "U.dot(V.T)"),
+    "dot": (x @ x, "x.dot(x)"),
+    "full contraction": ((X * Y).sum(), "X.ravel().dot(Y.ravel())"),
+    "batched": (se.einsum("ijk,ikl->ijl", C, se.TensorSymbol("D", (m, k, n))), "np.matmul(C, D)"),
+    "batched by vectors": (se.einsum("ijk,ik->ij", C, U), "np.matmul("),
+    "several summed": (se.einsum("ijk,jk->i", C, V), "C.reshape((m, k*n)).dot(V.reshape((k*n,)))"),
+    "outer product": (se.einsum("i,j->ij", x, y), "x[:, None] * y"),
+    "scaled rows": (y[:, None] * X, "X * y[:, None]"),
+}
+
+
+def source_of(*exprs):
+    found = set().union(*(e.free_symbols for e in exprs))
+    arguments = sorted(found, key=str)
+    return se.lambdify(arguments, list(exprs)).source
+
+
+@pytest.mark.parametrize("name", MATRIX_PRODUCTS)
+def test_two_operands_meet_in_a_matrix_product(name):
+    expr, expected = MATRIX_PRODUCTS[name]
+    source = source_of(expr)
+    assert expected in source
+    assert "einsum" not in source
+
+
+def test_matrix_chains_are_multiplied_from_the_cheap_end():
+    source = source_of(A @ A @ A @ x)
+    assert source.count(".dot(") == 3
+    assert "A.dot(A)" not in source
+
+
+def test_rows_are_scaled_before_matrices_are_multiplied():
+    source = source_of(se.einsum("ki,k,kj->ij", X, y, X))
+    assert "X * y[:, None]" in source
+    assert source.count(".dot(") == 1
+
+
+def test_shared_subexpressions_are_computed_once():
+    z = se.exp(X @ x)
+    f = (z * z).sum() + sin(z.sum())
+    source = source_of(f, se.gradient(f, x), se.hessian(f, x))
+    assert source.count("np.exp(") == 1
+    assert source.count("X.dot(x)") == 1
+
+
+def test_a_structured_hessian_is_written_into_zeros():
+    source = source_of(se.hessian(((T - U @ V.T) ** 2).sum(), U))
+    assert "np.zeros(" in source
+    assert "np.eye" not in source
+    assert source.count(".dot(") == 1
+
+
+def test_a_diagonal_is_added_in_place():
+    f = ((X @ x - y) ** 2).sum() + t * (x**2).sum()
+    source = source_of(se.hessian(f, x))
+    assert "+= " in source
+    assert "np.eye" not in source
+
+
+def test_writing_into_a_sum_leaves_equal_sums_alone():
+    S = se.TensorSymbol("S", (n, n))
+    total = A + S
+    with_diagonal = total + se.Delta(n)
+    compute = se.lambdify([A, S], [total * 1.0, with_diagonal, total])
+    a, s = np.arange(9.0).reshape(3, 3), np.ones((3, 3))
+    before = a.copy()
+    plain, changed, again = compute(a, s)
+    np.testing.assert_array_equal(changed, a + s + np.eye(3))
+    np.testing.assert_array_equal(plain, a + s)
+    np.testing.assert_array_equal(again, a + s)
+    np.testing.assert_array_equal(a, before)
+
+
+INDEXING = {
+    "entry": (X[0, 1], "X[:, 1][0]"),
+    "row": (X[0], "X[0]"),
+    "slice": (X[1:], "X[1:m]"),
+    "both": (X[0, 1:], "X[0][1:n]"),
+}
+
+
+@pytest.mark.parametrize("name", INDEXING)
+def test_indexing_is_indexing(name):
+    expr, expected = INDEXING[name]
+    source = source_of(expr)
+    assert "@" not in source
+    assert "np.arange" not in source
+    assert expected in source
+
+
+def test_nothing_unused_is_computed():
+    loss = snp.sum(snp.log(1 + snp.exp(-y * (X @ x))))
+    plan = make_plan([loss, se.gradient(loss, x), se.hessian(loss, x)])
+    used = {number for step in plan.instructions for number in step.inputs} | set(plan.results)
+    writes = {j for j, step in enumerate(plan.instructions) if step.op == "write_diagonal"}
+    assert used | writes == set(range(len(plan.instructions)))
+
+
+def test_results_are_the_callers_own():
+    compute = se.lambdify([X], [X, X.T, X[0], se.broadcast_to(X[0], (m, n)), X[None]])
+    data = np.arange(6.0).reshape(2, 3)
+    for result in compute(data):
+        assert not np.shares_memory(result, data)
+        result += 1
+    np.testing.assert_array_equal(data, np.arange(6.0).reshape(2, 3))
+
+
+def test_a_sixteen_operand_ring_is_contracted_pairwise():
+    parts = [se.TensorSymbol(f"G{j}", (n, n, n)) for j in range(8)]
+    items = []
+    for j, part in enumerate(parts):
+        items += [part, [j, 100 + j, (j + 1) % 8]]
+    ring = se.einsum(*items, [100 + j for j in range(8)])
+    data = [np.random.default_rng(j).standard_normal((2, 2, 2)) for j in range(8)]
+    numeric = []
+    for j, array in enumerate(data):
+        numeric += [array, [j, 8 + j, (j + 1) % 8]]
+    expected = np.einsum(*numeric, [8 + j for j in range(8)])
+    compute = se.lambdify(parts, ring)
+    np.testing.assert_allclose(compute(*data), expected)
+    assert "np.einsum" not in compute.source
+
+
+def test_float32_stays():
+    f = ((X @ x) ** 2).sum() / 2 + (se.tanh(x) * 3).sum()
+    compute = se.lambdify([X, x], [f, se.gradient(f, x), se.hessian(f, x)])
+    results = compute(np.ones((2, 3), np.float32), np.ones(3, np.float32))
+    assert [np.asarray(result).dtype for result in results] == [np.float32] * 3
+
+
+def test_large_constants_are_named_and_small_ones_written_out():
+    large, small = np.arange(2400.0).reshape(80, 30), np.array([1.0, np.inf])
+    w = se.TensorSymbol("w", (30,))
+    compute = se.lambdify([w], [large @ w, w[:2] * small])
+    assert "_constant0" in compute.source
+    assert "np.inf" in compute.source
+    assert len(compute.source) < 400
+    product, scaled = compute(np.ones(30))
+    np.testing.assert_array_equal(product, large.sum(axis=1))
+    np.testing.assert_array_equal(scaled, [1.0, np.inf])
+
+
+def test_long_scalar_sums_and_products_are_cut():
+    names = sympy.symbols("u0:3000")
+    x = se.TensorSymbol("x", (3,))
+    for long in (sympy.Add(*names), sympy.Mul(*names)):
+        value = se.lambdify([*names, x], long * x)(*[1.0] * 3000, np.ones(3))
+        assert value[0] == (3000 if long.is_Add else 1)
+
+
+def test_a_weighted_gram_product_needs_both_matrices_on_one_axis():
+    n = symbols("n", integer=True, positive=True)
+    W, d = se.TensorSymbol("W", (n, n)), se.TensorSymbol("d", (n,), nonnegative=True)
+    rng = np.random.default_rng(0)
+    data = rng.standard_normal((4, 4)), rng.random(4)
+    for subscripts, is_gram in [
+        ("ki,k,kj->ij", True),
+        ("ik,k,jk->ij", True),
+        ("ik,k,kj->ij", False),
+    ]:
+        function = se.lambdify([W, d], se.einsum(subscripts, W, d, W))
+        assert ("weighted_gram(W" in function.source) is is_gram, subscripts
+        expected = np.einsum(subscripts, data[0], data[1], data[0])
+        np.testing.assert_allclose(function(*data), expected, atol=1e-12)

@@ -1,0 +1,264 @@
+"""Every exported function with its first and second derivatives in the tails, at removable
+singularities, branch ends and poles, against values by mpmath.
+
+Run as a program it computes the values again: ``python tests/test_special_points.py``.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy
+from scipy import special
+from sympy import Eq, Ne, Piecewise, Rational, symbols
+
+import sympy_einsum as se
+from sympy_einsum.operations.scalar_functions import FUNCTIONS
+
+DATA = Path(__file__).parents[1] / "data" / "special_points.json"
+POINTS = [0, 1e-8, -1e-8, 0.5, -0.5, 1, -1, 2.5, -2.5, 9, -9, 30, -30, 700, -700, 1000, -1000]
+n = symbols("n", integer=True, positive=True)
+x = se.TensorSymbol("x", (n,))
+t = symbols("t", real=True)
+
+
+def of_two(function, *others, place=0):
+    """A function of one tensor, its other arguments numbers."""
+    return lambda u: function(*others[:place], u, *others[place:])
+
+
+half = Rational(1, 2)
+CASES = {
+    **FUNCTIONS,
+    "atan2 y": of_two(se.atan2, 2), "atan2 x": of_two(se.atan2, 2, place=1),
+    "polygamma": of_two(se.polygamma, 2, place=1),
+    "beta 2": of_two(se.beta, 2), "beta 1/2": of_two(se.beta, half),
+    **{f"{name} {k}": of_two(FUNCTIONS[name], k, place=1)
+       for name in ("besselj", "bessely", "besseli", "besselk") for k in (0, 1, 2)},
+    **{f"expint {k}": of_two(se.expint, k, place=1) for k in (1, 2, 3)},
+    "binomial 3": of_two(se.binomial, 3), "binomial of 4": of_two(se.binomial, 4, place=1),
+    "zeta 3": of_two(se.zeta, 3, place=1),
+    "logaddexp": of_two(se.logaddexp, 1),
+    "Max": of_two(se.Max, 2), "Min": of_two(se.Min, 2),
+    "masked": of_two(se.masked, 2),
+    "powlog": of_two(se.powlog, 2, 1), "xlogy": of_two(special.xlogy, 2),
+    "xlogy of itself": lambda u: special.xlogy(u, u), "xlog1py": lambda u: special.xlog1py(u, u),
+    "rel_entr": of_two(se.rel_entr, 2), "exprel 2": of_two(se.exprel, 2),
+    "spherical_in": of_two(se.spherical_in, 2, place=1), "betaln": of_two(special.betaln, 2),
+    "jn": lambda u: se.elementwise(lambda s: sympy.jn(3, s), u),
+    "fmax": lambda u: np.fmax(u, 2), "fmin": lambda u: np.fmin(u, 2),
+    "np.cbrt": np.cbrt, "expm1": np.expm1, "log1p": np.log1p, "exp2": np.exp2, "log2": np.log2,
+    "log10": np.log10, "reciprocal": np.reciprocal, "logit": special.logit,
+    "log_expit": special.log_expit, "LambertW -1": of_two(se.LambertW, -1),
+    "sin(x)/x": lambda u: se.elementwise(
+        lambda s: Piecewise((1, Eq(s, 0)), (sympy.sin(s) / s, True)), u
+    ),
+    "sin(x)/x the other way round": lambda u: se.elementwise(
+        lambda s: Piecewise((sympy.sin(s) / s, Ne(s, 0)), (1, True)), u
+    ),
+    "three pieces": lambda u: se.elementwise(
+        lambda s: Piecewise((sympy.exp(s), s < 0), (1 + sympy.sin(s), s > 0), (1, True)), u
+    ),
+}  # fmt: skip
+# Functions of several arguments stand above with numbers for all but one.
+SEVERAL = {"atan2", "beta", "besselj", "bessely", "besseli", "besselk", "expint",
+           "binomial"}  # fmt: skip
+CASES = {name: f for name, f in CASES.items() if name not in SEVERAL}
+# What loses digits by rounding of the argument, or by cancellation of a textbook's formula.
+ABSOLUTE = {"fresnels": 1e-6, "fresnelc": 1e-6,
+            "tanh": 1e-15, "sigmoid": 1e-15, "softplus": 1e-15, "logaddexp": 1e-15,
+            "log_expit": 1e-15, "betaln": 1e-15, "beta 2": 1e-15,
+            "sin(x)/x": 5, "sin(x)/x the other way round": 5}  # fmt: skip
+EXACT_AT_0 = {"sin(x)/x", "sin(x)/x the other way round"}
+# Not the limit: overflow in a formula of two terms, 0 times a pole, and SciPy's own nan.
+GAPS = {("Ei", 2, 1000), ("Chi", 2, 1000), ("Chi", 2, -1000)}
+GAPS |= {("airybi", order, p) for order in (0, 1, 2) for p in (700, 1000)}
+GAPS |= {("binomial of 4", order, p) for order in (1, 2) for p in POINTS if p == int(p)}
+GAPS |= {("beta 2", order, p) for order in (1, 2) for p in POINTS if p == int(p) and p < 0}
+GAPS |= {("beta 1/2", order, p) for order in (1, 2) for p in POINTS if p < 0}
+GAPS |= {("betaln", order, p) for order in (0, 1, 2) for p in POINTS if p == int(p) and p < 0}
+GAPS |= {("zeta 3", order, p) for order in (0, 1, 2) for p in POINTS if p == int(p) and p < 0}
+GAPS |= {("gammaln", 1, 0)}
+# Cancels on the right of 0, where it is 1/x.
+GAPS |= {("erfcx", 2, p) for p in POINTS if p >= 9} | {("erfcx", 1, p) for p in (700, 1000)}
+# SymPy has none.
+WITHOUT_DERIVATIVE = {"zeta"}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.filterwarnings("ignore")
+def test_value_and_two_derivatives(name):
+    expected = json.loads(DATA.read_text())[name]
+    expr = CASES[name](x)
+    for order in range(3):
+        found = se.lambdify([x], expr)(np.array(POINTS, float))
+        for point, value, by_mpmath in zip(POINTS, found, expected[order], strict=True):
+            if (name, order, point) not in GAPS:
+                problem = difference(name, order, point, float(value), by_mpmath)
+                assert problem is None, f"derivative {order} at {point}: {problem}"
+        if name in WITHOUT_DERIVATIVE:
+            with pytest.raises(se.UnsupportedError, match=name):
+                se.gradient(expr.sum(), x)
+            return
+        expr = se.gradient(expr.sum(), x)
+
+
+def difference(name, order, point, found, expected):
+    """What is wrong with a value; None stands for a pole, where any infinity or nan will do."""
+    if expected is None:
+        return f"{found} at a pole" if np.isfinite(found) and order == 0 else None
+    expected = float(expected)
+    if np.isnan(expected):
+        return None if np.isnan(found) else f"{found} outside of the domain"
+    if np.isinf(expected):
+        return None if found == expected else f"{found}, not {expected}"
+    absolute = 1e-14 if point == 0 and name in EXACT_AT_0 else ABSOLUTE.get(name, 1e-300)
+    if abs(found - expected) <= max(1e-9 * abs(expected), absolute):
+        return None
+    return f"{found}, not {expected}"
+
+
+# --- the values -----------------------------------------------------------------------------------
+
+
+def references():
+    """The functions of mpmath."""
+    import mpmath as mp
+
+    def real(function, low=-mp.inf, high=mp.inf):
+        return lambda v: function(v) if low <= v <= high else mp.nan
+
+    def sinc(v):
+        return mp.sin(v) / v if v else mp.mpf(1)
+
+    def log_ndtr(v):
+        tail = mp.erfc(abs(v) / mp.sqrt(2)) / 2
+        return mp.log(tail) if v < 0 else mp.log1p(-tail)
+
+    names = ["exp", "sin", "cos", "tan", "cot", "sec", "csc", "atan", "acot", "sinh", "cosh"]
+    names += ["tanh", "coth", "sech", "csch", "asinh", "erf", "erfc", "erfi", "gamma", "digamma"]
+    names += ["airyai", "airybi", "factorial", "fresnels", "fresnelc", "expm1"]
+    found = {name: getattr(mp, name) for name in names}
+    found |= {
+        "log": real(mp.log, 0), "sqrt": real(mp.sqrt, 0), "cbrt": real(mp.cbrt, 0),
+        "Abs": abs, "sign": mp.sign, "floor": mp.floor, "ceiling": mp.ceil,
+        "Heaviside": step_at(0.5),
+        "asin": real(mp.asin, -1, 1), "acos": real(mp.acos, -1, 1), "acosh": real(mp.acosh, 1),
+        "atanh": real(mp.atanh, -1, 1), "acoth": lambda v: mp.acoth(v) if abs(v) >= 1 else mp.nan,
+        "sinc": sinc, "erfinv": real(mp.erfinv, -1, 1),
+        "erfcinv": real(lambda v: mp.erfinv(1 - v), 0, 2),
+        "loggamma": real(mp.loggamma, 0), "trigamma": lambda v: mp.psi(1, v),
+        "LambertW": real(mp.lambertw, -1 / mp.e), "zeta": mp.zeta, "Ei": mp.ei, "Si": mp.si,
+        "Ci": lambda v: mp.ci(abs(v)), "Shi": mp.shi, "Chi": lambda v: mp.chi(abs(v)),
+        "conjugate": lambda v: v, "re": lambda v: v, "im": lambda v: mp.mpf(0),
+        "relu": lambda v: max(v, mp.mpf(0)), "step": step_at(0),
+        "sigmoid": lambda v: 1 / (1 + mp.exp(-v)), "softplus": lambda v: mp.log1p(mp.exp(v)),
+        "logaddexp": lambda v: mp.log(mp.exp(v) + mp.e),
+        "entr": lambda v: -v * mp.log(v) if v > 0 else mp.mpf(0) if v == 0 else -mp.inf,
+        "exprel": lambda v: mp.expm1(v) / v if v else mp.mpf(1), "ndtr": mp.ncdf,
+        "log_ndtr": log_ndtr, "erfcx": lambda v: mp.exp(v**2) * mp.erfc(v),
+        "gammaln": lambda v: mp.log(abs(mp.gamma(v))),
+        "real_cbrt": lambda v: mp.sign(v) * mp.cbrt(abs(v)),
+        "atan2 y": lambda v: mp.atan2(v, 2), "atan2 x": lambda v: mp.atan2(2, v),
+        "polygamma": lambda v: mp.psi(2, v), "beta 2": lambda v: mp.beta(v, 2),
+        "beta 1/2": lambda v: mp.beta(v, 0.5),
+        "binomial 3": lambda v: v * (v - 1) * (v - 2) / 6,
+        "binomial of 4": lambda v: mp.binomial(4, v), "zeta 3": lambda v: mp.zeta(3, v),
+        "Max": lambda v: max(v, mp.mpf(2)), "Min": lambda v: min(v, mp.mpf(2)),
+        "masked": lambda v: 2 * v,
+        "powlog": lambda v: v**2 * mp.log(v) if v > 0 else mp.mpf(0) if v == 0 else mp.nan,
+        "xlogy": lambda v: v * mp.log(2),
+        "rel_entr": lambda v: v * mp.log(v / 2) if v > 0 else v if v == 0 else mp.inf,
+        "xlogy of itself": real(lambda v: v * mp.log(v) if v else v, 0),
+        "xlog1py": real(lambda v: v * mp.log1p(v), -1),
+        "exprel 2": lambda v: mp.hyp1f1(3, 4, v) / 3,
+        "spherical_in": lambda v: v**2 / 15 * mp.hyp0f1(3.5, v**2 / 4),
+        "betaln": lambda v: mp.log(abs(mp.beta(v, 2))),
+        "jn": lambda v: v**3 / 105 * mp.hyp0f1(4.5, -(v**2) / 4),
+        "fmax": lambda v: max(v, mp.mpf(2)), "fmin": lambda v: min(v, mp.mpf(2)),
+        "np.cbrt": lambda v: mp.sign(v) * mp.cbrt(abs(v)), "log1p": real(mp.log1p, -1),
+        "exp2": lambda v: mp.mpf(2) ** v, "log2": real(lambda v: mp.log(v, 2), 0),
+        "log10": real(mp.log10, 0), "reciprocal": lambda v: 1 / v,
+        "logit": real(lambda v: mp.log(v) - mp.log1p(-v), 0, 1),
+        "log_expit": lambda v: -mp.log1p(mp.exp(-v)),
+        "LambertW -1": real(lambda v: mp.lambertw(v, -1), -1 / mp.e, 0),
+        "sin(x)/x": sinc, "sin(x)/x the other way round": sinc,
+        "three pieces": lambda v: mp.exp(v) if v < 0 else 1 + mp.sin(v),
+    }  # fmt: skip
+    for k in (0, 1, 2):
+        found[f"besselj {k}"] = lambda v, k=k: mp.besselj(k, v)
+        found[f"besseli {k}"] = lambda v, k=k: mp.besseli(k, v)
+        found[f"bessely {k}"] = real(lambda v, k=k: mp.bessely(k, v), 0)
+        found[f"besselk {k}"] = real(lambda v, k=k: mp.besselk(k, v), 0)
+        found[f"expint {k + 1}"] = real(lambda v, k=k: mp.expint(k + 1, v), 0)
+    return found
+
+
+def step_at(value):
+    return lambda v: (v > 0) + value * (v == 0)
+
+
+# Derivatives at kinks and branch ends, by convention or as one-sided limits.
+ENDS = {
+    ("relu", 0): (0, 0), ("Abs", 0): (0, 0), ("sign", 0): (0, 0), ("step", 0): (0, 0),
+    ("Heaviside", 0): (0, 0), ("sqrt", 0): ("inf", "-inf"), ("cbrt", 0): ("inf", "-inf"),
+    ("np.cbrt", 0): ("inf", None), ("real_cbrt", 0): ("inf", None), ("entr", 0): ("inf", "-inf"),
+    ("asin", 1): ("inf", "inf"), ("asin", -1): ("inf", "-inf"), ("acos", 1): ("-inf", "-inf"),
+    ("acos", -1): ("-inf", "inf"), ("acosh", 1): ("inf", "-inf"), ("rel_entr", 0): ("-inf", "inf"),
+    ("xlogy of itself", 0): ("-inf", "inf"), ("powlog", 0): (0, None), ("xlog1py", 0): (0, 2),
+    ("erfinv", 1): ("inf", "inf"), ("erfinv", -1): ("inf", "-inf"), ("three pieces", 0): (1, None),
+    ("exprel 2", 0): (0.25, 0.2),
+}  # fmt: skip
+
+
+def test_derivatives_of_log_ndtr_vanish_on_the_right():
+    """They are made of 1 / erfcx(-u), of which erfcx overflows there."""
+    e = se.log_ndtr(x)
+    for _ in range(3):
+        e = se.diff(e.sum(), x)
+        value = se.lambdify([x], e)(np.array([30.0, 40.0, 700.0]))
+        assert abs(value).max() < 1e-190
+
+
+def values():
+    import mpmath as mp
+
+    mp.mp.dps = 100
+    found = {}
+    for name, function in references().items():
+        rows = [[], [], []]
+        for point in POINTS:
+            for order in range(3):
+                rows[order].append(reference(name, function, mp.mpf(point), order))
+        found[name] = rows
+    return found
+
+
+def reference(name, function, point, order):
+    import mpmath as mp
+
+    if order and (name, point) in ENDS:
+        return ENDS[name, point][order - 1]
+    flat = {"sign", "step", "Heaviside", "floor", "ceiling", "im"}
+    if order and name in flat:
+        return 0
+    try:
+        value = function(point)
+        if mp.isnan(value) or not mp.isfinite(value):
+            return "nan" if mp.isnan(value) and not order else None
+        if order:
+            value = mp.diff(function, point, order, h=mp.mpf(10) ** -18)
+    except (ZeroDivisionError, ValueError, TypeError):
+        return None
+    value = mp.re(value)
+    if mp.isnan(value) or (order and abs(value) > 1e15 and abs(point) <= 30 and name != "exp"):
+        return None
+    # What is smaller is the error of the differences.
+    return None if order and abs(value) < 1e-30 else repr(float(value))
+
+
+if __name__ == "__main__":
+    DATA.write_text(json.dumps(values(), indent=0).replace(",\n", ", "))

@@ -1,0 +1,149 @@
+"""All LaTeX is rendered by KaTeX, in strict mode and trusting no command.
+
+``.ci/run`` installs KaTeX and says where with KATEX_MODULES; by hand, ``npm ci`` in ``.ci/katex``
+does. Without either the test is skipped.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import sympy
+from corpus import CORPUS, run, symbols_of, wrt_names
+from einsum_programs import Generator
+from hostile import NAMES
+from hypothesis import given, settings
+from random_programs import CONFIG, programs, symbolic_values, symbols_for
+from sympy import Matrix
+
+import sympy_einsum as se
+import sympy_einsum.numpy as snp
+
+KATEX = Path(__file__).parents[2] / ".ci" / "katex"
+MODULES = Path(os.environ.get("KATEX_MODULES", KATEX / "node_modules"))
+# Where the place is given, KaTeX has to be there.
+needs_katex = pytest.mark.skipif(
+    "KATEX_MODULES" not in os.environ
+    and not (shutil.which("node") and (MODULES / "katex").is_dir()),
+    reason="KaTeX isn't installed; see .ci/katex",
+)
+NOTATIONS = ("auto", "matrix", "index", "einsum", "star")
+
+
+def refused(formulas):
+    """What KaTeX says about the formulas it can't render, all in one process."""
+    process = subprocess.run(
+        ["node", KATEX / "check.mjs"],
+        input=json.dumps([{"name": name, "latex": latex} for name, latex in formulas]),
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "KATEX_MODULES": str(MODULES)},
+    )
+    assert process.returncode in (0, 1), process.stderr
+    assert process.stdout.splitlines()[-1].startswith(f"{len(formulas)} formulas")
+    return process.stdout if process.returncode else ""
+
+
+def formulas_of(name, e):
+    """The LaTeX of an expression in every notation it has."""
+    for notation in NOTATIONS:
+        try:
+            yield f"{name}, {notation}", se.latex(e, notation=notation)
+        except se.UnsupportedError:
+            assert notation == "matrix"
+    yield f"{name}, stock", sympy.latex(e)
+
+
+def problems():
+    for problem in CORPUS:
+        variables = symbols_of(problem)
+        function = run(problem["code"], snp, variables)
+        derivative = se.diff(function, *[variables[name] for name in wrt_names(problem)])
+        for label, e in (("function", function), ("derivative", derivative)):
+            yield from formulas_of(f"{problem['name']}, {label}", e)
+
+
+def random_einsums():
+    for seed in range(60):
+        generator = Generator(seed)
+        e, _, _ = generator.expression(3)
+        yield from formulas_of(f"einsum {seed}", e)
+        for symbol in list(generator.data)[:1]:
+            yield from formulas_of(f"einsum {seed}, derivative", se.jacobian(e, symbol))
+
+
+def random_programs():
+    made = []
+
+    @given(programs())
+    @settings(CONFIG, max_examples=60)
+    def collect(program):
+        made.append(program)
+
+    collect()
+    for number, (leaves, program, _) in enumerate(made):
+        last = symbolic_values(leaves, program)[-1]
+        yield from formulas_of(f"program {number}", last)
+        derivative = se.diff(last, symbols_for(leaves)[0])
+        yield from formulas_of(f"program {number}, derivative", derivative)
+
+
+def named(templates):
+    """Names of tensors; SymPy's own symbols are printed by SymPy, which escapes nothing."""
+    for number, template in enumerate(templates):
+        A = se.TensorSymbol(template.replace("{{", "{").replace("}}", "}"), (3, 3))
+        made = [A, 2 * se.exp(A) * A**2, se.inv(A).T, A @ A, A[0, 1], A.trace() ** 2, se.logdet(A)]
+        made += [se.einsum("ij,jk,ki->k", A, A, A), se.diff(A @ A, A), A.sum(axis=0)]
+        for place, e in enumerate(made):
+            yield from formulas_of(f"name {number}, expression {place}", e)
+
+
+def hostile_names():
+    return named(NAMES)
+
+
+def containers():
+    A, x = se.TensorSymbol("A", (3, 3)), se.TensorSymbol("x", 3)
+    f = x @ A @ x
+    for number, e in enumerate(
+        ([f, A @ x], (f,), {x: se.diff(f, x)}, Matrix([[f, 1], [1 / f, sympy.sin(f)]]), [[A, x]])
+    ):
+        yield from formulas_of(f"container {number}", e)
+
+
+@needs_katex
+@pytest.mark.parametrize(
+    "source",
+    [
+        problems,
+        random_einsums,
+        random_programs,
+        hostile_names,
+        containers,
+    ],
+)
+def test_katex_renders(source):
+    formulas = list(source())
+    assert max(Counter(name for name, _ in formulas).values()) == 1
+    found = refused(formulas)
+    assert not found, found
+
+
+@needs_katex
+def test_katex_is_strict():
+    bad = [
+        ("untrusted", r"\href{javascript:alert(1)}{x}"),
+        ("image", r"\includegraphics{x}"),
+        ("double subscript", "x_1_2"),
+        ("unknown", r"\nosuchcommand"),
+        ("unbalanced", r"\left(x"),
+        ("comment", "a % b"),
+    ]
+    found = refused([*bad, ("good", r"A^{\top} x")])
+    assert [line for line in found.splitlines() if line.endswith(" failures")] == [
+        f"{len(bad) + 1} formulas, {len(bad)} failures"
+    ]

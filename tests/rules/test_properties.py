@@ -1,0 +1,235 @@
+"""What is known of values: signs, symmetry, diagonals, definiteness."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+import sympy
+from sympy import Symbol, symbols
+
+import sympy_einsum as se
+from sympy_einsum.rules.properties import (
+    is_definite,
+    is_diagonal,
+    is_nonnegative,
+    is_positive,
+    is_semidefinite,
+    is_symmetric,
+)
+from sympy_einsum.verification import Samples
+
+COUNT = 300
+n, m = symbols("n m", integer=True, positive=True)
+k = symbols("k", integer=True, nonnegative=True)
+A, B = se.tensors("A B", n, n)
+X = se.TensorSymbol("X", (m, n))
+S, T = se.tensors("S T", n, n, symmetric=True)
+K, L = se.tensors("K L", n, n, psd=True)
+D, E = se.tensors("D E", n, n, diagonal=True)
+x, z = se.tensors("x z", n)
+y = se.TensorSymbol("y", n, positive=True)
+w = se.TensorSymbol("w", m, nonnegative=True)
+empty = se.TensorSymbol("e", k, positive=True)
+lam = Symbol("lambda", positive=True)
+t = Symbol("t")
+
+NONNEGATIVE = [
+    x @ x,
+    (A @ x) @ (A @ x),
+    x @ A.T @ A @ x,
+    x @ K @ x,
+    x @ K @ K @ K @ x,
+    x @ S @ S @ x,
+    x @ (K * L) @ x,
+    x @ X.T @ (w * (X @ x)),
+    se.norm(x),
+    (A * A).sum(),
+    K.trace(),
+    K.diagonal(),
+    se.det(K),
+    A.trace() ** 2,
+    se.einsum("i,j,i,j->", x, z, z, x),
+    se.einsum("ij,ik,lj,lk->", A, A, A, A),
+    empty.sum(),
+    se.relu(x),
+    se.einsum("i->ii", y),
+    x**2 * w.sum(),
+]
+POSITIVE = [
+    y,
+    se.exp(x).sum(),
+    y.sum(),
+    y[0],
+    y[1:],
+    y[1:].sum() + 1,
+    se.softmax(x),
+    se.softplus(x),
+    1 + x @ x,
+    lam * (y @ y),
+]
+UNKNOWN = [
+    x @ z,
+    x @ A @ x,
+    x @ K @ L @ x,
+    x @ S @ x,
+    (A @ A).trace(),
+    (t * x + z) @ (t * x + z),  # t may be complex
+    se.logsumexp(x),
+    -(x @ x),
+    A,
+]
+
+
+def test_signs():
+    assert [e for e in NONNEGATIVE if not is_nonnegative(e)] == []
+    assert [e for e in NONNEGATIVE if is_positive(e)] == []
+    assert [e for e in POSITIVE if not (is_positive(e) and is_nonnegative(e))] == []
+    assert [e for e in UNKNOWN if is_nonnegative(e)] == []
+
+
+def test_sympy_is_told():
+    assert (x @ x).is_nonnegative is True
+    assert (x @ x).is_positive is None
+    assert (x @ z).is_nonnegative is None
+    assert (1 + x @ x).is_positive is True
+    assert se.exp(x).sum().is_positive is True
+    assert sympy.Abs(x @ x) is x @ x
+    assert sympy.sqrt((x @ K @ x) ** 2) is x @ K @ x
+    complex_vector = se.Constant([1j, 2.0])
+    assert (complex_vector @ complex_vector).is_nonnegative is None
+
+
+MATRICES = {
+    "Gram": (X.T @ X, "symmetric semidefinite"),
+    "sandwich": (X @ S @ X.T, "symmetric"),
+    "definite sandwich": (X @ K @ X.T, "symmetric semidefinite"),
+    "weighted Gram": (se.einsum("ki,k,kj->ij", X, w, X), "symmetric semidefinite"),
+    "square": (S @ S, "symmetric semidefinite"),
+    "two symmetric ones": (S @ T, ""),
+    "nested": (S @ T @ S, "symmetric"),
+    "Kalman": (X.T @ (X @ K @ X.T) @ X + K, "symmetric semidefinite definite"),
+    "regularised": (A @ A.T + lam * se.Delta(n), "symmetric semidefinite definite"),
+    "sum with its transpose": (A + A.T, "symmetric"),
+    "sum of a vector with itself": (x[:, None] + x[None, :], "symmetric"),
+    "Hadamard": (K * L, "symmetric semidefinite"),
+    "product of definite ones": (K @ L, ""),
+    "outer": (se.einsum("i,j->ij", x, x), "symmetric semidefinite"),
+    "inverse of a composite": (se.inv(X.T @ X + S), "symmetric"),
+    "adjugate": (se.adj(K + X.T @ X), "symmetric semidefinite"),
+    "elementwise": (se.exp(S), "symmetric"),
+    "elementwise of both": (se.elementwise(sympy.Max, A, A.T), "symmetric"),
+    "elementwise of one": (se.exp(A), ""),
+    "minus": (-K, "symmetric"),
+    "diagonals": (D @ E, "symmetric diagonal"),
+    "diagonal inverse": (D.inv() @ E, "symmetric diagonal"),
+    "zero at zero": (se.tanh(D), "symmetric diagonal"),
+    "one at zero": (se.exp(D), "symmetric"),
+    "masked": (D * A, "symmetric diagonal"),
+    "placed": (se.einsum("i->ii", y), "symmetric semidefinite diagonal"),
+    "ones": (se.Ones(n, n), "symmetric semidefinite"),
+    "square matrix": (A @ A, ""),
+    "of lengths that differ": (X, ""),
+}
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_matrices(name):
+    matrix, words = MATRICES[name]
+    known = {
+        "symmetric": is_symmetric(matrix),
+        "semidefinite": is_semidefinite(matrix),
+        "definite": is_definite(matrix),
+        "diagonal": is_diagonal(matrix),
+    }
+    assert {word for word, value in known.items() if value} == set(words.split()), known
+
+
+def test_what_is_no_matrix_has_no_transpose():
+    for value in (x, x @ x, lam, sympy.Integer(2), se.Zeros(2, 3), se.einsum("i,jk->ijk", x, A)):
+        assert not is_symmetric(value)
+        assert not is_diagonal(value)
+
+
+def random_product(rng):
+    """A random product of a few matrices and vectors, in which operands repeat."""
+    pool = rng.sample([A, S, T, K, L, D, x, z, y, se.exp(A), A + A.T], 3)
+    operands = [rng.choice(pool) for _ in range(rng.randint(2, 5))]
+    letters = "abcd"[: rng.randint(2, 4)]
+    terms = ["".join(rng.choice(letters) for _ in range(o.order)) for o in operands]
+    used = sorted({letter for term in terms for letter in term})
+    output = rng.sample(used, min(len(used), rng.choice([0, 1, 2, 2])))
+    product = se.einsum(f"{','.join(terms)}->{''.join(output)}", *operands)
+    return (
+        product + rng.choice([A.T @ A, K, S])
+        if len(output) == 2 and rng.random() < 0.3
+        else product
+    )
+
+
+def assert_true_of_values(expr):
+    data = Samples([expr])
+    found = 0
+    for _, (value,) in data.draw(3):
+        size = 1e-9 * (1 + abs(value).max())
+        if is_nonnegative(expr):
+            found |= 1
+            assert value.min() >= -size, expr
+        if is_positive(expr):
+            found |= 2
+            assert value.min() > 0, expr
+        if is_symmetric(expr):
+            found |= 4
+            assert abs(value - value.T).max() <= size, expr
+        if is_diagonal(expr):
+            found |= 8
+            assert abs(value - np.diag(value.diagonal())).max() <= size, expr
+        if is_semidefinite(expr):
+            found |= 16
+            assert np.linalg.eigvalsh(value).min() >= -size, expr
+        if is_definite(expr):
+            found |= 32
+            assert np.linalg.eigvalsh(value).min() > 0, expr
+    return found
+
+
+def test_properties_of_random_products():
+    rng = random.Random(1)
+    found = 0
+    for _ in range(COUNT):
+        found |= assert_true_of_values(random_product(rng))
+    assert found & 31 == 31, "some property was never met"
+
+
+def test_properties_of_deep_graphs_take_linear_time_and_no_recursion():
+    e = x
+    for _ in range(3000):
+        e = se.tanh(A @ e) + e * e
+    assert is_nonnegative(e @ e)
+    assert is_symmetric(se.einsum("i,j->ij", e, e))
+    for _ in range(100):
+        e = se.exp((e @ e) / 2 + 1) * e
+    assert (e @ e).is_nonnegative is True
+
+
+def test_functions_of_positive_tensors():
+    v = se.TensorSymbol("v", n, nonnegative=True)
+    assert se.simplify(se.Abs(y)) is y
+    assert se.simplify(se.sqrt(y**2)) is y
+    assert se.simplify(se.sqrt(v**2)) is v
+    assert se.simplify(se.sign(y)) is se.Ones(n)
+    assert se.simplify(se.sign(v)) is se.sign(v)
+    assert se.simplify(se.relu(se.exp(x))) is se.exp(x)
+    assert se.simplify(se.Abs(x)) is se.Abs(x)
+    assert se.gradient(se.Abs(y).sum(), y) is se.Ones(n)
+
+
+def test_what_is_declared_symmetric_is_its_transpose():
+    for matrix in (S, K, D):
+        assert matrix.T is matrix
+        assert matrix.transpose(0, 1) is matrix
+        assert (2 * matrix).T is 2 * matrix
+    assert A.T is not A
+    assert (D @ D).T is not D
+    assert se.simplify((D @ D).T) is D @ D
