@@ -29,7 +29,7 @@ from sympy import (
 
 from ..core import (
     CHOICES,
-    UnsupportedError,
+    NodeTable,
     derivative,
     may_be_infinite,
 )
@@ -194,26 +194,27 @@ def scalar_children(node: Expr) -> tuple[Any, ...]:
     return tuple(split_body(node)[1])
 
 
-RULES: dict[type, Callable[..., Iterator[Term]]] = {
-    TensorAdd: _sum_terms,
-    Elementwise: _elementwise_terms,
-    Inv: _inv_terms,
-    Adj: _adj_terms,
-    Cofactors: _cofactors_terms,
-    Det: _det_terms,
-    LogDet: _logdet_terms,
-    LogSumExp: _logsumexp_terms,
-    Softmax: _softmax_terms,
-}
+RULES: NodeTable[Callable[..., Iterator[Term]]] = NodeTable(
+    "the derivative",
+    {
+        Einsum: _einsum_terms,
+        TensorAdd: _sum_terms,
+        Elementwise: _elementwise_terms,
+        Inv: _inv_terms,
+        Adj: _adj_terms,
+        Cofactors: _cofactors_terms,
+        Det: _det_terms,
+        LogDet: _logdet_terms,
+        LogSumExp: _logsumexp_terms,
+        Softmax: _softmax_terms,
+    },
+)
 
 
 def terms(node: Any, active: Callable[[Any], bool]) -> Iterator[Term]:
     """The derivative of a node by each of its active operands."""
-    if isinstance(node, Einsum):
-        return _einsum_terms(node, active)
     if not isinstance(node, TensorExpr):
         return _stock_terms(node, active)
-    rule = _log_softmax_terms if inside_log(node) else RULES.get(type(node))
-    if rule is None:
-        raise UnsupportedError(f"no derivative rule for {type(node).__name__}: {node}")
-    return rule(opened(node), active)
+    if inside_log(node):
+        return _log_softmax_terms(opened(node), active)
+    return RULES[type(node)](opened(node), active)

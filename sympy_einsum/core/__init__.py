@@ -44,6 +44,7 @@ from .ordering import (
     sort_key as sort_key,
     text_digest as text_digest,
 )
+from .passes import NODE_TABLES as NODE_TABLES, NodeTable as NodeTable
 from .scalar_table import (
     CHOICES as CHOICES,
     TABLE as TABLE,

@@ -1,0 +1,75 @@
+"""What a pass over expressions does with a node: a table with one row per type of node.
+
+A pass is anything that asks what a node is: derivatives, costs, lowering, printers, converters.
+Each states its answers as a :class:`NodeTable`. ``NODE_TABLES`` lists them, so that the file of a
+new type of node knows which rows it has to add, and none is forgotten silently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Generic, TypeVar
+
+from .errors import UnsupportedError
+
+Row = TypeVar("Row")
+
+NODE_TABLES: dict[str, NodeTable] = {}
+
+
+class NodeTable(Generic[Row]):
+    """The rows of a pass by type of node; a type without a row has that of its next base class.
+
+    Parameters
+    ==========
+
+    name : what the pass does, for its error: "the derivative"
+    rows : what it does with nodes of a type
+    refused : types of which it can do nothing, with what to do instead
+
+    Raises
+    ======
+
+    UnsupportedError : when a type is looked up that is refused, or that nobody thought of
+
+    Examples
+    ========
+
+    >>> table = NodeTable("the width", {int: 8, str: 100}, refused={float: "round it first"})
+    >>> table[bool], table[str]
+    (8, 100)
+    >>> table[float]
+    Traceback (most recent call last):
+    ...
+    sympy_einsum.core.errors.UnsupportedError: the width of float isn't defined; round it first
+    >>> del NODE_TABLES["the width"]
+    """
+
+    def __init__(
+        self, name: str, rows: Mapping[type, Row], refused: Mapping[type, str] | None = None
+    ) -> None:
+        self.name = name
+        self.refused = dict(refused or {})
+        self._rows = dict(rows)
+        self._found: dict[type, Row] = {}
+        NODE_TABLES[name] = self
+
+    def __getitem__(self, kind: type) -> Row:
+        if kind not in self._found:
+            self._found[kind] = self._inherited(kind)
+        return self._found[kind]
+
+    def __setitem__(self, kind: type, row: Row) -> None:
+        """Adds the row of a type of node that is defined elsewhere."""
+        self._rows[kind] = row
+        self._found.clear()
+
+    def _inherited(self, kind: type) -> Row:
+        for base in kind.__mro__:
+            if base in self._rows:
+                return self._rows[base]
+            if base in self.refused:
+                raise UnsupportedError(
+                    f"{self.name} of {kind.__name__} isn't defined; {self.refused[base]}"
+                )
+        raise UnsupportedError(f"{self.name} of {kind.__name__} isn't defined: it has no row")
