@@ -1,11 +1,12 @@
 """Tensors with symbolic axis lengths for SymPy: einsum, exact derivatives, generated code."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from sympy.functions.elementary.piecewise import ExprCondPair
 
 from . import numpy
 from .calculus import diff, gradient, hessian, hvp, jacobian, jvp, vjp
-from .compiler import codegen, lambdify
-from .convert import from_array, from_indexed, from_matrix, to_array, to_indexed, to_matrix
 from .core import ParseError, ShapeError, TensorError, UnsupportedError
 from .expressions import (
     Adj,
@@ -38,7 +39,6 @@ from .expressions import (
     tensors,
     unflatten,
 )
-from .languages import parse
 from .operations import (
     FUNCTIONS as _FUNCTIONS,
     broadcast_to,
@@ -75,13 +75,42 @@ from .operations import (
 )
 from .printing import draw, latex, pretty, to_dot
 from .rules import expand, factor, simplify
-from .sympy_hooks import (
-    methods as _methods,  # noqa: F401 - importing it attaches the methods
-    numpy_code as _stock,  # noqa: F401 - and so here, for sympy.lambdify
-)
-from .verification import check_derivative, equal
+from .sympy_hooks import methods as _methods  # noqa: F401 - importing them attaches them
+
+if TYPE_CHECKING:
+    from .compiler import codegen, lambdify
+    from .convert import from_array, from_indexed, from_matrix, to_array, to_indexed, to_matrix
+    from .languages import parse
+    from .verification import check_derivative, equal
 
 globals().update(_FUNCTIONS)
+
+# What loads when it is first used, since not every session does.
+_LATER = {
+    "codegen": "compiler",
+    "lambdify": "compiler",
+    "from_array": "convert",
+    "from_indexed": "convert",
+    "from_matrix": "convert",
+    "to_array": "convert",
+    "to_indexed": "convert",
+    "to_matrix": "convert",
+    "parse": "languages",
+    "check_derivative": "verification",
+    "equal": "verification",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
 
 # Without sum, which a star import would put in the place of Python's.
 __all__ = [

@@ -117,7 +117,30 @@ def test_optional_libraries_are_not_loaded():
         "se.lambdify([x], se.gradient(se.sigmoid(x).sum(), x))\n"
         "print(sorted({'scipy', 'jax', 'torch', 'cupy', 'dask', 'sklearn'} & set(sys.modules)))"
     )
+    assert _output(code) == "[]"
+
+
+def test_what_loads_later_is_public_and_loads():
+    for name, package in se._LATER.items():
+        assert name in se.__all__
+        assert name in dir(se)
+        assert getattr(se, name).__module__.startswith(f"sympy_einsum.{package}")
+
+
+def test_parts_load_when_they_are_used():
+    code = (
+        "import sys, sympy_einsum as se\n"
+        "x = se.TensorSymbol('x', (3,))\n"
+        "se.gradient(se.sigmoid(x).sum(), x)\n"
+        "later = {'compiler', 'convert', 'languages', 'verification'}\n"
+        "loaded = [name for name in sorted(later) if f'sympy_einsum.{name}' in sys.modules]\n"
+        "print(loaded, 'lark' in sys.modules)"
+    )
+    assert _output(code) == "[] False"
+
+
+def _output(code):
     run = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent
     )
-    assert run.stdout.strip() == "[]"
+    return run.stdout.strip()

@@ -26,6 +26,7 @@ from .indices import (
     parse_subscripts as parse_subscripts,
     resolve_labels as resolve_labels,
 )
+from .lazy import deferred as deferred
 from .lengths import (
     Shape as Shape,
     as_flag as as_flag,

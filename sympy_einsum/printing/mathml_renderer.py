@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from html import escape
 from typing import Any
-from xml.sax.saxutils import escape
 
 from sympy import Symbol
 
@@ -53,7 +53,7 @@ class MathMLRenderer(Renderer):
     def identifier(self, tag: str, text: str) -> Any:
         """An element with a text; SymPy's printers leave the escaping to whom it concerns."""
         element = self.printer.dom.createElement(tag)
-        safe = escape(_FORBIDDEN.sub("\ufffd", text))
+        safe = escape(_FORBIDDEN.sub("\ufffd", text), quote=False)
         element.appendChild(self.printer.dom.createTextNode(safe))
         return element
 
@@ -101,6 +101,6 @@ class MathMLRenderer(Renderer):
         return self._element("mrow", self._element("munder", "∑", indices), inside)
 
     def tensor(self, name: str) -> Any:
-        if _FORBIDDEN.search(name) or escape(name) != name:
+        if _FORBIDDEN.search(name) or escape(name, quote=False) != name:
             return self.identifier("mi", name)
         return self.printer._print(Symbol(name))

@@ -42,8 +42,7 @@ from sympy.tensor.array import arrayop
 
 from .. import operations as ops
 from ..calculus import diff
-from ..convert import as_explicit
-from ..core import TensorError
+from ..core import TensorError, deferred
 from ..expressions import (
     TensorExpr,
     adj,
@@ -127,6 +126,13 @@ def _transpose(self: Any, *axes: Any) -> Any:
     if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
         axes = tuple(axes[0] or ())
     return ops.transpose(self, axes or None)
+
+
+def _as_explicit(self: Any) -> Any:
+    return _entries(self)
+
+
+_entries = deferred("convert", "as_explicit")
 
 
 def _diff(self: Any, *variables: Any, **options: Any) -> Any:
@@ -319,7 +325,7 @@ METHODS: dict[str, Any] = {
     "diff": _diff,
     "_eval_derivative": _eval_derivative,
     "_eval_simplify": _eval_simplify,
-    "as_explicit": as_explicit,
+    "as_explicit": _as_explicit,
     "subs": _subs,
 }
 

@@ -25,7 +25,7 @@ def value(expr, **symbols):
 
 def number(expr):
     """The complex number that a stock scalar is, computed by SymPy."""
-    found = [node for node in sp.preorder_traversal(expr) if isinstance(node, se.nodes.TensorExpr)]
+    found = [node for node in sp.preorder_traversal(expr) if isinstance(node, se.TensorExpr)]
     exact = {node: sp.Float(float(value(node))) for node in found if not node.shape}
     return complex(sp.N(expr.xreplace(exact)))
 
