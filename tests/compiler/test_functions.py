@@ -182,8 +182,8 @@ def searches(monkeypatch):
         found.append(args[0])
         return search(*args)
 
-    monkeypatch.setattr(sympy_einsum.contraction, "_searched", counted)
-    sympy_einsum.contraction.contraction_path.cache_clear()
+    monkeypatch.setattr(sympy_einsum.core.contraction, "_searched", counted)
+    sympy_einsum.core.contraction.contraction_path.cache_clear()
     return found
 
 
