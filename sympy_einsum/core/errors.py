@@ -44,3 +44,8 @@ class ParseError(TensorError):
             )
             message += "^"
         super().__init__(message)
+
+
+# Tracebacks name them as users import them.
+for _error in (TensorError, ShapeError, UnsupportedError, ParseError):
+    _error.__module__ = "sympy_einsum"

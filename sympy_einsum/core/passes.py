@@ -41,7 +41,7 @@ class NodeTable(Generic[Row]):
     >>> table[float]
     Traceback (most recent call last):
     ...
-    sympy_einsum.core.errors.UnsupportedError: the width of float isn't defined; round it first
+    sympy_einsum.UnsupportedError: the width of float isn't defined; round it first
     >>> del NODE_TABLES["the width"]
     """
 

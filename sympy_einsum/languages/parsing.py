@@ -65,7 +65,7 @@ def parse(text: str, declarations: Any = None) -> Any:
     >>> parse("x*y")
     Traceback (most recent call last):
     ...
-    sympy_einsum.core.errors.ParseError: * can't multiply the column vector x with the column \
+    sympy_einsum.ParseError: * can't multiply the column vector x with the column \
     vector y; write x.*y for the elementwise or x'*y for the inner product, at position 1:
       x*y
        ^
