@@ -26,13 +26,11 @@ from ..expressions import TensorSymbol, as_operand, free_leaves, shape_of
 from ..rules import cost, stable, tidy
 from .argument_checks import check_shapes
 from .backends import BACKENDS
-from .fusion import fused
 from .index_bounds import position_bounds
 from .instructions import Plan, plan_cost, proven
 from .lowering import make_plan
 from .overwriting import overwritten
 from .signature import Signature, plain_names
-from .splitting import split
 from .writing import Body, function_body, module_text
 
 # So many sets of axis lengths are remembered.
@@ -242,7 +240,9 @@ class _Program:
     def plan(self, size: Callable[[Any], int] = nominal_length) -> Plan:
         """The plan for axis lengths of some sizes."""
         plan = make_plan(self.exprs, size, self.optimize, self.cse)
-        passed = fused(plan) if self.backend.fuses else split(plan) if self.backend.reuses else plan
+        passed = plan
+        for own_pass in self.backend.passes:
+            passed = own_pass(passed)
         return proven(passed, self.shapes)._replace(contractions=plan.contractions)
 
     def text(self, name: str, lines: Sequence[str]) -> str:
@@ -251,7 +251,7 @@ class _Program:
 
     def body(self, plan: Plan, reuse: bool = True, careful: bool = False) -> Body:
         """The body of the function that computes a plan."""
-        reused = overwritten(plan) if reuse and self.backend.reuses else {}
+        reused = overwritten(plan) if reuse and self.backend.overwrites else {}
         return function_body(self.signature, plan, self.layout, self.backend, reused, careful)
 
     def checks(self, error: str) -> list[str]:

@@ -15,7 +15,7 @@ from sympy import Dummy, Expr, Integer, Symbol
 
 from ..core import TensorError
 from ..expressions import shape_of, slot
-from .backends.base import is_bracketed
+from .backends import is_bracketed
 
 # Names that generated code uses itself, besides those of its backend.
 RESERVED = {"again", "axis", "check_shapes", "dtype", "fits", "function", "variants"}
@@ -97,11 +97,8 @@ class Signature:
         tests, reads, entries = [], [], []
         lengths = {s for own in self.symbols for n in shape_of(own) for s in n.free_symbols}
         tensors = [symbol for symbol in self.symbols if shape_of(symbol)]
-        types = backend.array_type
-        if types and tensors:
-            types_of = [f"type({self.names[symbol]})" for symbol in tensors]
-            tests.append(f"{' is '.join(types_of)} is {types}")
-            tests += [f'{self.names[symbol]}.dtype.kind in "iufc"' for symbol in tensors]
+        if tensors:
+            tests += backend.quick_tests([self.names[symbol] for symbol in tensors])
         for symbol in self.symbols:
             name, shape = self.names[symbol], shape_of(symbol)
             own = self._told[symbol]

@@ -16,7 +16,7 @@ from sympy import Expr
 
 from ..core import UnsupportedError
 from ..expressions import shape_of
-from .backends.base import is_bracketed
+from .backends import is_bracketed
 from .instructions import VIEWS, Plan, broadcast_shape, origin
 from .signature import Signature, shape_text, size_text
 

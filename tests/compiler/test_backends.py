@@ -550,6 +550,17 @@ def test_cupy_has_the_names(name):
     assert "np." not in source.replace("cp.", "").replace("from cupyx", "")
 
 
+@pytest.mark.parametrize("name", SPECIAL)
+def test_cupy_has_the_special_functions_or_refuses_them_by_name(name):
+    try:
+        source = _cupy_source([x], SPECIAL[name](x))
+    except se.UnsupportedError as error:
+        assert "backend 'cupy' has no function" in str(error)  # noqa: PT017
+        return
+    assert names_in(source) <= cupy_names()
+    assert "None(" not in source
+
+
 def _cupy_source(arguments, exprs):
     return se.codegen(arguments, exprs, "cupy")
 

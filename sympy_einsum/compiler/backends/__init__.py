@@ -1,21 +1,42 @@
 """Backends: how each instruction of a plan is spelled for one array library.
 
-A backend is one small class; :data:`BACKENDS` is the only list of them. A backend knows texts, not
-expressions: it may import functions (the table of scalar functions) and nothing else of ours. No
-array library but NumPy is imported before code that was generated for it runs.
+A backend is one class in one file, which declares everything about its library; a file of another
+package will do as well. Code for a library is written without it: none but NumPy is imported before
+code that was generated for it runs.
 """
 
 from __future__ import annotations
 
-from .cupy_backend import CupyBackend
-from .dask_backend import DaskBackend
-from .jax_backend import JaxBackend
-from .numpy_backend import NumpyBackend, NumpyExpressionBackend
-from .torch_backend import TorchBackend
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pkgutil import iter_modules
 
-BACKENDS = {
-    backend.name: backend
-    for backend in (NumpyBackend, CupyBackend, JaxBackend, TorchBackend, DaskBackend)
-}
+from .base import Backend, Texts, is_bracketed
 
-__all__ = ["BACKENDS", "NumpyExpressionBackend"]
+_SUFFIX = "_backend"
+# The backends that have a file here.
+_FILES = [
+    module.name.removesuffix(_SUFFIX)
+    for module in iter_modules(__path__)
+    if module.name.endswith(_SUFFIX)
+]
+
+
+class _Backends(Mapping[str, type[Backend]]):
+    """The backends by their names; a file of this folder is loaded when it is first asked for."""
+
+    def __getitem__(self, name: str) -> type[Backend]:
+        if name in _FILES and name not in Backend.registered:
+            import_module(f".{name}{_SUFFIX}", __name__)
+        return Backend.registered[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(["numpy", *_FILES, *Backend.registered]))
+
+    def __len__(self) -> int:
+        return len({*_FILES, *Backend.registered})
+
+
+BACKENDS = _Backends()
+
+__all__ = ["BACKENDS", "Backend", "Texts", "is_bracketed"]

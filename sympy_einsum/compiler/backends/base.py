@@ -8,19 +8,23 @@ dot or bracket, and of axis lengths; what comes back is the text of one expressi
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib.util import find_spec
-from typing import Any, ClassVar
+from typing import ClassVar
+
+import numpy as np
+from sympy import Expr
 
 from ...core import UnsupportedError
+from ..instructions import Plan
 from .scalars import print_scalar
 
 Texts = Sequence[str]
 
 
-def as_tuple(items: Sequence[Any]) -> str:
+def as_tuple(items: Sequence[str]) -> str:
     """The text of a tuple."""
-    return "(" + ", ".join(map(str, items)) + ("," if len(items) == 1 else "") + ")"
+    return "(" + ", ".join(items) + ("," if len(items) == 1 else "") + ")"
 
 
 def axis_arguments(axes: Sequence[int] | None) -> list[str]:
@@ -43,36 +47,55 @@ def is_bracketed(text: str) -> bool:
 
 class Backend:
     """Spells instructions as most array libraries do: values that can't be written to, creation
-    from shapes and types, the names of NumPy."""
+    from shapes and types, the names of NumPy.
 
-    name = ""
-    xp = "np"
-    # What code may import; the first is the library itself.
+    A subclass with a name of its own is a backend from then on, and declares all that makes its
+    library different in class attributes and methods.
+    """
+
+    # The classes by their names.
+    registered: ClassVar[dict[str, type[Backend]]] = {}
+
+    # --- the library
+
+    name: ClassVar[str] = ""
+    # What code may import; the first is the library itself. ``np`` is spelled ``xp``.
     imports: ClassVar[tuple[str, ...]] = ()
-    # The packages that its arrays come from.
+    xp: ClassVar[str] = "np"
+    # The packages that its arrays come from, if they don't mix with those of all others.
     packages: ClassVar[tuple[str, ...]] = ()
     # The extra of ours that installs a package, where that isn't the package's name.
     extras: ClassVar[Mapping[str, str]] = {}
+    # What makes an array of anything else, if that is to be done; the text of a function.
+    asarray: ClassVar[str] = "None"
+
+    # --- programs
+
+    # Passes over a plan before it is written, and whether results are written over operands that
+    # nothing needs any more.
+    passes: ClassVar[tuple[Callable[[Plan], Plan], ...]] = ()
+    overwrites: ClassVar[bool] = False
+    # Whether its functions take its own numbers only.
+    own_numbers: ClassVar[bool] = False
+
+    # --- names
+
+    # Functions that the source brings along; ``xp`` in them is the library's own namespace.
+    support: ClassVar[Mapping[str, str]] = {}
     # What else stands in a function: builtins, and names of its own.
     words: ClassVar[set[str]] = {"bool"}
-    # How arrays of this kind are recognised without a doubt, and made of anything else.
-    array_type: str | None = None
-    asarray = "None"
-    # Whether results are written over operands that aren't needed any more, and whether chains of
-    # elementwise instructions are made one.
-    reuses = False
-    fuses = False
-    # Whether its functions take its own numbers only.
-    own_numbers = False
     # Functions by their SymPy name that are spelled otherwise than in the table.
     spellings: ClassVar[Mapping[str, str]] = {}
-    # Functions that the source brings along.
-    support: ClassVar[Mapping[str, str]] = {}
     # Names of NumPy or of SciPy's special functions that the library spells otherwise, or such a
-    # name with the order that is its first argument; None where it has none.
-    renamed: ClassVar[Mapping[str, str | None]] = {}
-    # The special functions that it has, where it lacks many.
-    known: ClassVar[set[str]] = set()
+    # name with the order that is its first argument.
+    renamed: ClassVar[Mapping[str, str]] = {}
+    # The special functions that it has, where it lacks many, or lacks.
+    special: ClassVar[Collection[str] | None] = None
+    lacking: ClassVar[Collection[str]] = ()
+
+    def __init_subclass__(cls) -> None:
+        if "name" in vars(cls):
+            Backend.registered[cls.name] = cls
 
     @classmethod
     def reserved(cls) -> set[str]:
@@ -105,29 +128,38 @@ class Backend:
     @classmethod
     def used_support(cls, body: str) -> str:
         """The functions that a body of source needs, and those that they need."""
-        used: dict[str, str] = {}
+        used: set[str] = set()
         texts = [body]
         for text in texts:
             words = set(re.findall(r"(?<![\w.])\w+", text))
-            for name, function in cls.support.items():
-                if name not in used and name in words:
-                    used[name] = function
-                    texts.append(function)
-        return "\n".join(cls.support[name] for name in cls.support if name in used)
+            found = words.intersection(cls.support).difference(used)
+            used |= found
+            texts += [cls.support[name] for name in found]
+        functions = "\n".join([text for name, text in cls.support.items() if name in used])
+        return re.sub(r"\bxp\.", f"{cls.xp}.", functions)
 
     def spell(self, text: str) -> str:
         """Code in NumPy's names in those of the library."""
         return re.sub(r"\b(np|special)\.(\w+)(\(\d, )?", self._name, text)
 
     def _name(self, found: re.Match[str]) -> str:
+        space, name, order = found[1], found[2], found[3] or ""
         if found[0] in self.renamed:
-            return f"{self.renamed[found[0]]}"
-        space, plain, order = found[1], f"{found[1]}.{found[2]}", found[3] or ""
-        if plain in self.renamed and self.renamed[plain] is not None:
-            return f"{self.renamed[plain]}{order}"
-        if plain in self.renamed or (space == "special" and self.known and plain not in self.known):
-            raise UnsupportedError(f"backend {self.name!r} has no function {found[2]}")
-        return f"{self.xp if space == 'np' else space}.{found[2]}{order}"
+            return self.renamed[found[0]]
+        if name in self.support:
+            return f"{name}{order}"
+        if f"{space}.{name}" in self.renamed:
+            return f"{self.renamed[f'{space}.{name}']}{order}"
+        if space == "np":
+            return f"{self.xp}.{name}{order}"
+        if name in self.lacking or (self.special is not None and name not in self.special):
+            raise UnsupportedError(f"backend {self.name!r} has no function {name}")
+        return found[0]
+
+    def quick_tests(self, names: Texts) -> list[str]:
+        """What holds for arguments that are arrays of numbers of this kind; what fails it, is
+        converted."""
+        return []
 
     def module_parts(self) -> list[str]:
         """What else stands above the function."""
@@ -142,11 +174,11 @@ class Backend:
 
     # --- scalars and elementwise
 
-    def scalar(self, operands: Texts, expr: Any) -> str:
+    def scalar(self, operands: Texts, expr: Expr) -> str:
         """A SymPy scalar expression in slots."""
         return self.spell(print_scalar(expr, operands, self.spellings))
 
-    def elementwise(self, operands: Texts, expr: Any) -> str:
+    def elementwise(self, operands: Texts, expr: Expr) -> str:
         """The same for every entry of arrays."""
         return self.scalar(operands, expr)
 
@@ -298,7 +330,7 @@ class Backend:
         rows = f"{start} + {step} * np.arange({count})"
         return f"{self.created('eye', length, 'dtype')}[{self.spell(rows)}]"
 
-    def constant(self, operands: Texts, array: Any) -> str:
+    def constant(self, operands: Texts, array: np.ndarray) -> str:
         """An array of numbers, written out."""
         numbers = repr(array.tolist()).replace("inf", "np.inf").replace("nan", "np.nan")
         return self.spell(f"np.array({numbers}, dtype=np.{array.dtype.name})")
@@ -354,83 +386,3 @@ class Backend:
     def log_total(self, operands: Texts, axes: Sequence[int] | None) -> str:
         """log Σ of weights, of which the largest are 1, given their logarithms too."""
         return f"log_total({', '.join([*operands, *axis_arguments(axes)])})"
-
-
-SELECT = '''
-def select(conditions, values, default=float("nan")):
-    """The value of the first condition that holds."""
-    for condition, value in zip(reversed(conditions), reversed(values)):
-        default = value if condition is True else np.where(condition, value, default)
-    return default
-'''
-COFACTORS = '''
-def cofactors(X, order, *directions):
-    """The derivative of det of some order, at a singular matrix too, by its singular values. All
-    pairs of axes but the first are multiplied by the directions, if there are any."""
-    U, s, V = np.linalg.svd(X)
-    n, size = len(s), len(s) ** (order - 1)
-    one = np.diag(np.ones_like(s))
-    # For each choice of singular values, the product of the others.
-    total = s
-    for _ in range(order - 1):
-        total = np.where(one > 0, 1, total[..., None, :])
-    first = np.ones_like(total[..., :1])
-    before = np.concatenate([first, total[..., :-1]], -1).cumprod(-1)
-    after = np.concatenate([first, np.flip(total, (-1,))[..., :-1]], -1).cumprod(-1)
-    total = before * np.flip(after, (-1,))
-    if directions:
-        first, *others = [U.T.conj() @ D @ V.T.conj() for D in directions]
-        d = np.diagonal(first)
-        total = total * (1 - one)
-        if others:
-            second = others[0]
-            e = np.diagonal(second)
-            total = total * (1 - one)[:, None, :] * (1 - one)[:, :, None]
-            apart = (total * (d[:, None] * e - first * second.T)).sum((1, 2))
-            rest = (total @ e) * first.T + (total @ d) * second.T
-            for D, E in [(first, second), (second, first)]:
-                rest = rest - np.einsum("abc,bc,ca->ab", total, D, E)
-        else:
-            apart, rest = total @ d, total * first.T
-        total = U.conj() @ (np.diag(apart) - rest) @ V.conj()
-        return np.linalg.det(U) * np.linalg.det(V) * total
-    for _ in range(order):
-        total = (U.conj() * total.reshape(n, size).T[:, None, :]) @ V.conj()
-        size *= n
-    total = total.reshape((n,) * (2 * order))
-    for k in range(1, order):
-        total = total - sum(total.swapaxes(2 * j + 1, 2 * k + 1) for j in range(k))
-    return np.linalg.det(U) * np.linalg.det(V) * total
-'''
-PEAK = '''
-def peak(x, axis=None):
-    """The largest entries, 0 where those are infinite."""
-    if not x.size:
-        return np.exp(x).sum(axis=axis, keepdims=True)
-    top = x.max(axis=axis, keepdims=True)
-    return np.where(np.isfinite(top), top, 0)
-'''
-LOG_TOTAL = '''
-def log_total(shifted, weights, axis=None):
-    """log(sum(weights)), the largest of which are 1, where the others may be tiny."""
-    top = shifted == 0
-    rest = np.where(top, 0, weights).sum(axis=axis)
-    return np.log1p(rest + (np.where(top, weights, 0).sum(axis=axis) - 1))
-'''
-LOGSUMEXP = '''
-def logsumexp(x, axis=None):
-    """log(sum(exp(x))) without overflow."""
-    if not x.size:
-        return np.log(np.exp(x).sum(axis=axis))
-    top = x.max(axis=axis, keepdims=True)
-    top = np.where(np.isfinite(top), top, 0)
-    return np.log(np.exp(x - top).sum(axis=axis)) + top.sum(axis=axis)
-'''
-SOFTMAX = '''
-def softmax(x, axis=None):
-    """exp(x) / sum(exp(x)) without overflow."""
-    if not x.size:
-        return np.exp(x)
-    weights = np.exp(x - x.max(axis=axis, keepdims=True))
-    return weights / weights.sum(axis=axis, keepdims=True)
-'''

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from .base import COFACTORS, LOG_TOTAL, LOGSUMEXP, PEAK, SOFTMAX, Backend, Texts, as_tuple
-from .special import FUNCTIONS
+from sympy import Expr, preorder_traversal
 
-# What cupyx.scipy.special lacks of the functions in our table.
-LACKING = ("erfi", "jv", "yv", "iv", "kv", "shichi", "lambertw", "spherical_in", "fresnel", "airy")
-# What the source brings along instead.
-OWN = {name: FUNCTIONS[name] for name in ("spherical_jn", "hyp1f1")}
+from ..fusion import fused
+from .base import Backend, Texts, as_tuple
+from .support import shared
+
+# What the source brings along of the special functions.
+OWN = ("spherical_jn", "hyp1f1")
 
 
 class CupyBackend(Backend):
@@ -18,37 +19,31 @@ class CupyBackend(Backend):
     ``cupy.fuse``."""
 
     name = "cupy"
+    imports = ("import cupy as cp", "from cupyx.scipy import special")
     xp = "cp"
     packages = ("cupy",)
     extras: ClassVar = {"cupy": "cupy13", "cupyx": "cupy13"}
-    imports = ("import cupy as cp", "from cupyx.scipy import special")
-    fuses = True
+    passes = (fused,)
+    support: ClassVar = shared(*OWN, "cofactors", "peak", "log_total", "logsumexp", "softmax")
     spellings: ClassVar = {
         "sigmoid": "special.expit({0})",
         "softplus": "(np.maximum({0}, 0) + np.log1p(np.exp(-np.abs({0}))))",
     }
-    support: ClassVar = {
-        **{name: text.replace("np.", "cp.") for name, text in OWN.items()},
-        "cofactors": COFACTORS.replace("np.", "cp."),
-        "peak": PEAK.replace("np.", "cp."),
-        "log_total": LOG_TOTAL.replace("np.", "cp."),
-        "logsumexp": LOGSUMEXP.replace("np.", "cp."),
-        "softmax": SOFTMAX.replace("np.", "cp."),
-    }
     renamed: ClassVar = {
-        **{f"special.{name}": name for name in OWN},
-        **{f"special.{name}": None for name in LACKING},
-        **{f"special.{x}v({order}, ": f"special.{x}{order}(" for x in "jyik" for order in (0, 1)},
+        f"special.{x}v({order}, ": f"special.{x}{order}(" for x in "jyik" for order in (0, 1)
     }
+    lacking = (
+        *("erfi", "jv", "yv", "iv", "kv", "shichi", "lambertw", "spherical_in", "fresnel", "airy"),
+    )
 
     def __init__(self) -> None:
         self.kernels: dict[str, str] = {}
 
-    def elementwise(self, operands: Texts, expr: Any) -> str:
+    def elementwise(self, operands: Texts, expr: Expr) -> str:
         """One operation as it is, several as one kernel."""
         names = [f"s{k}" for k in range(len(operands))]
         body = self.scalar(names, expr)
-        if sum(1 for part in _parts(expr) if part.args) < 2:
+        if sum(1 for part in preorder_traversal(expr) if part.args) < 2:
             return self.scalar(operands, expr)
         kernel = self.kernels.setdefault(
             f"({', '.join(names)}): {body}", f"fused{len(self.kernels)}"
@@ -90,13 +85,6 @@ class CupyBackend(Backend):
     ) -> str:
         """The statement that writes into, or adds to, the diagonal of an array."""
         return f"{diagonal_view(target, subscripts)}[...] {'+=' if add else '='} {value}"
-
-
-def _parts(expr: Any) -> list[Any]:
-    found = [expr]
-    for part in found:
-        found += part.args
-    return found
 
 
 def diagonal_view(target: str, subscripts: str, permute: str = "transpose") -> str:

@@ -5,9 +5,13 @@ Matrix functions that Dask has none of are applied to the matrix as one chunk.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+import re
+from typing import ClassVar
 
-from .base import COFACTORS, LOG_TOTAL, LOGSUMEXP, PEAK, SELECT, SOFTMAX, Backend, Texts, as_tuple
+import numpy as np
+
+from .base import Backend, Texts, as_tuple
+from .support import SHARED, shared
 
 # Functions with several values, which Dask doesn't know how to apply.
 PARTS = {"sici": 2, "shichi": 2, "fresnel": 2, "airy": 4}
@@ -19,26 +23,26 @@ class DaskBackend(Backend):
     """Spells instructions in dask.array; SciPy's special functions act chunk by chunk."""
 
     name = "dask"
+    imports = ("import dask.array as da", "import numpy as np", "from scipy import special")
     xp = "da"
     packages = ("dask",)
-    imports = ("import dask.array as da", "import numpy as np", "from scipy import special")
-    # What is left to NumPy's universal functions: they act chunk by chunk.
-    renamed: ClassVar = {
-        **{f"np.{name}": f"np.{name}" for name in ("heaviside", "sinc")},
-        **{f"special.{name}": name for name in (*PARTS, *WHOLE)},
-    }
     spellings: ClassVar = {
         "sigmoid": "np.exp(-np.logaddexp(0, -({0})))",
         "softplus": "np.logaddexp({0}, 0)",
         "Piecewise": "select([{0}], [{1}])",
     }
+    # What is left to NumPy's universal functions: they act chunk by chunk.
+    renamed: ClassVar = {f"np.{name}": f"np.{name}" for name in ("heaviside", "sinc")}
     support: ClassVar = {
-        "cofactors": COFACTORS,
-        "peak": PEAK.replace("np.", "da."),
-        "log_total": LOG_TOTAL.replace("np.", "da."),
-        "logsumexp": LOGSUMEXP.replace("np.", "da."),
-        "softmax": SOFTMAX.replace("np.", "da."),
-        "select": SELECT.replace("np.", "da."),
+        "cofactors": re.sub(r"\bxp\.", "np.", SHARED["cofactors"]),  # of a matrix as one chunk
+        **shared("peak", "log_total", "logsumexp", "softmax"),
+        "select": '''
+def select(conditions, values, default=float("nan")):
+    """The value of the first condition that holds."""
+    for condition, value in zip(reversed(conditions), reversed(values)):
+        default = value if condition is True else da.where(condition, value, default)
+    return default
+''',
         **{
             name: f'''
 def {name}(n, x):
@@ -97,7 +101,7 @@ def diagonal(subscripts, X):
         """The entries in C order under another shape."""
         return f"da.reshape({operands[0]}, {as_tuple(shape)})"
 
-    def constant(self, operands: Texts, array: Any) -> str:
+    def constant(self, operands: Texts, array: np.ndarray) -> str:
         """An array of numbers, written out."""
         numbers = repr(array.tolist()).replace("inf", "np.inf").replace("nan", "np.nan")
         return f"da.from_array(np.array({numbers}, dtype=np.{array.dtype.name}))"

@@ -4,40 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from .base import COFACTORS, LOG_TOTAL, PEAK, Backend, Texts, axis_arguments
-from .special import FUNCTIONS
+import numpy as np
 
-# What jax.scipy.special has of the functions in our table.
-SPECIAL = ["digamma", "erf", "erfc", "erfcx", "erfinv", "expi", "expit", "expn", "gamma", "gammaln"]
-SPECIAL += ["polygamma", "sici", "zeta", "xlogy", "xlog1py", "entr", "rel_entr", "ndtr", "log_ndtr"]
+from .base import Backend, Texts, axis_arguments
+from .support import SPECIAL, shared
 
 
 class JaxBackend(Backend):
     """Spells instructions in jax.numpy; nothing is written to, and XLA fuses what it can."""
 
     name = "jax"
+    imports = ("import jax", "import jax.numpy as jnp", "from jax.scipy import special")
     xp = "jnp"
     packages = ("jax", "jaxlib")
-    imports = ("import jax", "import jax.numpy as jnp", "from jax.scipy import special")
+    support: ClassVar = shared("cofactors", "peak", "log_total", *SPECIAL)
     spellings: ClassVar = {
         "sigmoid": "special.expit({0})",
         "softplus": "jax.nn.softplus({0})",
     }
-    support: ClassVar = {
-        "cofactors": COFACTORS.replace("np.", "jnp."),
-        "peak": PEAK.replace("np.", "jnp."),
-        "log_total": LOG_TOTAL.replace("np.", "jnp."),
-        **{name: text.replace("np.", "jnp.") for name, text in FUNCTIONS.items()},
+    renamed: ClassVar = {f"special.iv({order}, ": f"special.i{order}(" for order in (0, 1)}
+    special: ClassVar = {
+        *("digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "expi", "expit", "expn", "gamma"),
+        *("gammaln", "log_ndtr", "ndtr", "polygamma", "rel_entr", "sici", "xlog1py", "xlogy"),
+        "zeta",
     }
-    renamed: ClassVar = {
-        **{f"special.{name}": name for name in FUNCTIONS},
-        **{f"special.iv({order}, ": f"special.i{order}(" for order in (0, 1)},
-    }
-    known: ClassVar = {f"special.{name}" for name in SPECIAL}
 
-    def constant(self, operands: Texts, array: Any) -> str:
+    def constant(self, operands: Texts, array: np.ndarray) -> str:
         """An array of numbers, written out; of JAX's default types, which may be short ones."""
         text = super().constant(operands, array)
         return re.sub(r", dtype=jnp\.(float64|int64)\)$", ")", text)

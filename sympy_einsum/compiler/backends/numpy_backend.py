@@ -6,13 +6,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import permutations
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from sympy import Expr
 from sympy.combinatorics import Permutation
 
-from .base import COFACTORS, Backend, Texts, as_tuple, axis_arguments
+from ..splitting import split
+from .base import Backend, Texts, as_tuple, axis_arguments
 from .scalars import print_scalar
+from .support import shared
 
 
 class NumpyBackend(Backend):
@@ -20,24 +23,26 @@ class NumpyBackend(Backend):
 
     name = "numpy"
     imports = ("import numpy as np", "from scipy import special")
-    words: ClassVar = {"len"}
-    # How arrays of this kind are recognised without a doubt, and made of anything else.
-    array_type = "np.ndarray"
     asarray = "np.asarray"
-    # Whether results are written over operands that aren't needed any more.
-    reuses = True
-    # Functions that the source brings along.
+    passes = (split,)
+    overwrites = True
+    words: ClassVar = {"len"}
     spellings: ClassVar = {
         name: f"{name}({{0}})" for name in ("sigmoid", "sigmoid_slope", "softplus")
     }
 
+    def quick_tests(self, names: Texts) -> list[str]:
+        """Arrays without a doubt, of numbers."""
+        types = " is ".join([f"type({name})" for name in names])
+        return [f"{types} is np.ndarray", *[f'{name}.dtype.kind in "iufc"' for name in names]]
+
     # --- scalars and elementwise
 
-    def scalar(self, operands: Texts, expr: Any) -> str:
+    def scalar(self, operands: Texts, expr: Expr) -> str:
         """A SymPy scalar expression in slots; numbers have no size that could be asked for."""
         return print_scalar(expr, operands)
 
-    def elementwise(self, operands: Texts, expr: Any) -> str:
+    def elementwise(self, operands: Texts, expr: Expr) -> str:
         """The same for every entry of arrays."""
         return print_scalar(expr, operands, self.spellings)
 
@@ -107,7 +112,7 @@ class NumpyBackend(Backend):
         return f"np.einsum({subscripts!r}, {target})[...] {'+=' if add else '='} {value}"
 
     support: ClassVar = {
-        "cofactors": COFACTORS,
+        **shared("cofactors"),
         "add_transposed": '''
 def add_transposed(X, size=256):
     """X + X.T, block by block, so that both stay in the cache."""

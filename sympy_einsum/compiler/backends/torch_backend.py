@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from .base import COFACTORS, LOG_TOTAL, Backend, Texts, as_tuple
+import numpy as np
+
+from .base import Backend, Texts, as_tuple
 from .cupy_backend import diagonal_view
-from .special import FUNCTIONS
+from .support import SHARED, SPECIAL, shared
 
-# What torch.special has of the functions in our table.
-SPECIAL = ["digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "gammaln", "i0", "i1", "log_ndtr"]
-SPECIAL += ["ndtri", "polygamma", "xlog1py", "xlogy", "zeta"]
 # Its Bessel functions are of the orders 0 and 1 only.
 BESSEL = {"jv": "bessel_j", "yv": "bessel_y", "iv": "i", "kv": "modified_bessel_k"}
 # What torch has for two tensors of one type only, and whether that must be a floating one.
@@ -39,21 +38,19 @@ def cbrt(x):
     """The real cube root."""
     return torch.sign(x) * torch.abs(x) ** (1 / 3)
 '''
-# What the source brings along instead.
+# What tensors of two types ask of a shared function.
 TOGETHER = '"""\n    a, b = together(a, b, floating=True)\n'
-OWN = {**FUNCTIONS, "gamma": GAMMA, "rel_entr": REL_ENTR, "cbrt": CBRT}
-OWN |= {name: FUNCTIONS[name].replace('"""\n', TOGETHER) for name in ("beta", "betaln")}
 
 
 class TorchBackend(Backend):
     """Spells instructions in PyTorch."""
 
     name = "torch"
+    imports = ("import torch", "from torch import special")
     xp = "torch"
     packages = ("torch",)
-    imports = ("import torch", "from torch import special")
-    words: ClassVar = {"device"}
     own_numbers = True
+    words: ClassVar = {"device"}
     spellings: ClassVar = {
         "sigmoid": "torch.sigmoid({0})",
         "softplus": "logaddexp({0}, 0)",
@@ -61,16 +58,14 @@ class TorchBackend(Backend):
         "ndtr": "(0.5 * special.erfc(-(0.5**0.5) * ({0})))",
         "Piecewise": "select([{0}], [{1}], dtype)",
     }
-    known: ClassVar = {f"special.{name}" for name in SPECIAL}
     renamed: ClassVar = {
-        **{f"np.{name}": name for name in (*PAIRS, "select")},
-        **{f"special.{name}": name for name in OWN},
-        "np.cbrt": "cbrt",
-        **{
-            f"special.{name}({order}, ": f"special.{own}{order}("
-            for name, own in BESSEL.items()
-            for order in (0, 1)
-        },
+        f"special.{name}({order}, ": f"special.{own}{order}("
+        for name, own in BESSEL.items()
+        for order in (0, 1)
+    }
+    special: ClassVar = {
+        *("digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "gammaln", "i0", "i1", "log_ndtr"),
+        *("ndtri", "polygamma", "xlog1py", "xlogy", "zeta"),
     }
     support: ClassVar = {
         "promoted": '''
@@ -107,7 +102,11 @@ def solve(A, B):
     """inv(A) @ B, whatever their types."""
     return torch.linalg.solve(*together(A, B, floating=True))
 ''',
-        **{name: text.replace("np.", "torch.") for name, text in OWN.items()},
+        **shared(*SPECIAL),
+        **{name: SHARED[name].replace('"""\n', TOGETHER) for name in ("beta", "betaln")},
+        "gamma": GAMMA,
+        "rel_entr": REL_ENTR,
+        "cbrt": CBRT,
         "number": '''
 def number(value, dtype, device):
     """A tensor of a number."""
@@ -126,7 +125,7 @@ def select(conditions, values, dtype):
         chosen = value if condition is True else torch.where(condition, value, chosen)
     return chosen
 ''',
-        "cofactors": COFACTORS.replace("np.", "torch."),
+        **shared("cofactors", "log_total"),
         "peak": '''
 def peak(x, axis=()):
     """The largest entries, 0 where those are infinite."""
@@ -135,7 +134,6 @@ def peak(x, axis=()):
     top = torch.amax(x, axis, keepdim=True)
     return torch.where(torch.isfinite(top), top, 0)
 ''',
-        "log_total": LOG_TOTAL.replace("np.", "torch."),
         "softmax": '''
 def softmax(x, axes):
     """exp(x) / sum(exp(x)) over several axes, without overflow."""
@@ -245,7 +243,7 @@ def softmax(x, axes):
         """A unit vector."""
         return f"(torch.arange({length}, device=device) == {position}).to(dtype)"
 
-    def constant(self, operands: Texts, array: Any) -> str:
+    def constant(self, operands: Texts, array: np.ndarray) -> str:
         """A tensor of numbers, written out."""
         numbers = repr(array.tolist()).replace("inf", "torch.inf").replace("nan", "torch.nan")
         return f"torch.tensor({numbers}, dtype=torch.{array.dtype.name}, device=device)"

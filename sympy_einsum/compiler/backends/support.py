@@ -1,0 +1,153 @@
+"""Functions that an array library may lack: code that generated sources bring along.
+
+Written in NumPy's names, after ``xp.`` in place of the library's own namespace.
+"""
+
+from __future__ import annotations
+
+SHARED: dict[str, str] = {
+    "cofactors": '''
+def cofactors(X, order, *directions):
+    """The derivative of det of some order, at a singular matrix too, by its singular values. All
+    pairs of axes but the first are multiplied by the directions, if there are any."""
+    U, s, V = xp.linalg.svd(X)
+    n, size = len(s), len(s) ** (order - 1)
+    one = xp.diag(xp.ones_like(s))
+    # For each choice of singular values, the product of the others.
+    total = s
+    for _ in range(order - 1):
+        total = xp.where(one > 0, 1, total[..., None, :])
+    first = xp.ones_like(total[..., :1])
+    before = xp.concatenate([first, total[..., :-1]], -1).cumprod(-1)
+    after = xp.concatenate([first, xp.flip(total, (-1,))[..., :-1]], -1).cumprod(-1)
+    total = before * xp.flip(after, (-1,))
+    if directions:
+        first, *others = [U.T.conj() @ D @ V.T.conj() for D in directions]
+        d = xp.diagonal(first)
+        total = total * (1 - one)
+        if others:
+            second = others[0]
+            e = xp.diagonal(second)
+            total = total * (1 - one)[:, None, :] * (1 - one)[:, :, None]
+            apart = (total * (d[:, None] * e - first * second.T)).sum((1, 2))
+            rest = (total @ e) * first.T + (total @ d) * second.T
+            for D, E in [(first, second), (second, first)]:
+                rest = rest - xp.einsum("abc,bc,ca->ab", total, D, E)
+        else:
+            apart, rest = total @ d, total * first.T
+        total = U.conj() @ (xp.diag(apart) - rest) @ V.conj()
+        return xp.linalg.det(U) * xp.linalg.det(V) * total
+    for _ in range(order):
+        total = (U.conj() * total.reshape(n, size).T[:, None, :]) @ V.conj()
+        size *= n
+    total = total.reshape((n,) * (2 * order))
+    for k in range(1, order):
+        total = total - sum(total.swapaxes(2 * j + 1, 2 * k + 1) for j in range(k))
+    return xp.linalg.det(U) * xp.linalg.det(V) * total
+''',
+    "peak": '''
+def peak(x, axis=None):
+    """The largest entries, 0 where those are infinite."""
+    if not x.size:
+        return xp.exp(x).sum(axis=axis, keepdims=True)
+    top = x.max(axis=axis, keepdims=True)
+    return xp.where(xp.isfinite(top), top, 0)
+''',
+    "log_total": '''
+def log_total(shifted, weights, axis=None):
+    """log(sum(weights)), the largest of which are 1, where the others may be tiny."""
+    top = shifted == 0
+    rest = xp.where(top, 0, weights).sum(axis=axis)
+    return xp.log1p(rest + (xp.where(top, weights, 0).sum(axis=axis) - 1))
+''',
+    "logsumexp": '''
+def logsumexp(x, axis=None):
+    """log(sum(exp(x))) without overflow."""
+    if not x.size:
+        return xp.log(xp.exp(x).sum(axis=axis))
+    top = x.max(axis=axis, keepdims=True)
+    top = xp.where(xp.isfinite(top), top, 0)
+    return xp.log(xp.exp(x - top).sum(axis=axis)) + top.sum(axis=axis)
+''',
+    "softmax": '''
+def softmax(x, axis=None):
+    """exp(x) / sum(exp(x)) without overflow."""
+    if not x.size:
+        return xp.exp(x)
+    weights = xp.exp(x - x.max(axis=axis, keepdims=True))
+    return weights / weights.sum(axis=axis, keepdims=True)
+''',
+    # Special functions that SciPy has.
+    "spherical_jn": '''
+def spherical_jn(n, x):
+    """The spherical Bessel function: a series near 0, recurrence elsewhere."""
+    near = xp.abs(x) < n + 2
+    z = xp.where(near, x, 0)
+    term, series = z**0, 0
+    for k in range(1, n + 1):
+        term = term * z / (2 * k + 1)
+    for k in range(1, 20):
+        series = series + term
+        term = term * (-(z**2)) / (2 * k * (2 * n + 2 * k + 1))
+    z = xp.where(near, 1, x)
+    below, value = xp.cos(z) / z, xp.sin(z) / z
+    for k in range(n):
+        below, value = value, (2 * k + 1) / z * value - below
+    return xp.where(near, series, value)
+''',
+    "hyp1f1": '''
+def hyp1f1(a, b, x):
+    """Kummer's function for b = a + 1: series of positive terms near 0, recurrence elsewhere."""
+    near = xp.abs(x) < 10
+    z = xp.where(near, x, 0)
+    up, down = (xp.abs(z) + z) / 2, (xp.abs(z) - z) / 2
+    right, left, term, other = 0, 0, z**0, z**0
+    for k in range(1, 60):
+        right, left = right + term / (a + k - 1), left + other
+        term, other = term * up / k, other * down / (a + k)
+    z = xp.where(near, 10, x)
+    first, value = xp.where(z > 0, 1, xp.exp(z)), -xp.expm1(-xp.abs(z)) / xp.abs(z)
+    for k in range(1, a):
+        value = (first - k * value) / z
+    right = xp.where(near, right, xp.exp(x) * value)
+    return xp.where(x > 0, a * right, xp.where(near, xp.exp(x) * left, a * value))
+''',
+    "exprel": '''
+def exprel(x):
+    """(exp(x) - 1) / x, and its limit at 0."""
+    return hyp1f1(1, 2, x)
+''',
+    "loggamma": '''
+def loggamma(x):
+    """The logarithm of the gamma function, where it is real."""
+    return xp.where(x < 0, xp.nan, special.gammaln(x))
+''',
+    "betaln": '''
+def betaln(a, b):
+    """log |beta(a, b)|."""
+    return special.gammaln(a) + special.gammaln(b) - special.gammaln(a + b)
+''',
+    "beta": '''
+def beta(a, b):
+    """The beta function."""
+    signs = [xp.where((v < 0) & (xp.floor(v) % 2 != 0), -1, 1) for v in (a, b, a + b)]
+    return signs[0] * signs[1] * signs[2] * xp.exp(betaln(a, b))
+''',
+    "binom": '''
+def binom(n, k):
+    """The binomial coefficient."""
+    return 1 / ((n + 1) * beta(n - k + 1, k + 1))
+''',
+    "zeta": '''
+def zeta(s, a=1.0):
+    """The zeta function of Hurwitz, or of Riemann."""
+    return special.zeta(s, a)
+''',
+}
+# The special functions among them.
+SPECIAL = ("spherical_jn", "hyp1f1", "exprel", "loggamma", "betaln", "beta", "binom", "zeta")
+
+
+def shared(*names: str) -> dict[str, str]:
+    """Some of these functions by their names."""
+    return {name: SHARED[name] for name in names}
