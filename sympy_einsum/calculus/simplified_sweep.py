@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -93,6 +94,10 @@ def _collect_in_child() -> None:
     if _pausing.difference([threading.get_ident()]):
         _pausing.clear()
         gc.enable()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_collect_in_child)
 
 
 def _identity(shape: Sequence[Any]) -> Any:
