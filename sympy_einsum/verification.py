@@ -50,7 +50,8 @@ class Samples:
         tensors = [s for s in (*first, *found) if isinstance(s, TensorSymbol)]
         shapes = {s for e in (*nodes, *tensors) for n in e.shape for s in n.free_symbols}
         data = {s for node in nodes for e in data_expressions(node.data) for s in e.free_symbols}
-        cuts = [node.data[1] for node in nodes if isinstance(node, (Unit, Selection))]
+        cuts = [node.position for node in nodes if isinstance(node, Unit)]
+        cuts += [node.start for node in nodes if isinstance(node, Selection)]
         self.positions = {s for start in cuts for s in start.free_symbols} - shapes
         self.lengths = sorted(shapes.union(data) - self.positions - {*tensors}, key=str)
         others = sorted(found.union(self.positions) - {*self.lengths}, key=str)
@@ -114,7 +115,7 @@ def _random_value(symbol: Any, shape: tuple[int, ...], rng: Any, positive: bool)
         value = rng.uniform(0.3, 1.7)
         is_free = not (positive or symbol.is_positive or symbol.is_nonnegative)
         return value * rng.choice([-1.0, 1.0]) if is_free else value
-    structure = set(symbol.data[2])
+    structure = set(symbol.assumptions)
     if positive or structure & {"positive", "nonnegative"}:
         value = rng.uniform(0.3, 1.7, shape)
         if len(shape) == 2:
@@ -207,7 +208,7 @@ def check_derivative(y: Any, x: Any, d: Any = None, samples: int = 3) -> float:
 def _difference(data: Samples, x: Any, values: list[Any], slope: np.ndarray) -> Difference | None:
     """The worst entry on one set of data; None where the function isn't smooth nearby."""
     point = np.asarray(values[0], dtype=float)
-    structure = set(x.data[2]) if isinstance(x, TensorSymbol) else set()
+    structure = set(x.assumptions) if isinstance(x, TensorSymbol) else set()
     found, expected, places = [], [], []
     for place in np.ndindex(point.shape):
         if "diagonal" in structure and place[0] != place[1]:

@@ -7,7 +7,7 @@ computes the product pair by pair.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core import carried_out, contraction_path, nominal_length
@@ -34,9 +34,10 @@ def in_pairs(node: Any) -> Any:
     >>> in_pairs(se.einsum("ij,jk,k->i", A, B, x)) == A @ (B @ x)
     True
     """
-    operands = node.operands if isinstance(node, Einsum) else node.args
-    data: Any = (((),) * len(operands), (), ())
-    terms, output, lengths = node.data if isinstance(node, Einsum) else data
+    is_node = isinstance(node, Einsum)
+    operands = node.operands if is_node else node.args
+    terms: Sequence[Sequence[int]] = node.subscripts if is_node else ((),) * len(operands)
+    output, lengths = (node.output, node.lengths) if is_node else ((), ())
     sizes = tuple((k, nominal_length(n)) for k, n in enumerate(lengths))
     found: list[Any] = list(zip(operands, terms, strict=True))
     for step, chosen, result in carried_out(terms, output, contraction_path(terms, output, sizes)):

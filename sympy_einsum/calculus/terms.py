@@ -36,15 +36,21 @@ from ..core import (
 from ..expressions import (
     Adj,
     Cofactors,
+    Constant,
     Det,
     Einsum,
     Elementwise,
     Inv,
     LogDet,
     LogSumExp,
+    Reshape,
+    Selection,
     Softmax,
     TensorAdd,
     TensorExpr,
+    TensorSymbol,
+    Unit,
+    Zeros,
     cofactors,
     determinants_in,
     inside_log,
@@ -117,9 +123,8 @@ def _adj_terms(node: Adj, active: Callable[[Any], bool]) -> Iterator[Term]:
 
 def _cofactors_terms(node: Cofactors, active: Callable[[Any], bool]) -> Iterator[Term]:
     """The next derivative of the determinant."""
-    (order,) = node.data
-    axes = range(2 * order + 2)
-    yield Term(0, (cofactors(node.operands[0], order + 1),), (axes,), axes[:-2], axes[-2:])
+    axes = range(node.order + 2)
+    yield Term(0, (cofactors(node.operands[0], node.degree + 1),), (axes,), axes[:-2], axes[-2:])
 
 
 def _logsumexp_terms(node: LogSumExp, active: Callable[[Any], bool]) -> Iterator[Term]:
@@ -127,7 +132,7 @@ def _logsumexp_terms(node: LogSumExp, active: Callable[[Any], bool]) -> Iterator
     (operand,) = node.operands
     axes = range(operand.order)
     kept = [axis for axis in axes if axis not in node.axes]
-    yield Term(0, (Softmax._build((operand,), node.data),), (axes,), kept, axes)
+    yield Term(0, (Softmax.over(operand, node.axes),), (axes,), kept, axes)
 
 
 def _softmax_terms(node: Softmax, active: Callable[[Any], bool]) -> Iterator[Term]:
@@ -194,6 +199,7 @@ def scalar_children(node: Expr) -> tuple[Any, ...]:
     return tuple(split_body(node)[1])
 
 
+_NO_OPERANDS = "it isn't computed from anything"
 RULES: NodeTable[Callable[..., Iterator[Term]]] = NodeTable(
     "the derivative",
     {
@@ -207,6 +213,14 @@ RULES: NodeTable[Callable[..., Iterator[Term]]] = NodeTable(
         LogDet: _logdet_terms,
         LogSumExp: _logsumexp_terms,
         Softmax: _softmax_terms,
+    },
+    refused={
+        TensorSymbol: _NO_OPERANDS,
+        Zeros: _NO_OPERANDS,
+        Constant: _NO_OPERANDS,
+        Unit: _NO_OPERANDS,
+        Selection: _NO_OPERANDS,
+        Reshape: "the sweeps reshape what comes by",
     },
 )
 

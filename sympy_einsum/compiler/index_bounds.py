@@ -24,11 +24,9 @@ def position_bounds(exprs: Sequence[Any]) -> list[Expr]:
     found: dict[Expr, None] = {}
     for node in postorder(exprs):
         if isinstance(node, Unit):
-            length, position = node.data
-            found.update(dict.fromkeys([position, length - 1 - position]))
-        elif isinstance(node, Selection) and node.data[-1] != 0:
-            length, start, step, count = node.data
-            ends = [start, start + step * (count - 1)]
-            low, high = ends if step > 0 else ends[::-1]
-            found.update(dict.fromkeys([low, length - 1 - high, count]))
+            found.update(dict.fromkeys([node.position, node.length - 1 - node.position]))
+        elif isinstance(node, Selection) and node.count != 0:
+            ends = [node.start, node.start + node.step * (node.count - 1)]
+            low, high = ends if node.step > 0 else ends[::-1]
+            found.update(dict.fromkeys([low, node.length - 1 - high, node.count]))
     return [bound for bound in found if not bound.is_number and not bound.is_Symbol]

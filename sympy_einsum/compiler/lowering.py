@@ -294,9 +294,8 @@ class _Builder(Program):
             inputs = [self.value(operand) for operand in node.operands]
             return self.emit("elementwise", *inputs, params=(node.body,))
         if isinstance(node, (Adj, Cofactors)):
-            (order,) = node.data or (1,)
-            value = self.emit("cofactors", self.value(node.operands[0]), params=(order,))
-            return self.emit("transpose", value, params=((1, 0),)) if order == 1 else value
+            value = self.emit("cofactors", self.value(node.operands[0]), params=(node.degree,))
+            return self.emit("transpose", value, params=((1, 0),)) if node.degree == 1 else value
         if isinstance(node, Det) and isinstance(node.operands[0], View):
             (matrix,) = node.operands
             if matrix.output == (0, 0) and not matrix.scalars and matrix.core is not None:
@@ -321,15 +320,16 @@ class _Builder(Program):
         if isinstance(node, Zeros):
             return self.emit("zeros", params=(node.shape,))
         if isinstance(node, Unit):
-            return self.emit("unit", params=node.data)
+            return self.emit("unit", params=(node.length, node.position))
         if isinstance(node, Selection):
-            return self.emit("selection", params=node.data)
+            params = (node.length, node.start, node.step, node.count)
+            return self.emit("selection", params=params)
         raise UnsupportedError(f"no instruction for {type(node).__name__}")
 
     def _shares_exponentials(self, node: AxesFunction) -> bool:
         """Whether log Σ exp, exp / Σ exp or its logarithm of the same tensor are needed too."""
-        total = LogSumExp._build(node.operands, node.data)
-        share = Softmax._build(node.operands, node.data)
+        total = LogSumExp.over(node.operands[0], node.axes)
+        share = Softmax.over(node.operands[0], node.axes)
         logarithm = apply_body(log(slot(0)), (share,)) in self._uses
         shares = self._uses[share] - logarithm
         return (total in self._uses) + (shares > 0) + logarithm > 1
@@ -696,17 +696,17 @@ class _Builder(Program):
     def _cut_axis(self, factor: Factor, cutter: Any, axis: int, new: int | None) -> Factor:
         place = factor.labels.index(axis)
         if new is None:
-            entry: Any = cutter.data[1]
+            entry: Any = cutter.position
             labels = factor.labels[:place] + factor.labels[place + 1 :]
         else:
-            entry = cutter.data[1:]
+            entry = (cutter.start, cutter.step, cutter.count)
             labels = tuple(new if i == axis else i for i in factor.labels)
         return Factor(self.emit("cut", factor.value, params=(place, entry)), labels)
 
 
 def _is_directed(operand: Any) -> bool:
     """Whether it is a derivative of det that can be multiplied by matrices without being built."""
-    return isinstance(operand, Cofactors) and operand.data[0] <= MAX_DIRECTIONS + 1
+    return isinstance(operand, Cofactors) and operand.degree <= MAX_DIRECTIONS + 1
 
 
 def _multiplied_by(

@@ -75,10 +75,10 @@ def _entries(node: Any, operands: tuple[np.ndarray, ...]) -> np.ndarray:
     if isinstance(node, Zeros):
         return _filled(shape, {})
     if isinstance(node, Unit):
-        return _filled(shape, {(int(node.data[1]),): S.One})
+        return _filled(shape, {(int(node.position),): S.One})
     if isinstance(node, Selection):
-        _, start, step, count = node.data
-        return _filled(shape, {(k, int(start + k * step)): S.One for k in range(int(count))})
+        ones = {(k, int(node.start + k * node.step)): S.One for k in range(int(node.count))}
+        return _filled(shape, ones)
     if isinstance(node, TensorAdd):
         return sum(operands[1:], operands[0])
     if isinstance(node, Elementwise):

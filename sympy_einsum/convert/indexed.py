@@ -200,10 +200,9 @@ def _letters() -> Iterator[str]:
 def _target(operand: Any, at: Sequence[Any]) -> Any:
     """The position that a unit vector or a selection puts in the place of its last index."""
     if isinstance(operand, Unit):
-        return operand.data[1]
+        return operand.position
     if isinstance(operand, Selection):
-        _, start, step, _ = operand.data
-        return start + step * at[0]
+        return operand.start + operand.step * at[0]
     return None
 
 
@@ -215,7 +214,7 @@ LEAVES: dict[type, Callable[[Any, tuple[Any, ...]], Any]] = {
     TensorSymbol: lambda base, at: base[at],
     Zeros: lambda node, at: S.Zero,
     Constant: _constant_entry,
-    Unit: lambda node, at: KroneckerDelta(at[0], node.data[1]),
+    Unit: lambda node, at: KroneckerDelta(at[0], node.position),
     Selection: lambda node, at: KroneckerDelta(_target(node, at), at[1]),
 }
 

@@ -219,15 +219,14 @@ def _constant_image(node: Constant) -> Any:
 def unit_image(node: Unit) -> Any:
     """A unit vector as a matrix of one column."""
     i, j = _row_and_column()
-    length, position = node.data
-    return FunctionMatrix(length, 1, Lambda((i, j), KroneckerDelta(i, position)))
+    return FunctionMatrix(node.length, 1, Lambda((i, j), KroneckerDelta(i, node.position)))
 
 
 def selection_image(node: Selection) -> Any:
     """The matrix that selects a slice."""
     i, j = _row_and_column()
-    length, start, step, count = node.data
-    return FunctionMatrix(count, length, Lambda((i, j), KroneckerDelta(start + step * i, j)))
+    entry = KroneckerDelta(node.start + node.step * i, j)
+    return FunctionMatrix(node.count, node.length, Lambda((i, j), entry))
 
 
 def _row_and_column() -> tuple[Symbol, Symbol]:
@@ -300,7 +299,7 @@ class _Network:
             return
         matrix, own = beside[0]
         if isinstance(operand, Unit):
-            position: Any = operand.data[1]
+            position: Any = operand.position
             if len(own) == 1:
                 self._replace(beside, _entry(matrix, position), ())
             elif own[0] == axis:
@@ -308,7 +307,8 @@ class _Network:
             else:
                 self._replace(beside, _column(matrix, position), own[:1])
             return
-        length, start, step, count = operand.data
+        length, start = operand.length, operand.start
+        step, count = operand.step, operand.count
         # SymPy's slice has (stop - start) / step rows, and its stop must lie on the axis.
         if step != 1 and not (step > 1 and (length - start - step * count).is_nonnegative):
             self.edges.append((image, labels))

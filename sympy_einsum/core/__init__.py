@@ -28,6 +28,9 @@ from .indices import (
 )
 from .lazy import deferred as deferred
 from .lengths import (
+    Label as Label,
+    Labels as Labels,
+    Lengths as Lengths,
     Shape as Shape,
     as_flag as as_flag,
     as_length as as_length,

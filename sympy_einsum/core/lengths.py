@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,12 @@ from sympy import Expr, Indexed, S, SympifyError, Tuple, sympify
 from .errors import ShapeError, TensorError
 
 Shape = tuple[Expr, ...]
+# The index of an axis: a number, a letter, or a pair of such.
+Label = Hashable
+# Those of a tensor's axes, one after the other.
+Labels = Sequence[Label]
+# By label; the type of a mapping's keys isn't covariant.
+Lengths = Mapping[Any, Expr]
 
 
 def sympified(value: Any) -> Any:

@@ -64,12 +64,14 @@ class NodeTable(Generic[Row]):
         self._rows[kind] = row
         self._found.clear()
 
+    def base_of(self, kind: type) -> type | None:
+        """The type that answers for a type of node: itself or the first of its base classes that
+        has a row or is refused; None if there is none."""
+        return next((b for b in kind.__mro__ if b in self._rows or b in self.refused), None)
+
     def _inherited(self, kind: type) -> Row:
-        for base in kind.__mro__:
-            if base in self._rows:
-                return self._rows[base]
-            if base in self.refused:
-                raise UnsupportedError(
-                    f"{self.name} of {kind.__name__} isn't defined; {self.refused[base]}"
-                )
-        raise UnsupportedError(f"{self.name} of {kind.__name__} isn't defined: it has no row")
+        base = self.base_of(kind)
+        if base in self._rows:
+            return self._rows[base]
+        reason = "it has no row" if base is None else self.refused[base]
+        raise UnsupportedError(f"{self.name} of {kind.__name__} isn't defined; {reason}")

@@ -7,6 +7,8 @@ from .axis_functions import (
     inside_log as inside_log,
 )
 from .base import (
+    Data as Data,
+    Operand as Operand,
     TensorExpr as TensorExpr,
     as_basic as as_basic,
     data_expressions as data_expressions,

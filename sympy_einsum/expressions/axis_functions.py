@@ -41,6 +41,11 @@ class AxesFunction(TensorExpr):
         """The axes that are summed over."""
         return self.data[0]
 
+    @classmethod
+    def over(cls, tensor: Any, axes: Sequence[int]) -> Any:
+        """The function of a tensor over some of its axes; over none of them it does nothing."""
+        return cls._build((tensor,), (tuple(axes),))
+
 
 class LogSumExp(AxesFunction):
     """log Σ exp over some axes, which are gone from the result; build it with ``logsumexp``."""
@@ -55,7 +60,7 @@ class LogSumExp(AxesFunction):
         if _is_permuted(tensor):
             labels, output = tensor.subscripts[-1], _without(tensor.output, axes)
             over = _places(tensor, axes)
-            total = cls._build(tensor.operands, (over,))
+            total = cls.over(tensor.core, over)
             lengths = {label: tensor.lengths[label] for label in output}
             return contract((total,), (_without(labels, over),), output, lengths)
         return cls._intern((tensor,), (tuple(axes),), _without(tensor.shape, axes))
@@ -72,7 +77,7 @@ class Softmax(AxesFunction):
         if not axes:
             return Ones(*tensor.shape)
         if _is_permuted(tensor):
-            core = cls._build(tensor.operands, (_places(tensor, axes),))
+            core = cls.over(tensor.core, _places(tensor, axes))
             lengths = dict(enumerate(tensor.lengths))
             return contract((core,), (tensor.subscripts[-1],), tensor.output, lengths)
         return cls._intern((tensor,), (tuple(axes),), tensor.shape)

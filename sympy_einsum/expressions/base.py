@@ -24,7 +24,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 from weakref import WeakValueDictionary
 
 from sympy import Basic, Derivative, Expr, Integer, Limit, S, Subs, Symbol, SympifyError
@@ -53,6 +53,10 @@ from ..core import (
 UNEVALUATED = (Derivative, ExprWithLimits, Limit, Subs)
 # Sets of free symbols up to this size are kept at every node of a graph.
 FEW_LEAVES = 16
+
+# What a node knows besides its operands: lengths, positions, names, numbers, nested. The properties
+# of its class give each part a name.
+Data: TypeAlias = tuple[Any, ...]
 
 _nodes: WeakValueDictionary[Any, TensorExpr] = WeakValueDictionary()
 _lock = threading.RLock()
@@ -432,6 +436,10 @@ class TensorExpr(Expr):
             f"{type(self).__name__} is symbolic and has no array of numbers; "
             "use sympy_einsum.lambdify to evaluate it"
         )
+
+
+# What an operation is applied to: a tensor, or a scalar of SymPy's.
+Operand: TypeAlias = TensorExpr | Expr
 
 
 def as_basic(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sympy import Basic, S, Symbol, sympify
+from sympy import Basic, Expr, S, Symbol, sympify
 from sympy.core.expr import AtomicExpr
 
 from ..core import (
@@ -94,13 +94,23 @@ class TensorSymbol(TensorExpr, AtomicExpr):
 
     @property
     def _key(self) -> tuple[int, str, int]:
-        return (0, self.data[0], self._digest)
+        return (0, self.name, self._digest)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """The assumptions it was built with, in alphabetical order."""
+        return self.data[2]
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether it is declared to be its own transpose."""
+        return bool(SYMMETRIC.intersection(self.assumptions))
 
     @property
     def is_positive(self) -> bool | None:
         """Whether all entries are declared so; of a scalar None if not. Stock routines put positive
         scalars in the place of symbols of which nothing is known."""
-        return "positive" in self.data[2] or (False if self.shape else None)
+        return "positive" in self.assumptions or (False if self.shape else None)
 
     @property
     def args(self) -> tuple[Any, ...]:
@@ -121,7 +131,7 @@ class TensorSymbol(TensorExpr, AtomicExpr):
         return {self}
 
     def __getnewargs__(self) -> Any:
-        return (self.data[0], self.data[1])
+        return (self.name, self.shape)
 
 
 class Zeros(TensorExpr):
@@ -223,6 +233,16 @@ class Unit(TensorExpr):
         length, position = as_length(data[0]), as_position(data[1], data[0])
         return cls._intern((), (length, position), (length,))
 
+    @property
+    def length(self) -> Expr:
+        """The length of its axis."""
+        return self.data[0]
+
+    @property
+    def position(self) -> Expr:
+        """Where its one is."""
+        return self.data[1]
+
 
 class Selection(TensorExpr):
     """The matrix that picks ``count`` positions ``start, start + step, …`` of an axis.
@@ -249,6 +269,26 @@ class Selection(TensorExpr):
     def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
         length, _, _, count = data
         return cls._intern((), data, (as_length(count), as_length(length)))
+
+    @property
+    def length(self) -> Expr:
+        """The length of the axis that is picked from."""
+        return self.data[0]
+
+    @property
+    def start(self) -> Expr:
+        """The first position."""
+        return self.data[1]
+
+    @property
+    def step(self) -> int:
+        """How far it is from one position to the next, not 0."""
+        return self.data[2]
+
+    @property
+    def count(self) -> Expr:
+        """The number of positions."""
+        return self.data[3]
 
 
 def tensors(names: str, *shape: Any, **assumptions: bool) -> Any:

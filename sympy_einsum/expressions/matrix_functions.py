@@ -44,6 +44,8 @@ class Adj(MatrixFunction):
 
     __slots__ = ()
     keeps_shape = True
+    # As a derivative of the determinant; the axes of its second one and the others go in pairs.
+    degree = 1
 
 
 class Cofactors(MatrixFunction):
@@ -56,6 +58,11 @@ class Cofactors(MatrixFunction):
         shape = operands[0].shape * data[0]
         vanishes = (shape[0] - data[0]).is_negative
         return Zeros(*shape) if vanishes else cls._intern(operands, data, shape)
+
+    @property
+    def degree(self) -> int:
+        """How often the determinant is differentiated; half the number of axes."""
+        return self.data[0]
 
 
 class Det(MatrixFunction):

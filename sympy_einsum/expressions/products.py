@@ -31,7 +31,7 @@ from sympy import Add, Expr, KroneckerDelta, Mul, S
 
 from ..core import Shape, as_shape, sort_key
 from .base import TensorExpr
-from .leaves import SYMMETRIC, TensorSymbol, Unit, Zeros
+from .leaves import TensorSymbol, Unit, Zeros
 
 # Identical operands can trade places; beyond this many orders their given order is kept.
 MAX_ORDERS = 24
@@ -270,7 +270,7 @@ def _merge_units(
         if type(tensor) is not Unit:
             kept.append((tensor, labels))
         elif labels[0] in units:
-            scalars.append(KroneckerDelta(units[labels[0]].data[1], tensor.data[1]))
+            scalars.append(KroneckerDelta(units[labels[0]].position, tensor.position))
         else:
             units[labels[0]] = tensor
     used = {label for _, labels in kept for label in labels}.union(output)
@@ -375,7 +375,7 @@ def _is_symmetric(core: Any, labels: Sequence[Any], output: Sequence[Any]) -> bo
     if len(labels) != len(output) or set(labels) != set(output):
         return False
     if type(core) is TensorSymbol:
-        return bool(SYMMETRIC.intersection(core.data[2]))
+        return core.is_symmetric
     if type(core) is not Einsum or len(set(core.operands)) == len(core.operands):
         return False
     index_of = dict(zip(labels, core.output, strict=True))

@@ -211,7 +211,7 @@ def logsumexp(A: Any, axis: Any = ..., keepdims: bool = False) -> Any:
     """
     A = as_operand(A)
     axes = _axes_of("logsumexp", A, axis)
-    total = LogSumExp._build((A,), (tuple(axes),))
+    total = LogSumExp.over(A, axes)
     return _keep(total, A, axes) if as_flag(keepdims, "keepdims") else total
 
 
@@ -243,4 +243,4 @@ def softmax(A: Any, axis: Any = ...) -> Any:
     """
     A = as_operand(A)
     axes = _axes_of("softmax", A, axis)
-    return Softmax._build((A,), (tuple(axes),)) if axes else filled(S.One, shape_of(A))
+    return Softmax.over(A, axes) if axes else filled(S.One, shape_of(A))

@@ -146,10 +146,9 @@ class ReprForm(CodeForm):
         return "*".join([self.printer._print(number), *factors])
 
     def symbol(self, node: TensorSymbol) -> str:
-        name, shape, assumptions = node.data
-        lengths = self.lengths(shape) + ("," if len(shape) == 1 else "")
-        flags = "".join(f", {assumption}=True" for assumption in assumptions)
-        return f"TensorSymbol({name!r}, ({lengths}){flags})"
+        lengths = self.lengths(node.shape) + ("," if node.order == 1 else "")
+        flags = "".join(f", {assumption}=True" for assumption in node.assumptions)
+        return f"TensorSymbol({node.name!r}, ({lengths}){flags})"
 
 
 class _ExactPrinter(StrPrinter):
@@ -237,7 +236,7 @@ def _node_text(node: Any, below: dict[Any, Text], form: CodeForm) -> Text:
     if isinstance(node, Constant):
         return form.call("Constant", repr(node.array.tolist()))
     if isinstance(node, (Unit, Selection)):
-        identity = form.call("Delta", form.lengths(node.data[:1]))[0]
+        identity = form.call("Delta", form.lengths((node.length,)))[0]
         return f"{identity}[{_entry_text(entry(node), form)}]", ATOM
     if isinstance(node, View):
         return _view_text(node, below, form)

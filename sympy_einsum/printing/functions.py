@@ -37,14 +37,13 @@ MAX_ENTRIES = 36
 def leaf_form(node: TensorExpr) -> Form:
     """The form of a node without operands."""
     if isinstance(node, TensorSymbol):
-        symmetric = bool({"symmetric", "diagonal", "psd"} & set(node.data[2]))
-        return Form("symbol", (), (node, symmetric), node.order)
+        return Form("symbol", (), (node, node.is_symmetric), node.order)
     if isinstance(node, Zeros):
         return Form("zeros", (), node.shape, node.order)
     if isinstance(node, Unit):
-        return Form("unit", (), (node.data[1], node.data[0]), 1)
+        return Form("unit", (), (node.position, node.length), 1)
     if isinstance(node, Selection):
-        return Form("slice", [forms.identity(node.data[0])], (cut_entry(node), None), 2)
+        return Form("slice", [forms.identity(node.length)], (cut_entry(node), None), 2)
     if isinstance(node, Constant):
         values = node.array
         if values.ndim <= 2 and values.size <= MAX_ENTRIES:
@@ -62,7 +61,7 @@ def function_form(node: TensorExpr, operand: Form) -> Form:
     if isinstance(node, (Det, Adj)):
         return forms.call(type(node).__name__.lower(), operand, axes=node.order)
     if isinstance(node, Cofactors):
-        return forms.call("cof", operand, axes=node.order, note=node.data)
+        return forms.call("cof", operand, axes=node.order, note=(node.degree,))
     if isinstance(node, AxesFunction):
         every = len(node.axes) == node.operands[0].order
         note = None if every else node.axes

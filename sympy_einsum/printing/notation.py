@@ -384,11 +384,11 @@ class Notation:
                 and label[term[0]] not in axes
             ):
                 # Σ_j T_ij e_p j is T_ip.
-                label[term[0]] = Position(operand.data[1])
+                label[term[0]] = Position(operand.position)
         pairs = [
             (operand, tuple([label[index] for index in term]))
             for operand, term in given
-            if not (isinstance(operand, Unit) and label[term[0]] == Position(operand.data[1]))
+            if not (isinstance(operand, Unit) and label[term[0]] == Position(operand.position))
         ]
         whole = [self._is_block(o) and len(t) <= 2 and self.style != "index" for o, t in pairs]
         pinned = {k for (_, t), block in zip(pairs, whole, strict=True) if not block for k in t}

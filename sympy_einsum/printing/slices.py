@@ -38,10 +38,9 @@ def sliced(operands: Sequence[Any], terms: Sequence[Any], output: Sequence[Any])
 def entry(cutter: Any) -> Any:
     """What stands in brackets for a unit vector or a selection matrix."""
     if isinstance(cutter, Unit):
-        return cutter.data[1]
-    _, start, step, count = cutter.data
-    stop = start + step * count
-    return (start, None if stop.is_negative else stop, step)
+        return cutter.position
+    stop = cutter.start + cutter.step * cutter.count
+    return (cutter.start, None if stop.is_negative else stop, cutter.step)
 
 
 def merged(core: Einsum, indices: Sequence[int], lengths: Sequence[Any]) -> Any:

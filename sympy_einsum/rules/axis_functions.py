@@ -39,7 +39,7 @@ def softmax_of_parts(node: Any, closed: Collection[Any]) -> Any:
             if exponent.is_Integer and exponent < 0:
                 scalars = list(product.scalars)
                 scalars[position] = scalar * total
-                new = [(Softmax._build((z,), (tuple(range(z.order)),)), labels)]
+                new = [(Softmax.over(z, range(z.order)), labels)]
                 return replace(product, scalars=tuple(scalars)).replaced({k}, new).build()
         for j, other in enumerate(product.operands):
             base, exponent = other.as_entry_power()
@@ -50,7 +50,7 @@ def softmax_of_parts(node: Any, closed: Collection[Any]) -> Any:
             if kept != product.subscripts[j] or base is not _sum_over(operand, axes):
                 continue
             new = [
-                (Softmax._build((z,), (axes,)), labels),
+                (Softmax.over(z, axes), labels),
                 (power_of(base, exponent + 1), product.subscripts[j]),
             ]
             return product.replaced({j, k}, [n for n in new if is_tensor(n[0])]).build()
@@ -66,7 +66,7 @@ def sum_softmax(node: Any, closed: Collection[Any]) -> Any:
     for k, operand in enumerate(product.operands):
         if not isinstance(operand, Softmax):
             continue
-        summed = {product.subscripts[k][axis] for axis in operand.data[0]}
+        summed = {product.subscripts[k][axis] for axis in operand.axes}
         if all(counts[i] == 1 for i in summed):
             return product.replaced({k}, absorbed=summed).build()
     return None
@@ -76,8 +76,8 @@ def log_softmax(node: Any, closed: Collection[Any]) -> Any:
     """log softmax(z) = z - logsumexp(z)."""
     if node.body != _LOG or not isinstance(node.operands[0], Softmax):
         return None
-    (z,), (axes,) = node.operands[0].operands, node.operands[0].data
-    total = LogSumExp._build((z,), (axes,))
+    z, axes = node.operands[0].operands[0], node.operands[0].axes
+    total = LogSumExp.over(z, axes)
     kept = [a for a in range(z.order) if a not in axes]
     spread = contract((total,), (kept,), range(z.order), dict(enumerate(z.shape)))
     return tensor_sum([z, scale(S.NegativeOne, spread)])

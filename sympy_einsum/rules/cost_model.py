@@ -9,35 +9,42 @@ computed once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from math import prod
 from typing import Any
 
 from sympy import Expr, S
 
-from ..core import ENTRY, children, contraction_cost, nominal_length, postorder
+from ..core import ENTRY, NodeTable, children, contraction_cost, nominal_length, postorder
 from ..expressions import (
     Adj,
+    AxesFunction,
     Cofactors,
+    Constant,
     Det,
     Einsum,
     Elementwise,
     Inv,
     LogDet,
     LogSumExp,
+    MatrixFunction,
+    Operand,
+    Reshape,
+    Selection,
     Softmax,
     TensorAdd,
     TensorExpr,
+    TensorSymbol,
+    Unit,
     View,
+    Zeros,
     inside_log,
 )
 
 FUNCTION = 20
 # The measure is no finer than this.
 SLACK = 1.02
-# Times the cube of the length.
-FACTORIZATIONS = {Inv: 3, Det: 1, LogDet: 1, Adj: 20, Cofactors: 20}
 
 
 def cost(exprs: Iterable[Any], known: Collection[Any] = ()) -> int:
@@ -53,33 +60,51 @@ def cost(exprs: Iterable[Any], known: Collection[Any] = ()) -> int:
     return sum(_node_cost(node) for node in order if node not in known)
 
 
-def _node_cost(node: Any) -> int:
-    if not isinstance(node, TensorExpr):
-        return len(node.args)
-    if not node.operands:
+def _node_cost(node: Operand) -> int:
+    return COSTS[type(node)](node) if isinstance(node, TensorExpr) else len(node.args)
+
+
+def _nothing(node: TensorExpr) -> int:
+    return 0
+
+
+def _entries(node: TensorExpr) -> int:
+    return prod(nominal_length(n) for n in node.shape)
+
+
+def _view_cost(node: View) -> int:
+    """A rearrangement is free, and a minus becomes a subtraction."""
+    if node.core is None or node.scalars in ((), (S.NegativeOne,)):
         return 0
-    entries = prod(nominal_length(n) for n in node.shape)
-    if isinstance(node, View):
-        # A rearrangement is free, and a minus becomes a subtraction.
-        if node.core is None or node.scalars in ((), (S.NegativeOne,)):
-            return 0
-        return ENTRY * _smallest_factor(node)
-    if isinstance(node, Einsum):
-        sizes = tuple((k, nominal_length(n)) for k, n in enumerate(node.lengths))
-        return contraction_cost(node.subscripts, node.output, sizes)
-    if isinstance(node, TensorAdd):
-        return ENTRY * entries * len(node.operands)
-    if inside_log(node):
-        return ENTRY * entries  # what is left of a logarithm of exponentials is a difference
-    if isinstance(node, Elementwise):
-        return entries * _body_cost(node.body)
-    if isinstance(node, (Softmax, LogSumExp)):
-        return (FUNCTION + ENTRY) * prod(nominal_length(n) for n in node.operands[0].shape)
-    factor = FACTORIZATIONS.get(type(node), 0)
-    if not factor:
-        return 0
-    n = nominal_length(node.operands[0].shape[0])
-    return factor * n**3 + (n * entries if isinstance(node, Cofactors) else 0)
+    return ENTRY * _smallest_factor(node)
+
+
+def _product_cost(node: Einsum) -> int:
+    sizes = tuple((k, nominal_length(n)) for k, n in enumerate(node.lengths))
+    return contraction_cost(node.subscripts, node.output, sizes)
+
+
+def _sum_cost(node: TensorAdd) -> int:
+    return ENTRY * _entries(node) * len(node.operands)
+
+
+def _entrywise_cost(node: Elementwise) -> int:
+    """What is left of a logarithm of exponentials is a difference."""
+    return _entries(node) * (ENTRY if inside_log(node) else _body_cost(node.body))
+
+
+def _exponentials_cost(node: AxesFunction) -> int:
+    return (FUNCTION + ENTRY) * _entries(node.operands[0])
+
+
+def _factorized(times: int) -> Callable[[MatrixFunction], int]:
+    """So many factorizations of the matrix."""
+    return lambda node: times * nominal_length(node.operands[0].shape[0]) ** 3
+
+
+def _cofactors_cost(node: Cofactors) -> int:
+    n = nominal_length(node.shape[0])
+    return 20 * n**3 + n * _entries(node)
 
 
 def _smallest_factor(view: View) -> int:
@@ -102,3 +127,27 @@ def _body_cost(body: Expr) -> int:
         return FUNCTION if part.is_Function or is_power else 1
 
     return ENTRY + sum(operation(part) for part in postorder([body]) if part.args)
+
+
+COSTS: NodeTable[Callable[[Any], int]] = NodeTable(
+    "the cost",
+    {
+        TensorSymbol: _nothing,
+        Zeros: _nothing,
+        Constant: _nothing,
+        Unit: _nothing,
+        Selection: _nothing,
+        Reshape: _nothing,
+        View: _view_cost,
+        Einsum: _product_cost,
+        TensorAdd: _sum_cost,
+        Elementwise: _entrywise_cost,
+        Softmax: _exponentials_cost,
+        LogSumExp: _exponentials_cost,
+        Inv: _factorized(3),
+        Det: _factorized(1),
+        LogDet: _factorized(1),
+        Adj: _factorized(20),
+        Cofactors: _cofactors_cost,
+    },
+)

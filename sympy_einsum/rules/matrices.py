@@ -73,7 +73,7 @@ def adj_as_inverse(node: Any, closed: Collection[Any]) -> Any:
 
 def cofactors_as_inverse(node: Any, closed: Collection[Any]) -> Any:
     """cof X = det(X) inv(X)' ∧ inv(X)' ∧ …, where X is invertible."""
-    (X,), (order,) = node.operands, node.data
+    X, order = node.operands[0], node.degree
     if order > MAX_COFACTORS:
         return None
     lengths = dict(enumerate(node.shape))

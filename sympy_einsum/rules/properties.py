@@ -26,7 +26,6 @@ from sympy import Dummy, Expr, S, factor
 
 from ..core import same_length, sigmoid
 from ..expressions import (
-    SYMMETRIC,
     Adj,
     Constant,
     Det,
@@ -99,7 +98,7 @@ def _all(known: Property, nodes: Any) -> Answer:
 
 
 def _structure(node: TensorSymbol) -> set[str]:
-    return set(node.data[2])
+    return set(node.assumptions)
 
 
 # --- products that mirror themselves --------------------------------------------------------------
@@ -365,7 +364,7 @@ def is_symmetric(node: Any) -> Answer:
     if not is_tensor(node) or node.order != 2 or not same_length(*node.shape):
         return False
     if isinstance(node, TensorSymbol):
-        return bool(SYMMETRIC & _structure(node))
+        return node.is_symmetric
     if isinstance(node, Constant):
         return bool((node.array == node.array.T).all())
     if isinstance(node, (Inv, Adj)):

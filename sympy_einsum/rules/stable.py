@@ -34,6 +34,7 @@ from ..expressions import (
     apply_body,
     contract,
     is_tensor,
+    rebuild,
     scale,
     slot,
     split_coefficient,
@@ -118,7 +119,7 @@ def logarithm(value: Any) -> Any:
     if isinstance(value, TensorExpr):
         core = value.operands[0] if value.rearranges else None
         found = logarithm(core) if core is not None else None
-        return None if found is None else value._build((found,), value.data)
+        return None if found is None else rebuild(value, (found,))
     return _log_of_scalar(value)
 
 
@@ -239,11 +240,11 @@ def _log_of_total(node: Einsum) -> Any:
             continue
         z = apply_body(operand.body.args[0], operand.operands)
         kept = [i for i in labels if i in product.output]
-        total = LogSumExp._build((z,), (axes,))
+        total = LogSumExp.over(z, axes)
         moved = contract((total,), (kept,), product.output, lengths)
         if len(product.operands) == 1:
             return moved
-        share = Softmax._build((z,), (axes,))
+        share = Softmax.over(z, axes)
         shares = product.replaced({k}, [(share, labels)]).build()
         found = logarithm(shares)
         return _plus([moved, _log(shares) if found is None else found], node)
@@ -353,7 +354,7 @@ def log_softmax(node: TensorAdd, closed: Collection[Any]) -> Any:
             continue
         rest = tensor_sum([node, scale(number, z), scale(-number, spread)])
         if len(_terms(rest)) == len(node.operands) - len(_terms(z)) - 1:
-            return tensor_sum([rest, scale(-number, _log(Softmax._build((z,), (axes,))))])
+            return tensor_sum([rest, scale(-number, _log(Softmax.over(z, axes)))])
     return None
 
 
@@ -369,7 +370,7 @@ def log_softmax_entry(node: Any, closed: Collection[Any]) -> Any:
                 continue
             rest = node + number * entry - number * total
             if len(Add.make_args(rest)) < len(node.args):
-                share = Softmax._build(total.operands, total.data)
+                share = Softmax.over(total.operands[0], total.axes)
                 operands = [_log(share) if k == cut else o for k, o in enumerate(entry.operands)]
                 lengths = dict(enumerate(entry.lengths))
                 return rest - number * contract(operands, entry.subscripts, (), lengths)

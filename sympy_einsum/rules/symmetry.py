@@ -6,7 +6,7 @@ from collections.abc import Collection
 from itertools import product as combinations
 from typing import Any
 
-from ..expressions import Einsum, View, contract
+from ..expressions import Einsum, TensorExpr, View, contract
 from .properties import is_symmetric
 
 # Symmetric operands can be turned round; beyond this many they stay as they are.
@@ -51,8 +51,12 @@ def _simplicity(node: Any) -> Any:
     return (
         _transposes(core) if type(core) is Einsum else 0,
         isinstance(node, View),
-        (getattr(core, "data", ())[:2], node.data[:2]),
+        (_indices(core), _indices(node)),
     )
+
+
+def _indices(node: TensorExpr | None) -> tuple[Any, ...]:
+    return (node.subscripts, node.output) if isinstance(node, Einsum) else ()
 
 
 def _transposes(product: Einsum) -> int:

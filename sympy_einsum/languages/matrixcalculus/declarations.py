@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sympy import Expr, Integer, Symbol
 
 from ...core import ParseError
-from ...expressions import ASSUMPTIONS, TensorSymbol
+from ...expressions import ASSUMPTIONS, SYMMETRIC, TensorSymbol
 from .reading import check_text
 
 
@@ -24,11 +24,10 @@ class Declaration(NamedTuple):
     @property
     def square(self) -> bool:
         """Whether the assumptions make a matrix square."""
-        return bool(_SQUARE & set(self.assumptions))
+        return bool(SYMMETRIC & set(self.assumptions))
 
 
 KINDS = {"scalar": 0, "vector": 1, "matrix": 2}
-_SQUARE = {"symmetric", "diagonal", "psd"}
 _NAME = r"[A-Za-z][A-Za-z0-9_]*"
 _AS = r"\s*(?P<words>(?:[A-Za-z]+\s+)*)(?P<kind>[A-Za-z]+)\s*(?:\((?P<lengths>[^()]*)\))?\s*"
 _DECLARED_AS = re.compile(_AS)
@@ -100,7 +99,7 @@ def _declaration(name: str, match: re.Match[str]) -> Declaration:
     words, kind = match["words"].lower().split(), match["kind"].lower()
     if kind in ASSUMPTIONS:
         words.append(kind)
-        kind = "matrix" if _SQUARE & set(words) else kind_by_name(name)
+        kind = "matrix" if SYMMETRIC & set(words) else kind_by_name(name)
     assumptions = tuple(sorted(words))
     if kind not in KINDS:
         raise ParseError(f"{name!r} can't be a {kind!r}: expected {', '.join(KINDS)}")
