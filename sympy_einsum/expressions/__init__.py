@@ -6,23 +6,7 @@ from .axis_functions import (
     Softmax as Softmax,
     inside_log as inside_log,
 )
-from .base import (
-    Data as Data,
-    Operand as Operand,
-    TensorExpr as TensorExpr,
-    as_basic as as_basic,
-    data_expressions as data_expressions,
-    flatten as flatten,
-    free_leaves as free_leaves,
-    is_tensor as is_tensor,
-    order_of as order_of,
-    outermost as outermost,
-    rebuild as rebuild,
-    shape_of as shape_of,
-    stock_children as stock_children,
-    substitute as substitute,
-    unflatten as unflatten,
-)
+from .base import Operand as Operand, TensorExpr as TensorExpr
 from .entrywise import (
     Elementwise as Elementwise,
     Slot as Slot,
@@ -42,6 +26,17 @@ from .entrywise import (
     substitute_stock as substitute_stock,
     with_signs as with_signs,
 )
+from .graphs import (
+    flatten as flatten,
+    free_leaves as free_leaves,
+    is_tensor as is_tensor,
+    order_of as order_of,
+    outermost as outermost,
+    shape_of as shape_of,
+    stock_children as stock_children,
+    unflatten as unflatten,
+)
+from .interning import Data as Data, Operands as Operands, data_expressions as data_expressions
 from .leaves import (
     ASSUMPTIONS as ASSUMPTIONS,
     SYMMETRIC as SYMMETRIC,
@@ -80,3 +75,4 @@ from .products import (
     written_out as written_out,
 )
 from .reshaping import Reshape as Reshape, reshape as reshape
+from .substitution import as_basic as as_basic, rebuild as rebuild, substitute as substitute

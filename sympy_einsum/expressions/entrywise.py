@@ -35,7 +35,8 @@ from ..core import (
     sort_key,
     sympified,
 )
-from .base import TensorExpr, is_tensor, outermost, stock_children
+from .base import TensorExpr
+from .graphs import is_tensor, outermost, stock_children
 from .leaves import Constant, Zeros
 from .products import (
     Ones,

@@ -1,0 +1,144 @@
+"""Asking and flattening expression graphs: the tensors, types of nodes and free symbols in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TypeAlias
+
+from sympy import Basic, Expr
+
+from ..core import Shape, TensorError, children, postorder
+from .interning import Data, Node, data_expressions
+
+# Sets of free symbols up to this size are kept at every node of a graph.
+FEW_LEAVES = 16
+
+# A node in a flat graph: itself, or its class, the numbers of what is below, and its data.
+Entry: TypeAlias = Basic | tuple[type, tuple[int, ...], Data | None]
+
+
+def is_tensor(value: object) -> bool:
+    """Whether a value has axes."""
+    return isinstance(value, Node) and bool(value.shape)
+
+
+def order_of(value: object) -> int:
+    """The number of axes of an operand; SymPy scalars have none."""
+    return value.order if isinstance(value, Node) else 0
+
+
+def shape_of(value: object) -> Shape:
+    """The shape of an operand; that of a SymPy scalar is ``()``."""
+    return value.shape if isinstance(value, Node) else ()
+
+
+def stock_children(node: Basic) -> Sequence[Basic]:
+    """Where a walk through a stock expression goes on: it ends at tensor expressions."""
+    return () if isinstance(node, Node) else children(node)
+
+
+def outermost(expr: Basic) -> list[Node]:
+    """The tensor expressions in a stock expression, without those inside of others."""
+    return [node for node in postorder([expr], stock_children) if isinstance(node, Node)]
+
+
+def kinds_in(root: Basic) -> frozenset[type]:
+    """The types of the nodes of a graph, lengths and positions included. Printers ask at every
+    scalar for types that never occur, so they are kept at the nodes; equal sets are one object."""
+    found: dict[Basic, frozenset[type]] = {}
+    same: dict[frozenset[type], frozenset[type]] = {}
+
+    def is_known(node: Basic) -> bool:
+        return isinstance(node, Node) and node._kinds is not None
+
+    for node in postorder([root], lambda n: () if is_known(n) else children(n)):
+        if is_known(node):
+            found[node] = node._kinds
+            continue
+        own = {type(node)}
+        if isinstance(node, Node):
+            lengths = {*node.shape, *data_expressions(node.data)}
+            own |= {type(part) for e in lengths for part in (e, *e.free_symbols)}
+        kinds = frozenset(own.union(*{found[child] for child in children(node)}))
+        found[node] = same.setdefault(kinds, kinds)
+        if isinstance(node, Node):
+            node._kinds = found[node]
+    return found[root]
+
+
+def free_leaves(*roots: Basic) -> frozenset[Basic]:
+    """The free symbols of the graph below some roots, each distinct node once."""
+
+    def is_leaf(node: Basic) -> bool:
+        if isinstance(node, Node):
+            return node._free is not None
+        return not node.args or hasattr(node, "bound_symbols")
+
+    order = postorder(roots, lambda n: () if is_leaf(n) else children(n))
+    total = _without_lengths({s for node in order for s in _own_leaves(node, is_leaf)})
+    if len(total) <= FEW_LEAVES:
+        _remember_leaves(order, is_leaf)
+    return total
+
+
+def _own_leaves(node: Basic, is_leaf: Callable[[Basic], bool]) -> Collection[Basic]:
+    """The free symbols that a node adds to those of the nodes below."""
+    if not isinstance(node, Node):
+        return node.free_symbols if is_leaf(node) else ()
+    return node._own_symbols() if node._free is None else node._free
+
+
+def _without_lengths(found: set[Basic]) -> frozenset[Basic]:
+    """Without the axis lengths of the tensor symbols among them."""
+    tensors = [e for e in found if isinstance(e, Node)]
+    return frozenset(found - {s for e in tensors for n in e.shape for s in n.atoms()})
+
+
+def _remember_leaves(order: Sequence[Basic], is_leaf: Callable[[Basic], bool]) -> None:
+    """Keep the free symbols at every node: the next walk from above then stops here. Nodes with
+    the same symbols share one set."""
+    raw: dict[Basic, frozenset[Basic]] = {}
+    known: dict[frozenset[Basic], tuple[frozenset[Basic], frozenset[Basic]]] = {}
+    for node in order:
+        below = () if is_leaf(node) else children(node)
+        found = frozenset(_own_leaves(node, is_leaf)).union(*[raw[child] for child in below])
+        if found not in known:
+            known[found] = found, _without_lengths(set(found))
+        raw[node] = known[found][0]
+        if isinstance(node, Node) and node._free is None:
+            node._free = known[found][1]
+
+
+def flatten(root: Expr) -> tuple[Entry, ...]:
+    """A graph as a flat post-order tuple, so that pickling it doesn't recurse."""
+    number: dict[Basic, int] = {}
+    entries: list[Entry] = []
+    holds_tensor: set[Basic] = set()
+    for node in postorder([root]):
+        below = children(node)
+        if isinstance(node, Node) or any(child in holds_tensor for child in below):
+            holds_tensor.add(node)
+    for node in postorder([root], lambda n: children(n) if n in holds_tensor else ()):
+        number[node] = len(entries)
+        if node not in holds_tensor:
+            entries.append(node)
+        else:
+            below = tuple([number[child] for child in children(node)])
+            data = node.data if isinstance(node, Node) else None
+            entries.append((type(node), below, data))
+    return tuple(entries)
+
+
+def unflatten(entries: Sequence[Entry]) -> Expr:
+    """The inverse of :func:`flatten`."""
+    if not isinstance(entries, (list, tuple)) or not entries:
+        raise TensorError(f"unflatten takes what repr and pickle write, not {str(entries)[:80]!r}")
+    nodes: list[Basic] = []
+    for entry in entries:
+        if not isinstance(entry, tuple):
+            nodes.append(entry)
+            continue
+        kind, below, data = entry
+        operands = tuple([nodes[i] for i in below])
+        nodes.append(kind(*operands) if data is None else kind._build(operands, data))
+    return nodes[-1]

@@ -1,0 +1,180 @@
+"""What makes a tensor expression one: operands, static data and a shape, each node built once.
+
+Building a node twice gives the same object [L, §3.2.2], so equality is identity, common
+subexpressions are shared by construction and every pass is linear in the graph. All construction
+ends in :meth:`Node._intern`.
+
+References
+==========
+
+[L] A. Lippmann, "Designing and Implementing a Tensor Calculus", 2022.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, ClassVar, Self, TypeAlias
+from weakref import WeakValueDictionary
+
+from sympy import Basic, Expr, S, Symbol
+
+from ..core import Shape, data_digest, digest, text_digest
+
+# What a node knows besides its operands: lengths, positions, names, numbers, nested. The properties
+# of its class give each part a name.
+Data: TypeAlias = tuple[Any, ...]
+Operands: TypeAlias = tuple[Expr, ...]
+
+_nodes: WeakValueDictionary[tuple[type, Operands, Data], Node] = WeakValueDictionary()
+_lock = threading.RLock()
+# A child that is forked while another thread holds the lock would wait for it for ever.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+    )
+# At shutdown modules go before nodes do, and forgetting a node would hash its key with them gone.
+atexit.register(_nodes.clear)
+
+
+def map_data(data: object, image: Callable[[Basic], Basic]) -> Any:
+    """Static data with every SymPy expression in it (lengths, positions) replaced by its image."""
+    if isinstance(data, tuple):
+        return tuple([map_data(part, image) for part in data])
+    return image(data) if isinstance(data, Basic) else data
+
+
+def data_expressions(data: object) -> list[Basic]:
+    """The SymPy expressions inside static data."""
+    if isinstance(data, tuple):
+        return [found for part in data for found in data_expressions(part)]
+    return [data] if isinstance(data, Basic) else []
+
+
+class Node(Expr):
+    """A node of an expression graph; what stock SymPy sees of it is ``TensorExpr``'s business."""
+
+    __slots__ = (
+        "__weakref__",
+        "_depth",
+        "_digest",
+        "_free",
+        "_kinds",
+        "_view",
+        "data",
+        "operands",
+        "shape",
+    )
+
+    operands: Operands
+    data: Data
+    shape: Shape
+    _depth: int
+    _digest: int
+    _free: frozenset[Basic] | None
+    _kinds: frozenset[type] | None
+    _view: tuple[Basic, ...] | None
+
+    # Whether the entries are those of the operand, in other places.
+    rearranges = False
+    # Cached: the same few data come again and again.
+    _data_digest: ClassVar[Callable[..., int]] = staticmethod(lru_cache(8192)(data_digest))
+
+    # --- construction
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"{cls.__name__} isn't built directly; use the functions of sympy_einsum")
+
+    @classmethod
+    def _intern(cls, operands: Operands, data: Data, shape: Shape) -> Self:
+        """The one node of this class with these operands and data."""
+        key = (cls, operands, data)
+        node = _nodes.get(key)
+        if node is not None:
+            return node
+        node = object.__new__(cls)
+        node._mhash = None
+        node._args = ()
+        node._assumptions = cls.default_assumptions
+        node.operands = operands
+        node.data = data
+        node.shape = shape
+        node._free = None
+        node._view = None
+        node._kinds = None
+        depth = 0
+        parts = [text_digest(cls.__name__), cls._data_digest(data)]
+        for operand in operands:
+            if isinstance(operand, Node):
+                depth = max(depth, operand._depth)
+                parts.append(operand._digest)
+            else:
+                parts.append(digest(operand))
+        node._depth = depth + 1 if operands else 0
+        node._digest = hash(tuple(parts))
+        with _lock:
+            # Another thread may have published the node meanwhile: the first one stays.
+            return _nodes.setdefault(key, node)
+
+    @classmethod
+    def _build(cls, operands: Operands, data: Data) -> Expr:
+        """The canonical expression for new operands and data of this class of node."""
+        raise NotImplementedError
+
+    def _map_data(self, image: Callable[[Basic], Basic]) -> Data:
+        """The static data with its lengths and positions replaced by their images."""
+        return map_data(self.data, image)
+
+    def _own_symbols(self) -> set[Symbol]:
+        """The free symbols of the node's own data: its lengths and positions."""
+        return {s for e in data_expressions(self.data) for s in e.free_symbols}
+
+    # --- identity
+
+    @property
+    def _key(self) -> tuple[int, str, int]:
+        return (self._depth, type(self).__name__, self._digest)
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def _hashable_content(self) -> tuple[int]:
+        return (self._digest,)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        return self
+
+    def copy(self) -> Self:
+        """The expression itself: expressions are immutable."""
+        return self
+
+    # --- shape
+
+    @property
+    def order(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes, under NumPy's name."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> Expr:
+        """The number of entries, a SymPy expression."""
+        size = S.One
+        for length in self.shape:
+            size *= length
+        return size

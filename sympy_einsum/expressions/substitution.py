@@ -1,0 +1,100 @@
+"""Replacing parts of an expression graph, each distinct node once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from sympy import Basic, Symbol, SympifyError
+
+from ..core import (
+    NoScalarError,
+    ShapeError,
+    TensorError,
+    has_shape,
+    same_length,
+    sympified,
+    transform,
+)
+from .interning import Data, Node, Operands
+
+
+def as_basic(value: object) -> Basic:
+    """A SymPy object from what stock code passes around; a string would be evaluated."""
+    if isinstance(value, Basic):
+        return value
+    try:
+        return sympified(value)
+    except SympifyError:
+        raise TensorError(
+            f"a symbol or an expression is needed, not {value!r}; Constant takes arrays of numbers"
+        ) from None
+
+
+def rebuild(node: Basic, operands: Operands, data: Data | None = None) -> Basic:
+    """``node`` on other operands: the node itself if nothing changed."""
+    if isinstance(node, Node):
+        new_data = node.data if data is None else data
+        if new_data is node.data and operands == node.operands:
+            return node
+        return node._build(operands, new_data)
+    if operands == node.args:
+        return node
+    return node.func(*operands)
+
+
+def substitute(root: Basic, rule: Mapping[Basic, object], stock_rules: bool = False) -> Basic:
+    """Replace nodes, symbols and lengths, each distinct node once.
+
+    With ``stock_rules`` the stock scalars in the graph get SymPy's ``subs`` treatment
+    (``x**4`` contains ``x**2``), else the exact one of ``xreplace``.
+    """
+    images: dict[Basic, Basic] = {}
+
+    def image(expr: Basic) -> Basic:
+        if expr not in images:
+            images[expr] = (
+                expr.subs(rule, simultaneous=True) if stock_rules else expr.xreplace(rule)
+            )
+        return images[expr]
+
+    rule = {old: as_basic(new) for old, new in rule.items()}
+
+    def visit(node: Basic, new: Operands) -> Basic:
+        if node in rule:
+            return _checked(node, rule[node], image)
+        if isinstance(node, Node):
+            data = node._map_data(image)
+            return rebuild(node, new, node.data if data == node.data else data)
+        if stock_rules and new == node.args and node.args:
+            for old, target in rule.items():
+                hit = node._eval_subs(old, target)
+                if hit is not None:
+                    return hit
+        return rebuild(node, new) if node.args else node
+
+    return transform([root], visit)[0]
+
+
+def _checked(old: Basic, new: Basic, image: Callable[[Basic], Basic]) -> Basic:
+    """``new``, checked to fit in the place of ``old``."""
+    if has_shape(new) and not isinstance(new, Node):
+        raise TensorError(f"can't replace {old} by {new}, of type {type(new).__name__}")
+    shape = new.shape if isinstance(new, Node) else ()
+    expected = old.shape if isinstance(old, Node) else ()
+    if len(shape) != len(expected) and isinstance(new, Symbol):
+        raise NoScalarError(
+            f"can't replace {old}, of shape {expected}, by the scalar {new}; solve and the like "
+            "take tensors for scalars: A @ x = y has the solution inv(A) @ y"
+        )
+    if len(shape) != len(expected):
+        raise ShapeError(
+            f"can't replace {old}, of shape {expected}, by {new}, of shape {shape}; give an "
+            "expression of the same order"
+        )
+    for axis, (length, given) in enumerate(zip(expected, shape, strict=True)):
+        if not same_length(image(length), given):
+            raise ShapeError(
+                f"can't replace {old} by {new}: axis {axis} has length {image(length)} in the one "
+                f"and length {given} in the other; substitute the lengths first"
+            )
+    return new
