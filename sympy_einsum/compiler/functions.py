@@ -27,9 +27,9 @@ from ..rules import cost, stable, tidy
 from .argument_checks import check_shapes
 from .backends import BACKENDS
 from .index_bounds import position_bounds
-from .instructions import Plan, plan_cost, proven
 from .lowering import make_plan
 from .overwriting import overwritten
+from .plans import Plan, plan_cost, proven
 from .signature import Signature, plain_names
 from .writing import Body, function_body, module_text
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Sequence
 
-from sympy import Add, Mul
+from sympy import Expr
 
 from ..expressions import slot
-from .instructions import Plan, result_shape, without_dead_code
+from .instructions import OPS, Instruction
+from .plans import Plan, result_shape, without_dead_code
 
-CHAINED = {"add", "multiply", "elementwise"}
 # Kernels of more operands aren't made.
 MAX_OPERANDS = 16
 
@@ -20,44 +20,41 @@ def fused(plan: Plan) -> Plan:
     too, made a part of that."""
     uses = Counter(k for step in plan.instructions for k in step.inputs)
     uses.update(plan.results)
-    written = {step.inputs[0] for step in plan.instructions if step.op == "write_diagonal"}
     instructions = list(plan.instructions)
     for number, step in enumerate(instructions):
-        if step.op not in CHAINED or not step.shape or number in written:
+        entry = _entry_of(step)
+        if entry is None:
             continue
-        body, inputs = _body(step), list(step.inputs)
+        body, inputs = entry, list(step.inputs)
         for k in step.inputs:
             inner = instructions[k]
-            chained = inner.op in CHAINED and uses[k] == 1 and inner.shape and k not in written
-            if not chained or len(inputs) + len(inner.inputs) > MAX_OPERANDS:
+            own = _entry_of(inner) if uses[k] == 1 else None
+            if own is None or len(inputs) + len(inner.inputs) > MAX_OPERANDS:
                 continue
             place = inputs.index(k)
             first = len(inputs)
             inputs += inner.inputs
             moved = {slot(j): slot(first + j) for j in range(len(inner.inputs))}
-            body = body.xreplace({slot(place): _body(inner).xreplace(moved)})
+            body = body.xreplace({slot(place): own.xreplace(moved)})
         if len(inputs) == len(step.inputs):
             continue
-        chain = step._replace(op="elementwise", **_compact(body, inputs))
+        chain = _compact(body, inputs)
         shapes = [instructions[k].shape for k in chain.inputs]
         if result_shape(chain.op, shapes, chain.params) == step.shape:
-            instructions[number] = chain  # else operands that give it its shape have cancelled
+            # else operands that give it its shape have cancelled
+            instructions[number] = chain._replace(shape=step.shape)
     return without_dead_code(instructions, plan.results)
 
 
-def _body(step: Any) -> Any:
-    """What an instruction does to an entry."""
-    slots = [slot(k) for k in range(len(step.inputs))]
-    if step.op == "elementwise":
-        return step.params[0]
-    if step.op == "multiply":
-        return Mul(*slots)
-    return Add(*[sign * own for sign, own in zip(step.params[0], slots, strict=True)])
+def _entry_of(step: Instruction) -> Expr | None:
+    """What an instruction on arrays does to an entry, if it works entry by entry."""
+    body = OPS[step.op].body
+    return body(step) if body is not None and step.shape else None
 
 
-def _compact(body: Any, inputs: list[int]) -> dict[str, Any]:
-    """The operands that a body still has, each once."""
+def _compact(body: Expr, inputs: Sequence[int]) -> Instruction:
+    """The instruction with the operands that a body still has, each once."""
     used = sorted(s.place for s in body.free_symbols)
     kept = list(dict.fromkeys(inputs[k] for k in used))
     renamed = {slot(k): slot(kept.index(inputs[k])) for k in used}
-    return {"inputs": tuple(kept), "params": (body.xreplace(renamed),)}
+    return Instruction("elementwise", tuple(kept), (body.xreplace(renamed),))

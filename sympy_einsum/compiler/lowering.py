@@ -48,8 +48,9 @@ from ..expressions import (
 )
 from ..rules import by_diagonals, is_definite, is_nonnegative
 from .factoring import common_factor
-from .instructions import Instruction, Plan, origin, result_shape, without_dead_code
+from .instructions import OPS, Instruction, Slice
 from .pairwise import Factor, Program, arrange, multiply_all
+from .plans import Plan, origin, result_shape, without_dead_code
 
 # A product used once merges into the product that uses it, up to this many operands.
 MAX_MERGED = 12
@@ -161,7 +162,7 @@ class _Builder(Program):
                 inputs, params = (base,), (tuple([axes[k] for k in params[0]]),)
             if params[0] == tuple(range(len(params[0]))):
                 return inputs[0]
-        if op in ("elementwise", "add", "multiply"):
+        if OPS[op].body is not None:
             axes = self._common_axes(inputs)
             if axes is not None:
                 bases = [self.untransposed(k)[0] for k in inputs]
@@ -699,7 +700,7 @@ class _Builder(Program):
             entry: Any = cutter.position
             labels = factor.labels[:place] + factor.labels[place + 1 :]
         else:
-            entry = (cutter.start, cutter.step, cutter.count)
+            entry = Slice(cutter.start, cutter.step, cutter.count)
             labels = tuple(new if i == axis else i for i in factor.labels)
         return Factor(self.emit("cut", factor.value, params=(place, entry)), labels)
 

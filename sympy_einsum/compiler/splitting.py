@@ -9,7 +9,8 @@ from typing import Any
 from sympy import Add, S, exp, log
 
 from ..expressions import Slot, slot
-from .instructions import Instruction, Plan, result_shape, without_dead_code
+from .instructions import Instruction
+from .plans import Plan, result_shape, without_dead_code
 
 
 def split(plan: Plan) -> Plan:

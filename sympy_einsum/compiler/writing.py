@@ -17,22 +17,14 @@ from sympy import Expr
 from ..core import UnsupportedError
 from ..expressions import shape_of
 from .backends import is_bracketed
-from .instructions import VIEWS, Plan, broadcast_shape, origin
+from .instructions import ATOM, LOOSE, OPS, PRODUCT, SUM, Inline, Slice, broadcast_shape
+from .plans import Plan, origin
 from .signature import Signature, shape_text, size_text
 
 # Constant arrays up to this many entries are written into the source.
 MAX_WRITTEN = 1000
 # Texts up to this length stand inside the one that uses them.
 MAX_INLINE = 60
-# How tightly the texts of instructions bind; all others are names, calls and the like.
-ATOM, PRODUCT, SUM, LOOSE = 3, 2, 1, 0
-BINDING = {"multiply": PRODUCT, "add": SUM, "add_transposed": LOOSE, "writable": LOOSE}
-OPERANDS = {"add": (SUM, PRODUCT), "multiply": (PRODUCT, ATOM), "dot": (ATOM, LOOSE)}
-BODIES = {"scalar", "elementwise"}
-# What may take the text of another instruction inside its own.
-OPEN = {"add", "multiply", "elementwise", "scalar", "sum"}
-# What may stand there. A temporary without a name is written over by NumPy where that saves one.
-ENCLOSED = {"add", "multiply", "elementwise", "scalar", "dot", "vdot", "index", "cut", "sum"}
 
 
 # A variable, its value and its shape; without a variable for a statement.
@@ -64,7 +56,7 @@ class Writer:
         self._bodies = {
             number: self._print_body(op, len(inputs), params)
             for number, (op, inputs, params, _) in enumerate(plan.instructions)
-            if op in BODIES
+            if OPS[op].is_code
         }
         self._uses = Counter(k for step in plan.instructions for k in step.inputs)
         self._uses.update(plan.results)
@@ -82,10 +74,12 @@ class Writer:
                 self._texts.append((target, ATOM))
                 continue
             text = self._spell(number, op, inputs, params)
-            if op in BODIES:
+            if OPS[op].is_code:
                 binding = _body_binding(params[0], text)
             else:
-                binding = BINDING.get(op, ATOM if is_bracketed(text) else PRODUCT)
+                known = OPS[op].binding
+                shown = ATOM if is_bracketed(text) else PRODUCT
+                binding = shown if known is None else known
             named = op == "argument" and text.isidentifier()
             if not named and (number not in self._inside or len(text) > MAX_INLINE):
                 count += 1
@@ -98,9 +92,7 @@ class Writer:
     def _standing_inside(self) -> set[int]:
         """The instructions whose text may stand inside that of the one that uses them."""
         instructions = self.plan.instructions
-        written = {
-            step.inputs[0] for step in instructions if step.op in ("writable", "write_diagonal")
-        }
+        written = {step.inputs[0] for step in instructions if OPS[step.op].is_written}
         written |= {instructions[number].inputs[place] for number, place in self.reuse.items()}
         inside = set()
         for number, (op, inputs, _, _) in enumerate(instructions):
@@ -109,21 +101,21 @@ class Writer:
             if op == "transpose" and instructions[inputs[0]].op == "argument":
                 inside.add(number)
         for number, (op, inputs, _, _) in enumerate(instructions):
-            if number in self.reuse:
-                op = "call"
+            is_formula = OPS[op].is_formula and number not in self.reuse
             for place, k in enumerate(inputs):
-                own = instructions[k].op
+                inline = OPS[instructions[k].op].inline
                 once = self._uses[k] == 1 and k not in written
-                if once and op in BODIES:
+                if once and number in self._bodies and number not in self.reuse:
                     once = self._bodies[number].count(_place(place)) == 1
-                if once and (own in VIEWS or (own in ENCLOSED and op in OPEN)):
+                fits = inline is Inline.ANYWHERE or (inline is Inline.IN_FORMULAS and is_formula)
+                if once and fits:
                     inside.add(k)
         # What reads an array that is overwritten later must not be put off.
         targets = {origin(instructions, instructions[n].inputs[p]) for n, p in self.reuse.items()}
         late = {
             number
             for number, step in enumerate(instructions)
-            if step.op not in VIEWS and targets & {origin(instructions, k) for k in step.inputs}
+            if not OPS[step.op].is_view and targets & {origin(instructions, k) for k in step.inputs}
         }
         return inside - late
 
@@ -136,7 +128,7 @@ class Writer:
         return getattr(self.backend, op)([_place(k) for k in range(count)], *params)
 
     def _spell(self, number: int, op: str, inputs: Sequence[int], params: tuple[Any, ...]) -> str:
-        if op in BODIES:
+        if number in self._bodies:
             body = self._bodies[number]
             if number in self.reuse:
                 body = self.backend.in_place_function(body)
@@ -150,10 +142,10 @@ class Writer:
             return self.backend.number(name) if careful and not shape_of(params[0]) else name
         if op == "constant":
             return self._constant(params[0].array)
-        if op in ("zeros", "writable", "full"):
+        if OPS[op].is_typed:
             params = (*params, self._type(inputs))
         # How tightly the first operand and the others must bind.
-        first, rest = OPERANDS.get(op, (ATOM, ATOM))
+        first, rest = OPS[op].operands
         if op == "add" and params[0][0] < 0:
             first = PRODUCT
         operands = [self._operand(k, rest if place else first) for place, k in enumerate(inputs)]
@@ -210,12 +202,11 @@ class Writer:
         return self._size(param) if isinstance(param, Expr) else param
 
     def _entry(self, entry: Any) -> str:
-        if not isinstance(entry, tuple):
+        if not isinstance(entry, Slice):
             return self._size(entry)
-        start, step, count = entry
-        stop = start + step * count
+        stop = entry.start + entry.step * entry.count
         end = "" if stop.is_negative else self._size(stop)
-        return f"{self._size(start)}:{end}" + (f":{step}" if step != 1 else "")
+        return f"{self._size(entry.start)}:{end}" + (f":{entry.step}" if entry.step != 1 else "")
 
     def _size(self, length: Any) -> str:
         return size_text(length, self.names, self.backend)
@@ -321,7 +312,7 @@ def _is_fixed(plan: Plan, number: int, lengths: Collection[Any] = ()) -> bool:
     op, inputs, params, shape = plan.instructions[number]
     if op == "argument":
         return params[0] in lengths
-    is_number = not shape and op in ("scalar", "multiply", "add")
+    is_number = not shape and OPS[op].body is not None
     return is_number and all(_is_fixed(plan, k, lengths) for k in inputs)
 
 

@@ -13,8 +13,8 @@ from sympy import symbols
 import sympy_einsum as se
 import sympy_einsum.compiler.pairwise
 import sympy_einsum.core.contraction
-from sympy_einsum.compiler.instructions import plan_cost
 from sympy_einsum.compiler.lowering import make_plan
+from sympy_einsum.compiler.plans import plan_cost
 
 m, n, k, p = symbols("m n k p", integer=True, positive=True)
 t = symbols("t")

@@ -1,0 +1,120 @@
+"""Plans: straight-line programs, their proof and their cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from math import prod
+from typing import Any, NamedTuple
+
+from sympy import Expr, Integer
+
+from ..core import Contraction, Shape, TensorError, same_length
+from .instructions import OPS, Instruction, Op, Work
+
+
+class Plan(NamedTuple):
+    """A program: instructions in order, the numbers of those that are the results, and the
+    contractions whose order was chosen."""
+
+    instructions: Sequence[Instruction]
+    results: Sequence[int]
+    contractions: Sequence[Contraction] = ()
+
+
+def _is_view(op: Op) -> bool:
+    return op.is_view
+
+
+def origin(
+    instructions: Sequence[Instruction], number: int, through: Callable[[Op], bool] = _is_view
+) -> int:
+    """The instruction whose memory a value may share, as far as it lies behind some kind of
+    views."""
+    while through(OPS[instructions[number].op]):
+        number = instructions[number].inputs[0]
+    return number
+
+
+def without_dead_code(instructions: Sequence[Instruction], results: Sequence[int]) -> Plan:
+    """The instructions that the results depend on, renumbered; a write counts as part of the
+    array it writes to."""
+    live = set(results)
+    for number in range(len(instructions) - 1, -1, -1):
+        instruction = instructions[number]
+        if number in live or (instruction.op == "write_diagonal" and instruction.inputs[0] in live):
+            live.add(number)
+            live.update(instruction.inputs)
+    order = sorted(live)
+    place = {old: new for new, old in enumerate(order)}
+
+    def renumber(instruction: Instruction) -> Instruction:
+        return instruction._replace(inputs=tuple([place[k] for k in instruction.inputs]))
+
+    return Plan([renumber(instructions[k]) for k in order], [place[k] for k in results])
+
+
+def result_shape(op: str, shapes: Sequence[Shape], params: tuple[Any, ...]) -> Shape:
+    """The shape of what an instruction computes from operands of some shapes."""
+    return tuple(OPS[op].shape(shapes, *params))
+
+
+def proven(plan: Plan, shapes: Sequence[Shape]) -> Plan:
+    """The plan, after it is found that every instruction gives the shape that it is known by, and
+    the results those of the expressions.
+
+    Raises
+    ======
+
+    TensorError : a pass of the compiler has lost axes
+    """
+    instructions = plan.instructions
+    for number, (op, inputs, params, shape) in enumerate(instructions):
+        given = result_shape(op, [instructions[k].shape for k in inputs], params)
+        _same_shape(f"instruction {number}, {op},", given, shape)
+    for place, (number, shape) in enumerate(zip(plan.results, shapes, strict=True)):
+        _same_shape(f"result {place}", instructions[number].shape, shape)
+    return plan
+
+
+def _same_shape(what: str, given: Shape, expected: Shape) -> None:
+    if len(given) != len(expected) or not all(map(same_length, given, expected)):
+        raise TensorError(
+            f"{what} of the compiled program has shape {tuple(given)}, where the expression has "
+            f"{tuple(expected)}: an error of the compiler; optimize=False may avoid it"
+        )
+
+
+class Cost(NamedTuple):
+    """Arithmetic operations, and bytes of memory read and written in double precision."""
+
+    flops: int
+    bytes: int
+
+
+def plan_cost(plan: Plan, lengths: Mapping[Any, int]) -> Cost:
+    """What running a program costs at some axis lengths, given by symbol or by name."""
+    values = {str(symbol): Integer(n) for symbol, n in lengths.items()}
+
+    @cache
+    def numbers(shape: Shape) -> tuple[int, ...]:
+        return tuple([_length_value(length, values) for length in shape])
+
+    flops = memory = 0
+    for op, inputs, params, shape in plan.instructions:
+        operations = OPS[op].flops
+        if operations is None:
+            continue
+        operands = [numbers(plan.instructions[k].shape) for k in inputs]
+        work = Work(operands, numbers(shape), params)
+        memory += 8 * (sum(map(prod, operands)) + prod(work.result))
+        flops += operations(work)
+    return Cost(flops, memory)
+
+
+def _length_value(length: Expr, values: Mapping[str, Integer]) -> int:
+    found = length.xreplace({s: values[s.name] for s in length.free_symbols if s.name in values})
+    if not found.is_Integer:
+        missing = ", ".join(sorted(map(str, found.free_symbols)))
+        raise TensorError(f"the cost depends on the length {missing}, which isn't given")
+    return int(found)
