@@ -16,7 +16,7 @@ import numpy as np
 from sympy import Expr
 
 from ...core import UnsupportedError
-from ..instructions import Plan
+from ..plans import Plan
 from .scalars import print_scalar
 
 Texts = Sequence[str]
