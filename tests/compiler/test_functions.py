@@ -13,6 +13,7 @@ from sympy import symbols
 import sympy_einsum as se
 import sympy_einsum.compiler.pairwise
 import sympy_einsum.core.contraction
+from sympy_einsum.compiler.backends import BACKENDS
 from sympy_einsum.compiler.lowering import make_plan
 from sympy_einsum.compiler.plans import plan_cost
 
@@ -93,6 +94,11 @@ def test_a_stray_symbol_is_an_error():
         se.lambdify([X, x], X @ x - y)
     with pytest.raises(se.UnsupportedError, match="no backend 'fortran'; there are numpy, cupy"):
         se.lambdify(x, x, "fortran")
+
+
+def test_every_backend_is_documented():
+    listed = ", ".join([f'``"{name}"``' for name in BACKENDS])
+    assert f"backend : {listed}, or" in se.lambdify.__doc__
 
 
 # --- types and memory -----------------------------------------------------------------------------

@@ -1,14 +1,18 @@
 """Expressions in several processes: forked while threads build, spawned, sent to and fro."""
 
+import copy
 import gc
+import inspect
 import multiprocessing
 import os
+import pickle
 import sys
 import threading
 import warnings
 
+import numpy as np
 import pytest
-from oracles import n
+from oracles import m, n
 from sympy import Symbol
 
 import sympy_einsum as se
@@ -77,3 +81,70 @@ def test_expressions_come_back_from_another_process(method):
         gradient = pool.apply_async(se.gradient, (f, [x, A])).get(timeout=120)
     assert gradient[0] is se.gradient(f, [x, A])[0]
     assert gradient[1] is se.gradient(f, [x, A])[1]
+
+
+# --- compiled functions ---------------------------------------------------------------------------
+
+B, C = se.TensorSymbol("B", (m, n)), se.TensorSymbol("C", (n, m))
+z = se.TensorSymbol("z", (3,))
+LOSS = t * ((A @ x) ** 2).sum()
+POINT = np.array([0.5, -1.0, 2.0])
+MATRIX = np.arange(9.0).reshape(3, 3)
+# Functions of every kind, and what they are called with.
+COMPILED = {
+    "several": (lambda: se.lambdify([A, x, t], [LOSS, se.gradient(LOSS, x)]), (MATRIX, POINT, 3.0)),
+    "unchecked": (lambda: se.lambdify([x], se.softmax(x), check=False), (POINT,)),
+    "by lengths": (
+        lambda: se.lambdify([B, C, A], B @ A @ C),
+        (MATRIX[:2], MATRIX[:, :2], MATRIX),
+    ),
+    "a constant": (lambda: se.lambdify([z], np.ones((2000, 3)) @ z), (POINT,)),
+    "dask": (lambda: se.lambdify([A, x], A @ x, "dask"), (MATRIX, POINT)),
+    "auto": (lambda: se.lambdify([A, x], A @ x, "auto"), (MATRIX, POINT)),
+}
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_functions_are_pickled(name):
+    build, values = COMPILED[name]
+    function = build()
+    expected = function(*values)
+    lengths = {m: 3, n: 3}
+    for again in (pickle.loads(pickle.dumps(function)), copy.deepcopy(function)):
+        assert again.source == function.source
+        assert again.cost(lengths) == function.cost(lengths)
+        found = again(*values)
+        pairs = zip(found, expected, strict=True) if name == "several" else [(found, expected)]
+        for result, value in pairs:
+            np.testing.assert_array_equal(np.asarray(result), np.asarray(value))
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_functions_work_in_other_processes(method):
+    build, (matrix, point, _) = COMPILED["several"]
+    function = build()
+    arguments = [(matrix, point, float(k)) for k in range(3)]
+    with multiprocessing.get_context(method).Pool(1) as pool:
+        found = pool.starmap_async(function, arguments).get(timeout=120)
+    for (value, slope), own in zip(found, arguments, strict=True):
+        expected = function(*own)
+        assert value == expected[0]
+        np.testing.assert_array_equal(slope, expected[1])
+
+
+def test_a_function_says_what_it_takes():
+    build, (matrix, point, _) = COMPILED["several"]
+    function = build()
+    assert str(inspect.signature(function)) == "(A, x, t)"
+    assert function.__name__ == "function"
+    assert function.__doc__.startswith("Generated from 2 expression(s).")
+    assert function(t=1.0, A=matrix, x=point)[0] == function(matrix, point, 1.0)[0]
+    with pytest.raises(TypeError, match="'t'"):
+        function(matrix, point)
+
+
+@pytest.mark.parametrize("name", ["_", "self", "function"])
+def test_no_argument_hides_what_a_function_is_a_method_of(name):
+    tensor = se.TensorSymbol(name, (n,))
+    function = pickle.loads(pickle.dumps(se.lambdify([tensor], 2 * tensor)))
+    np.testing.assert_array_equal(function(POINT), 2 * POINT)

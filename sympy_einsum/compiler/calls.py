@@ -1,0 +1,224 @@
+"""Compiled functions: what they do when they are called, pickled, or given something unexpected.
+
+No string that a user chose reaches Python's compiler.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from numbers import Number
+from types import MethodType
+from typing import Any, Protocol
+
+from sympy import Expr, Integer
+
+from ..core import ShapeError, TensorError, UnsupportedError, nominal_length
+from .argument_checks import check_shapes
+from .backends import BACKENDS, Backend
+from .plans import Cost, Plan, plan_cost
+from .program import Program, Request
+from .writing import Body
+
+# So many sets of axis lengths are remembered.
+MAX_VARIANTS = 1000
+# What the checks in generated code call.
+CHECKING = {"check_shapes": check_shapes, "ShapeError": ShapeError}
+
+
+class CompiledFunction(Protocol):
+    """A function of arrays, with the text that computes the same and an estimate of its cost."""
+
+    source: str
+
+    @property
+    def cost(self) -> Callable[[Mapping[Any, int]], Cost]:
+        """Arithmetic operations and bytes of memory, given the axis lengths."""
+        ...
+
+    def __call__(self, *values: Any) -> Any: ...
+
+
+class Compiled:
+    """What a compiled function is a method of: a method costs no time, and is pickled by way of
+    the object, which is compiled again where it is loaded."""
+
+    function: CompiledFunction
+
+    def __init__(self, request: Request):
+        self.request = request
+        program = Program(request)
+        plan = program.plan()
+        deciding = program.deciding(plan.contractions)
+        checks = program.checks("ShapeError") if request.check else []
+        body = program.body(plan)
+        source = program.source(body)
+        program.backend.require(source)
+        if deciding:
+            lines, namespace = _choosing(program, deciding, checks)
+        else:
+            lines, namespace = _computing(program, plan, body, checks)
+        function = _run(program.text("function", lines, ["_"]), namespace, program.backend)
+        function.source = source
+        function.cost = partial(plan_cost, plan)
+        function.__doc__ = f"Generated from {len(program.exprs)} expression(s).\n\n{source}"
+        bound: Any = MethodType(function, self)
+        self.function = bound
+
+    def __reduce__(self) -> tuple[type[Compiled], tuple[Request]]:
+        return Compiled, (self.request,)
+
+    def __deepcopy__(self, memo: Mapping[int, Any]) -> Compiled:
+        return self
+
+
+def _computing(
+    program: Program, plan: Plan, body: Body, checks: Sequence[str] = ()
+) -> tuple[list[str], dict[str, Any]]:
+    """The lines that compute a plan, and what they use; after an error they try another way."""
+    lines = [
+        *(checks or body.reads),
+        "try:",
+        *[f"    {line}" for line in body.lines],
+        "except (TypeError, ArithmeticError, IndexError):",
+        f"    return again({', '.join(program.signature.arguments)})",
+    ]
+    return lines, {**body.constants, **CHECKING, "again": _SecondTry(program, plan)}
+
+
+def _choosing(
+    program: Program, deciding: Sequence[Expr], checks: Sequence[str]
+) -> tuple[list[str], dict[str, Any]]:
+    """The lines that leave the work to a function for the axis lengths at hand."""
+    signature = program.signature
+    names = ", ".join([signature.names[s] for s in deciding])
+    call = f"return variants[{names}]({', '.join(signature.arguments)})"
+    reads = checks or signature.read_lengths(deciding, program.backend)
+    return [*reads, call], {**CHECKING, "variants": _Variants(program, deciding)}
+
+
+def _run(text: str, namespace: dict[str, Any], backend: Backend) -> Any:
+    """The function that a source defines."""
+    try:
+        exec(compile(text, "<sympy_einsum>", "exec"), namespace)
+    except ImportError as error:
+        package = (error.name or "").partition(".")[0]
+        raise UnsupportedError(f"{backend.how_to_install(package)} ({error})") from error
+    return namespace["function"]
+
+
+class _Variants(dict[Any, CompiledFunction]):
+    """The functions for the axis lengths seen so far, where the best orders of contraction depend
+    on them."""
+
+    def __init__(self, program: Program, lengths: Sequence[Expr]):
+        super().__init__()
+        self.program = program
+        self.lengths = lengths
+        self.compiled: dict[str, CompiledFunction] = {}
+
+    def __missing__(self, key: Any) -> CompiledFunction:
+        sizes = key if isinstance(key, tuple) else (key,)
+        # A lazy array may not know its lengths.
+        known = [(s, n) for s, n in zip(self.lengths, sizes, strict=True) if n == n]
+        values = {s: Integer(n) for s, n in known}
+
+        def size(length: Expr) -> int:
+            return nominal_length(length.xreplace(values))
+
+        program = self.program
+        plan = program.plan(size)
+        body = program.body(plan)
+        source = program.source(body)
+        if source not in self.compiled:
+            lines, namespace = _computing(program, plan, body)
+            text = program.text("function", lines)
+            self.compiled[source] = _run(text, namespace, program.backend)
+        if len(self) >= MAX_VARIANTS:
+            self.clear()
+        self[key] = self.compiled[source]
+        return self[key]
+
+
+class _SecondTry:
+    """Called where a function has failed. Operands of several types can't be overwritten, and
+    Python's numbers can't be divided by zero: then other code, compiled when it is first needed,
+    computes the same. What is left is an error; it is explained if an argument is the cause."""
+
+    def __init__(self, program: Program, plan: Plan):
+        self.program = program
+        self.plan = plan
+        self.functions: dict[bool, CompiledFunction] = {}
+
+    def __call__(self, *values: Any) -> Any:
+        error: Any = sys.exc_info()[1]
+        for careful in (False, True):
+            if isinstance(error, ArithmeticError if careful else TypeError):
+                try:
+                    return self._function(careful)(*values)
+                except (TypeError, ArithmeticError, IndexError) as next_error:
+                    error = next_error
+        raise _explained(error, self.program.signature.symbols, values)
+
+    def _function(self, careful: bool) -> CompiledFunction:
+        if careful not in self.functions:
+            body = self.program.body(self.plan, reuse=False, careful=careful)
+            text = self.program.source(body)
+            self.functions[careful] = _run(text, dict(body.constants), self.program.backend)
+        return self.functions[careful]
+
+
+def _explained(error: Exception, symbols: Sequence[Expr], values: Sequence[Any]) -> Exception:
+    """What is wrong with the arguments; else the error itself."""
+    if isinstance(error, IndexError):
+        return ShapeError(f"a position is outside of its axis: {error}")
+    for symbol, value in zip(symbols, values, strict=True):
+        kind = getattr(getattr(value, "dtype", None), "kind", "")
+        if not hasattr(value, "dtype") and not isinstance(value, Number):
+            return TensorError(f"argument {symbol.name} must be a number, not {value!r:.80}")
+        if kind in tuple("OUSMmVbc") or (kind == "f" and value.dtype.itemsize not in (4, 8)):
+            return UnsupportedError(
+                f"no code for argument {symbol.name}, of type {value.dtype}: {error}; convert it, "
+                "such as with .astype(float)"
+            )
+    return error
+
+
+class ByArguments:
+    """Computes with the array library that the arguments of a call belong to: compiled for each
+    when it is first met; where there are no arrays of any, with NumPy."""
+
+    def __init__(self, request: Request):
+        self.request = request
+        # By the name of a backend, and by the types of arguments that were seen.
+        self.compiled: dict[str, CompiledFunction] = {}
+        self.chosen: dict[tuple[type, ...], CompiledFunction] = {}
+        function = self._compiled("numpy")
+        self.source, self.cost = function.source, function.cost
+
+    def __call__(self, *values: Any) -> Any:
+        kinds = tuple(map(type, values))
+        function = self.chosen.get(kinds)
+        if function is None:
+            function = self.chosen[kinds] = self._compiled(_library(kinds))
+        return function(*values)
+
+    def __reduce__(self) -> tuple[type[ByArguments], tuple[Request]]:
+        return ByArguments, (self.request,)
+
+    def _compiled(self, name: str) -> CompiledFunction:
+        if name not in self.compiled:
+            self.compiled[name] = Compiled(self.request._replace(backend=name)).function
+        return self.compiled[name]
+
+
+def _library(kinds: Sequence[type]) -> str:
+    """The backend for arrays by the packages of their types; NumPy's mix with all of them."""
+    roots = {kind.__module__.partition(".")[0] for kind in kinds}
+    found = sorted(name for name in BACKENDS if roots.intersection(BACKENDS[name].packages))
+    if len(found) > 1:
+        raise TensorError(
+            f"the arguments are arrays of {' and '.join(found)}; convert them to one library"
+        )
+    return found[0] if found else "numpy"

@@ -1,0 +1,135 @@
+"""From what is asked for to the text of a function, step by step: forms, plan, passes, lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from sympy import Expr, Symbol
+
+from ..core import (
+    Contraction,
+    TensorError,
+    UnsupportedError,
+    check_optimizer,
+    deciding_lengths,
+    nominal_length,
+)
+from ..expressions import TensorSymbol, as_operand, free_leaves, shape_of
+from ..rules import cost, stable, tidy
+from .backends import BACKENDS, Backend
+from .index_bounds import position_bounds
+from .lowering import make_plan
+from .overwriting import overwritten
+from .plans import Plan, proven
+from .signature import Signature
+from .writing import Body, function_body, module_text
+
+# How a result is written, given the texts of the expressions in it.
+Layout = Callable[[Sequence[str]], str]
+
+
+class Request(NamedTuple):
+    """What a caller asks for."""
+
+    args: Any
+    exprs: Any
+    backend: str = "numpy"
+    check: bool = True
+    cse: bool = True
+    optimize: Any = "auto"
+
+
+class Program:
+    """What is to be computed, and from what, for one array library."""
+
+    def __init__(self, request: Request, reserved: Iterable[str] = ()):
+        self.request = request
+        self.backend = backend_class(request.backend)()
+        check_optimizer(request.optimize)
+        symbols = _arguments(request.args)
+        exprs: list[Expr] = []
+        self.layout = _layout(request.exprs, exprs)
+        self.shapes = [shape_of(expr) for expr in exprs]
+        self.signature = Signature(symbols, {*self.backend.reserved(), *reserved})
+        self.exprs = exprs if request.optimize is False else _in_best_forms(exprs)
+        self._check_complete()
+
+    def _check_complete(self) -> None:
+        missing = free_leaves(*self.exprs) - set(self.signature.names)
+        if missing:
+            shown = ", ".join(sorted(str(symbol) for symbol in missing))
+            raise TensorError(
+                f"{shown} occurs in the expressions, but is neither an argument nor an axis length "
+                f"of one; add it to the arguments{_for_lengths(missing)}"
+            )
+
+    def plan(self, size: Callable[[Expr], int] = nominal_length) -> Plan:
+        """The plan for axis lengths of some sizes, after the passes of the backend."""
+        first = plan = make_plan(self.exprs, size, self.request.optimize, self.request.cse)
+        for backend_pass in self.backend.passes:
+            plan = backend_pass(plan)
+        return proven(plan, self.shapes)._replace(contractions=first.contractions)
+
+    def deciding(self, contractions: Sequence[Contraction]) -> list[Expr]:
+        """The lengths that the best orders of contraction depend on."""
+        return list(deciding_lengths(contractions, self.request.optimize))
+
+    def body(self, plan: Plan, reuse: bool = True, careful: bool = False) -> Body:
+        """The body of the function that computes a plan."""
+        reused = overwritten(plan) if reuse and self.backend.overwrites else {}
+        return function_body(self.signature, plan, self.layout, self.backend, reused, careful)
+
+    def checks(self, error: str) -> list[str]:
+        """The lines that check the arguments."""
+        return self.signature.checks(self.backend, error, position_bounds(self.exprs))
+
+    def text(self, name: str, lines: Sequence[str], first: Sequence[str] = ()) -> str:
+        """The source of a function with a body; other arguments may come first."""
+        return module_text(self.backend, name, [*first, *self.signature.arguments], lines)
+
+    def source(self, body: Body) -> str:
+        """The source of a function that computes only."""
+        return self.text("function", body.reads + body.lines)
+
+
+def backend_class(name: Any) -> type[Backend]:
+    """The backend of a name."""
+    if not isinstance(name, str) or name not in BACKENDS:
+        raise UnsupportedError(f"no backend {str(name)[:80]!r}; there are {', '.join(BACKENDS)}")
+    return BACKENDS[name]
+
+
+def _arguments(args: Any) -> list[Expr]:
+    symbols = list(args) if isinstance(args, (list, tuple)) else [args]
+    for symbol in symbols:
+        if not isinstance(symbol, (TensorSymbol, Symbol)):
+            raise TensorError(f"an argument is a TensorSymbol or a Symbol, not {symbol!r}")
+    if len(set(symbols)) != len(symbols):
+        raise TensorError("an argument is given twice")
+    return symbols
+
+
+def _layout(exprs: Any, leaves: list[Expr]) -> Layout:
+    """Collect the expressions of a nested list; returns how to write it from their texts."""
+    if isinstance(exprs, (list, tuple)):
+        parts = [_layout(part, leaves) for part in exprs]
+        left, right = "[]" if isinstance(exprs, list) else ("(", ",)" if len(exprs) == 1 else ")")
+        return lambda texts: left + ", ".join(part(texts) for part in parts) + right
+    position = len(leaves)
+    leaves.append(as_operand(exprs))
+    return lambda texts: texts[position]
+
+
+def _in_best_forms(exprs: Sequence[Expr]) -> list[Expr]:
+    """One form for all of them, which shares most, if that doesn't cost more; then stable forms."""
+    tidied, _ = tidy(exprs, None, ())
+    best, _ = stable(tidied if cost(tidied) <= cost(exprs) else exprs, numeric=True)
+    return best
+
+
+def _for_lengths(missing: Iterable[Expr]) -> str:
+    """What helps where lengths are missing, whose tensors have gone: the sum of x.mean() by x."""
+    if not any(isinstance(s, Symbol) and s.is_integer for s in missing):
+        return ""
+    return "; for the length of an axis that no argument has, add the symbol or a tensor with it"
