@@ -1,6 +1,9 @@
 """To and from SymPy's matrices, array expressions, indexed sums and explicit arrays."""
 
-from .arrays import from_array as from_array, to_array as to_array
-from .explicit import as_explicit as as_explicit
-from .indexed import from_indexed as from_indexed, to_indexed as to_indexed
-from .matrices import from_matrix as from_matrix, to_matrix as to_matrix
+from .explicit_entries import as_explicit as as_explicit
+from .from_arrays import from_array as from_array
+from .from_matrices import from_matrix as from_matrix
+from .from_sums import from_indexed as from_indexed
+from .to_arrays import to_array as to_array
+from .to_matrices import to_matrix as to_matrix
+from .to_sums import to_indexed as to_indexed

@@ -152,6 +152,28 @@ class Symbols:
         return image
 
 
+class Images(dict[Basic, Basic]):
+    """SymPy's objects for the nodes of a graph; ``kind`` says what is missing where there is none."""
+
+    def __init__(self, root: Basic, make: Callable[[TensorSymbol], Basic], kind: str):
+        super().__init__()
+        self.symbol = Symbols(root, make).image
+        self.kind = kind
+
+    def __missing__(self, node: Basic) -> Basic:
+        raise UnsupportedError(f"SymPy has no {self.kind} for {described(node)}")
+
+    def below(self, node: TensorExpr) -> list[Basic]:
+        """The objects for the operands of a node."""
+        return [self[operand] for operand in node.operands]
+
+
+def refused(node: TensorExpr, images: Images) -> Basic:
+    """For nodes that SymPy has no word for: says so, of an operand if that has none either."""
+    images.below(node)
+    return images[node]
+
+
 def opened(node: Einsum, max_order: int) -> tuple[Any, ...]:
     """Operands, subscripts, output and lengths of a product, with the products among its operands
     whose order is too high written out in their place."""

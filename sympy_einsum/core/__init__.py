@@ -42,6 +42,12 @@ from .lengths import (
     same_length as same_length,
     sympified as sympified,
 )
+from .matrix_networks import (
+    ENTRIES_APART as ENTRIES_APART,
+    HADAMARD_FIRST as HADAMARD_FIRST,
+    PRODUCTS_FIRST as PRODUCTS_FIRST,
+    Network as Network,
+)
 from .ordering import (
     data_digest as data_digest,
     digest as digest,

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..core import PRODUCTS_FIRST, Network
 from ..expressions import contract
 from . import algebra
 from .forms import ROW, Form
-from .matrices import Network
 
 # A quotient is one over something, which a factor on the left may join: y*(1/x) is y/x. A chain is
 # a product by @ that a factor on the left may join, 2*A @ x is 2*(A @ x), unless it is open: a
@@ -192,19 +192,13 @@ def matrix_text(
     spell: Callable[[Sequence[Any]], str],
 ) -> Text | None:
     """A product in matrix algebra, or None; ``spell`` spells axis lengths."""
-    distinct = list(dict.fromkeys(output))
     if len(output) > 2 or any(len(term) > 2 for term in terms):
         return None
     edges = []
     for operand, term in zip(operands, terms, strict=True):
         turned = turned_text(operand, below) if len(term) == 2 else None
         edges.append((Form("code", (), (below[operand], turned), len(term)), tuple(term)))
-    present = {label for term in terms for label in term}
-    ones = [label for label in distinct if label not in present]
-    edges.extend((algebra.ones((lengths[label],)), (label,)) for label in ones)
-    result = Network(edges, distinct, lengths).result(distinct)
-    if result is not None and len(distinct) < len(output):
-        result = algebra.diagonal_matrix(result)
+    result = Network(algebra, edges, output, lengths, PRODUCTS_FIRST).result(output)
     return None if result is None else _Code(spell).text(result)
 
 

@@ -21,7 +21,17 @@ from weakref import WeakKeyDictionary
 
 from sympy import Mul
 
-from ..core import LETTERS, TensorError, UnsupportedError, children, index_letter, postorder
+from ..core import (
+    ENTRIES_APART,
+    LETTERS,
+    PRODUCTS_FIRST,
+    Network,
+    TensorError,
+    UnsupportedError,
+    children,
+    index_letter,
+    postorder,
+)
 from ..expressions import (
     Einsum,
     Elementwise,
@@ -37,7 +47,6 @@ from . import algebra, forms
 from .entries import entry, named, relabel
 from .forms import POWER, Form, Position
 from .functions import body_level, elementwise_form, function_form, leaf_form
-from .matrices import Network
 from .naming import (
     DEEP,
     LONG,
@@ -262,7 +271,7 @@ class Notation:
             return Form("slice", [self._of(cut[0])], tuple(cut[1]), len(output))
         if not operands and extra == list(output):
             return algebra.ones(node.shape)
-        matrix = self._matrix(operands, terms, output, extra, node.lengths)
+        matrix = self._matrix(operands, terms, output, node.lengths)
         if matrix is None:
             return self._index_string(operands, terms, output, extra, node)
         return matrix
@@ -272,21 +281,16 @@ class Notation:
         operands: Sequence[Any],
         terms: Sequence[Any],
         output: Any,
-        extra: Sequence[Any],
         lengths: Sequence[Any],
     ) -> Form | None:
-        """The product as one matrix or vector; ``extra`` are the labels of axes of ones."""
-        distinct = list(dict.fromkeys(output))
+        """The product as one matrix or vector."""
         if len(output) > 2 or any(len(term) > 2 for term in terms):
             return None
         edges = [(self._of(o), tuple(term)) for o, term in zip(operands, terms, strict=True)]
         if not all(form.pure for form, _ in edges):
             return None
-        edges.extend((algebra.ones((lengths[label],)), (label,)) for label in extra)
-        result = Network(edges, distinct, dict(enumerate(lengths))).result(distinct)
-        if result is None or len(distinct) == len(output):
-            return result
-        return algebra.diagonal_matrix(result)
+        network = Network(algebra, edges, output, dict(enumerate(lengths)), PRODUCTS_FIRST)
+        return network.result(output)
 
     def _index_string(
         self,
@@ -395,16 +399,17 @@ class Notation:
         edges = [(self._of(o), t) for (o, t), block in zip(pairs, whole, strict=True) if block]
         lengths = {label[index]: length for index, length in enumerate(node.lengths)}
         fixed = {k for k in label.values() if type(k) is not int}
-        network = Network(edges, pinned.union(axes, fixed), lengths, entrywise=True)
+        kept = pinned.union(axes, fixed)
+        network = Network(algebra, edges, kept, lengths, ENTRIES_APART)
         network.reduce()
         factors = [entry(form, labels) for form, labels in network.edges]
         factors += [self._at(o, t) for (o, t), block in zip(pairs, whole, strict=True) if not block]
         # Tensors before vectors, what needs brackets last.
         factors.sort(key=_factor_rank)
         used = {k for _, labels in network.edges for k in labels} | pinned
-        summed = tuple((k, lengths[k]) for k in sorted(used - fixed) if k not in axes)
+        summed = [k for k in sorted(lengths.keys() - fixed - set(axes)) if k in used]
         inside = algebra.product([*network.scalars, *factors])
-        return Form("sigma", [inside], summed) if summed else inside
+        return Form("sigma", [inside], tuple((k, lengths[k]) for k in summed)) if summed else inside
 
 
 # Levels are asked for one scalar after the other, mostly of one graph.

@@ -49,9 +49,14 @@ from sympy.tensor.array.expressions import (
 )
 
 import sympy_einsum as se
-from sympy_einsum.convert.arrays import from_array, to_array
-from sympy_einsum.convert.indexed import from_indexed, to_indexed
-from sympy_einsum.convert.matrices import from_matrix, to_matrix
+from sympy_einsum.convert import (
+    from_array,
+    from_indexed,
+    from_matrix,
+    to_array,
+    to_indexed,
+    to_matrix,
+)
 
 m, n, k = symbols("m n k", integer=True, positive=True)
 LENGTHS = {n: 3, m: 2, k: 4}

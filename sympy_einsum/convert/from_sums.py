@@ -1,23 +1,11 @@
-"""To and from sums over entries: ``Sum(A[i, j]*x[j], (j, 0, n - 1))`` with IndexedBase."""
+"""From sums over entries: ``Sum(A[i, j]*x[j], (j, 0, n - 1))`` with IndexedBase."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import count
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sympy import (
-    Add,
-    Dummy,
-    Expr,
-    ImmutableDenseNDimArray,
-    IndexedBase,
-    KroneckerDelta,
-    Mul,
-    S,
-    Sum,
-    Symbol,
-)
+from sympy import Dummy, Expr, IndexedBase, KroneckerDelta, S, Sum, Symbol
 from sympy.matrices.expressions.matexpr import MatrixElement
 from sympy.tensor.indexed import Idx, Indexed
 
@@ -27,199 +15,27 @@ from ..core import (
     UnsupportedError,
     as_length,
     as_list,
-    as_scalar,
     children,
     postorder,
     same_length,
 )
 from ..expressions import (
-    Constant,
     Delta,
-    Einsum,
-    Elementwise,
     Selection,
-    TensorAdd,
     TensorExpr,
     TensorSymbol,
     Unit,
-    Zeros,
     apply_body,
     as_operand,
     contract,
-    order_of,
     scalar_product,
     shape_of,
     slot,
     tensor_sum,
 )
 from ..operations import matmul, transpose
-from .matrices import matrix_tensor
-from .trees import Symbols, as_stock, described, readied, sympys_refusals
-
-# SymPy asks a function of nested sums about its sign, again and again.
-MAX_SIZE, MAX_DEPTH = 1000, 60
-LETTERS = "ijklpqrabcdefghuvw"
-
-
-# --- to SymPy ------------------------------------------------------------------------------------
-
-
-def to_indexed(e: Any, indices: Sequence[Any] | None = None) -> Any:
-    """One entry of a tensor expression as SymPy sums over entries of IndexedBase.
-
-    Parameters
-    ==========
-
-    e : a tensor expression, or a SymPy scalar with tensor expressions inside
-    indices : the symbols that stand for the entry's position, one for each axis; by default new
-        integer symbols i, j, k …
-
-    Returns
-    =======
-
-    A SymPy scalar in the given indices. Assumptions of tensor symbols are lost.
-
-    Raises
-    ======
-
-    UnsupportedError : a part has no such form (inverses, determinants, reshaped tensors), or the
-        expression would be huge when shared parts are written out
-    ShapeError : the number of indices isn't the order
-
-    Examples
-    ========
-
-    >>> from sympy import symbols
-    >>> import sympy_einsum as se
-    >>> m, n = symbols("m n", integer=True, positive=True)
-    >>> A, x = se.TensorSymbol("A", (m, n)), se.TensorSymbol("x", (n,))
-    >>> se.to_indexed(A @ x)
-    Sum(A[i, j]*x[j], (j, 0, n - 1))
-    """
-    root = readied(e, "to_indexed", MAX_SIZE, MAX_DEPTH)
-    if indices is not None:
-        indices = [as_scalar(index, "an index") for index in as_list(indices, "indices")]
-    order = order_of(root)
-    if indices is not None and len(indices) != order:
-        raise ShapeError(f"{len(indices)} indices for a tensor of order {order}: {tuple(indices)}")
-    return _Writer(root).entry(root, indices)
-
-
-Place = tuple[Any, tuple[Any, ...]]  # a node and the position of one of its entries
-
-
-class _Writer:
-    """Writes entries at given positions, from the root down, so that each sum is built once."""
-
-    def __init__(self, root: Any):
-        self.symbols = Symbols(root, lambda node: IndexedBase(node.name, shape=node.shape))
-        lengths = {s for node in postorder([root]) for n in shape_of(node) for s in n.free_symbols}
-        self.taken = {str(s) for s in root.free_symbols | lengths}
-        self.names = _letters()
-        self.plans: dict[Place, tuple[list[Place], Callable[[list[Any]], Any]]] = {}
-
-    def entry(self, root: Any, indices: Sequence[Any] | None) -> Any:
-        """The entry of the root."""
-        self.taken.update(map(str, indices or ()))
-        start = (
-            root,
-            tuple([self.fresh() for _ in shape_of(root)] if indices is None else indices),
-        )
-        entries: dict[Place, Any] = {}
-        for place in postorder([start], self.parts):
-            with sympys_refusals(place[0]):
-                entries[place] = self.plans[place][1]([entries[part] for part in self.parts(place)])
-        return entries[start]
-
-    def fresh(self) -> Symbol:
-        """A new index."""
-        return Symbol(next(name for name in self.names if name not in self.taken), integer=True)
-
-    def parts(self, place: Place) -> list[Place]:
-        """The entries that an entry is computed from."""
-        if place not in self.plans:
-            self.plans[place] = self._plan(*place)
-        return self.plans[place][0]
-
-    def _plan(
-        self, node: Any, at: tuple[Any, ...]
-    ) -> tuple[list[Place], Callable[[list[Any]], Any]]:
-        if not isinstance(node, TensorExpr):
-            return [(arg, ()) for arg in node.args], lambda v: node.func(*v) if v else node
-        if isinstance(node, Einsum):
-            return self._product(node, at)
-        below = [(operand, at if order_of(operand) else ()) for operand in node.operands]
-        if isinstance(node, TensorAdd):
-            return below, lambda values: Add(*values)
-        if isinstance(node, Elementwise):
-            return below, lambda v: node.body.xreplace({slot(k): e for k, e in enumerate(v)})
-        if below or type(node) not in LEAVES:
-            raise UnsupportedError(f"{described(node)} has no form as a sum over entries")
-        leaf = self.symbols.image(node) if isinstance(node, TensorSymbol) else None
-        value = leaf if leaf is not None and not at else LEAVES[type(node)](leaf or node, at)
-        return [], lambda values: value
-
-    def _product(self, node: Einsum, at: tuple[Any, ...]) -> Any:
-        index: dict[Any, Any] = {}
-        deltas = []
-        for label, position in zip(node.output, at, strict=True):
-            if label in index:
-                deltas.append(KroneckerDelta(index[label], position))
-            index.setdefault(label, position)
-        summed = [label for label in range(len(node.lengths)) if label not in index]
-        index.update({label: Dummy(integer=True) for label in summed})
-        where: dict[Any, Any] = {}
-        factors = []
-        for operand, labels in zip(node.operands, node.subscripts, strict=True):
-            target = _target(operand, [index[label].xreplace(where) for label in labels])
-            axis = index[labels[-1]] if labels else None
-            plain = target is not None and labels[-1] in summed and axis not in where
-            if not plain or axis in target.free_symbols:
-                factors.append((operand, labels))
-                continue
-            where = {old: new.xreplace({axis: target}) for old, new in where.items()}
-            where[axis] = target
-        left = [label for label in summed if index[label] not in where]
-        names = {index[label]: self.fresh() for label in left}
-        final = {label: e.xreplace(where).xreplace(names) for label, e in index.items()}
-        limits = [(final[label], 0, node.lengths[label] - 1) for label in left]
-
-        def build(values: list[Any]) -> Any:
-            body = Mul(*deltas, *values)
-            return Sum(body, *limits) if limits else body
-
-        return [(o, tuple([final[label] for label in labels])) for o, labels in factors], build
-
-
-def _letters() -> Iterator[str]:
-    yield from LETTERS
-    for number in count(1):
-        yield from (f"{letter}{number}" for letter in LETTERS)
-
-
-def _target(operand: Any, at: Sequence[Any]) -> Any:
-    """The position that a unit vector or a selection puts in the place of its last index."""
-    if isinstance(operand, Unit):
-        return operand.position
-    if isinstance(operand, Selection):
-        return operand.start + operand.step * at[0]
-    return None
-
-
-def _constant_entry(node: Constant, at: tuple[Any, ...]) -> Any:
-    return ImmutableDenseNDimArray(node.array.tolist())[at]
-
-
-LEAVES: dict[type, Callable[[Any, tuple[Any, ...]], Any]] = {
-    TensorSymbol: lambda base, at: base[at],
-    Zeros: lambda node, at: S.Zero,
-    Constant: _constant_entry,
-    Unit: lambda node, at: KroneckerDelta(at[0], node.position),
-    Selection: lambda node, at: KroneckerDelta(_target(node, at), at[1]),
-}
-
-
-# --- from SymPy ----------------------------------------------------------------------------------
+from .from_matrices import matrix_tensor
+from .trees import as_stock, described, sympys_refusals
 
 
 def from_indexed(expr: Any, indices: Sequence[Any] = (), *, vectors: bool = False) -> Any:

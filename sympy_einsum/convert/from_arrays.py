@@ -1,0 +1,162 @@
+"""From SymPy's array expressions (``sympy.tensor.array.expressions``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from sympy import Dummy, Expr
+from sympy.matrices.expressions.matexpr import MatrixExpr
+from sympy.tensor.array import NDimArray
+from sympy.tensor.array.expressions import (
+    ArrayAdd,
+    ArrayContraction,
+    ArrayDiagonal,
+    ArrayElement,
+    ArrayElementwiseApplyFunc,
+    ArraySymbol,
+    ArrayTensorProduct,
+    OneArray,
+    PermuteDims,
+    Reshape as ArrayReshape,
+    ZeroArray,
+)
+
+from ..core import UnsupportedError, postorder
+from ..expressions import (
+    Ones,
+    TensorExpr,
+    TensorSymbol,
+    Zeros,
+    as_operand,
+    contract,
+    elementwise,
+    order_of,
+    shape_of,
+)
+from ..operations import add, getitem, reshape as reshaped
+from .from_matrices import matrix_tensor
+from .trees import as_stock, sympys_refusals, with_scalars_converted
+
+Factor = tuple[Any, Sequence[Any]]  # a tensor and the labels of its axes
+
+
+def from_array(expr: Any) -> Any:
+    """A tensor expression from SymPy's array expression, or from a scalar with some inside.
+
+    ArraySymbols and MatrixSymbols become tensor symbols of their shapes; matrix expressions are
+    read as :func:`from_matrix` reads them.
+
+    Parameters
+    ==========
+
+    expr : an array expression, an explicit array of numbers, or a SymPy scalar
+
+    Raises
+    ======
+
+    UnsupportedError : a part has no tensor expression; it is named
+
+    Examples
+    ========
+
+    >>> from sympy import symbols
+    >>> from sympy.tensor.array.expressions import ArrayContraction, ArraySymbol, ArrayTensorProduct
+    >>> import sympy_einsum as se
+    >>> n = symbols("n", integer=True, positive=True)
+    >>> T, x = ArraySymbol("T", (n, n, n)), ArraySymbol("x", (n,))
+    >>> e = se.from_array(ArrayContraction(ArrayTensorProduct(T, x), (2, 3)))
+    >>> e == se.TensorSymbol("T", (n, n, n)) @ se.TensorSymbol("x", (n,))
+    True
+    """
+    root = as_stock(expr)
+    images: dict[Any, Any] = {}
+    for node in postorder([root], _array_parts):
+        with sympys_refusals(node):
+            images[node] = _product_of(node, [images[part] for part in _array_parts(node)])
+    return images[root].whole()
+
+
+def _array_parts(node: Any) -> tuple[Any, ...]:
+    """What the tensor for a node is computed from."""
+    leaves = (ArraySymbol, ZeroArray, OneArray, NDimArray, MatrixExpr, TensorExpr)
+    if isinstance(node, leaves) or hasattr(node, "bound_symbols"):
+        return ()
+    if isinstance(node, (ArrayElement, ArrayContraction, ArrayDiagonal, PermuteDims, ArrayReshape)):
+        return node.args[:1]
+    if isinstance(node, ArrayElementwiseApplyFunc):
+        return (node.expr,)
+    is_matrix_function = isinstance(node, Expr) and any(
+        isinstance(arg, MatrixExpr) for arg in node.args
+    )
+    return () if is_matrix_function else node.args
+
+
+class _Product(NamedTuple):
+    """Factors with labelled axes, and the labels of the result, which are distinct."""
+
+    factors: Sequence[Factor]
+    axes: list[Any]
+
+    def whole(self) -> Any:
+        """The tensor."""
+        lengths = {
+            label: length
+            for factor, labels in self.factors
+            for label, length in zip(labels, shape_of(factor), strict=True)
+        }
+        factors, subscripts = zip(*self.factors, strict=True)
+        return contract(factors, subscripts, self.axes, lengths)
+
+    def renamed(self) -> _Product:
+        """The same with labels of its own: a node may occur several times in a product."""
+        fresh = {label: Dummy() for _, labels in self.factors for label in labels}
+        factors = [(f, [fresh[label] for label in labels]) for f, labels in self.factors]
+        return _Product(factors, [fresh[label] for label in self.axes])
+
+    def grouped(self, groups: Sequence[Sequence[int]], keep: bool) -> _Product:
+        """Axes in groups become one, summed over or kept at the end."""
+        label = {self.axes[axis]: self.axes[group[0]] for group in groups for axis in group}
+        factors = [(f, [label.get(k, k) for k in labels]) for f, labels in self.factors]
+        ends = [self.axes[group[0]] for group in groups] if keep else []
+        return _Product(factors, [own for own in self.axes if own not in label] + ends)
+
+
+def _product_of(node: Any, parts: list[_Product]) -> _Product:
+    """What a node stands for; products stay open, so that all of them make one einsum."""
+    if isinstance(node, ArrayTensorProduct):
+        own = [part.renamed() for part in parts]
+        return _Product([f for p in own for f in p.factors], [a for p in own for a in p.axes])
+    if isinstance(node, ArrayContraction):
+        return parts[0].grouped(node.contraction_indices, keep=False)
+    if isinstance(node, ArrayDiagonal):
+        return parts[0].grouped(node.diagonal_indices, keep=True)
+    if isinstance(node, PermuteDims):
+        return parts[0]._replace(axes=[parts[0].axes[k] for k in node.permutation.array_form])
+    tensor = _tensor(node, [part.whole() for part in parts])
+    labels = [Dummy() for _ in range(order_of(tensor))]
+    return _Product([(tensor, labels)], labels)
+
+
+def _tensor(node: Any, parts: list[Any]) -> Any:
+    rule = FROM_ARRAY.get(type(node))
+    if rule is not None:
+        return rule(node, *parts)
+    if isinstance(node, NDimArray):
+        return as_operand(node)
+    if not isinstance(node, Expr) or any(order_of(part) for part in parts):
+        raise UnsupportedError(f"no tensor expression for the {type(node).__name__} {node}")
+    return node.func(*parts) if parts else matrix_tensor(node, vectors=False)
+
+
+FROM_ARRAY: dict[type, Callable[..., Any]] = {
+    ArraySymbol: lambda node: TensorSymbol(str(node.name), tuple(node.shape)),
+    ZeroArray: lambda node: Zeros(*node.shape),
+    OneArray: lambda node: Ones(*node.shape),
+    ArrayAdd: lambda node, *parts: add(*parts),
+    ArrayElementwiseApplyFunc: lambda node, a: elementwise(
+        with_scalars_converted(node.function, from_array), a
+    ),
+    ArrayReshape: lambda node, a: reshaped(a, tuple(node.shape)),
+    ArrayElement: lambda node, a: getitem(a, tuple(node.indices)),
+}

@@ -1,0 +1,256 @@
+"""From SymPy's matrix expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial, reduce
+from typing import Any
+
+from sympy import (
+    Adjoint,
+    Basic,
+    Determinant,
+    DiagMatrix,
+    Expr,
+    FunctionMatrix,
+    HadamardPower,
+    HadamardProduct,
+    Identity,
+    ImmutableDenseMatrix,
+    Inverse,
+    KroneckerDelta,
+    MatAdd,
+    MatMul,
+    MatPow,
+    MatrixBase,
+    MatrixSymbol,
+    OneMatrix,
+    Trace,
+    Transpose,
+    ZeroMatrix,
+    sympify,
+)
+from sympy.matrices.expressions.applyfunc import ElementwiseApplyFunction
+from sympy.matrices.expressions.blockmatrix import BlockDiagMatrix, BlockMatrix
+from sympy.matrices.expressions.diagonal import DiagonalMatrix, DiagonalOf
+from sympy.matrices.expressions.dotproduct import DotProduct
+from sympy.matrices.expressions.kronecker import KroneckerProduct
+from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
+from sympy.matrices.expressions.permutation import PermutationMatrix
+from sympy.matrices.expressions.slice import MatrixSlice
+
+from ..core import UnsupportedError, postorder, same_length
+from ..expressions import (
+    Delta,
+    Ones,
+    Selection,
+    TensorExpr,
+    TensorSymbol,
+    Unit,
+    Zeros,
+    as_operand,
+    det,
+    elementwise,
+    inv,
+    order_of,
+)
+from ..operations import (
+    add,
+    concatenate,
+    diag,
+    diagonal,
+    expand_dims,
+    getitem,
+    kron,
+    matmul,
+    matrix_power,
+    multiply,
+    power,
+    squeeze,
+    trace,
+    transpose,
+)
+from .matrix_algebra import row_and_column
+from .trees import as_stock, sympys_refusals, with_scalars_converted
+
+
+def from_matrix(expr: Any, *, vectors: bool = False) -> Any:
+    """A tensor expression from SymPy's matrix expression, or from a scalar with some inside.
+
+    MatrixSymbols become tensor symbols of order 2, whatever their shapes; an m×n matrix
+    expression a tensor of shape (m, n).
+
+    Parameters
+    ==========
+
+    expr : a MatrixExpr, an explicit matrix of numbers, or a SymPy scalar with traces,
+        determinants or entries of them
+    vectors : whether a symbol with one column stands for a tensor of order 1; a result loses its
+        axes of length 1 then, so that :func:`to_matrix` is undone
+
+    Raises
+    ======
+
+    UnsupportedError : a part has no tensor expression; it is named
+
+    Examples
+    ========
+
+    >>> from sympy import MatrixSymbol, Trace, symbols
+    >>> import sympy_einsum as se
+    >>> n = symbols("n", integer=True, positive=True)
+    >>> X, c = MatrixSymbol("X", n, n), MatrixSymbol("c", n, 1)
+    >>> e = se.from_matrix(X * c, vectors=True)
+    >>> e.shape, e == se.TensorSymbol("X", (n, n)) @ se.TensorSymbol("c", (n,))
+    ((n,), True)
+    >>> se.from_matrix(Trace(X)) == se.trace(se.TensorSymbol("X", (n, n)))
+    True
+    """
+    root = as_stock(expr)
+    result = matrix_tensor(root, vectors)
+    return squeeze(result) if vectors and order_of(result) else result
+
+
+def matrix_tensor(root: Any, vectors: bool) -> Any:
+    """The tensor for a matrix expression, both axes kept."""
+    images: dict[Any, Any] = {}
+    for node in postorder([root], _matrix_parts):
+        if isinstance(node, MatrixSymbol):
+            is_vector = vectors and node.cols == 1
+            symbol = TensorSymbol(node.name, node.shape[:1] if is_vector else node.shape)
+            images[node] = expand_dims(symbol, 1) if is_vector else symbol
+        elif isinstance(node, ElementwiseApplyFunction):
+            convert = partial(matrix_tensor, vectors=vectors)
+            function = with_scalars_converted(node.function, convert)
+            images[node] = elementwise(function, images[node.expr])
+        else:
+            with sympys_refusals(node):
+                images[node] = _tensor(node, [images[part] for part in _matrix_parts(node)])
+    return images[root]
+
+
+def _matrix_parts(node: Any) -> tuple[Any, ...]:
+    """What the tensor for a node is computed from."""
+    if isinstance(node, (*LEAVES, PermutationMatrix)) or hasattr(node, "bound_symbols"):
+        return ()
+    if isinstance(node, (MatrixElement, MatrixSlice)):
+        return node.args[:1]
+    if isinstance(node, ElementwiseApplyFunction):
+        return (node.expr,)
+    if isinstance(node, BlockMatrix):
+        return tuple(node.blocks)
+    return node.args
+
+
+LEAVES = (MatrixBase, MatrixSymbol, Identity, ZeroMatrix, OneMatrix, TensorExpr)
+
+
+def _tensor(node: Any, parts: list[Any]) -> Any:
+    """The tensor or scalar for a node of SymPy's, from those of its parts."""
+    rule = FROM_MATRIX.get(type(node))
+    if rule is not None:
+        return rule(node, *parts)
+    if isinstance(node, (MatrixBase, TensorExpr)):
+        return as_operand(node)
+    if isinstance(node, MatrixExpr) or any(order_of(part) for part in parts):
+        raise UnsupportedError(f"no tensor expression for the {type(node).__name__} {node}")
+    if hasattr(node, "bound_symbols"):
+        if node.has(MatrixExpr):
+            raise UnsupportedError(
+                f"matrices inside a {type(node).__name__}: {node}; from_indexed reads sums over "
+                "entries"
+            )
+        return node
+    return node.func(*parts) if parts else node
+
+
+def _product_tensor(node: Any, *parts: Any) -> Any:
+    scalars = [part for part in parts if not order_of(part)]
+    chain = reduce(matmul, [part for part in parts if order_of(part)])
+    return multiply(*scalars, chain)
+
+
+def _power_tensor(node: Any, base: Any, exponent: Any) -> Any:
+    if base.shape == (1, 1):
+        return power(base, exponent)
+    if not exponent.is_Integer:
+        raise UnsupportedError(
+            f"no tensor expression for the power {node}: {exponent} is no number"
+        )
+    return matrix_power(base, exponent)
+
+
+def _as_vector(tensor: Any, node: Any) -> Any:
+    """A row or column as a tensor of order 1."""
+    for axis in (1, 0):
+        if tensor.shape[axis] == 1:
+            return squeeze(tensor, axis)
+    raise UnsupportedError(f"{node} needs a row or a column, not a matrix of shape {tensor.shape}")
+
+
+def _blocks_tensor(node: Any, *parts: Any) -> Any:
+    rows, columns = node.blocks.shape
+    return concatenate(
+        [concatenate(parts[r * columns : (r + 1) * columns], 1) for r in range(rows)], 0
+    )
+
+
+def _function_tensor(node: Any, *parts: Any) -> Any:
+    """Unit vectors and selections, as ``to_matrix`` writes them, and matrices of numeric shape."""
+    rows, columns, function = node.args
+    i, j = row_and_column()
+    entry = function(i, j)
+    if isinstance(entry, KroneckerDelta):
+        at, given = entry.args if j == entry.args[0] else entry.args[::-1]
+        start, step = given.subs(i, 0), given.coeff(i)
+        if at == j and given == i and same_length(rows, columns):
+            return Delta(rows)
+        is_cut = at == j and start + step * i == given and i not in start.free_symbols
+        inside = columns - 1 - start - step * (rows - 1)
+        if is_cut and step.is_positive and start.is_nonnegative and inside.is_nonnegative:
+            return Selection(columns, start, step, rows)
+        places = [place for place in entry.args if place != i]
+        if columns == 1 and len(places) == 1 and not {i, j} & places[0].free_symbols:
+            return expand_dims(Unit(rows, places[0]), 1)
+    return _explicit_tensor(node)
+
+
+def _explicit_tensor(node: Any, *parts: Any) -> Any:
+    """A matrix whose entries SymPy can write down."""
+    if all(sympify(length).is_Integer for length in node.shape):
+        return as_operand(ImmutableDenseMatrix(node))
+    raise UnsupportedError(
+        f"no tensor expression for the {type(node).__name__} {node}; give its shape in numbers"
+    )
+
+
+def _slice_tensor(node: Any, parent: Any) -> Any:
+    return getitem(parent, tuple([slice(*cut) for cut in (node.rowslice, node.colslice)]))
+
+
+FROM_MATRIX: dict[type, Callable[..., Any]] = {
+    MatAdd: lambda node, *parts: add(*parts),
+    MatMul: _product_tensor,
+    MatPow: _power_tensor,
+    Transpose: lambda node, a: transpose(a),
+    Adjoint: lambda node, a: transpose(a),
+    Inverse: lambda node, a, *exponent: inv(a),
+    Trace: lambda node, a: trace(a),
+    Determinant: lambda node, a: det(a),
+    HadamardProduct: lambda node, *parts: multiply(*parts),
+    HadamardPower: lambda node, base, exponent: power(base, exponent),
+    FunctionMatrix: _function_tensor,
+    PermutationMatrix: _explicit_tensor,
+    DiagMatrix: lambda node, a: diag(_as_vector(a, node)),
+    DiagonalMatrix: lambda node, a: diag(diagonal(a)),
+    DiagonalOf: lambda node, a: expand_dims(diagonal(a), 1),
+    DotProduct: lambda node, a, b: matmul(_as_vector(a, node), _as_vector(b, node)),
+    KroneckerProduct: lambda node, *parts: reduce(kron, parts),
+    BlockMatrix: _blocks_tensor,
+    BlockDiagMatrix: _blocks_tensor,
+    MatrixSlice: _slice_tensor,
+    MatrixElement: lambda node, parent: getitem(parent, (node.i, node.j)),
+    Identity: lambda node: Delta(node.shape[0]),
+    OneMatrix: lambda node: Ones(*node.shape),
+    ZeroMatrix: lambda node: Zeros(*node.shape),
+}

@@ -1,0 +1,238 @@
+"""To sums over entries: ``Sum(A[i, j]*x[j], (j, 0, n - 1))`` with IndexedBase."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
+from typing import Any, NamedTuple
+
+from sympy import (
+    Add,
+    Basic,
+    Dummy,
+    Expr,
+    ImmutableDenseNDimArray,
+    IndexedBase,
+    KroneckerDelta,
+    Mul,
+    S,
+    Sum,
+    Symbol,
+)
+
+from ..core import NodeTable, ShapeError, UnsupportedError, as_list, as_scalar, postorder
+from ..expressions import (
+    Adj,
+    Cofactors,
+    Constant,
+    Det,
+    Einsum,
+    Elementwise,
+    Inv,
+    LogDet,
+    LogSumExp,
+    Reshape,
+    Selection,
+    Softmax,
+    TensorAdd,
+    TensorExpr,
+    TensorSymbol,
+    Unit,
+    Zeros,
+    order_of,
+    shape_of,
+    slot,
+)
+from .trees import Symbols, described, readied, sympys_refusals
+
+# SymPy asks a function of nested sums about its sign, again and again.
+MAX_SIZE, MAX_DEPTH = 1000, 60
+LETTERS = "ijklpqrabcdefghuvw"
+
+
+def to_indexed(e: Any, indices: Sequence[Any] | None = None) -> Any:
+    """One entry of a tensor expression as SymPy sums over entries of IndexedBase.
+
+    Parameters
+    ==========
+
+    e : a tensor expression, or a SymPy scalar with tensor expressions inside
+    indices : the symbols that stand for the entry's position, one for each axis; by default new
+        integer symbols i, j, k …
+
+    Returns
+    =======
+
+    A SymPy scalar in the given indices. Assumptions of tensor symbols are lost.
+
+    Raises
+    ======
+
+    UnsupportedError : a part has no such form (inverses, determinants, reshaped tensors), or the
+        expression would be huge when shared parts are written out
+    ShapeError : the number of indices isn't the order
+
+    Examples
+    ========
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> m, n = symbols("m n", integer=True, positive=True)
+    >>> A, x = se.TensorSymbol("A", (m, n)), se.TensorSymbol("x", (n,))
+    >>> se.to_indexed(A @ x)
+    Sum(A[i, j]*x[j], (j, 0, n - 1))
+    """
+    root = readied(e, "to_indexed", MAX_SIZE, MAX_DEPTH)
+    if indices is not None:
+        indices = [as_scalar(index, "an index") for index in as_list(indices, "indices")]
+    order = order_of(root)
+    if indices is not None and len(indices) != order:
+        raise ShapeError(f"{len(indices)} indices for a tensor of order {order}: {tuple(indices)}")
+    return Writer(root).entry(root, indices)
+
+
+Position = tuple[Expr, ...]
+Place = tuple[Basic, Position]  # a node and the position of one of its entries
+
+
+class Plan(NamedTuple):
+    """The entries that an entry is computed from, and how."""
+
+    parts: list[Place]
+    built: Callable[[list[Expr]], Expr]
+
+
+class Writer:
+    """Writes entries at given positions, from the root down, so that each sum is built once."""
+
+    def __init__(self, root: Any):
+        self.symbols = Symbols(root, lambda node: IndexedBase(node.name, shape=node.shape))
+        lengths = {s for node in postorder([root]) for n in shape_of(node) for s in n.free_symbols}
+        self.taken = {str(s) for s in root.free_symbols | lengths}
+        self.names = _letters()
+        self.plans: dict[Place, Plan] = {}
+
+    def entry(self, root: Any, indices: Sequence[Any] | None) -> Any:
+        """The entry of the root."""
+        self.taken.update(map(str, indices or ()))
+        start = (
+            root,
+            tuple([self.fresh() for _ in shape_of(root)] if indices is None else indices),
+        )
+        entries: dict[Place, Any] = {}
+        for place in postorder([start], self.parts):
+            with sympys_refusals(place[0]):
+                entries[place] = self.plans[place].built(
+                    [entries[part] for part in self.parts(place)]
+                )
+        return entries[start]
+
+    def fresh(self) -> Symbol:
+        """A new index."""
+        return Symbol(next(name for name in self.names if name not in self.taken), integer=True)
+
+    def parts(self, place: Place) -> list[Place]:
+        """The entries that an entry is computed from."""
+        if place not in self.plans:
+            self.plans[place] = self._plan(*place)
+        return self.plans[place].parts
+
+    def _plan(self, node: Basic, at: Position) -> Plan:
+        if isinstance(node, TensorExpr):
+            return TO_ENTRIES[type(node)](self, node, at)
+        return Plan([(arg, ()) for arg in node.args], lambda v: node.func(*v) if v else node)
+
+
+def _letters() -> Iterator[str]:
+    yield from LETTERS
+    for number in count(1):
+        yield from (f"{letter}{number}" for letter in LETTERS)
+
+
+def _target(operand: Any, at: Sequence[Any]) -> Any:
+    """The position that a unit vector or a selection puts in the place of its last index."""
+    if isinstance(operand, Unit):
+        return operand.position
+    if isinstance(operand, Selection):
+        return operand.start + operand.step * at[0]
+    return None
+
+
+def _product(writer: Writer, node: Einsum, at: Position) -> Plan:
+    index: dict[Any, Any] = {}
+    deltas = []
+    for label, position in zip(node.output, at, strict=True):
+        if label in index:
+            deltas.append(KroneckerDelta(index[label], position))
+        index.setdefault(label, position)
+    summed = [label for label in range(len(node.lengths)) if label not in index]
+    index.update({label: Dummy(integer=True) for label in summed})
+    where: dict[Any, Any] = {}
+    factors = []
+    for operand, labels in zip(node.operands, node.subscripts, strict=True):
+        target = _target(operand, [index[label].xreplace(where) for label in labels])
+        axis = index[labels[-1]] if labels else None
+        plain = target is not None and labels[-1] in summed and axis not in where
+        if not plain or axis in target.free_symbols:
+            factors.append((operand, labels))
+            continue
+        where = {old: new.xreplace({axis: target}) for old, new in where.items()}
+        where[axis] = target
+    left = [label for label in summed if index[label] not in where]
+    names = {index[label]: writer.fresh() for label in left}
+    final = {label: e.xreplace(where).xreplace(names) for label, e in index.items()}
+    limits = [(final[label], 0, node.lengths[label] - 1) for label in left]
+
+    def built(values: list[Expr]) -> Expr:
+        body = Mul(*deltas, *values)
+        return Sum(body, *limits) if limits else body
+
+    return Plan([(o, tuple([final[label] for label in labels])) for o, labels in factors], built)
+
+
+def _along(node: TensorExpr, at: Position) -> list[Place]:
+    """The entries of the operands at the same position; scalars have one entry."""
+    return [(operand, at if order_of(operand) else ()) for operand in node.operands]
+
+
+def _symbol(writer: Writer, node: TensorSymbol, at: Position) -> Plan:
+    image = writer.symbols.image(node)
+    return Plan([], lambda _: image[at] if at else image)
+
+
+def _function(writer: Writer, node: Elementwise, at: Position) -> Plan:
+    return Plan(
+        _along(node, at), lambda v: node.body.xreplace({slot(k): e for k, e in enumerate(v)})
+    )
+
+
+def _constant(writer: Writer, node: Constant, at: Position) -> Plan:
+    return Plan([], lambda _: ImmutableDenseNDimArray(node.array.tolist())[at])
+
+
+def _unit(writer: Writer, node: Unit, at: Position) -> Plan:
+    return Plan([], lambda _: KroneckerDelta(at[0], node.position))
+
+
+def _selection(writer: Writer, node: Selection, at: Position) -> Plan:
+    return Plan([], lambda _: KroneckerDelta(_target(node, at), at[1]))
+
+
+def _refused(writer: Writer, node: TensorExpr, at: Position) -> Plan:
+    raise UnsupportedError(f"{described(node)} has no form as a sum over entries")
+
+
+TO_ENTRIES: NodeTable[Callable[..., Plan]] = NodeTable(
+    "the entry",
+    {
+        TensorSymbol: _symbol,
+        Zeros: lambda writer, node, at: Plan([], lambda _: S.Zero),
+        Constant: _constant,
+        Unit: _unit,
+        Selection: _selection,
+        Einsum: _product,
+        TensorAdd: lambda writer, node, at: Plan(_along(node, at), lambda v: Add(*v)),
+        Elementwise: _function,
+        **dict.fromkeys([Inv, Adj, Cofactors, Det, LogDet, LogSumExp, Softmax, Reshape], _refused),
+    },
+)
