@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import sympy_einsum.convert  # noqa: F401 - its passes are loaded when they are first used
 from sympy_einsum.core import NODE_TABLES, UnsupportedError
 from sympy_einsum.expressions import AxesFunction, MatrixFunction, TensorExpr
 

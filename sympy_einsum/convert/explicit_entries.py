@@ -5,14 +5,13 @@ Meant for small tensors and for checking results by eye: the cost grows with the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
-from sympy import Array, LeviCivita, Matrix, S, exp, log, sympify
+from sympy import Array, Basic, Expr, LeviCivita, Matrix, S, exp, log, sympify
 
-from ..core import ShapeError, UnsupportedError, transform
+from ..core import NodeTable, ShapeError, transform
 from ..expressions import (
     Adj,
     Cofactors,
@@ -23,6 +22,8 @@ from ..expressions import (
     Inv,
     LogDet,
     LogSumExp,
+    MatrixFunction,
+    Operand,
     Reshape,
     Selection,
     Softmax,
@@ -36,8 +37,12 @@ from ..expressions import (
 )
 from ..operations import getitem
 
+Arrays = tuple[np.ndarray, ...]
+Sizes = tuple[int, ...]
+Row = Callable[..., np.ndarray]
 
-def as_explicit(expr: Any) -> Any:
+
+def as_explicit(expr: Operand) -> Array | Expr:
     """The entries of a tensor expression as a ``sympy.Array``; a scalar for order 0.
 
     Raises
@@ -57,7 +62,7 @@ def as_explicit(expr: Any) -> Any:
     return Array(entries.tolist(), shape=entries.shape) if order_of(expr) else entries[()]
 
 
-def _entries(node: Any, operands: tuple[np.ndarray, ...]) -> np.ndarray:
+def _entries(node: Basic, operands: Arrays) -> np.ndarray:
     """The node's entries as an array of SymPy scalars, from those of its operands."""
     if not isinstance(node, TensorExpr):
         below = [operand[()] for operand in operands]
@@ -66,85 +71,31 @@ def _entries(node: Any, operands: tuple[np.ndarray, ...]) -> np.ndarray:
         raise ShapeError(
             f"as_explicit needs numeric lengths, not {node.shape}; substitute them: e.subs(n, 3)"
         )
-    shape = tuple(int(length) for length in node.shape)
-    positions = product(*[range(length) for length in shape])
-    if isinstance(node, TensorSymbol):
-        return _filled(shape, {p: getitem(node, p) if p else node for p in positions})
-    if isinstance(node, Constant):
-        return _filled(shape, {p: sympify(node.array[p].item()) for p in positions})
-    if isinstance(node, Zeros):
-        return _filled(shape, {})
-    if isinstance(node, Unit):
-        return _filled(shape, {(int(node.position),): S.One})
-    if isinstance(node, Selection):
-        ones = {(k, int(node.start + k * node.step)): S.One for k in range(int(node.count))}
-        return _filled(shape, ones)
-    if isinstance(node, TensorAdd):
-        return sum(operands[1:], operands[0])
-    if isinstance(node, Elementwise):
-        return _filled(
-            shape,
-            {
-                p: node.body.xreplace(
-                    {slot(k): o[p if o.ndim else ()] for k, o in enumerate(operands)}
-                )
-                for p in positions
-            },
-        )
-    if isinstance(node, Reshape):
-        return operands[0].reshape(shape)
-    if isinstance(node, Einsum):
-        return _einsum_entries(node, operands, shape)
-    if isinstance(node, (LogSumExp, Softmax)):
-        exponents = operands[0]
-        every = np.ndindex(exponents.shape)
-        powers = _filled(exponents.shape, {p: exp(exponents[p]) for p in every})
-        total = powers.sum(axis=node.axes, keepdims=True)
-        if isinstance(node, Softmax):
-            return powers / total
-        total = total.reshape(shape)
-        return _filled(shape, {p: log(total[p]) for p in positions})
-    matrix = Matrix(operands[0].tolist())
-    if isinstance(node, Inv):
-        return _matrix_entries(matrix.inv())
-    if isinstance(node, Adj):
-        return _matrix_entries(matrix.adjugate())
-    if isinstance(node, Cofactors):
-        return _filled(shape, {p: _cofactor(matrix, p[::2], p[1::2]) for p in positions})
-    if isinstance(node, (Det, LogDet)):
-        value = matrix.det()
-        return _boxed(value if isinstance(node, Det) else log(abs(value)))
-    raise UnsupportedError(f"as_explicit doesn't know {type(node).__name__}")
+    shape = tuple([int(length) for length in node.shape])
+    return TO_EXPLICIT[type(node)](node, operands, shape)
 
 
-def _cofactor(matrix: Matrix, rows: Sequence[int], columns: Sequence[int]) -> Any:
+def _cofactor(matrix: Matrix, rows: Sequence[int], columns: Sequence[int]) -> Expr:
     """The signed determinant of what some rows and columns leave."""
     kept = [[k for k in range(matrix.rows) if k not in gone] for gone in (rows, columns)]
     sign = LeviCivita(*rows, *kept[0]) * LeviCivita(*columns, *kept[1])
     return sign * matrix.extract(*kept).det() if sign else S.Zero
 
 
-def _matrix_entries(matrix: Matrix) -> np.ndarray:
-    # NumPy would ask an entry that is a node for its array.
-    return _filled(matrix.shape, {p: matrix[p] for p in np.ndindex(matrix.shape)})
-
-
-def _boxed(value: Any) -> np.ndarray:
+def _boxed(value: Expr) -> np.ndarray:
     box = np.empty((), dtype=object)
     box[()] = value
     return box
 
 
-def _filled(shape: tuple[int, ...], values: dict[Any, Any]) -> np.ndarray:
+def _filled(shape: Sizes, values: Mapping[Sizes, Expr]) -> np.ndarray:
     array = np.full(shape, S.Zero, dtype=object)
     for position, value in values.items():
         array[position] = value
     return array
 
 
-def _einsum_entries(
-    node: Einsum, operands: tuple[np.ndarray, ...], shape: tuple[int, ...]
-) -> np.ndarray:
+def _einsum_entries(node: Einsum, operands: Arrays, shape: Sizes) -> np.ndarray:
     """The definition [W, §3], written out as loops over all indices."""
     array = np.full(shape, S.Zero, dtype=object)
     for values in product(*[range(int(length)) for length in node.lengths]):
@@ -153,3 +104,78 @@ def _einsum_entries(
             term *= operand[tuple([values[i] for i in indices])]
         array[tuple([values[i] for i in node.output])] += term
     return array
+
+
+def _symbol_entries(node: TensorSymbol, operands: Arrays, shape: Sizes) -> np.ndarray:
+    return _filled(shape, {p: getitem(node, p) if p else node for p in np.ndindex(shape)})
+
+
+def _constant_entries(node: Constant, operands: Arrays, shape: Sizes) -> np.ndarray:
+    return _filled(shape, {p: sympify(node.array[p].item()) for p in np.ndindex(shape)})
+
+
+def _selection_entries(node: Selection, operands: Arrays, shape: Sizes) -> np.ndarray:
+    return _filled(shape, {(k, int(node.start + k * node.step)): S.One for k in range(shape[0])})
+
+
+def _function_entries(node: Elementwise, operands: Arrays, shape: Sizes) -> np.ndarray:
+    return _filled(
+        shape,
+        {
+            p: node.body.xreplace({slot(k): o[p if o.ndim else ()] for k, o in enumerate(operands)})
+            for p in np.ndindex(shape)
+        },
+    )
+
+
+def _powers(exponents: np.ndarray) -> np.ndarray:
+    return _filled(exponents.shape, {p: exp(exponents[p]) for p in np.ndindex(exponents.shape)})
+
+
+def _softmax_entries(node: Softmax, operands: Arrays, shape: Sizes) -> np.ndarray:
+    powers = _powers(operands[0])
+    return powers / powers.sum(axis=node.axes, keepdims=True)
+
+
+def _logsumexp_entries(node: LogSumExp, operands: Arrays, shape: Sizes) -> np.ndarray:
+    total = _powers(operands[0]).sum(axis=node.axes, keepdims=True).reshape(shape)
+    return _filled(shape, {p: log(total[p]) for p in np.ndindex(shape)})
+
+
+def _cofactor_entries(node: Cofactors, operands: Arrays, shape: Sizes) -> np.ndarray:
+    matrix = Matrix(operands[0].tolist())
+    return _filled(shape, {p: _cofactor(matrix, p[::2], p[1::2]) for p in np.ndindex(shape)})
+
+
+def _of_matrix(function: Callable[[Matrix], Matrix | Expr]) -> Row:
+    """The row of a function that SymPy's matrices have."""
+
+    def entries(node: MatrixFunction, operands: Arrays, shape: Sizes) -> np.ndarray:
+        value = function(Matrix(operands[0].tolist()))
+        # NumPy would ask an entry that is a node for its array.
+        return _filled(shape, {p: value[p] if p else value for p in np.ndindex(shape)})
+
+    return entries
+
+
+TO_EXPLICIT: NodeTable[Row] = NodeTable(
+    "the explicit array",
+    {
+        TensorSymbol: _symbol_entries,
+        Constant: _constant_entries,
+        Zeros: lambda node, operands, shape: _filled(shape, {}),
+        Unit: lambda node, operands, shape: _filled(shape, {(int(node.position),): S.One}),
+        Selection: _selection_entries,
+        Einsum: _einsum_entries,
+        TensorAdd: lambda node, operands, shape: sum(operands[1:], operands[0]),
+        Elementwise: _function_entries,
+        Reshape: lambda node, operands, shape: operands[0].reshape(shape),
+        Softmax: _softmax_entries,
+        LogSumExp: _logsumexp_entries,
+        Inv: _of_matrix(Matrix.inv),
+        Adj: _of_matrix(Matrix.adjugate),
+        Cofactors: _cofactor_entries,
+        Det: _of_matrix(Matrix.det),
+        LogDet: _of_matrix(lambda matrix: log(abs(matrix.det()))),
+    },
+)

@@ -8,10 +8,8 @@ from typing import Any
 
 from sympy import (
     Adjoint,
-    Basic,
     Determinant,
     DiagMatrix,
-    Expr,
     FunctionMatrix,
     HadamardPower,
     HadamardProduct,

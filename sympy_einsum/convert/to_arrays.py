@@ -13,7 +13,6 @@ from sympy import (
     Abs,
     Basic,
     Determinant,
-    Expr,
     Identity,
     ImmutableDenseNDimArray,
     Inverse,

@@ -153,7 +153,7 @@ class Symbols:
 
 
 class Images(dict[Basic, Basic]):
-    """SymPy's objects for the nodes of a graph; ``kind`` says what is missing where there is none."""
+    """SymPy's objects for the nodes of a graph; ``kind`` says what an image is."""
 
     def __init__(self, root: Basic, make: Callable[[TensorSymbol], Basic], kind: str):
         super().__init__()
