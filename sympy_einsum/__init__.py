@@ -75,7 +75,7 @@ from .operations import (
 )
 from .printing import draw, latex, pretty, to_dot
 from .rules import expand, factor, simplify
-from .sympy_hooks import methods as _methods  # noqa: F401 - importing them attaches them
+from .sympy_hooks import Methods as _Methods  # noqa: F401 - importing them attaches them
 
 if TYPE_CHECKING:
     from .compiler import codegen, lambdify

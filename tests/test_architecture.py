@@ -47,10 +47,25 @@ def name_of(path):
     return str(path.relative_to(PACKAGE))
 
 
+# The base class looks up to the methods that are attached to it: type checkers only.
+FOR_TYPE_CHECKERS = {"expressions/base.py"}
+
+
+class WithoutTypes(ast.NodeTransformer):
+    """Code without what stands under ``if TYPE_CHECKING``."""
+
+    def visit_If(self, node):
+        is_types = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        return node.orelse if is_types else node
+
+
 def imports(path):
     """What a file imports of the package, as (package, module within it) pairs."""
     place = path.relative_to(PACKAGE).parts
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    if name_of(path) in FOR_TYPE_CHECKERS:
+        tree = WithoutTypes().visit(tree)
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level:
             base = place[: len(place) - node.level]
             modules = [node.module] if node.module else [alias.name for alias in node.names]

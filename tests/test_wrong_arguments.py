@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse
 import sympy as sp
 from sympy import symbols
+from sympy.tensor.array.expressions import ArraySymbol
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
@@ -80,7 +81,7 @@ WRONG = {
     "SymPy matrix": sp.Matrix([[t, 1], [1, t]]),
     "MatrixSymbol": M,
     "IndexedBase": sp.IndexedBase("b", shape=(n,)),
-    "array symbol": sp.tensor.array.expressions.ArraySymbol("a", (n,)),
+    "array symbol": ArraySymbol("a", (n,)),
     "SymPy tuple": sp.Tuple(1, t),
     "function class": sp.sin,
     "undefined function": sp.Function("g"),

@@ -6,7 +6,7 @@ from .axis_functions import (
     Softmax as Softmax,
     inside_log as inside_log,
 )
-from .base import Operand as Operand, TensorExpr as TensorExpr
+from .base import Operand as Operand, TensorExpr as TensorExpr, TensorLike as TensorLike
 from .entrywise import (
     Elementwise as Elementwise,
     Slot as Slot,
@@ -36,7 +36,12 @@ from .graphs import (
     stock_children as stock_children,
     unflatten as unflatten,
 )
-from .interning import Data as Data, Operands as Operands, data_expressions as data_expressions
+from .interning import (
+    Data as Data,
+    Node as Node,
+    Operands as Operands,
+    data_expressions as data_expressions,
+)
 from .leaves import (
     ASSUMPTIONS as ASSUMPTIONS,
     SYMMETRIC as SYMMETRIC,

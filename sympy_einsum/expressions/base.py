@@ -9,7 +9,7 @@ substituting leaves. Our own passes use ``operands``, the true children.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sympy import Basic, Derivative, Expr, Integer, Limit, S, Subs, Symbol
 from sympy.concrete.expr_with_limits import ExprWithLimits
@@ -20,6 +20,14 @@ from ..core import TensorError, children, postorder, sort_key, transform
 from .graphs import flatten, free_leaves, kinds_in, unflatten
 from .interning import Node, data_expressions
 from .substitution import as_basic, rebuild, substitute
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    # The methods and operators that are attached above, where every type of node is known.
+    from ..sympy_hooks import Methods
+else:
+    Methods = Node
 
 # What stock scalars may leave to be evaluated later.
 UNEVALUATED = (Derivative, ExprWithLimits, Limit, Subs)
@@ -95,7 +103,7 @@ class Rebuild:
         )
 
 
-class TensorExpr(Node):
+class TensorExpr(Methods):
     """Base class of tensor expressions.
 
     Attributes
@@ -261,3 +269,5 @@ class TensorExpr(Node):
 
 # What an operation is applied to: a tensor, or a scalar of SymPy's.
 Operand: TypeAlias = TensorExpr | Expr
+# What a user may write in its place.
+TensorLike: TypeAlias = "Operand | ArrayLike"

@@ -1,7 +1,14 @@
 """What people call to build expressions; each name is a function of tensors and scalars."""
 
-from .arithmetic import add as add, divide as divide, multiply as multiply, power as power
+from .arithmetic import (
+    add as add,
+    divide as divide,
+    multiply as multiply,
+    power as power,
+    subtract as subtract,
+)
 from .axes import (
+    Axes as Axes,
     as_axis as as_axis,
     broadcast_to as broadcast_to,
     diag as diag,
@@ -17,7 +24,7 @@ from .axes import (
     transpose as transpose,
 )
 from .conditions import choose as choose, compare as compare, logical as logical, where as where
-from .indexing import getitem as getitem
+from .indexing import Index as Index, getitem as getitem
 from .joining import concatenate as concatenate, stack as stack
 from .products import (
     dot as dot,

@@ -32,6 +32,11 @@ def add(*values: Any) -> Any:
     return tensor_sum(terms if scalar.is_zero else [*terms, filled(scalar, shape)])
 
 
+def subtract(a: Any, b: Any) -> Any:
+    """The difference entry by entry."""
+    return add(a, multiply(-1, b))
+
+
 def multiply(*values: Any) -> Any:
     """The product entry by entry; scalars multiply every entry."""
     operands = broadcast_together([as_operand(value) for value in values])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from sympy import Integer, S, Tuple
@@ -27,6 +28,9 @@ from ..expressions import (
     stretch,
 )
 from .checked import contract_labelled
+
+# An axis, several, or None for all.
+Axes: TypeAlias = int | Sequence[int] | None
 
 
 def filled(value: Any, shape: Shape) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from types import EllipsisType
+from typing import Any, TypeAlias
 
 import numpy as np
 from sympy import Expr, S
@@ -11,6 +12,10 @@ from sympy.core.relational import Relational
 
 from ..core import ShapeError, TensorError, UnsupportedError, as_scalar
 from ..expressions import Selection, TensorExpr, Unit, as_operand, contract
+
+# What may stand in brackets for one axis; None is a new one.
+Position: TypeAlias = Expr | int | slice | EllipsisType | None
+Index: TypeAlias = Position | tuple[Position, ...]
 
 
 def getitem(A: Any, index: Any) -> Any:

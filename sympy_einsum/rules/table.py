@@ -41,7 +41,7 @@ from . import (
     nesting,
     powers,
     signs,
-    stable,
+    stable_forms as stable,
     sums,
     symmetry,
 )

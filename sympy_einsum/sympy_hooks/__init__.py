@@ -1,3 +1,4 @@
 """What stock SymPy finds on our nodes: importing it attaches methods, operators and printers."""
 
-from . import methods as methods, numpy_code as numpy_code
+from . import numpy_code as numpy_code, stock_constructors as stock_constructors
+from .methods import Methods as Methods

@@ -1,482 +1,200 @@
-"""Methods and operators of tensor expressions, and the hooks through which stock SymPy reaches
-ours. Importing this module attaches them.
-
-They are attached here, not defined in the base class, because they need every node type and the
-base class needs none.
-"""
+"""The methods of tensor expressions, under NumPy's names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
-import numpy as np
-from sympy import (
-    Abs,
-    And,
-    Basic,
-    Derivative,
-    Dummy,
-    Expr,
-    Ge,
-    Gt,
-    Le,
-    Lt,
-    MatMul,
-    Mod,
-    Not,
-    Or,
-    Piecewise,
-    Tuple,
-    Xor,
-    adjoint as stock_adjoint,
-    transpose as stock_transpose,
-)
-from sympy.concrete import expr_with_limits
-from sympy.core.function import FunctionClass
-from sympy.core.relational import _Inequality
-from sympy.logic.boolalg import BooleanFunction
-from sympy.polys.matrices import linsolve
-from sympy.tensor.array import arrayop
+from sympy import Expr, Lambda
+from sympy.matrices import MatrixBase
+from sympy.tensor.array import NDimArray
 
 from .. import operations as ops
 from ..calculus import diff
-from ..core import TensorError, deferred
-from ..expressions import (
-    TensorExpr,
-    adj,
-    as_basic,
-    as_operand,
-    det,
-    elementwise,
-    holds_tensor,
-    inv,
-    is_tensor,
-    order_of,
-    shape_of,
-    substitute,
-)
-from ..operations import choose, compare, getitem, logical
-from ..printing import after_pow
-from ..rules import expand, over, simplify, symbols_outside
-
-
-def _scalar_or(stock: str, ours: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    """An operator: SymPy's own between scalars, ours where a tensor takes part."""
-    of_expr = getattr(Expr, stock)
-
-    def operator(self: Any, other: Any) -> Any:
-        other = as_operand(other)
-        if not order_of(self) and not order_of(other):
-            return of_expr(self, other)
-        return ours(self, other)
-
-    return operator
-
-
-def _swapped(ours: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    return lambda self, other: ours(other, self)
-
-
-def _compared(relation: Any) -> Callable[[Any, Any], Any]:
-    return lambda self, other: compare(relation, self, other)
-
-
-def _connected(connective: Any) -> Callable[..., Any]:
-    def of_conditions(self: Any, *others: Any) -> Any:
-        if any(map(is_tensor, (self, *others))):
-            return logical(connective, self, *others)
-        raise TypeError(f"{connective} takes conditions, such as x > 0, not a scalar")
-
-    return of_conditions
-
-
-def _subtract(a: Any, b: Any) -> Any:
-    return ops.add(a, ops.multiply(-1, b))
-
-
-def _negate(self: Any) -> Any:
-    return ops.multiply(-1, self)
-
-
-def _itself(self: Any) -> Any:
-    # Tensors are real.
-    return self
-
-
-def _absolute(self: Any) -> Any:
-    return elementwise(Abs, self)
-
-
-def _unsupported(name: str, instead: str) -> Callable[..., Any]:
-    def refuse(self: Any, *args: Any) -> Any:
-        if not order_of(self):
-            return getattr(Expr, name)(self, *args)
-        raise TensorError(f"{name} isn't defined for a tensor of order {self.order}; {instead}")
-
-    return refuse
-
-
-def _reshape(self: Any, *shape: Any) -> Any:
-    return ops.reshape(self, *shape)
-
-
-def _transpose(self: Any, *axes: Any) -> Any:
-    if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
-        axes = tuple(axes[0] or ())
-    return ops.transpose(self, axes or None)
-
-
-def _as_explicit(self: Any) -> Any:
-    return _entries(self)
-
+from ..core import deferred
+from ..expressions import Operand, TensorExpr, TensorLike, adj, det, elementwise, inv
+from ..operations import Axes
+from .algebra import AlgebraHooks
+from .operators import Operators
 
 _entries = deferred("convert", "as_explicit")
 
 
-def _diff(self: Any, *variables: Any, **options: Any) -> Any:
-    options.pop("evaluate", None)
-    return diff(self, *variables, **options)
+class Methods(Operators, AlgebraHooks):
+    """What ``TensorExpr`` can be asked for; each method is a function of the same name too.
 
+    Raises
+    ======
 
-def _eval_derivative(self: Any, symbol: Any) -> Any:
-    return diff(self, symbol)
+    ShapeError : an axis that the tensor doesn't have, or lengths that don't fit
+    """
 
+    __slots__ = ()
 
-def _eval_simplify(self: Any, **options: Any) -> Any:
-    # Stock routines call this on parts of an expression: there a scalar must stay one atom.
-    return simplify(self) if self.shape else self
+    # --- axes
 
+    @property
+    def T(self) -> Operand:
+        """The transpose: the axes in reverse order."""
+        return ops.transpose(self)
 
-# --- algebra in ordinary symbols: that of the sum in which they stand outside of tensor products
+    @property
+    def H(self) -> Operand:
+        """The conjugate transpose, which is the transpose: tensors are real."""
+        return ops.transpose(self)
 
+    def adjoint(self) -> Operand:
+        """The conjugate transpose, which is the transpose: tensors are real."""
+        return ops.transpose(self)
 
-def _expand(self: Any, deep: bool = True, modulus: Any = None, **hints: Any) -> Any:
-    """The expression with its products multiplied out; of a scalar with ordinary symbols inside as
-    far as is needed for these to stand outside of tensor products."""
-    if not hints.get("mul", True):
+    def conjugate(self) -> Operand:
+        """The tensor itself: tensors are real."""
         return self
-    outside = self if self.shape else symbols_outside(self)
-    if outside is not self:
-        return outside.expand(deep, modulus, **hints)
-    return self if self.is_Function else expand(self)
 
+    def transpose(self, *axes: Any) -> Operand:
+        """The axes in another order, given one by one or as a tuple; reversed without any.
 
-def _eval_expand_mul(self: Any, **hints: Any) -> Any:
-    return self if self.shape else symbols_outside(self)
+        >>> import sympy_einsum as se
+        >>> se.TensorSymbol("T", (2, 3, 4)).transpose(1, 0, 2).shape
+        (3, 2, 4)
+        """
+        if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
+            axes = tuple(axes[0] or ())
+        return ops.transpose(self, axes or None)
 
-
-def _rewrite(self: Any, *args: Any, **options: Any) -> Any:
-    return symbols_outside(self)
-
-
-def _is_kind(name: str) -> Callable[..., Any]:
-    def ask(self: Any, syms: Any) -> Any:
-        outside = self if self.shape else symbols_outside(self)
-        return self.is_constant(*syms) if outside is self else getattr(outside, name)(*syms)
-
-    return ask
-
-
-def _is_meromorphic(self: Any, x: Any, a: Any) -> Any:
-    outside = self if self.shape else symbols_outside(self)
-    return self.is_constant(x) or (None if outside is self else outside.is_meromorphic(x, a))
-
-
-def _series(self: Any, x: Any, n: Any, logx: Any, cdir: Any = 0) -> Any:
-    outside = symbols_outside(self)
-    if outside is not self:
-        return outside._eval_nseries(x, n=n, logx=logx, cdir=cdir)
-    return _constant_in(self, x)
-
-
-def _leading_term(self: Any, x: Any, logx: Any = None, cdir: Any = 0) -> Any:
-    outside = symbols_outside(self)
-    if outside is not self:
-        return outside.as_leading_term(x, logx=logx, cdir=cdir)
-    return _constant_in(self, x)
-
-
-def _constant_in(self: Any, x: Any) -> Any:
-    if self.is_constant(x):
-        return self
-    # SymPy goes other ways only where an error says that it is about what isn't implemented.
-    name = f"{x}, SymPy's stand-in for the variable," if isinstance(x, Dummy) else x
-    raise NotImplementedError(
-        f"no series or limit through {self}: {name} can't be taken out of it; use diff"
-    )
-
-
-def _applyfunc(self: Any, f: Any) -> Any:
-    return elementwise(f, self)
-
-
-def _broadcast_to(self: Any, *shape: Any) -> Any:
-    return ops.broadcast_to(self, shape[0] if len(shape) == 1 else shape)
-
-
-def _subs(self: Any, *args: Any, **kwargs: Any) -> Any:
-    """SymPy's ``subs``. An array in the place of a tensor symbol brings its axis lengths along, and
-    then all is replaced at once. Strings are refused, since SymPy would evaluate them."""
-    pairs = _pairs(args)
-    for new in pairs.values():
-        if not _is_array(new):
-            as_basic(new)
-    if not kwargs.pop("simultaneous", False) and not any(map(_is_array, pairs.values())):
-        return Expr.subs(self, *args, **kwargs)
-    # SymPy goes through scalar dummies, which can't stand for tensors; a rule is simultaneous.
-    rule: dict[Any, Any] = {}
-    for old, new in pairs.items():
-        rule[old] = as_operand(new) if _is_array(new) else as_basic(new)
-        if _is_array(new):
-            axes = zip(shape_of(old), shape_of(rule[old]), strict=False)
-            rule.update({n: given for n, given in axes if n.is_Symbol and n not in pairs})
-    return substitute(self, rule, stock_rules=True)
-
-
-def _is_array(value: Any) -> bool:
-    return isinstance(value, (np.ndarray, list, tuple))
-
-
-def _pairs(args: tuple[Any, ...]) -> dict[Any, Any]:
-    """What ``subs`` is to replace, and by what, from any form of its arguments."""
-    given = [args] if len(args) == 2 else args[0] if len(args) == 1 else None
-    try:
-        pairs = dict(given)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        pairs = {"": ""}
-    if any(isinstance(part, str) for pair in pairs.items() for part in pair):
-        raise TensorError(
-            "subs takes an expression and what replaces it, a dictionary or a list of such pairs, "
-            "and no strings"
-        )
-    return {as_basic(old): new for old, new in pairs.items()}
-
-
-METHODS: dict[str, Any] = {
-    "__add__": _scalar_or("__add__", ops.add),
-    "__radd__": _scalar_or("__radd__", ops.add),
-    "__sub__": _scalar_or("__sub__", _subtract),
-    "__rsub__": _scalar_or("__rsub__", _swapped(_subtract)),
-    "__mul__": _scalar_or("__mul__", ops.multiply),
-    "__rmul__": _scalar_or("__rmul__", ops.multiply),
-    "__truediv__": _scalar_or("__truediv__", ops.divide),
-    "__rtruediv__": _scalar_or("__rtruediv__", _swapped(ops.divide)),
-    "__pow__": _scalar_or("__pow__", ops.power),
-    "__rpow__": _scalar_or("__rpow__", _swapped(ops.power)),
-    "__matmul__": ops.matmul,
-    "__rmatmul__": _swapped(ops.matmul),
-    "__gt__": _compared(Gt),
-    "__ge__": _compared(Ge),
-    "__lt__": _compared(Lt),
-    "__le__": _compared(Le),
-    "__and__": _connected(And),
-    "__rand__": _connected(And),
-    "__or__": _connected(Or),
-    "__ror__": _connected(Or),
-    "__xor__": _connected(Xor),
-    "__rxor__": _connected(Xor),
-    "__invert__": _connected(Not),
-    "__neg__": _negate,
-    "__pos__": _itself,
-    "__abs__": _absolute,
-    "__getitem__": getitem,
-    "__mod__": _unsupported("__mod__", "apply Mod with elementwise"),
-    "__rmod__": _unsupported("__rmod__", "apply Mod with elementwise"),
-    "__floordiv__": _unsupported("__floordiv__", "apply floor with elementwise"),
-    "__rfloordiv__": _unsupported("__rfloordiv__", "apply floor with elementwise"),
-    "T": property(ops.transpose),
-    "H": property(ops.transpose),
-    "adjoint": ops.transpose,
-    "conjugate": _itself,
-    "_eval_transpose": ops.transpose,
-    "_eval_adjoint": ops.transpose,
-    "_eval_conjugate": _itself,
-    "transpose": _transpose,
-    "swapaxes": ops.swapaxes,
-    "reshape": _reshape,
-    "ravel": ops.ravel,
-    "flatten": ops.ravel,
-    "squeeze": ops.squeeze,
-    "broadcast_to": _broadcast_to,
-    "diagonal": ops.diagonal,
-    "trace": ops.trace,
-    "sum": ops.sum_,
-    "mean": ops.mean,
-    "var": ops.var,
-    "std": ops.std,
-    "prod": ops.prod,
-    "norm": ops.norm,
-    "dot": ops.dot,
-    "inv": inv,
-    "det": det,
-    "adj": adj,
-    "applyfunc": _applyfunc,
-    "expand": _expand,
-    "_eval_expand_mul": _eval_expand_mul,
-    "_eval_rewrite_as_tractable": _rewrite,
-    "_eval_is_polynomial": _is_kind("is_polynomial"),
-    "_eval_is_rational_function": _is_kind("is_rational_function"),
-    "_eval_is_algebraic_expr": _is_kind("is_algebraic_expr"),
-    "_eval_is_meromorphic": _is_meromorphic,
-    "_eval_nseries": _series,
-    "_eval_as_leading_term": _leading_term,
-    "diff": _diff,
-    "_eval_derivative": _eval_derivative,
-    "_eval_simplify": _eval_simplify,
-    "as_explicit": _as_explicit,
-    "subs": _subs,
-}
-
-for _name, _method in METHODS.items():
-    setattr(TensorExpr, _name, _method)
-
-
-# --- stock constructors --------------------------------------------------------------------------
-# ``Add(A, B)``, ``Mul(2, A)`` and ``Pow(A, 2)`` flatten their arguments and then ask here.
-
-
-def _after_add(expr: Any) -> Any:
-    return ops.add(*expr.args) if expr.is_Add and any(map(is_tensor, expr.args)) else expr
-
-
-def _after_mul(expr: Any) -> Any:
-    return ops.multiply(*expr.args) if expr.is_Mul and any(map(is_tensor, expr.args)) else expr
-
-
-def _after_pow(expr: Any) -> Any:
-    return ops.power(*expr.args) if expr.is_Pow and any(map(is_tensor, expr.args)) else expr
-
-
-Basic._constructor_postprocessor_mapping[TensorExpr] = {
-    "Add": [_after_add],
-    "Mul": [_after_mul],
-    "Pow": [_after_pow, after_pow],
-}
-
-
-# --- stock functions -----------------------------------------------------------------------------
-# SymPy asks the arguments of Add, Mul and Pow what to do, but not those of functions: ``exp(x)``
-# would be a scalar node, whose sum is itself and whose quotient by itself is one number. So calling
-# a function class looks at its arguments; without axes among them it does what it always did.
-
-_stock_call = FunctionClass.__call__
-_OF_MATRICES = (stock_transpose, stock_adjoint)
-_MAY_HOLD_AXES = (TensorExpr, tuple, list, Tuple)
-
-
-def _call_function(cls: Any, *args: Any, **options: Any) -> Any:
-    for arg in args:
-        if isinstance(arg, _MAY_HOLD_AXES):
-            return _of_tensors(cls, args, options)
-    return _stock_call(cls, *args, **options)
-
-
-def _of_tensors(cls: Any, args: Sequence[Any], options: dict[str, Any]) -> Any:
-    if cls is Piecewise:
-        if any(map(_holds_axes, args)):
-            return choose([tuple(pair) for pair in args])
-    elif cls not in _OF_MATRICES and any(map(is_tensor, args)):
-        return (logical if issubclass(cls, BooleanFunction) else elementwise)(cls, *args)
-    elif cls is Mod:
-        # It would ask for a common divisor, and that takes what has __getitem__ for a list.
-        options.setdefault("evaluate", False)
-    return _stock_call(cls, *args, **options)
-
-
-def _holds_axes(pair: Any) -> bool:
-    """Whether a branch of a Piecewise has a tensor with axes in its value or its condition."""
-    parts = pair if isinstance(pair, (tuple, list, Tuple)) else ()
-    return any(isinstance(part, Basic) and holds_tensor(part) for part in parts)
-
-
-FunctionClass.__call__ = _call_function
-
-
-# --- other stock classes and algorithms ----------------------------------------------------------
-# Their constructors don't ask their arguments either, and would make nodes without axes: each goes
-# its own way where a tensor with axes takes part, and SymPy's in all other cases.
-
-
-def _derivative(cls: Any, expr: Any, *variables: Any, **options: Any) -> Any:
-    if any(map(is_tensor, (expr, *map(_bound, variables)))):
-        return diff(expr, *variables)
-    return _stock_derivative(cls, expr, *variables, **options)
-
-
-def _with_limits(cls: Any, function: Any, *limits: Any, **options: Any) -> Any:
-    for variable in map(_bound, limits):
-        if isinstance(variable, TensorExpr):
-            raise TensorError(
-                f"{cls.__name__} goes over ordinary symbols, not over the tensor {variable}"
-            )
-    if is_tensor(function):
-        return over(cls, function, *limits)
-    return _stock_with_limits(cls, function, *limits, **options)
-
-
-def _bound(limit: Any) -> Any:
-    """The variable of a limit or of a count of derivatives."""
-    return limit[0] if isinstance(limit, (tuple, list, Tuple)) and len(limit) else limit
-
-
-def _relation(cls: Any, lhs: Any, rhs: Any, **options: Any) -> Any:
-    if is_tensor(lhs) or is_tensor(rhs):
-        return compare(cls, lhs, rhs)
-    return _stock_relation(cls, lhs, rhs, **options)
-
-
-def _matrix_product(cls: Any, *factors: Any, **options: Any) -> Any:
-    if any(map(is_tensor, factors)):
-        return reduce(lambda a, b: a @ b if is_tensor(a) and is_tensor(b) else a * b, factors)
-    return _stock_matrix_product(cls, *factors, **options)
-
-
-def _as_array(value: Any) -> Any:
-    if is_tensor(value):
-        raise TensorError(
-            f"SymPy's arrays don't take tensors such as {str(value)[:80]}; use einsum, "
-            "x[:, None] * y, trace, diagonal and transpose, or to_array first"
-        )
-    return _stock_as_array(value)
-
-
-def _linear(equation: Any, symbols: Any) -> Any:
-    """The coefficients of a linear equation, for ``linsolve``."""
-    is_ours = isinstance(equation, TensorExpr) and not equation.shape
-    return _stock_linear(symbols_outside(equation) if is_ours else equation, symbols)
-
-
-def _subs_of_any(self: Any, *args: Any, **options: Any) -> Any:
-    """SymPy's ``subs``; SymPy doesn't take arrays."""
-    given: Any = args[0] if len(args) == 1 else (args,)
-    pairs = list(given.items()) if isinstance(given, Mapping) else given
-    if isinstance(pairs, (list, tuple)) and any(map(_gives_array, pairs)):
-        return _subs(self, *args, **options)
-    return _stock_subs(self, *args, **options)
-
-
-def _gives_array(pair: Any) -> bool:
-    return (
-        isinstance(pair, (list, tuple))
-        and len(pair) == 2
-        and isinstance(pair[0], TensorExpr)
-        and _is_array(pair[1])
-    )
-
-
-_stock_derivative = Derivative.__new__
-_stock_with_limits = expr_with_limits._common_new
-_stock_relation = _Inequality._eval_relation.__func__
-_stock_matrix_product = MatMul.__new__
-_stock_as_array = arrayop._arrayfy
-_stock_linear = linsolve._lin_eq2dict
-_stock_subs = Basic.subs
-Derivative.__new__ = _derivative
-expr_with_limits._common_new = _with_limits
-_Inequality._eval_relation = classmethod(_relation)
-MatMul.__new__ = _matrix_product
-arrayop._arrayfy = _as_array
-linsolve._lin_eq2dict = _linear
-Basic.subs = _subs_of_any
+    def swapaxes(self, axis1: int, axis2: int) -> Operand:
+        """Two axes exchanged."""
+        return ops.swapaxes(self, axis1, axis2)
+
+    def reshape(self, *shape: Any) -> Operand:
+        """The entries in C order under another shape; one length may be -1.
+
+        Raises ShapeError when the numbers of entries aren't known to be equal.
+
+        >>> import sympy_einsum as se
+        >>> se.TensorSymbol("A", (2, 3)).reshape(3, -1).shape
+        (3, 2)
+        """
+        return ops.reshape(self, *shape)
+
+    def ravel(self) -> Operand:
+        """All entries in C order as a vector."""
+        return ops.ravel(self)
+
+    def flatten(self) -> Operand:
+        """All entries in C order as a vector."""
+        return ops.ravel(self)
+
+    def squeeze(self, axis: Axes = None) -> Operand:
+        """Axes of length 1 removed, all of them without ``axis``.
+
+        Raises ShapeError when one of the given axes has another length.
+        """
+        return ops.squeeze(self, axis)
+
+    def broadcast_to(self, *shape: Any) -> Operand:
+        """The tensor repeated to a shape: axes of length 1 stretch, new axes come first."""
+        return ops.broadcast_to(self, shape[0] if len(shape) == 1 else shape)
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Operand:
+        """The diagonal of two axes of one length, as a new last axis.
+
+        Raises UnsupportedError for an offset other than 0.
+        """
+        return ops.diagonal(self, offset, axis1, axis2)
+
+    # --- reductions
+
+    def trace(self) -> Operand:
+        """The sum over the diagonal of the first two axes."""
+        return ops.trace(self)
+
+    def sum(self, axis: Axes = None, keepdims: bool = False) -> Operand:
+        """The sum over an axis or several, over all without ``axis``; with ``keepdims`` they stay,
+        with length 1.
+
+        >>> import sympy_einsum as se
+        >>> A = se.TensorSymbol("A", (2, 3))
+        >>> A.sum().shape, A.sum(axis=0).shape, A.sum(axis=0, keepdims=True).shape
+        ((), (3,), (1, 3))
+        """
+        return ops.sum_(self, axis, keepdims)
+
+    def mean(self, axis: Axes = None, keepdims: bool = False) -> Operand:
+        """The mean over an axis or several; that of no entries is nan."""
+        return ops.mean(self, axis, keepdims)
+
+    def var(self, axis: Axes = None, ddof: Expr = 0, keepdims: bool = False) -> Operand:
+        """The variance over an axis or several, with ``ddof`` taken off the divisor."""
+        return ops.var(self, axis, ddof, keepdims)
+
+    def std(self, axis: Axes = None, ddof: Expr = 0, keepdims: bool = False) -> Operand:
+        """The standard deviation over an axis or several."""
+        return ops.std(self, axis, ddof, keepdims)
+
+    def prod(self, axis: Axes = None, keepdims: bool = False) -> Operand:
+        """The product over an axis or several.
+
+        Raises UnsupportedError when the length of one of them isn't a number.
+        """
+        return ops.prod(self, axis, keepdims)
+
+    def norm(
+        self, ord: Expr | str | None = None, axis: Axes = None, keepdims: bool = False
+    ) -> Operand:
+        """The Euclidean norm of a vector, the Frobenius norm of others; with ``ord`` a p-norm.
+
+        Raises UnsupportedError for other norms.
+        """
+        return ops.norm(self, ord, axis, keepdims)
+
+    # --- products and functions
+
+    def dot(self, b: TensorLike) -> Operand:
+        """The sum over the last axis here and the last but one there, or its only one."""
+        return ops.dot(self, b)
+
+    def inv(self) -> Operand:
+        """The inverse of a square matrix; ShapeError for others."""
+        return inv(self)
+
+    def det(self) -> Operand:
+        """The determinant of a square matrix; ShapeError for others."""
+        return det(self)
+
+    def adj(self) -> Operand:
+        """The adjugate of a square matrix; ShapeError for others."""
+        return adj(self)
+
+    def applyfunc(self, f: Callable[..., Expr] | Lambda) -> Operand:
+        """A scalar function of one argument applied entry by entry."""
+        return elementwise(f, self)
+
+    def diff(self, *variables: Expr | int, **options: Any) -> Operand:
+        """The derivative by some variables, of shape self.shape + the variables' shapes; a number
+        after a variable says how often.
+
+        Raises UnsupportedError where there is no derivative: by axis lengths and positions.
+
+        >>> import sympy_einsum as se
+        >>> x = se.TensorSymbol("x", (3,))
+        >>> (x @ x).diff(x), (x @ x).diff(x, 2).shape
+        (2*x, (3, 3))
+        """
+        options.pop("evaluate", None)
+        return diff(self, *variables, **options)
+
+    def as_explicit(self) -> NDimArray | MatrixBase | Expr:
+        """The entries: a SymPy matrix for order 2, an array for other orders.
+
+        Raises TensorError when a length isn't a number.
+        """
+        return _entries(self)
+
+
+# Attached, not inherited: methods need every type of node, and the base class needs none.
+for _class in (Operators, AlgebraHooks, Methods):
+    for _name, _member in vars(_class).items():
+        if isinstance(_member, (FunctionType, property)):
+            setattr(TensorExpr, _name, _member)

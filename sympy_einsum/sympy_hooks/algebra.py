@@ -1,0 +1,147 @@
+"""What SymPy's algebra asks of tensor expressions: expansion, series, substitution.
+
+Of a scalar with ordinary symbols inside, the algebra in these is that of the sum in which they
+stand outside of tensor products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sympy import Basic, Dummy, Expr, Symbol
+
+from .. import operations as ops
+from ..calculus import diff
+from ..core import TensorError
+from ..expressions import Node, Operand, as_basic, as_operand, shape_of, substitute
+from ..rules import expand, simplify, symbols_outside
+
+
+def _outside(node: Node) -> Expr:
+    """A scalar with its ordinary symbols outside of tensor products; a tensor stays."""
+    return node if node.shape else symbols_outside(node)
+
+
+def _is_kind(name: str) -> Callable[[Node, set[Symbol]], bool | None]:
+    def ask(self: Node, syms: set[Symbol]) -> bool | None:
+        outside = _outside(self)
+        return self.is_constant(*syms) if outside is self else getattr(outside, name)(*syms)
+
+    return ask
+
+
+def _constant_in(node: Node, x: Symbol) -> Node:
+    if node.is_constant(x):
+        return node
+    # SymPy goes other ways only where an error says that it is about what isn't implemented.
+    name = f"{x}, SymPy's stand-in for the variable," if isinstance(x, Dummy) else x
+    raise NotImplementedError(
+        f"no series or limit through {node}: {name} can't be taken out of it; use diff"
+    )
+
+
+class AlgebraHooks(Node):
+    """What SymPy's algorithms call on each part of an expression."""
+
+    __slots__ = ()
+
+    def expand(self, deep: bool = True, modulus: Expr | None = None, **hints: Any) -> Operand:
+        """The expression with its products multiplied out; of a scalar with ordinary symbols
+        inside as far as is needed for these to stand outside of tensor products."""
+        if not hints.get("mul", True):
+            return self
+        outside = _outside(self)
+        if outside is not self:
+            return outside.expand(deep, modulus, **hints)
+        return self if self.is_Function else expand(self)
+
+    def subs(self, *args: Any, **kwargs: Any) -> Operand:
+        """SymPy's ``subs``. An array in the place of a tensor symbol brings its axis lengths along,
+        and then all is replaced at once.
+
+        Raises TensorError for strings, which SymPy would evaluate, and ShapeError for what has
+        another shape than what it replaces.
+        """
+        return substituted(self, *args, **kwargs)
+
+    def _eval_transpose(self) -> Operand:
+        return ops.transpose(self)
+
+    _eval_adjoint = _eval_transpose
+
+    def _eval_conjugate(self) -> Node:
+        return self
+
+    def _eval_derivative(self, symbol: Symbol) -> Operand:
+        return diff(self, symbol)
+
+    def _eval_simplify(self, **options: Any) -> Operand:
+        # Stock routines call this on parts of an expression: there a scalar must stay one atom.
+        return simplify(self) if self.shape else self
+
+    def _eval_expand_mul(self, **hints: Any) -> Expr:
+        return _outside(self)
+
+    def _eval_rewrite_as_tractable(self, *args: Any, **options: Any) -> Expr:
+        return symbols_outside(self)
+
+    _eval_is_polynomial = _is_kind("is_polynomial")
+    _eval_is_rational_function = _is_kind("is_rational_function")
+    _eval_is_algebraic_expr = _is_kind("is_algebraic_expr")
+
+    def _eval_is_meromorphic(self, x: Symbol, a: Expr) -> bool | None:
+        outside = _outside(self)
+        return self.is_constant(x) or (None if outside is self else outside.is_meromorphic(x, a))
+
+    def _eval_nseries(self, x: Symbol, n: int, logx: Expr | None, cdir: Expr = 0) -> Expr:
+        outside = symbols_outside(self)
+        if outside is not self:
+            return outside._eval_nseries(x, n=n, logx=logx, cdir=cdir)
+        return _constant_in(self, x)
+
+    def _eval_as_leading_term(self, x: Symbol, logx: Expr | None = None, cdir: Expr = 0) -> Expr:
+        outside = symbols_outside(self)
+        if outside is not self:
+            return outside.as_leading_term(x, logx=logx, cdir=cdir)
+        return _constant_in(self, x)
+
+
+def substituted(expr: Basic, *args: Any, **kwargs: Any) -> Basic:
+    """SymPy's ``subs`` of any expression of ours, or of any that has tensor symbols replaced by
+    arrays."""
+    pairs = _pairs(args)
+    for new in pairs.values():
+        if not is_array(new):
+            as_basic(new)
+    if not kwargs.pop("simultaneous", False) and not any(map(is_array, pairs.values())):
+        return Expr.subs(expr, *args, **kwargs)
+    # SymPy goes through scalar dummies, which can't stand for tensors; a rule is simultaneous.
+    rule: dict[Basic, Basic] = {}
+    for old, new in pairs.items():
+        rule[old] = as_operand(new) if is_array(new) else as_basic(new)
+        if is_array(new):
+            axes = zip(shape_of(old), shape_of(rule[old]), strict=False)
+            rule.update({n: given for n, given in axes if n.is_Symbol and n not in pairs})
+    return substitute(expr, rule, stock_rules=True)
+
+
+def is_array(value: object) -> bool:
+    """Whether a value to be substituted is an array of numbers."""
+    return isinstance(value, (np.ndarray, list, tuple))
+
+
+def _pairs(args: tuple[Any, ...]) -> dict[Basic, object]:
+    """What ``subs`` is to replace, and by what, from any form of its arguments."""
+    given = [args] if len(args) == 2 else args[0] if len(args) == 1 else None
+    try:
+        pairs = dict(given)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        pairs = {"": ""}
+    if any(isinstance(part, str) for pair in pairs.items() for part in pair):
+        raise TensorError(
+            "subs takes an expression and what replaces it, a dictionary or a list of such pairs, "
+            "and no strings"
+        )
+    return {as_basic(old): new for old, new in pairs.items()}

@@ -1,0 +1,176 @@
+"""The operators of tensor expressions: but for ``@`` entry by entry, axes of length 1 stretched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeAlias
+
+from sympy import Abs, And, Expr, Ge, Gt, Le, Lt, Not, Or, Xor
+from sympy.core.function import FunctionClass
+
+from .. import operations as ops
+from ..core import TensorError
+from ..expressions import Node, Operand, TensorLike, as_operand, elementwise, is_tensor, order_of
+from ..operations import Index
+
+Operator: TypeAlias = Callable[[Any, TensorLike], Operand]
+
+
+def _stock_for_scalars(method: Operator) -> Operator:
+    """An operator that is SymPy's own between scalars, ours where a tensor takes part."""
+    of_expr = getattr(Expr, method.__name__)
+
+    @wraps(method)
+    def operator(self: Node, other: TensorLike) -> Operand:
+        other = as_operand(other)
+        if not self.order and not order_of(other):
+            return of_expr(self, other)
+        return method(self, other)
+
+    return operator
+
+
+def _connected(connective: FunctionClass, *conditions: TensorLike) -> Operand:
+    if any(map(is_tensor, conditions)):
+        return ops.logical(connective, *conditions)
+    raise TypeError(f"{connective} takes conditions, such as x > 0, not a scalar")
+
+
+def _refused(name: str, instead: str) -> Operator:
+    def refuse(self: Node, other: TensorLike) -> Operand:
+        if not self.order:
+            return getattr(Expr, name)(self, other)
+        raise TensorError(f"{name} isn't defined for a tensor of order {self.order}; {instead}")
+
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = f"Not defined for tensors: {instead}."
+    return refuse
+
+
+class Operators(Node):
+    """What ``TensorExpr`` answers to operators.
+
+    Raises
+    ======
+
+    ShapeError : orders or lengths that don't fit
+    TensorError : an operand that is no tensor, scalar or array of numbers
+    """
+
+    __slots__ = ()
+
+    @_stock_for_scalars
+    def __add__(self, other: TensorLike) -> Operand:
+        """The sum entry by entry; a scalar is added to every entry."""
+        return ops.add(self, other)
+
+    @_stock_for_scalars
+    def __radd__(self, other: TensorLike) -> Operand:
+        return ops.add(self, other)
+
+    @_stock_for_scalars
+    def __sub__(self, other: TensorLike) -> Operand:
+        """The difference entry by entry."""
+        return ops.subtract(self, other)
+
+    @_stock_for_scalars
+    def __rsub__(self, other: TensorLike) -> Operand:
+        return ops.subtract(other, self)
+
+    @_stock_for_scalars
+    def __mul__(self, other: TensorLike) -> Operand:
+        """The product entry by entry; a scalar multiplies every entry."""
+        return ops.multiply(self, other)
+
+    @_stock_for_scalars
+    def __rmul__(self, other: TensorLike) -> Operand:
+        return ops.multiply(self, other)
+
+    @_stock_for_scalars
+    def __truediv__(self, other: TensorLike) -> Operand:
+        """The quotient entry by entry."""
+        return ops.divide(self, other)
+
+    @_stock_for_scalars
+    def __rtruediv__(self, other: TensorLike) -> Operand:
+        return ops.divide(other, self)
+
+    @_stock_for_scalars
+    def __pow__(self, other: TensorLike) -> Operand:
+        """The power entry by entry; that of a matrix is ``matrix_power``."""
+        return ops.power(self, other)
+
+    @_stock_for_scalars
+    def __rpow__(self, other: TensorLike) -> Operand:
+        return ops.power(other, self)
+
+    __mod__ = _refused("__mod__", "apply Mod with elementwise")
+    __rmod__ = _refused("__rmod__", "apply Mod with elementwise")
+    __floordiv__ = _refused("__floordiv__", "apply floor with elementwise")
+    __rfloordiv__ = _refused("__rfloordiv__", "apply floor with elementwise")
+
+    def __matmul__(self, other: TensorLike) -> Operand:
+        """The sum over the last axis here and the last but one there, or its only one:
+        (…, m, n) @ (…, n, k) is (…, m, k)."""
+        return ops.matmul(self, other)
+
+    def __rmatmul__(self, other: TensorLike) -> Operand:
+        return ops.matmul(other, self)
+
+    def __neg__(self) -> Operand:
+        return ops.multiply(-1, self)
+
+    def __pos__(self) -> Operand:
+        return self
+
+    def __abs__(self) -> Operand:
+        return elementwise(Abs, self)
+
+    # --- conditions: tensors of ones and zeros
+
+    def __gt__(self, other: TensorLike) -> Operand:
+        """Ones where it is larger, zeros elsewhere."""
+        return ops.compare(Gt, self, other)
+
+    def __ge__(self, other: TensorLike) -> Operand:
+        return ops.compare(Ge, self, other)
+
+    def __lt__(self, other: TensorLike) -> Operand:
+        return ops.compare(Lt, self, other)
+
+    def __le__(self, other: TensorLike) -> Operand:
+        return ops.compare(Le, self, other)
+
+    def __and__(self, other: TensorLike) -> Operand:
+        """Ones where both conditions hold, zeros elsewhere."""
+        return _connected(And, self, other)
+
+    def __rand__(self, other: TensorLike) -> Operand:
+        return _connected(And, self, other)
+
+    def __or__(self, other: TensorLike) -> Operand:
+        """Ones where one of the conditions holds, zeros elsewhere."""
+        return _connected(Or, self, other)
+
+    def __ror__(self, other: TensorLike) -> Operand:
+        return _connected(Or, self, other)
+
+    def __xor__(self, other: TensorLike) -> Operand:
+        """Ones where exactly one of the conditions holds, zeros elsewhere."""
+        return _connected(Xor, self, other)
+
+    def __rxor__(self, other: TensorLike) -> Operand:
+        return _connected(Xor, self, other)
+
+    def __invert__(self) -> Operand:
+        """Ones where the condition doesn't hold, zeros elsewhere."""
+        return _connected(Not, self)
+
+    def __getitem__(self, index: Index) -> Operand:
+        """Entries, slices and new axes, as in NumPy: ``x[i]``, ``A[1:, None]``, ``A[..., -1]``.
+
+        Raises ShapeError for a position that is known to lie outside of its axis, or for too many
+        of them.
+        """
+        return ops.getitem(self, index)

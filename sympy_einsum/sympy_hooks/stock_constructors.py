@@ -1,0 +1,186 @@
+"""Stock classes and functions of SymPy, where a tensor with axes takes part.
+
+Their constructors would make nodes without axes: each goes its own way for a tensor with axes, and
+SymPy's in all other cases. Importing this module replaces them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+from sympy import (
+    Basic,
+    Derivative,
+    Expr,
+    MatMul,
+    Mod,
+    Piecewise,
+    Symbol,
+    Tuple,
+    adjoint as stock_adjoint,
+    transpose as stock_transpose,
+)
+from sympy.concrete import expr_with_limits
+from sympy.core.function import FunctionClass
+from sympy.core.relational import Relational, _Inequality
+from sympy.logic.boolalg import BooleanFunction
+from sympy.polys.matrices import linsolve
+from sympy.tensor.array import NDimArray, arrayop
+
+from .. import operations as ops
+from ..calculus import diff
+from ..core import TensorError
+from ..expressions import TensorExpr, elementwise, holds_tensor, is_tensor
+from ..printing import after_pow
+from ..rules import over, symbols_outside
+from .algebra import is_array, substituted
+
+# --- stock constructors --------------------------------------------------------------------------
+# ``Add(A, B)``, ``Mul(2, A)`` and ``Pow(A, 2)`` flatten their arguments and then ask here.
+
+
+def _after_add(expr: Expr) -> Expr:
+    return ops.add(*expr.args) if expr.is_Add and any(map(is_tensor, expr.args)) else expr
+
+
+def _after_mul(expr: Expr) -> Expr:
+    return ops.multiply(*expr.args) if expr.is_Mul and any(map(is_tensor, expr.args)) else expr
+
+
+def _after_pow(expr: Expr) -> Expr:
+    return ops.power(*expr.args) if expr.is_Pow and any(map(is_tensor, expr.args)) else expr
+
+
+Basic._constructor_postprocessor_mapping[TensorExpr] = {
+    "Add": [_after_add],
+    "Mul": [_after_mul],
+    "Pow": [_after_pow, after_pow],
+}
+
+
+# --- stock functions -----------------------------------------------------------------------------
+# SymPy asks the arguments of Add, Mul and Pow what to do, but not those of functions: ``exp(x)``
+# would be a scalar node, whose sum is itself and whose quotient by itself is one number. So calling
+# a function class looks at its arguments; without axes among them it does what it always did.
+
+_stock_call = FunctionClass.__call__
+_OF_MATRICES = (stock_transpose, stock_adjoint)
+_MAY_HOLD_AXES = (TensorExpr, tuple, list, Tuple)
+
+
+def _call_function(cls: FunctionClass, *args: Any, **options: Any) -> Any:
+    for arg in args:
+        if isinstance(arg, _MAY_HOLD_AXES):
+            return _of_tensors(cls, args, options)
+    return _stock_call(cls, *args, **options)
+
+
+def _of_tensors(cls: FunctionClass, args: Sequence[Any], options: dict[str, Any]) -> Any:
+    if cls is Piecewise:
+        if any(map(_holds_axes, args)):
+            return ops.choose([tuple(pair) for pair in args])
+    elif cls not in _OF_MATRICES and any(map(is_tensor, args)):
+        return (ops.logical if issubclass(cls, BooleanFunction) else elementwise)(cls, *args)
+    elif cls is Mod:
+        # It would ask for a common divisor, and that takes what has __getitem__ for a list.
+        options.setdefault("evaluate", False)
+    return _stock_call(cls, *args, **options)
+
+
+def _holds_axes(pair: object) -> bool:
+    """Whether a branch of a Piecewise has a tensor with axes in its value or its condition."""
+    parts = pair if isinstance(pair, (tuple, list, Tuple)) else ()
+    return any(isinstance(part, Basic) and holds_tensor(part) for part in parts)
+
+
+FunctionClass.__call__ = _call_function
+
+
+# --- other stock classes and algorithms ----------------------------------------------------------
+# Their constructors don't ask their arguments either, and would make nodes without axes: each goes
+# its own way where a tensor with axes takes part, and SymPy's in all other cases.
+
+
+def _derivative(cls: type, expr: Expr, *variables: Any, **options: Any) -> Expr:
+    if any(map(is_tensor, (expr, *map(_bound, variables)))):
+        return diff(expr, *variables)
+    return _stock_derivative(cls, expr, *variables, **options)
+
+
+def _with_limits(cls: type, function: Expr, *limits: Any, **options: Any) -> Any:
+    for variable in map(_bound, limits):
+        if isinstance(variable, TensorExpr):
+            raise TensorError(
+                f"{cls.__name__} goes over ordinary symbols, not over the tensor {variable}"
+            )
+    if is_tensor(function):
+        return over(cls, function, *limits)
+    return _stock_with_limits(cls, function, *limits, **options)
+
+
+def _bound(limit: Any) -> Any:
+    """The variable of a limit or of a count of derivatives."""
+    return limit[0] if isinstance(limit, (tuple, list, Tuple)) and len(limit) else limit
+
+
+def _relation(cls: type[Relational], lhs: Expr, rhs: Expr, **options: Any) -> Expr:
+    if is_tensor(lhs) or is_tensor(rhs):
+        return ops.compare(cls, lhs, rhs)
+    return _stock_relation(cls, lhs, rhs, **options)
+
+
+def _matrix_product(cls: type, *factors: Expr, **options: Any) -> Expr:
+    if any(map(is_tensor, factors)):
+        return reduce(lambda a, b: a @ b if is_tensor(a) and is_tensor(b) else a * b, factors)
+    return _stock_matrix_product(cls, *factors, **options)
+
+
+def _as_array(value: object) -> NDimArray:
+    if is_tensor(value):
+        raise TensorError(
+            f"SymPy's arrays don't take tensors such as {str(value)[:80]}; use einsum, "
+            "x[:, None] * y, trace, diagonal and transpose, or to_array first"
+        )
+    return _stock_as_array(value)
+
+
+def _linear(equation: Expr, symbols: Sequence[Symbol]) -> tuple[Expr, dict[Symbol, Expr]]:
+    """The coefficients of a linear equation, for ``linsolve``."""
+    is_ours = isinstance(equation, TensorExpr) and not equation.shape
+    return _stock_linear(symbols_outside(equation) if is_ours else equation, symbols)
+
+
+def _subs_of_any(self: Basic, *args: Any, **options: Any) -> Basic:
+    """SymPy's ``subs``; SymPy doesn't take arrays."""
+    given = args[0] if len(args) == 1 else (args,)
+    pairs = list(given.items()) if isinstance(given, Mapping) else given
+    if isinstance(pairs, (list, tuple)) and any(map(_gives_array, pairs)):
+        return substituted(self, *args, **options)
+    return _stock_subs(self, *args, **options)
+
+
+def _gives_array(pair: object) -> bool:
+    return (
+        isinstance(pair, (list, tuple))
+        and len(pair) == 2
+        and isinstance(pair[0], TensorExpr)
+        and is_array(pair[1])
+    )
+
+
+_stock_derivative = Derivative.__new__
+_stock_with_limits = expr_with_limits._common_new
+_stock_relation = _Inequality._eval_relation.__func__
+_stock_matrix_product = MatMul.__new__
+_stock_as_array = arrayop._arrayfy
+_stock_linear = linsolve._lin_eq2dict
+_stock_subs = Basic.subs
+Derivative.__new__ = _derivative
+expr_with_limits._common_new = _with_limits
+_Inequality._eval_relation = classmethod(_relation)
+MatMul.__new__ = _matrix_product
+arrayop._arrayfy = _as_array
+linsolve._lin_eq2dict = _linear
+Basic.subs = _subs_of_any

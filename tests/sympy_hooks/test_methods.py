@@ -1,0 +1,102 @@
+"""Methods and operators have signatures that help, editors and type checkers see."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+from types import FunctionType
+
+import numpy as np
+import pytest
+
+import sympy_einsum as se
+from sympy_einsum.sympy_hooks import Methods
+
+ROOT = Path(__file__).parent.parent.parent
+NAMES = sorted(
+    name
+    for kind in Methods.__mro__
+    if kind.__module__.startswith("sympy_einsum.sympy_hooks")
+    for name, member in vars(kind).items()
+    if isinstance(member, (FunctionType, property)) and not name.startswith("_")
+)
+SCRIPT = """\
+import sympy_einsum as se
+
+A = se.TensorSymbol("A", (3, 3))
+reveal_type(A)
+reveal_type(A.sum(axis=0))
+reveal_type(A.sum(axis=0, keepdims=True).shape)
+reveal_type(A @ A)
+reveal_type(A * 2 - 1)
+reveal_type(A.T)
+reveal_type(A[0, 1:])
+reveal_type(A > 0)
+reveal_type(A.order)
+A.sum(axes=0)
+A.swapaxes(0)
+"""
+TENSOR = "sympy_einsum.expressions.base.TensorExpr | Any"
+REVEALED = [
+    "sympy_einsum.expressions.leaves.TensorSymbol",
+    TENSOR,
+    "tuple[Any, ...] | Any",
+    TENSOR,
+    TENSOR,
+    TENSOR,
+    TENSOR,
+    TENSOR,
+    "int",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_methods_are_attached_with_signature_and_docstring(name):
+    method = getattr(se.TensorExpr, name)
+    assert inspect.getattr_static(se.TensorExpr, name) is inspect.getattr_static(Methods, name)
+    assert method.__doc__
+    if not isinstance(method, property):
+        hints = inspect.signature(method)
+        assert "self" in hints.parameters
+        assert hints.return_annotation is not inspect.Signature.empty
+
+
+@pytest.mark.parametrize(
+    "name", ["sum", "mean", "var", "std", "prod", "norm", "squeeze", "diagonal"]
+)
+def test_methods_take_what_the_functions_take(name):
+    own = list(inspect.signature(getattr(se.TensorExpr, name)).parameters.values())[1:]
+    public = list(inspect.signature(getattr(se, name)).parameters.values())[1:]
+    assert [(p.name, p.default) for p in own] == [(p.name, p.default) for p in public]
+
+
+def test_help_shows_the_signature(capsys):
+    help(se.TensorSymbol("x", 3).sum)
+    assert "sum(axis: 'Axes' = None, keepdims: 'bool' = False)" in capsys.readouterr().out
+
+
+def test_arrays_on_the_left_leave_operators_to_tensors():
+    x = se.TensorSymbol("x", 3)
+    assert np.ones(3) + x == x + np.ones(3)
+    assert np.eye(3) @ x == se.Constant(np.eye(3)) @ x
+    assert np.ones(3) - x == se.Constant(np.ones(3)) - x
+
+
+def test_a_type_checker_knows_methods_and_operators(tmp_path):
+    pytest.importorskip("mypy")
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy", script],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={"MYPYPATH": str(ROOT), "PATH": ""},
+    )
+    text = run.stdout.replace("Union[sympy_einsum.expressions.base.TensorExpr, Any]", TENSOR)
+    found = [line.split('"')[1] for line in text.splitlines() if "Revealed type" in line]
+    assert [name.replace("builtins.", "") for name in found] == REVEALED
+    errors = [line for line in text.splitlines() if ": error:" in line]
+    assert len(errors) == 2
