@@ -7,7 +7,14 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 
 from . import numpy
 from .calculus import diff, gradient, hessian, hvp, jacobian, jvp, vjp
-from .core import ParseError, ShapeError, TensorError, UnsupportedError
+from .core import (
+    ParseError,
+    Row as _Row,
+    ShapeError,
+    TensorError,
+    UnsupportedError,
+    of_each_row as _of_each_row,
+)
 from .expressions import (
     Adj,
     Cofactors,
@@ -83,8 +90,6 @@ if TYPE_CHECKING:
     from .languages import parse
     from .verification import check_derivative, equal
 
-globals().update(_FUNCTIONS)
-
 # What loads when it is first used, since not every session does.
 _LATER = {
     "codegen": "compiler",
@@ -141,10 +146,10 @@ __all__ = [
     "View",
     "Zeros",
     "adj",
-    "cofactors",
     "broadcast_to",
     "check_derivative",
     "codegen",
+    "cofactors",
     "concatenate",
     "det",
     "diag",
@@ -156,9 +161,9 @@ __all__ = [
     "elementwise",
     "equal",
     "expand",
-    "factor",
     "expand_dims",
     "eye",
+    "factor",
     "from_array",
     "from_indexed",
     "from_matrix",
@@ -204,5 +209,11 @@ __all__ = [
     "var",
     "vjp",
     "where",
-    *_FUNCTIONS,
 ]
+
+
+@_of_each_row
+def _export(row: _Row) -> None:
+    if row.name:
+        globals()[row.name] = _FUNCTIONS[row.name]
+        __all__.append(row.name)

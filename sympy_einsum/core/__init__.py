@@ -1,5 +1,12 @@
 """What knows nothing of nodes: errors, graphs, lengths, indices, contraction order, functions."""
 
+from .activations import (
+    logaddexp as logaddexp,
+    sigmoid as sigmoid,
+    sigmoid_slope as sigmoid_slope,
+    softplus as softplus,
+    step as step,
+)
 from .contraction import (
     ENTRY as ENTRY,
     Contraction as Contraction,
@@ -12,6 +19,8 @@ from .contraction import (
     nominal_length as nominal_length,
     path_cost as path_cost,
 )
+from .derivatives import derivative as derivative, may_be_infinite as may_be_infinite
+from .entropies import power_slope as power_slope, powlog as powlog
 from .errors import (
     NoScalarError as NoScalarError,
     ParseError as ParseError,
@@ -19,6 +28,7 @@ from .errors import (
     TensorError as TensorError,
     UnsupportedError as UnsupportedError,
 )
+from .exact_powers import exact_power as exact_power, folded as folded
 from .indices import (
     LETTERS as LETTERS,
     EllipsisAxis as EllipsisAxis,
@@ -55,19 +65,15 @@ from .ordering import (
     text_digest as text_digest,
 )
 from .passes import NODE_TABLES as NODE_TABLES, NodeTable as NodeTable
-from .scalar_table import (
-    CHOICES as CHOICES,
-    TABLE as TABLE,
-    derivative as derivative,
-    exact_power as exact_power,
-    folded as folded,
-    logaddexp as logaddexp,
-    may_be_infinite as may_be_infinite,
-    numeric_of as numeric_of,
-    relu as relu,
-    sigmoid as sigmoid,
-    sigmoid_slope as sigmoid_slope,
-    softplus as softplus,
+from .rows import (
+    ROWS as ROWS,
+    Row as Row,
+    add_row as add_row,
+    code_of as code_of,
+    filled as filled,
+    of_each_row as of_each_row,
+    row_of as row_of,
 )
-from .special_functions import power_slope as power_slope, powlog as powlog, step as step
+from .scalar_table import CHOICES as CHOICES
 from .traversal import children as children, postorder as postorder, transform as transform
+from .whole_functions import WholeFunction as WholeFunction

@@ -47,6 +47,8 @@ from sympy import (
 )
 from sympy.core.relational import Relational
 
+from .rows import row_of
+
 # No limits of longer formulas are looked for. Those that have no power series are SymPy's matter,
 # which takes a second at this length, minutes beyond.
 MAX_OPERATIONS = 200
@@ -54,10 +56,6 @@ MAX_OPERATIONS_OF_LIMIT = 14
 
 # How many coefficients of a series are computed: poles of a higher order aren't removed.
 TERMS = 8
-
-# Functions with a power series wherever they and their derivatives are finite.
-_ANALYTIC = {"exp", "log", "sin", "cos", "asin", "acos", "atan", "sinh", "cosh", "asinh", "atanh"}
-_ANALYTIC |= {"erf", "erfc", "sigmoid", "softplus", "jn", "exprel", "ndtr", "gamma", "digamma"}
 
 _CLOSED: dict[Any, Any] = {Lt: Le, Gt: Ge, Ne: lambda *args: S.true}
 
@@ -202,7 +200,8 @@ class _Series:
             return self.of(sinh(expr.args[0]) / cosh(expr.args[0]))
         if expr == self.symbol:
             return _normal(0, [self.point, S.One, *[S.Zero] * (TERMS - 2)])
-        if not (expr.is_Add or expr.is_Mul or expr.is_Pow or type(expr).__name__ in _ANALYTIC):
+        row = row_of(type(expr))
+        if not (expr.is_Add or expr.is_Mul or expr.is_Pow or (row and row.is_analytic)):
             return None
         parts = []
         for arg in expr.args:

@@ -1,10 +1,5 @@
-"""The table of scalar functions: what SymPy lacks or spells badly. One row per function.
-
-A function that isn't here needs no row: SymPy differentiates it and prints its numerical code. A
-row says how the function is spelled numerically (``np.`` and ``special.`` are replaced by the
-backend's namespaces; ``{0}``, ``{1}`` are the arguments, ``{all}`` all of them) and, where SymPy's
-derivative is missing, not of this world (DiracDelta, Heaviside) or not right everywhere, the
-derivative by each argument.
+"""The table of scalar functions: SymPy's, those that it lacks, and what NumPy makes of them. One
+row each; :class:`Row` says what can stand in it.
 
 Conventions at kinks, as in [L, table 4.1] and the machine-learning frameworks: abs'(0) = 0,
 sign' = 0, relu'(0) = 0; where the arguments of Max or Min tie, each of two shares one half.
@@ -17,193 +12,54 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
-from typing import Any, NamedTuple
-
 import sympy
 from sympy import (
-    Abs,
     Add,
-    Derivative,
-    DiracDelta,
-    Dummy,
     Expr,
-    Function,
-    Heaviside,
     KroneckerDelta,
     LambertW,
     Max,
     Min,
     Mul,
     Piecewise,
-    Pow,
     S,
-    SingularityFunction,
-    Subs,
-    Symbol,
-    atan,
-    cos,
     csch,
-    erf,
     exp,
     jn,
     log,
+    pi,
     sign,
-    sin,
     sinc,
-    sympify,
-    tanh,
+    sqrt,
 )
 
-from .errors import TensorError, UnsupportedError
-from .limits import piecewise_derivative
-from .special_functions import Slopes, WholeFunction, fmax, fmin, masked, powlog, spherical_in, step
-from .traversal import postorder
+from .activations import (
+    fmax,
+    fmin,
+    logaddexp,
+    masked,
+    relu,
+    sigmoid,
+    sigmoid_slope,
+    softplus,
+    step,
+)
+from .entropies import entr, exprel, power_slope, powlog, real_cbrt, rel_entr, xlog1py, xlogy
+from .exact_powers import exact_power
+from .rows import ROWS, Row, Slopes, add_row
+from .special_functions import betaln, erfcx, gammaln, log_ndtr, ndtr, spherical_in
+
+# --- derivatives and code that take more than a line ----------------------------------------------
 
 
-class relu(WholeFunction):
-    """The rectifier max(x, 0), with the derivative 0 at 0.
-
-    >>> import sympy_einsum as se
-    >>> se.relu(-2), se.relu(3)
-    (0, 3)
-    """
-
-    nargs = 1
-    numeric = "np.maximum({0}, 0)"
-
-    @classmethod
-    def eval(cls, x: Expr) -> Any:
-        """Known values."""
-        if x.is_nonnegative:
-            return x
-        return S.Zero if x.is_nonpositive else None
-
-    def _eval_is_extended_nonnegative(self) -> Any:
-        return self.args[0].is_extended_real
-
-    def slopes(self) -> Slopes:
-        """relu' = [x > 0], which is relu(sign(x)) of [L, table 4.1]."""
-        return (step(self.args[0]),)
-
-    def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
-        return Max(x, 0)
+def _zero(*args: Expr) -> Slopes:
+    return (S.Zero,) * len(args)
 
 
-class sigmoid(WholeFunction):
-    """The logistic function 1 / (1 + exp(-x)).
-
-    >>> import sympy_einsum as se
-    >>> se.sigmoid(0)
-    1/2
-    """
-
-    nargs = 1
-    numeric = "np.exp(-np.logaddexp(0, -({0})))"
-
-    @classmethod
-    def eval(cls, x: Expr) -> Any:
-        """Known values."""
-        return S.Half if x.is_zero else None
-
-    def _eval_is_extended_positive(self) -> Any:
-        return self.args[0].is_extended_real
-
-    def slopes(self) -> Slopes:
-        """sigmoid' = sigmoid (1 - sigmoid)."""
-        return (self * (1 - self),)
-
-    def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
-        return 1 / (1 + exp(-x))
-
-
-class sigmoid_slope(WholeFunction):
-    """sigmoid(x) (1 - sigmoid(x)) with one exponential, which only generated code has.
-
-    >>> from sympy import Symbol
-    >>> sigmoid_slope(Symbol("x", real=True)).is_extended_positive
-    True
-    """
-
-    nargs = 1
-    numeric = "(np.exp(-np.abs({0})) / (1 + np.exp(-np.abs({0})))**2)"
-
-    def _eval_is_extended_positive(self) -> Any:
-        return self.args[0].is_extended_real
-
-    def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
-        return exp(x) / (1 + exp(x)) ** 2
-
-
-class softplus(WholeFunction):
-    """The smooth rectifier log(1 + exp(x)).
-
-    >>> import sympy_einsum as se
-    >>> from sympy.abc import t
-    >>> se.softplus(t).diff(t)
-    sigmoid(t)
-    """
-
-    nargs = 1
-    numeric = "np.logaddexp({0}, 0)"
-
-    @classmethod
-    def eval(cls, x: Expr) -> Any:
-        """Known values."""
-        return log(2) if x.is_zero else None
-
-    def _eval_is_extended_positive(self) -> Any:
-        return self.args[0].is_extended_real
-
-    def slopes(self) -> Slopes:
-        """softplus' = sigmoid."""
-        return (sigmoid(self.args[0]),)
-
-    def _eval_rewrite_as_exp(self, x: Expr, **kwargs: Any) -> Expr:
-        return log(1 + exp(x))
-
-
-class logaddexp(WholeFunction):
-    """log(exp(a) + exp(b)).
-
-    >>> import sympy_einsum as se
-    >>> from sympy.abc import s, t
-    >>> se.logaddexp(s, t).diff(s), se.logaddexp(0, t)
-    (sigmoid(s - t), softplus(t))
-    """
-
-    nargs = 2
-    numeric = "np.logaddexp({0}, {1})"
-
-    @classmethod
-    def eval(cls, a: Expr, b: Expr) -> Any:
-        """One argument that is zero makes a softplus."""
-        if a.is_zero:
-            return softplus(b)
-        return softplus(a) if b.is_zero else None
-
-    def slopes(self) -> Slopes:
-        """d/da logaddexp(a, b) = sigmoid(a - b)."""
-        a, b = self.args
-        return sigmoid(a - b), sigmoid(b - a)
-
-    def _eval_rewrite_as_exp(self, a: Expr, b: Expr, **kwargs: Any) -> Expr:
-        return log(exp(a) + exp(b))
-
-
-class Row(NamedTuple):
-    """How a function is computed, and its derivatives where SymPy's are not those to use: by each
-    argument, None where there is none."""
-
-    numeric: str | Callable[..., str] | None = None
-    derivative: Callable[..., tuple[Any, ...]] | None = None
-
-
-def _max_derivative(*args: Any) -> tuple[Any, ...]:
+def _max_derivative(*args: Expr) -> Slopes:
     # Max(a, b, c) is Max(a, Max(b, c)): 1 where a is larger, one half at a tie.
-    partials: list[Any] = []
-    weight: Any = S.One
+    partials: list[Expr] = []
+    weight: Expr = S.One
     for k, arg in enumerate(args):
         rest = args[k + 1 :]
         share = (1 + sign(arg - Max(*rest))) / 2 if rest else S.One
@@ -212,15 +68,17 @@ def _max_derivative(*args: Any) -> tuple[Any, ...]:
     return tuple(partials)
 
 
-def _min_derivative(*args: Any) -> tuple[Any, ...]:
+def _min_derivative(*args: Expr) -> Slopes:
     return _max_derivative(*[-arg for arg in args])
 
 
-def _power_derivative(base: Any, exponent: Any) -> tuple[Any, ...]:
-    return exponent * base ** (exponent - 1), powlog(base, exponent, S.One)
+def _shares(taken: Expr, *args: Expr) -> Slopes:
+    # 1 for the argument that is taken, one half each where two tie.
+    shares = [KroneckerDelta(arg, taken) for arg in args]
+    return tuple([share / sum(shares, S.Zero) for share in shares])
 
 
-def _spherical_derivative(order: Any, x: Any) -> tuple[Any, ...]:
+def _spherical_derivative(order: Expr, x: Expr) -> Slopes:
     # By two other orders, without a quotient.
     if order.is_zero:
         return None, -jn(1, x)
@@ -228,25 +86,32 @@ def _spherical_derivative(order: Any, x: Any) -> tuple[Any, ...]:
     return None, (order * below - (order + 1) * jn(order + 1, x)) / (2 * order + 1)
 
 
-def _lambertw_derivative(x: Any, *branch: Any) -> tuple[Any, ...]:
+def _modified_spherical_derivative(order: Expr, x: Expr) -> Slopes:
+    if order.is_zero:
+        return None, spherical_in(1, x)
+    below, above = spherical_in(order - 1, x), spherical_in(order + 1, x)
+    return None, (order * below + (order + 1) * above) / (2 * order + 1)
+
+
+def _lambertw_derivative(x: Expr, *branch: Expr) -> Slopes:
     value = LambertW(x, *branch)
     return exp(-value) / (1 + value), *[None for _ in branch]
 
 
-def _lambertw_code(x: Any, branch: Any = S.Zero) -> str:
+def _lambertw_code(x: Expr, branch: Expr = S.Zero) -> str:
     # Real on the right of the branch point; the branch -1 on the left of 0 only.
     beyond = "({0} < -1/np.e)" + (" | ({0} > 0)" if branch == -1 else "")
     return f"np.where({beyond}, np.nan, np.real(special.lambertw({{all}})))"
 
 
-def _binomial_code(n: Any, k: Any) -> str:
+def _binomial_code(n: Expr, k: Expr) -> str:
     if k.is_Integer:
         factors = "*".join([f"({{0}} - {j})" if j else "{0}" for j in range(k)])
         return f"({factors} / {sympy.factorial(k)})"
     return "special.binom({0}, {1})"
 
 
-def _binomial_derivative(n: Any, k: Any) -> tuple[Any, ...]:
+def _binomial_derivative(n: Expr, k: Expr) -> Slopes:
     if k.is_Integer:
         factors = [n - j for j in range(k)]
         rest = [Mul(*factors[:j], *factors[j + 1 :]) for j in range(k)]
@@ -255,213 +120,241 @@ def _binomial_derivative(n: Any, k: Any) -> tuple[Any, ...]:
     return value * (sympy.digamma(n + 1) - below), value * (below - sympy.digamma(k + 1))
 
 
-def _zero(*args: Any) -> tuple[Any, ...]:
-    return (S.Zero,) * len(args)
+def _power_code(b: str, t: str, k: Expr) -> str:
+    # b**t log(b)**k: the logarithm is taken where it is finite, or the power isn't.
+    if k == 0:
+        return f"{b}**{t}"
+    logarithm = f"np.log(np.where(({b} == 0) & ({t} >= 0), 1, {b}))"
+    return f"({b}**{t} * {logarithm}{'' if k == 1 else f'**{k}'})"
 
 
-TABLE: dict[type, Row] = {
-    sympy.Abs: Row("np.abs({0})", lambda x: (sign(x),)),
-    sympy.sign: Row("np.sign({0})", _zero),
-    sympy.Heaviside: Row("np.heaviside({0}, {1})", lambda x, at_0: (0, KroneckerDelta(x, 0))),
-    sympy.floor: Row("np.floor({0})", _zero),
-    sympy.ceiling: Row("np.ceil({0})", _zero),
-    sympy.Pow: Row(None, _power_derivative),
-    sympy.Max: Row(None, _max_derivative),
-    sympy.Min: Row(None, _min_derivative),
-    sympy.exp: Row("np.exp({0})"),
-    sympy.log: Row("np.log({0})"),
-    sympy.sin: Row("np.sin({0})"),
-    sympy.cos: Row("np.cos({0})"),
-    sympy.tan: Row("np.tan({0})"),
-    sympy.asin: Row("np.arcsin({0})"),
-    sympy.acos: Row("np.arccos({0})"),
-    sympy.atan: Row("np.arctan({0})"),
-    sympy.atan2: Row("np.arctan2({0}, {1})"),
-    sympy.sinh: Row("np.sinh({0})"),
-    sympy.cosh: Row("np.cosh({0})"),
-    sympy.tanh: Row("np.tanh({0})"),
-    sympy.asinh: Row("np.arcsinh({0})"),
-    sympy.acosh: Row("np.arccosh({0})"),
-    sympy.atanh: Row("np.arctanh({0})"),
-    sympy.sec: Row("(1/np.cos({0}))"),
-    sympy.csc: Row("(1/np.sin({0}))"),
-    sympy.cot: Row("(1/np.tan({0}))"),
-    sympy.sech: Row("(1/np.cosh({0}))"),
-    sympy.csch: Row("(1/np.sinh({0}))"),
-    sympy.coth: Row("(1/np.tanh({0}))", lambda x: (-(csch(x) ** 2),)),
-    sympy.sinc: Row("np.sinc({0} / np.pi)", lambda x: (-jn(1, x),)),
-    sympy.jn: Row("special.spherical_jn({0}, {1})", _spherical_derivative),
-    sympy.erf: Row("special.erf({0})"),
-    sympy.erfc: Row("special.erfc({0})"),
-    sympy.erfi: Row("special.erfi({0})"),
-    sympy.erfinv: Row("special.erfinv({0})"),
-    sympy.erfcinv: Row("special.erfcinv({0})"),
-    sympy.gamma: Row("special.gamma({0})"),
-    sympy.loggamma: Row("special.loggamma({0})"),
-    sympy.factorial: Row("special.gamma({0} + 1)"),
-    sympy.digamma: Row("special.digamma({0})"),
-    sympy.polygamma: Row(
-        lambda n, x: "special.digamma({1})" if n.is_zero else "special.polygamma({0}, {1})"
-    ),
-    sympy.beta: Row("special.beta({0}, {1})"),
-    sympy.besselj: Row("special.jv({0}, {1})"),
-    sympy.bessely: Row("special.yv({0}, {1})"),
-    sympy.besseli: Row("special.iv({0}, {1})"),
-    sympy.besselk: Row("special.kv({0}, {1})"),
-    sympy.binomial: Row(_binomial_code, _binomial_derivative),
-    sympy.Si: Row("special.sici({0})[0]", lambda x: (sinc(x),)),
-    sympy.Ci: Row("special.sici({0})[1]"),
-    sympy.Shi: Row("special.shichi({0})[0]", lambda x: (spherical_in(0, x),)),
-    sympy.Chi: Row("special.shichi({0})[1]"),
-    sympy.Ei: Row("special.expi({0})"),
-    sympy.expint: Row("special.expn({0}, {1})"),
-    sympy.LambertW: Row(_lambertw_code, _lambertw_derivative),
-    sympy.zeta: Row("special.zeta({all})"),
-    sympy.KroneckerDelta: Row("(1.0 * (({0}) == ({1})))", _zero),
-    sympy.conjugate: Row("np.conj({0})"),
-    sympy.re: Row("np.real({0})"),
-    sympy.im: Row("np.imag({0})"),
-}
+def _powlog_code(b: Expr, t: Expr, k: Expr) -> str:
+    return _power_code("{0}", "{1}", k)
 
 
-def numeric_of(expr: Expr) -> str | None:
-    """The numerical code of a function at some arguments, if we know one."""
-    if isinstance(expr, WholeFunction):
-        return expr.numeric
-    row = TABLE.get(type(expr))
-    code = row.numeric if row else None
-    return code(*expr.args) if callable(code) else code
+def _powlog_derivative(b: Expr, t: Expr, k: Expr) -> Slopes:
+    by_base = t * powlog(b, t - 1, k) + k * powlog(b, t - 1, k - 1)
+    return by_base, powlog(b, t, k + 1), None
 
 
-# An exact number of more bits is of no use, and takes for ever to compute.
-MAX_BITS = 10**6
+def _power_slope_code(f: Expr, b: Expr, t: Expr, k: Expr) -> str:
+    # Where f is 0 it is that times 1.
+    return f"({{0}} * {_power_code('np.where({0} == 0, 1, {1})', '{2}', k)})"
 
 
-def exact_power(base: Any, exponent: Any) -> Expr:
-    """SymPy's power, if that isn't a rational number too long to be computed.
-
-    >>> exact_power(2, 10)
-    1024
-    """
-    base, exponent = sympify(base), sympify(exponent)
-    if base.is_Rational and exponent.is_Rational:
-        bits = max(int(base.p).bit_length(), int(base.q).bit_length()) - 1
-        if bits * abs(exponent) > MAX_BITS:
-            raise TensorError(
-                f"an exact power has more than {MAX_BITS} bits; give the base or the exponent as "
-                "a floating-point number, such as 2.0"
-            )
-    return Pow(base, exponent)
+def _exprel_code(x: Expr, order: Expr = S.Zero) -> str:
+    # SciPy's own function, or Kummer's.
+    if order.is_zero:
+        return "special.exprel({0})"
+    if not (order.is_Integer and order.is_nonnegative):
+        raise ValueError("the order of exprel, its second argument, is an integer from 0 on")
+    return f"(special.hyp1f1({order + 1}, {order + 2}, {{0}}) / {order + 1})"
 
 
-def folded(body: Expr, values: Mapping[Any, Any]) -> Expr:
-    """A body with numbers in the place of some of its symbols."""
-    if body.has(Pow):
-        for part in postorder([body], lambda node: node.args):
-            if part.is_Pow:
-                exact_power(part.base.xreplace(values), part.exp.xreplace(values))
-    return body.xreplace(values)
+def _exprel_definition(x: Expr, order: Expr = S.Zero) -> Expr:
+    t = sympy.Dummy()
+    return ((exp(t) - 1) / t).diff(t, order).subs(t, x)
 
 
-# What must never stand in a derivative: generalised functions and unevaluated ones.
-_FORBIDDEN = (DiracDelta, Heaviside, SingularityFunction, Derivative, Subs)
+def _exprel_derivative(x: Expr, *order: Expr) -> Slopes:
+    return exprel(x, sum(order, S.One)), *[None for _ in order]
 
 
-@lru_cache(maxsize=4096)
-def derivative(expr: Expr, symbol: Symbol) -> Expr:
-    """The derivative of a scalar expression by one of its symbols, by the table's conventions.
+# --- the rows -------------------------------------------------------------------------------------
 
-    Raises UnsupportedError where SymPy has none, naming the function.
+_ELEMENTARY = (
+    Row(sympy.exp, "np.exp({0})", numpy="exp", matrixcalculus="exp", is_analytic=True),
+    Row(lambda x: exact_power(2, x), numpy="exp2"),
+    Row(lambda x: exp(x) - 1, numpy="expm1"),
+    Row(sympy.log, "np.log({0})", numpy="log", matrixcalculus="log", is_analytic=True),
+    Row(lambda x: log(x) / log(2), numpy="log2"),
+    Row(lambda x: log(x) / log(10), numpy="log10"),
+    Row(lambda x: log(1 + x), numpy="log1p"),
+    Row(sympy.sqrt, numpy="sqrt", matrixcalculus="sqrt", about="The principal square root."),
+    Row(sympy.cbrt, about="The principal cube root, which is complex for negative numbers."),
+    Row(real_cbrt, "np.cbrt({0})", lambda x: (1 / (3 * real_cbrt(x) ** 2),),
+        lambda x: sign(x) * sympy.cbrt(abs(x)), {"math": "math.cbrt({0})"}, numpy="cbrt"),
+    Row(lambda x: x**2, numpy="square"),
+    Row(lambda x: 1 / x, numpy="reciprocal"),
+    Row(sympy.Pow, derivative=lambda base, exponent: (
+        exponent * base ** (exponent - 1), powlog(base, exponent, S.One)), is_public=False),
+    Row(lambda x, y: sqrt(x**2 + y**2), numpy="hypot"),
+    Row(lambda x: x * pi / 180, numpy="deg2rad"),
+    Row(lambda x: x * 180 / pi, numpy="rad2deg"),
+    Row(sympy.conjugate, "np.conj({0})", numpy="conjugate conj", about="The complex conjugate."),
+    Row(sympy.re, "np.real({0})", about="The real part."),
+    Row(sympy.im, "np.imag({0})", about="The imaginary part."),
+)  # fmt: skip
+_TRIGONOMETRIC = (
+    Row(sympy.sin, "np.sin({0})", numpy="sin", matrixcalculus="sin",
+        is_tame=True, is_analytic=True),
+    Row(sympy.cos, "np.cos({0})", numpy="cos", matrixcalculus="cos",
+        is_tame=True, is_analytic=True),
+    Row(sympy.tan, "np.tan({0})", numpy="tan", matrixcalculus="tan"),
+    Row(sympy.asin, "np.arcsin({0})", numpy="arcsin asin", matrixcalculus="asin arcsin",
+        is_analytic=True),
+    Row(sympy.acos, "np.arccos({0})", numpy="arccos acos", matrixcalculus="acos arccos",
+        is_analytic=True),
+    Row(sympy.atan, "np.arctan({0})", numpy="arctan atan", matrixcalculus="atan arctan",
+        is_tame=True, is_analytic=True),
+    Row(sympy.acot),
+    Row(sympy.atan2, "np.arctan2({0}, {1})", numpy="arctan2",
+        about="The angle of the point (x, y), from -pi to pi, as atan2(y, x)."),
+    Row(sympy.sec, "(1/np.cos({0}))"),
+    Row(sympy.csc, "(1/np.sin({0}))"),
+    Row(sympy.cot, "(1/np.tan({0}))"),
+    Row(sympy.sinc, "np.sinc({0} / np.pi)", lambda x: (-jn(1, x),), is_tame=True,
+        about="sin(x) / x, which is 1 at 0."),
+    Row(sympy.sinh, "np.sinh({0})", numpy="sinh", matrixcalculus="sinh", is_analytic=True,
+        about="The hyperbolic sine function."),
+    Row(sympy.cosh, "np.cosh({0})", numpy="cosh", matrixcalculus="cosh", is_analytic=True,
+        about="The hyperbolic cosine function."),
+    Row(sympy.tanh, "np.tanh({0})", numpy="tanh", matrixcalculus="tanh", is_tame=True,
+        about="The hyperbolic tangent function."),
+    Row(sympy.asinh, "np.arcsinh({0})", numpy="arcsinh", matrixcalculus="asinh", is_analytic=True,
+        about="The inverse hyperbolic sine function."),
+    Row(sympy.acosh, "np.arccosh({0})", numpy="arccosh", matrixcalculus="acosh",
+        about="The inverse hyperbolic cosine function."),
+    Row(sympy.atanh, "np.arctanh({0})", numpy="arctanh", matrixcalculus="atanh", is_analytic=True,
+        about="The inverse hyperbolic tangent function."),
+    Row(sympy.acoth, about="The inverse hyperbolic cotangent function."),
+    Row(sympy.sech, "(1/np.cosh({0}))", about="The hyperbolic secant function."),
+    Row(sympy.csch, "(1/np.sinh({0}))", about="The hyperbolic cosecant function."),
+    Row(sympy.coth, "(1/np.tanh({0}))", lambda x: (-(csch(x) ** 2),),
+        about="The hyperbolic cotangent function."),
+)  # fmt: skip
+_CHOICES = (
+    Row(sympy.Abs, "np.abs({0})", lambda x: (sign(x),), numpy="absolute fabs abs",
+        matrixcalculus="abs", is_tame=True, about="The absolute value, with the slope 0 at 0."),
+    Row(sympy.sign, "np.sign({0})", _zero, numpy="sign", matrixcalculus="sign", is_tame=True,
+        about="The sign: -1, 0 or 1."),
+    Row(sympy.Heaviside, "np.heaviside({0}, {1})",
+        lambda x, at_0: (0, KroneckerDelta(x, 0)), numpy="heaviside"),
+    Row(sympy.floor, "np.floor({0})", _zero, numpy="floor", about="The largest integer below."),
+    Row(sympy.ceiling, "np.ceil({0})", _zero, numpy="ceil", about="The smallest integer above."),
+    Row(sympy.KroneckerDelta, "(1.0 * (({0}) == ({1})))", _zero, is_public=False),
+    Row(sympy.Max, None, _max_derivative, numpy="maximum", is_choice=True,
+        about="The largest of its arguments."),
+    Row(sympy.Min, None, _min_derivative, numpy="minimum", is_choice=True,
+        about="The smallest of its arguments."),
+    Row(fmax, "np.fmax({0}, {1})", lambda a, b: _shares(fmax(a, b), a, b), Max,
+        numpy="fmax", is_choice=True),
+    Row(fmin, "np.fmin({0}, {1})", lambda a, b: _shares(fmin(a, b), a, b), Min,
+        numpy="fmin", is_choice=True),
+    Row(relu, "np.maximum({0}, 0)", lambda x: (step(x),), lambda x: Max(x, 0),
+        {"math": "max({0}, 0)"}, matrixcalculus="relu", is_choice=True),
+    Row(step, "np.heaviside({0}, 0)", _zero, lambda x: Piecewise((1, x > 0), (0, True)),
+        is_tame=True),
+    Row(masked, "np.where({0} == 0, 0, {0} * {1})", lambda weight, value: (value, weight),
+        lambda weight, value: weight * value, is_choice=True),
+)  # fmt: skip
+_LOGISTIC = (
+    Row(sigmoid, "np.exp(-np.logaddexp(0, -({0})))",
+        lambda x: (sigmoid(x) * (1 - sigmoid(x)),), lambda x: 1 / (1 + exp(-x)),
+        {"numpy": "sigmoid({0})", "torch": "torch.sigmoid({0})", "jax": "special.expit({0})",
+         "cupy": "special.expit({0})",
+         "math": "(math.exp(min({0}, 0)) / (1 + math.exp(-abs({0}))))"},
+        scipy="expit", matrixcalculus="sigmoid", is_tame=True, is_analytic=True),
+    Row(sigmoid_slope, "(np.exp(-np.abs({0})) / (1 + np.exp(-np.abs({0})))**2)", None,
+        lambda x: exp(x) / (1 + exp(x)) ** 2, {"numpy": "sigmoid_slope({0})"}, is_public=False),
+    Row(softplus, "np.logaddexp({0}, 0)", lambda x: (sigmoid(x),), lambda x: log(1 + exp(x)),
+        {"numpy": "softplus({0})", "torch": "logaddexp({0}, 0)", "jax": "jax.nn.softplus({0})",
+         "cupy": "(np.maximum({0}, 0) + np.log1p(np.exp(-np.abs({0}))))",
+         "math": "(max({0}, 0) + math.log1p(math.exp(-abs({0}))))"},
+        matrixcalculus="softplus", is_tame=True, is_analytic=True),
+    Row(logaddexp, "np.logaddexp({0}, {1})", lambda a, b: (sigmoid(a - b), sigmoid(b - a)),
+        lambda a, b: log(exp(a) + exp(b)),
+        {"math": "(max({0}, {1}) + math.log1p(math.exp(-abs({0} - {1}))))"}, numpy="logaddexp"),
+    Row(lambda x: log(x) - log(1 - x), scipy="logit"),
+    Row(lambda x: -softplus(-x), scipy="log_expit"),
+)  # fmt: skip
+_ENTROPIES = (
+    Row(powlog, _powlog_code, _powlog_derivative, lambda b, t, k: b**t * log(b) ** k),
+    Row(power_slope, _power_slope_code, None, lambda f, b, t, k: f * b**t * log(b) ** k,
+        is_public=False),
+    Row(xlogy, "special.xlogy({0}, {1})", lambda a, b: (log(b), a / b), lambda a, b: a * log(b),
+        scipy="xlogy"),
+    Row(xlog1py, "special.xlog1py({0}, {1})", lambda a, b: (log(1 + b), a / (1 + b)),
+        lambda a, b: a * log(1 + b), scipy="xlog1py"),
+    Row(entr, "special.entr({0})", lambda x: (-log(x) - 1,), lambda x: -x * log(x), scipy="entr"),
+    Row(rel_entr, "special.rel_entr({0}, {1})", lambda a, b: (log(a / b) + 1, -a / b),
+        lambda a, b: a * log(a / b), scipy="rel_entr"),
+    Row(exprel, _exprel_code, _exprel_derivative, _exprel_definition, scipy="exprel",
+        is_analytic=True),
+)  # fmt: skip
+_DISTRIBUTIONS = (
+    Row(sympy.erf, "special.erf({0})", scipy="erf", matrixcalculus="erf",
+        is_tame=True, is_analytic=True),
+    Row(sympy.erfc, "special.erfc({0})", scipy="erfc", matrixcalculus="erfc", is_analytic=True),
+    Row(sympy.erfi, "special.erfi({0})", scipy="erfi"),
+    Row(sympy.erfinv, "special.erfinv({0})", scipy="erfinv", about="The inverse of erf."),
+    Row(sympy.erfcinv, "special.erfcinv({0})", scipy="erfcinv", about="The inverse of erfc.",
+        on={"torch": "(-0.5**0.5 * special.ndtri(0.5 * {0}))"}),
+    Row(erfcx, "special.erfcx({0})", lambda x: (erfcx(x) * (2 * x - 2 / (sqrt(pi) * erfcx(x))),),
+        lambda x: exp(x**2) * sympy.erfc(x)),
+    Row(ndtr, "special.ndtr({0})", lambda x: (exp(-(x**2) / 2) / sqrt(2 * pi),),
+        lambda x: sympy.erfc(-x / sqrt(2)) / 2,
+        {"torch": "(0.5 * special.erfc(-(0.5**0.5) * ({0})))"}, scipy="ndtr", is_analytic=True),
+    Row(log_ndtr, "special.log_ndtr({0})", lambda x: (sqrt(2 / pi) / erfcx(-x / sqrt(2)),),
+        lambda x: log(sympy.erfc(-x / sqrt(2)) / 2), scipy="log_ndtr"),
+)  # fmt: skip
+_GAMMA = (
+    Row(sympy.gamma, "special.gamma({0})", scipy="gamma", matrixcalculus="gamma",
+        is_analytic=True),
+    Row(sympy.loggamma, "special.loggamma({0})", scipy="loggamma", matrixcalculus="gammaln",
+        about="The logarithm of the gamma function, for positive arguments."),
+    Row(gammaln, "special.gammaln({0})", lambda x: (sympy.digamma(x),),
+        lambda x: log(abs(sympy.gamma(x))), {"math": "math.lgamma({0})"}, scipy="gammaln"),
+    Row(sympy.digamma, "special.digamma({0})", scipy="digamma psi", matrixcalculus="digamma",
+        about="The derivative of loggamma."),
+    Row(sympy.trigamma, about="The second derivative of loggamma."),
+    Row(sympy.polygamma, lambda n, x: (
+        "special.digamma({1})" if n.is_zero else "special.polygamma({0}, {1})"),
+        about="The derivative of digamma of an order, as polygamma(order, x)."),
+    Row(sympy.beta, "special.beta({0}, {1})", scipy="beta",
+        about="The beta function gamma(x) gamma(y) / gamma(x + y)."),
+    Row(betaln, "special.betaln({0}, {1})",
+        lambda a, b: tuple([sympy.digamma(v) - sympy.digamma(a + b) for v in (a, b)]),
+        lambda a, b: log(abs(sympy.beta(a, b))), scipy="betaln"),
+    Row(sympy.factorial, "special.gamma({0} + 1)", about="The factorial, gamma(x + 1)."),
+    Row(sympy.binomial, _binomial_code, _binomial_derivative,
+        about="The binomial coefficient, also of numbers that are no integers."),
+    Row(sympy.zeta, "special.zeta({all})", about="The zeta function of Riemann, or of Hurwitz."),
+)  # fmt: skip
+_BESSEL = (
+    Row(sympy.besselj, "special.jv({0}, {1})", scipy="jv"),
+    Row(lambda x: sympy.besselj(0, x), scipy="j0"),
+    Row(lambda x: sympy.besselj(1, x), scipy="j1"),
+    Row(sympy.bessely, "special.yv({0}, {1})", scipy="yv"),
+    Row(sympy.besseli, "special.iv({0}, {1})", scipy="iv"),
+    Row(lambda x: sympy.besseli(0, x), scipy="i0"),
+    Row(lambda x: sympy.besseli(1, x), scipy="i1"),
+    Row(sympy.besselk, "special.kv({0}, {1})", scipy="kv"),
+    Row(sympy.jn, "special.spherical_jn({0}, {1})", _spherical_derivative,
+        is_public=False, is_analytic=True),
+    Row(spherical_in, "special.spherical_in({0}, {1})", _modified_spherical_derivative,
+        lambda order, x: sqrt(pi / (2 * x)) * sympy.besseli(order + S.Half, x)),
+    Row(sympy.airyai, about="The Airy function Ai."),
+    Row(sympy.airybi, about="The Airy function Bi."),
+)  # fmt: skip
+_INTEGRALS = (
+    Row(sympy.Si, "special.sici({0})[0]", lambda x: (sinc(x),)),
+    Row(sympy.Ci, "special.sici({0})[1]"),
+    Row(sympy.Shi, "special.shichi({0})[0]", lambda x: (spherical_in(0, x),)),
+    Row(sympy.Chi, "special.shichi({0})[1]"),
+    Row(sympy.Ei, "special.expi({0})", about="The exponential integral Ei."),
+    Row(sympy.expint, "special.expn({0}, {1})",
+        about="The exponential integral of an order, as expint(order, x)."),
+    Row(sympy.fresnels),
+    Row(sympy.fresnelc),
+    Row(LambertW, _lambertw_code, _lambertw_derivative,
+        about="The inverse of w exp(w); with a second argument its branch."),
+)  # fmt: skip
 
-    >>> from sympy import Abs, Symbol, exp
-    >>> u = Symbol("u", real=True)
-    >>> derivative(u * Abs(u), u)
-    u*sign(u) + Abs(u)
-    """
-    if expr == symbol:
-        return S.One
-    if symbol not in expr.free_symbols:
-        return S.Zero
-    if expr.is_Add:
-        return Add(*[derivative(arg, symbol) for arg in expr.args])
-    if expr.is_Mul:
-        return Add(
-            *[
-                Mul(*expr.args[:k], derivative(arg, symbol), *expr.args[k + 1 :])
-                for k, arg in enumerate(expr.args)
-                if symbol in arg.free_symbols
-            ]
-        )
-    if isinstance(expr, Piecewise):
-        return piecewise_derivative(expr, symbol, derivative)
-    if expr.is_Pow and symbol not in expr.exp.free_symbols:
-        return expr.exp * Pow(expr.base, expr.exp - 1) * derivative(expr.base, symbol)
-    if isinstance(expr, (Function, Pow, Max, Min)):
-        join = _chosen if isinstance(expr, CHOICES) else Mul
-        pairs = zip(_partials(expr, symbol), expr.args, strict=True)
-        return Add(*[join(p, derivative(a, symbol)) for p, a in pairs])
-    return _checked(expr, expr.diff(symbol))
-
+for _family in (_ELEMENTARY, _TRIGONOMETRIC, _CHOICES, _LOGISTIC, _ENTROPIES, _DISTRIBUTIONS,
+                _GAMMA, _BESSEL, _INTEGRALS):  # fmt: skip
+    for _row in _family:
+        add_row(_row)
 
 # What takes one of several values, and whose slope by the others is 0, whatever theirs are.
-CHOICES = (Piecewise, Max, Min, relu, fmax, fmin, masked)
-# Functions that are finite wherever their arguments are, as their slopes are.
-_TAME = (sin, cos, atan, tanh, erf, sinc, sign, Abs, step, sigmoid, softplus, *CHOICES)
-
-
-@lru_cache(maxsize=4096)
-def may_be_infinite(expr: Expr) -> bool:
-    """Whether a value, or its slope, can be infinite or none where the symbols in it are finite.
-
-    >>> from sympy.abc import x
-    >>> may_be_infinite(x**2 * sin(x)), may_be_infinite(log(x))
-    (False, True)
-    """
-    for part in postorder([expr], lambda node: node.args):
-        if part.is_Pow and not (part.exp.is_Integer and part.exp.is_positive):
-            return True
-        if isinstance(part, Function) and not isinstance(part, _TAME):
-            return True
-    return False
-
-
-def _chosen(weight: Expr, slope: Expr) -> Expr:
-    """The product of the weight in a choice and the slope of what is chosen, 0 where it isn't."""
-    return masked(weight, slope) if may_be_infinite(slope) else weight * slope
-
-
-def _partials(expr: Expr, symbol: Symbol) -> list[Expr]:
-    """The derivative by each argument in which the symbol occurs, 0 for the others."""
-    row = TABLE.get(type(expr))
-    if row is not None and row.derivative is not None:
-        given = row.derivative(*expr.args)
-        for place, (partial, arg) in enumerate(zip(given, expr.args, strict=True), start=1):
-            if partial is None and symbol in arg.free_symbols:
-                raise UnsupportedError(
-                    f"no derivative of {expr.func.__name__} by its argument {place}"
-                )
-        return [S.Zero if partial is None else partial for partial in given]
-    # Fresh real symbols: SymPy's derivatives of Abs and the like need to know the domain.
-    dummies = [arg if symbol not in arg.free_symbols else Dummy(real=True) for arg in expr.args]
-    back = dict(zip(dummies, expr.args, strict=True))
-    partials: list[Expr] = []
-    for arg, dummy in zip(expr.args, dummies, strict=True):
-        if arg is dummy:
-            partials.append(S.Zero)
-            continue
-        try:
-            partial = expr.func(*dummies).diff(dummy)
-        except (NotImplementedError, ValueError, TypeError, AttributeError) as error:
-            raise UnsupportedError(f"SymPy has no derivative of {expr.func}: {error}") from error
-        partials.append(_checked(expr, partial).xreplace(back))
-    return partials
-
-
-def _checked(expr: Expr, result: Expr) -> Expr:
-    blob = next((kind for kind in _FORBIDDEN if result.has(kind)), None)
-    if blob is not None:
-        raise UnsupportedError(
-            f"no derivative of {getattr(expr.func, '__name__', expr.func)}: "
-            f"SymPy gives {str(result)[:200]}, which can't be evaluated"
-        )
-    return result
+CHOICES = (Piecewise, *[row.function for row in ROWS if row.is_choice])

@@ -19,8 +19,8 @@ def parse(text: str, declarations: Any = None) -> Any:
     * ``+ - * /`` and the power ``^`` of a scalar or (with an integer) a square matrix;
       ``.* ./ .^`` entry by entry; ``'`` for the transpose, which after a power transposes the
       power, as in MATLAB;
-    * the elementwise functions ``exp``, ``log``, ``relu`` and so on, all of them in
-      ``matrixcalculus.functions.ELEMENTWISE``;
+    * the elementwise functions ``exp``, ``log``, ``relu`` and so on, all that have a name there in
+      the table of scalar functions;
     * ``sum``, ``norm1``, ``norm2`` (Euclidean or Frobenius), ``tr``, ``det``, ``logdet``, ``inv``,
       ``adj``, and ``diag`` from a vector to a matrix or back;
     * ``vector(c)`` and ``matrix(c)``, the scalar c repeated, ``eye``, the identity, and ``pi``.

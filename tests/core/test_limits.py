@@ -31,7 +31,7 @@ from sympy.core.function import ArgumentIndexError
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
-from sympy_einsum.core.scalar_table import derivative
+from sympy_einsum.core import derivative
 
 u, v, w = symbols("u v w", real=True)
 n = symbols("n", integer=True, positive=True)

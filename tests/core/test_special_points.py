@@ -16,7 +16,7 @@ from scipy import special
 from sympy import Eq, Ne, Piecewise, Rational, symbols
 
 import sympy_einsum as se
-from sympy_einsum.operations.scalar_functions import FUNCTIONS
+from sympy_einsum.operations import FUNCTIONS
 
 DATA = Path(__file__).parents[1] / "data" / "special_points.json"
 POINTS = [0, 1e-8, -1e-8, 0.5, -0.5, 1, -1, 2.5, -2.5, 9, -9, 30, -30, 700, -700, 1000, -1000]

@@ -13,7 +13,7 @@ from sympy import symbols
 from texts import TYPED, assert_same_value, leaves_of
 
 import sympy_einsum as se
-from sympy_einsum.operations.scalar_functions import FUNCTIONS
+from sympy_einsum.operations import FUNCTIONS
 
 m, n, k = symbols("m n k", integer=True, positive=True)
 t = symbols("t")

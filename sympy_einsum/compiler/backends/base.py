@@ -84,7 +84,7 @@ class Backend:
     support: ClassVar[Mapping[str, str]] = {}
     # What else stands in a function: builtins, and names of its own.
     words: ClassVar[set[str]] = {"bool"}
-    # Functions by their SymPy name that are spelled otherwise than in the table.
+    # Functions by their SymPy name that are spelled otherwise than in their rows, and Piecewise.
     spellings: ClassVar[Mapping[str, str]] = {}
     # Names of NumPy or of SciPy's special functions that the library spells otherwise, or such a
     # name with the order that is its first argument.
@@ -176,7 +176,7 @@ class Backend:
 
     def scalar(self, operands: Texts, expr: Expr) -> str:
         """A SymPy scalar expression in slots."""
-        return self.spell(print_scalar(expr, operands, self.spellings))
+        return self.spell(print_scalar(expr, operands, self.name, self.spellings))
 
     def elementwise(self, operands: Texts, expr: Expr) -> str:
         """The same for every entry of arrays."""

@@ -25,10 +25,6 @@ class CupyBackend(Backend):
     extras: ClassVar = {"cupy": "cupy13", "cupyx": "cupy13"}
     passes = (fused,)
     support: ClassVar = shared(*OWN, "cofactors", "peak", "log_total", "logsumexp", "softmax")
-    spellings: ClassVar = {
-        "sigmoid": "special.expit({0})",
-        "softplus": "(np.maximum({0}, 0) + np.log1p(np.exp(-np.abs({0}))))",
-    }
     renamed: ClassVar = {
         f"special.{x}v({order}, ": f"special.{x}{order}(" for x in "jyik" for order in (0, 1)
     }

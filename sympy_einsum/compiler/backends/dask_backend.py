@@ -26,11 +26,7 @@ class DaskBackend(Backend):
     imports = ("import dask.array as da", "import numpy as np", "from scipy import special")
     xp = "da"
     packages = ("dask",)
-    spellings: ClassVar = {
-        "sigmoid": "np.exp(-np.logaddexp(0, -({0})))",
-        "softplus": "np.logaddexp({0}, 0)",
-        "Piecewise": "select([{0}], [{1}])",
-    }
+    spellings: ClassVar = {"Piecewise": "select([{0}], [{1}])"}
     # What is left to NumPy's universal functions: they act chunk by chunk.
     renamed: ClassVar = {f"np.{name}": f"np.{name}" for name in ("heaviside", "sinc")}
     support: ClassVar = {

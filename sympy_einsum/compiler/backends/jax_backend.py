@@ -20,10 +20,6 @@ class JaxBackend(Backend):
     xp = "jnp"
     packages = ("jax", "jaxlib")
     support: ClassVar = shared("cofactors", "peak", "log_total", *SPECIAL)
-    spellings: ClassVar = {
-        "sigmoid": "special.expit({0})",
-        "softplus": "jax.nn.softplus({0})",
-    }
     renamed: ClassVar = {f"special.iv({order}, ": f"special.i{order}(" for order in (0, 1)}
     special: ClassVar = {
         *("digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "expi", "expit", "expn", "gamma"),

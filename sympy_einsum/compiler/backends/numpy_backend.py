@@ -27,9 +27,6 @@ class NumpyBackend(Backend):
     passes = (split,)
     overwrites = True
     words: ClassVar = {"len"}
-    spellings: ClassVar = {
-        name: f"{name}({{0}})" for name in ("sigmoid", "sigmoid_slope", "softplus")
-    }
 
     def quick_tests(self, names: Texts) -> list[str]:
         """Arrays without a doubt, of numbers."""
@@ -44,7 +41,7 @@ class NumpyBackend(Backend):
 
     def elementwise(self, operands: Texts, expr: Expr) -> str:
         """The same for every entry of arrays."""
-        return print_scalar(expr, operands, self.spellings)
+        return print_scalar(expr, operands, self.name)
 
     def contiguous(self, operands: Texts) -> str:
         """The same array, its entries one after the other in memory."""
@@ -195,8 +192,11 @@ def softmax(x, axis=None):
 class NumpyExpressionBackend(NumpyBackend):
     """The same for stock ``sympy.lambdify``, where a program must be a single expression."""
 
-    spellings: ClassVar = {}
     words: ClassVar = {"len", "numpy", "scipy"}
+
+    def elementwise(self, operands: Texts, expr: Expr) -> str:
+        """The same for every entry of arrays."""
+        return self.scalar(operands, expr)
 
     def add_transposed(self, operands: Texts) -> str:
         """X + X'."""

@@ -17,21 +17,17 @@ from sympy.printing.codeprinter import PrintMethodNotImplementedError
 from sympy.printing.numpy import SciPyPrinter
 from sympy.printing.precedence import PRECEDENCE, precedence
 
-from ...core import TABLE, UnsupportedError, numeric_of
-
-# A place for an argument in a spelling, and whether nothing else stands between the commas.
-_PLACE = re.compile(
-    r"(?P<all>\{all\})|(?P<whole>(?:(?<=\()|(?<=, ))(?=\{\d\}[,)]))?\{(?P<place>\d)\}"
-)
+from ...core import Row, UnsupportedError, code_of, filled, of_each_row
 
 
 class _ScalarPrinter(SciPyPrinter):
     """SciPyPrinter that takes function names from the table first."""
 
-    def __init__(self, names: dict[str, str], spellings: Mapping[str, str]):
+    def __init__(self, names: dict[str, str], backend: str, spellings: Mapping[str, str]):
         super().__init__({"allow_unknown_functions": False, "fully_qualified_modules": True})
         self.printmethod = "_no_hook"  # what stock printing would ask our functions for
         self._names = names
+        self._backend = backend
         self._spellings = spellings
 
     def _print(self, expr: Any, **kwargs: Any) -> str:
@@ -48,26 +44,14 @@ class _ScalarPrinter(SciPyPrinter):
     _print_Slot = _print_Symbol
 
     def _print_Function(self, expr: Any) -> str:
-        spelling = self._spellings.get(type(expr).__name__, numeric_of(expr))
+        spelling = self._spellings.get(type(expr).__name__, code_of(expr, self._backend))
         if spelling is not None:
-            return self._filled(spelling, expr.args)
+            texts = [self._print(arg) for arg in expr.args]
+            are_whole = [precedence(arg) >= PRECEDENCE["Func"] for arg in expr.args]
+            return filled(spelling, texts, are_whole)
         if isinstance(expr, AppliedUndef):
             raise UnsupportedError(f"the function {expr.func} has no numerical code")
         return super()._print_Function(expr)
-
-    def _filled(self, spelling: str, args: Sequence[Expr]) -> str:
-        """A spelling with the arguments in their places; sums, products and powers have brackets
-        where they don't make up a whole argument of a call."""
-        texts = [self._print(arg) for arg in args]
-
-        def place(found: re.Match[str]) -> str:
-            if found["all"]:
-                return ", ".join(texts)
-            text, arg = texts[int(found["place"])], args[int(found["place"])]
-            whole = found["whole"] or precedence(arg) >= PRECEDENCE["Func"]
-            return text if whole else f"({text})"
-
-        return _PLACE.sub(place, spelling)
 
     def _print_log(self, expr: Any) -> str:
         """log(1 + u), log(1 - exp(u)) and log(exp(a) + exp(b)) in their stable forms."""
@@ -159,10 +143,12 @@ def _exponent(expr: Any, factor: Any) -> Any:
     return rest.args[0] if number == factor and rest.func is exp else None
 
 
-for _function in TABLE:
+@of_each_row
+def _come_first(row: Row) -> None:
     # SymPy's printers have methods for single functions, which would come before ours.
-    if f"_print_{_function.__name__}" not in vars(_ScalarPrinter):
-        setattr(_ScalarPrinter, f"_print_{_function.__name__}", _ScalarPrinter._print_Function)
+    method = f"_print_{row.function.__name__}"
+    if row.code is not None and method not in vars(_ScalarPrinter):
+        setattr(_ScalarPrinter, method, _ScalarPrinter._print_Function)
 
 
 def _literal(expr: Expr) -> str:
@@ -176,12 +162,14 @@ def _literal(expr: Expr) -> str:
 def print_scalar(
     expr: Expr,
     operands: Sequence[str],
+    backend: str = "",
     spellings: Mapping[str, str] | None = None,
 ) -> str:
-    """Python code for an expression in ``slot(0), slot(1), …``, given the operands' texts;
-    ``spellings`` come before those of the table. Parts without slots are written as one number."""
+    """Python code for an expression in ``slot(0), slot(1), …``, given the operands' texts; for a
+    backend, whose own ``spellings`` come before those of the table. Parts without slots are written
+    as one number."""
     names = {f"s{k}": text for k, text in enumerate(operands)}
-    printer = _ScalarPrinter(names, spellings or {})
+    printer = _ScalarPrinter(names, backend, spellings or {})
     try:
         text = printer.doprint(expr)
     except PrintMethodNotImplementedError as error:

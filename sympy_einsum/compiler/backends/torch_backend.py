@@ -51,13 +51,7 @@ class TorchBackend(Backend):
     packages = ("torch",)
     own_numbers = True
     words: ClassVar = {"device"}
-    spellings: ClassVar = {
-        "sigmoid": "torch.sigmoid({0})",
-        "softplus": "logaddexp({0}, 0)",
-        "erfcinv": "(-0.5**0.5 * special.ndtri(0.5 * {0}))",
-        "ndtr": "(0.5 * special.erfc(-(0.5**0.5) * ({0})))",
-        "Piecewise": "select([{0}], [{1}], dtype)",
-    }
+    spellings: ClassVar = {"Piecewise": "select([{0}], [{1}], dtype)"}
     renamed: ClassVar = {
         f"special.{name}({order}, ": f"special.{own}{order}("
         for name, own in BESSEL.items()

@@ -9,52 +9,21 @@ import sympy
 from sympy import Integer
 
 from ... import operations
-from ...core import TensorError, relu, sigmoid, softplus
+from ...core import Row, TensorError, of_each_row
 from ...expressions import Delta, adj, det, elementwise, inv, logdet, order_of
 from .operators import exceeds, unchanged
 from .types import SCALAR, Rule, Site, Type
-
-ELEMENTWISE: dict[str, Callable[..., Any]] = {
-    "exp": sympy.exp,
-    "log": sympy.log,
-    "sqrt": sympy.sqrt,
-    "abs": sympy.Abs,
-    "sign": sympy.sign,
-    "sin": sympy.sin,
-    "cos": sympy.cos,
-    "tan": sympy.tan,
-    "asin": sympy.asin,
-    "acos": sympy.acos,
-    "atan": sympy.atan,
-    "arcsin": sympy.asin,
-    "arccos": sympy.acos,
-    "arctan": sympy.atan,
-    "sinh": sympy.sinh,
-    "cosh": sympy.cosh,
-    "tanh": sympy.tanh,
-    "asinh": sympy.asinh,
-    "acosh": sympy.acosh,
-    "atanh": sympy.atanh,
-    "erf": sympy.erf,
-    "erfc": sympy.erfc,
-    "gamma": sympy.gamma,
-    "gammaln": sympy.loggamma,
-    "digamma": sympy.digamma,
-    "relu": relu,
-    "sigmoid": sigmoid,
-    "softplus": softplus,
-}
 
 # SymPy computes these exactly at integers, which takes forever at large ones.
 _EXACT_AT_INTEGERS = {"gamma", "gammaln", "digamma"}
 MAX_EXACT_ARGUMENT = 170
 
 
-def _elementwise_rule(name: str) -> Rule:
+def _entrywise(name: str, function: Callable[..., Any]) -> Rule:
     def build(value: Any) -> Any:
         if name in _EXACT_AT_INTEGERS and exceeds(value, MAX_EXACT_ARGUMENT):
             raise TensorError(f"the argument of {name} is too large")
-        return elementwise(ELEMENTWISE[name], value)
+        return elementwise(function, value)
 
     return Rule(unchanged, build)
 
@@ -123,7 +92,6 @@ def _norm1(value: Any) -> Any:
 
 
 FUNCTIONS: dict[str, Rule] = {
-    **{name: _elementwise_rule(name) for name in ELEMENTWISE},
     "sum": Rule(_infer_scalar, _of_tensor(operations.sum_, _itself)),
     "norm1": Rule(_infer_scalar, _of_tensor(_norm1, sympy.Abs)),
     "norm2": Rule(_infer_scalar, _of_tensor(operations.norm, sympy.Abs)),
@@ -137,4 +105,12 @@ FUNCTIONS: dict[str, Rule] = {
     "matrix": Rule(_infer_filled(2), _build_filled, needs_type=True),
     "eye": Rule(infer_identity, _build_identity, needs_type=True),
 }
+
+
+@of_each_row
+def _add_names(row: Row) -> None:
+    for name in row.matrixcalculus.split():
+        FUNCTIONS[name] = _entrywise(name, row.function)
+
+
 NO_ARGUMENTS = {"eye"}

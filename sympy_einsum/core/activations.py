@@ -1,0 +1,193 @@
+"""Rectifiers, logistic functions and choices, which SymPy lacks.
+
+Their code, derivatives and definitions stand in the table, :mod:`scalar_table`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sympy import Expr, Mul, S, log
+from sympy.printing.pretty.stringpict import prettyForm
+
+from .rows import row_of
+from .whole_functions import WholeFunction
+
+
+class relu(WholeFunction):
+    """The rectifier max(x, 0), with the derivative 0 at 0.
+
+    >>> import sympy_einsum as se
+    >>> se.relu(-2), se.relu(3)
+    (0, 3)
+    """
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, x: Expr) -> Any:
+        """Known values."""
+        if x.is_nonnegative:
+            return x
+        return S.Zero if x.is_nonpositive else None
+
+    def _eval_is_extended_nonnegative(self) -> Any:
+        return self.args[0].is_extended_real
+
+
+class step(WholeFunction):
+    """The indicator [x > 0]: 1 for positive x, else 0; the derivative of relu. Its own derivative
+    is 0, at 0 too.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import t
+    >>> se.step(-2), se.step(0), se.step(3), se.relu(t).diff(t)
+    (0, 0, 1, step(t))
+    """
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, x: Expr) -> Any:
+        """Known values."""
+        if x.is_positive:
+            return S.One
+        return S.Zero if x.is_nonpositive else None
+
+    def _eval_power(self, exponent: Expr) -> Any:
+        return self if exponent.is_positive else None
+
+    def _latex(self, printer: Any, exp: Any = None) -> str:
+        text = rf"\left[{printer._print(self.args[0])} > 0\right]"
+        return text if exp is None else f"{text}^{{{exp}}}"
+
+    def _pretty(self, printer: Any) -> Any:
+        inside = prettyForm(*printer._print(self.args[0]).right(" > 0"))
+        return prettyForm(*inside.parens("[", "]"))
+
+
+class masked(WholeFunction):
+    """The product of a weight and a value, and 0 where the weight is 0, whatever the value: the
+    slope of what a choice such as relu hasn't taken.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import w, x
+    >>> se.masked(0, x), se.masked(2, x), se.masked(w, x).diff(x)
+    (0, 2*x, w)
+    """
+
+    nargs = 2
+
+    @classmethod
+    def eval(cls, weight: Expr, value: Expr) -> Any:
+        """Known values, and the product where the weight isn't 0."""
+        if weight.is_zero or value.is_zero:
+            return S.Zero
+        return weight * value if weight.is_zero is False else None
+
+    def _latex(self, printer: Any, exp: Any = None) -> str:
+        text = printer._print(Mul(*self.args, evaluate=False))
+        return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
+
+
+class _WithoutNan(WholeFunction):
+    """The larger or smaller of two numbers; where one isn't a number, the other."""
+
+    nargs = 2
+
+    @classmethod
+    def eval(cls, a: Expr, b: Expr) -> Any:
+        """Of numbers."""
+        row = row_of(cls)
+        known = a.is_number and b.is_number and S.NaN not in (a, b)
+        return row.definition(a, b) if known and row and row.definition else None
+
+
+class fmax(_WithoutNan):
+    """The larger of two numbers; where one isn't a number, the other.
+
+    >>> import sympy_einsum as se
+    >>> se.fmax(1, 2)
+    2
+    """
+
+
+class fmin(_WithoutNan):
+    """The smaller of two numbers; where one isn't a number, the other.
+
+    >>> import sympy_einsum as se
+    >>> se.fmin(1, 2)
+    1
+    """
+
+
+class sigmoid(WholeFunction):
+    """The logistic function 1 / (1 + exp(-x)).
+
+    >>> import sympy_einsum as se
+    >>> se.sigmoid(0)
+    1/2
+    """
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, x: Expr) -> Any:
+        """Known values."""
+        return S.Half if x.is_zero else None
+
+    def _eval_is_extended_positive(self) -> Any:
+        return self.args[0].is_extended_real
+
+
+class sigmoid_slope(WholeFunction):
+    """sigmoid(x) (1 - sigmoid(x)) with one exponential, which only generated code has.
+
+    >>> from sympy import Symbol
+    >>> sigmoid_slope(Symbol("x", real=True)).is_extended_positive
+    True
+    """
+
+    nargs = 1
+
+    def _eval_is_extended_positive(self) -> Any:
+        return self.args[0].is_extended_real
+
+
+class softplus(WholeFunction):
+    """The smooth rectifier log(1 + exp(x)).
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import t
+    >>> se.softplus(t).diff(t)
+    sigmoid(t)
+    """
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, x: Expr) -> Any:
+        """Known values."""
+        return log(2) if x.is_zero else None
+
+    def _eval_is_extended_positive(self) -> Any:
+        return self.args[0].is_extended_real
+
+
+class logaddexp(WholeFunction):
+    """log(exp(a) + exp(b)).
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import s, t
+    >>> se.logaddexp(s, t).diff(s), se.logaddexp(0, t)
+    (sigmoid(s - t), softplus(t))
+    """
+
+    nargs = 2
+
+    @classmethod
+    def eval(cls, a: Expr, b: Expr) -> Any:
+        """One argument that is zero makes a softplus."""
+        if a.is_zero:
+            return softplus(b)
+        return softplus(a) if b.is_zero else None

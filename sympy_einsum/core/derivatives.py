@@ -1,0 +1,134 @@
+"""Derivatives of scalar expressions, by the table's rows where SymPy's are not those to use."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from sympy import (
+    Add,
+    Derivative,
+    DiracDelta,
+    Dummy,
+    Expr,
+    Function,
+    Heaviside,
+    Max,
+    Min,
+    Mul,
+    Piecewise,
+    Pow,
+    S,
+    SingularityFunction,
+    Subs,
+    Symbol,
+)
+
+from .activations import masked
+from .errors import UnsupportedError
+from .limits import piecewise_derivative
+from .rows import row_of
+from .scalar_table import CHOICES
+from .traversal import postorder
+
+# What must never stand in a derivative: generalised functions and unevaluated ones.
+_FORBIDDEN = (DiracDelta, Heaviside, SingularityFunction, Derivative, Subs)
+
+
+@lru_cache(maxsize=4096)
+def derivative(expr: Expr, symbol: Symbol) -> Expr:
+    """The derivative of a scalar expression by one of its symbols, by the table's conventions.
+
+    Raises UnsupportedError where SymPy has none, naming the function.
+
+    >>> from sympy import Abs, Symbol, exp
+    >>> u = Symbol("u", real=True)
+    >>> derivative(u * Abs(u), u)
+    u*sign(u) + Abs(u)
+    """
+    if expr == symbol:
+        return S.One
+    if symbol not in expr.free_symbols:
+        return S.Zero
+    if expr.is_Add:
+        return Add(*[derivative(arg, symbol) for arg in expr.args])
+    if expr.is_Mul:
+        return Add(
+            *[
+                Mul(*expr.args[:k], derivative(arg, symbol), *expr.args[k + 1 :])
+                for k, arg in enumerate(expr.args)
+                if symbol in arg.free_symbols
+            ]
+        )
+    if isinstance(expr, Piecewise):
+        return piecewise_derivative(expr, symbol, derivative)
+    if expr.is_Pow and symbol not in expr.exp.free_symbols:
+        return expr.exp * Pow(expr.base, expr.exp - 1) * derivative(expr.base, symbol)
+    if isinstance(expr, (Function, Pow, Max, Min)):
+        join = _chosen if isinstance(expr, CHOICES) else Mul
+        pairs = zip(_partials(expr, symbol), expr.args, strict=True)
+        return Add(*[join(p, derivative(a, symbol)) for p, a in pairs])
+    return _checked(expr, expr.diff(symbol))
+
+
+@lru_cache(maxsize=4096)
+def may_be_infinite(expr: Expr) -> bool:
+    """Whether a value, or its slope, can be infinite or none where the symbols in it are finite.
+
+    >>> from sympy import log, sin
+    >>> from sympy.abc import x
+    >>> may_be_infinite(x**2 * sin(x)), may_be_infinite(log(x))
+    (False, True)
+    """
+    for part in postorder([expr], lambda node: node.args):
+        if part.is_Pow and not (part.exp.is_Integer and part.exp.is_positive):
+            return True
+        if isinstance(part, Function) and not (isinstance(part, CHOICES) or _is_tame(part)):
+            return True
+    return False
+
+
+def _is_tame(expr: Expr) -> bool:
+    row = row_of(type(expr))
+    return row is not None and row.is_tame
+
+
+def _chosen(weight: Expr, slope: Expr) -> Expr:
+    """The product of the weight in a choice and the slope of what is chosen, 0 where it isn't."""
+    return masked(weight, slope) if may_be_infinite(slope) else weight * slope
+
+
+def _partials(expr: Expr, symbol: Symbol) -> list[Expr]:
+    """The derivative by each argument in which the symbol occurs, 0 for the others."""
+    row = row_of(type(expr))
+    if row is not None and row.derivative is not None:
+        given = row.derivative(*expr.args)
+        for place, (partial, arg) in enumerate(zip(given, expr.args, strict=True), start=1):
+            if partial is None and symbol in arg.free_symbols:
+                raise UnsupportedError(
+                    f"no derivative of {expr.func.__name__} by its argument {place}"
+                )
+        return [S.Zero if partial is None else partial for partial in given]
+    # Fresh real symbols: SymPy's derivatives of Abs and the like need to know the domain.
+    dummies = [arg if symbol not in arg.free_symbols else Dummy(real=True) for arg in expr.args]
+    back = dict(zip(dummies, expr.args, strict=True))
+    partials: list[Expr] = []
+    for arg, dummy in zip(expr.args, dummies, strict=True):
+        if arg is dummy:
+            partials.append(S.Zero)
+            continue
+        try:
+            partial = expr.func(*dummies).diff(dummy)
+        except (NotImplementedError, ValueError, TypeError, AttributeError) as error:
+            raise UnsupportedError(f"SymPy has no derivative of {expr.func}: {error}") from error
+        partials.append(_checked(expr, partial).xreplace(back))
+    return partials
+
+
+def _checked(expr: Expr, result: Expr) -> Expr:
+    blob = next((kind for kind in _FORBIDDEN if result.has(kind)), None)
+    if blob is not None:
+        raise UnsupportedError(
+            f"no derivative of {getattr(expr.func, '__name__', expr.func)}: "
+            f"SymPy gives {str(result)[:200]}, which can't be evaluated"
+        )
+    return result

@@ -1,0 +1,40 @@
+"""Powers of numbers, unless they are too long to be computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sympy import Expr, Pow, sympify
+
+from .errors import TensorError
+from .traversal import postorder
+
+# An exact number of more bits is of no use, and takes for ever to compute.
+MAX_BITS = 10**6
+
+
+def exact_power(base: Any, exponent: Any) -> Expr:
+    """SymPy's power, if that isn't a rational number too long to be computed.
+
+    >>> exact_power(2, 10)
+    1024
+    """
+    base, exponent = sympify(base), sympify(exponent)
+    if base.is_Rational and exponent.is_Rational:
+        bits = max(int(base.p).bit_length(), int(base.q).bit_length()) - 1
+        if bits * abs(exponent) > MAX_BITS:
+            raise TensorError(
+                f"an exact power has more than {MAX_BITS} bits; give the base or the exponent as "
+                "a floating-point number, such as 2.0"
+            )
+    return Pow(base, exponent)
+
+
+def folded(body: Expr, values: Mapping[Any, Any]) -> Expr:
+    """A body with numbers in the place of some of its symbols."""
+    if body.has(Pow):
+        for part in postorder([body], lambda node: node.args):
+            if part.is_Pow:
+                exact_power(part.base.xreplace(values), part.exp.xreplace(values))
+    return body.xreplace(values)

@@ -1,0 +1,66 @@
+"""The base of scalar functions that SymPy lacks: they are kept whole, so that they are right where
+a formula for them overflows, cancels or divides zero by zero.
+
+A class says which values it knows and how it is shown; the rest stands in its row of the table.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from sympy import Expr, Function, exp
+from sympy.core.function import ArgumentIndexError
+from sympy.printing.codeprinter import CodePrinter
+from sympy.printing.precedence import PRECEDENCE, precedence
+
+from .rows import Row, code_of, filled, row_of
+
+_MODULES = {"np": "numpy", "special": "scipy.special", "math": "math"}
+_NAME = re.compile(r"\b(np|special|math)\.(\w+)")
+
+
+class WholeFunction(Function):
+    """A scalar function kept whole, so that it can be evaluated without overflow."""
+
+    @property
+    def row(self) -> Row:
+        """What is known of it; an empty row where nothing is."""
+        return row_of(type(self)) or Row(type(self))
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """The derivative by one argument, as SymPy asks for it."""
+        slopes = self.row.derivative(*self.args) if self.row.derivative else ()
+        slope = (None, *slopes)[argindex] if 0 < argindex <= len(slopes) else None
+        if slope is None:
+            raise ArgumentIndexError(self, argindex)
+        return slope
+
+    def _eval_evalf(self, prec: int) -> Any:
+        return self.rewrite(exp)._eval_evalf(prec)
+
+    def _eval_rewrite_as_exp(self, *args: Expr, **kwargs: Any) -> Expr | None:
+        return self.row.definition(*args) if self.row.definition else None
+
+    def _eval_is_extended_real(self) -> bool | None:
+        return True if all(arg.is_extended_real for arg in self.args) else None
+
+    def _code(self, printer: CodePrinter, code: str | None) -> str:
+        """Code in a stock printer's names; that of the definition where there is none."""
+        if code is None and self.row.definition is not None:
+            return f"({printer._print(self.rewrite(exp))})"
+        if code is None:
+            return str(printer._print_Function(self))
+
+        def name(found: re.Match[str]) -> str:
+            return str(printer._module_format(f"{_MODULES[found[1]]}.{found[2]}"))
+
+        texts = [printer._print(arg) for arg in self.args]
+        are_whole = [precedence(arg) >= PRECEDENCE["Func"] for arg in self.args]
+        return f"({filled(_NAME.sub(name, code), texts, are_whole)})"
+
+    def _numpycode(self, printer: CodePrinter, *args: Any) -> str:
+        return self._code(printer, code_of(self))
+
+    def _pythoncode(self, printer: CodePrinter, *args: Any) -> str:
+        return self._code(printer, code_of(self, "math") if "math" in self.row.on else None)

@@ -1,0 +1,75 @@
+"""NumPy's shapes, and tensors made from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy
+from sympy import S
+
+from .. import operations as ops
+from ..core import UnsupportedError, as_length, as_scalar, as_shape, same_length
+from ..expressions import Delta, Zeros, as_operand, order_of, shape_of
+
+
+def shape(a: Any) -> Any:
+    """``numpy.shape``: the tuple of axis lengths."""
+    return shape_of(as_operand(a))
+
+
+def ndim(a: Any) -> int:
+    """``numpy.ndim``."""
+    return order_of(as_operand(a))
+
+
+def size(a: Any, axis: int | None = None) -> Any:
+    """``numpy.size``: the number of entries, or the length of an axis."""
+    lengths = shape(a)
+    return sympy.Mul(*lengths) if axis is None else lengths[ops.as_axis(axis, len(lengths))]
+
+
+def full(shape: Any, fill_value: Any) -> Any:
+    """``numpy.full`` with a scalar."""
+    value = as_operand(fill_value)
+    if order_of(value):
+        return ops.broadcast_to(value, shape)
+    lengths = as_shape(shape if isinstance(shape, (tuple, list)) else (shape,))
+    return ops.filled(value, lengths) if lengths else value
+
+
+def ones(shape: Any, dtype: Any = None) -> Any:
+    """``numpy.ones``."""
+    return full(shape, S.One)
+
+
+def zeros(shape: Any, dtype: Any = None) -> Any:
+    """``numpy.zeros``."""
+    return Zeros(*(shape if isinstance(shape, (tuple, list)) else (shape,)))
+
+
+def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = None) -> Any:
+    """``numpy.eye`` for a square matrix."""
+    square = M is None or same_length(as_length(M), as_length(N))
+    if not square or not as_scalar(k, "k").is_zero:
+        raise UnsupportedError("eye supports square matrices with k=0 only")
+    return Delta(N)
+
+
+def identity(n: Any, dtype: Any = None) -> Any:
+    """``numpy.identity``."""
+    return Delta(n)
+
+
+def ones_like(a: Any, dtype: Any = None) -> Any:
+    """``numpy.ones_like``."""
+    return ones(shape(a))
+
+
+def zeros_like(a: Any, dtype: Any = None) -> Any:
+    """``numpy.zeros_like``."""
+    return zeros(shape(a))
+
+
+def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
+    """``numpy.full_like``."""
+    return full(shape(a), fill_value)

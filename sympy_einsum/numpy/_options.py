@@ -1,0 +1,37 @@
+"""NumPy's options that mean nothing for symbols."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+from sympy import Expr
+
+from ..core import UnsupportedError
+
+# What NumPy's functions are called with: a tensor expression, a SymPy scalar, numbers.
+Argument = Expr | ArrayLike
+
+
+# NumPy's options that say nothing about the values, and the defaults of others.
+_HARMLESS = {"optimize", "copy", "subok", "device"}
+_DEFAULTS: dict[str, Any] = {
+    "where": True,
+    "order": "K",
+    "casting": "same_kind",
+    "keepdims": False,
+    "returned": False,
+}
+
+
+def refuse(name: str, options: dict[str, Any]) -> None:
+    """NumPy's options that mean nothing for symbols; at their defaults they're let through."""
+    for option, value in options.items():
+        known = isinstance(value, (bool, str)) and value == _DEFAULTS.get(option)
+        if not known and value is not None and option not in _HARMLESS:
+            raise UnsupportedError(f"{name} doesn't support {option}={value!r} on symbols")
+
+
+def c_order(name: str, order: str) -> None:
+    if not isinstance(order, str) or order != "C":
+        raise UnsupportedError(f"{name} supports order='C' only, not {order!r}")

@@ -1,0 +1,70 @@
+"""NumPy's products of vectors and matrices, and what moves axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import operations as ops
+from ..core import UnsupportedError, as_scalar
+from ._options import c_order
+
+
+def einsum(*operands: Any, optimize: Any = None) -> Any:
+    """``numpy.einsum``, string or list form; ``optimize`` is accepted and not needed."""
+    return ops.einsum(*operands)
+
+
+def matvec(x1: Any, x2: Any) -> Any:
+    """``numpy.matvec``: stacks of matrices times stacks of vectors."""
+    return ops.einsum("...ij,...j->...i", x1, x2)
+
+
+def vecmat(x1: Any, x2: Any) -> Any:
+    """``numpy.vecmat``: stacks of vectors times stacks of matrices."""
+    return ops.einsum("...i,...ij->...j", x1, x2)
+
+
+def vecdot(x1: Any, x2: Any, *, axis: int = -1) -> Any:
+    """``numpy.vecdot``: the products of stacks of vectors, which lie along an axis of both."""
+    x1, x2 = (ops.moveaxis(x, axis, -1) for x in (x1, x2))
+    return ops.einsum("...i,...i->...", x1, x2)
+
+
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """``numpy.trace``, offset 0 only."""
+    return ops.sum_(ops.diagonal(a, offset, axis1, axis2), axis=-1)
+
+
+def diag(v: Any, k: int = 0) -> Any:
+    """``numpy.diag``, k = 0 only."""
+    if not as_scalar(k, "k").is_zero:
+        raise UnsupportedError("diag supports k=0 only")
+    return ops.diag(v)
+
+
+def reshape(a: Any, shape: Any, order: str = "C") -> Any:
+    """``numpy.reshape`` in C order."""
+    c_order("reshape", order)
+    return ops.reshape(a, *(shape if isinstance(shape, (tuple, list)) else (shape,)))
+
+
+def ravel(a: Any, order: str = "C") -> Any:
+    """``numpy.ravel`` in C order."""
+    c_order("ravel", order)
+    return ops.ravel(a)
+
+
+def concatenate(arrays: Sequence[Any], axis: int = 0) -> Any:
+    """``numpy.concatenate``."""
+    return ops.concatenate(arrays, axis)
+
+
+def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
+    """``numpy.stack``."""
+    return ops.stack(arrays, axis)
+
+
+def matrix_transpose(a: Any) -> Any:
+    """``numpy.matrix_transpose``."""
+    return ops.swapaxes(a, -1, -2)

@@ -1,0 +1,95 @@
+"""How NumPy finds these functions: the protocols of arrays, and methods of SymPy's scalars."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from sympy import Expr
+
+from ..core import Row, UnsupportedError, of_each_row
+from ..expressions import TensorExpr, outermost
+from ._entrywise import ufunc as made
+from ._linalg import linalg
+from ._options import refuse
+from ._reductions import sum
+
+# SciPy's universal functions.
+_SPECIAL: dict[str, Callable[..., Any]] = {}
+
+
+def attach(namespace: Mapping[str, Any]) -> None:
+    """Has NumPy find the functions of a namespace when it meets tensor expressions."""
+
+    def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        name = ufunc.__name__
+        if method == "reduce" and name == "add":
+            return sum(*inputs, **kwargs)
+        function = namespace.get(name) or _SPECIAL.get(name)
+        if method != "__call__" or function is None:
+            raise UnsupportedError(
+                f"the ufunc {name} (method {method}) isn't supported on tensor expressions; "
+                "sympy_einsum.elementwise applies any SymPy function"
+            )
+        return _called(name, function, inputs, kwargs)
+
+    def array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        name = func.__name__
+        in_linalg = (func.__module__ or "").endswith("linalg")
+        function = getattr(linalg, name, None) if in_linalg else namespace.get(name)
+        if function is None:
+            raise UnsupportedError(
+                f"{func.__module__}.{name} isn't supported on tensor expressions"
+            )
+        return _called(name, function, args, kwargs)
+
+    TensorExpr.__array_ufunc__ = array_ufunc
+    TensorExpr.__array_function__ = array_function
+
+
+def _called(name: str, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    """A call by NumPy, which has more options than we: they are refused by name."""
+    known = _parameters(function)
+    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+        refuse(name, {option: v for option, v in kwargs.items() if option not in known})
+        kwargs = {option: v for option, v in kwargs.items() if option in known}
+    return function(*args, **kwargs)
+
+
+@lru_cache(maxsize=1024)
+def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(function).parameters
+
+
+# --- NumPy on SymPy's own scalars ----------------------------------------------------------------
+# ``np.sqrt(1 + x @ x)`` gets an Add, and asks it for a method of the function's name.
+
+
+class _AskedByNumpy:
+    """NumPy's function as a method of scalars with tensors inside; to other scalars there is none.
+
+    No property: that would forbid classes derived from SymPy's an attribute of this name.
+    """
+
+    def __init__(self, name: str, function: Callable[..., Any]):
+        self._name = name
+        self._function = function
+
+    def __get__(self, scalar: Any, kind: type) -> Any:
+        if scalar is not None and outermost(scalar):
+            return partial(self._function, scalar)
+        owner = kind if scalar is None else scalar
+        raise AttributeError(f"{owner!r:.80} has no attribute {self._name!r}")
+
+
+@of_each_row
+def _answer(row: Row) -> None:
+    for name in row.scipy.split():
+        _SPECIAL[name] = made(name, row.function)
+    for name in row.numpy.split():
+        is_its_name = getattr(getattr(np, name, None), "__name__", None) == name
+        if is_its_name and not hasattr(Expr, name):
+            setattr(Expr, name, _AskedByNumpy(name, row.function))

@@ -1,0 +1,179 @@
+"""One row per scalar function: every view has every row, those that come from outside included."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import special
+from sympy import exp, symbols
+
+import sympy_einsum as se
+import sympy_einsum.numpy as snp
+from sympy_einsum.compiler.backends.scalars import print_scalar
+from sympy_einsum.core import ROWS, Row, TensorError, add_row, code_of, derivative, row_of
+from sympy_einsum.expressions import slot
+from sympy_einsum.languages.matrixcalculus.functions import FUNCTIONS as TYPED
+from sympy_einsum.operations import FUNCTIONS
+
+x = se.TensorSymbol("x", (3,))
+DEFINED = [row for row in ROWS if row.definition and row.function.__name__ != "exprel"]
+A, B, C, D = symbols("a b c d", positive=True)
+
+
+def by_name(row):
+    return row.function.__name__ + (row.numpy or row.scipy) * (row.name == "")
+
+
+@pytest.mark.parametrize("row", ROWS, ids=by_name)
+def test_every_name_of_a_row_is_found(row):
+    given = [A, B, C, D][: row.arity]
+    value = row.function(*given)
+    if row.name:
+        assert row.name in se.__all__
+        assert getattr(se, row.name) is FUNCTIONS[row.name]
+        assert FUNCTIONS[row.name](*given) == value
+    for name in row.numpy.split():
+        assert name in snp.__all__
+        assert getattr(snp, name)(*given) == value
+    tensors = [se.TensorSymbol(name, (3,)) for name in "uvw"[: len(given)]]
+    for space, names in ((np, row.numpy), (special, row.scipy)):
+        for name in names.split():
+            assert getattr(space, name)(*tensors) == se.elementwise(row.function, *tensors)
+    for name in row.matrixcalculus.split():
+        assert TYPED[name].build(x) == se.elementwise(row.function, x)
+        assert se.parse(f"{name}(y)", "y vector") is not None
+
+
+def test_no_two_rows_share_a_name():
+    for names in ([row.name for row in ROWS if row.name],
+                  " ".join(row.numpy for row in ROWS).split(),
+                  " ".join(row.scipy for row in ROWS).split(),
+                  " ".join(row.matrixcalculus for row in ROWS).split()):  # fmt: skip
+        assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_docstrings_are_true(name):
+    """Generated from the row, with derivatives that the examples prove."""
+    text = inspect.getdoc(FUNCTIONS[name])
+    assert text.startswith(f"``{name}(")
+    first = text.split("\n\n")[0].partition("entry by entry. ")[2]
+    assert first.endswith(".")
+    assert len(first) > 10
+    runner = doctest.DocTestRunner(verbose=False)
+    runner.run(doctest.DocTestParser().get_doctest(text, {}, name, None, None))
+    assert runner.summarize(verbose=False) == (0, runner.tries)
+    row = FUNCTIONS[name].row
+    assert all(own in text for own in (row.numpy + " " + row.scipy).split())
+
+
+def test_help_takes_it_for_a_function():
+    assert inspect.isroutine(se.log_ndtr)
+    assert (se.log_ndtr.__name__, repr(se.log_ndtr)) == ("log_ndtr", "<function log_ndtr>")
+    assert "sqrt(2)/(sqrt(pi)*erfcx(-sqrt(2)*a/2))" in se.log_ndtr.__doc__
+
+
+@pytest.mark.parametrize("row", DEFINED, ids=by_name)
+def test_code_and_derivatives_agree_with_the_definition(row):
+    given = [A, B, C, D][: row.arity]
+    values = [1 if row.name == "spherical_in" else 0.7, 1.3, 1, 1][: len(given)]
+    at = dict(zip(given, values, strict=True))
+    numbers = {"np": np, "special": special}
+    own = row.function(*given)
+    slots = [slot(k) for k in range(len(given))]
+    # The orders of logarithms are numbers.
+    given = [1 if name in ("powlog", "power_slope") and k == len(given) - 1 else g
+             for name in [row.function.__name__] for k, g in enumerate(given)]  # fmt: skip
+    slots = [slots[k] if g != 1 else 1 for k, g in enumerate(given)]
+    wanted = float(row.definition(*given).subs(at))
+    text = print_scalar(row.function(*slots), [repr(v) for v in values])
+    np.testing.assert_allclose(eval(text, numbers), wanted, rtol=1e-12)
+    if row.derivative is None or row.is_choice or own.func.__name__ == "step":
+        return
+    for symbol, slope in zip(given, row.derivative(*given), strict=True):
+        if slope is not None and symbol != 1:
+            expected = row.definition(*given).diff(symbol).subs(at).evalf()
+            assert abs(slope.subs(at).evalf() - expected) < 1e-9
+
+
+def test_a_function_has_one_row():
+    with pytest.raises(TensorError, match="the function sigmoid has a row already"):
+        add_row(Row(row_of(type(se.sigmoid(A))).function))
+
+
+def test_code_for_a_backend():
+    expr = se.sigmoid(A)
+    assert code_of(expr) == row_of(type(expr)).code
+    assert {code_of(expr, name) for name in ("torch", "jax", "math")} == {
+        row_of(type(expr)).on[name] for name in ("torch", "jax", "math")
+    }
+    assert code_of(A + B) is None
+    assert derivative(exp(A) * se.sigmoid(A), A).has(se.sigmoid(A).func)
+
+
+FROM_OUTSIDE = """
+import numpy as np
+import sympy
+from scipy import special
+import sympy_einsum as se
+import sympy_einsum.numpy as snp
+from sympy_einsum.core import Row, WholeFunction, add_row
+
+class swish(WholeFunction):
+    '''The rectifier x sigmoid(x).'''
+    nargs = 1
+
+{before}
+add_row(Row(
+    swish, "({{0}} * np.exp(-np.logaddexp(0, -({{0}}))))",
+    lambda x: (se.sigmoid(x) + x * se.sigmoid(x) * se.sigmoid(-x),),
+    lambda x: x / (1 + sympy.exp(-x)),
+    {{"torch": "torch.nn.functional.silu({{0}})", "jax": "jax.nn.silu({{0}})", "numpy":
+     "({{0}} * sigmoid({{0}}))", "math": "({{0}} / (1 + math.exp(-({{0}}))))"}},
+    numpy="swish", scipy="silu", matrixcalculus="swish silu"))
+add_row(Row(sympy.dirichlet_eta, "((1 - 2**(1 - {{0}})) * special.zeta({{0}}))",
+            about="The eta function of Dirichlet."))
+add_row(Row(lambda v: 10**v, scipy="exp10"))
+{after}
+x = se.TensorSymbol("x", (3,))
+t = sympy.Symbol("t", real=True)
+assert se.swish in vars(se).values() and "swish" in se.__all__
+assert se.swish(x) == snp.swish(x) and str(se.parse("silu(x)", "x vector")) == "swish(x)"
+assert special.exp10(x) == se.elementwise(lambda v: 10**v, x)
+assert "x sigmoid(x)" in se.swish.__doc__ and "``scipy.special.silu``" in se.swish.__doc__
+assert eval(str(se.swish(x)), {{**vars(se), "x": x}}) == se.swish(x)
+values = np.array([-2.0, 0.0, 0.5])
+wanted = values / (1 + np.exp(-values))
+for expr in (se.swish(x), se.swish(2 * x / 2)):
+    for backend in {backends}:
+        found = se.lambdify([x], expr, backend)(INTO[backend](values))
+        assert np.allclose(np.asarray(found), wanted), backend
+assert "silu" in se.codegen([x], se.swish(x), "torch") + se.codegen([x], se.swish(x), "jax")
+assert np.isclose(sympy.lambdify(t, se.swish(t), "math")(0.5), wanted[2])
+assert np.isclose(sympy.lambdify(t, se.swish(t), "numpy")(0.5), wanted[2])
+assert np.isclose(float(se.swish(t).subs(t, 0.5).evalf()), wanted[2])
+assert se.check_derivative(se.swish(x).sum(), x) < 1e-6
+assert se.swish(t).diff(t) == se.diff(se.swish(t), t)
+assert np.allclose(se.lambdify([x], se.dirichlet_eta(x))(np.array([2.0, 3, 4]))[0], np.pi**2 / 12)
+"""
+
+
+def test_a_row_from_outside_is_in_every_view():
+    """Whether languages and compiler were there before or load later."""
+    into = "INTO = {'numpy': np.asarray, 'jax': np.float32, 'torch': __import__('torch').tensor}\n"
+    for before in (True, False):
+        load = into + "import sympy_einsum.languages, sympy_einsum.compiler"
+        script = FROM_OUTSIDE.format(
+            before=load if before else "",
+            after="" if before else load,
+            backends="('numpy', 'torch', 'jax')" if before else "('numpy',)",
+        )
+        run = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=False
+        )
+        assert run.returncode == 0, run.stderr
