@@ -113,7 +113,7 @@ def add_row(row: Row) -> None:
     >>> add_row(Row(sympy.sin))
     Traceback (most recent call last):
     ...
-    sympy_einsum.core.errors.TensorError: the function sin has a row already
+    sympy_einsum.TensorError: the function sin has a row already
     """
     if row.function in _by_function:
         raise TensorError(f"the function {row.function.__name__} has a row already")
