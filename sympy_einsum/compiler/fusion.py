@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from sympy import Expr
 
 from ..expressions import slot
-from .instructions import OPS, Instruction
+from .instruction_rules import Instruction
+from .instructions import OPS
 from .plans import Plan, result_shape, without_dead_code
 
 # Kernels of more operands aren't made.

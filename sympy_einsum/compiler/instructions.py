@@ -13,38 +13,38 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from math import prod
-from typing import Any, NamedTuple
 
-from sympy import Add, Expr, Integer, Mul, S, preorder_traversal
+from sympy import Expr, Integer
 
-from ..core import Shape
-from ..expressions import Slot, slot
-
-
-class Instruction(NamedTuple):
-    """One primitive: name, numbers of the instructions it uses, static parameters, shape."""
-
-    op: str
-    inputs: tuple[int, ...]
-    params: tuple[Any, ...] = ()
-    shape: Shape = ()
-
-
-class Slice(NamedTuple):
-    """So many positions of an axis, from a first one on, so far apart."""
-
-    start: Expr
-    step: int
-    count: Expr
-
-
-class Work(NamedTuple):
-    """An instruction at some lengths of axes: the shapes of its operands and of its result."""
-
-    operands: Sequence[tuple[int, ...]]
-    result: tuple[int, ...]
-    params: tuple[Any, ...]
-
+from .instruction_rules import (
+    Instruction,
+    Work,
+    body_flops,
+    cofactors_flops,
+    cubes,
+    cut,
+    entrywise,
+    flops_between,
+    given_shape,
+    indexed,
+    is_function_of_one,
+    is_product_of_two,
+    is_sum_of_two,
+    labelled,
+    largest,
+    no_axes,
+    own_body,
+    product_body,
+    product_flops,
+    shape_of_first,
+    solve_flops,
+    stacked,
+    stretched,
+    sum_body,
+    twice_largest,
+    with_axes,
+    without_axes,
+)
 
 # How tightly texts bind: names and calls, products, sums, anything else.
 ATOM, PRODUCT, SUM, LOOSE = 3, 2, 1, 0
@@ -98,160 +98,6 @@ class Op:
     is_formula: bool = False
 
 
-# --- shapes
-
-
-def broadcast_shape(shapes: Sequence[Shape]) -> Shape:
-    """The common shape of operands whose axes of length 1 stretch."""
-    order = max(map(len, shapes))
-    padded = [(S.One,) * (order - len(shape)) + tuple(shape) for shape in shapes]
-    return tuple(
-        [
-            next((length for length in lengths if length != 1), S.One)
-            for lengths in zip(*padded, strict=True)
-        ]
-    )
-
-
-def _no_axes(shapes: Sequence[Shape], *params: object) -> Shape:
-    return ()
-
-
-def _first(shapes: Sequence[Shape], *params: object) -> Shape:
-    return shapes[0]
-
-
-def _given(shapes: Sequence[Shape], shape: Shape) -> Shape:
-    return shape
-
-
-def _stretched(shapes: Sequence[Shape], *params: object) -> Shape:
-    return broadcast_shape(shapes)
-
-
-def _entrywise(shapes: Sequence[Shape], body: Expr) -> Shape:
-    """What the operands that occur in a body stretch to."""
-    used = [shapes[own.place] for own in body.free_symbols]
-    return broadcast_shape(used) if used else ()
-
-
-def _indexed(shapes: Sequence[Shape], entries: Sequence[str]) -> Sequence[Expr]:
-    shape, axis = shapes[0], 0
-    result: list[Expr] = []
-    for entry in entries:
-        if entry == "None":
-            result.append(S.One)
-        elif entry == "...":
-            rest = len(shape) - sum(e not in ("None", "...") for e in entries)
-            result += shape[axis : axis + rest]
-            axis += rest
-        else:
-            if entry == ":":
-                result.append(shape[axis])
-            axis += 1
-    return result + list(shape[axis:])
-
-
-def _cut(shapes: Sequence[Shape], axis: int, entry: Expr | Slice) -> Sequence[Expr]:
-    kept = [entry.count] if isinstance(entry, Slice) else []
-    return [*shapes[0][:axis], *kept, *shapes[0][axis + 1 :]]
-
-
-def _labelled(shapes: Sequence[Shape], subscripts: str) -> Sequence[Expr]:
-    inputs, output = subscripts.split("->")
-    lengths: dict[str, Expr] = {}
-    for term, shape in zip(inputs.split(","), shapes, strict=True):
-        lengths.update(zip(term, shape, strict=True))
-    return [lengths[letter] for letter in output]
-
-
-def _without(shapes: Sequence[Shape], axes: Sequence[int] | None) -> Sequence[Expr]:
-    return [n for k, n in enumerate(shapes[0]) if axes is not None and k not in axes]
-
-
-def _kept(shapes: Sequence[Shape], axes: Sequence[int] | None) -> Sequence[Expr]:
-    return [S.One if axes is None or k in axes else n for k, n in enumerate(shapes[0])]
-
-
-def _stacked(shapes: Sequence[Shape]) -> Shape:
-    a, b = shapes
-    return (*broadcast_shape([a[:-2], b[:-2]]), a[-2], b[-1])
-
-
-# --- arithmetic operations
-
-
-def _largest(work: Work) -> int:
-    return max(map(prod, work.operands), default=0)
-
-
-def _twice_largest(work: Work) -> int:
-    return 2 * _largest(work)
-
-
-def _product(work: Work) -> int:
-    return 2 * prod(work.result) * work.operands[0][-1]
-
-
-def _each_but_one(work: Work) -> int:
-    return prod(work.result) * (len(work.operands) - 1)
-
-
-def _operations(work: Work) -> int:
-    return prod(work.result) * sum(1 for part in preorder_traversal(work.params[0]) if part.args)
-
-
-def _cubes(thirds: int) -> Callable[[Work], int]:
-    return lambda work: thirds * work.operands[0][0] ** 3 // 3
-
-
-def _solved(work: Work) -> int:
-    return _cubes(2)(work) + 2 * work.operands[0][0] * prod(work.result)
-
-
-def _cofactors(work: Work) -> int:
-    n = work.operands[0][0]
-    return 20 * n**3 + 2 * n * prod(work.result) + 4 * n**3 * (len(work.operands) - 1)
-
-
-# --- what is done to an entry
-
-
-def _coded(instruction: Instruction) -> Expr:
-    return instruction.params[0]
-
-
-def _slots(instruction: Instruction) -> list[Slot]:
-    return [slot(k) for k in range(len(instruction.inputs))]
-
-
-def _multiplied(instruction: Instruction) -> Expr:
-    return Mul(*_slots(instruction))
-
-
-def _added(instruction: Instruction) -> Expr:
-    (signs,) = instruction.params
-    return Add(*[sign * own for sign, own in zip(signs, _slots(instruction), strict=True)])
-
-
-def _is_function(instruction: Instruction) -> bool:
-    """A function of one operand, which is all there is to do."""
-    (body,) = instruction.params
-    root = body.is_Pow and body.exp in (2, S.Half)
-    one = len(instruction.inputs) == 1 and bool(body.is_Function or root)
-    return one and body.args[0].is_Symbol
-
-
-def _is_sum_of_two(instruction: Instruction) -> bool:
-    """A sum that is one operation: -a - b isn't."""
-    (signs,) = instruction.params
-    return len(signs) == 1 or (len(signs) == 2 and max(signs) > 0)
-
-
-def _is_product_of_two(instruction: Instruction) -> bool:
-    return len(instruction.inputs) == 2
-
-
 OPS: Mapping[str, Op] = {
     "argument": Op(
         value="an argument of the program",
@@ -266,9 +112,9 @@ OPS: Mapping[str, Op] = {
     "scalar": Op(
         value="a scalar expression in slots",
         parameters=("body",),
-        shape=_no_axes,
-        flops=_operations,
-        body=_coded,
+        shape=no_axes,
+        flops=body_flops,
+        body=own_body,
         is_code=True,
         inline=Inline.IN_FORMULAS,
         is_formula=True,
@@ -276,11 +122,11 @@ OPS: Mapping[str, Op] = {
     "elementwise": Op(
         value="the same, entry by entry, with broadcasting",
         parameters=("body",),
-        shape=_entrywise,
-        flops=_operations,
+        shape=entrywise,
+        flops=body_flops,
         owns=True,
-        in_place=_is_function,
-        body=_coded,
+        in_place=is_function_of_one,
+        body=own_body,
         is_code=True,
         inline=Inline.IN_FORMULAS,
         is_formula=True,
@@ -296,28 +142,28 @@ OPS: Mapping[str, Op] = {
     "index": Op(
         value="basic indexing by texts; new axes are None",
         parameters=("entries",),
-        shape=_indexed,
+        shape=indexed,
         is_view=True,
         inline=Inline.ANYWHERE,
     ),
     "cut": Op(
         value="one position of an axis, or a slice: start, step, count",
         parameters=("axis", "entry"),
-        shape=_cut,
+        shape=cut,
         is_view=True,
         inline=Inline.ANYWHERE,
     ),
     "diagonal": Op(
         value="diagonals of repeated indices, as in iij->ij",
         parameters=("subscripts",),
-        shape=_labelled,
+        shape=labelled,
         is_view=True,
         inline=Inline.ANYWHERE,
     ),
     "reshape": Op(
         value="the entries in C order under another shape",
         parameters=("shape",),
-        shape=_given,
+        shape=given_shape,
         is_view=True,
         is_whole=True,
         inline=Inline.ANYWHERE,
@@ -325,33 +171,33 @@ OPS: Mapping[str, Op] = {
     "broadcast": Op(
         value="repeated along axes",
         parameters=("shape",),
-        shape=_given,
+        shape=given_shape,
         is_view=True,
         inline=Inline.ANYWHERE,
     ),
     "contiguous": Op(
         value="the entries in C order in memory, copied if they aren't",
-        shape=_first,
-        flops=_largest,
+        shape=shape_of_first,
+        flops=largest,
         is_view=True,
     ),
-    "copy": Op(value="a copy", shape=_first, flops=_largest),
+    "copy": Op(value="a copy", shape=shape_of_first, flops=largest),
     "sum": Op(
         value="the sum over axes, over all for None",
         parameters=("axes",),
-        shape=_without,
-        flops=_largest,
+        shape=without_axes,
+        flops=largest,
         inline=Inline.IN_FORMULAS,
         is_formula=True,
     ),
-    "prod": Op(value="the product of all entries", shape=_no_axes, flops=_largest),
+    "prod": Op(value="the product of all entries", shape=no_axes, flops=largest),
     "multiply": Op(
         value="the broadcast product",
-        shape=_stretched,
-        flops=_each_but_one,
+        shape=stretched,
+        flops=flops_between,
         owns=True,
-        in_place=_is_product_of_two,
-        body=_multiplied,
+        in_place=is_product_of_two,
+        body=product_body,
         binding=PRODUCT,
         operands=(PRODUCT, ATOM),
         inline=Inline.IN_FORMULAS,
@@ -360,11 +206,11 @@ OPS: Mapping[str, Op] = {
     "add": Op(
         value="the broadcast sum",
         parameters=("signs",),
-        shape=_stretched,
-        flops=_each_but_one,
+        shape=stretched,
+        flops=flops_between,
         owns=True,
-        in_place=_is_sum_of_two,
-        body=_added,
+        in_place=is_sum_of_two,
+        body=sum_body,
         binding=SUM,
         operands=(SUM, PRODUCT),
         inline=Inline.IN_FORMULAS,
@@ -372,7 +218,7 @@ OPS: Mapping[str, Op] = {
     ),
     "add_transposed": Op(
         value="X + X'",
-        shape=_first,
+        shape=shape_of_first,
         flops=lambda work: prod(work.result),
         owns=True,
         binding=LOOSE,
@@ -380,7 +226,7 @@ OPS: Mapping[str, Op] = {
     "dot": Op(
         value="the product of matrices and vectors",
         shape=lambda shapes: (*shapes[0][:-1], *shapes[1][1:]),
-        flops=_product,
+        flops=product_flops,
         owns=True,
         is_dear=True,
         operands=(ATOM, LOOSE),
@@ -388,8 +234,8 @@ OPS: Mapping[str, Op] = {
     ),
     "matmul": Op(
         value="the product of stacks of matrices",
-        shape=_stacked,
-        flops=_product,
+        shape=stacked,
+        flops=product_flops,
         owns=True,
         is_dear=True,
     ),
@@ -402,36 +248,36 @@ OPS: Mapping[str, Op] = {
     ),
     "vdot": Op(
         value="the full contraction of two operands of one shape",
-        shape=_no_axes,
-        flops=_twice_largest,
+        shape=no_axes,
+        flops=twice_largest,
         inline=Inline.IN_FORMULAS,
     ),
     "einsum": Op(
         value="any other contraction of two operands",
         parameters=("subscripts",),
-        shape=_labelled,
-        flops=_twice_largest,
+        shape=labelled,
+        flops=twice_largest,
         owns=True,
     ),
     "full": Op(
         value="one scalar everywhere",
         parameters=("shape",),
-        shape=_given,
-        flops=_largest,
+        shape=given_shape,
+        flops=largest,
         is_typed=True,
     ),
     "zeros": Op(
         value="zeros to be written to, of the operands' type",
         parameters=("shape",),
-        shape=_given,
-        flops=_largest,
+        shape=given_shape,
+        flops=largest,
         is_typed=True,
     ),
     "writable": Op(
         value="the first operand, to be written to; as it is, if it is owned",
         parameters=("owned",),
-        shape=_first,
-        flops=_largest,
+        shape=shape_of_first,
+        flops=largest,
         is_typed=True,
         is_written=True,
         binding=LOOSE,
@@ -439,27 +285,27 @@ OPS: Mapping[str, Op] = {
     "write_diagonal": Op(
         value="writes into the diagonals iij->ij of its first operand, or adds to them",
         parameters=("subscripts", "add"),
-        shape=_first,
-        flops=_largest,
+        shape=shape_of_first,
+        flops=largest,
         is_written=True,
     ),
     "unit": Op(
         value="a unit vector",
         parameters=("length", "position"),
         shape=lambda shapes, length, position: (length,),
-        flops=_largest,
+        flops=largest,
     ),
     "selection": Op(
         value="the matrix that selects a slice",
         parameters=("length", "start", "step", "count"),
         shape=lambda shapes, length, start, step, count: (count, length),
-        flops=_largest,
+        flops=largest,
     ),
     "inv": Op(
         value="the inverse of a matrix, which may be declared definite",
         parameters=("definite",),
-        shape=_first,
-        flops=_cubes(6),
+        shape=shape_of_first,
+        flops=cubes(6),
         owns=True,
         is_dear=True,
     ),
@@ -467,59 +313,59 @@ OPS: Mapping[str, Op] = {
         value="inv(X) @ Y",
         parameters=("definite",),
         shape=lambda shapes, definite: shapes[1],
-        flops=_solved,
+        flops=solve_flops,
         owns=True,
         is_dear=True,
     ),
     "det": Op(
         value="the determinant",
         parameters=("definite",),
-        shape=_no_axes,
-        flops=_cubes(2),
+        shape=no_axes,
+        flops=cubes(2),
     ),
     "logdet": Op(
         value="log |det X|",
         parameters=("definite",),
-        shape=_no_axes,
-        flops=_cubes(2),
+        shape=no_axes,
+        flops=cubes(2),
     ),
     "slogdet": Op(
         value="the sign of the determinant and log |det X|",
         shape=lambda shapes: (Integer(2),),
-        flops=_cubes(2),
+        flops=cubes(2),
     ),
     "cofactors": Op(
         value="a derivative of det, of an order from 1 on; its last pairs of axes contracted with "
         "the other operands",
         parameters=("order",),
         shape=lambda shapes, order: tuple(shapes[0]) * (order + 1 - len(shapes)),
-        flops=_cofactors,
+        flops=cofactors_flops,
     ),
     "peak": Op(
         value="the largest entries over axes or all, finite, the axes kept",
         parameters=("axes",),
-        shape=_kept,
-        flops=_largest,
+        shape=with_axes,
+        flops=largest,
     ),
     "logsumexp": Op(
         value="log Σ exp over axes or all",
         parameters=("axes",),
-        shape=_without,
-        flops=_largest,
+        shape=without_axes,
+        flops=largest,
     ),
     "softmax": Op(
         value="exp / Σ exp over axes or all",
         parameters=("axes",),
-        shape=_first,
-        flops=_largest,
+        shape=shape_of_first,
+        flops=largest,
         owns=True,
     ),
     "log_total": Op(
         value="log Σ over axes or all of weights, of which the largest are 1; the first operand "
         "holds their logarithms",
         parameters=("axes",),
-        shape=_without,
-        flops=_largest,
+        shape=without_axes,
+        flops=largest,
     ),
 }
 

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from sympy import Expr, Integer
 
 from ..core import Contraction, Shape, TensorError, same_length
-from .instructions import OPS, Instruction, Op, Work
+from .instruction_rules import Instruction, Work
+from .instructions import OPS, Op
 
 
 class Plan(NamedTuple):

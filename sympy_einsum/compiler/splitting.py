@@ -9,7 +9,7 @@ from typing import Any
 from sympy import Add, S, exp, log
 
 from ..expressions import Slot, slot
-from .instructions import Instruction
+from .instruction_rules import Instruction
 from .plans import Plan, result_shape, without_dead_code
 
 

@@ -17,7 +17,8 @@ from sympy import Expr
 from ..core import UnsupportedError
 from ..expressions import shape_of
 from .backends import is_bracketed
-from .instructions import ATOM, LOOSE, OPS, PRODUCT, SUM, Inline, Slice, broadcast_shape
+from .instruction_rules import Slice, broadcast_shape
+from .instructions import ATOM, LOOSE, OPS, PRODUCT, SUM, Inline
 from .plans import Plan, origin
 from .signature import Signature, shape_text, size_text
 

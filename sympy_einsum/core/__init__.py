@@ -10,6 +10,7 @@ from .activations import (
 from .contraction import (
     ENTRY as ENTRY,
     Contraction as Contraction,
+    Indices as Indices,
     Path as Path,
     carried_out as carried_out,
     check_optimizer as check_optimizer,

@@ -45,7 +45,9 @@ def nominal_length(length: Any) -> int:
     return int(length) if length.is_Integer else NOMINAL_LENGTH
 
 
-Terms = tuple[tuple[int, ...], ...]
+# The index of each axis of a tensor.
+Indices = tuple[int, ...]
+Terms = tuple[Indices, ...]
 Sizes = tuple[tuple[int, int], ...]
 Path = list[tuple[int, ...]]
 
@@ -54,7 +56,7 @@ class Contraction(NamedTuple):
     """A product: the indices of the operands and of the result, and the length of each index."""
 
     terms: Terms
-    output: tuple[int, ...]
+    output: Indices
     lengths: tuple[Any, ...]
 
 
@@ -73,9 +75,7 @@ def check_optimizer(optimize: Any) -> None:
 
 
 @lru_cache(maxsize=4096)
-def contraction_path(
-    terms: Terms, output: tuple[int, ...], sizes: Sizes, optimize: Any = "auto"
-) -> Path:
+def contraction_path(terms: Terms, output: Indices, sizes: Sizes, optimize: Any = "auto") -> Path:
     """The order of pairwise contractions, as numbers of what is contracted: results are numbered
     on from the operands. ``optimize`` is opt_einsum's, where "auto" is our choice.
 
@@ -109,10 +109,10 @@ def _numbered(path: Iterable[Sequence[int]], numbers: Iterable[int], total: int 
     return steps
 
 
-Labels = frozenset[int]
+IndexSet = frozenset[int]
 
 
-def _searched(terms: list[Labels], output: Labels, size: Mapping[int, int]) -> Path:
+def _searched(terms: list[IndexSet], output: IndexSet, size: Mapping[int, int]) -> Path:
     """Dynamic programming where it ends soon, a greedy search elsewhere."""
     steps, left, terms = _without_leaves(terms, output, size)
     if len(left) == 1:
@@ -127,8 +127,8 @@ def _searched(terms: list[Labels], output: Labels, size: Mapping[int, int]) -> P
 
 
 def _without_leaves(
-    terms: Sequence[Labels], output: Labels, size: Mapping[int, int]
-) -> tuple[Path, list[int], list[Labels]]:
+    terms: Sequence[IndexSet], output: IndexSet, size: Mapping[int, int]
+) -> tuple[Path, list[int], list[IndexSet]]:
     """The steps that are right whatever the others are, what they leave, and the labels of all
     operands and results: operands with the same labels are multiplied, and one that has labels
     with a single other operand only is summed with that, the longest first. Doing so later would
@@ -137,7 +137,7 @@ def _without_leaves(
     shortest = SHORT_LEAF if len(terms) <= MAX_OUTER_OPERANDS else 0
     found = list(terms)
     holders = _holders(found)
-    same: dict[Labels, int] = {}
+    same: dict[IndexSet, int] = {}
     alive = set(range(len(found)))
     pending = deque(sorted(alive, key=lambda k: -prod(size[i] for i in found[k])))
     steps: Path = []
@@ -169,7 +169,7 @@ def _without_leaves(
     return steps, sorted(alive), found
 
 
-def _holders(terms: Sequence[Labels]) -> dict[int, set[int]]:
+def _holders(terms: Sequence[IndexSet]) -> dict[int, set[int]]:
     """For each label the numbers of the operands that have it."""
     holders: dict[int, set[int]] = {}
     for number, own in enumerate(terms):
@@ -178,7 +178,7 @@ def _holders(terms: Sequence[Labels]) -> dict[int, set[int]]:
     return holders
 
 
-def _is_sparse(terms: Sequence[Labels]) -> bool:
+def _is_sparse(terms: Sequence[IndexSet]) -> bool:
     """Whether operands share indices with few others: the time of dynamic programming grows with
     the number of connected groups of operands."""
     holders = _holders(terms)
@@ -187,7 +187,7 @@ def _is_sparse(terms: Sequence[Labels]) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def contraction_cost(terms: Terms, output: tuple[int, ...], sizes: Sizes) -> int:
+def contraction_cost(terms: Terms, output: Indices, sizes: Sizes) -> int:
     """Multiplications, and three memory accesses for each entry of an intermediate result.
 
     >>> contraction_cost(((0, 1), (1,)), (0,), ((0, 10), (1, 10)))
@@ -196,7 +196,7 @@ def contraction_cost(terms: Terms, output: tuple[int, ...], sizes: Sizes) -> int
     return path_cost(terms, output, sizes, contraction_path(terms, output, sizes))
 
 
-def path_cost(terms: Terms, output: tuple[int, ...], sizes: Sizes, path: Path) -> int:
+def path_cost(terms: Terms, output: Indices, sizes: Sizes, path: Path) -> int:
     """The same for a given order."""
     size = dict(sizes)
 
@@ -250,7 +250,7 @@ def deciding_lengths(contractions: Iterable[Contraction], optimize: Any = "auto"
 
 
 def _order_depends(
-    terms: Terms, output: tuple[int, ...], lengths: Sequence[Any], symbols: Any, optimize: Any
+    terms: Terms, output: Indices, lengths: Sequence[Any], symbols: Any, optimize: Any
 ) -> bool:
     """Whether the order for nominal lengths is a bad one for some others."""
     nominal = _sizes(lengths, {})

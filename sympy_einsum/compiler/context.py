@@ -1,0 +1,108 @@
+"""The lowering of a graph: nodes one after the other, each distinct one once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from sympy import Expr
+
+from ..core import Contraction, NodeTable, children, postorder
+from ..expressions import Einsum, Operand, TensorExpr, order_of, shape_of
+from .instruction_rules import Instruction
+from .plan_builder import PlanBuilder
+from .plans import origin
+from .scheduling import in_one_term, only_multiplied
+from .stock_scalars import StockScalars
+
+# A product used once merges into the product that uses it, up to this many operands.
+MAX_MERGED = 12
+
+
+class Lowering(PlanBuilder):
+    """What the rows of the table of nodes work with: the program that they add to, the values of
+    other nodes, and what is to be computed elsewhere.
+
+    ``solved`` are inverses that systems are solved for instead, ``put_off`` is what belongs to one
+    term of a long sum.
+    """
+
+    def __init__(
+        self,
+        rows: NodeTable[Row],
+        size: Callable[[Expr], int],
+        optimize: Any,
+        instructions: list[Instruction],
+        contractions: list[Contraction],
+    ):
+        super().__init__(size, optimize, instructions, contractions)
+        self.solved: set[Operand] = set()
+        self.put_off: set[Operand] = set()
+        self._rows = rows
+        self._values: dict[TensorExpr, int] = {}
+        # Products that wait to be merged, with the number of operands they bring.
+        self._waiting: dict[Operand, int] = {}
+        self._scalars = StockScalars(self, self.value)
+
+    def lower(self, exprs: Sequence[Operand]) -> list[int]:
+        """The numbers of the results."""
+        # The largest results first: the smaller ones are likely to share their parts.
+        roots = sorted(exprs, key=lambda expr: -order_of(expr))
+        order = postorder(roots)
+        self.uses.update(child for node in order for child in children(node))
+        self.uses.update(exprs)
+        self.solved = only_multiplied(order, self.uses)
+        self.put_off = in_one_term(order, self.uses)
+        results: dict[Operand, int] = {}
+        seen: set[Operand] = set()
+        for root in roots:
+            for node in postorder([root], lambda n: [c for c in children(n) if c not in seen]):
+                if node not in seen:
+                    seen.add(node)
+                    self._lower(node)
+            results[root] = self._result(root)
+        return [results[expr] for expr in exprs]
+
+    def value(self, node: Operand) -> int:
+        """The number of the instruction that computes a node, lowering it if that was put off."""
+        if not isinstance(node, TensorExpr):
+            return self._scalars.value(node)
+        if node not in self._values:
+            number = self._values[node] = self._rows[type(node)](self, node)
+            self.nodes[number] = node
+        return self._values[node]
+
+    def factor(self, scalars: Sequence[Operand]) -> int:
+        """The product of some scalars."""
+        values = [self.value(scalar) for scalar in scalars]
+        return values[0] if len(values) == 1 else self.emit("multiply", *values)
+
+    def is_waiting(self, node: Operand) -> bool:
+        """Whether a node is a product that can be merged into the one that uses it."""
+        return node in self._waiting and node not in self._values
+
+    def _lower(self, node: Operand) -> None:
+        if not isinstance(node, TensorExpr):
+            self._scalars.lower(node)
+        elif not self._can_wait(node) and node not in self.solved and node not in self.put_off:
+            self.value(node)
+
+    def _can_wait(self, node: TensorExpr) -> bool:
+        if type(node) is not Einsum or not node.shape or self.uses[node] != 1:
+            return False
+        size = sum(self._waiting.get(operand, 1) for operand in node.operands)
+        if size <= MAX_MERGED:
+            self._waiting[node] = size
+        return size <= MAX_MERGED
+
+    def _result(self, expr: Operand) -> int:
+        """A result that is the caller's own: no argument or constant, nor a view of one."""
+        number = self.value(expr)
+        source = self.instructions[origin(self.instructions, number)]
+        is_input = source.op == "argument" and shape_of(source.params[0])
+        shared = is_input or source.op == "constant" or self.instructions[number].op == "broadcast"
+        return self.emit("copy", number) if shared else number
+
+
+# How the nodes of a type are lowered.
+Row: TypeAlias = Callable[[Lowering, Any], int]

@@ -1,0 +1,213 @@
+"""Instructions, and the rules that rows of their table are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+from sympy import Add, Expr, Mul, S, preorder_traversal
+
+from ..core import Shape
+from ..expressions import Slot, slot
+
+
+class Instruction(NamedTuple):
+    """One primitive: name, numbers of the instructions it uses, static parameters, shape."""
+
+    op: str
+    inputs: tuple[int, ...]
+    params: tuple[Any, ...] = ()
+    shape: Shape = ()
+
+
+class Slice(NamedTuple):
+    """So many positions of an axis, from a first one on, so far apart."""
+
+    start: Expr
+    step: int
+    count: Expr
+
+
+class Work(NamedTuple):
+    """An instruction at some lengths of axes: the shapes of its operands and of its result."""
+
+    operands: Sequence[tuple[int, ...]]
+    result: tuple[int, ...]
+    params: tuple[Any, ...]
+
+
+# --- shapes
+
+
+def broadcast_shape(shapes: Sequence[Shape]) -> Shape:
+    """The common shape of operands whose axes of length 1 stretch."""
+    order = max(map(len, shapes))
+    padded = [(S.One,) * (order - len(shape)) + tuple(shape) for shape in shapes]
+    return tuple(
+        [
+            next((length for length in lengths if length != 1), S.One)
+            for lengths in zip(*padded, strict=True)
+        ]
+    )
+
+
+def no_axes(shapes: Sequence[Shape], *params: object) -> Shape:
+    """That of a scalar."""
+    return ()
+
+
+def shape_of_first(shapes: Sequence[Shape], *params: object) -> Shape:
+    """That of the first operand."""
+    return shapes[0]
+
+
+def given_shape(shapes: Sequence[Shape], shape: Shape) -> Shape:
+    """That which is a parameter."""
+    return shape
+
+
+def stretched(shapes: Sequence[Shape], *params: object) -> Shape:
+    """That of all operands stretched."""
+    return broadcast_shape(shapes)
+
+
+def entrywise(shapes: Sequence[Shape], body: Expr) -> Shape:
+    """What the operands that occur in a body stretch to."""
+    used = [shapes[own.place] for own in body.free_symbols]
+    return broadcast_shape(used) if used else ()
+
+
+def indexed(shapes: Sequence[Shape], entries: Sequence[str]) -> Sequence[Expr]:
+    """That of basic indexing."""
+    shape, axis = shapes[0], 0
+    result: list[Expr] = []
+    for entry in entries:
+        if entry == "None":
+            result.append(S.One)
+        elif entry == "...":
+            rest = len(shape) - sum(e not in ("None", "...") for e in entries)
+            result += shape[axis : axis + rest]
+            axis += rest
+        else:
+            if entry == ":":
+                result.append(shape[axis])
+            axis += 1
+    return result + list(shape[axis:])
+
+
+def cut(shapes: Sequence[Shape], axis: int, entry: Expr | Slice) -> Sequence[Expr]:
+    """That of one axis cut."""
+    kept = [entry.count] if isinstance(entry, Slice) else []
+    return [*shapes[0][:axis], *kept, *shapes[0][axis + 1 :]]
+
+
+def labelled(shapes: Sequence[Shape], subscripts: str) -> Sequence[Expr]:
+    """That of an index string."""
+    inputs, output = subscripts.split("->")
+    lengths: dict[str, Expr] = {}
+    for term, shape in zip(inputs.split(","), shapes, strict=True):
+        lengths.update(zip(term, shape, strict=True))
+    return [lengths[letter] for letter in output]
+
+
+def without_axes(shapes: Sequence[Shape], axes: Sequence[int] | None) -> Sequence[Expr]:
+    """That of the operand without some axes, or without all."""
+    return [n for k, n in enumerate(shapes[0]) if axes is not None and k not in axes]
+
+
+def with_axes(shapes: Sequence[Shape], axes: Sequence[int] | None) -> Sequence[Expr]:
+    """The same with axes of length 1."""
+    return [S.One if axes is None or k in axes else n for k, n in enumerate(shapes[0])]
+
+
+def stacked(shapes: Sequence[Shape]) -> Shape:
+    """That of a product of stacks of matrices."""
+    a, b = shapes
+    return (*broadcast_shape([a[:-2], b[:-2]]), a[-2], b[-1])
+
+
+# --- arithmetic operations
+
+
+def largest(work: Work) -> int:
+    """One for each entry of the largest operand."""
+    return max(map(prod, work.operands), default=0)
+
+
+def twice_largest(work: Work) -> int:
+    """Two for each entry of the largest operand."""
+    return 2 * largest(work)
+
+
+def product_flops(work: Work) -> int:
+    """Those of a matrix product."""
+    return 2 * prod(work.result) * work.operands[0][-1]
+
+
+def flops_between(work: Work) -> int:
+    """One for each entry between two operands."""
+    return prod(work.result) * (len(work.operands) - 1)
+
+
+def body_flops(work: Work) -> int:
+    """Those of a body for each entry."""
+    return prod(work.result) * sum(1 for part in preorder_traversal(work.params[0]) if part.args)
+
+
+def cubes(thirds: int) -> Callable[[Work], int]:
+    """So many thirds of a cube of the matrix's length."""
+    return lambda work: thirds * work.operands[0][0] ** 3 // 3
+
+
+def solve_flops(work: Work) -> int:
+    """Those of a factorisation and two substitutions."""
+    return cubes(2)(work) + 2 * work.operands[0][0] * prod(work.result)
+
+
+def cofactors_flops(work: Work) -> int:
+    """Those of singular values, and of the products with directions."""
+    n = work.operands[0][0]
+    return 20 * n**3 + 2 * n * prod(work.result) + 4 * n**3 * (len(work.operands) - 1)
+
+
+# --- what is done to an entry
+
+
+def own_body(instruction: Instruction) -> Expr:
+    """The parameter."""
+    return instruction.params[0]
+
+
+def _slots(instruction: Instruction) -> list[Slot]:
+    return [slot(k) for k in range(len(instruction.inputs))]
+
+
+def product_body(instruction: Instruction) -> Expr:
+    """The product of the operands."""
+    return Mul(*_slots(instruction))
+
+
+def sum_body(instruction: Instruction) -> Expr:
+    """Their sum with signs."""
+    (signs,) = instruction.params
+    return Add(*[sign * own for sign, own in zip(signs, _slots(instruction), strict=True)])
+
+
+def is_function_of_one(instruction: Instruction) -> bool:
+    """A function of one operand, which is all there is to do."""
+    (body,) = instruction.params
+    root = body.is_Pow and body.exp in (2, S.Half)
+    one = len(instruction.inputs) == 1 and bool(body.is_Function or root)
+    return one and body.args[0].is_Symbol
+
+
+def is_sum_of_two(instruction: Instruction) -> bool:
+    """A sum that is one operation: -a - b isn't."""
+    (signs,) = instruction.params
+    return len(signs) == 1 or (len(signs) == 2 and max(signs) > 0)
+
+
+def is_product_of_two(instruction: Instruction) -> bool:
+    """A product that is one operation."""
+    return len(instruction.inputs) == 2

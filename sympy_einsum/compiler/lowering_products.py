@@ -1,0 +1,169 @@
+"""Products: merged, cut by unit vectors and selections among the operands, and multiplied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sympy import Expr
+
+from ..core import Indices
+from ..expressions import Cofactors, Delta, Einsum, Inv, Ones, Operand, Selection, Unit, written_out
+from ..rules import is_definite
+from .context import Lowering
+from .factors import Factor
+from .instruction_rules import Slice
+from .multiplication import multiply_all
+
+# A derivative of det is multiplied by so many matrices without being built itself.
+MAX_DIRECTIONS = 2
+
+
+def lower_product(builder: Lowering, node: Einsum) -> int:
+    """A product."""
+    return arranged_product(builder, node, range(node.order))
+
+
+def arranged_product(
+    builder: Lowering, node: Einsum, axes: Sequence[int], scalar: int | None = None
+) -> int:
+    """A product with its axes in some order, times a scalar if one is given."""
+    if not any(node.subscripts):
+        return builder.factor(node.operands)
+    output = tuple(node.output[k] for k in axes)
+    # Products that are used here only are written out in place.
+    operands, subscripts, lengths = written_out(
+        node.operands,
+        node.subscripts,
+        dict(enumerate(node.lengths)),
+        lambda inner, _: builder.is_waiting(inner),
+    )
+    factors = [_factor(builder, *pair) for pair in zip(operands, subscripts, strict=True)]
+    _direct(builder, operands, factors, output, lengths)
+    _cut(builder, operands, factors, output)
+    return multiply_all(builder, factors, output, lengths, scalar)
+
+
+def _factor(builder: Lowering, operand: Operand, labels: Indices) -> Factor:
+    if isinstance(operand, Inv) and operand in builder.solved and len(set(labels)) == 2:
+        matrix = operand.operands[0]
+        return Factor(builder.value(matrix), labels, (is_definite(matrix),))
+    return Factor(builder.value(operand), labels)
+
+
+# --- derivatives of determinants
+
+
+def _direct(
+    builder: Lowering,
+    operands: list[Operand],
+    factors: list[Factor],
+    output: Indices,
+    lengths: Mapping[int, Expr],
+) -> None:
+    """Derivatives of det of which all pairs of axes but one are multiplied by matrices become
+    matrices at once: the tensors themselves are never built."""
+    tensors = [f for f, own in zip(factors, operands, strict=True) if _is_directed(own)]
+    pending = list(tensors)
+    while pending:
+        tensor = pending.pop()
+        pairs = list(zip(tensor.labels[::2], tensor.labels[1::2], strict=True))
+        groups = {pair: _multiplied_by(pair, tensor, factors, output) for pair in pairs}
+        usable = [p for p, own in groups.items() if own is not None and not {*own} & {*tensors}]
+        directions = usable[1 - len(pairs) :]
+        kept = [pair for pair in pairs if pair not in directions]
+        if len(kept) > 1:
+            continue
+        inputs = [_matrix(builder, pair, groups[pair] or [], lengths) for pair in directions]
+        used = {own for pair in directions for own in groups[pair] or ()}
+        place = factors.index(tensor)
+        matrix = builder.value(operands[place].operands[0])
+        value = builder.emit("cofactors", matrix, *inputs, params=(len(pairs),))
+        factors[place] = Factor(value, kept[0])
+        operands[:] = [o for o, f in zip(operands, factors, strict=True) if f not in used]
+        factors[:] = [factor for factor in factors if factor not in used]
+        tensors.remove(tensor)
+        pending = list(tensors)  # others may have waited for this one
+
+
+def _is_directed(operand: Operand) -> bool:
+    """Whether it is a derivative of det that can be multiplied by matrices without being built."""
+    return isinstance(operand, Cofactors) and operand.degree <= MAX_DIRECTIONS + 1
+
+
+def _multiplied_by(
+    pair: tuple[int, int], tensor: Factor, factors: Sequence[Factor], output: Indices
+) -> list[Factor] | None:
+    """The factors that make up the matrix by which a pair of axes of a tensor is multiplied; None
+    if there is no such matrix, because they share an index with something else."""
+    reached = set(pair)
+    beyond = {*output, *tensor.labels} - reached
+    if reached & {*output} or sum(i in pair for i in tensor.labels) > 2:
+        return None
+    found: list[Factor] = []
+    others = [factor for factor in factors if factor is not tensor]
+    while more := [f for f in others if f not in found and reached & {*f.labels}]:
+        found += more
+        reached.update(*[factor.labels for factor in more])
+    return None if reached & beyond else found
+
+
+def _matrix(
+    builder: Lowering,
+    pair: tuple[int, int],
+    factors: Sequence[Factor],
+    lengths: Mapping[int, Expr],
+) -> int:
+    """The product of factors with two axes; ones where they have none, twice the same is a
+    diagonal."""
+    row, column = pair
+    given = [*factors]
+    if row == column:
+        column = max(lengths) + 1
+        lengths = {**lengths, column: lengths[row]}
+        given.append(Factor(builder.value(Delta(lengths[row])), (row, column)))
+    for axis in {row, column}.difference(*[factor.labels for factor in given]):
+        given.append(Factor(builder.value(Ones(lengths[axis])), (axis,)))
+    return multiply_all(builder, given, (row, column), lengths)
+
+
+# --- indexing
+
+
+def _cut(
+    builder: Lowering, operands: list[Operand], factors: list[Factor], output: Indices
+) -> None:
+    """Unit vectors and selections become indexing of what they are contracted with."""
+    for k in range(len(operands) - 1, -1, -1):
+        cutter = operands[k]
+        if not isinstance(cutter, (Unit, Selection)):
+            continue
+        labels = factors[k].labels
+        axis = labels[-1]
+        others = [j for j in range(len(operands)) if j != k and axis in factors[j].labels]
+        new = labels[0] if isinstance(cutter, Selection) else None
+        uses = [*output, *(i for factor in factors for i in factor.labels)]
+        plain = new is None or (new != axis and uses.count(new) > 1)
+        if axis in output or not others or not plain:
+            continue
+        if any(isinstance(operands[j], (Unit, Selection)) for j in others):
+            continue
+        if any(factors[j].labels.count(axis) > 1 or factors[j].solves for j in others):
+            continue
+        for j in others:
+            factors[j] = _cut_axis(builder, factors[j], cutter, labels)
+        del operands[k], factors[k]
+
+
+def _cut_axis(
+    builder: Lowering, factor: Factor, cutter: Unit | Selection, labels: Indices
+) -> Factor:
+    """The factor on the axis that a unit vector or a selection leaves of the last of its
+    labels."""
+    *new, axis = labels
+    place = factor.labels.index(axis)
+    if isinstance(cutter, Unit):
+        entry: Expr | Slice = cutter.position
+    else:
+        entry = Slice(cutter.start, cutter.step, cutter.count)
+    value = builder.emit("cut", factor.value, params=(place, entry))
+    return Factor(value, [*factor.labels[:place], *new, *factor.labels[place + 1 :]])

@@ -1,0 +1,133 @@
+"""Sums: dense terms are added; terms on a diagonal are then added into place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sympy import S
+
+from ..expressions import Operand, TensorAdd, View, split_coefficient, tensor_sum
+from .context import Lowering
+from .factoring import common_factor
+from .lowering_views import (
+    diagonal_value,
+    has_stretched_axes,
+    is_on_diagonal,
+    narrow_value,
+    write_diagonal,
+    zeros_like,
+)
+from .scheduling import MAX_SUMMANDS, terms_of
+
+
+def lower_sum(builder: Lowering, node: TensorAdd) -> int:
+    """A sum."""
+    dense: list[Operand] = []
+    structured: list[View] = []
+    for term in terms_of(node, builder.put_off):
+        if isinstance(term, View) and is_on_diagonal(term):
+            structured.append(term)
+        else:
+            dense.append(term)
+    if not structured:
+        return _dense_sum(builder, dense)
+    total, owned = _writable_sum(builder, dense) if dense else (None, True)
+    values = [diagonal_value(builder, term) for term in structured]
+    if total is None:
+        total = zeros_like(builder, values, node.shape)
+    else:
+        total = builder.emit_fresh("writable", total, *values, params=(owned,))
+    for term, value in zip(structured, values, strict=True):
+        write_diagonal(builder, total, value, term, add=True)
+    return total
+
+
+def _dense_sum(builder: Lowering, terms: Sequence[Operand]) -> int:
+    if len(terms) > MAX_SUMMANDS:
+        return _running_total(builder, terms)
+    inputs, signs = _short(builder, terms)
+    if len(terms) == 2 and signs[0] == signs[1] == 1:
+        for one, other in (inputs, inputs[::-1]):
+            if builder.untransposed(other) == (one, (1, 0)):
+                return builder.emit("add_transposed", one)
+    factored = _common_factor(builder, inputs, signs)
+    if factored is not None:
+        return factored
+    if len(terms) == 1 and signs[0] > 0:
+        return inputs[0]
+    return builder.emit("add", *inputs, params=(tuple(signs),))
+
+
+def _writable_sum(builder: Lowering, terms: Sequence[Operand]) -> tuple[int, bool]:
+    """A sum that is written to afterwards, and whether it is an array of its own, which an equal
+    sum elsewhere doesn't share."""
+    if len(terms) > MAX_SUMMANDS:
+        return _running_total(builder, terms), False
+    inputs, signs = _short(builder, terms)
+    if len(terms) == 1 and signs[0] > 0:
+        return inputs[0], False
+    return builder.emit_fresh("add", *inputs, params=(tuple(signs),)), True
+
+
+def _short(builder: Lowering, terms: Sequence[Operand]) -> tuple[list[int], list[int]]:
+    """The terms of a short sum and their signs."""
+    inputs, signs = [], []
+    # What is constant along axes is stretched by the sum, if something gives that its shape.
+    narrow = list(map(_is_stretched, terms))
+    if all(narrow):
+        narrow[0] = False
+    for term, stretched in zip(terms, narrow, strict=True):
+        sign, value = _signed(builder, term, stretched)
+        inputs.append(value)
+        signs.append(sign)
+    return inputs, signs
+
+
+def _running_total(builder: Lowering, terms: Sequence[Operand]) -> int:
+    """A long sum, term by term, so that none outlives the next; what is a factor of all of them
+    is multiplied once."""
+    found = common_factor(terms)
+    if found is not None:
+        factor, rest = found
+        total = builder.value(tensor_sum(rest))
+        value = builder.value(factor)
+        tensor = bool(builder.instructions[value].shape)
+        return builder.emit("multiply", value, total) if tensor else builder.scaled(value, total)
+    terms = sorted(terms, key=_is_stretched)
+    sign, total = _signed(builder, terms[0], False)
+    for term in terms[1:]:
+        second, value = _signed(builder, term, _is_stretched(term))
+        total = builder.emit("add", total, value, params=((sign, second),))
+        sign = 1
+    return total
+
+
+def _is_stretched(term: Operand) -> bool:
+    return isinstance(term, View) and has_stretched_axes(term)
+
+
+def _signed(builder: Lowering, term: Operand, stretched: bool) -> tuple[int, int]:
+    """The sign of a term of a sum, and the value behind it, without the axes along which it is
+    constant if these are stretched."""
+    coefficient, core = split_coefficient(term)
+    negative = coefficient is S.NegativeOne
+    term = core if negative else term
+    value = narrow_value(builder, term) if stretched else builder.value(term)
+    return (-1 if negative else 1), value
+
+
+def _common_factor(builder: Lowering, inputs: Sequence[int], signs: Sequence[int]) -> int | None:
+    """a * b ± a * c as a * (b ± c)."""
+    steps = [builder.instructions[k] for k in inputs]
+    if len(steps) != 2 or any(s.op != "multiply" or len(s.inputs) != 2 for s in steps):
+        return None
+    common = set(steps[0].inputs) & set(steps[1].inputs)
+    if len(common) != 1 or steps[0].shape != steps[1].shape:
+        return None
+    factor = common.pop()
+    others = [next(k for k in s.inputs if k != factor) for s in steps if s.inputs != (factor,) * 2]
+    if len(others) != 2:
+        return None
+    if signs[0] < signs[1]:
+        others, signs = others[::-1], signs[::-1]
+    return builder.emit("multiply", factor, builder.emit("add", *others, params=(tuple(signs),)))

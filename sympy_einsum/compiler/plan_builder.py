@@ -1,0 +1,145 @@
+"""A plan in the making: instructions are emitted, each once, in the form that is shared most."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sympy import Expr, S
+
+from ..core import Contraction, index_letter
+from ..expressions import Operand, TensorExpr, slot
+from ..rules import is_nonnegative
+from .factors import KnownProducts
+from .instruction_rules import Instruction
+from .instructions import OPS
+from .plans import result_shape
+
+
+class PlanBuilder:
+    """Instructions so far, and what is known of their values.
+
+    ``size`` gives the number that an axis length counts as, ``optimize`` is opt_einsum's, and
+    ``contractions`` lists the products whose order had to be found. ``nodes`` has the expressions
+    that values are, and ``uses`` how often each of these is needed.
+    """
+
+    def __init__(
+        self,
+        size: Callable[[Expr], int],
+        optimize: Any,
+        instructions: list[Instruction],
+        contractions: list[Contraction],
+    ):
+        self.size = size
+        self.optimize = optimize
+        self.instructions = instructions
+        self.contractions = contractions
+        self.products = KnownProducts()
+        self.nodes: dict[int, TensorExpr] = {}
+        self.uses: Counter[Operand] = Counter()
+        self._emitted: dict[Instruction, int] = {}
+
+    def emit(self, op: str, *inputs: int, params: tuple[Any, ...] = ()) -> int:
+        """The number of an instruction; the same instruction is emitted once."""
+        if op == "transpose":
+            base, axes = self.untransposed(inputs[0])
+            if axes is not None:
+                inputs, params = (base,), (tuple([axes[k] for k in params[0]]),)
+            if params[0] == tuple(range(len(params[0]))):
+                return inputs[0]
+        if OPS[op].body is not None:
+            axes = self._common_axes(inputs)
+            if axes is not None:
+                bases = [self.untransposed(k)[0] for k in inputs]
+                return self.emit("transpose", self.emit(op, *bases, params=params), params=(axes,))
+        if op == "sum" and params[0] is None:
+            inputs = (self.untransposed(inputs[0])[0],)
+        if op == "sum" and self._is_square(inputs[0]):
+            return self._sum_of_squares(self.instructions[inputs[0]].inputs[0], params[0])
+        key = Instruction(op, inputs, params)
+        if key not in self._emitted:
+            self._emitted[key] = self.emit_fresh(op, *inputs, params=params)
+        return self._emitted[key]
+
+    def emit_fresh(self, op: str, *inputs: int, params: tuple[Any, ...] = ()) -> int:
+        """An instruction of its own: its result is written to afterwards."""
+        shape = result_shape(op, [self.instructions[k].shape for k in inputs], params)
+        self.instructions.append(Instruction(op, inputs, params, shape))
+        return len(self.instructions) - 1
+
+    def untransposed(self, value: int) -> tuple[int, tuple[int, ...] | None]:
+        """Of a transpose, what is transposed and the axes; else the number itself and None."""
+        instruction = self.instructions[value]
+        if instruction.op != "transpose":
+            return value, None
+        return instruction.inputs[0], instruction.params[0]
+
+    def scaled(self, scalar: int, value: int) -> int:
+        """A value times a scalar; turning the sign is cheaper than multiplying."""
+        op, _, params, _ = self.instructions[scalar]
+        if op == "scalar" and params[0] is S.NegativeOne:
+            return self.emit("add", value, params=((-1,),))
+        return self.emit("multiply", scalar, value)
+
+    def lowest(self, value: int) -> int:
+        """A value without leading axes of length 1, which broadcasting puts back."""
+        instruction = self.instructions[value]
+        if instruction.op != "index":
+            return value
+        entries = instruction.params[0]
+        first = next((k for k, entry in enumerate(entries) if entry != "None"), len(entries))
+        if not first:
+            return value
+        base = instruction.inputs[0]
+        kept = entries[first:]
+        return self.emit("index", base, params=(kept,)) if "None" in kept else base
+
+    def arranged(self, value: int, labels: Sequence[int], output: Sequence[int]) -> int:
+        """Diagonals of repeated indices taken, axes transposed and added, to align with
+        ``output``."""
+        if len(set(labels)) < len(labels):
+            unique = list(dict.fromkeys(labels))
+            subscripts = f"{index_text(labels)}->{index_text(unique)}"
+            value = self.emit("diagonal", value, params=(subscripts,))
+            labels = unique
+        wanted = [i for i in output if i in labels]
+        if wanted != list(labels):
+            axes = tuple(list(labels).index(i) for i in wanted)
+            value = self.emit("transpose", value, params=(axes,))
+        if len(wanted) < len(output):
+            entries = tuple(":" if i in labels else "None" for i in output)
+            while entries and entries[-1] == ":":
+                entries = entries[:-1]
+            value = self.emit("index", value, params=(entries,))
+        return value
+
+    def is_nonnegative(self, value: int) -> bool:
+        """Whether no entry can be negative."""
+        return value in self.nodes and is_nonnegative(self.nodes[value])
+
+    def _common_axes(self, inputs: Sequence[int]) -> tuple[int, ...] | None:
+        """The axes, if all operands but scalars are transposes of one kind: what is computed
+        before they are transposed is more likely to be shared."""
+        found = {self.untransposed(k)[1] for k in inputs if self.instructions[k].shape}
+        return found.pop() if len(found) == 1 else None
+
+    def _is_square(self, value: int) -> bool:
+        """Whether a value is an elementwise square that nothing else needs."""
+        instruction = self.instructions[value]
+        square = instruction.op == "elementwise" and instruction.params[0] == slot(0) ** 2
+        return square and value in self.nodes and self.uses[self.nodes[value]] == 1
+
+    def _sum_of_squares(self, value: int, axes: Sequence[int] | None) -> int:
+        order = len(self.instructions[value].shape)
+        if axes is None:
+            return self.emit("dot" if order == 1 else "vdot", value, value)
+        letters = index_text(range(order))
+        kept = "".join(letter for k, letter in enumerate(letters) if k not in axes)
+        return self.emit("einsum", value, value, params=(f"{letters},{letters}->{kept}",))
+
+
+def index_text(labels: Sequence[int]) -> str:
+    """Indices as letters."""
+    return "".join(map(index_letter, labels))

@@ -1,0 +1,58 @@
+"""What is computed elsewhere or later than where it stands in the graph of an expression."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..expressions import Einsum, Inv, Operand, TensorAdd
+
+# An inverse with so many uses, all in products, is never computed: a system is solved for each.
+MAX_SOLVES = 2
+# A sum of more terms is a running total.
+MAX_SUMMANDS = 16
+# What is computed for one term of it may be nested so deep.
+MAX_TERM_DEPTH = 50
+
+
+def only_multiplied(order: Sequence[Operand], uses: Mapping[Operand, int]) -> set[Operand]:
+    """The inverses that are factors of a product or two and nothing else."""
+    found: Counter[Operand] = Counter()
+    for node in order:
+        if type(node) is Einsum:
+            found.update(operand for operand in node.operands if isinstance(operand, Inv))
+    return {inverse for inverse, n in found.items() if n == uses[inverse] <= MAX_SOLVES}
+
+
+def in_one_term(order: Sequence[Operand], uses: Mapping[Operand, int]) -> set[Operand]:
+    """What only one term of a long sum needs: it is computed when that term is added."""
+    found: set[Operand] = set()
+    sums = [node for node in order if isinstance(node, TensorAdd) and _is_long(node)]
+    pending = [(term, MAX_TERM_DEPTH) for node in sums for term in node.operands]
+    while pending:
+        node, depth = pending.pop()
+        inner = getattr(node, "operands", ())
+        # A sum that isn't a term itself would be nested in this one, and others in that.
+        long = isinstance(node, TensorAdd) and _is_long(node)
+        nested = long and depth < MAX_TERM_DEPTH
+        if inner and depth and not nested and uses[node] == 1 and node not in found:
+            found.add(node)
+            pending += [(child, depth - 1) for child in (() if long else inner)]
+    return found
+
+
+def _is_long(total: TensorAdd) -> bool:
+    """Whether a sum has many terms; those that are sums have."""
+    terms = total.operands
+    return len(terms) > MAX_SUMMANDS or any(isinstance(term, TensorAdd) for term in terms)
+
+
+def terms_of(total: TensorAdd, put_off: set[Operand]) -> Iterator[Operand]:
+    """The terms of a sum, with those of the sums that are needed for it only."""
+    pending = [total]
+    while pending:
+        for term in pending.pop().operands:
+            if isinstance(term, TensorAdd) and term in put_off:
+                pending.append(term)
+            else:
+                yield term
