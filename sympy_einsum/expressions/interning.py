@@ -65,12 +65,14 @@ class Node(Expr):
         "_kinds",
         "_view",
         "data",
+        "memory",
         "operands",
         "shape",
     )
 
     operands: Operands
     data: Data
+    memory: dict[str, Any]
     shape: Shape
     _depth: int
     _digest: int
@@ -102,6 +104,7 @@ class Node(Expr):
         node.operands = operands
         node.data = data
         node.shape = shape
+        node.memory = {}
         node._free = None
         node._view = None
         node._kinds = None

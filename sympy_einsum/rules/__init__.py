@@ -10,7 +10,6 @@ from .expansion import (
 )
 from .matrices import cofactors_as_inverse as cofactors_as_inverse
 from .normal_form import (
-    Step as Step,
     normal_form as normal_form,
     simplify as simplify,
     stable as stable,
@@ -23,3 +22,4 @@ from .properties import (
     is_diagonal as is_diagonal,
     is_nonnegative as is_nonnegative,
 )
+from .rewriting import Step as Step

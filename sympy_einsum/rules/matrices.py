@@ -17,6 +17,7 @@ from sympy import Abs, LeviCivita, S, log
 
 from ..core import same_length
 from ..expressions import (
+    Adj,
     Einsum,
     Inv,
     View,
@@ -63,6 +64,15 @@ def inv_of_view(node: Any, closed: Collection[Any]) -> Any:
         return None
     subscripts = [()] * len(scalars) + [(0,)] * len(cores)
     return contract([*scalars, *cores], subscripts, (0, 0), {0: matrix.shape[0]})
+
+
+def inv_of_adj(node: Any, closed: Collection[Any]) -> Any:
+    """inv(adj X) = X / det X: there is an inverse."""
+    matrix = node.operands[0]
+    if not isinstance(matrix, Adj):
+        return None
+    (X,) = matrix.operands
+    return scale(1 / det_of(X), X)
 
 
 def adj_as_inverse(node: Any, closed: Collection[Any]) -> Any:

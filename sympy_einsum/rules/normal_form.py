@@ -1,7 +1,4 @@
-"""The normal form: the driver that applies the rules, and what decides between two forms.
-
-One walk from the leaves up: a node is rebuilt on simplified operands, and the rules for its class
-are applied until none does anything; what a rule builds goes the same way, each distinct node once.
+"""The normal forms: what the rules make of expressions, and what decides between two forms.
 
 Two things could make evaluation slower, and are decided by :func:`cost`: opening a product that
 others use too (denesting), and multiplying out or factoring sums.
@@ -10,30 +7,17 @@ others use too (denesting), and multiplying out or factoring sums.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 from ..core import children, postorder
-from ..expressions import TensorExpr, as_operand, is_tensor, rebuild
+from ..expressions import TensorExpr, as_operand, is_tensor
 from .cost_model import SLACK, cost
-from .table import Rule, rules_for, stable_rules_for
+from .rewriting import Run, Step
+from .table import EXPANDED, NORMAL, STABLE, STABLE_NUMERIC
 
 # On bigger graphs products that several nodes use stay closed from the start.
 LARGE = 500
-
-
-class Step(NamedTuple):
-    """One step of a derivation: the rule's name, what it was applied to, what came out.
-
-    In a sweep, ``before`` is the cotangent (or tangent) that the sweep brings, ``after`` what the
-    rule makes of it, and ``node`` the node whose rule it is.
-    """
-
-    rule: str
-    before: Any
-    after: Any
-    node: Any = None
 
 
 def simplify(expr: Any, *, trace: bool = False) -> Any:
@@ -73,12 +57,14 @@ def simplify(expr: Any, *, trace: bool = False) -> Any:
     exprs = list(expr) if isinstance(expr, (list, tuple)) else [expr]
     roots = [as_operand(e) for e in exprs]
     order = postorder(roots)
-    runs = [_run(roots, _shared(order))]
-    if len(order) <= LARGE:
-        runs.insert(0, _run(roots))
+    results, steps = roots, []
     # The more open form unless it is dearer, and never one that is dearer than what was given.
-    budget = SLACK * cost(roots)
-    _, results, steps = next((run for run in runs if run[0] <= budget), (0, roots, []))
+    for kept in [(), _shared(order)] if len(order) <= LARGE else [_shared(order)]:
+        run = Run(NORMAL, kept)
+        found = [run.result(root) for root in roots]
+        if not run.steps or cost(found) <= SLACK * cost(roots):
+            results, steps = found, run.steps
+            break
     result = results if isinstance(expr, (list, tuple)) else results[0]
     return (result, steps) if trace else result
 
@@ -88,22 +74,27 @@ def tidy(
 ) -> tuple[Sequence[Any], list[Step]]:
     """What differentiation does to its results, and the steps.
 
-    As :func:`simplify`, but without the rules that need an inverse which the expressions don't.
-    The scalars of the ``given`` function stay what they are, so that a derivative is written in
-    the function's own terms, and its products aren't opened if nothing is lost by that: it is
-    likely to be evaluated too. ``wanted=None`` leaves graphs alone that are too big to be read.
+    As :func:`simplify`, but the scalars of the ``given`` function stay what they are, so that a
+    derivative is written in the function's own terms, and its products aren't opened if nothing is
+    lost by that: it is likely to be evaluated too. ``wanted=None`` leaves graphs alone that are too
+    big to be read.
     """
     order = postorder(exprs)
     if wanted is False or (wanted is None and len(order) > LARGE):
         return exprs, []
     below = postorder(given)
     fixed = [node for node in below if not is_tensor(node)]
-    best = _run(exprs, _shared(order).union(below), fixed, safe=True)
-    if len(order) <= LARGE:
-        freer = _run(exprs, (), fixed, safe=True)
-        best = freer if SLACK * freer[0] < best[0] else best
-    price, results, steps = best
-    return (results, steps) if price <= SLACK * cost(exprs) else (exprs, [])
+    run = Run(NORMAL, _shared(order).union(below), fixed)
+    results = [run.result(expr) for expr in exprs]
+    price = cost(results) if run.steps or run.depends_on_kept else 0
+    if len(order) <= LARGE and run.depends_on_kept:
+        freer = Run(NORMAL, (), fixed)
+        opened = [freer.result(expr) for expr in exprs]
+        if SLACK * cost(opened) < price:
+            run, results, price = freer, opened, cost(opened)
+    if run.steps and price > SLACK * cost(exprs):
+        return exprs, []
+    return results, run.steps
 
 
 def stable(exprs: Sequence[Any], *, numeric: bool = False) -> tuple[list[Any], list[Step]]:
@@ -116,20 +107,8 @@ def stable(exprs: Sequence[Any], *, numeric: bool = False) -> tuple[list[Any], l
     >>> stable([se.log(se.sigmoid(x) * x)])[0]
     [log(x) - softplus(-x)]
     """
-    run = Run(partial(stable_rules_for, numeric=numeric))
+    run = Run(STABLE_NUMERIC if numeric else STABLE)
     return [run.result(expr) for expr in exprs], run.steps
-
-
-def _run(
-    roots: Sequence[Any],
-    kept: Collection[Any] = (),
-    fixed: Sequence[Any] = (),
-    safe: bool = False,
-) -> tuple[int, list[Any], list[Step]]:
-    """The simplified expressions with their cost and the steps."""
-    run = Run(partial(rules_for, expand=False, safe=safe), kept, fixed)
-    results = [run.result(root) for root in roots]
-    return cost(results), results, run.steps
 
 
 def _shared(order: Sequence[Any]) -> set[Any]:
@@ -147,63 +126,4 @@ def normal_form(expr: Any) -> Any:
     >>> normal_form((A + B) @ A) is normal_form(A @ A + B @ A)
     True
     """
-    return Run(partial(rules_for, expand=True, safe=False)).result(simplify(expr))
-
-
-class Run:
-    """One application of rules to some graphs.
-
-    ``rules`` says which to try on a node. ``kept`` are nodes used by several others: products among
-    them aren't opened. ``fixed`` nodes are in normal form already.
-    """
-
-    def __init__(
-        self,
-        rules: Callable[[Any], Sequence[Rule]],
-        kept: Collection[Any] = (),
-        fixed: Sequence[Any] = (),
-    ):
-        self.steps: list[Step] = []
-        self._rules = rules
-        self._kept = kept
-        self._closed: set[Any] = set(kept)
-        self._images: dict[Any, Any] = {node: node for node in fixed}
-        self._active: set[Any] = set()
-        self._rebuilt: set[Any] = set()
-
-    def result(self, root: Any) -> Any:
-        """The normal form of an expression."""
-        images = self._images
-        for node in postorder([root], lambda n: () if n in images else children(n)):
-            if node in images:
-                continue
-            below = children(node)
-            rebuilt = rebuild(node, tuple([images[o] for o in below])) if below else node
-            moved = any(images.get(o) != o for o in children(rebuilt))
-            if moved and rebuilt not in self._rebuilt:
-                # The constructor has taken scalars out of a product.
-                self._rebuilt.add(rebuilt)
-                image = self.result(rebuilt)
-            else:
-                image = self._settled(rebuilt)
-            images[node] = images[image] = image
-            if node in self._kept:
-                self._closed.add(image)
-        return images[root]
-
-    def _settled(self, node: Any) -> Any:
-        """The node after the first rule that applies, and what follows from there."""
-        if node in self._images:
-            return self._images[node]
-        if node in self._active:
-            return node  # two rules that undo each other
-        for rule in self._rules(node):
-            new = rule.apply(node, self._closed)
-            if new is not None and new is not node:
-                self.steps.append(Step(rule.name, node, new))
-                self._active.add(node)
-                try:
-                    return self.result(new)
-                finally:
-                    self._active.discard(node)
-        return node
+    return Run(EXPANDED).result(simplify(expr))

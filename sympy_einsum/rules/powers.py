@@ -40,7 +40,7 @@ def merge_powers(node: Any, closed: Collection[Any]) -> Any:
 def _merge_factors(factors: list[Any]) -> list[Any] | None:
     """Fewer factors with the same product, None if there are none."""
     powers: dict[Any, Expr] = {}
-    parts = [_as_powers(factor) for factor in factors]
+    parts = [as_powers(factor) for factor in factors]
     if len({base for part in parts for base in part}) == sum(len(part) for part in parts):
         parts = [dict([factor.as_entry_power()]) for factor in factors]  # nothing to cancel
     for part in parts:
@@ -60,7 +60,7 @@ def _merge_factors(factors: list[Any]) -> list[Any] | None:
     return merged
 
 
-def _as_powers(tensor: Any) -> dict[Any, Expr]:
+def as_powers(tensor: Any) -> dict[Any, Expr]:
     """The bases of a factor with their exponents; an integer power of a product has several."""
     base, exponent = tensor.as_entry_power()
     if exponent.is_Integer and type(base) is Einsum and set(base.subscripts) == {base.output}:

@@ -41,11 +41,8 @@ from ..expressions import (
     tensor_sum,
 )
 from .powers import slope_of_power
-from .stable_table import FUNCTIONS, MAX_OPERANDS, arguments, is_ones, matched, named
+from .stable_table import FUNCTIONS, MAX_OPERANDS, MAX_TERMS, arguments, is_ones, matched, named
 from .written_products import opened
-
-# Longer sums and products aren't searched for pairs.
-MAX_TERMS = 16
 
 _LOG = log(slot(0))
 

@@ -7,7 +7,7 @@ and what it is made of, a few levels down, is read as one scalar function and lo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -30,6 +30,8 @@ from ..expressions import (
 # Functions are looked for so many levels down, in pieces of so many operands.
 MAX_LEVELS = 4
 MAX_OPERANDS = 3
+# Longer sums and products aren't searched for pairs.
+MAX_TERMS = 16
 
 _U = Dummy("u", real=True)
 
@@ -63,6 +65,11 @@ NUMERIC: dict[Expr, Expr] = {
 # The same at -u, for tensors: SymPy takes erfc(-u) apart.
 TURNED: dict[Expr, Expr] = {1 + erf(_U): erfc(_U)}
 FUNCTIONS = (exp, log, sigmoid, softplus, tanh, sinh, cosh, erf)
+
+
+def functions_in(forms: Iterable[Expr]) -> tuple[frozenset[type | str], ...]:
+    """The sets of functions that one of some forms is made of."""
+    return tuple({frozenset([f for f in (*FUNCTIONS, atanh) if form.has(f)]) for form in forms})
 
 
 # The forms of the tables have at most so many levels above their argument, so many operands of an

@@ -14,12 +14,13 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
-from sympy import Expr
+from sympy import Add, Expr, Mul, Pow, exp, log
 
+from ..core import sigmoid
 from ..expressions import (
     Adj,
     Cofactors,
@@ -28,6 +29,8 @@ from ..expressions import (
     Elementwise,
     Inv,
     LogDet,
+    LogSumExp,
+    Softmax,
     TensorAdd,
     TensorExpr,
     View,
@@ -45,160 +48,266 @@ from . import (
     sums,
     symmetry,
 )
+from .marks import (
+    APART,
+    DIAGONAL,
+    NESTED,
+    PAIRS,
+    REPEATED,
+    SHARED,
+    SIGNS,
+    SQUARE,
+    SYMMETRIC,
+)
+from .rewriting import Rule, RuleSet, any_of
+from .stable_table import NAMES, NUMERIC, TURNED, functions_in
 
+# The functions that a stable form is made of, or a product of two.
+FORMS = functions_in(NAMES)
+PRODUCTS = functions_in(form for form in NAMES if form.is_Mul)
+NUMERIC_FORMS = (*FORMS, *functions_in((*NUMERIC, *TURNED)))
 
-class Rule(NamedTuple):
-    """A rule: its name, the equation it rests on, and what applies it to a node. ``closed`` are
-    the dense products that stay what they are, since others use them too."""
-
-    name: str
-    source: str
-    apply: Callable[[Any, Collection[Any]], Any]
-
-
-DENEST = Rule("denest", "[W, thm 6.5]", nesting.denest)
-SOFTMAX = Rule("softmax", "exp(z) / sum exp(z)", softmax.softmax_of_parts)
-LOG_SOFTMAX = Rule("log softmax", "z - logsumexp(z) = log softmax(z)", stable.log_softmax)
-LOGARITHM = Rule("logarithm", "log(a exp(u)) = log(a) + u", stable.logarithm_of)
+DENEST = Rule("denest", "[W, thm 6.5]", nesting.denest, any_of(NESTED))
+SOFTMAX = Rule("softmax", "exp(z) / sum exp(z)", softmax.softmax_of_parts, any_of(exp))
+CONTENT = Rule("content", "A (2 x + 2 y) = 2 A (x + y)", distribution.content, any_of(TensorAdd))
 DISTRIBUTE = Rule("distribute", "[W, thm 5.4]", distribution.distribute)
-CONTENT = Rule("content", "A (2 x + 2 y) = 2 A (x + y)", distribution.content)
-
-ADJUGATE_OVER_DET = Rule("adjugate", "adj(X) / det(X) = inv(X)", inverses.adj_over_det)
-
-FACTOR_INSIDE = Rule("factor inside", "f(2 s) at x = f(s) at 2 x", entries.factor_inside)
+HALVES = Rule("halves", "x'A'A x = (A x)'(A x)", nesting.fold_square, any_of(PAIRS))
 # What keeps values from overflowing: applied always, whatever it costs.
-STABLE = Rule("stable", "log(1 - sigmoid(u)) = -softplus(u)", stable.name)
-PAIR_OF_FACTORS = Rule("stable", "sinh(u) / cosh(u) = tanh(u)", stable.pair_of_factors)
-PAIR_OF_TERMS = Rule("stable", "softplus(u) - u = softplus(-u)", stable.pair_of_terms)
-STABLE_SCALAR = Rule("stable", "log(1 - sigmoid(u)) = -softplus(u)", stable.scalar)
+PAIR_OF_FACTORS = Rule(
+    "stable", "sinh(u) / cosh(u) = tanh(u)", stable.pair_of_factors, any_of(*PRODUCTS)
+)
 STABLE_RULES: dict[type, tuple[Rule, ...]] = {
     Einsum: (SOFTMAX, PAIR_OF_FACTORS),
     View: (SOFTMAX,),
-    TensorAdd: (LOG_SOFTMAX, STABLE, PAIR_OF_TERMS),
-    Elementwise: (FACTOR_INSIDE, STABLE, LOGARITHM),
+    TensorAdd: (
+        Rule(
+            "log softmax",
+            "z - logsumexp(z) = log softmax(z)",
+            stable.log_softmax,
+            any_of(LogSumExp),
+        ),
+        Rule("stable", "log(1 - sigmoid(u)) = -softplus(u)", stable.name, any_of(*FORMS)),
+        Rule("stable", "softplus(u) - u = softplus(-u)", stable.pair_of_terms, any_of(*FORMS)),
+    ),
+    Elementwise: (
+        Rule("factor inside", "f(2 s) at x = f(s) at 2 x", entries.factor_inside, any_of(Mul)),
+        Rule("stable", "log(1 - sigmoid(u)) = -softplus(u)", stable.name, any_of(*FORMS)),
+        Rule("logarithm", "log(a exp(u)) = log(a) + u", stable.logarithm_of, any_of(log)),
+    ),
     Expr: (
-        Rule("log softmax", "z - logsumexp(z) = log softmax(z)", stable.log_softmax_entry),
-        STABLE_SCALAR,
+        Rule(
+            "log softmax",
+            "z - logsumexp(z) = log softmax(z)",
+            stable.log_softmax_entry,
+            any_of(frozenset([Add, LogSumExp])),
+        ),
+        Rule("stable", "log(1 - sigmoid(u)) = -softplus(u)", stable.scalar, any_of(log, *FORMS)),
     ),
 }
 # What a textbook writes, but numbers can't be computed from.
+NUMERIC_NAME = Rule(
+    "numeric",
+    "1 - sigmoid(u) = sigmoid(-u)",
+    partial(stable.name, numeric=True),
+    any_of(Pow, *NUMERIC_FORMS),
+)
 NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
-    Einsum: (),
-    View: (),
     TensorAdd: (
-        Rule("numeric", "1 - sigmoid(u) = sigmoid(-u)", partial(stable.name, numeric=True)),
-        Rule("numeric", "1 - exp(u) = -expm1(u)", partial(stable.pair_of_terms, numeric=True)),
-        Rule("numeric", "1 - softmax(z) = -expm1(log softmax(z))", stable.one_less_softmax),
+        NUMERIC_NAME,
+        Rule(
+            "numeric",
+            "1 - exp(u) = -expm1(u)",
+            partial(stable.pair_of_terms, numeric=True),
+            any_of(*NUMERIC_FORMS),
+        ),
+        Rule(
+            "numeric",
+            "1 - softmax(z) = -expm1(log softmax(z))",
+            stable.one_less_softmax,
+            any_of(Softmax),
+        ),
     ),
     Elementwise: (
-        Rule("numeric", "log(1 - exp(u))", partial(stable.name, numeric=True)),
-        Rule("numeric", "log(1 + x) = log1p(x)", stable.log_of_one_more),
-        Rule("numeric", "s (1 - s)", stable.complement_in_body),
+        NUMERIC_NAME,
+        Rule("numeric", "log(1 + x) = log1p(x)", stable.log_of_one_more, any_of(log)),
+        Rule("numeric", "s (1 - s)", stable.complement_in_body, any_of(sigmoid)),
     ),
-    Expr: (Rule("numeric", "1 - sigmoid(u) = sigmoid(-u)", partial(stable.scalar, numeric=True)),),
+    Expr: (
+        Rule(
+            "numeric",
+            "1 - sigmoid(u) = sigmoid(-u)",
+            partial(stable.scalar, numeric=True),
+            any_of(log, Pow, *NUMERIC_FORMS),
+        ),
+    ),
 }
 
-HALVES = Rule("halves", "x'A'A x = (A x)'(A x)", nesting.fold_square)
 PRODUCT = (
     DENEST,
-    Rule("inverse", "inv(X) X = I", inverses.cancel_inverse),
+    Rule("inverse", "inv(X) X = I", inverses.cancel_inverse, any_of(Inv)),
     SOFTMAX,
     PAIR_OF_FACTORS,
-    Rule("sum of softmax", "sum softmax(z) = 1", softmax.sum_softmax),
-    Rule("power", "x^a * x^b = x^(a+b), exp(u) * exp(v) = exp(u+v)", powers.merge_powers),
-    Rule("square", "sum x^2 = x' x", powers.split_square),
-    Rule("symmetric", "X' = X", symmetry.order_symmetric),
+    Rule("sum of softmax", "sum softmax(z) = 1", softmax.sum_softmax, any_of(Softmax)),
+    Rule(
+        "power",
+        "x^a * x^b = x^(a+b), exp(u) * exp(v) = exp(u+v)",
+        powers.merge_powers,
+        any_of(REPEATED, exp),
+    ),
+    Rule("square", "sum x^2 = x' x", powers.split_square, any_of(SQUARE)),
+    Rule("symmetric", "X' = X", symmetry.order_symmetric, any_of(SYMMETRIC)),
     HALVES,
     CONTENT,
-    Rule("components", "[W, thm 5.4]", nesting.split_components),
+    Rule("components", "[W, thm 5.4]", nesting.split_components, any_of(APART)),
 )
 VIEW = (
-    Rule("diagonal of a product", "[W, thm 6.5]", nesting.diagonal_of_product),
-    ADJUGATE_OVER_DET,
+    Rule("diagonal of a product", "[W, thm 6.5]", nesting.diagonal_of_product, any_of(DIAGONAL)),
+    Rule("adjugate", "adj(X) / det(X) = inv(X)", inverses.adj_over_det, any_of(Adj)),
     SOFTMAX,
     CONTENT,
-    Rule("sign", "-A (x - y) = A (y - x)", distribution.turn_sign),
-    Rule("symmetric", "X' = X", symmetry.transpose_symmetric),
+    Rule("sign", "-A (x - y) = A (y - x)", distribution.turn_sign, any_of(TensorAdd)),
+    Rule("symmetric", "X' = X", symmetry.transpose_symmetric, any_of(SYMMETRIC)),
 )
 ELEMENTWISE = (
-    Rule("rearranged", "f(A') = f(A)'", entries.of_rearranged),
-    Rule("compose", "exp(log(x)) = x", entries.compose),
-    Rule("sign", "|x| = x", signs.use_signs),
-    Rule("sign", "log(x^a) = a log(x)", signs.log_of_power),
+    Rule("rearranged", "f(A') = f(A)'", entries.of_rearranged, any_of(View)),
+    Rule("compose", "exp(log(x)) = x", entries.compose, any_of(Elementwise, View)),
+    Rule("sign", "|x| = x", signs.use_signs, any_of(SIGNS)),
+    Rule("sign", "log(x^a) = a log(x)", signs.log_of_power, any_of(log)),
     *STABLE_RULES[Elementwise],
 )
 SUM = (
-    Rule("transposed sum", "(A + B)' = A' + B'", sums.flatten),
+    Rule(
+        "transposed sum", "(A + B)' = A' + B'", sums.flatten, any_of(frozenset([View, TensorAdd]))
+    ),
     *STABLE_RULES[TensorAdd],
     Rule("like terms", "s A + t A = (s + t) A", sums.collect),
-    Rule("common scalar", "s A + s B = s (A + B)", sums.common_scalar),
-    Rule("diagonal", "I + diag(x) = diag(1 + x)", sums.add_diagonals),
-    Rule("complement", "b sigmoid(z) + a sigmoid(-z) = a + (b - a) sigmoid(z)", sums.complement),
-    Rule("factor", "[W, thm 5.4]", sums.factor),
-)
-# In the normal form that decides equality products are written and multiplied out instead.
-OPEN_LOG_SOFTMAX = Rule("log softmax", "log softmax(z) = z - logsumexp(z)", softmax.log_softmax)
-CANCEL = Rule("cancel", "[W, thm 5.4]", distribution.cancel_terms)
-VANISH = Rule("vanishing sum", "sum (x - mean(x)) = 0", distribution.drop_vanishing)
-EXPANDED_PRODUCT = (
-    Rule("denest", "[W, thm 6.5]", nesting.denest_fully),
-    *[rule for rule in PRODUCT if rule not in (DENEST, HALVES)],
-    DISTRIBUTE,
+    Rule("common scalar", "s A + s B = s (A + B)", sums.common_scalar, any_of(View)),
+    Rule("diagonal", "I + diag(x) = diag(1 + x)", sums.add_diagonals, any_of(View)),
+    Rule(
+        "complement",
+        "b sigmoid(z) + a sigmoid(-z) = a + (b - a) sigmoid(z)",
+        sums.complement,
+        any_of(sigmoid),
+    ),
+    Rule("factor", "[W, thm 5.4]", sums.factor, any_of(SHARED)),
 )
 MATRICES: dict[type, tuple[Rule, ...]] = {
-    Inv: (Rule("inverse of a multiple", "inv(c X') = inv(X)' / c", matrices.inv_of_view),),
+    Inv: (
+        Rule(
+            "inverse of a multiple", "inv(c X') = inv(X)' / c", matrices.inv_of_view, any_of(View)
+        ),
+        Rule("adjugate", "inv(adj X) = X / det(X)", matrices.inv_of_adj, any_of(Adj)),
+    ),
     Det: (
-        Rule("determinant of a multiple", "det(c X') = c^n det X", matrices.det_of_view),
-        Rule("determinant of an inverse", "det(inv X) = 1 / det X", matrices.det_of_inverse),
+        Rule(
+            "determinant of a multiple", "det(c X') = c^n det X", matrices.det_of_view, any_of(View)
+        ),
+        Rule(
+            "determinant of an inverse",
+            "det(inv X) = 1 / det X",
+            matrices.det_of_inverse,
+            any_of(Inv),
+        ),
         Rule(
             "determinant of a product",
             "det(A B) = det A det B [MC, eq. 21]",
             matrices.det_of_product,
+            any_of(Einsum),
         ),
     ),
     LogDet: (
-        Rule("determinant of a multiple", "det(c X') = c^n det X", matrices.logdet_of_view),
-        Rule("determinant of an inverse", "det(inv X) = 1 / det X", matrices.logdet_of_inverse),
+        Rule(
+            "determinant of a multiple",
+            "det(c X') = c^n det X",
+            matrices.logdet_of_view,
+            any_of(View),
+        ),
+        Rule(
+            "determinant of an inverse",
+            "det(inv X) = 1 / det X",
+            matrices.logdet_of_inverse,
+            any_of(Inv),
+        ),
         Rule(
             "determinant of a product",
             "det(A B) = det A det B [MC, eq. 21]",
             matrices.logdet_of_product,
+            any_of(Einsum),
         ),
     ),
 }
-# Not true of singular matrices, which have an adjugate.
-ADJUGATE = {
-    Adj: Rule("adjugate", "adj X = det(X) inv(X)", matrices.adj_as_inverse),
-    Cofactors: Rule("cofactors", "cof X = det(X) inv(X)' ∧ inv(X)'", matrices.cofactors_as_inverse),
+NORMAL_RULES: dict[type, tuple[Rule, ...]] = {
+    **MATRICES,
+    Einsum: (
+        *PRODUCT,
+        Rule("cancel", "[W, thm 5.4]", distribution.cancel_terms, any_of(TensorAdd)),
+        Rule(
+            "vanishing sum",
+            "sum (x - mean(x)) = 0",
+            distribution.drop_vanishing,
+            any_of(TensorAdd),
+        ),
+    ),
+    View: VIEW,
+    TensorAdd: SUM,
+    Elementwise: ELEMENTWISE,
+    Expr: STABLE_RULES[Expr],
 }
-INVERSE_OF_PRODUCT = Rule(
-    "inverse of a product", "inv(A B) = inv(B) inv(A) [MC, eq. 145]", matrices.inv_of_product
-)
+# In the normal form that decides equality products are written and multiplied out instead, and
+# matrices with an adjugate have an inverse.
+EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
+    **MATRICES,
+    Einsum: (
+        Rule("denest", "[W, thm 6.5]", nesting.denest_fully, any_of(Einsum)),
+        *[rule for rule in PRODUCT if rule not in (DENEST, HALVES)],
+        DISTRIBUTE,
+    ),
+    View: (*VIEW, DISTRIBUTE),
+    Elementwise: (
+        *ELEMENTWISE,
+        Rule(
+            "log softmax",
+            "log softmax(z) = z - logsumexp(z)",
+            softmax.log_softmax,
+            any_of(frozenset([log, Softmax])),
+        ),
+    ),
+    Adj: (Rule("adjugate", "adj X = det(X) inv(X)", matrices.adj_as_inverse),),
+    Cofactors: (
+        Rule("cofactors", "cof X = det(X) inv(X)' ∧ inv(X)'", matrices.cofactors_as_inverse),
+    ),
+    Inv: (
+        *MATRICES[Inv],
+        Rule(
+            "inverse of a product",
+            "inv(A B) = inv(B) inv(A) [MC, eq. 145]",
+            matrices.inv_of_product,
+            any_of(Einsum),
+        ),
+    ),
+    Expr: (
+        *STABLE_RULES[Expr],
+        Rule("expand", "[W, thm 5.4]", sums.expand_scalar, any_of(Mul, Pow)),
+    ),
+}
 
 
-def rules_for(node: Any, expand: bool, safe: bool) -> tuple[Rule, ...]:
-    """The rules to try on a node, in order."""
-    if not isinstance(node, TensorExpr):
-        stock = STABLE_RULES[Expr]
-        return (*stock, Rule("expand", "[W, thm 5.4]", sums.expand_scalar)) if expand else stock
-    if isinstance(node, View):
-        return (*VIEW, DISTRIBUTE) if expand else VIEW
-    if isinstance(node, Einsum) and not any(node.subscripts):
-        return ()  # scalars alone
-    if isinstance(node, Einsum):
-        return EXPANDED_PRODUCT if expand else (*PRODUCT, CANCEL, VANISH)
-    if isinstance(node, TensorAdd):
-        return () if expand else SUM
-    if isinstance(node, Elementwise):
-        return (*ELEMENTWISE, OPEN_LOG_SOFTMAX) if expand else ELEMENTWISE
-    if type(node) in ADJUGATE:
-        return () if safe else (ADJUGATE[type(node)],)
-    found = MATRICES.get(type(node), ())
-    return (*found, INVERSE_OF_PRODUCT) if expand and isinstance(node, Inv) else found
+def _rule_set(name: str, *tables: Mapping[type, tuple[Rule, ...]]) -> RuleSet:
+    """The rules of some tables, for every type of node in them."""
+    kinds = {kind for table in tables for kind in table}
+    rules = {kind: tuple([r for table in tables for r in table.get(kind, ())]) for kind in kinds}
+
+    def rules_for(node: Any) -> tuple[Rule, ...]:
+        if isinstance(node, View):
+            return rules[View]
+        if isinstance(node, Einsum):
+            return rules[Einsum] if any(node.subscripts) else ()  # else scalars alone
+        return rules.get(type(node) if isinstance(node, TensorExpr) else Expr, ())
+
+    return RuleSet(name, rules_for)
 
 
-def stable_rules_for(node: Any, numeric: bool) -> tuple[Rule, ...]:
-    """The rules that give a node its stable form, in order."""
-    kind = type(node) if isinstance(node, TensorExpr) else Expr
-    found = STABLE_RULES.get(kind, ())
-    return (*found, *NUMERIC_RULES.get(kind, ())) if numeric else found
+NORMAL = _rule_set("normal", NORMAL_RULES)
+EXPANDED = _rule_set("expanded", EXPANDED_RULES)
+STABLE = _rule_set("stable", STABLE_RULES)
+STABLE_NUMERIC = _rule_set("numeric", STABLE_RULES, NUMERIC_RULES)

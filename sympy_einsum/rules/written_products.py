@@ -8,7 +8,7 @@ every inner index gets a name of its own, so the index-symbol graph has no edges
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,33 @@ from sympy import S
 
 from ..core import postorder
 from ..expressions import Einsum, TensorAdd, View, contract, scale, split_coefficient, written_out
+
+
+class Surroundings:
+    """What rules may ask about the graph around a node: which dense products stay closed, since
+    others use them too. The answers are noted, and the products written out so far."""
+
+    def __init__(self, closed: Collection[Any] = ()):
+        self.closed = set(closed)
+        self.forget()
+
+    def forget(self) -> None:
+        """Starts anew, for another node."""
+        self.told: set[Any] = set()
+        self.denied: set[Any] = set()
+        self.products: dict[Any, Product] = {}
+
+    def __contains__(self, node: Any) -> bool:
+        found = node in self.closed
+        (self.told if found else self.denied).add(node)
+        return found
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.closed)
+
+    def __len__(self) -> int:
+        return len(self.closed)
+
 
 # A product is opened up to this many operands, so that work stays linear in the graph.
 MAX_OPERANDS = 12
@@ -74,7 +101,7 @@ class Product:
         None if there are none."""
         scalars = list(self.scalars)
         kept: list[int] = []
-        for part in _components(self):
+        for part in components(self):
             hangs = any(i in self.output for k in part for i in self.subscripts[k])
             if hangs or len(part) == len(self.operands):
                 kept.extend(part)
@@ -95,7 +122,7 @@ class Product:
         )
 
 
-def _components(product: Product) -> list[list[int]]:
+def components(product: Product) -> list[list[int]]:
     """Groups of operands connected by indices."""
     parent = list(range(len(product.operands)))
 
@@ -117,6 +144,14 @@ def _components(product: Product) -> list[list[int]]:
 def opened(node: Any, closed: Collection[Any] = ()) -> Product:
     """A tensor expression as a product: what is none is its own only operand. Dense products
     inside are opened unless they are ``closed`` or occur twice, as in the square (A x)·(A x)."""
+    if not isinstance(closed, Surroundings):
+        return _opened(node, closed)
+    if node not in closed.products:
+        closed.products[node] = _opened(node, closed)
+    return closed.products[node]
+
+
+def _opened(node: Any, closed: Collection[Any]) -> Product:
     if isinstance(node, View):
         scalars, operands = node.scalars, node.operands[len(node.scalars) :]
         subscripts = list(node.subscripts[len(scalars) :])

@@ -1,0 +1,160 @@
+"""What occurs in a node, for rules to be looked up by: types of nodes and of functions, and a few
+words for what more than one operand is needed to see.
+
+A node is searched once, as far as its rules look, and not further.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection
+from functools import lru_cache
+from typing import Any
+
+from sympy import Basic, Expr
+
+from ..core import postorder
+from ..expressions import (
+    Einsum,
+    Elementwise,
+    TensorAdd,
+    TensorExpr,
+    View,
+    split_coefficient,
+    with_signs,
+)
+from .powers import as_powers
+from .properties import is_symmetric
+from .stable_table import MAX_FORM_DEPTH, MAX_LEVELS, MAX_TERMS
+from .written_products import components, opened
+
+# Something is opened, a base or an operand occurs twice, operands don't hang together, a matrix is
+# known to be symmetric, the signs of operands matter.
+NESTED, SQUARE, REPEATED, PAIRS, SHARED = "nested", "square", "repeated", "pairs", "shared"
+APART, SYMMETRIC, SIGNS, DIAGONAL = "apart", "symmetric", "signs", "diagonal"
+
+Mark = type | str
+Marks = Collection[Mark]
+
+
+@lru_cache(maxsize=4096)
+def functions_of(body: Expr) -> frozenset[type]:
+    """The types of the parts of a scalar expression."""
+    return frozenset([type(part) for part in postorder([body])])
+
+
+@lru_cache(maxsize=4096)
+def _signs_matter(body: Expr, count: int) -> bool:
+    return with_signs(body, ("positive",) * count) != body
+
+
+def _functions_near(roots: Collection[Any]) -> set[Mark]:
+    """The functions in nodes and in what they are computed from entry by entry, a few levels."""
+    found: set[Mark] = set()
+    level: Collection[Any] = roots
+    for _ in range(2 * MAX_LEVELS):  # numeric factors stand between the levels
+        below: list[Any] = []
+        for node in level:
+            if isinstance(node, Elementwise):
+                found |= functions_of(node.body)
+                below += node.operands
+            elif isinstance(node, View):
+                below += node.operands[-1:]
+            elif isinstance(node, TensorAdd):
+                below += node.operands[: MAX_TERMS + 1]
+            elif isinstance(node, Einsum) and set(node.subscripts) == {node.output}:
+                below += node.operands
+        if not below:
+            break
+        level = set(below)
+    return found
+
+
+def _of_product(node: Einsum, around: Any) -> Marks:
+    product = opened(node, around)
+    operands = product.operands
+    marks: set[Mark] = {type(operand) for operand in (*node.operands, *operands)}
+    marks |= _functions_near([o for o in operands if isinstance(o, Elementwise)])
+    if any(operand.as_entry_power()[1] == 2 for operand in operands):
+        marks.add(SQUARE)
+    bases = [base for operand in operands for base in as_powers(operand)]
+    if len(set(bases)) < len(bases):
+        marks.add(REPEATED)
+    if list(Counter(node.operands).values()).count(2) > 1:
+        marks.add(PAIRS)
+    if operands != node.operands:
+        marks.add(NESTED)
+    if len(operands) > 1 and len(components(product)) > 1:
+        marks.add(APART)
+    if any(getattr(o, "shape", ()) and is_symmetric(o) for o in node.operands):
+        marks.add(SYMMETRIC)
+    return marks
+
+
+def _of_view(node: View, around: Any) -> Marks:
+    core = node.core
+    if core is None:
+        return ()
+    operands = opened(node, around).operands
+    marks: set[Mark] = {type(core), *map(type, operands)}
+    marks |= _functions_near([o for o in operands if isinstance(o, Elementwise)])
+    if len(set(node.subscripts[-1])) < core.order:
+        marks.add(DIAGONAL)
+    if core.order == 2 and is_symmetric(core):
+        marks.add(SYMMETRIC)
+    return marks
+
+
+def _of_elementwise(node: Elementwise, around: Any) -> Marks:
+    marks: set[Mark] = {type(operand) for operand in node.operands}
+    marks |= _functions_near([node])
+    if _signs_matter(node.body, len(node.operands)):
+        marks.add(SIGNS)
+    return marks
+
+
+def _of_sum(node: TensorAdd, around: Any) -> Marks:
+    cores = [split_coefficient(term)[1] for term in node.operands[: MAX_TERMS + 1]]
+    marks: set[Mark] = set(map(type, node.operands))
+    marks |= _functions_near(cores)
+    seen: Counter[Any] = Counter()
+    for core in cores:
+        marks.update(map(type, getattr(core, "operands", ())))
+        inner = opened(core).operands if isinstance(core, Einsum) else (core,)
+        marks |= {type(core), *map(type, inner)}
+        marks |= _functions_near([o for o in inner if isinstance(o, Elementwise)])
+        seen.update(set(opened(core, around).operands if isinstance(core, Einsum) else inner))
+    if seen and max(seen.values()) > 1:
+        marks.add(SHARED)
+    return marks
+
+
+def _of_scalar(node: Basic, around: Any) -> Marks:
+    """The types of the parts of a stock scalar, as deep as the stable forms; long products are no
+    part of any."""
+    found: set[Mark] = {type(node)}
+    level: Collection[Any] = node.args if len(node.args) <= MAX_TERMS or node.is_Add else ()
+    for _ in range(MAX_FORM_DEPTH):
+        found.update(map(type, level))
+        small = [p for p in level if not isinstance(p, TensorExpr) and len(p.args) <= MAX_TERMS]
+        level = {arg for part in small for arg in part.args}
+    return found
+
+
+def _of_operands(node: TensorExpr, around: Any) -> Marks:
+    return {type(operand) for operand in node.operands}
+
+
+_SEARCH: tuple[tuple[type, Callable[[Any, Any], Marks]], ...] = (
+    (View, _of_view),
+    (Einsum, _of_product),
+    (Elementwise, _of_elementwise),
+    (TensorAdd, _of_sum),
+    (TensorExpr, _of_operands),
+    (Basic, _of_scalar),
+)
+
+
+def marks(node: Any, around: Any) -> Marks:
+    """What occurs in a node."""
+    return next(search for kind, search in _SEARCH if isinstance(node, kind))(node, around)

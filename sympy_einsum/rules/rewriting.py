@@ -1,0 +1,158 @@
+"""Rules and the driver that applies them.
+
+One walk from the leaves up: a node is rebuilt on simplified operands, and the rules for its class
+are applied until none does anything; what a rule builds goes the same way, each distinct node once.
+
+What a rule needs to find in a node is declared with it, and a node is searched for that once. What
+the rules did with a node is remembered at the node, with the answers that they got from the graph
+around it: where these are the same, nothing is tried again, in any graph and any run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple
+
+from ..core import children, postorder
+from ..expressions import TensorExpr, rebuild
+from .marks import Mark, marks
+from .written_products import Surroundings
+
+# So many surroundings of a node are remembered.
+MAX_REMEMBERED = 4
+
+
+class Step(NamedTuple):
+    """One step of a derivation: the rule's name, what it was applied to, what came out.
+
+    In a sweep, ``before`` is the cotangent (or tangent) that the sweep brings, ``after`` what the
+    rule makes of it, and ``node`` the node whose rule it is.
+    """
+
+    rule: str
+    before: Any
+    after: Any
+    node: Any = None
+
+
+class Rule(NamedTuple):
+    """A rule: its name, the equation it rests on, what applies it to a node, and what has to occur
+    in the node for that: all marks of one of the sets, anything if there is none."""
+
+    name: str
+    source: str
+    apply: Callable[[Any, Any], Any]
+    needs: tuple[frozenset[Mark], ...] = ()
+
+    def fits(self, marks: Collection[Mark]) -> bool:
+        """Whether a node with these marks has what the rule needs."""
+        return not self.needs or any(need.issubset(marks) for need in self.needs)
+
+
+def any_of(*needs: Any) -> tuple[frozenset[Mark], ...]:
+    """The alternatives of what a rule needs: marks, or sets of marks that occur together."""
+    return tuple([need if isinstance(need, frozenset) else frozenset([need]) for need in needs])
+
+
+class RuleSet(NamedTuple):
+    """Rules by type of node, under the name by which nodes remember what they did."""
+
+    name: str
+    rules_for: Callable[[Any], Sequence[Rule]]
+
+
+class _Found(NamedTuple):
+    """What the rules did with a node, None if nothing, and the answers they got."""
+
+    told: frozenset[Any]
+    denied: frozenset[Any]
+    rule: str | None
+    new: Any
+
+    def holds(self, closed: set[Any]) -> bool:
+        return self.told <= closed and self.denied.isdisjoint(closed)
+
+
+class Run:
+    """One application of rules to some graphs.
+
+    ``kept`` are nodes used by several others: products among them aren't opened. ``fixed`` nodes
+    are in normal form already.
+    """
+
+    def __init__(
+        self, rules: RuleSet, kept: Collection[Any] = (), fixed: Sequence[Any] = ()
+    ) -> None:
+        self.steps: list[Step] = []
+        self.depends_on_kept = False
+        self._rules = rules
+        self._kept = kept
+        self._around = Surroundings(kept)
+        self._images: dict[Any, Any] = {node: node for node in fixed}
+        self._active: set[Any] = set()
+        self._rebuilt: set[Any] = set()
+
+    def result(self, root: Any) -> Any:
+        """The normal form of an expression."""
+        images = self._images
+        for node in postorder([root], lambda n: () if n in images else children(n)):
+            if node in images:
+                continue
+            below = children(node)
+            rebuilt = rebuild(node, tuple([images[o] for o in below])) if below else node
+            moved = rebuilt is not node and any(images.get(o) != o for o in children(rebuilt))
+            if moved and rebuilt not in self._rebuilt:
+                # The constructor has taken scalars out of a product.
+                self._rebuilt.add(rebuilt)
+                image = self.result(rebuilt)
+            else:
+                image = self._settled(rebuilt)
+            images[node] = images[image] = image
+            if node in self._kept:
+                self._around.closed.add(image)
+        return images[root]
+
+    def _settled(self, node: Any) -> Any:
+        """The node after the first rule that applies, and what follows from there."""
+        if node in self._images:
+            return self._images[node]
+        if node in self._active:
+            return node  # two rules that undo each other
+        found = self._found(node)
+        self.depends_on_kept = self.depends_on_kept or bool(found.told)
+        if found.rule is None:
+            return node
+        self.steps.append(Step(found.rule, node, found.new))
+        self._active.add(node)
+        try:
+            return self.result(found.new)
+        finally:
+            self._active.discard(node)
+
+    def _found(self, node: Any) -> _Found:
+        """What the rules do with a node, as remembered if the answers are the same."""
+        known: tuple[_Found, ...] = ()
+        if isinstance(node, TensorExpr):
+            known = node.memory.get(self._rules.name, ())
+            for found in known:
+                if found.holds(self._around.closed):
+                    return found
+        found = self._tried(node)
+        if isinstance(node, TensorExpr):
+            node.memory[self._rules.name] = (found, *known[: MAX_REMEMBERED - 1])
+        return found
+
+    def _tried(self, node: Any) -> _Found:
+        around = self._around
+        around.forget()
+        rule, new = None, None
+        candidates = self._rules.rules_for(node)
+        found = marks(node, around) if candidates else ()
+        for rule in candidates:
+            if rule.fits(found):
+                new = rule.apply(node, around)
+                if new is not None and new is not node:
+                    break
+        else:
+            return _Found(frozenset(around.told), frozenset(around.denied), None, None)
+        return _Found(frozenset(around.told), frozenset(around.denied), rule.name, new)
