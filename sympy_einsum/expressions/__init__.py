@@ -70,14 +70,16 @@ from .products import (
     Delta as Delta,
     Einsum as Einsum,
     Ones as Ones,
-    TensorAdd as TensorAdd,
     View as View,
     contract as contract,
     scalar_product as scalar_product,
-    scale as scale,
-    split_coefficient as split_coefficient,
-    tensor_sum as tensor_sum,
     written_out as written_out,
 )
 from .reshaping import Reshape as Reshape, reshape as reshape
 from .substitution import as_basic as as_basic, rebuild as rebuild, substitute as substitute
+from .sums import (
+    TensorAdd as TensorAdd,
+    scale as scale,
+    split_coefficient as split_coefficient,
+    tensor_sum as tensor_sum,
+)

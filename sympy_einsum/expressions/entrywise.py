@@ -38,17 +38,8 @@ from ..core import (
 from .base import TensorExpr
 from .graphs import is_tensor, outermost, stock_children
 from .leaves import Constant, Zeros
-from .products import (
-    Ones,
-    TensorAdd,
-    View,
-    along,
-    axes_with_entries,
-    contract,
-    on_axes,
-    scale,
-    split_coefficient,
-)
+from .products import Ones, View, contract
+from .sums import TensorAdd, along, axes_with_entries, on_axes, scale, split_coefficient
 
 
 class Slot(Symbol):

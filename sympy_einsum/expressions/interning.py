@@ -15,7 +15,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Self, TypeAlias
 from weakref import WeakValueDictionary
@@ -126,6 +126,10 @@ class Node(Expr):
     def _build(cls, operands: Operands, data: Data) -> Expr:
         """The canonical expression for new operands and data of this class of node."""
         raise NotImplementedError
+
+    def _times(self, factors: Sequence[Expr]) -> Expr | None:
+        """The product with scalars if it is a node of another kind than a product, else None."""
+        return None if factors else self
 
     def _map_data(self, image: Callable[[Basic], Basic]) -> Data:
         """The static data with its lengths and positions replaced by their images."""

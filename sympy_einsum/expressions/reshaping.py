@@ -12,7 +12,8 @@ from sympy import Expr, Mul, S, cancel
 
 from ..core import Shape, ShapeError, as_length, same_length
 from .base import TensorExpr
-from .products import View, contract, scale
+from .products import View, contract
+from .sums import scale
 
 
 class Reshape(TensorExpr):
