@@ -9,7 +9,7 @@ import sympy
 from sympy.utilities.lambdify import lambdify as stock_lambdify
 
 import sympy_einsum as se
-from sympy_einsum.expressions.entrywise import slot
+from sympy_einsum.expressions import slot
 from sympy_einsum.printing.forms import Form
 from sympy_einsum.printing.notation import Notation
 

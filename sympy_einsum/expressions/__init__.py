@@ -7,24 +7,27 @@ from .axis_functions import (
     inside_log as inside_log,
 )
 from .base import Operand as Operand, TensorExpr as TensorExpr, TensorLike as TensorLike
-from .entrywise import (
-    Elementwise as Elementwise,
+from .bodies import (
     Slot as Slot,
-    apply_body as apply_body,
     as_number as as_number,
-    as_operand as as_operand,
-    broadcast_together as broadcast_together,
-    elementwise as elementwise,
-    fill_value as fill_value,
-    holds_tensor as holds_tensor,
     indicated as indicated,
     is_condition as is_condition,
     replaced as replaced,
     slot as slot,
-    split_body as split_body,
-    stretch as stretch,
     substitute_stock as substitute_stock,
     with_signs as with_signs,
+)
+from .broadcasting import broadcast_together as broadcast_together, stretch as stretch
+from .conversion import (
+    as_operand as as_operand,
+    elementwise as elementwise,
+    holds_tensor as holds_tensor,
+    split_body as split_body,
+)
+from .entrywise import (
+    Elementwise as Elementwise,
+    apply_body as apply_body,
+    fill_value as fill_value,
 )
 from .graphs import (
     flatten as flatten,

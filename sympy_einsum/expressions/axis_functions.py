@@ -21,7 +21,8 @@ from typing import Any
 from sympy import log
 
 from .base import TensorExpr
-from .entrywise import Elementwise, slot
+from .bodies import slot
+from .entrywise import Elementwise
 from .products import Ones, View, contract
 
 

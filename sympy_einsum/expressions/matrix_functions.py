@@ -15,7 +15,7 @@ from sympy import Abs, Expr, Integer, Mul, S
 
 from ..core import ShapeError, TensorError, same_length
 from .base import TensorExpr
-from .entrywise import as_operand
+from .conversion import as_operand
 from .leaves import Zeros
 from .products import Delta, contract
 

@@ -18,6 +18,7 @@ from ..core import (
 )
 from ..expressions import (
     Elementwise,
+    Operand,
     apply_body,
     as_number,
     as_operand,
@@ -69,7 +70,7 @@ def _condition(value: Any, operands: list[Any]) -> Boolean:
             f"a condition on entries is needed, not {bool(value)}: == and != compare expressions "
             "as whole objects; write np.equal(x, 0) or np.not_equal(x, 0)"
         )
-    found: list[Any]
+    found: Sequence[Operand]
     if is_condition(value):
         test, found = split_body(value)
     else:

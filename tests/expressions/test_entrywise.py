@@ -14,7 +14,7 @@ import sympy_einsum as se
 import sympy_einsum.numpy as snp
 from sympy_einsum.compiler.backends.scalars import print_scalar
 from sympy_einsum.core import ROWS
-from sympy_einsum.expressions.entrywise import slot
+from sympy_einsum.expressions import slot
 
 n, m = symbols("n m", integer=True, positive=True)
 t, u, v = symbols("t u v")

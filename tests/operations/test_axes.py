@@ -13,7 +13,7 @@ from sympy_einsum.compiler.fusion import fused
 from sympy_einsum.compiler.instruction_rules import Instruction
 from sympy_einsum.compiler.plans import Plan, proven
 from sympy_einsum.core import Row, WholeFunction, add_row
-from sympy_einsum.expressions.entrywise import slot
+from sympy_einsum.expressions import slot
 
 t = Symbol("t")
 x = se.TensorSymbol("x", (n,))

@@ -1,0 +1,100 @@
+"""Bodies: scalar expressions in slots, which say what an elementwise node does to an entry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+from sympy import Basic, Dummy, Expr, Piecewise, S, Symbol
+from sympy.logic.boolalg import Boolean
+
+from ..core import TensorError, derivative, postorder
+
+
+class Slot(Symbol):
+    """The k-th argument of an elementwise body, called ``sk``; real, as tensors are.
+
+    Attributes
+    ==========
+
+    place : the number k
+    """
+
+    __slots__ = ("place",)
+    place: int
+
+    def __new__(cls, name: str, **assumptions: bool | None) -> Slot:
+        if not isinstance(name, str) or not re.fullmatch("s[0-9]+", name):
+            raise TensorError(f"a slot is called s0, s1, ..., not {name!r}")
+        self = super().__new__(cls, name, real=True)
+        self.place = int(name[1:])
+        return self
+
+
+@lru_cache(maxsize=256)
+def slot(k: int) -> Slot:
+    """The slot of operand number k."""
+    return Slot(f"s{k}")
+
+
+def as_number(body: Basic) -> Expr:
+    """A body that gives a number: a condition counts 1 where it holds, else 0."""
+    return Piecewise((S.One, body), (S.Zero, True)) if is_condition(body) else body
+
+
+def is_condition(value: object) -> bool:
+    """Whether a value is a relation or a connective of some, not a number; a symbol may be both."""
+    return isinstance(value, Boolean) and not isinstance(value, Expr)
+
+
+def indicated(body: Expr) -> Boolean | None:
+    """The condition of which a body is the number."""
+    if isinstance(body, Piecewise) and body.args[0].expr is S.One:
+        condition = body.args[0].cond
+        return condition if body == as_number(condition) else None
+    return None
+
+
+@lru_cache(maxsize=4096)
+def partial_body(body: Expr, k: int, count: int) -> Expr:
+    """d body / d slot k; the body itself, where it occurs, becomes slot ``count``."""
+    return derivative(body, slot(k)).xreplace({body: slot(count)})
+
+
+@lru_cache(maxsize=4096)
+def with_signs(body: Expr, signs: tuple[str, ...]) -> Expr:
+    """A scalar expression as SymPy evaluates it where its slots have some signs."""
+    known = {slot(k): Dummy(**{sign: True}) for k, sign in enumerate(signs)}
+    return body.xreplace(known).xreplace({dummy: place for place, dummy in known.items()})
+
+
+@lru_cache(maxsize=4096)
+def slot_numbers(body: Expr) -> tuple[int, ...]:
+    return tuple(sorted(s.place for s in body.free_symbols if isinstance(s, Slot)))
+
+
+@lru_cache(maxsize=4096)
+def renamed(body: Expr, renaming: tuple[tuple[int, int], ...]) -> Expr:
+    return body.xreplace({slot(old): slot(new) for old, new in renaming if old != new})
+
+
+@lru_cache(maxsize=4096)
+def replaced(body: Expr, rule: tuple[tuple[Expr, Expr], ...]) -> Expr:
+    """A body with its slots replaced; SymPy takes milliseconds for some functions, and the same
+    bodies come again and again."""
+    return body.xreplace(dict(rule))
+
+
+def substitute_stock(expr: Basic, rule: Mapping[Basic, Basic]) -> Basic:
+    """Replace outermost tensors and symbols of a stock expression by scalars, each node once."""
+    image: dict[Basic, Basic] = dict(rule)
+
+    def lower(node: Basic) -> tuple[Basic, ...]:
+        return () if node in rule else node.args
+
+    for node in postorder([expr], lower):
+        if node not in image:
+            new = [image[arg] for arg in node.args]
+            image[node] = node if new == list(node.args) else node.func(*new)
+    return image[expr]

@@ -1,0 +1,65 @@
+"""Axes of length 1 stretch: operands of one order are brought to one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sympy import S
+
+from ..core import Shape, ShapeError, same_length
+from .base import Operand, TensorExpr
+from .graphs import is_tensor
+from .products import contract
+
+
+def broadcast_together(operands: Sequence[Operand]) -> list[Operand]:
+    """Operands of one order with axes of length 1 stretched; scalars stay scalars.
+
+    Raises ShapeError for two different orders above 0, and for lengths that differ.
+    """
+    tensors = [o for o in operands if is_tensor(o)]
+    if not tensors:
+        return list(operands)
+    shape = common_shape(tensors)
+    return [stretch(o, shape) if is_tensor(o) else o for o in operands]
+
+
+def common_shape(tensors: Sequence[TensorExpr]) -> Shape:
+    """The shape that tensors of one order have after axes of length 1 are stretched."""
+    first = tensors[0]
+    shape = list(first.shape)
+    for number, tensor in enumerate(tensors[1:], start=2):
+        if tensor.order != first.order:
+            raise ShapeError(
+                f"can't combine a tensor of order {first.order}, shape {first.shape}, with one of "
+                f"order {tensor.order}, shape {tensor.shape}, entry by entry: {_short(first)} and "
+                f"{_short(tensor)}; add axes with x[None, :] or broadcast_to, or say with einsum "
+                "which axes belong together"
+            )
+        for axis, (known, length) in enumerate(zip(shape, tensor.shape, strict=True)):
+            if known is S.One:
+                shape[axis] = length
+            elif length is not S.One and not same_length(known, length):
+                raise ShapeError(
+                    f"axis {axis} has length {known} in operand 1, {_short(first)}, and length "
+                    f"{length} in operand {number}, {_short(tensor)}; lengths must be equal or 1"
+                )
+    return tuple(shape)
+
+
+def _short(tensor: TensorExpr) -> str:
+    return tensor.name if hasattr(tensor, "name") else type(tensor).__name__
+
+
+def stretch(tensor: TensorExpr, shape: Shape) -> Operand:
+    """The tensor with its axes of length 1 repeated to the given shape of the same order."""
+    if tensor.shape == shape:
+        return tensor
+    order = tensor.order
+    labels = [
+        axis if same_length(old, new) else order + axis
+        for axis, (old, new) in enumerate(zip(tensor.shape, shape, strict=True))
+    ]
+    lengths = dict(enumerate(shape))
+    lengths.update({label: S.One for label in labels if label >= order})
+    return contract((tensor,), (labels,), range(order), lengths)

@@ -1,0 +1,159 @@
+"""Operands from what users write: numbers, arrays, functions of SymPy's that hold tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+from sympy import Basic, Expr, Lambda, Symbol, sympify
+from sympy.logic.boolalg import Boolean
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from ..core import TensorError, UnsupportedError, has_shape, postorder, sort_key, sympified
+from .base import Operand, TensorExpr, TensorLike
+from .bodies import Slot, as_number, slot, substitute_stock
+from .broadcasting import broadcast_together
+from .entrywise import apply_body
+from .graphs import is_tensor, outermost, stock_children
+from .leaves import Constant
+
+
+def as_operand(value: TensorLike) -> Operand:
+    """A tensor expression or a SymPy scalar from what a user may write in its place.
+
+    Arrays and explicit numeric matrices become constants; a stock function of a tensor
+    (``sympy.exp(A)``) becomes an elementwise node; a string, a symbolic matrix or another object
+    with axes is refused.
+    """
+    if isinstance(value, TensorExpr):
+        return value
+    if isinstance(value, str):
+        raise TensorError(f"{value!r} is a string; write an expression, or use parse for text")
+    if isinstance(value, (np.ndarray, np.generic, list, tuple)) or hasattr(value, "toarray"):
+        return Constant(value)
+    if isinstance(value, (bool, int, float, complex)):
+        return sympify(int(value) if isinstance(value, bool) else value)
+    if isinstance(value, Basic) and not isinstance(value, MatrixExpr):
+        if isinstance(value, (Expr, Boolean)) and not has_shape(value):
+            if holds_tensor(value):
+                return lift(value)
+            if isinstance(value, Expr):
+                return value
+        if has_shape(value) and not value.free_symbols:
+            return Constant(np.array(value.tolist()).astype(float))
+    if hasattr(value, "tolist") and hasattr(value, "free_symbols") and not value.free_symbols:
+        return Constant(np.array(value.tolist()).astype(float))
+    raise TensorError(
+        f"can't use {str(value)[:80]}, of type {type(value).__name__}, as a tensor; "
+        "give a tensor expression, a SymPy scalar, or an array of numbers"
+    )
+
+
+@lru_cache(maxsize=8192)
+def holds_tensor(expr: Basic) -> bool:
+    """Whether a stock expression has a tensor of order 1 or more inside."""
+    return any(map(is_tensor, outermost(expr)))
+
+
+def lift(expr: Basic) -> Operand:
+    """A stock expression with tensors inside, read entry by entry."""
+    body, operands = split_body(expr)
+    return apply_body(as_number(body), broadcast_together(operands))
+
+
+def split_body(expr: Basic) -> tuple[Basic, list[Operand]]:
+    """A stock expression as a body and the outermost tensors and free symbols it holds."""
+    order = postorder([expr], stock_children)
+    for node in order:
+        _check_bound_symbols(node)
+    free = expr.free_symbols
+    operands = [
+        node
+        for node in order
+        if isinstance(node, TensorExpr) or (isinstance(node, Symbol) and node in free)
+    ]
+    body = substitute_stock(expr, {operand: slot(k) for k, operand in enumerate(operands)})
+    return body, operands
+
+
+def _check_bound_symbols(node: Basic) -> None:
+    """Tensors are taken out of an integral or sum, so they mustn't depend on what it binds."""
+    bound = set(getattr(node, "bound_symbols", ()))
+    if not bound:
+        return
+    for inner in outermost(node):
+        if bound & inner.free_symbols:
+            raise UnsupportedError(
+                f"{type(node).__name__} over {min(bound, key=str)}: the tensor expression {inner} "
+                "inside depends on it; write the sum over entries with einsum or .sum()"
+            )
+
+
+def elementwise(f: Callable[..., Expr], *tensors: TensorLike) -> Operand:
+    """Apply a scalar function of one or more arguments entry by entry.
+
+    Parameters
+    ==========
+
+    f : a SymPy function (``exp``, ``Max``), a ``Lambda``, or a callable that returns a SymPy
+        expression when it is called with symbols
+    tensors : tensors of one order (axes of length 1 stretch) and scalars
+
+    Raises
+    ======
+
+    TensorError : ``f`` is no function of that many arguments
+    ShapeError : the tensors' shapes don't fit
+
+    Examples
+    ========
+
+    >>> from sympy import Lambda, Piecewise, besselj, symbols
+    >>> import sympy_einsum as se
+    >>> n = symbols("n", integer=True, positive=True)
+    >>> x = se.TensorSymbol("x", (n,))
+    >>> u = symbols("u")
+    >>> hinge = se.elementwise(Lambda(u, Piecewise((1 - u, u < 1), (0, True))), x)
+    >>> hinge.shape
+    (n,)
+    >>> se.diff(se.elementwise(lambda t: besselj(2, t), x).sum(), x).shape
+    (n,)
+    """
+    operands = broadcast_together([as_operand(tensor) for tensor in tensors])
+    if not operands:
+        raise TensorError("elementwise needs at least one tensor to apply the function to")
+    if not any(map(is_tensor, operands)):
+        return f(*operands)
+    if isinstance(f, Lambda):
+        # Free symbols of the body are operands too: the result depends on them.
+        if not all(isinstance(v, Symbol) for v in f.variables) or len(f.variables) != len(operands):
+            raise TensorError(f"{f} takes {len(f.variables)} arguments, not {len(operands)}")
+    elif isinstance(f, (str, Expr)) or not callable(f):
+        raise TensorError(f"{f!r} is no function; give a SymPy function, a Lambda or a callable")
+    arguments = [slot(k) for k in range(len(operands))]
+    try:
+        body = sympified(f(*arguments))
+    except (TypeError, ValueError) as error:
+        raise TensorError(
+            f"{f} can't be applied to {len(operands)} scalar arguments: {error}"
+        ) from error
+    if not isinstance(body, Expr):
+        raise TensorError(f"{f} gives {body!r}, which is no scalar expression")
+    others = sorted(
+        (s for e in postorder([body], stock_children) for s in _free_leaf(e, body)),
+        key=sort_key,
+    )
+    extended = [*operands, *others]
+    body = substitute_stock(body, {s: slot(len(operands) + k) for k, s in enumerate(others)})
+    return apply_body(body, extended)
+
+
+def _free_leaf(node: Basic, body: Expr) -> list[Basic]:
+    """The node itself if it is something the body depends on besides its slots."""
+    if isinstance(node, TensorExpr):
+        if node.order:
+            raise TensorError(f"the function holds the tensor {node}; pass it as an argument")
+        return [node]
+    is_free = isinstance(node, Symbol) and not isinstance(node, Slot) and node in body.free_symbols
+    return [node] if is_free else []
