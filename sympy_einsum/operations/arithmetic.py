@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sympy import Add, Mul, S
 
 from ..core import (
     exact_power,
 )
 from ..expressions import (
+    Operand,
+    TensorLike,
     apply_body,
     as_operand,
     broadcast_together,
@@ -21,7 +21,7 @@ from ..expressions import (
 from .axes import filled
 
 
-def add(*values: Any) -> Any:
+def add(*values: TensorLike) -> Operand:
     """The sum; scalars are added to every entry."""
     operands = broadcast_together([as_operand(value) for value in values])
     shape = next((o.shape for o in operands if order_of(o)), None)
@@ -32,12 +32,12 @@ def add(*values: Any) -> Any:
     return tensor_sum(terms if scalar.is_zero else [*terms, filled(scalar, shape)])
 
 
-def subtract(a: Any, b: Any) -> Any:
+def subtract(a: TensorLike, b: TensorLike) -> Operand:
     """The difference entry by entry."""
     return add(a, multiply(-1, b))
 
 
-def multiply(*values: Any) -> Any:
+def multiply(*values: TensorLike) -> Operand:
     """The product entry by entry; scalars multiply every entry."""
     operands = broadcast_together([as_operand(value) for value in values])
     shape = next((o.shape for o in operands if order_of(o)), None)
@@ -48,7 +48,7 @@ def multiply(*values: Any) -> Any:
     return contract(operands, subscripts, axes, dict(enumerate(shape)))
 
 
-def power(base: Any, exponent: Any) -> Any:
+def power(base: TensorLike, exponent: TensorLike) -> Operand:
     """The power entry by entry."""
     operands = [as_operand(base), as_operand(exponent)]
     if not any(order_of(o) for o in operands):
@@ -56,6 +56,6 @@ def power(base: Any, exponent: Any) -> Any:
     return apply_body(slot(0) ** slot(1), broadcast_together(operands))
 
 
-def divide(a: Any, b: Any) -> Any:
+def divide(a: TensorLike, b: TensorLike) -> Operand:
     """The quotient entry by entry."""
     return multiply(a, power(b, S.NegativeOne))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from sympy import Integer, S, Tuple
+from sympy import Expr, Integer, S, Tuple
 
 from ..core import (
     Shape,
@@ -20,6 +20,8 @@ from ..core import (
 )
 from ..expressions import (
     Delta,
+    Operand,
+    TensorLike,
     as_operand,
     contract,
     order_of,
@@ -29,16 +31,18 @@ from ..expressions import (
 )
 from .checked import contract_labelled
 
+# What a user may write for an axis length.
+Length: TypeAlias = Expr | int
 # An axis, several, or None for all.
 Axes: TypeAlias = int | Sequence[int] | None
 
 
-def filled(value: Any, shape: Shape) -> Any:
+def filled(value: Expr, shape: Shape) -> Operand:
     """The tensor of the given shape with all entries equal to a scalar."""
     return contract((value,), ((),), range(len(shape)), dict(enumerate(shape)))
 
 
-def as_axis(axis: Any, order: int) -> int:
+def as_axis(axis: int, order: int) -> int:
     """A valid axis number from 0 on; negative ones count from the end."""
     if isinstance(axis, bool) or not isinstance(axis, (int, Integer, np.integer)):
         raise TensorError(f"an axis is an integer, not {axis!r}")
@@ -47,7 +51,7 @@ def as_axis(axis: Any, order: int) -> int:
     return int(axis) % order
 
 
-def as_axes(axis: Any, order: int) -> list[int]:
+def as_axes(axis: Axes, order: int) -> list[int]:
     """A list of distinct axes from None (all), one axis or several."""
     if axis is None:
         return list(range(order))
@@ -57,7 +61,7 @@ def as_axes(axis: Any, order: int) -> list[int]:
     return axes
 
 
-def transpose(a: Any, axes: Any = None) -> Any:
+def transpose(a: TensorLike, axes: Sequence[int] | None = None) -> Operand:
     """The axes in another order, reversed without ``axes``.
 
     >>> import sympy_einsum as se
@@ -75,7 +79,7 @@ def transpose(a: Any, axes: Any = None) -> Any:
     return contract((a,), (range(order),), new, dict(enumerate(a.shape)))
 
 
-def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+def swapaxes(a: TensorLike, axis1: int, axis2: int) -> Operand:
     """Two axes exchanged.
 
     >>> import sympy_einsum as se
@@ -90,7 +94,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     return transpose(a, axes)
 
 
-def moveaxis(a: Any, source: Any, destination: Any) -> Any:
+def moveaxis(a: TensorLike, source: Axes, destination: Axes) -> Operand:
     """Axes moved to new places, the others keeping their order.
 
     >>> import sympy_einsum as se
@@ -109,7 +113,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     return transpose(a, axes)
 
 
-def expand_dims(a: Any, axis: Any) -> Any:
+def expand_dims(a: TensorLike, axis: Axes) -> Operand:
     """New axes of length 1 at the given places of the result.
 
     >>> import sympy_einsum as se
@@ -125,7 +129,7 @@ def expand_dims(a: Any, axis: Any) -> Any:
     return reshape(a, [S.One if k in new else next(old) for k in range(order)])
 
 
-def squeeze(a: Any, axis: Any = None) -> Any:
+def squeeze(a: TensorLike, axis: Axes = None) -> Operand:
     """Axes of length 1 removed, all of them without ``axis``.
 
     >>> import sympy_einsum as se
@@ -145,7 +149,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     return reshape(a, [length for k, length in enumerate(shape) if k not in axes])
 
 
-def reshape(A: Any, *shape: Any) -> Any:
+def reshape(A: TensorLike, *shape: Length | Sequence[Length]) -> Operand:
     """The entries in C order under another shape; one length may be -1.
 
     >>> import sympy_einsum as se
@@ -163,7 +167,7 @@ def reshape(A: Any, *shape: Any) -> Any:
     return reshape_tensor(A, new)
 
 
-def ravel(A: Any) -> Any:
+def ravel(A: TensorLike) -> Operand:
     """All entries in C order as a vector.
 
     >>> import sympy_einsum as se
@@ -174,7 +178,7 @@ def ravel(A: Any) -> Any:
     return reshape(A, -1)
 
 
-def broadcast_to(array: Any, shape: Any) -> Any:
+def broadcast_to(array: TensorLike, shape: Length | Sequence[Length]) -> Operand:
     """The tensor repeated to a shape: axes of length 1 stretch, new axes come first.
 
     >>> import sympy_einsum as se
@@ -198,7 +202,7 @@ def broadcast_to(array: Any, shape: Any) -> Any:
     return stretch(wide, new)
 
 
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def diagonal(a: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Operand:
     """The diagonal of two axes, as a new last axis.
 
     >>> import sympy_einsum as se
@@ -225,7 +229,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return contract_labelled((a,), (labels,), output, "diagonal")
 
 
-def diag(A: Any) -> Any:
+def diag(A: TensorLike) -> Operand:
     """A vector on the diagonal of a matrix, or the diagonal of a matrix.
 
     >>> import sympy_einsum as se
@@ -241,7 +245,7 @@ def diag(A: Any) -> Any:
     raise ShapeError(f"diag takes a vector or a matrix, not a tensor of order {order_of(A)}")
 
 
-def eye(n: Any) -> Any:
+def eye(n: Length) -> Operand:
     """The identity matrix: NumPy's name for ``Delta(n)``.
 
     >>> import sympy_einsum as se

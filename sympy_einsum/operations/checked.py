@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from sympy import S
+from sympy import Expr, S
 
 from ..core import (
     EllipsisAxis,
+    Label,
+    Labels,
     ShapeError,
     resolve_labels,
     same_length,
 )
 from ..expressions import (
+    Operand,
     contract,
     order_of,
     shape_of,
@@ -21,11 +23,11 @@ from ..expressions import (
 
 
 def contract_checked(
-    tensors: Sequence[Any], inputs: Sequence[Any], output: Sequence[Any], shown: str
-) -> Any:
+    tensors: Sequence[Operand], inputs: Sequence[Labels], output: Labels, shown: str
+) -> Operand:
     """Contract after checking that axes with the same label have the same length."""
-    lengths: dict[Hashable, Any] = {}
-    first: dict[Hashable, int] = {}
+    lengths: dict[Label, Expr] = {}
+    first: dict[Label, int] = {}
     labels = [list(term) for term in inputs]
     for number, (tensor, term) in enumerate(zip(tensors, labels, strict=True), start=1):
         for label, length in zip(term, shape_of(tensor), strict=True):
@@ -46,7 +48,7 @@ def contract_checked(
 
 
 def _stretch_ellipsis(
-    tensors: Sequence[Any], labels: list[list[Any]], lengths: dict[Any, Any]
+    tensors: Sequence[Operand], labels: list[list[Label]], lengths: dict[Label, Expr]
 ) -> None:
     """Axes of length 1 under an ellipsis stretch, as in NumPy: each becomes a summed axis."""
     dots = [
@@ -61,7 +63,9 @@ def _stretch_ellipsis(
             lengths[labels[number][axis]] = S.One
 
 
-def contract_labelled(operands: Sequence[Any], terms: Sequence[Any], output: Any, name: str) -> Any:
+def contract_labelled(
+    operands: Sequence[Operand], terms: Sequence[Labels], output: Labels, name: str
+) -> Operand:
     """Contract with labels whose lengths are checked; ``name`` is what the user called."""
     return contract_checked(
         list(operands), *resolve_labels(terms, output, [order_of(o) for o in operands], name), name

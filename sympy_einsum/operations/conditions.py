@@ -6,11 +6,11 @@ it can be summed, averaged and multiplied.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from sympy import Ne, Piecewise, S
+from sympy import Basic, Ne, Piecewise, S
+from sympy.core.function import FunctionClass
 from sympy.logic.boolalg import Boolean
 
 from ..core import (
@@ -19,6 +19,7 @@ from ..core import (
 from ..expressions import (
     Elementwise,
     Operand,
+    TensorLike,
     apply_body,
     as_number,
     as_operand,
@@ -30,7 +31,7 @@ from ..expressions import (
 )
 
 
-def compare(relation: Any, a: Any, b: Any) -> Any:
+def compare(relation: Callable[..., Basic], a: TensorLike, b: TensorLike) -> Operand:
     """A SymPy relation entry by entry: ones and zeros; between scalars SymPy's own."""
     operands = broadcast_together([as_operand(a), as_operand(b)])
     if not any(map(is_tensor, operands)):
@@ -38,14 +39,14 @@ def compare(relation: Any, a: Any, b: Any) -> Any:
     return apply_body(as_number(relation(slot(0), slot(1))), operands)
 
 
-def logical(connective: Any, *conditions: Any) -> Any:
+def logical(connective: FunctionClass, *conditions: TensorLike) -> Operand:
     """``And``, ``Or``, ``Not`` and the like of conditions entry by entry."""
-    operands: list[Any] = []
+    operands: list[Operand] = []
     body = connective(*[_condition(part, operands) for part in conditions])
     return apply_body(as_number(body), broadcast_together(operands))
 
 
-def choose(pairs: Sequence[Any]) -> Any:
+def choose(pairs: Sequence[tuple[TensorLike, TensorLike]]) -> Operand:
     """``Piecewise`` of pairs (value, condition), entry by entry; the last condition may be True.
 
     Raises
@@ -53,7 +54,7 @@ def choose(pairs: Sequence[Any]) -> Any:
 
     TensorError : a condition is just True or False, as ``x == 0`` is
     """
-    operands: list[Any] = []
+    operands: list[Operand] = []
     branches = []
     for number, (value, condition) in enumerate(pairs, start=1):
         otherwise = condition is True and number == len(pairs)
@@ -63,7 +64,7 @@ def choose(pairs: Sequence[Any]) -> Any:
     return apply_body(Piecewise(*branches), broadcast_together(operands))
 
 
-def _condition(value: Any, operands: list[Any]) -> Boolean:
+def _condition(value: TensorLike, operands: list[Operand]) -> Boolean:
     """A condition in slots; what it is about is appended to the operands."""
     if isinstance(value, (bool, np.bool_)):
         raise TensorError(
@@ -82,7 +83,7 @@ def _condition(value: Any, operands: list[Any]) -> Boolean:
     return test.xreplace({slot(k): slot(start + k) for k in range(len(found))})
 
 
-def where(condition: Any, a: Any, b: Any) -> Any:
+def where(condition: TensorLike, a: TensorLike, b: TensorLike) -> Operand:
     """Entries of ``a`` where a condition holds, else entries of ``b``; the condition is a
     comparison (``x > 0``, ``np.equal(x, 0)``) or a tensor, true where it isn't zero.
 

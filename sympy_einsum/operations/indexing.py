@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from types import EllipsisType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from sympy import Expr, S
 from sympy.core.relational import Relational
 
-from ..core import ShapeError, TensorError, UnsupportedError, as_scalar
-from ..expressions import Selection, TensorExpr, Unit, as_operand, contract
+from ..core import Label, Labels, ShapeError, TensorError, UnsupportedError, as_scalar
+from ..expressions import Operand, Selection, TensorExpr, TensorLike, Unit, as_operand, contract
 
 # What may stand in brackets for one axis; None is a new one.
 Position: TypeAlias = Expr | int | slice | EllipsisType | None
 Index: TypeAlias = Position | tuple[Position, ...]
 
 
-def getitem(A: Any, index: Any) -> Any:
+def getitem(A: TensorLike, index: Index) -> Operand:
     """Basic indexing as in NumPy: integers, integer symbols, slices, ``None`` and ``...``.
 
     A position contracts the axis with a unit vector, a slice with a selection matrix; so the
@@ -36,10 +35,10 @@ def getitem(A: Any, index: Any) -> Any:
         entries.append(Ellipsis)
     place = next(k for k, e in enumerate(entries) if e is Ellipsis)
     entries[place : place + 1] = [slice(None)] * (A.order - named)
-    operands: list[Any] = [A]
-    subscripts: list[Sequence[Any]] = [tuple(range(A.order))]
-    output: list[Hashable] = []
-    lengths: dict[Hashable, Expr] = dict(enumerate(A.shape))
+    operands: list[Operand] = [A]
+    subscripts: list[Labels] = [tuple(range(A.order))]
+    output: list[Label] = []
+    lengths: dict[Label, Expr] = dict(enumerate(A.shape))
     axis = 0
     for number, entry in enumerate(entries):
         if entry is None:
@@ -66,7 +65,7 @@ def getitem(A: Any, index: Any) -> Any:
 _NO_POSITIONS = (list, tuple, range, TensorExpr, Relational, bool, np.bool_)
 
 
-def _unit(A: Any, axis: int, position: Any) -> Any:
+def _unit(A: TensorExpr, axis: int, position: Expr) -> Operand:
     if getattr(position, "ndim", 0) or isinstance(position, _NO_POSITIONS):
         raise UnsupportedError(
             "a tensor is indexed by integers, integer symbols, slices, None and '...', not by "
@@ -80,7 +79,7 @@ def _unit(A: Any, axis: int, position: Any) -> Any:
         raise ShapeError(f"axis {axis} of shape {A.shape}: {error}") from None
 
 
-def _selection(length: Expr, cut: slice) -> Any:
+def _selection(length: Expr, cut: slice) -> Operand | None:
     """The selection matrix of a slice, None for the whole axis."""
     if cut.start is None and cut.stop is None and cut.step in (None, 1):
         return None
@@ -108,7 +107,7 @@ def _selection(length: Expr, cut: slice) -> Any:
     return Selection(length, first, step, count)
 
 
-def _bound(value: Any, length: Expr) -> Expr:
+def _bound(value: Expr, length: Expr) -> Expr:
     """A bound of a slice, counted from the end when it is negative."""
     bound = as_scalar(value, "a bound of a slice")
     if bound.is_integer is False:

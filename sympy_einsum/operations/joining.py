@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sympy import Add, S
 
@@ -13,7 +12,9 @@ from ..core import (
     same_length,
 )
 from ..expressions import (
+    Operand,
     Selection,
+    TensorLike,
     as_operand,
     contract,
     order_of,
@@ -22,7 +23,7 @@ from ..expressions import (
 from .axes import as_axis, expand_dims
 
 
-def concatenate(tensors: Sequence[Any], axis: int = 0) -> Any:
+def concatenate(tensors: Sequence[TensorLike], axis: int = 0) -> Operand:
     """Tensors one after the other along an axis: a sum of pieces placed by selection matrices.
 
     >>> import sympy_einsum as se
@@ -58,7 +59,7 @@ def concatenate(tensors: Sequence[Any], axis: int = 0) -> Any:
     return tensor_sum(terms)
 
 
-def stack(tensors: Sequence[Any], axis: int = 0) -> Any:
+def stack(tensors: Sequence[TensorLike], axis: int = 0) -> Operand:
     """Tensors of one shape side by side along a new axis.
 
     >>> import sympy_einsum as se

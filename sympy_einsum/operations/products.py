@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sympy import Integer, Mul
 
 from ..core import (
+    Label,
+    Labels,
     ShapeError,
     TensorError,
     UnsupportedError,
@@ -19,7 +22,9 @@ from ..core import (
 )
 from ..expressions import (
     Delta,
+    Operand,
     TensorExpr,
+    TensorLike,
     as_operand,
     inv,
     order_of,
@@ -27,11 +32,13 @@ from ..expressions import (
     shape_of,
 )
 from .arithmetic import multiply
-from .axes import as_axis, ravel, reshape
+from .axes import Axes, Length, as_axis, ravel, reshape
 from .checked import contract_checked, contract_labelled
 
 
-def einsum(subscripts: Any, *operands: Any) -> Any:
+def einsum(
+    subscripts: str | Sequence[Label] | TensorLike, *operands: TensorLike | Sequence[Label]
+) -> Operand:
     """The product of tensors by an index string [W, §3–4].
 
     Parameters
@@ -81,7 +88,9 @@ def einsum(subscripts: Any, *operands: Any) -> Any:
     return contract_checked(tensors, inputs, output, shown)
 
 
-def _list_form(items: list[Any]) -> tuple[list[Any], list[Any], Any]:
+def _list_form(
+    items: Sequence[Any],
+) -> tuple[list[Operand], list[Labels], Labels | None]:
     """Operands and labels of ``einsum(A, [0, 1], x, [1], [0])``."""
     tensors = [as_operand(item) for item in items[0 : len(items) // 2 * 2 : 2]]
     terms = items[1::2]
@@ -90,7 +99,7 @@ def _list_form(items: list[Any]) -> tuple[list[Any], list[Any], Any]:
     return tensors, [_as_labels(term) for term in terms], labels
 
 
-def _as_labels(term: Any) -> list[Any]:
+def _as_labels(term: Iterable[Any]) -> Labels:
     """One operand's labels: integers of any kind and an ellipsis, in any sequence."""
     try:
         if not isinstance(term, (str, TensorExpr)):
@@ -103,7 +112,7 @@ def _as_labels(term: Any) -> list[Any]:
     )
 
 
-def matmul(a: Any, b: Any) -> Any:
+def matmul(a: TensorLike, b: TensorLike) -> Operand:
     """The matrix product as in NumPy: vectors are rows on the left and columns on the right, axes
     before the last two are a stack and stretch.
 
@@ -128,7 +137,7 @@ def matmul(a: Any, b: Any) -> Any:
     return contract_labelled((a, b), ([Ellipsis, *left], [Ellipsis, *right]), output, "@")
 
 
-def dot(a: Any, b: Any) -> Any:
+def dot(a: TensorLike, b: TensorLike) -> Operand:
     """``numpy.dot``: the last axis of ``a`` with the second to last of ``b`` (or its only one).
 
     >>> import sympy_einsum as se
@@ -143,7 +152,7 @@ def dot(a: Any, b: Any) -> Any:
     return tensordot(a, b, ([a.order - 1], [max(b.order - 2, 0)]))
 
 
-def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+def tensordot(a: TensorLike, b: TensorLike, axes: int | Sequence[Axes] = 2) -> Operand:
     """``numpy.tensordot``: sum over the last ``axes`` of ``a`` and the first of ``b``, or over
     two lists of axes.
 
@@ -172,7 +181,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     return contract_labelled((a, b), (left, right), output, "tensordot")
 
 
-def inner(a: Any, b: Any) -> Any:
+def inner(a: TensorLike, b: TensorLike) -> Operand:
     """``numpy.inner``: sum over the last axes of both.
 
     >>> import sympy_einsum as se
@@ -187,7 +196,7 @@ def inner(a: Any, b: Any) -> Any:
     return tensordot(a, b, ([a.order - 1], [b.order - 1]))
 
 
-def outer(a: Any, b: Any) -> Any:
+def outer(a: TensorLike, b: TensorLike) -> Operand:
     """``numpy.outer``: the matrix of products of the entries of both, taken as vectors.
 
     >>> import sympy_einsum as se
@@ -200,7 +209,7 @@ def outer(a: Any, b: Any) -> Any:
     return contract_labelled((a, b), ([0], [1]), [0, 1], "outer")
 
 
-def vdot(a: Any, b: Any) -> Any:
+def vdot(a: TensorLike, b: TensorLike) -> Operand:
     """The sum of products of corresponding entries of two real tensors."""
     a, b = as_operand(a), as_operand(b)
     if shape_of(a) != shape_of(b):
@@ -208,7 +217,7 @@ def vdot(a: Any, b: Any) -> Any:
     return tensordot(a, b, order_of(a))
 
 
-def kron(a: Any, b: Any) -> Any:
+def kron(a: TensorLike, b: TensorLike) -> Operand:
     """The Kronecker product; of two matrices the blocks a_ij B.
 
     >>> import sympy_einsum as se
@@ -228,7 +237,7 @@ def kron(a: Any, b: Any) -> Any:
     return reshape_tensor(pairs, [p * q for p, q in zip(a.shape, b.shape, strict=True)])
 
 
-def matrix_power(X: Any, exponent: Any) -> Any:
+def matrix_power(X: TensorLike, exponent: Length) -> Operand:
     """A square matrix to an integer power; a negative one is a power of the inverse.
 
     >>> import sympy_einsum as se

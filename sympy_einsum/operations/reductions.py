@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import EllipsisType
 
 from sympy import Expr, Mul, S
 
@@ -14,7 +14,9 @@ from ..core import (
 )
 from ..expressions import (
     LogSumExp,
+    Operand,
     Softmax,
+    TensorLike,
     as_operand,
     contract,
     elementwise,
@@ -23,11 +25,11 @@ from ..expressions import (
     stretch,
 )
 from .arithmetic import add, divide, multiply, power
-from .axes import as_axes, diagonal, filled, reshape
+from .axes import Axes, as_axes, diagonal, filled, reshape
 from .indexing import getitem
 
 
-def trace(A: Any) -> Any:
+def trace(A: TensorLike) -> Operand:
     """The sum over the diagonal of the first two axes.
 
     >>> import sympy_einsum as se
@@ -38,7 +40,7 @@ def trace(A: Any) -> Any:
     return sum_(diagonal(A), axis=-1)
 
 
-def sum_(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def sum_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """The sum over the given axes, over all without ``axis``.
 
     >>> import sympy_einsum as se
@@ -54,12 +56,12 @@ def sum_(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return _keep(total, A, axes) if as_flag(keepdims, "keepdims") else total
 
 
-def _keep(reduced: Any, A: Any, axes: list[int]) -> Any:
+def _keep(reduced: Operand, A: Operand, axes: list[int]) -> Operand:
     """A reduced tensor with its axes put back with length 1."""
     return reshape(reduced, [S.One if k in axes else n for k, n in enumerate(shape_of(A))])
 
 
-def mean(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def mean(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """The mean over the given axes; that of no entries is nan, as in NumPy, without a warning.
 
     >>> import sympy_einsum as se
@@ -72,11 +74,11 @@ def mean(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return filled(S.NaN, shape_of(total)) if count.is_zero else divide(total, count)
 
 
-def _count(A: Any, axis: Any) -> Expr:
+def _count(A: Operand, axis: Axes) -> Expr:
     return Mul(*[shape_of(A)[k] for k in as_axes(axis, order_of(A))])
 
 
-def var(A: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
+def var(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool = False) -> Operand:
     """The variance over the given axes, with ``ddof`` taken off the divisor, which is at least 0.
 
     >>> import sympy_einsum as se
@@ -93,11 +95,11 @@ def var(A: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
     return divide(total, S.Zero if divisor.is_negative else divisor)
 
 
-def _spread(reduced: Any, A: Any) -> Any:
+def _spread(reduced: Operand, A: Operand) -> Operand:
     return stretch(reduced, A.shape) if order_of(A) else reduced
 
 
-def std(A: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
+def std(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool = False) -> Operand:
     """The standard deviation over the given axes.
 
     >>> import sympy_einsum as se
@@ -108,7 +110,7 @@ def std(A: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
     return power(var(A, axis, ddof, keepdims), S.Half)
 
 
-def prod(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def prod(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """The product over the given axes, whose lengths must be numbers.
 
     >>> import sympy_einsum as se
@@ -127,7 +129,7 @@ def prod(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
                 "for its derivative; substitute a number for the length, or write exp(sum(log(A)))"
                 " for positive entries"
             )
-        index: list[Any] = [slice(None)] * result.order
+        index: list[slice | int] = [slice(None)] * result.order
         factors = []
         for position in range(int(length)):
             index[k] = position
@@ -136,7 +138,9 @@ def prod(A: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return _keep(result, A, axes) if as_flag(keepdims, "keepdims") else result
 
 
-def norm(A: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm(
+    A: TensorLike, ord: Expr | float | str | None = None, axis: Axes = None, keepdims: bool = False
+) -> Operand:
     """The Euclidean norm of a vector, the Frobenius norm of anything else; with ``ord=1`` the
     sum of absolute values of a vector, with another number the corresponding p-norm.
 
@@ -161,7 +165,7 @@ def norm(A: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     return total if p == 1 else power(total, 1 / p)
 
 
-def _axes_of(function: str, A: Any, axis: Any) -> list[int]:
+def _axes_of(function: str, A: Operand, axis: Axes | EllipsisType) -> list[int]:
     """The axes that a softmax or log-sum-exp is taken over. For a matrix the frameworks' default,
     SciPy's and the statistician's are three different ones, so there it must be said."""
     if axis is ...:
@@ -174,7 +178,7 @@ def _axes_of(function: str, A: Any, axis: Any) -> list[int]:
     return as_axes(axis, order_of(A))
 
 
-def logsumexp(A: Any, axis: Any = ..., keepdims: bool = False) -> Any:
+def logsumexp(A: TensorLike, axis: Axes | EllipsisType = ..., keepdims: bool = False) -> Operand:
     """log Σ exp over the given axes, without overflow.
 
     Its derivative is the softmax over the same axes [BV, §3.1.5].
@@ -215,7 +219,7 @@ def logsumexp(A: Any, axis: Any = ..., keepdims: bool = False) -> Any:
     return _keep(total, A, axes) if as_flag(keepdims, "keepdims") else total
 
 
-def softmax(A: Any, axis: Any = ...) -> Any:
+def softmax(A: TensorLike, axis: Axes | EllipsisType = ...) -> Operand:
     """exp(A) / Σ exp(A) over the given axes, without overflow.
 
     Along the axes the derivative of p = softmax(x) is diag(p) - p pᵀ.
