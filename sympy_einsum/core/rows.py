@@ -19,7 +19,7 @@ from .errors import TensorError
 # ``np.`` and ``special.`` stand for NumPy and scipy.special, or for what a backend has in their
 # place; ``{0}``, ``{1}`` are the arguments, ``{all}`` all of them. Where the code depends on the
 # arguments, it is a function of them.
-Code = str | Callable[..., str]
+Code = str | Callable[..., str | None]
 # The derivative by each argument, None where there is none.
 Slopes = tuple[Expr | int | None, ...]
 

@@ -49,6 +49,9 @@ from .exact_powers import exact_power
 from .rows import ROWS, Row, Slopes, add_row
 from .special_functions import betaln, erfcx, gammaln, log_ndtr, ndtr, spherical_in
 
+# How many terms a derivative is written out in.
+MAX_TERMS = 20
+
 # --- derivatives and code that take more than a line ----------------------------------------------
 
 
@@ -118,6 +121,21 @@ def _binomial_derivative(n: Expr, k: Expr) -> Slopes:
         return Add(*rest) / sympy.factorial(k), None
     value, below = sympy.binomial(n, k), sympy.digamma(n - k + 1)
     return value * (sympy.digamma(n + 1) - below), value * (below - sympy.digamma(k + 1))
+
+
+def _log_beta_slope(a: Expr, b: Expr) -> Expr:
+    # By a; without digamma's poles where b is a small number, which are none of the function.
+    if b.is_Integer and 0 < b <= MAX_TERMS:
+        return Add(*[-1 / (a + j) for j in range(b)])
+    return sympy.digamma(a) - sympy.digamma(a + b)
+
+
+def _beta_derivative(a: Expr, b: Expr) -> Slopes:
+    return tuple([sympy.beta(a, b) * slope for slope in _betaln_derivative(a, b)])
+
+
+def _betaln_derivative(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    return _log_beta_slope(a, b), _log_beta_slope(b, a)
 
 
 def _power_code(b: str, t: str, k: Expr) -> str:
@@ -246,7 +264,8 @@ _CHOICES = (
     Row(step, "np.heaviside({0}, 0)", _zero, lambda x: Piecewise((1, x > 0), (0, True)),
         is_tame=True),
     Row(masked, "np.where({0} == 0, 0, {0} * {1})", lambda weight, value: (value, weight),
-        lambda weight, value: weight * value, is_choice=True),
+        lambda weight, value: weight * value, {"math": "({0} * {1} if {0} else 0.0)"},
+        is_choice=True),
 )  # fmt: skip
 _LOGISTIC = (
     Row(sigmoid, "np.exp(-np.logaddexp(0, -({0})))",
@@ -269,17 +288,24 @@ _LOGISTIC = (
     Row(lambda x: -softplus(-x), scipy="log_expit"),
 )  # fmt: skip
 _ENTROPIES = (
-    Row(powlog, _powlog_code, _powlog_derivative, lambda b, t, k: b**t * log(b) ** k),
+    Row(powlog, _powlog_code, _powlog_derivative, lambda b, t, k: b**t * log(b) ** k,
+        {"math": "({0}**{1} * math.log({0})**{2} if {0} or {1} <= 0 else 0.0)"}),
     Row(power_slope, _power_slope_code, None, lambda f, b, t, k: f * b**t * log(b) ** k,
         is_public=False),
     Row(xlogy, "special.xlogy({0}, {1})", lambda a, b: (log(b), a / b), lambda a, b: a * log(b),
-        scipy="xlogy"),
+        {"math": "({0} * math.log({1}) if {0} else 0.0)"}, scipy="xlogy"),
     Row(xlog1py, "special.xlog1py({0}, {1})", lambda a, b: (log(1 + b), a / (1 + b)),
-        lambda a, b: a * log(1 + b), scipy="xlog1py"),
-    Row(entr, "special.entr({0})", lambda x: (-log(x) - 1,), lambda x: -x * log(x), scipy="entr"),
+        lambda a, b: a * log(1 + b), {"math": "({0} * math.log1p({1}) if {0} else 0.0)"},
+        scipy="xlog1py"),
+    Row(entr, "special.entr({0})", lambda x: (-log(x) - 1,), lambda x: -x * log(x),
+        {"math": "(-{0} * math.log({0}) if {0} > 0 else -math.inf if {0} else 0.0)"},
+        scipy="entr"),
     Row(rel_entr, "special.rel_entr({0}, {1})", lambda a, b: (log(a / b) + 1, -a / b),
-        lambda a, b: a * log(a / b), scipy="rel_entr"),
-    Row(exprel, _exprel_code, _exprel_derivative, _exprel_definition, scipy="exprel",
+        lambda a, b: a * log(a / b), {"math": "({0} * math.log({0} / {1}) if {0} else 0.0)"},
+        scipy="rel_entr"),
+    Row(exprel, _exprel_code, _exprel_derivative, _exprel_definition,
+        {"math": lambda x, *order: None if order else "(math.expm1({0}) / {0} if {0} else 1.0)"},
+        scipy="exprel",
         is_analytic=True),
 )  # fmt: skip
 _DISTRIBUTIONS = (
@@ -294,9 +320,11 @@ _DISTRIBUTIONS = (
         lambda x: exp(x**2) * sympy.erfc(x)),
     Row(ndtr, "special.ndtr({0})", lambda x: (exp(-(x**2) / 2) / sqrt(2 * pi),),
         lambda x: sympy.erfc(-x / sqrt(2)) / 2,
-        {"torch": "(0.5 * special.erfc(-(0.5**0.5) * ({0})))"}, scipy="ndtr", is_analytic=True),
+        {"torch": "(0.5 * special.erfc(-(0.5**0.5) * ({0})))",
+         "math": "(0.5 * math.erfc(-(0.5**0.5) * {0}))"}, scipy="ndtr", is_analytic=True),
     Row(log_ndtr, "special.log_ndtr({0})", lambda x: (sqrt(2 / pi) / erfcx(-x / sqrt(2)),),
-        lambda x: log(sympy.erfc(-x / sqrt(2)) / 2), scipy="log_ndtr"),
+        lambda x: log(sympy.erfc(-x / sqrt(2)) / 2),
+        {"math": "math.log(0.5 * math.erfc(-(0.5**0.5) * {0}))"}, scipy="log_ndtr"),
 )  # fmt: skip
 _GAMMA = (
     Row(sympy.gamma, "special.gamma({0})", scipy="gamma", matrixcalculus="gamma",
@@ -311,11 +339,12 @@ _GAMMA = (
     Row(sympy.polygamma, lambda n, x: (
         "special.digamma({1})" if n.is_zero else "special.polygamma({0}, {1})"),
         about="The derivative of digamma of an order, as polygamma(order, x)."),
-    Row(sympy.beta, "special.beta({0}, {1})", scipy="beta",
+    Row(sympy.beta, "special.beta({0}, {1})", _beta_derivative, scipy="beta",
         about="The beta function gamma(x) gamma(y) / gamma(x + y)."),
     Row(betaln, "special.betaln({0}, {1})",
-        lambda a, b: tuple([sympy.digamma(v) - sympy.digamma(a + b) for v in (a, b)]),
-        lambda a, b: log(abs(sympy.beta(a, b))), scipy="betaln"),
+        _betaln_derivative, lambda a, b: log(abs(sympy.beta(a, b))),
+        {"math": "(math.lgamma({0}) + math.lgamma({1}) - math.lgamma({0} + {1}))"},
+        scipy="betaln"),
     Row(sympy.factorial, "special.gamma({0} + 1)", about="The factorial, gamma(x + 1)."),
     Row(sympy.binomial, _binomial_code, _binomial_derivative,
         about="The binomial coefficient, also of numbers that are no integers."),

@@ -62,5 +62,8 @@ class WholeFunction(Function):
     def _numpycode(self, printer: CodePrinter, *args: Any) -> str:
         return self._code(printer, code_of(self))
 
+    def _mpmathcode(self, printer: CodePrinter, *args: Any) -> str:
+        return self._code(printer, None)
+
     def _pythoncode(self, printer: CodePrinter, *args: Any) -> str:
         return self._code(printer, code_of(self, "math") if "math" in self.row.on else None)

@@ -100,4 +100,8 @@ def _add_names(row: _Row) -> None:
         __all__.append(name)
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 _attach(globals())

@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+import sympy
 from scipy import special
 from sympy import exp, symbols
 
@@ -99,6 +100,41 @@ def test_code_and_derivatives_agree_with_the_definition(row):
         if slope is not None and symbol != 1:
             expected = row.definition(*given).diff(symbol).subs(at).evalf()
             assert abs(slope.subs(at).evalf() - expected) < 1e-9
+
+
+@pytest.mark.parametrize("row", [row for row in DEFINED if row.name], ids=by_name)
+@pytest.mark.parametrize("modules", ["math", "mpmath"])
+def test_stock_lambdify_without_arrays(row, modules):
+    """By code for Python's own numbers, or by the definition."""
+    given = [A, B, 1][: row.arity]
+    if row.name == "spherical_in":
+        if modules == "math":
+            return
+        given[0] = 2
+    compute = sympy.lambdify([A, B], row.function(*given), modules)
+    wanted = row.definition(*given).subs({A: 0.7, B: 1.3}).evalf()
+    assert abs(compute(0.7, 1.3) - wanted) < 1e-12
+
+
+def test_stock_python_code_far_out_and_at_limits():
+    t = symbols("t", real=True)
+    at_0 = {se.entr: 0, se.exprel: 1, se.real_cbrt: 0, se.relu: 0, se.step: 0, se.ndtr: 0.5}
+    for function, value in at_0.items():
+        assert sympy.lambdify(t, function(t), "math")(0.0) == value
+    assert sympy.lambdify(t, [se.xlogy(t, t), se.powlog(t, 2, 3)], "math")(0.0) == [0, 0]
+    far = sympy.lambdify(t, [se.sigmoid(t), se.softplus(t), se.logaddexp(t, 2 * t)], "math")
+    assert far(800.0) == [1, 800, 1600]
+    assert far(-800.0) == [0, 0, -800]
+    assert sympy.lambdify(t, se.ndtr(t), "math")(-30.0) == pytest.approx(special.ndtr(-30))
+    assert sympy.pycode(se.softplus(t + 1)).count("math.log1p") == 1
+
+
+def test_only_public_names_are_seen():
+    assert {name for name in vars(snp) if not name.startswith("_")} == set(snp.__all__)
+    assert dir(snp) == sorted(snp.__all__)
+    assert not {"inspect", "sympy", "annotations", "TensorError"} & set(dir(snp))
+    with pytest.raises(se.UnsupportedError, match=r"numpy\.choose"):
+        np.choose(x, [x, x])
 
 
 def test_a_function_has_one_row():
