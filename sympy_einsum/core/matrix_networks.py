@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from sympy import Expr
 
@@ -95,7 +95,7 @@ class Network(Generic[Factor]):
         algebra: Algebra[Factor],
         edges: Iterable[Edge[Factor]],
         kept: Iterable[Label],
-        lengths: Mapping[Label, Expr],
+        lengths: Mapping[Any, Expr],
         steps: Sequence[Step],
     ):
         self.algebra = algebra

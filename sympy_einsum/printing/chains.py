@@ -7,56 +7,21 @@ into matrix algebra and written as that, which has the same value.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..core import PRODUCTS_FIRST, Network
-from ..expressions import contract
+from ..expressions import Operand, TensorExpr, contract
 from . import algebra
 from .forms import ROW, Form
+from .slices import Factors, Labels
+from .texts import ATOM, POWER, SUM, Text, Texts, chained, multiplied
 
-# A quotient is one over something, which a factor on the left may join: y*(1/x) is y/x. A chain is
-# a product by @ that a factor on the left may join, 2*A @ x is 2*(A @ x), unless it is open: a
-# number in front of a sum would be multiplied into it.
-SUM, PRODUCT, QUOTIENT, OPEN, CHAIN, POWER, ATOM = range(7)
-Text = tuple[str, int]
 # A power of a matrix up to this one is written as a chain.
 MAX_POWER = 4
 
 
-def bracket(text: Text, level: int) -> str:
-    """A text, in brackets if it doesn't hold together tightly enough."""
-    return text[0] if text[1] >= level else f"({text[0]})"
-
-
-def is_distinct(labels: Sequence[Any]) -> bool:
+def is_distinct(labels: Sequence[int]) -> bool:
     """Whether no label occurs twice."""
     return len(set(labels)) == len(labels)
-
-
-def chained(texts: Sequence[Text]) -> Text:
-    """A product by @."""
-    if len(texts) == 1:
-        return texts[0]
-    first = bracket(texts[0], OPEN)
-    rest = [bracket(text, POWER) for text in texts[1:]]
-    return " @ ".join([first, *rest]), CHAIN if texts[0][1] >= CHAIN else OPEN
-
-
-def multiplied(texts: Sequence[Text]) -> Text:
-    """A product by *, one over something being divided by."""
-    kept = [text for text in texts if text[1] != QUOTIENT]
-    above = [
-        bracket(text, POWER if k or text[1] != PRODUCT else PRODUCT) for k, text in enumerate(kept)
-    ]
-    below = [text[0].removeprefix("1") for text in texts if text[1] == QUOTIENT]
-    return "*".join(above or ["1"]) + "".join(below), PRODUCT
-
-
-def turned_text(matrix: Any, below: dict[Any, Text]) -> Text:
-    """The text of a transpose; a matrix declared symmetric is its own."""
-    if contract((matrix,), ((0, 1),), (1, 0), dict(enumerate(matrix.shape))) is matrix:
-        return below[matrix]
-    return below.get(("turned", matrix), (f"{bracket(below[matrix], ATOM)}.T", ATOM))
 
 
 class Short:
@@ -66,30 +31,21 @@ class Short:
     indices and the order of the operands; both are canonical in the result.
     """
 
-    def __init__(
-        self, operands: Any, terms: Any, output: Any, lengths: Any, below: dict[Any, Text]
-    ):
-        self.operands = operands
-        self.terms = [tuple(term) for term in terms]
-        self.output = output
-        self.lengths = lengths
+    def __init__(self, product: Factors, below: Texts):
+        self.product = product
+        self.operands, self.terms, self.output, self.lengths = product
         self.below = below
 
     def text(self) -> Text | None:
         """The text, if there is one."""
         if len(self.operands) == 1:
             return self._of_one(self.operands[0], self.terms[0])
-        if len(self.operands) == 2 and not any(index not in self._all() for index in self.output):
-            return self._of_two()
-        return None
+        return self._of_two() if len(self.operands) == 2 and not self.product.absent else None
 
-    def _all(self) -> set[Any]:
-        return {index for term in self.terms for index in term}
-
-    def _of_one(self, operand: Any, term: Any) -> Text | None:
-        text = bracket(self.below[operand], ATOM)
+    def _of_one(self, operand: TensorExpr, term: Labels) -> Text | None:
+        text = self.below[operand].within(ATOM)
         if len(term) == 2 and term[0] == term[1] and len(self.output) < 2:
-            return text + (".diagonal()" if self.output else ".trace()"), ATOM
+            return Text(text + (".diagonal()" if self.output else ".trace()"))
         if (
             not is_distinct(term)
             or not set(self.output) <= set(term)
@@ -100,13 +56,13 @@ class Short:
             axes = [term.index(index) for index in self.output]
             reverse = axes == list(range(len(term)))[::-1]
             if not reverse:
-                return f"{text}.transpose({', '.join(map(str, axes))})", ATOM
-            return turned_text(operand, self.below)
+                return Text(f"{text}.transpose({', '.join(map(str, axes))})")
+            return self.below.transpose(operand)
         if list(self.output) != [index for index in term if index in self.output]:
             return None
         summed = [axis for axis, index in enumerate(term) if index not in self.output]
         axis = summed[0] if len(summed) == 1 else tuple(summed)
-        return text + (f".sum(axis={axis})" if self.output else ".sum()"), ATOM
+        return Text(text + (f".sum(axis={axis})" if self.output else ".sum()"))
 
     def _of_two(self) -> Text | None:
         one, two = self.terms
@@ -125,7 +81,7 @@ class Short:
                 return self._matmul(first, second, index)
         return None
 
-    def _matmul(self, first: int, second: int, index: Any) -> Text | None:
+    def _matmul(self, first: int, second: int, index: int) -> Text | None:
         if not self.output and all(len(term) == 1 for term in self.terms):
             return self._dot()
         left = self._oriented(first, self.terms[first][0] == index)
@@ -134,37 +90,34 @@ class Short:
         if orders == (2, 1):
             self._note_row(self.operands[second], first, left)
         if orders == (2, 2):
-            self._note_turned(first, second, index)
+            self._note_transpose(first, second, index)
         return chained([left, right])
 
-    def _note_row(self, vector: Any, k: int, matrix: Text) -> None:
+    def _note_row(self, vector: TensorExpr, k: int, matrix: Text) -> None:
         """``A.T @ x`` may be written ``x @ A`` where it stands on the left."""
-        turned = matrix[0].endswith(".T") and matrix[1] == ATOM
+        turned = matrix.shown.endswith(".T") and matrix.level == ATOM
         operand = self.operands[k]
-        text = self.below[operand] if turned else turned_text(operand, self.below)
-        row = self._row(vector)
-        self.below["row", self._target()] = chained([row, text])
+        text = self.below[operand] if turned else self.below.transpose(operand)
+        self.below.rows[self._target()] = chained([self.below.row(vector), text])
 
-    def _note_turned(self, first: int, second: int, index: Any) -> None:
+    def _note_transpose(self, first: int, second: int, index: int) -> None:
         """``(A @ B).T`` is written ``B.T @ A.T``."""
         left = self._oriented(second, self.terms[second][0] == index)
         right = self._oriented(first, self.terms[first][1] == index)
-        self.below["turned", self._target()] = chained([left, right])
-
-    def _row(self, vector: Any) -> Text:
-        return self.below.get(("row", vector), self.below[vector])
+        self.below.transposes[self._target()] = chained([left, right])
 
     def _dot(self) -> Text:
         """``x @ A @ y``, in the order with the fewest transposes."""
         found = [
-            chained([self._row(x), self.below[y]]) for x, y in (self.operands, self.operands[::-1])
+            chained([self.below.row(x), self.below[y]])
+            for x, y in (self.operands, self.operands[::-1])
         ]
-        return min(found, key=lambda text: (text[0].count(".T"), text[0].count("(")))
+        return min(found, key=lambda text: (text.shown.count(".T"), text.shown.count("(")))
 
     def _oriented(self, k: int, turn: bool) -> Text:
         operand = self.operands[k]
         if turn and len(self.terms[k]) == 2:
-            return turned_text(operand, self.below)
+            return self.below.transpose(operand)
         return self.below[operand]
 
     def _entrywise(self) -> Text | None:
@@ -175,8 +128,8 @@ class Short:
             sides.append(self._oriented(k, term != self.output))
         return multiplied(sides)
 
-    def _target(self) -> Any:
-        used = {index: self.lengths[index] for index in self._all()}
+    def _target(self) -> TensorExpr:
+        used = {index: self.lengths[index] for term in self.terms for index in term}
         return contract(self.operands, self.terms, self.output, used)
 
 
@@ -184,20 +137,16 @@ class Short:
 
 
 def matrix_text(
-    operands: Sequence[Any],
-    terms: Sequence[Sequence[Any]],
-    output: Sequence[Any],
-    lengths: dict[Any, Any],
-    below: dict[Any, Text],
-    spell: Callable[[Sequence[Any]], str],
+    product: Factors, below: Texts, spell: Callable[[Sequence[Operand]], str]
 ) -> Text | None:
     """A product in matrix algebra, or None; ``spell`` spells axis lengths."""
+    operands, terms, output, lengths = product
     if len(output) > 2 or any(len(term) > 2 for term in terms):
         return None
     edges = []
     for operand, term in zip(operands, terms, strict=True):
-        turned = turned_text(operand, below) if len(term) == 2 else None
-        edges.append((Form("code", (), (below[operand], turned), len(term)), tuple(term)))
+        turned = below.transpose(operand) if len(term) == 2 else None
+        edges.append((Form("code", (), (below[operand], turned), len(term)), term))
     result = Network(algebra, edges, output, lengths, PRODUCTS_FIRST).result(output)
     return None if result is None else _Code(spell).text(result)
 
@@ -205,7 +154,7 @@ def matrix_text(
 class _Code:
     """Forms of products as Python; rows and columns both are vectors without orientation."""
 
-    def __init__(self, spell: Callable[[Sequence[Any]], str]):
+    def __init__(self, spell: Callable[[Sequence[Operand]], str]):
         self.spell = spell
 
     def text(self, form: Form) -> Text | None:
@@ -223,23 +172,25 @@ class _Code:
         return found
 
     def _code(self, form: Form) -> Text:
-        return form.data[0]
+        text, _ = form.data
+        return text
 
     def _stock(self, form: Form) -> Text:
-        return self.spell([form.data]), ATOM if form.data.is_Atom else SUM
+        return Text(self.spell([form.data]), ATOM if form.data.is_Atom else SUM)
 
     def _ones(self, form: Form) -> Text:
-        return f"Ones({self.spell(form.data)})", ATOM
+        return Text(f"Ones({self.spell(form.data)})")
 
     def _identity(self, form: Form) -> Text:
-        return f"Delta({self.spell([form.data])})", ATOM
+        return Text(f"Delta({self.spell([form.data])})")
 
     def _transpose(self, form: Form) -> Text | None:
         inside = form.parts[0]
         if form.axes == 2 and inside.kind == "code":
-            return inside.data[1]
+            _, turned = inside.data
+            return turned
         text = self.text(inside)
-        return text if text is None or form.axes != 2 else (f"{bracket(text, ATOM)}.T", ATOM)
+        return text if text is None or form.axes != 2 else Text(f"{text.within(ATOM)}.T")
 
     def _power(self, form: Form) -> Text | None:
         text = self.text(form.parts[0])
@@ -255,16 +206,17 @@ class _Code:
         text = self.text(form.parts[0])
         if text is None or not form.data.is_Integer or form.data < 0:
             return None
-        return f"{bracket(text, ATOM)}**{form.data}", POWER
+        return Text(f"{text.within(ATOM)}**{form.data}", POWER)
 
     def _diag(self, form: Form) -> Text | None:
         text = self.text(form.parts[0])
-        return text and (f"diag({text[0]})", ATOM)
+        return text and Text(f"diag({text.shown})")
 
     def _call(self, form: Form) -> Text | None:
         methods = {"tr": "trace", "diag": "diagonal"}
+        name, _ = form.data
         text = self.text(form.parts[0])
-        return text and (f"{bracket(text, ATOM)}.{methods[form.data[0]]}()", ATOM)
+        return text and Text(f"{text.within(ATOM)}.{methods[name]}()")
 
     def _product(self, form: Form) -> Text | None:
         negative, count = form.data
@@ -290,7 +242,7 @@ class _Code:
         right = self.text(algebra.transpose(algebra.product(factors[joints[0] :])))
         if len(joints) > 1 or factors[0].axes == ROW or left is None or right is None:
             return None
-        return f"outer({left[0]}, {right[0]})", ATOM
+        return Text(f"outer({left.shown}, {right.shown})")
 
     def _chain(self, factors: Sequence[Form]) -> Text | None:
         """Factors without an outer product among them; what ones stand next to is summed."""
@@ -307,7 +259,7 @@ class _Code:
             return chained(texts)
         order = sum(1 for k in (0, -1) if forms[k].axes == 2) + len(summed)
         axis = "" if len(summed) == order else f"axis={1 if summed[0] else 0}"
-        return f"{bracket(chained(inside), ATOM)}.sum({axis})", ATOM
+        return Text(f"{chained(inside).within(ATOM)}.sum({axis})")
 
 
 def _is_ones(form: Form) -> bool:

@@ -51,6 +51,10 @@ class Position(NamedTuple):
     value: Any
 
 
+# The label of an axis: a number until it gets its letter.
+Label = int | str | Position
+
+
 class Form:
     """A node of the tree: a kind, the forms in it, and what else the kind needs.
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from sympy import Symbol, preorder_traversal
+from sympy import Basic, Symbol, preorder_traversal
 
 from ..core import children, postorder, transform
 from ..expressions import (
@@ -131,6 +131,21 @@ def repeated(
             found.add(node)
             size[node] = 1
     return found
+
+
+class Shortening:
+    """How an expression too long to be read is written, from the leaves to the root: what is
+    ``known`` already is a leaf."""
+
+    def __init__(self, root: Basic, order: Sequence[Basic], known: Container[Basic] = ()):
+        self.root = root
+        # Sums that are written as an earlier sum and the other terms.
+        self.sums = partial_sums(order)
+        self.repeated = repeated(order, known, self.sums)
+
+    def names(self, node: Basic, is_big: bool) -> bool:
+        """Whether a node gets a name: it is used again, or big by itself."""
+        return node is not self.root and (node in self.repeated or is_big) and is_nameable(node)
 
 
 def with_names(expr: Any, rule: Mapping[Any, Any]) -> Any:

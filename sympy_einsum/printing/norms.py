@@ -10,7 +10,7 @@ from sympy import Expr, I, Pow
 from ..core import postorder
 from ..expressions import Constant, Einsum, Elementwise, TensorExpr, slot
 from ..rules import Answer, Property
-from .slices import merged
+from .slices import factors_of, merged
 
 
 class Norm(Expr):
@@ -84,10 +84,10 @@ def normed(expr: Any) -> TensorExpr | None:
 
 def _squared(total: Einsum) -> TensorExpr | None:
     """The tensor whose squares a scalar is the sum of."""
-    operands, terms = total.operands, total.subscripts
+    operands, terms, _, _ = factors_of(total)
     if len(operands) == 1 and type(operands[0]) is Einsum:
         # The trace of Xᵀ X.
-        operands, terms, _ = merged(operands[0], terms[0], total.lengths)
+        operands, terms, _, _ = merged(total)
     square = operands[0]
     if len(set(terms)) > 1 or len(set(terms[0])) < len(terms[0]) or not looks_real(square):
         return None

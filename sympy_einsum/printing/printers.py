@@ -17,17 +17,17 @@ from sympy.printing.pretty.stringpict import prettyForm
 from sympy.printing.printer import Printer
 
 from ..expressions import Einsum, TensorExpr, outermost
-from .chains import bracket
-from .code import CodeForm, ReprForm, flat_repr, power_text, render
+from .code import CodeForm, ReprForm
 from .forms import ATOM
 from .latex_renderer import LatexRenderer
 from .mathml_renderer import MathMLRenderer
 from .naming import is_long
+from .node_texts import flat_repr, power_text, render
 from .norms import HalfPower, Norm
 from .notation import Notation, level_of
 from .pretty_renderer import PrettyRenderer
 from .rendering import PRECEDENCES, Renderer
-from .slices import sliced
+from .slices import factors_of, sliced
 
 
 def latex(expr: Any, notation: str = "auto", where: bool = True, **settings: Any) -> str:
@@ -202,11 +202,11 @@ def _mathml_content(self: Any, printer: Any, *args: Any) -> Any:
 def _sympystr(self: Any, printer: Any, *args: Any) -> str:
     nested = printer._print_level > 1
     text = render(self, CodeForm(printer), nested)
-    return bracket(text, ATOM) if nested and _is_closed(self) else text[0]
+    return text.within(ATOM) if nested and _is_closed(self) else text.shown
 
 
 def _sympyrepr(self: Any, printer: Any, *args: Any) -> str:
-    return flat_repr(self, printer) if is_long(self) else render(self, ReprForm(printer))[0]
+    return flat_repr(self, printer) if is_long(self) else render(self, ReprForm(printer)).shown
 
 
 class _Binding(int):
@@ -227,7 +227,7 @@ def _is_closed(node: Any) -> bool:
     """Whether the text of a scalar needs no brackets anywhere."""
     if not isinstance(node, Einsum) or len(node.operands) == 1:
         return True
-    return sliced(node.operands, node.subscripts, node.output) is not None
+    return sliced(factors_of(node)) is not None
 
 
 def _precedence(self: Any) -> _Binding:

@@ -16,7 +16,7 @@ from test_notation import Matrices
 from texts import TYPED, assert_same_value, leaves_of
 
 import sympy_einsum as se
-from sympy_einsum.printing import code, naming
+from sympy_einsum.printing import naming, node_texts
 from sympy_einsum.printing.notation import Notation
 
 m, n = symbols("m n", integer=True, positive=True)
@@ -156,7 +156,7 @@ def eager(monkeypatch):
     monkeypatch.setattr(naming, "READABLE", 6)
     monkeypatch.setattr(naming, "SMALL", 1)
     monkeypatch.setattr("sympy_einsum.printing.notation.LONG", 8)
-    monkeypatch.setattr(code, "LONG_TEXT", 20)
+    monkeypatch.setattr(node_texts, "LONG_TEXT", 20)
     naming._extents.clear()
     yield
     naming._extents.clear()

@@ -1,0 +1,210 @@
+"""The whole form of each type of node: in matrix notation as far as there is one, else as an index
+string."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from sympy import ImmutableDenseMatrix, Mul
+
+from ..core import PRODUCTS_FIRST, Network, NodeTable, index_letter
+from ..expressions import (
+    AxesFunction,
+    Cofactors,
+    Constant,
+    Einsum,
+    Elementwise,
+    Inv,
+    LogDet,
+    MatrixFunction,
+    Operand,
+    Reshape,
+    Selection,
+    TensorAdd,
+    TensorExpr,
+    TensorSymbol,
+    Unit,
+    View,
+    Zeros,
+)
+from . import algebra, forms
+from .forms import Form
+from .functions import elementwise_form
+from .slices import Factors, cut_of, factors_of, merged, sliced
+
+if TYPE_CHECKING:
+    from .notation import Notation
+
+# Constants with more entries aren't written out.
+MAX_ENTRIES = 36
+INDEX_STRINGS = ("einsum", "star")
+
+
+# --- leaves and functions ------------------------------------------------------------------------
+
+
+def _symbol(notation: Notation, node: TensorSymbol) -> Form:
+    return Form("symbol", (), (node, node.is_symmetric), node.order)
+
+
+def _selection(notation: Notation, node: Selection) -> Form:
+    return Form("slice", [forms.identity(node.length)], (cut_of(node), None), 2)
+
+
+def _constant(notation: Notation, node: Constant) -> Form:
+    values = node.array
+    if values.ndim <= 2 and values.size <= MAX_ENTRIES:
+        return Form("array", (), ImmutableDenseMatrix(values.tolist()), node.order)
+    return forms.call("array", axes=node.order, note=node.shape)
+
+
+def _operand(notation: Notation, node: TensorExpr) -> Form:
+    return notation.of(node.operands[0])
+
+
+def _named(notation: Notation, node: TensorExpr) -> Form:
+    """A function of one tensor by its name."""
+    return forms.call(type(node).__name__.lower(), _operand(notation, node), axes=node.order)
+
+
+def _cofactors(notation: Notation, node: Cofactors) -> Form:
+    return forms.call("cof", _operand(notation, node), axes=node.order, note=(node.degree,))
+
+
+def _axes_function(notation: Notation, node: AxesFunction) -> Form:
+    note = None if len(node.axes) == node.operands[0].order else node.axes
+    operand = _operand(notation, node)
+    return forms.call(type(node).__name__.lower(), operand, axes=node.order, note=note)
+
+
+def _reshape(notation: Notation, node: Reshape) -> Form:
+    pair = None if notation.style in INDEX_STRINGS else _kronecker_factors(node)
+    if pair is not None:
+        return Form("kron", [notation.of(factor) for factor in pair], None, 2)
+    operand = _operand(notation, node)
+    if node.order == 1 and node.operands[0].order == 2:
+        # The textbooks' vec goes down the columns.
+        return forms.call("vec", algebra.transpose(operand), axes=1)
+    return forms.call("reshape", operand, axes=node.order, note=node.shape)
+
+
+def _kronecker_factors(node: Reshape) -> tuple[Operand, Operand] | None:
+    """The matrices A and B if the reshaped tensor is A_ij B_kl with axes i, k, j, l."""
+    inner = node.operands[0]
+    if node.order != 2 or inner.order != 4 or not isinstance(inner, View):
+        return None
+    core = inner.core
+    if type(core) is not Einsum or inner.scalars or len(core.operands) != 2:
+        return None
+    operands, terms, output, _ = merged(inner)
+    for one, two in ((0, 1), (1, 0)):
+        halves = (output[0], output[2]), (output[1], output[3])
+        if (terms[one], terms[two]) == halves and len(set(output)) == 4:
+            rows = inner.shape[0] * inner.shape[1]
+            return (operands[one], operands[two]) if rows == node.shape[0] else None
+    return None
+
+
+def _function(notation: Notation, node: Elementwise) -> Form:
+    operands = [notation.of(operand) for operand in node.operands]
+    return elementwise_form(node.body, operands, node.shape)
+
+
+def _sum(notation: Notation, node: TensorAdd) -> Form:
+    return algebra.total([notation.of(term) for term in notation.terms(node)], node.order)
+
+
+# --- products ------------------------------------------------------------------------------------
+
+
+def scalar_forms(notation: Notation, factors: Sequence[Operand]) -> list[Form]:
+    """Scalar factors; tensor expressions are taken out of SymPy's products."""
+    found = []
+    for factor in factors:
+        parts = factor.args if factor.is_Mul else ()
+        inside = [part for part in parts if isinstance(part, TensorExpr)]
+        if inside and not any(p.is_Pow and p.exp.could_extract_minus_sign() for p in parts):
+            rest = Mul(*[part for part in parts if part not in inside])
+            found.append(notation.stock(rest))
+            found.extend(notation.of(part) for part in inside)
+        else:
+            found.append(notation.of(factor))
+    return found
+
+
+def _view(notation: Notation, node: View) -> Form:
+    """Scalar factors and a tensor, rearranged."""
+    scalars = scalar_forms(notation, node.scalars)
+    core = node.core
+    is_kept = core is not None and node.output == node.subscripts[-1]
+    if is_kept and len(set(node.output)) == len(node.output):
+        inside = notation.of(core)
+    elif notation.style in INDEX_STRINGS and type(core) is Einsum and not notation.is_named(core):
+        inside = _written(notation, node, merged(node))
+    else:
+        inside = _written(notation, node, factors_of(node))
+    return algebra.product([*scalars, inside]) if scalars else inside
+
+
+def _product(notation: Notation, node: Einsum) -> Form:
+    return _written(notation, node, factors_of(node))
+
+
+def _written(notation: Notation, node: Einsum, product: Factors) -> Form:
+    if notation.style in INDEX_STRINGS:
+        return _index_string(notation, product)
+    cut = sliced(product)
+    if cut is not None:
+        return Form("slice", [notation.of(cut.tensor)], cut.cuts, node.order)
+    if not product.operands and len(set(node.output)) == node.order:
+        return algebra.ones(node.shape)
+    return _matrix(notation, product) or _index_string(notation, product)
+
+
+def _matrix(notation: Notation, product: Factors) -> Form | None:
+    """The product as one matrix or vector."""
+    if len(product.output) > 2 or any(len(term) > 2 for term in product.terms):
+        return None
+    found = [notation.of(operand) for operand in product.operands]
+    if not all(form.pure for form in found):
+        return None
+    edges = list(zip(found, product.terms, strict=True))
+    network = Network(algebra, edges, product.output, product.lengths, PRODUCTS_FIRST)
+    return network.result(product.output)
+
+
+def _index_string(notation: Notation, product: Factors) -> Form:
+    absent = product.absent
+    parts = [notation.of(operand) for operand in product.operands]
+    parts.extend(algebra.ones((product.lengths[label],)) for label in absent)
+    terms = [*product.terms, *[(label,) for label in absent]]
+    number: dict[int, str] = {}
+    for label in [label for term in terms for label in term]:
+        number.setdefault(label, index_letter(len(number)))
+    words = tuple(["".join(number[label] for label in term) for term in terms])
+    output = "".join(number[label] for label in product.output)
+    kind = "star" if notation.style == "star" and len(parts) == 2 else "wenig"
+    return Form(kind, parts, (words, output), len(output))
+
+
+FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
+    "the formula",
+    {
+        TensorSymbol: _symbol,
+        Zeros: lambda notation, node: Form("zeros", (), node.shape, node.order),
+        Constant: _constant,
+        Unit: lambda notation, node: Form("unit", (), (node.position, node.length), 1),
+        Selection: _selection,
+        View: _view,
+        Einsum: _product,
+        TensorAdd: _sum,
+        Elementwise: _function,
+        MatrixFunction: _named,
+        Inv: lambda notation, node: algebra.inverse(_operand(notation, node)),
+        LogDet: lambda notation, node: Form("logdet", [_operand(notation, node)]),
+        Cofactors: _cofactors,
+        AxesFunction: _axes_function,
+        Reshape: _reshape,
+    },
+)

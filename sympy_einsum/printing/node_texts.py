@@ -1,0 +1,313 @@
+"""``str`` and ``srepr``: texts that evaluate back.
+
+Texts are built bottom-up over the graph, each node once. ``str`` writes what one would type, and
+``einsum(...)`` where there are no operators for it; what it writes has the value of the expression,
+``srepr`` gives the very same object. In a long expression ``str`` assigns what is used again to
+names; ``srepr`` then lists the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sympy import Basic, S, Symbol
+from sympy.printing.printer import Printer
+
+from ..core import NodeTable, children, index_letter, postorder
+from ..expressions import (
+    AxesFunction,
+    Constant,
+    Delta,
+    Einsum,
+    Elementwise,
+    MatrixFunction,
+    Ones,
+    Reshape,
+    Selection,
+    Softmax,
+    TensorAdd,
+    TensorExpr,
+    TensorSymbol,
+    Unit,
+    View,
+    Zeros,
+    flatten,
+)
+from .chains import Short, is_distinct, matrix_text
+from .code import CodeForm, texts_of
+from .naming import DEEP, Shortening, is_long, length_names, names, shown_names
+from .norms import HalfPower, normed
+from .slices import Cut, Factors, Range, cut_of, factors_of, merged, sliced
+from .texts import ATOM, CHAIN, POWER, PRODUCT, QUOTIENT, SUM, Text, Texts
+
+# In a long expression what takes more letters gets a name.
+LONG_TEXT = 300
+
+# --- one node ------------------------------------------------------------------------------------
+
+
+def _filled(node: Zeros | Ones, below: Texts, form: CodeForm) -> Text:
+    return form.call(type(node).__name__, form.lengths(node.shape))
+
+
+def _identity(node: Delta, below: Texts, form: CodeForm) -> Text:
+    return form.call("Delta", form.lengths(node.shape[: node.order // 2]))
+
+
+def _constant(node: Constant, below: Texts, form: CodeForm) -> Text:
+    return form.call("Constant", repr(node.array.tolist()))
+
+
+def _cutter(node: Unit | Selection, below: Texts, form: CodeForm) -> Text:
+    identity = form.call("Delta", form.lengths((node.length,))).shown
+    return Text(f"{identity}[{_cut_text(cut_of(node), form)}]")
+
+
+def _cut_text(cut: Cut, form: CodeForm) -> str:
+    if cut is None:
+        return ":"
+    if not isinstance(cut, Range):
+        return form.lengths([cut])
+    end = "" if cut.stop is None else form.lengths([cut.stop])
+    return f"{form.lengths([cut.start])}:{end}" + (f":{cut.step}" if cut.step != 1 else "")
+
+
+def _matrix_function(node: MatrixFunction, below: Texts, form: CodeForm) -> Text:
+    static = map(str, node.data)
+    return form.call(type(node).__name__.lower(), below[node.operands[0]].shown, *static)
+
+
+def _axes_function(node: AxesFunction, below: Texts, form: CodeForm) -> Text:
+    operand = node.operands[0]
+    axes = node.axes[0] if len(node.axes) == 1 else node.axes
+    axis = None if len(node.axes) == operand.order else axes
+    name, inside = type(node).__name__.lower(), below[operand].shown
+    if isinstance(node, Softmax) and operand.order == 2 and axis is not None:
+        # softmax(A, axis=0).T is written softmax(A.T, axis=1).
+        turned = below.transpose(operand).shown
+        below.transposes[node] = form.call(name, turned, f"axis={1 - node.axes[0]}")
+    return form.call(name, inside, *([] if operand.order == 1 else [f"axis={axis}"]))
+
+
+def _reshape(node: Reshape, below: Texts, form: CodeForm) -> Text:
+    operand = below[node.operands[0]].within(ATOM)
+    return Text(f"{operand}.reshape({form.lengths(node.shape)})")
+
+
+def _function(node: Elementwise, below: Texts, form: CodeForm) -> Text:
+    return form.elementwise(node.body, [below[operand] for operand in node.operands])
+
+
+def _sum(node: TensorAdd, below: Texts, form: CodeForm) -> Text:
+    terms = form.sums.get(node, node.operands)
+    texts = [_term_text(operand, below, form) for operand in terms]
+    if form.operators:
+        # Minus signs last, plain symbols after products.
+        texts.sort(key=_term_rank)
+    result = ""
+    for text in texts:
+        bare = form.operators or text.shown[:1] == "-"
+        term = text.shown if bare else text.within(PRODUCT)
+        result += term if not result else f" - {term[1:]}" if term[:1] == "-" else f" + {term}"
+    return Text(result, SUM)
+
+
+def _term_rank(text: Text) -> tuple[bool, bool, bool]:
+    return text.shown[:1] == "-", text.level == ATOM, text.shown.isdigit()
+
+
+def _term_text(operand: TensorExpr, below: Texts, form: CodeForm) -> Text:
+    """A term; an integer stands for a tensor filled with it."""
+    if form.operators and isinstance(operand, View) and operand.is_constant_fill:
+        number = operand.coefficient
+        if number.is_Integer and len(operand.operands) == (number is not S.One):
+            return Text(str(number))
+    return below[operand]
+
+
+def _view(node: View, below: Texts, form: CodeForm) -> Text:
+    core = node.core
+    if core is not None and node.output == node.subscripts[-1] and is_distinct(node.output):
+        body = below[core]
+    elif node.is_constant_fill:
+        body = form.call("Ones", form.lengths(node.shape))
+    elif core is None and node.output == tuple(range(node.order // 2)) * 2:
+        body = form.call("Delta", form.lengths(node.shape[: node.order // 2]))
+    else:
+        body = _rearranged(node, below, form)
+    return _scaled(node, body, below, form) if node.scalars else body
+
+
+def _scaled(node: View, body: Text, below: Texts, form: CodeForm) -> Text:
+    """A text with the scalar factors of a view."""
+    others = node.scalars[1:] if node.scalars[0].is_Number else node.scalars
+    # SymPy multiplies a number into a sum at once, so sums stand behind the tensor.
+    sums = [s for s in others if s.is_Add or (s.is_Mul and any(arg.is_Add for arg in s.args))]
+    factors = [s for s in others if s not in sums]
+    divisors = [below[s].shown.removeprefix("1") for s in factors if below[s].level == QUOTIENT]
+    before = [
+        below[s].within(POWER if isinstance(s, TensorExpr) else PRODUCT)
+        for s in factors
+        if below[s].level != QUOTIENT
+    ]
+    after = [below[scalar].within(PRODUCT) for scalar in sums]
+    parts = [*before, body.within(POWER if after else CHAIN), *after]
+    return Text(form.scaled(node.coefficient, parts) + "".join(divisors), PRODUCT)
+
+
+def _rearranged(node: View, below: Texts, form: CodeForm) -> Text:
+    """A view but for its scalar factors; a rearranged product is one product."""
+    core = node.core
+    if form.operators and core is not None and core.order == 1 and node.output == (0, 0):
+        return Text(f"diag({below[core].shown})")
+    if type(core) is Einsum and is_distinct(node.subscripts[-1]):
+        return _written(node, merged(node), below, form)
+    return _written(node, factors_of(node), below, form)
+
+
+def _product(node: Einsum, below: Texts, form: CodeForm) -> Text:
+    return _written(node, factors_of(node), below, form)
+
+
+def _written(node: Einsum, product: Factors, below: Texts, form: CodeForm) -> Text:
+    indexed = sliced(product)
+    if indexed is not None:
+        inside = ", ".join(_cut_text(cut, form) for cut in indexed.cuts)
+        return Text(f"{below[indexed.tensor].within(ATOM)}[{inside}]")
+    if form.operators:
+        return _typed(node, product, below, form) or _einsum_call(product, below, form)
+    if product.output == (1, 0) and product.terms == ((0, 1),):
+        return Text(f"{below[product.operands[0]].within(ATOM)}.T")
+    return _einsum_call(product, below, form)
+
+
+def _typed(node: Einsum, product: Factors, below: Texts, form: CodeForm) -> Text | None:
+    """A product by operators and methods, if there are some for it."""
+    short = Short(product, below).text()
+    if short is None and (len(product.operands) > 1 or product.absent):
+        short = matrix_text(product, below, form.lengths)
+        output = product.output[::-1]
+        turned = matrix_text(product._replace(output=output), below, form.lengths)
+        if turned is not None and len(output) == 2:
+            below.transposes[node] = turned
+    return short
+
+
+def _einsum_call(product: Factors, below: Texts, form: CodeForm) -> Text:
+    texts = [below[operand].shown for operand in product.operands]
+    terms = [*product.terms, *[(label,) for label in product.absent]]
+    for label in product.absent:
+        texts.append(form.call("Ones", form.lengths([product.lengths[label]])).shown)
+    number: dict[int, str] = {}
+    for label in [label for term in terms for label in term]:
+        number.setdefault(label, index_letter(len(number)))
+    inputs = ",".join("".join(number[label] for label in term) for term in terms)
+    output = "".join(number[label] for label in product.output)
+    return form.call("einsum", repr(f"{inputs}->{output}"), *texts)
+
+
+TEXTS: NodeTable[Callable[..., Text]] = NodeTable(
+    "the text",
+    {
+        TensorSymbol: lambda node, below, form: Text(form.symbol(node)),
+        Zeros: _filled,
+        Ones: _filled,
+        Delta: _identity,
+        Constant: _constant,
+        Unit: _cutter,
+        Selection: _cutter,
+        View: _view,
+        Einsum: _product,
+        TensorAdd: _sum,
+        Elementwise: _function,
+        MatrixFunction: _matrix_function,
+        AxesFunction: _axes_function,
+        Reshape: _reshape,
+    },
+)
+
+
+# --- graphs --------------------------------------------------------------------------------------
+
+
+def render(root: TensorExpr, form: CodeForm, nested: bool = False) -> Text:
+    """The text of a graph.
+
+    In a long one what is used again is assigned to a name: ``(h_1 := tanh(A @ x), h_1*h_1)[-1]``.
+    ``nested`` says that SymPy's printer puts it into a text of its own.
+    """
+    texts = form.texts
+    if root not in texts:
+        if is_long(root):
+            return _render_long(root, form, nested)
+        # Through stock scalars too: the tensors inside them have their texts when SymPy's
+        # printer, which recurses, asks for them.
+        for node in postorder([root], lambda n: () if n in texts else children(n)):
+            _write(node, form)
+    return texts[root]
+
+
+def _write(node: Basic, form: CodeForm) -> None:
+    """Put the text of a node to those of the nodes below."""
+    texts = form.texts
+    if node in texts or not isinstance(node, TensorExpr):
+        return
+    for operand in node.operands:
+        if operand not in texts:
+            texts[operand] = form.stock(operand)
+    texts[node] = TEXTS[type(node)](node, texts, form)
+
+
+def _render_long(root: TensorExpr, form: CodeForm, nested: bool) -> Text:
+    """The text of a long graph, with assignments in front; nothing outside may refer to them."""
+    texts = form.texts = Texts()
+    nodes = postorder([root])
+    # Names in the text around this one aren't known: they won't look like these.
+    stem = f"h{root._digest % 10**6}" if nested else "h"
+    fresh = names(shown_names(nodes) | length_names(nodes), stem)
+    shortening = Shortening(root, nodes)
+    form.sums = shortening.sums
+    assignments = []
+    levels: dict[Basic, int] = {}
+    for node in nodes:
+        is_tensor = isinstance(node, TensorExpr)
+        _write(node, form)
+        levels[node] = 0 if is_tensor else 1 + max([levels[arg] for arg in node.args], default=0)
+        is_big = len(texts[node].shown) > LONG_TEXT if is_tensor else levels[node] > DEEP
+        if shortening.names(node, is_big):
+            name, levels[node] = next(fresh), 0
+            text = texts.get(node) or form.stock(node)
+            assignments.append(f"{name} := {text.shown}")
+            texts.name(node, name)
+            if not is_tensor:
+                form.replaced[node] = Symbol(name, real=node.is_real)
+    return Text(f"({', '.join([*assignments, texts[root].shown])},)[-1]")
+
+
+def power_text(power: HalfPower, printer: Printer, *args: object) -> str:
+    """The text of the power of a norm, or of another square root."""
+    tensor = normed(power)
+    known = texts_of(printer).get(power.base)
+    # What has a name is shown by it.
+    if tensor is None or (known is not None and known.shown.isidentifier()):
+        return printer._print_Pow(power)
+    norm = Symbol(f"norm({render(tensor, CodeForm(printer), printer._print_level > 1).shown})")
+    return printer._print(norm ** (2 * power.exp))
+
+
+def flat_repr(root: TensorExpr, printer: Printer) -> str:
+    """The graph, node by node."""
+    parts = []
+    for item in flatten(root):
+        if isinstance(item, tuple):
+            kind, below, data = item
+            parts.append(f"({kind.__name__}, {below!r}, {_data_repr(data, printer)})")
+        else:
+            parts.append(printer._print(item))
+    return f"unflatten([{', '.join(parts)}])"
+
+
+def _data_repr(data: object, printer: Printer) -> str:
+    if isinstance(data, tuple):
+        return "(" + "".join(f"{_data_repr(part, printer)}, " for part in data) + ")"
+    return printer._print(data) if isinstance(data, Basic) else repr(data)
