@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse
+from libraries import LIBRARIES
 from sympy import Integer, Rational, Symbol, exp, log, pi, sin, sqrt, symbols
-from test_backends import LIBRARIES
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp

@@ -292,7 +292,7 @@ def test_a_name_that_is_no_identifier(name):
         se.codegen(x, x, name=name)
 
 
-@pytest.mark.parametrize("backend", ["numpy", "cupy", "jax", "torch", "dask"])
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_hostile_names_stay_out(backend):
     nasty = 'n\n__import__("os").system("touch hacked") #'
     length = symbols("z", integer=True, positive=True).__class__(nasty, integer=True, positive=True)

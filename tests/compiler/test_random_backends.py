@@ -5,8 +5,9 @@ import random
 import numpy as np
 import pytest
 import sympy
+from libraries import LIBRARIES
 from sympy import Rational, symbols
-from test_backends import LIBRARIES, flattened
+from test_backends import flattened
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp

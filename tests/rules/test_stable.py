@@ -5,6 +5,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
+from libraries import LIBRARIES
 from oracles import assert_close, jax64, k, m, n
 from sympy import log
 
@@ -246,27 +247,17 @@ def test_value_gradient_and_hessian_in_one_call(name):
             assert_stable([alone(*data)], expected[:1], f"alone at {point}, {target}")
 
 
-BACKENDS = {
-    "jax": (lambda a: jax64().numpy.asarray(a), np.asarray),
-    "torch": (lambda a: pytest.importorskip("torch").as_tensor(a), np.asarray),
-    "dask": (
-        lambda a: pytest.importorskip("dask.array").from_array(a, chunks=2),
-        lambda a: np.asarray(a.compute()),
-    ),
-}
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", [name for name in LIBRARIES if name != "numpy"])
 @pytest.mark.parametrize("name", ["mixed", "divergence", "log(1 - exp)", "focal, classes", "tanh"])
 def test_every_library(backend, name):
-    into, back = BACKENDS[backend]
+    library = LIBRARIES[backend]()
     loss, function = LOSSES[name]
     parts = [loss, se.gradient(loss, z), se.hessian(loss, z)]
     compiled = se.lambdify([z, y, w], parts, backend)
     for point in POINTS[1:5]:
-        found = compiled(*[into(np.array(own)) for own in (point, TARGETS[1], WEIGHTS)])
+        found = compiled(*[library.into(np.array(own)) for own in (point, TARGETS[1], WEIGHTS)])
         expected = with_derivatives(function, point, TARGETS[1])
-        assert_stable([back(own) for own in found], expected, f"{backend} at {point}")
+        assert_stable([library.back(own) for own in found], expected, f"{backend} at {point}")
 
 
 @pytest.mark.parametrize("name", ["mixed", "divergence", "binary", "focal", "1 - exp"])

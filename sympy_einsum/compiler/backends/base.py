@@ -18,6 +18,7 @@ from sympy import Expr
 from ...core import UnsupportedError
 from ..plans import Plan
 from .scalars import print_scalar
+from .support import shared
 
 Texts = Sequence[str]
 
@@ -81,13 +82,15 @@ class Backend:
     # --- names
 
     # Functions that the source brings along; ``xp`` in them is the library's own namespace.
-    support: ClassVar[Mapping[str, str]] = {}
+    support: ClassVar[Mapping[str, str]] = shared(
+        "cofactors", "peak", "log_total", "logsumexp", "softmax"
+    )
     # What else stands in a function: builtins, and names of its own.
     words: ClassVar[set[str]] = {"bool"}
     # Functions by their SymPy name that are spelled otherwise than in their rows, and Piecewise.
     spellings: ClassVar[Mapping[str, str]] = {}
-    # Names of NumPy or of SciPy's special functions that the library spells otherwise, or such a
-    # name with the order that is its first argument.
+    # Names of NumPy that the library spells otherwise, and SciPy's special functions of an order:
+    # ``{"np.arccos": "xp.acos", "special.jv(0, ": "special.j0("}``.
     renamed: ClassVar[Mapping[str, str]] = {}
     # The special functions that it has, where it lacks many, or lacks.
     special: ClassVar[Collection[str] | None] = None
@@ -136,7 +139,11 @@ class Backend:
             used |= found
             texts += [cls.support[name] for name in found]
         functions = "\n".join([text for name, text in cls.support.items() if name in used])
-        return re.sub(r"\bxp\.", f"{cls.xp}.", functions)
+        return re.sub(r"\bxp\.(\w+)", lambda found: cls._plain_name(found[1]), functions)
+
+    @classmethod
+    def _plain_name(cls, name: str) -> str:
+        return cls.renamed.get(f"np.{name}", f"{cls.xp}.{name}")
 
     def spell(self, text: str) -> str:
         """Code in NumPy's names in those of the library."""
@@ -148,10 +155,8 @@ class Backend:
             return self.renamed[found[0]]
         if name in self.support:
             return f"{name}{order}"
-        if f"{space}.{name}" in self.renamed:
-            return f"{self.renamed[f'{space}.{name}']}{order}"
         if space == "np":
-            return f"{self.xp}.{name}{order}"
+            return f"{self._plain_name(name)}{order}"
         if name in self.lacking or (self.special is not None and name not in self.special):
             raise UnsupportedError(f"backend {self.name!r} has no function {name}")
         return found[0]

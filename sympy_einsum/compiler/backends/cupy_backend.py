@@ -24,7 +24,7 @@ class CupyBackend(Backend):
     packages = ("cupy",)
     extras: ClassVar = {"cupy": "cupy13", "cupyx": "cupy13"}
     passes = (fused,)
-    support: ClassVar = shared(*OWN, "cofactors", "peak", "log_total", "logsumexp", "softmax")
+    support: ClassVar = {**shared(*OWN), **Backend.support}
     renamed: ClassVar = {
         f"special.{x}v({order}, ": f"special.{x}{order}(" for x in "jyik" for order in (0, 1)
     }

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from .base import Backend, Texts, as_tuple
-from .support import SHARED, shared
+from .support import SHARED
 
 # Functions with several values, which Dask doesn't know how to apply.
 PARTS = {"sici": 2, "shichi": 2, "fresnel": 2, "airy": 4}
@@ -30,8 +30,8 @@ class DaskBackend(Backend):
     # What is left to NumPy's universal functions: they act chunk by chunk.
     renamed: ClassVar = {f"np.{name}": f"np.{name}" for name in ("heaviside", "sinc")}
     support: ClassVar = {
+        **Backend.support,
         "cofactors": re.sub(r"\bxp\.", "np.", SHARED["cofactors"]),  # of a matrix as one chunk
-        **shared("peak", "log_total", "logsumexp", "softmax"),
         "select": '''
 def select(conditions, values, default=float("nan")):
     """The value of the first condition that holds."""

@@ -1,0 +1,84 @@
+"""The array libraries that there are backends for: how arrays go into one and come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import pytest
+
+from sympy_einsum.compiler.backends import BACKENDS
+
+
+class Library:
+    """A library with a function ``asarray``; tests are skipped where it isn't installed."""
+
+    def __init__(self, name):
+        self.name = name
+        self.module = pytest.importorskip(BACKENDS[name].imports[0].split()[1])
+
+    def into(self, value):
+        """An array of NumPy's as one of the library's; anything else as it is."""
+        return self.array(value) if isinstance(value, np.ndarray) else value
+
+    def array(self, value):
+        """An array of the library's."""
+        return self.module.asarray(value)
+
+    def back(self, value):
+        """A result as an array of NumPy's."""
+        return np.asarray(value)
+
+
+class Jax(Library):
+    """With 64 bits."""
+
+    def __init__(self, name):
+        super().__init__(name)
+        self.module.config.update("jax_enable_x64", True)
+
+    def array(self, value):
+        return self.module.numpy.asarray(value)
+
+
+class Torch(Library):
+    """Results must be its own, or Python's numbers."""
+
+    def array(self, value):
+        return self.module.from_numpy(value.copy())
+
+    def back(self, value):
+        assert isinstance(value, (self.module.Tensor, int, float))
+        return np.asarray(value)
+
+
+class Cupy(Library):
+    """Where there is a GPU."""
+
+    def __init__(self, name):
+        super().__init__(name)
+        try:
+            self.module.cuda.runtime.getDeviceCount()
+        except Exception as error:
+            pytest.skip(f"no GPU for CuPy: {error}")
+
+    def back(self, value):
+        return self.module.asnumpy(value)
+
+
+class Dask(Library):
+    """Two chunks along each axis."""
+
+    def array(self, value):
+        chunks = [max(1, -(-length // 2)) for length in value.shape]
+        return self.module.from_array(value, chunks=tuple(chunks))
+
+    def back(self, value):
+        return np.asarray(value.compute() if hasattr(value, "compute") else value)
+
+
+OWN = {"jax": Jax, "torch": Torch, "cupy": Cupy, "dask": Dask}
+LIBRARIES: dict[str, Callable[[], Library]] = {
+    name: partial(OWN.get(name, Library), name) for name in BACKENDS
+}
