@@ -1,10 +1,36 @@
 """The check of arguments that generated code falls back to when its own quick test fails.
 
-Imports nothing: :func:`codegen` copies the function into the source it returns, which is why it has
-no annotations either.
+Imports nothing: :func:`codegen` copies these functions into the source it returns, which is why
+they have no annotations either.
 """
 
 from __future__ import annotations
+
+
+def checked_array(name, value, shape, asarray, error):
+    """An argument as an array of the order of its shape; None for a length. True and False count as
+    1 and 0: their sum is no "or"."""
+    listed = shape or hasattr(value, "__len__")
+    if hasattr(value, "toarray"):
+        raise error(f"argument {name} is a sparse matrix; write out its zeros with .toarray()")
+    if hasattr(value, "filled") and hasattr(value, "mask") and value.mask.any():
+        raise error(f"argument {name} has masked entries; fill them, such as with .filled(0)")
+    try:
+        array = asarray(value) if listed and asarray is not None else value
+    except (TypeError, ValueError) as failure:
+        raise error(f"argument {name} is no array of numbers: {failure}") from None
+    given = tuple(getattr(array, "shape", ()))
+    kind = getattr(getattr(array, "dtype", None), "kind", "")
+    if listed and (kind in tuple("USMm") or (kind == "O" and not given)):
+        raise error(f"argument {name} must be an array of numbers, not {value!r:.80}")
+    if kind == "b" and asarray is not None:
+        array = array + 0
+    if len(given) != len(shape or ()):
+        raise error(
+            f"argument {name} must have order {len(shape or ())}, but an array of order "
+            f"{len(given)}, shape {given}, was given"
+        )
+    return array
 
 
 def check_shapes(arguments, asarray=None, error=ValueError, solved=()):
@@ -13,41 +39,23 @@ def check_shapes(arguments, asarray=None, error=ValueError, solved=()):
     Each argument is (name, value, shape). An entry of a shape is a number, the name of a length,
     or (text, names, function) for a length computed from others; the shape is None for an
     argument that is a length itself. ``solved`` lists the lengths that an axis tells together
-    with others: name, place of the argument, axis, those others, and the function of the axis and
-    them. True and False count as 1 and 0: their sum is no "or".
+    with others: name, place of the argument, axis, those others, and the function of the axis
+    and them.
     """
     lengths: dict = {}
     arrays = []
     for name, value, shape in arguments:
         if shape is None:
             lengths.setdefault(name, (value, f"argument {name}"))
-        listed = shape or hasattr(value, "__len__")
-        if hasattr(value, "toarray"):
-            raise error(f"argument {name} is a sparse matrix; write out its zeros with .toarray()")
-        if hasattr(value, "filled") and hasattr(value, "mask") and value.mask.any():
-            raise error(f"argument {name} has masked entries; fill them, such as with .filled(0)")
-        try:
-            array = asarray(value) if listed and asarray is not None else value
-        except (TypeError, ValueError) as failure:
-            raise error(f"argument {name} is no array of numbers: {failure}") from None
-        given = tuple(getattr(array, "shape", ()))
-        kind = getattr(getattr(array, "dtype", None), "kind", "")
-        if listed and (kind in tuple("USMm") or (kind == "O" and not given)):
-            raise error(f"argument {name} must be an array of numbers, not {value!r:.80}")
-        if kind == "b" and asarray is not None:
-            array = array + 0
-        if len(given) != len(shape or ()):
-            raise error(
-                f"argument {name} must have order {len(shape or ())}, but an array of order "
-                f"{len(given)}, shape {given}, was given"
-            )
+        array = checked_array(name, value, shape, asarray, error)
         for axis, length in enumerate(shape or ()):
             if isinstance(length, str):
-                known, origin = lengths.setdefault(length, (given[axis], f"axis {axis} of {name}"))
+                given = array.shape[axis]
+                known, origin = lengths.setdefault(length, (given, f"axis {axis} of {name}"))
                 # The unknown lengths of a lazy array are not equal to themselves.
-                if known != given[axis] and known == known and given[axis] == given[axis]:
+                if known != given and known == known and given == given:
                     raise error(
-                        f"argument {name} has length {given[axis]} on axis {axis}, but {length} "
+                        f"argument {name} has length {given} on axis {axis}, but {length} "
                         f"is {known}, from {origin}"
                     )
         arrays.append(array)

@@ -9,7 +9,7 @@ from typing import Any
 from sympy import Symbol
 
 from ..core import TensorError, UnsupportedError
-from .argument_checks import check_shapes
+from .argument_checks import check_shapes, checked_array
 from .backends import BACKENDS
 from .calls import ByArguments, Compiled, CompiledFunction
 from .program import Program, Request, backend_class
@@ -123,7 +123,8 @@ def codegen(args: Any, exprs: Any, backend: str = "numpy", *, name: str = "funct
     checks = program.checks("ValueError")
     text = program.text(name, documented + checks + body.lines)
     if checks:
-        text = text.replace(f"def {name}(", f"{inspect.getsource(check_shapes)}\n\ndef {name}(", 1)
+        checking = "\n\n".join([inspect.getsource(f) for f in (checked_array, check_shapes)])
+        text = text.replace(f"def {name}(", f"{checking}\n\ndef {name}(", 1)
     return text
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sympy import Expr
 
@@ -11,7 +10,7 @@ from ..core import postorder
 from ..expressions import Selection, Unit
 
 
-def position_bounds(exprs: Sequence[Any]) -> list[Expr]:
+def position_bounds(exprs: Sequence[Expr]) -> list[Expr]:
     """What mustn't be negative, so that every entry and slice that is taken lies on its axis;
     NumPy would cut a slice short, and the result would have another shape than the expression.
 

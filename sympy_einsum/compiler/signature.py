@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from sympy import Dummy, Expr, Integer, Symbol
 
-from ..core import TensorError
+from ..core import Shape, TensorError
 from ..expressions import shape_of, slot
-from .backends import is_bracketed
+from .backends import Backend, is_bracketed
 
 # Names that generated code uses itself, besides those of its backend.
-RESERVED = {"again", "axis", "check_shapes", "dtype", "fits", "function", "variants"}
-RESERVED |= {"hasattr", "int", "type", "ShapeError"}
+RESERVED = {"again", "axis", "check_shapes", "checked_array", "dtype", "fits", "function"}
+RESERVED |= {"hasattr", "int", "type", "variants", "ShapeError"}
 RESERVED |= {"ArithmeticError", "AttributeError", "IndexError", "TypeError", "ValueError"}
 
 
-def plain_names(symbols: Iterable[Any], reserved: Iterable[str]) -> list[str]:
+def plain_names(symbols: Iterable[Symbol], reserved: Iterable[str]) -> list[str]:
     """An identifier for each symbol: its name where that is plain and unique, else its place."""
     taken = {*RESERVED, *reserved}
     names: list[str] = []
@@ -41,16 +41,16 @@ def plain_names(symbols: Iterable[Any], reserved: Iterable[str]) -> list[str]:
 class Signature:
     """The arguments of a generated function, their names, and where the axis lengths come from."""
 
-    def __init__(self, symbols: Sequence[Any], reserved: Iterable[str]):
+    def __init__(self, symbols: Sequence[Expr], reserved: Iterable[str]):
         self.symbols = list(symbols)
         given = set(symbols)
         # The first axis that has each length.
-        self.axes: dict[Any, tuple[Any, int]] = {}
+        self.axes: dict[Expr, tuple[Expr, int]] = {}
         for symbol in symbols:
             for axis, length in enumerate(shape_of(symbol)):
                 if isinstance(length, Symbol) and length not in given:
                     self.axes.setdefault(length, (symbol, axis))
-        self._told: dict[Any, dict[int, Any]] = {symbol: {} for symbol in symbols}
+        self._told: dict[Expr, dict[int, Expr]] = {symbol: {} for symbol in symbols}
         for length, (symbol, axis) in self.axes.items():
             self._told[symbol][axis] = length
         # Lengths that an axis tells together with others, as n + 1 tells n.
@@ -60,11 +60,11 @@ class Signature:
         self.arguments = names[: len(self.symbols)]
 
     @property
-    def lengths(self) -> list[Any]:
+    def lengths(self) -> list[Expr]:
         """The lengths that the arguments tell."""
         return [*self.axes, *self.solved]
 
-    def read_lengths(self, wanted: Iterable[Any], backend: Any) -> list[str]:
+    def read_lengths(self, wanted: Iterable[Expr], backend: Backend) -> list[str]:
         """The lines that read axis lengths from the arguments."""
         lines = []
         needed = set(wanted)
@@ -84,13 +84,13 @@ class Signature:
                 lines.append(f"{', '.join(targets)} = {name}.shape")
         return lines + [self._solve(s, backend) for s in self.solved if s in needed]
 
-    def _solve(self, length: Any, backend: Any) -> str:
+    def _solve(self, length: Expr, backend: Backend) -> str:
         """The line that finds a length from one that it is part of."""
         symbol, axis, value, _ = self.solved[length]
         given = f"{self.names[symbol]}.shape[{axis}]"
         return f"{self.names[length]} = {_solution_text(value, given, self.names, backend)}"
 
-    def checks(self, backend: Any, error: str, bounds: Sequence[Any]) -> list[str]:
+    def checks(self, backend: Backend, error: str, bounds: Sequence[Expr]) -> list[str]:
         """The lines that verify orders, lengths and bounds, which mustn't be negative: a quick
         test, and on its failure the whole check, which converts what isn't an array or says what
         is wrong."""
@@ -139,7 +139,7 @@ class Signature:
             lines += [f"    if {text} < 0:", f'        raise {error}(f"{problem} {{{text}}}")']
         return lines
 
-    def _solutions(self, backend: Any) -> str:
+    def _solutions(self, backend: Backend) -> str:
         """What the whole check needs to find the solved lengths: a name, the place of the argument
         and the axis, the lengths that are known, and the function of these and that axis."""
         texts = []
@@ -153,7 +153,7 @@ class Signature:
             )
         return f", [{', '.join(texts)}]" if texts else ""
 
-    def documented(self, backend: Any) -> list[str]:
+    def documented(self, backend: Backend) -> list[str]:
         """A line for each argument."""
         texts = []
         for symbol, name in zip(self.symbols, self.arguments, strict=True):
@@ -169,7 +169,7 @@ class Signature:
             )
         return texts
 
-    def _described(self, shape: Sequence[Any], backend: Any) -> str:
+    def _described(self, shape: Shape, backend: Backend) -> str:
         texts = []
         for length in shape:
             if isinstance(length, Symbol):
@@ -191,19 +191,19 @@ class Solution(NamedTuple):
     """How a length is found from an axis that it is part of: the argument, the axis, the value in
     the length ``AXIS`` of that and in others."""
 
-    argument: Any
+    argument: Expr
     axis: int
     value: Expr
-    others: set[Any]
+    others: set[Expr]
 
 
 AXIS = Dummy("axis", integer=True)
 
 
-def _solved_lengths(symbols: Sequence[Any], known: set[Any]) -> dict[Any, Solution]:
+def _solved_lengths(symbols: Sequence[Expr], known: set[Expr]) -> dict[Expr, Solution]:
     """The lengths that the axes of some arguments determine one after the other, where others are
     known, because they are an integer multiple and a sum there."""
-    found: dict[Any, Solution] = {}
+    found: dict[Expr, Solution] = {}
     pending = [
         (symbol, axis, length)
         for symbol in symbols
@@ -225,7 +225,7 @@ def _solved_lengths(symbols: Sequence[Any], known: set[Any]) -> dict[Any, Soluti
     return found
 
 
-def _solution_text(value: Expr, given: str, names: dict[Any, str], backend: Any) -> str:
+def _solution_text(value: Expr, given: str, names: Mapping[Expr, str], backend: Backend) -> str:
     """A solution as code; an axis that it doesn't fit is found out by the check of its length."""
     numerator, divisor = value.as_numer_denom()
     text = size_text(numerator, {**names, AXIS: given}, backend)
@@ -234,7 +234,7 @@ def _solution_text(value: Expr, given: str, names: dict[Any, str], backend: Any)
     return f"{text if is_bracketed(text) else f'({text})'} // {divisor}"
 
 
-def size_text(length: Any, names: dict[Any, str], backend: Any) -> str:
+def size_text(length: Expr | int, names: Mapping[Expr, str], backend: Backend) -> str:
     """An axis length or a position as integer code, given the names of symbols."""
     if isinstance(length, (int, Integer)):
         return str(int(length))
@@ -254,7 +254,7 @@ def size_text(length: Any, names: dict[Any, str], backend: Any) -> str:
     return text if polynomial else f"int({text})"
 
 
-def shape_text(shape: Sequence[Any], names: dict[Any, str], backend: Any) -> str:
+def shape_text(shape: Shape, names: Mapping[Expr, str], backend: Backend) -> str:
     """A shape as a tuple in code."""
     texts = [size_text(length, names, backend) for length in shape]
     return f"({', '.join(texts)}{',' * (len(texts) == 1)})"
