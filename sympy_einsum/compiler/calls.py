@@ -33,7 +33,7 @@ class CompiledFunction(Protocol):
     source: str
 
     @property
-    def cost(self) -> Callable[[Mapping[Any, int]], Cost]:
+    def cost(self) -> Callable[[Mapping[Expr | str, int]], Cost]:
         """Arithmetic operations and bytes of memory, given the axis lengths."""
         ...
 
@@ -69,13 +69,13 @@ class Compiled:
     def __reduce__(self) -> tuple[type[Compiled], tuple[Request]]:
         return Compiled, (self.request,)
 
-    def __deepcopy__(self, memo: Mapping[int, Any]) -> Compiled:
+    def __deepcopy__(self, memo: Mapping[int, object]) -> Compiled:
         return self
 
 
 def _computing(
     program: Program, plan: Plan, body: Body, checks: Sequence[str] = ()
-) -> tuple[list[str], dict[str, Any]]:
+) -> tuple[list[str], dict[str, object]]:
     """The lines that compute a plan, and what they use; after an error they try another way."""
     lines = [
         *(checks or body.reads),
@@ -89,7 +89,7 @@ def _computing(
 
 def _choosing(
     program: Program, deciding: Sequence[Expr], checks: Sequence[str]
-) -> tuple[list[str], dict[str, Any]]:
+) -> tuple[list[str], dict[str, object]]:
     """The lines that leave the work to a function for the axis lengths at hand."""
     signature = program.signature
     names = ", ".join([signature.names[s] for s in deciding])
@@ -98,17 +98,18 @@ def _choosing(
     return [*reads, call], {**CHECKING, "variants": _Variants(program, deciding)}
 
 
-def _run(text: str, namespace: dict[str, Any], backend: Backend) -> Any:
+def _run(text: str, namespace: dict[str, object], backend: Backend) -> Any:
     """The function that a source defines."""
     try:
         exec(compile(text, "<sympy_einsum>", "exec"), namespace)
     except ImportError as error:
         package = (error.name or "").partition(".")[0]
         raise UnsupportedError(f"{backend.how_to_install(package)} ({error})") from error
-    return namespace["function"]
+    function: Any = namespace["function"]
+    return function
 
 
-class _Variants(dict[Any, CompiledFunction]):
+class _Variants(dict[int | tuple[int, ...], CompiledFunction]):
     """The functions for the axis lengths seen so far, where the best orders of contraction depend
     on them."""
 
@@ -118,7 +119,7 @@ class _Variants(dict[Any, CompiledFunction]):
         self.lengths = lengths
         self.compiled: dict[str, CompiledFunction] = {}
 
-    def __missing__(self, key: Any) -> CompiledFunction:
+    def __missing__(self, key: int | tuple[int, ...]) -> CompiledFunction:
         sizes = key if isinstance(key, tuple) else (key,)
         # A lazy array may not know its lengths.
         known = [(s, n) for s, n in zip(self.lengths, sizes, strict=True) if n == n]

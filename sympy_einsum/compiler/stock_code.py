@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from itertools import permutations
+from typing import ClassVar
 
 from sympy import Basic, Dummy, Expr, MatrixBase, NDimArray, Symbol, cse, flatten, log
+from sympy.combinatorics import Permutation
+from sympy.printing.codeprinter import CodePrinter
 from sympy.printing.numpy import NumPyPrinter, SciPyPrinter
 
 from ..core import TensorError, UnsupportedError, postorder
@@ -19,13 +22,96 @@ from ..expressions import (
     stock_children,
 )
 from ..rules import stable
-from .backends.numpy_backend import NumpyExpressionBackend
+from .backends import Texts, axis_arguments
+from .backends.numpy_backend import NumpyBackend
 from .lowering import make_plan
 from .signature import plain_names
 from .writing import Writer
 
+# Shared subexpressions and their symbols, as SymPy's cse gives them.
+Shared = Sequence[tuple[Symbol, Expr]]
 
-def stock_code(node: Expr, printer: Any, *args: Any) -> str:
+
+class _ExpressionBackend(NumpyBackend):
+    """The same for stock ``sympy.lambdify``, where a program must be a single expression."""
+
+    words: ClassVar = {"len", "numpy", "scipy"}
+
+    def elementwise(self, operands: Texts, expr: Expr) -> str:
+        """The same for every entry of arrays."""
+        return self.scalar(operands, expr)
+
+    def add_transposed(self, operands: Texts) -> str:
+        """X + X'."""
+        return f"{operands[0]} + {operands[0]}.T"
+
+    def weighted_gram(self, operands: Texts) -> str:
+        """X' diag(w) X."""
+        return f"({operands[0]}.T * {operands[1]}).dot({operands[0]})"
+
+    def common_type(self, arrays: Texts, scalars: Texts) -> str:
+        """Floating point where there is no operand: nothing is known of the arguments."""
+        return super().common_type(arrays, scalars or ([] if arrays else ["0.0"]))
+
+    def unit(self, operands: Texts, length: str, position: str) -> str:
+        """A unit vector."""
+        return f"(np.arange({length}) == {position}) * 1.0"
+
+    def selection(self, operands: Texts, length: str, start: str, step: int, count: str) -> str:
+        """The matrix that selects a slice."""
+        return f"np.eye({length})[{start} + {step} * np.arange({count})]"
+
+    def write_diagonal(
+        self, target: str, value: str, order: int, subscripts: str, add: bool
+    ) -> str:
+        """Writing into a diagonal, as a call."""
+        diagonal = f"np.einsum({subscripts!r}, {target})"
+        if add:
+            return f"np.add({diagonal}, {value}, out={diagonal})"
+        return f"np.copyto({diagonal}, {value})"
+
+    def cofactors(self, operands: Texts, order: int) -> str:
+        """A derivative of det, as in the function ``cofactors``, all permutations written out."""
+        rows, columns, values = (letters[:order] for letters in ("ijklmn", "IJKLMN", "abcdef"))
+        pairs = list(map("".join, zip(rows, columns, strict=True)))
+        free = order + 1 - len(operands)
+        terms = []
+        for turn in permutations(range(order)):
+            left = [f"{i}{a}" for i, a in zip(rows, values, strict=True)]
+            right = [f"{a}{columns[k]}" for a, k in zip(values, turn, strict=True)]
+            terms_of = [*left, *right, values, *pairs[free:]]
+            subscripts = f"{','.join(terms_of)}->{''.join(pairs[:free])}"
+            bases = ["u[0].conj()"] * order + ["u[2].conj()"] * order
+            factors = ", ".join([*bases, "r", *operands[1:]])
+            sign = "-" if Permutation(turn).is_odd else "+"
+            terms.append(f"{sign} np.einsum({subscripts!r}, {factors}, optimize=True)")
+        one = f"np.eye(len({operands[0]}))"
+        places = [["None"] * k + [":"] + ["None"] * (order - 1 - k) for k in range(order)]
+        chosen = " + ".join(f"{one}[{', '.join([*place, ':'])}]" for place in places)
+        total = f"np.linalg.det(u[0]) * np.linalg.det(u[2]) * ({' '.join(terms)})"
+        inner = f"(lambda r: {total})(np.where({chosen} > 0, 1, u[1]).prod(-1))"
+        return f"(lambda u: {inner})(np.linalg.svd({operands[0]}))"
+
+    def peak(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """The largest entries over axes, over all for None."""
+        axis = "".join(axis_arguments(axes)) or "axis=None"
+        return f"np.nan_to_num({operands[0]}.max({axis}, keepdims=True, initial=-np.inf))"
+
+    def logsumexp(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """log Σ exp as a reduction."""
+        return f"np.logaddexp.reduce({operands[0]}, {''.join(axis_arguments(axes)) or 'axis=None'})"
+
+    def log_total(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """log Σ of weights."""
+        return f"np.log({operands[1]}.sum({''.join(axis_arguments(axes))}))"
+
+    def softmax(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """exp / Σ exp by log-sum-exp."""
+        inside = f"{operands[0]}, {''.join(axis_arguments(axes)) or 'axis=None'}, keepdims=True"
+        return f"np.exp({operands[0]} - np.logaddexp.reduce({inside}))"
+
+
+def stock_code(node: Expr, printer: CodePrinter, *args: object) -> str:
     """An expression inside SymPy's own NumPy code: one expression, a tuple of assignments
     of which the last counts, so that shared subexpressions are computed once here too."""
     free = node.free_symbols
@@ -42,7 +128,7 @@ def stock_code(node: Expr, printer: Any, *args: Any) -> str:
         names = {**lengths, **names}
         _check_lengths(node, known.union(lengths))
     exprs, _ = stable([node], numeric=True)
-    steps, results = Writer(make_plan(exprs), names, NumpyExpressionBackend(), "_t").write()
+    steps, results = Writer(make_plan(exprs), names, _ExpressionBackend(), "_t").write()
     parts = [f"{target} := {text}" if target else text for target, text, _ in steps]
     code = f"({', '.join([*(f'({part})' for part in parts), *results])},)[-1]"
     if (
@@ -55,19 +141,19 @@ def stock_code(node: Expr, printer: Any, *args: Any) -> str:
     return re.sub(r"\bnp\.", "numpy.", code)
 
 
-def _is_plain(symbol: Any, taken: Collection[str] = ()) -> bool:
-    reserved = {*NumpyExpressionBackend.reserved(), *taken}
+def _is_plain(symbol: Symbol, taken: Collection[str] = ()) -> bool:
+    reserved = {*_ExpressionBackend.reserved(), *taken}
     return plain_names([symbol], reserved) == [symbol.name]
 
 
-def _check_name(symbol: Any, taken: Collection[str] = ()) -> None:
+def _check_name(symbol: Symbol, taken: Collection[str] = ()) -> None:
     if not _is_plain(symbol, taken):
         raise UnsupportedError(
             f"sympy.lambdify can't take the name {symbol.name!r} safely; use sympy_einsum.lambdify"
         )
 
 
-def _check_lengths(node: Expr, known: Collection[Any]) -> None:
+def _check_lengths(node: Expr, known: Collection[Expr]) -> None:
     """All axis lengths in a graph have to be known."""
     inside = {s for n in postorder([node]) for e in shape_of(n) for s in e.free_symbols}
     missing = {s for s in inside.difference(known) if not isinstance(s, Dummy)}
@@ -85,8 +171,8 @@ def _check_lengths(node: Expr, known: Collection[Any]) -> None:
 
 
 def prepared(
-    printer: Any, args: Any, expr: Any, cses: Sequence[tuple[Any, Any]]
-) -> tuple[Any, Sequence[tuple[Any, Any]]]:
+    printer: CodePrinter, args: object, expr: object, cses: Shared
+) -> tuple[object, Shared]:
     """What SymPy's lambdify is to print, and its shared parts, so that code for tensors comes out
     right; what holds none stays as it is."""
     arguments = flatten([args])
@@ -96,7 +182,7 @@ def prepared(
         return expr, cses
     lengths = {arg: arg.name for arg in arguments if isinstance(arg, Symbol)}
     taken = {*lengths.values(), *(arg.name for arg in tensors)}
-    reads: dict[Any, str] = {}
+    reads: dict[Expr, str] = {}
     for arg in tensors:
         for axis, length in enumerate(arg.shape):
             if length.is_Symbol and length not in lengths and _is_plain(arg):
@@ -113,11 +199,11 @@ def prepared(
     return expr, cses
 
 
-def _nodes(expr: Any, cses: Sequence[tuple[Any, Any]]) -> set[Any]:
+def _nodes(expr: object, cses: Shared) -> set[Basic]:
     """The nodes that SymPy prints, those of tensor expressions as one."""
-    found: set[Any] = set()
+    found: set[Basic] = set()
 
-    def look(part: Any) -> Any:
+    def look(part: object) -> object:
         if isinstance(part, Basic):
             found.update(postorder([part], stock_children))
         return part
@@ -126,11 +212,11 @@ def _nodes(expr: Any, cses: Sequence[tuple[Any, Any]]) -> set[Any]:
     return found
 
 
-def _stabilised(expr: Any, cses: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
+def _stabilised(expr: object, cses: Shared) -> tuple[object, Shared]:
     """What lambdify takes, and its shared parts, in stable forms; these don't depend on sharing."""
     shared = {symbol: part for symbol, part in cses if part is not None}
 
-    def whole(part: Any) -> Any:
+    def whole(part: object) -> object:
         for symbol in reversed(shared):
             part = part.xreplace({symbol: shared[symbol]}) if isinstance(part, Basic) else part
         return part
@@ -144,7 +230,7 @@ def _stabilised(expr: Any, cses: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
     return _in_parts(_by_us, expr), cses
 
 
-def _in_parts(f: Any, expr: Any) -> Any:
+def _in_parts(f: Callable[[object], object], expr: object) -> object:
     """What lambdify takes, with a function applied to the expressions in it."""
     if isinstance(expr, (list, tuple)):
         parts = [_in_parts(f, part) for part in expr]
@@ -156,14 +242,14 @@ def _in_parts(f: Any, expr: Any) -> Any:
     return f(expr)
 
 
-def _stable(expr: Any) -> Any:
+def _stable(expr: object) -> object:
     """A stock scalar with tensor expressions inside, in stable forms."""
     if not isinstance(expr, Expr) or isinstance(expr, TensorExpr) or not outermost(expr):
         return expr
     return stable([expr], numeric=True)[0][0]
 
 
-def _by_us(expr: Any) -> Any:
+def _by_us(expr: object) -> object:
     """A stock scalar in which we write the logarithms of determinants."""
     if not isinstance(expr, Expr) or isinstance(expr, TensorExpr):
         return expr
@@ -174,5 +260,5 @@ def _by_us(expr: Any) -> Any:
 class _Own(Expr):
     """A stock scalar whose code is ours, not SymPy's."""
 
-    def _numpycode(self, printer: Any, *args: Any) -> str:
+    def _numpycode(self, printer: CodePrinter, *args: object) -> str:
         return stock_code(self.args[0], printer)

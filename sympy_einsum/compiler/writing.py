@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sympy import Expr
 
-from ..core import UnsupportedError
+from ..core import Shape, UnsupportedError
 from ..expressions import shape_of
-from .backends import is_bracketed
+from .backends import Backend, is_bracketed
 from .instruction_rules import Slice, broadcast_shape
 from .instructions import ATOM, LOOSE, OPS, PRODUCT, SUM, Inline
 from .plans import Plan, origin
@@ -28,8 +28,12 @@ MAX_WRITTEN = 1000
 MAX_INLINE = 60
 
 
-# A variable, its value and its shape; without a variable for a statement.
-Step = tuple[str, str, Any]
+class Step(NamedTuple):
+    """A variable, its value and its shape; without a variable for a statement."""
+
+    target: str
+    text: str
+    shape: Shape | None = None
 
 
 class Writer:
@@ -39,8 +43,8 @@ class Writer:
     def __init__(
         self,
         plan: Plan,
-        names: dict[Any, str],
-        backend: Any,
+        names: Mapping[Expr, str],
+        backend: Backend,
         prefix: str = "t",
         reuse: Mapping[int, int] = MappingProxyType({}),
         careful: bool = False,
@@ -71,7 +75,7 @@ class Writer:
             if op == "write_diagonal":
                 target, value = [self._operand(k) for k in inputs]
                 order = len(self.plan.instructions[inputs[1]].shape)
-                steps.append(("", self.backend.write_diagonal(target, value, order, *params), None))
+                steps.append(Step("", self.backend.write_diagonal(target, value, order, *params)))
                 self._texts.append((target, ATOM))
                 continue
             text = self._spell(number, op, inputs, params)
@@ -85,7 +89,7 @@ class Writer:
             if not named and (number not in self._inside or len(text) > MAX_INLINE):
                 count += 1
                 name = f"{self.prefix}{count}"
-                steps.append((name, text, shape))
+                steps.append(Step(name, text, shape))
                 text, binding = name, ATOM
             self._texts.append((text, binding))
         return steps, [self._texts[k][0] for k in self.plan.results]
@@ -126,7 +130,12 @@ class Writer:
         return text if own >= binding or is_bracketed(text) else f"({text})"
 
     def _print_body(self, op: str, count: int, params: tuple[Any, ...]) -> str:
-        return getattr(self.backend, op)([_place(k) for k in range(count)], *params)
+        return self._called(op, [_place(k) for k in range(count)], params)
+
+    def _called(self, op: str, operands: Sequence[str], params: tuple[Any, ...]) -> str:
+        """What the backend's method of that name writes."""
+        text: str = getattr(self.backend, op)(operands, *params)
+        return text
 
     def _spell(self, number: int, op: str, inputs: Sequence[int], params: tuple[Any, ...]) -> str:
         if number in self._bodies:
@@ -160,7 +169,7 @@ class Writer:
         if number in self.reuse:
             operands = [self._operand(k, LOOSE) for k in inputs]
             return self.backend.in_place(op, operands, self.reuse[number], *params)
-        return getattr(self.backend, op)(operands, *params)
+        return self._called(op, operands, params)
 
     def _with_axes(self, number: int, body: str, text: str) -> str:
         """Scalar code with the shape of its instruction: SymPy's printer writes some functions in
@@ -199,21 +208,21 @@ class Writer:
         self.constants[name] = array
         return self.backend.named_constant(name)
 
-    def _param(self, param: Any) -> Any:
+    def _param(self, param: object) -> object:
         return self._size(param) if isinstance(param, Expr) else param
 
-    def _entry(self, entry: Any) -> str:
+    def _entry(self, entry: Expr | Slice) -> str:
         if not isinstance(entry, Slice):
             return self._size(entry)
         stop = entry.start + entry.step * entry.count
         end = "" if stop.is_negative else self._size(stop)
         return f"{self._size(entry.start)}:{end}" + (f":{entry.step}" if entry.step != 1 else "")
 
-    def _size(self, length: Any) -> str:
+    def _size(self, length: Expr) -> str:
         return size_text(length, self.names, self.backend)
 
 
-def _body_binding(body: Any, text: str) -> int:
+def _body_binding(body: Expr, text: str) -> int:
     if text[0] == "-":
         return PRODUCT if body.is_Number else SUM
     if body.is_Mul or body.is_Pow:
@@ -228,7 +237,7 @@ def _place(k: int) -> str:
 _PLACE = re.compile(r"_operand(\d+)_")
 
 
-def _is_shape(param: Any) -> bool:
+def _is_shape(param: object) -> bool:
     return isinstance(param, tuple) and bool(param) and all(isinstance(p, Expr) for p in param)
 
 
@@ -262,7 +271,7 @@ def with_fewer_names(steps: Sequence[Step], results: Sequence[str]) -> tuple[lis
             count += not (shape and free)
             image[target] = free.pop() if shape and free else f"t{count}"
             target = image[target]
-        shorter.append((target, text, shape))
+        shorter.append(Step(target, text, shape))
     return shorter, [renamed(text) for text in results]
 
 
@@ -283,7 +292,7 @@ def function_body(
     signature: Signature,
     plan: Plan,
     layout: Callable[[Sequence[str]], str],
-    backend: Any,
+    backend: Backend,
     reuse: Mapping[int, int],
     careful: bool = False,
 ) -> Body:
@@ -308,7 +317,7 @@ def function_body(
     return Body(signature.read_lengths(wanted, backend), lines, writer.constants)
 
 
-def _is_fixed(plan: Plan, number: int, lengths: Collection[Any] = ()) -> bool:
+def _is_fixed(plan: Plan, number: int, lengths: Collection[Expr] = ()) -> bool:
     """Whether a value is a number that depends on no argument, but maybe on axis lengths."""
     op, inputs, params, shape = plan.instructions[number]
     if op == "argument":
@@ -317,7 +326,7 @@ def _is_fixed(plan: Plan, number: int, lengths: Collection[Any] = ()) -> bool:
     return is_number and all(_is_fixed(plan, k, lengths) for k in inputs)
 
 
-def module_text(backend: Any, name: str, arguments: Sequence[str], lines: Sequence[str]) -> str:
+def module_text(backend: Backend, name: str, arguments: Sequence[str], lines: Sequence[str]) -> str:
     """A whole source text: imports, supporting functions, and a function with its body."""
     header = f"def {name}({', '.join(arguments)}):"
     body = "\n".join(f"    {line}" if line else "" for line in lines)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pkgutil import iter_modules
 
-from .base import Backend, Texts, is_bracketed
+from .base import Backend, Texts, axis_arguments, is_bracketed
 
 _SUFFIX = "_backend"
 # The backends that have a file here.
@@ -39,4 +39,4 @@ class _Backends(Mapping[str, type[Backend]]):
 
 BACKENDS = _Backends()
 
-__all__ = ["BACKENDS", "Backend", "Texts", "is_bracketed"]
+__all__ = ["BACKENDS", "Backend", "Texts", "axis_arguments", "is_bracketed"]

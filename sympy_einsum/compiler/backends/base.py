@@ -191,6 +191,17 @@ class Backend:
         """A number of Python's as one of the library's, of the arguments' type."""
         return self.spell(f"np.asarray({name}, dtype=np.result_type(dtype, {name}))[()]")
 
+    # --- results written over an operand, for those with ``overwrites``
+
+    def in_place(self, op: str, operands: Texts, place: int, signs: Sequence[int] = ()) -> str:
+        """A sum or product written over one of its operands; an error where that would change the
+        type of the result."""
+        raise NotImplementedError
+
+    def in_place_function(self, text: str) -> str:
+        """The call of a function of one operand written over that; other code as it is."""
+        return text
+
     # --- axes
 
     def transpose(self, operands: Texts, axes: Sequence[int]) -> str:

@@ -5,15 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import permutations
 from typing import ClassVar
 
 import numpy as np
 from sympy import Expr
-from sympy.combinatorics import Permutation
 
 from ..splitting import split
-from .base import Backend, Texts, as_tuple, axis_arguments
+from .base import Backend, Texts, as_tuple
 from .scalars import print_scalar
 from .support import shared
 
@@ -187,82 +185,3 @@ def softmax(x, axis=None):
     return weights
 ''',
     }
-
-
-class NumpyExpressionBackend(NumpyBackend):
-    """The same for stock ``sympy.lambdify``, where a program must be a single expression."""
-
-    words: ClassVar = {"len", "numpy", "scipy"}
-
-    def elementwise(self, operands: Texts, expr: Expr) -> str:
-        """The same for every entry of arrays."""
-        return self.scalar(operands, expr)
-
-    def add_transposed(self, operands: Texts) -> str:
-        """X + X'."""
-        return f"{operands[0]} + {operands[0]}.T"
-
-    def weighted_gram(self, operands: Texts) -> str:
-        """X' diag(w) X."""
-        return f"({operands[0]}.T * {operands[1]}).dot({operands[0]})"
-
-    def common_type(self, arrays: Texts, scalars: Texts) -> str:
-        """Floating point where there is no operand: nothing is known of the arguments."""
-        return super().common_type(arrays, scalars or ([] if arrays else ["0.0"]))
-
-    def unit(self, operands: Texts, length: str, position: str) -> str:
-        """A unit vector."""
-        return f"(np.arange({length}) == {position}) * 1.0"
-
-    def selection(self, operands: Texts, length: str, start: str, step: int, count: str) -> str:
-        """The matrix that selects a slice."""
-        return f"np.eye({length})[{start} + {step} * np.arange({count})]"
-
-    def write_diagonal(
-        self, target: str, value: str, order: int, subscripts: str, add: bool
-    ) -> str:
-        """Writing into a diagonal, as a call."""
-        diagonal = f"np.einsum({subscripts!r}, {target})"
-        if add:
-            return f"np.add({diagonal}, {value}, out={diagonal})"
-        return f"np.copyto({diagonal}, {value})"
-
-    def cofactors(self, operands: Texts, order: int) -> str:
-        """A derivative of det, as in the function ``cofactors``, all permutations written out."""
-        rows, columns, values = (letters[:order] for letters in ("ijklmn", "IJKLMN", "abcdef"))
-        pairs = list(map("".join, zip(rows, columns, strict=True)))
-        free = order + 1 - len(operands)
-        terms = []
-        for turn in permutations(range(order)):
-            left = [f"{i}{a}" for i, a in zip(rows, values, strict=True)]
-            right = [f"{a}{columns[k]}" for a, k in zip(values, turn, strict=True)]
-            terms_of = [*left, *right, values, *pairs[free:]]
-            subscripts = f"{','.join(terms_of)}->{''.join(pairs[:free])}"
-            bases = ["u[0].conj()"] * order + ["u[2].conj()"] * order
-            factors = ", ".join([*bases, "r", *operands[1:]])
-            sign = "-" if Permutation(turn).is_odd else "+"
-            terms.append(f"{sign} np.einsum({subscripts!r}, {factors}, optimize=True)")
-        one = f"np.eye(len({operands[0]}))"
-        places = [["None"] * k + [":"] + ["None"] * (order - 1 - k) for k in range(order)]
-        chosen = " + ".join(f"{one}[{', '.join([*place, ':'])}]" for place in places)
-        total = f"np.linalg.det(u[0]) * np.linalg.det(u[2]) * ({' '.join(terms)})"
-        inner = f"(lambda r: {total})(np.where({chosen} > 0, 1, u[1]).prod(-1))"
-        return f"(lambda u: {inner})(np.linalg.svd({operands[0]}))"
-
-    def peak(self, operands: Texts, axes: Sequence[int] | None) -> str:
-        """The largest entries over axes, over all for None."""
-        axis = "".join(axis_arguments(axes)) or "axis=None"
-        return f"np.nan_to_num({operands[0]}.max({axis}, keepdims=True, initial=-np.inf))"
-
-    def logsumexp(self, operands: Texts, axes: Sequence[int] | None) -> str:
-        """log Σ exp as a reduction."""
-        return f"np.logaddexp.reduce({operands[0]}, {''.join(axis_arguments(axes)) or 'axis=None'})"
-
-    def log_total(self, operands: Texts, axes: Sequence[int] | None) -> str:
-        """log Σ of weights."""
-        return f"np.log({operands[1]}.sum({''.join(axis_arguments(axes))}))"
-
-    def softmax(self, operands: Texts, axes: Sequence[int] | None) -> str:
-        """exp / Σ exp by log-sum-exp."""
-        inside = f"{operands[0]}, {''.join(axis_arguments(axes)) or 'axis=None'}, keepdims=True"
-        return f"np.exp({operands[0]} - np.logaddexp.reduce({inside}))"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Any
 
 from sympy import Expr, S, exp
 from sympy.core.function import AppliedUndef
@@ -30,20 +29,20 @@ class _ScalarPrinter(SciPyPrinter):
         self._backend = backend
         self._spellings = spellings
 
-    def _print(self, expr: Any, **kwargs: Any) -> str:
+    def _print(self, expr: Expr, **kwargs: object) -> str:
         if isinstance(expr, Expr) and expr.is_number and expr.args:
             # np.log(2) has a type of its own, and would make doubles of single precision.
             return _literal(expr)
-        return super()._print(expr, **kwargs)
+        return str(super()._print(expr, **kwargs))
 
-    def _print_Symbol(self, expr: Any) -> str:
+    def _print_Symbol(self, expr: Expr) -> str:
         if expr.name not in self._names:
             raise UnsupportedError(f"no numerical code for the symbol {expr} bound inside")
         return self._names[expr.name]
 
     _print_Slot = _print_Symbol
 
-    def _print_Function(self, expr: Any) -> str:
+    def _print_Function(self, expr: Expr) -> str:
         spelling = self._spellings.get(type(expr).__name__, code_of(expr, self._backend))
         if spelling is not None:
             texts = [self._print(arg) for arg in expr.args]
@@ -51,9 +50,9 @@ class _ScalarPrinter(SciPyPrinter):
             return filled(spelling, texts, are_whole)
         if isinstance(expr, AppliedUndef):
             raise UnsupportedError(f"the function {expr.func} has no numerical code")
-        return super()._print_Function(expr)
+        return str(super()._print_Function(expr))
 
-    def _print_log(self, expr: Any) -> str:
+    def _print_log(self, expr: Expr) -> str:
         """log(1 + u), log(1 - exp(u)) and log(exp(a) + exp(b)) in their stable forms."""
         terms = expr.args[0].args if expr.args[0].is_Add else ()
         if len(terms) == 2 and all(term.func is exp or term is S.One for term in terms):
@@ -67,14 +66,14 @@ class _ScalarPrinter(SciPyPrinter):
             return f"np.log1p({self._print(expr.args[0] - 1)})"
         return f"np.log({self._print(expr.args[0])})"
 
-    def _print_Add(self, expr: Any, order: Any = None) -> str:
+    def _print_Add(self, expr: Expr, order: str | None = None) -> str:
         """exp(u) - 1 and 1 - exp(u) in their stable forms."""
         number, rest = expr.as_coeff_Add()
         if number in (S.One, S.NegativeOne) and _exponent(rest, -number) is not None:
             return f"{'-' * int(number)}np.expm1({self._print(_exponent(rest, -number))})"
-        return super()._print_Add(expr, order)
+        return str(super()._print_Add(expr, order))
 
-    def _print_Piecewise(self, expr: Any) -> str:
+    def _print_Piecewise(self, expr: Expr) -> str:
         spelling = self._spellings.get("Piecewise", "np.select([{0}], [{1}], default=np.nan)")
         values, conditions = [
             ", ".join([self._print(part) for part in parts])
@@ -82,40 +81,40 @@ class _ScalarPrinter(SciPyPrinter):
         ]
         return spelling.format(conditions, values)
 
-    def _print_Relational(self, expr: Any) -> str:
+    def _print_Relational(self, expr: Expr) -> str:
         return f"({self._print(expr.lhs)} {expr.rel_op} {self._print(expr.rhs)})"
 
-    def _print_And(self, expr: Any) -> str:
+    def _print_And(self, expr: Expr) -> str:
         return " & ".join(f"({self._print(arg)})" for arg in expr.args)
 
-    def _print_ComplexInfinity(self, expr: Any) -> str:
+    def _print_ComplexInfinity(self, expr: Expr) -> str:
         return "np.nan"
 
-    def _print_ITE(self, expr: Any) -> str:
+    def _print_ITE(self, expr: Expr) -> str:
         return self._print(expr.to_nnf(simplify=False))
 
-    def _print_Or(self, expr: Any) -> str:
+    def _print_Or(self, expr: Expr) -> str:
         return " | ".join(f"({self._print(arg)})" for arg in expr.args)
 
-    def _folded(self, name: str, args: Sequence[Any]) -> str:
+    def _folded(self, name: str, args: Sequence[Expr]) -> str:
         text = self._print(args[0])
         for arg in args[1:]:
             text = f"np.{name}({text}, {self._print(arg)})"
         return text
 
-    def _print_Max(self, expr: Any) -> str:
+    def _print_Max(self, expr: Expr) -> str:
         return self._folded("maximum", expr.args)
 
-    def _print_Min(self, expr: Any) -> str:
+    def _print_Min(self, expr: Expr) -> str:
         return self._folded("minimum", expr.args)
 
-    def _print_NumberSymbol(self, expr: Any) -> str:
+    def _print_NumberSymbol(self, expr: Expr) -> str:
         return "np.pi" if expr is S.Pi else repr(float(expr))
 
     _print_Pi = _print_Exp1 = _print_GoldenRatio = _print_EulerGamma = _print_NumberSymbol
     _print_Catalan = _print_TribonacciConstant = _print_NumberSymbol
 
-    def _print_Pow(self, expr: Any, rational: bool = False) -> str:
+    def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
         base = self.parenthesize(expr.base, PRECEDENCE["Pow"] + 1)
         if expr.exp is S.NegativeOne:
             return f"(1 / {base})"
@@ -137,7 +136,7 @@ class _ScalarPrinter(SciPyPrinter):
         return f"({base}**2)**2" if power == 4 else f"{base}**{power}"
 
 
-def _exponent(expr: Any, factor: Any) -> Any:
+def _exponent(expr: Expr, factor: Expr) -> Expr | None:
     """Of the multiple of an exponential by some factor the exponent; None for other expressions."""
     number, rest = expr.as_coeff_Mul()
     return rest.args[0] if number == factor and rest.func is exp else None
