@@ -10,15 +10,15 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import sympy
-from sympy import Expr, Symbol
+from sympy import Basic, Expr, Symbol
 
 from .calculus import diff
 from .compiler import lambdify
 from .core import TensorError, children, postorder
-from .expressions import TensorExpr, shape_of
+from .expressions import Operand, TensorExpr, shape_of
 from .languages import parse_with_variables, read_declarations
 from .verification import check_derivative
 
@@ -36,6 +36,14 @@ example:
 """
 
 
+class Check(TypedDict):
+    """The outcome of a comparison with finite differences."""
+
+    passed: bool
+    max_relative_error: float | None
+    message: str
+
+
 class Report(NamedTuple):
     """All that is printed about one derivative."""
 
@@ -47,7 +55,7 @@ class Report(NamedTuple):
     shape: list[str]
     latex: str
     code: str
-    check: dict[str, Any] | None
+    check: Check | None
 
     def as_text(self) -> str:
         """For people."""
@@ -91,7 +99,9 @@ def make_reports(arguments: argparse.Namespace) -> list[Report]:
     ]
 
 
-def _report(expr: Any, variables: dict[str, Any], name: str, order: int, check: bool) -> Report:
+def _report(
+    expr: Operand, variables: dict[str, Operand], name: str, order: int, check: bool
+) -> Report:
     """What is printed about the derivative by one variable."""
     x = variables[name]
     lower, derivative = expr, expr
@@ -117,10 +127,10 @@ def _report(expr: Any, variables: dict[str, Any], name: str, order: int, check: 
     )
 
 
-def _written_nodes(expr: Any) -> int:
+def _written_nodes(expr: Operand) -> int:
     """How many nodes a printer meets at most: each tensor once, but SymPy's scalars wherever they
     occur."""
-    size: dict[Any, int] = {}
+    size: dict[Basic, int] = {}
     tensors = 0
     for node in postorder([expr]):
         size[node] = 1 + sum(size[child] for child in children(node))
@@ -134,14 +144,14 @@ def _strings(shape: Sequence[Expr]) -> list[str]:
     return [str(length) for length in shape]
 
 
-def _unbound_lengths(exprs: Sequence[Any], symbols: Iterable[Any]) -> list[Symbol]:
+def _unbound_lengths(exprs: Sequence[Operand], symbols: Iterable[Operand]) -> list[Symbol]:
     """Free symbols that neither are nor come with the arguments: lengths as in ``vector(1)``."""
     bound = set(symbols)
     bound.update([s for x in symbols for length in shape_of(x) for s in length.free_symbols])
     return sorted({s for e in exprs for s in e.free_symbols} - bound, key=str)
 
 
-def _check(y: Any, x: Any, derivative: Any) -> dict[str, Any]:
+def _check(y: Operand, x: Operand, derivative: Operand) -> Check:
     """The outcome of the comparison with finite differences on random data."""
     try:
         error = check_derivative(y, x, derivative)

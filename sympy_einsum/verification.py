@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from sympy import Integer, S, Symbol
@@ -15,8 +15,10 @@ from .compiler import lambdify
 from .core import TensorError, UnsupportedError, postorder, same_length
 from .expressions import (
     MatrixFunction,
+    Operand,
     Selection,
     TensorExpr,
+    TensorLike,
     TensorSymbol,
     Unit,
     Zeros,
@@ -38,13 +40,16 @@ MAX_CONDITION = 1e4
 # Up to so many lengths are all different; the tensors of more would be too large.
 MAX_DIFFERENT = 6
 
+# What a compiled function is called with.
+Argument: TypeAlias = np.ndarray | float
+
 
 class Samples:
     """Random data on which some expressions are finite and the matrices that they invert are
     well-conditioned. Axis lengths come in several orders, so that some matrix that is tall in one
     sample is wide in the next."""
 
-    def __init__(self, exprs: Sequence[Any], first: Sequence[Any] = ()):
+    def __init__(self, exprs: Sequence[Operand], first: Sequence[Operand] = ()):
         nodes = [node for node in postorder(exprs) if isinstance(node, TensorExpr)]
         found = {s for e in exprs for s in e.free_symbols} - {*first}
         tensors = [s for s in (*first, *found) if isinstance(s, TensorSymbol)]
@@ -62,13 +67,13 @@ class Samples:
         self.count = len(exprs)
         self.function = lambdify(self.symbols, [*exprs, *self.matrices], optimize=False)
 
-    def draw(self, samples: int) -> Iterator[tuple[list[Any], list[np.ndarray]]]:
+    def draw(self, samples: int) -> Iterator[tuple[list[Argument], list[np.ndarray]]]:
         """So many sets of arguments, if they are found, with the values of the expressions."""
         tried = (self.arguments(seed) for seed in range(ATTEMPTS * samples))
         pairs = ((values, self.values(values)) for values in tried if values is not None)
         yield from islice(((v, results) for v, results in pairs if results is not None), samples)
 
-    def arguments(self, seed: int) -> list[Any] | None:
+    def arguments(self, seed: int) -> list[Argument] | None:
         """Random values for the symbols that respect their assumptions; every other set is
         positive throughout."""
         rng = np.random.default_rng(seed)
@@ -76,7 +81,7 @@ class Samples:
         different = count if count <= MAX_DIFFERENT else 2
         order = range(count) if seed == 0 else rng.permutation(count)
         sizes = [Integer(2 + seed // 8 + int(k) % different) for k in order]
-        lengths: dict[Any, Integer] = dict(zip(self.lengths, sizes, strict=True))
+        lengths: dict[Symbol, Integer] = dict(zip(self.lengths, sizes, strict=True))
         for symbol in sorted(self.positions, key=str):
             lengths[symbol] = Integer(rng.integers(2))
         values = []
@@ -89,7 +94,7 @@ class Samples:
             values.append(drawn if given is None else int(given))
         return values
 
-    def values(self, arguments: Sequence[Any]) -> list[np.ndarray] | None:
+    def values(self, arguments: Sequence[Argument]) -> list[np.ndarray] | None:
         """The values of the expressions; None where the arguments are of no use."""
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -108,13 +113,15 @@ def _is_regular(matrix: np.ndarray) -> bool:
     return bool(singular.min(initial=np.inf) * MAX_CONDITION >= singular.max(initial=0))
 
 
-def _random_value(symbol: Any, shape: tuple[int, ...], rng: Any, positive: bool) -> Any:
+def _random_value(
+    symbol: Operand, shape: tuple[int, ...], rng: np.random.Generator, positive: bool
+) -> Argument:
     if isinstance(symbol, Symbol) or not shape:
         if symbol.is_integer:
             return int(rng.integers(2, 6))
-        value = rng.uniform(0.3, 1.7)
+        scalar = rng.uniform(0.3, 1.7)
         is_free = not (positive or symbol.is_positive or symbol.is_nonnegative)
-        return value * rng.choice([-1.0, 1.0]) if is_free else value
+        return scalar * rng.choice([-1.0, 1.0]) if is_free else scalar
     structure = set(symbol.assumptions)
     if positive or structure & {"positive", "nonnegative"}:
         value = rng.uniform(0.3, 1.7, shape)
@@ -148,7 +155,9 @@ class Difference(NamedTuple):
     differences: float
 
 
-def check_derivative(y: Any, x: Any, d: Any = None, samples: int = 3) -> float:
+def check_derivative(
+    y: TensorLike, x: Operand, d: TensorLike | None = None, samples: int = 3
+) -> float:
     """Compare a derivative with central finite differences on random data.
 
     A variable that is declared symmetric, diagonal or psd is moved in directions that keep that
@@ -205,7 +214,9 @@ def check_derivative(y: Any, x: Any, d: Any = None, samples: int = 3) -> float:
     return worst.error
 
 
-def _difference(data: Samples, x: Any, values: list[Any], slope: np.ndarray) -> Difference | None:
+def _difference(
+    data: Samples, x: Operand, values: list[Argument], slope: np.ndarray
+) -> Difference | None:
     """The worst entry on one set of data; None where the function isn't smooth nearby."""
     point = np.asarray(values[0], dtype=float)
     structure = set(x.assumptions) if isinstance(x, TensorSymbol) else set()
@@ -235,7 +246,9 @@ def _difference(data: Samples, x: Any, values: list[Any], slope: np.ndarray) -> 
     return Difference(float(error), entry, float(derivative[worst]), float(differences[worst]))
 
 
-def _moved(data: Samples, values: list[Any], x: np.ndarray, direction: np.ndarray) -> Any:
+def _moved(
+    data: Samples, values: list[Argument], x: np.ndarray, direction: np.ndarray
+) -> np.ndarray | None:
     """The derivative in a direction, by Richardson's extrapolation of two central differences,
     with an error of order step**4; None where these two are far apart, as near a kink."""
     step = 1e-3 * max(1.0, float(abs(x * (direction != 0)).max()))
@@ -254,7 +267,7 @@ def _moved(data: Samples, values: list[Any], x: np.ndarray, direction: np.ndarra
     return (4 * fine - coarse) / 3
 
 
-def equal(a: Any, b: Any) -> bool | None:
+def equal(a: TensorLike, b: TensorLike) -> bool | None:
     """Whether two expressions are equal, as far as can be found out.
 
     Returns
@@ -293,7 +306,7 @@ def equal(a: Any, b: Any) -> bool | None:
     return False if len(list(islice(differing, 2))) == 2 else None
 
 
-def _with_vectors(*exprs: Any) -> list[Any]:
+def _with_vectors(*exprs: Operand) -> list[Operand]:
     """The expressions with vectors of their own put on diagonals in the place of the matrices that
     are declared diagonal: these commute."""
     found = {s for e in exprs for s in e.free_symbols}
@@ -309,7 +322,7 @@ def _with_vectors(*exprs: Any) -> list[Any]:
     return [e.xreplace(rule) for e in exprs] if rule else list(exprs)
 
 
-def _differ(data: Samples, values: list[Any], left: np.ndarray, right: np.ndarray) -> bool:
+def _differ(data: Samples, values: list[Argument], left: np.ndarray, right: np.ndarray) -> bool:
     """Whether two values differ by more than rounding errors: those of single precision would be
     other ones, and larger."""
     gap = left - right

@@ -41,6 +41,7 @@ from .lazy import deferred as deferred
 from .lengths import (
     Label as Label,
     Labels as Labels,
+    Length as Length,
     Lengths as Lengths,
     Shape as Shape,
     as_flag as as_flag,

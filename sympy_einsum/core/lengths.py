@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from sympy import Expr, Indexed, S, SympifyError, Tuple, sympify
+from sympy import Basic, Expr, Indexed, S, SympifyError, Tuple, sympify
 
 from .errors import ShapeError, TensorError
 
 Shape = tuple[Expr, ...]
+# What a user may write for an axis length or a position.
+Length: TypeAlias = Expr | int
 # The index of an axis: a number, a letter, or a pair of such.
 Label = Hashable
 # Those of a tensor's axes, one after the other.
@@ -19,7 +21,7 @@ Labels = Sequence[Label]
 Lengths = Mapping[Any, Expr]
 
 
-def sympified(value: Any) -> Any:
+def sympified(value: object) -> Basic:
     """A user's object as SymPy's. SymPy evaluates the strings inside of tuples, sets and
     dictionaries even where it is strict, so what holds others is refused.
 
@@ -33,7 +35,7 @@ def sympified(value: Any) -> Any:
     return sympify(value, strict=True)
 
 
-def as_scalar(value: Any, what: str) -> Expr:
+def as_scalar(value: object, what: str) -> Expr:
     """A SymPy scalar from a number or an expression; strings are never evaluated."""
     try:
         expr = sympified(value)
@@ -44,14 +46,14 @@ def as_scalar(value: Any, what: str) -> Expr:
     return expr
 
 
-def as_flag(value: Any, what: str) -> bool:
+def as_flag(value: object, what: str) -> bool:
     """True or False; nothing else counts as either."""
     if not isinstance(value, (bool, np.bool_, int)):
         raise TensorError(f"{what} is True or False, not {str(value)[:80]!r}")
     return bool(value)
 
 
-def as_list(values: Any, what: str) -> list[Any]:
+def as_list(values: object, what: str) -> list[Any]:
     """The items of a list or another plain sequence."""
     if isinstance(values, (list, tuple, range, Tuple)):
         return list(values)
@@ -60,7 +62,7 @@ def as_list(values: Any, what: str) -> list[Any]:
     raise TensorError(f"a list of {what} is needed, not {str(values)[:80]!r}")
 
 
-def as_length(value: Any) -> Expr:
+def as_length(value: Length) -> Expr:
     """An axis length: a non-negative integer or a SymPy expression that may be one."""
     length = as_scalar(value, "an axis length")
     if length.is_integer is False or length.is_negative or length is S.NaN:
@@ -68,7 +70,7 @@ def as_length(value: Any) -> Expr:
     return length
 
 
-def as_shape(lengths: Iterable[Any]) -> Shape:
+def as_shape(lengths: Iterable[Length | Sequence[Length]]) -> Shape:
     """A shape from lengths given one by one or as one tuple."""
     given = tuple(lengths)
     if len(given) == 1 and isinstance(given[0], (tuple, list, Tuple)):
@@ -85,7 +87,7 @@ def same_length(a: Expr, b: Expr) -> bool:
     return (a - b).expand() == 0
 
 
-def as_position(value: Any, length: Expr) -> Expr:
+def as_position(value: Length, length: Expr) -> Expr:
     """A position on an axis, counted from its end when negative; checked where both are known."""
     position = as_scalar(value, "a position")
     if position.is_integer is False or isinstance(value, bool):
@@ -97,7 +99,7 @@ def as_position(value: Any, length: Expr) -> Expr:
     return position
 
 
-def has_shape(value: Any) -> bool:
+def has_shape(value: object) -> bool:
     """Whether a value has axes of any kind. An entry of an ``IndexedBase`` has none, and complains
     when asked for its range."""
     return not isinstance(value, Indexed) and hasattr(value, "shape")

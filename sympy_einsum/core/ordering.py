@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import zlib
 from functools import lru_cache
-from typing import Any
 
 from sympy import Basic, Symbol, srepr
 
@@ -28,7 +27,7 @@ def _atom_digest(atom: Basic) -> int:
 _digests: dict[Basic, int] = {}
 
 
-def digest(expr: Any) -> int:
+def digest(expr: Basic) -> int:
     """A number that depends on the expression's structure alone, not on the process."""
     own = getattr(expr, "_digest", None)
     if own is not None:
@@ -40,9 +39,9 @@ def digest(expr: Any) -> int:
         return found
     if len(_digests) > 200_000:
         _digests.clear()
-    memo: dict[Any, int] = {}
+    memo: dict[Basic, int] = {}
 
-    def lower(node: Any) -> tuple[Any, ...]:
+    def lower(node: Basic) -> tuple[Basic, ...]:
         return () if hasattr(node, "_digest") or node in _digests else node.args
 
     for node in postorder([expr], lower):
@@ -59,7 +58,7 @@ def digest(expr: Any) -> int:
     return memo[expr]
 
 
-def data_digest(data: Any) -> int:
+def data_digest(data: object) -> int:
     if isinstance(data, int):
         return data
     if isinstance(data, tuple):
@@ -69,7 +68,7 @@ def data_digest(data: Any) -> int:
     return zlib.crc32(data) if isinstance(data, bytes) else digest(data)
 
 
-def sort_key(expr: Any) -> tuple[int, str, int]:
+def sort_key(expr: Basic) -> tuple[int, str, int]:
     """The canonical order of operands: leaves first, then by name or class, then by digest."""
     if hasattr(expr, "_digest"):
         return expr._key

@@ -8,18 +8,19 @@ expressions/base.py), stock expressions have ``args``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+
+from sympy import Basic
 
 
-def children(node: Any) -> tuple[Any, ...]:
+def children(node: Basic) -> tuple[Basic, ...]:
     """The nodes directly below: operands of a tensor expression, args of a stock one."""
     operands = getattr(node, "operands", None)
     return node.args if operands is None else operands
 
 
 def postorder(
-    roots: Iterable[Any], children: Callable[[Any], Sequence[Any]] = children
-) -> list[Any]:
+    roots: Iterable[Basic], children: Callable[[Basic], Sequence[Basic]] = children
+) -> list[Basic]:
     """All nodes reachable from the roots, each once, operands before the nodes that use them.
 
     >>> from sympy.abc import x
@@ -27,9 +28,9 @@ def postorder(
     >>> postorder([sin(x) + sin(x)**2])[:2]
     [x, sin(x)]
     """
-    order: list[Any] = []
-    seen: set[Any] = set()
-    stack: list[tuple[Any, bool]] = [(root, False) for root in reversed(list(roots))]
+    order: list[Basic] = []
+    seen: set[Basic] = set()
+    stack: list[tuple[Basic, bool]] = [(root, False) for root in reversed(list(roots))]
     while stack:
         node, expanded = stack.pop()
         if expanded:
@@ -46,10 +47,12 @@ def postorder(
 
 
 def transform(
-    roots: Sequence[Any], visit: Callable[[Any, tuple[Any, ...]], Any], children: Any = children
-) -> list[Any]:
+    roots: Sequence[Basic],
+    visit: Callable[[Basic, tuple[Basic, ...]], Basic],
+    children: Callable[[Basic], Sequence[Basic]] = children,
+) -> list[Basic]:
     """Bottom-up rewriting: ``visit(node, new_children)`` gives the image of each node, once."""
-    image: dict[Any, Any] = {}
+    image: dict[Basic, Basic] = {}
     for node in postorder(roots, children):
         image[node] = visit(node, tuple([image[child] for child in children(node)]))
     return [image[root] for root in roots]

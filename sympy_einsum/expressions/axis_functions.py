@@ -16,14 +16,17 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeVar
 
-from sympy import log
+from sympy import Basic, log
 
-from .base import TensorExpr
+from .base import Operand, TensorExpr
 from .bodies import slot
 from .entrywise import Elementwise
+from .interning import Data, Operands
 from .products import Ones, View, contract
+
+Item = TypeVar("Item")
 
 
 class AxesFunction(TensorExpr):
@@ -43,7 +46,7 @@ class AxesFunction(TensorExpr):
         return self.data[0]
 
     @classmethod
-    def over(cls, tensor: Any, axes: Sequence[int]) -> Any:
+    def over(cls, tensor: Operand, axes: Sequence[int]) -> Operand:
         """The function of a tensor over some of its axes; over none of them it does nothing."""
         return cls._build((tensor,), (tuple(axes),))
 
@@ -54,7 +57,7 @@ class LogSumExp(AxesFunction):
     __slots__ = ()
 
     @classmethod
-    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+    def _build(cls, operands: Operands, data: Data) -> Operand:
         tensor, axes = operands[0], sorted(data[0])
         if not axes:
             return tensor
@@ -73,7 +76,7 @@ class Softmax(AxesFunction):
     __slots__ = ()
 
     @classmethod
-    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+    def _build(cls, operands: Operands, data: Data) -> Operand:
         tensor, axes = operands[0], sorted(data[0])
         if not axes:
             return Ones(*tensor.shape)
@@ -84,7 +87,7 @@ class Softmax(AxesFunction):
         return cls._intern((tensor,), (tuple(axes),), tensor.shape)
 
 
-def inside_log(node: Any) -> Softmax | None:
+def inside_log(node: Basic) -> Softmax | None:
     """The softmax that a node is the logarithm of; None for other nodes."""
     if isinstance(node, Elementwise) and node.body == _LOG:
         inner = node.operands[0]
@@ -95,7 +98,7 @@ def inside_log(node: Any) -> Softmax | None:
 _LOG = log(slot(0))
 
 
-def _is_permuted(tensor: Any) -> bool:
+def _is_permuted(tensor: Operand) -> bool:
     """Whether a tensor is another one with its axes permuted, and nothing else."""
     return (
         isinstance(tensor, View)
@@ -111,5 +114,5 @@ def _places(tensor: View, axes: Sequence[int]) -> tuple[int, ...]:
     return tuple([tensor.subscripts[-1].index(tensor.output[axis]) for axis in axes])
 
 
-def _without(items: Sequence[Any], axes: Sequence[int]) -> tuple[Any, ...]:
+def _without(items: Sequence[Item], axes: Sequence[int]) -> tuple[Item, ...]:
     return tuple([item for axis, item in enumerate(items) if axis not in axes])

@@ -8,8 +8,8 @@ substituting leaves. Our own passes use ``operands``, the true children.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from sympy import Basic, Derivative, Expr, Integer, Limit, S, Subs, Symbol
 from sympy.concrete.expr_with_limits import ExprWithLimits
@@ -17,8 +17,8 @@ from sympy.core.expr import AtomicExpr
 from sympy.core.rules import Transform
 
 from ..core import TensorError, children, postorder, sort_key, transform
-from .graphs import flatten, free_leaves, kinds_in, unflatten
-from .interning import Node, data_expressions
+from .graphs import Entry, flatten, free_leaves, kinds_in, unflatten
+from .interning import Node, Operands, data_expressions
 from .substitution import as_basic, rebuild, substitute
 
 if TYPE_CHECKING:
@@ -45,16 +45,16 @@ class NodeTag(AtomicExpr):
         self.node = node
         return self
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: object) -> tuple[type, tuple[TensorExpr]]:
         return NodeTag, (self.node,)
 
-    def __getnewargs__(self) -> Any:
+    def __getnewargs__(self) -> tuple[TensorExpr]:
         return (self.node,)
 
-    def _hashable_content(self) -> tuple[Any, ...]:
+    def _hashable_content(self) -> tuple[int]:
         return (self.node._digest,)
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, NodeTag) and self.node is other.node
 
     def __hash__(self) -> int:
@@ -64,10 +64,10 @@ class NodeTag(AtomicExpr):
     def free_symbols(self) -> set[Basic]:
         return set()
 
-    def sort_key(self, order: Any = None) -> Any:
+    def sort_key(self, order: object = None) -> tuple[object, ...]:
         return self.class_key(), (1, (str(self.node._key),)), S.One.sort_key(), S.One
 
-    def _sympystr(self, printer: Any) -> str:
+    def _sympystr(self, printer: object) -> str:
         return type(self.node).__name__
 
 
@@ -83,13 +83,13 @@ class Rebuild:
     def __name__(self) -> str:
         return type(self.node).__name__
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Rebuild) and self.node is other.node
 
     def __hash__(self) -> int:
         return hash((Rebuild, self.node._digest))
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Basic, **options: object) -> Basic:
         if args == self.node.args:
             return self.node
         leaves = self.node.args[1:]
@@ -126,13 +126,15 @@ class TensorExpr(Methods):
     _iterable = False
     __iter__ = None
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(
+        self, protocol: object
+    ) -> tuple[Callable[..., Expr], tuple[tuple[Entry, ...]]]:
         return unflatten, (flatten(self),)
 
     # --- what stock SymPy sees
 
     @property
-    def args(self) -> tuple[Any, ...]:
+    def args(self) -> tuple[Basic, ...]:
         """The leaf view: a tag and the free symbols. The true children are in ``operands``."""
         if self._view is None:
             leaves = sorted(self._leaves(), key=sort_key)
@@ -140,11 +142,11 @@ class TensorExpr(Methods):
         return self._view
 
     @property
-    def func(self) -> Any:
+    def func(self) -> Callable[..., Basic]:
         """A callable with ``e.func(*e.args) == e``."""
         return Rebuild(self)
 
-    def _leaves(self) -> frozenset[Any]:
+    def _leaves(self) -> frozenset[Basic]:
         # Big sets are cached where they are asked for, not at every node: with one fresh symbol
         # per level, the cached sets alone would be quadratic.
         if self._free is None:
@@ -157,7 +159,7 @@ class TensorExpr(Methods):
         the axis lengths of a tensor symbol don't count."""
         return set(self._leaves())
 
-    def has(self, *patterns: Any) -> bool:
+    def has(self, *patterns: Basic | type) -> bool:
         """Whether any of the given symbols (lengths included), nodes or types occurs."""
         types = tuple(p for p in patterns if isinstance(p, type))
         if types and any(issubclass(kind, types) for kind in kinds_in(self)):
@@ -177,15 +179,15 @@ class TensorExpr(Methods):
         }
         return bool(wanted & inside)
 
-    def has_free(self, *patterns: Any) -> bool:
+    def has_free(self, *patterns: Basic | type) -> bool:
         """Whether any of the given symbols occurs free."""
         return self.has(*patterns)
 
-    def has_xfree(self, patterns: Any) -> bool:
+    def has_xfree(self, patterns: Iterable[Basic]) -> bool:
         """Whether any symbol of the set occurs free."""
         return self.has(*patterns)
 
-    def atoms(self, *types: Any) -> set[Basic]:
+    def atoms(self, *types: Basic | type) -> set[Basic]:
         """The leaves of the graph, or its nodes of the given types."""
         nodes = set(postorder([self])) | self._leaves()
         if not types:
@@ -193,11 +195,11 @@ class TensorExpr(Methods):
         kinds = tuple(t if isinstance(t, type) else type(t) for t in types)
         return {node for node in nodes if isinstance(node, kinds)}
 
-    def count_ops(self, visual: Any = None) -> Any:
+    def count_ops(self, visual: bool | None = None) -> Integer:
         """The number of nodes that compute something."""
         return Integer(sum(1 for node in postorder([self]) if children(node)))
 
-    def is_constant(self, *wrt: Any, **flags: Any) -> bool:
+    def is_constant(self, *wrt: Basic, **flags: object) -> bool:
         """Whether the expression is free of the given symbols (of all symbols, without any)."""
         return not (self._leaves() & set(map(as_basic, wrt)) if wrt else self._leaves())
 
@@ -207,7 +209,7 @@ class TensorExpr(Methods):
         and the like a function of these."""
         return not self.shape and any(isinstance(leaf, Symbol) for leaf in self._leaves())
 
-    def as_entry_power(self) -> tuple[Any, Any]:
+    def as_entry_power(self) -> tuple[TensorExpr, Expr]:
         """The tensor of which this is a power entry by entry, and the exponent, a number. By
         ``as_base_exp`` SymPy would learn of it, and make scalars of opposite powers."""
         return self, S.One
@@ -216,12 +218,12 @@ class TensorExpr(Methods):
         """Never: a sign stays where it is."""
         return False
 
-    def doit(self, **hints: Any) -> TensorExpr:
+    def doit(self, **hints: object) -> TensorExpr:
         """The expression with the integrals, sums and derivatives in its scalars evaluated."""
         if not any(issubclass(kind, UNEVALUATED) for kind in kinds_in(self)):
             return self
 
-        def visit(node: Any, below: tuple[Any, ...]) -> Any:
+        def visit(node: Basic, below: Operands) -> Basic:
             done = rebuild(node, below) if below else node
             return done.doit(**hints) if isinstance(done, UNEVALUATED) else done
 
@@ -243,13 +245,13 @@ class TensorExpr(Methods):
 
     # --- substitution
 
-    def xreplace(self, rule: Any) -> Any:
+    def xreplace(self, rule: Mapping[Basic, Basic] | Transform) -> Basic:
         """Replace nodes, symbols and lengths exactly, all at once."""
         if not isinstance(rule, (Mapping, Transform)):
             raise TensorError(f"xreplace takes a dictionary, not {str(rule)[:80]!r}")
         return self._xreplace(rule)[0]
 
-    def _xreplace(self, rule: Any) -> tuple[Any, bool]:
+    def _xreplace(self, rule: Mapping[Basic, Basic] | Transform) -> tuple[Basic, bool]:
         if self in rule:
             return rule[self], True
         if not isinstance(rule, dict):
@@ -258,10 +260,10 @@ class TensorExpr(Methods):
         result = substitute(self, rule)
         return result, result is not self
 
-    def _subs(self, old: Any, new: Any, **hints: Any) -> Any:
+    def _subs(self, old: Basic, new: Basic, **hints: object) -> Basic:
         return substitute(self, {old: new}, stock_rules=True)
 
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+    def __array__(self, *args: object, **options: object) -> NoReturn:
         raise TypeError(
             f"{type(self).__name__} is symbolic and has no array of numbers; "
             "use sympy_einsum.lambdify to evaluate it"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from sympy import Basic, Expr, S, Symbol, exp, log
+from sympy import Basic, Expr, S, exp, log
 from sympy.logic.boolalg import Boolean
 
 from ..core import folded, sigmoid, softplus, sort_key
@@ -60,7 +60,7 @@ class Elementwise(TensorExpr):
     def _map_data(self, image: Callable[[Basic], Basic]) -> Data:
         return self.data
 
-    def _own_symbols(self) -> set[Symbol]:
+    def _own_symbols(self) -> set[Basic]:
         return set()
 
     @property

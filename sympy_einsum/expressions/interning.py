@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, Self, TypeAlias
 from weakref import WeakValueDictionary
 
-from sympy import Basic, Expr, S, Symbol
+from sympy import Basic, Expr, S
 
 from ..core import Shape, data_digest, digest, text_digest
 
@@ -135,7 +135,7 @@ class Node(Expr):
         """The static data with its lengths and positions replaced by their images."""
         return map_data(self.data, image)
 
-    def _own_symbols(self) -> set[Symbol]:
+    def _own_symbols(self) -> set[Basic]:
         """The free symbols of the node's own data: its lengths and positions."""
         return {s for e in data_expressions(self.data) for s in e.free_symbols}
 

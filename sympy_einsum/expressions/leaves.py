@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sympy import Basic, Expr, S, Symbol, sympify
 from sympy.core.expr import AtomicExpr
 
 from ..core import (
+    Length,
+    Shape,
     ShapeError,
     TensorError,
     UnsupportedError,
@@ -19,7 +22,11 @@ from ..core import (
     data_digest,
     same_length,
 )
-from .base import TensorExpr
+from .base import Operand, TensorExpr
+from .interning import Data, Operands
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 ASSUMPTIONS = frozenset({"symmetric", "diagonal", "positive", "nonnegative", "psd"})
 # Those of matrices that are their own transposes.
@@ -64,7 +71,9 @@ class TensorSymbol(TensorExpr, AtomicExpr):
     is_symbol = True
     _diff_wrt = True
 
-    def __new__(cls, name: str, *shape: Any, **assumptions: Any) -> TensorSymbol:
+    def __new__(
+        cls, name: str, *shape: Length | Sequence[Length], **assumptions: Any
+    ) -> TensorSymbol:
         if isinstance(name, Symbol):
             name = name.name
         if not isinstance(name, str):
@@ -84,7 +93,7 @@ class TensorSymbol(TensorExpr, AtomicExpr):
         return cls._build((), (name, lengths, true))
 
     @classmethod
-    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+    def _build(cls, operands: Operands, data: Data) -> Operand:
         return cls._intern((), data, as_shape(data[1]))
 
     @property
@@ -113,16 +122,16 @@ class TensorSymbol(TensorExpr, AtomicExpr):
         return "positive" in self.assumptions or (False if self.shape else None)
 
     @property
-    def args(self) -> tuple[Any, ...]:
+    def args(self) -> tuple[()]:
         """Empty, as for every symbol of SymPy."""
         return ()
 
     @property
-    def func(self) -> Any:
+    def func(self) -> type[TensorSymbol]:
         """The class."""
         return type(self)
 
-    def _own_symbols(self) -> set[Any]:
+    def _own_symbols(self) -> set[Basic]:
         return {self}
 
     @property
@@ -130,7 +139,7 @@ class TensorSymbol(TensorExpr, AtomicExpr):
         """The symbol itself."""
         return {self}
 
-    def __getnewargs__(self) -> Any:
+    def __getnewargs__(self) -> tuple[str, Shape]:
         return (self.name, self.shape)
 
 
@@ -144,16 +153,16 @@ class Zeros(TensorExpr):
 
     __slots__ = ()
 
-    def __new__(cls, *lengths: Any) -> Any:
+    def __new__(cls, *lengths: Length | Sequence[Length]) -> Operand:
         return cls._build((), (as_shape(lengths),))
 
     @classmethod
-    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+    def _build(cls, operands: Operands, data: Data) -> Operand:
         shape = as_shape(data[0])
         return cls._intern((), (shape,), shape) if shape else S.Zero
 
 
-def as_numbers(value: Any) -> np.ndarray:
+def as_numbers(value: ArrayLike) -> np.ndarray:
     """A plain array of numbers from what holds some."""
     kind = type(value).__name__
     if hasattr(value, "toarray"):
@@ -198,14 +207,14 @@ class Constant(TensorExpr):
     __slots__ = ()
     _data_digest = staticmethod(data_digest)  # not cached: it would keep the arrays alive
 
-    def __new__(cls, array: Any) -> Any:
+    def __new__(cls, array: ArrayLike) -> Operand:
         values = as_numbers(array)
         if values.ndim == 0:
             return sympify(values.item() if values.dtype.kind != "b" else int(values))
         return cls._build((), (values.shape, values.dtype.str, values.tobytes()))
 
     @classmethod
-    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+    def _build(cls, operands: Operands, data: Data) -> Operand:
         return cls._intern((), data, as_shape(data[0]))
 
     @property
@@ -225,11 +234,11 @@ class Unit(TensorExpr):
 
     __slots__ = ()
 
-    def __new__(cls, length: Any, position: Any) -> Any:
+    def __new__(cls, length: Length, position: Length) -> Operand:
         return cls._build((), (as_length(length), as_position(position, as_length(length))))
 
     @classmethod
-    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+    def _build(cls, operands: Operands, data: Data) -> Operand:
         length, position = as_length(data[0]), as_position(data[1], data[0])
         return cls._intern((), (length, position), (length,))
 
@@ -257,7 +266,7 @@ class Selection(TensorExpr):
 
     __slots__ = ()
 
-    def __new__(cls, length: Any, start: Any, step: Any, count: Any) -> Any:
+    def __new__(cls, length: Length, start: Length, step: Length, count: Length) -> Operand:
         first, stride = as_scalar(start, "the start of a slice"), as_scalar(step, "its step")
         if not stride.is_Integer or first.is_integer is False:
             raise TensorError(
@@ -266,7 +275,7 @@ class Selection(TensorExpr):
         return cls._build((), (as_length(length), first, int(stride), as_length(count)))
 
     @classmethod
-    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+    def _build(cls, operands: Operands, data: Data) -> Operand:
         length, _, _, count = data
         return cls._intern((), data, (as_length(count), as_length(length)))
 
@@ -291,7 +300,7 @@ class Selection(TensorExpr):
         return self.data[3]
 
 
-def tensors(names: str, *shape: Any, **assumptions: bool) -> Any:
+def tensors(names: str, *shape: Length | Sequence[Length], **assumptions: bool) -> Any:
     """Tensor symbols of one shape, from names separated by spaces or commas.
 
     >>> from sympy import symbols

@@ -9,13 +9,15 @@ References
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sympy import Abs, Expr, Integer, Mul, S
 
 from ..core import ShapeError, TensorError, same_length
-from .base import TensorExpr
+from .base import Operand, TensorExpr, TensorLike
 from .conversion import as_operand
+from .graphs import shape_of
+from .interning import Data, Operands
 from .leaves import Zeros
 from .products import Delta, contract
 
@@ -27,7 +29,7 @@ class MatrixFunction(TensorExpr):
     keeps_shape = False
 
     @classmethod
-    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+    def _build(cls, operands: Operands, data: Data) -> Operand:
         matrix = operands[0]
         return cls._intern(operands, data, matrix.shape if cls.keeps_shape else ())
 
@@ -54,7 +56,7 @@ class Cofactors(MatrixFunction):
     __slots__ = ()
 
     @classmethod
-    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+    def _build(cls, operands: Operands, data: Data) -> Operand:
         shape = operands[0].shape * data[0]
         vanishes = (shape[0] - data[0]).is_negative
         return Zeros(*shape) if vanishes else cls._intern(operands, data, shape)
@@ -77,10 +79,10 @@ class LogDet(MatrixFunction):
     __slots__ = ()
 
 
-def _square(value: Any, function: str) -> Any:
+def _square(value: TensorLike, function: str) -> TensorExpr:
     """The operand, checked to be one square matrix."""
     matrix = as_operand(value)
-    shape: Any = getattr(matrix, "shape", ())
+    shape = shape_of(matrix)
     if len(shape) != 2:
         raise ShapeError(
             f"{function} takes a square matrix, not a tensor of order {len(shape)}, shape {shape}"
@@ -93,7 +95,7 @@ def _square(value: Any, function: str) -> Any:
     return matrix
 
 
-def inv(X: Any) -> Any:
+def inv(X: TensorLike) -> Operand:
     """The inverse of a square matrix.
 
     Its derivative is d inv(X)[i,j] / dX[k,l] = -inv(X)[i,k] inv(X)[l,j] [MC, eq. 60]; the
@@ -118,7 +120,7 @@ def inv(X: Any) -> Any:
     return matrix if isinstance(matrix, Delta) else Inv._build((matrix,), ())
 
 
-def adj(X: Any) -> Any:
+def adj(X: TensorLike) -> Operand:
     """The adjugate of a square matrix: det(X) inv(X), and its limit where X is singular.
 
     Raises
@@ -136,7 +138,7 @@ def adj(X: Any) -> Any:
     return Adj._build((_square(X, "adj"),), ())
 
 
-def cofactors(X: Any, order: int) -> Any:
+def cofactors(X: TensorLike, order: int) -> Operand:
     """The derivative of the determinant of some order, a tensor with twice as many axes.
 
     The entry [i, j, k, l, …] is what multiplies X[i,j] X[k,l] … in det(X): up to its sign, the
@@ -170,7 +172,7 @@ def cofactors(X: Any, order: int) -> Any:
     return Cofactors._build((matrix,), (int(order),))
 
 
-def det(X: Any) -> Any:
+def det(X: TensorLike) -> Operand:
     """The determinant of a square matrix, a scalar.
 
     Its derivative is the transposed adjugate [L, table 4.1], which is right for singular
@@ -196,7 +198,7 @@ def det(X: Any) -> Any:
 class Factor(NamedTuple):
     """A power of a determinant, or of its absolute value, among the factors of a scalar."""
 
-    matrix: Any
+    matrix: TensorExpr
     exponent: Expr
     is_absolute: bool
 
@@ -222,7 +224,7 @@ def determinants_in(scalar: Expr) -> tuple[list[Factor], Expr]:
     return found, Mul(*others)
 
 
-def logdet(X: Any) -> Any:
+def logdet(X: TensorLike) -> Operand:
     """The logarithm of the absolute value of the determinant, a scalar.
 
     Its derivative is the transposed inverse [MC, eq. 57].

@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import permutations, product
 from math import factorial, prod
 
-from sympy import Expr, KroneckerDelta, Mul, S, Symbol
+from sympy import Basic, Expr, KroneckerDelta, Mul, S
 
 from ..core import Label, Labels, Lengths, Shape, as_shape, sort_key
 from .base import Operand, TensorExpr
@@ -67,7 +67,7 @@ class Einsum(TensorExpr):
         """The length of each index."""
         return self.data[2]
 
-    def _own_symbols(self) -> set[Symbol]:
+    def _own_symbols(self) -> set[Basic]:
         """Symbols in the lengths of axes that no operand has."""
         present = {i for term in self.subscripts for i in term}
         return {s for i, n in enumerate(self.lengths) if i not in present for s in n.free_symbols}

@@ -6,12 +6,12 @@ Axes of length 1 come and go as an einsum; only a real merge or split of axes ne
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sympy import Expr, Mul, S, cancel
 
-from ..core import Shape, ShapeError, as_length, same_length
-from .base import TensorExpr
+from ..core import Length, Shape, ShapeError, as_length, same_length
+from .base import Operand, TensorExpr
+from .interning import Data, Operands
 from .products import View, contract
 from .sums import scale
 
@@ -23,11 +23,11 @@ class Reshape(TensorExpr):
     rearranges = True
 
     @classmethod
-    def _build(cls, operands: tuple[Any, ...], data: tuple[Any, ...]) -> Any:
+    def _build(cls, operands: Operands, data: Data) -> Operand:
         return reshape(operands[0], data[0])
 
 
-def reshape(tensor: Any, shape: Sequence[Any]) -> Any:
+def reshape(tensor: TensorExpr, shape: Sequence[Length]) -> Operand:
     """The tensor's entries in C order under another shape; one length may be -1.
 
     Raises ShapeError when the numbers of entries aren't known to be equal.
@@ -38,7 +38,7 @@ def reshape(tensor: Any, shape: Sequence[Any]) -> Any:
     if isinstance(tensor, Reshape):
         return reshape(tensor.operands[0], new)
     if isinstance(tensor, View) and tensor.scalars:
-        factor: Any = Mul(*tensor.scalars)
+        factor = Mul(*tensor.scalars)
         bare = View._build(
             () if tensor.core is None else (tensor.core,),
             (tensor.subscripts[len(tensor.scalars) :], tensor.output, tensor.lengths),
@@ -55,7 +55,7 @@ def reshape(tensor: Any, shape: Sequence[Any]) -> Any:
     return split if split is not None else Reshape._intern((tensor,), (new,), new)
 
 
-def _resolve_shape(tensor: Any, shape: Sequence[Any]) -> Shape:
+def _resolve_shape(tensor: TensorExpr, shape: Sequence[Length]) -> Shape:
     if sum(1 for length in shape if length == -1) > 1:
         raise ShapeError(f"only one length of the new shape {tuple(shape)} can be -1")
     known = [as_length(length) for length in shape if length != -1]
@@ -73,7 +73,9 @@ def _resolve_shape(tensor: Any, shape: Sequence[Any]) -> Shape:
     return tuple([rest if length == -1 else as_length(length) for length in shape])
 
 
-def _move_units(tensor: Any, new: Shape, old_axes: list[int], new_axes: list[int]) -> Any:
+def _move_units(
+    tensor: TensorExpr, new: Shape, old_axes: list[int], new_axes: list[int]
+) -> Operand:
     """Drop and add axes of length 1."""
     order = tensor.order
     output = [order + axis for axis in range(len(new))]
@@ -112,7 +114,7 @@ def _groups(old: Shape, new: Shape) -> list[tuple[list[int], list[int]]]:
     return groups
 
 
-def _split_view(view: View, new: Shape) -> Any:
+def _split_view(view: View, new: Shape) -> Operand | None:
     """A view whose axes are all split, each index everywhere alike, stays a view; else None.
 
     So the delta of a merged axis is a product of deltas, and is never written out.

@@ -9,7 +9,6 @@ from .arithmetic import (
 )
 from .axes import (
     Axes as Axes,
-    Length as Length,
     as_axis as as_axis,
     broadcast_to as broadcast_to,
     diag as diag,

@@ -9,6 +9,7 @@ import numpy as np
 from sympy import Expr, Integer, S, Tuple
 
 from ..core import (
+    Length,
     Shape,
     ShapeError,
     TensorError,
@@ -31,8 +32,6 @@ from ..expressions import (
 )
 from .checked import contract_labelled
 
-# What a user may write for an axis length.
-Length: TypeAlias = Expr | int
 # An axis, several, or None for all.
 Axes: TypeAlias = int | Sequence[int] | None
 

@@ -11,6 +11,7 @@ from sympy import Integer, Mul
 from ..core import (
     Label,
     Labels,
+    Length,
     ShapeError,
     TensorError,
     UnsupportedError,
@@ -32,7 +33,7 @@ from ..expressions import (
     shape_of,
 )
 from .arithmetic import multiply
-from .axes import Axes, Length, as_axis, ravel, reshape
+from .axes import Axes, as_axis, ravel, reshape
 from .checked import contract_checked, contract_labelled
 
 

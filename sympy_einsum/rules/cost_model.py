@@ -14,7 +14,7 @@ from functools import lru_cache
 from math import prod
 from typing import Any
 
-from sympy import Expr, S
+from sympy import Basic, Expr, S
 
 from ..core import ENTRY, NodeTable, children, contraction_cost, nominal_length, postorder
 from ..expressions import (
@@ -47,7 +47,7 @@ FUNCTION = 20
 SLACK = 1.02
 
 
-def cost(exprs: Iterable[Any], known: Collection[Any] = ()) -> int:
+def cost(exprs: Iterable[Operand], known: Collection[Operand] = ()) -> int:
     """The number of multiplications that evaluating the expressions amounts to; ``known`` nodes
     are there already.
 
@@ -122,7 +122,7 @@ def _smallest_factor(view: View) -> int:
 
 @lru_cache(maxsize=4096)
 def _body_cost(body: Expr) -> int:
-    def operation(part: Any) -> int:
+    def operation(part: Basic) -> int:
         is_power = part.is_Pow and not (part.exp.is_Integer or abs(part.exp) == S.Half)
         return FUNCTION if part.is_Function or is_power else 1
 

@@ -47,7 +47,7 @@ class AlgebraHooks(Node):
 
     __slots__ = ()
 
-    def expand(self, deep: bool = True, modulus: Expr | None = None, **hints: Any) -> Operand:
+    def expand(self, deep: bool = True, modulus: Expr | None = None, **hints: object) -> Operand:
         """The expression with its products multiplied out; of a scalar with ordinary symbols
         inside as far as is needed for these to stand outside of tensor products."""
         if not hints.get("mul", True):
@@ -57,14 +57,14 @@ class AlgebraHooks(Node):
             return outside.expand(deep, modulus, **hints)
         return self if self.is_Function else expand(self)
 
-    def subs(self, *args: Any, **kwargs: Any) -> Operand:
+    def subs(self, *args: object, **options: object) -> Operand:
         """SymPy's ``subs``. An array in the place of a tensor symbol brings its axis lengths along,
         and then all is replaced at once.
 
         Raises TensorError for strings, which SymPy would evaluate, and ShapeError for what has
         another shape than what it replaces.
         """
-        return substituted(self, *args, **kwargs)
+        return substituted(self, *args, **options)
 
     def _eval_transpose(self) -> Operand:
         return ops.transpose(self)
@@ -77,14 +77,14 @@ class AlgebraHooks(Node):
     def _eval_derivative(self, symbol: Symbol) -> Operand:
         return diff(self, symbol)
 
-    def _eval_simplify(self, **options: Any) -> Operand:
+    def _eval_simplify(self, **options: object) -> Operand:
         # Stock routines call this on parts of an expression: there a scalar must stay one atom.
         return simplify(self) if self.shape else self
 
-    def _eval_expand_mul(self, **hints: Any) -> Expr:
+    def _eval_expand_mul(self, **hints: object) -> Expr:
         return _outside(self)
 
-    def _eval_rewrite_as_tractable(self, *args: Any, **options: Any) -> Expr:
+    def _eval_rewrite_as_tractable(self, *args: object, **options: object) -> Expr:
         return symbols_outside(self)
 
     _eval_is_polynomial = _is_kind("is_polynomial")
@@ -108,15 +108,15 @@ class AlgebraHooks(Node):
         return _constant_in(self, x)
 
 
-def substituted(expr: Basic, *args: Any, **kwargs: Any) -> Basic:
+def substituted(expr: Basic, *args: object, **options: object) -> Basic:
     """SymPy's ``subs`` of any expression of ours, or of any that has tensor symbols replaced by
     arrays."""
     pairs = _pairs(args)
     for new in pairs.values():
         if not is_array(new):
             as_basic(new)
-    if not kwargs.pop("simultaneous", False) and not any(map(is_array, pairs.values())):
-        return Expr.subs(expr, *args, **kwargs)
+    if not options.pop("simultaneous", False) and not any(map(is_array, pairs.values())):
+        return Expr.subs(expr, *args, **options)
     # SymPy goes through scalar dummies, which can't stand for tensors; a rule is simultaneous.
     rule: dict[Basic, Basic] = {}
     for old, new in pairs.items():
@@ -132,11 +132,11 @@ def is_array(value: object) -> bool:
     return isinstance(value, (np.ndarray, list, tuple))
 
 
-def _pairs(args: tuple[Any, ...]) -> dict[Basic, object]:
+def _pairs(args: tuple[object, ...]) -> dict[Basic, object]:
     """What ``subs`` is to replace, and by what, from any form of its arguments."""
-    given = [args] if len(args) == 2 else args[0] if len(args) == 1 else None
+    given: Any = [args] if len(args) == 2 else args[0] if len(args) == 1 else None
     try:
-        pairs = dict(given)  # type: ignore[arg-type]
+        pairs = dict(given)
     except (TypeError, ValueError):
         pairs = {"": ""}
     if any(isinstance(part, str) for pair in pairs.items() for part in pair):

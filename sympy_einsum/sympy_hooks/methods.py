@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -12,7 +12,7 @@ from sympy.tensor.array import NDimArray
 
 from .. import operations as ops
 from ..calculus import diff
-from ..core import deferred
+from ..core import Length, deferred
 from ..expressions import Operand, TensorExpr, TensorLike, adj, det, elementwise, inv
 from ..operations import Axes
 from .algebra import AlgebraHooks
@@ -67,7 +67,7 @@ class Methods(Operators, AlgebraHooks):
         """Two axes exchanged."""
         return ops.swapaxes(self, axis1, axis2)
 
-    def reshape(self, *shape: Any) -> Operand:
+    def reshape(self, *shape: Length | Sequence[Length]) -> Operand:
         """The entries in C order under another shape; one length may be -1.
 
         Raises ShapeError when the numbers of entries aren't known to be equal.
@@ -93,7 +93,7 @@ class Methods(Operators, AlgebraHooks):
         """
         return ops.squeeze(self, axis)
 
-    def broadcast_to(self, *shape: Any) -> Operand:
+    def broadcast_to(self, *shape: Length | Sequence[Length]) -> Operand:
         """The tensor repeated to a shape: axes of length 1 stretch, new axes come first."""
         return ops.broadcast_to(self, shape[0] if len(shape) == 1 else shape)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from sympy import Basic, Expr, Symbol
+from sympy.printing.codeprinter import CodePrinter
 from sympy.utilities.lambdify import _EvaluatorPrinter
 
 from ..core import deferred
@@ -16,7 +17,12 @@ _stock_write_function = _EvaluatorPrinter.doprint
 
 
 def _write_function(
-    self: Any, name: str, args: Any, expr: Any, *, cses: Sequence[tuple[Any, Any]] = ()
+    self: _EvaluatorPrinter,
+    name: str,
+    args: Sequence[Basic],
+    expr: Basic,
+    *,
+    cses: Sequence[tuple[Symbol, Expr]] = (),
 ) -> str:
     printer = getattr(self._exprrepr, "__self__", None)
     if printer is not None:
@@ -24,7 +30,7 @@ def _write_function(
     return _stock_write_function(self, name, args, expr, cses=cses)
 
 
-def _numpycode(self: TensorExpr, printer: Any, *args: Any) -> str:
+def _numpycode(self: TensorExpr, printer: CodePrinter, *args: object) -> str:
     return _stock_code(self, printer)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, TypeAlias
 
 from sympy import (
     Basic,
@@ -40,6 +40,9 @@ from .algebra import is_array, substituted
 # --- stock constructors --------------------------------------------------------------------------
 # ``Add(A, B)``, ``Mul(2, A)`` and ``Pow(A, 2)`` flatten their arguments and then ask here.
 
+# The variable of a sum, integral or derivative, or one with its bounds or a count.
+Limits: TypeAlias = Expr | Sequence[Expr | int]
+
 
 def _after_add(expr: Expr) -> Expr:
     return ops.add(*expr.args) if expr.is_Add and any(map(is_tensor, expr.args)) else expr
@@ -70,14 +73,14 @@ _OF_MATRICES = (stock_transpose, stock_adjoint)
 _MAY_HOLD_AXES = (TensorExpr, tuple, list, Tuple)
 
 
-def _call_function(cls: FunctionClass, *args: Any, **options: Any) -> Any:
+def _call_function(cls: FunctionClass, *args: object, **options: object) -> Basic:
     for arg in args:
         if isinstance(arg, _MAY_HOLD_AXES):
             return _of_tensors(cls, args, options)
     return _stock_call(cls, *args, **options)
 
 
-def _of_tensors(cls: FunctionClass, args: Sequence[Any], options: dict[str, Any]) -> Any:
+def _of_tensors(cls: FunctionClass, args: Sequence[Any], options: dict[str, object]) -> Basic:
     if cls is Piecewise:
         if any(map(_holds_axes, args)):
             return ops.choose([tuple(pair) for pair in args])
@@ -103,13 +106,13 @@ FunctionClass.__call__ = _call_function
 # its own way where a tensor with axes takes part, and SymPy's in all other cases.
 
 
-def _derivative(cls: type, expr: Expr, *variables: Any, **options: Any) -> Expr:
+def _derivative(cls: type, expr: Expr, *variables: Limits, **options: object) -> Expr:
     if any(map(is_tensor, (expr, *map(_bound, variables)))):
         return diff(expr, *variables)
     return _stock_derivative(cls, expr, *variables, **options)
 
 
-def _with_limits(cls: type, function: Expr, *limits: Any, **options: Any) -> Any:
+def _with_limits(cls: type, function: Expr, *limits: Limits, **options: object) -> Expr:
     for variable in map(_bound, limits):
         if isinstance(variable, TensorExpr):
             raise TensorError(
@@ -120,18 +123,18 @@ def _with_limits(cls: type, function: Expr, *limits: Any, **options: Any) -> Any
     return _stock_with_limits(cls, function, *limits, **options)
 
 
-def _bound(limit: Any) -> Any:
+def _bound(limit: Limits) -> Expr:
     """The variable of a limit or of a count of derivatives."""
     return limit[0] if isinstance(limit, (tuple, list, Tuple)) and len(limit) else limit
 
 
-def _relation(cls: type[Relational], lhs: Expr, rhs: Expr, **options: Any) -> Expr:
+def _relation(cls: type[Relational], lhs: Expr, rhs: Expr, **options: object) -> Expr:
     if is_tensor(lhs) or is_tensor(rhs):
         return ops.compare(cls, lhs, rhs)
     return _stock_relation(cls, lhs, rhs, **options)
 
 
-def _matrix_product(cls: type, *factors: Expr, **options: Any) -> Expr:
+def _matrix_product(cls: type, *factors: Expr, **options: object) -> Expr:
     if any(map(is_tensor, factors)):
         return reduce(lambda a, b: a @ b if is_tensor(a) and is_tensor(b) else a * b, factors)
     return _stock_matrix_product(cls, *factors, **options)
@@ -152,7 +155,7 @@ def _linear(equation: Expr, symbols: Sequence[Symbol]) -> tuple[Expr, dict[Symbo
     return _stock_linear(symbols_outside(equation) if is_ours else equation, symbols)
 
 
-def _subs_of_any(self: Basic, *args: Any, **options: Any) -> Basic:
+def _subs_of_any(self: Basic, *args: object, **options: object) -> Basic:
     """SymPy's ``subs``; SymPy doesn't take arrays."""
     given = args[0] if len(args) == 1 else (args,)
     pairs = list(given.items()) if isinstance(given, Mapping) else given
