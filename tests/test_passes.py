@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from pathlib import Path
+
 import pytest
 
-import sympy_einsum.convert  # noqa: F401 - its passes are loaded when they are first used
+import sympy_einsum as se
 from sympy_einsum.core import NODE_TABLES, UnsupportedError
 from sympy_einsum.expressions import AxesFunction, MatrixFunction, TensorExpr
+
+# Passes register when their package is imported, and some packages wait until they are used.
+for package in Path(se.__file__).parent.glob("*/__init__.py"):
+    import_module(f"sympy_einsum.{package.parent.name}")
 
 # They have no nodes of their own.
 BASES = {TensorExpr, MatrixFunction, AxesFunction}
