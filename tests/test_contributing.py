@@ -13,12 +13,14 @@ import pytest
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 # A heading, a diff, and the example that shows what it does.
-ADDITIONS = re.findall(r"^## (Add [^\n]*)\n.*?```diff\n(.*?)```.*?```python\n(.*?)```", TEXT, re.S | re.M)
+ADDITIONS = re.findall(
+    r"^## (Add [^\n]*)\n.*?```diff\n(.*?)```.*?```python\n(.*?)```", TEXT, re.S | re.M
+)
 
 
 def test_four_things_are_told():
     assert [heading.split()[-1] for heading, _, _ in ADDITIONS] == [
-        *("function", "rule", "node", "backend"),
+        *("function", "backend"),
     ]
 
 
@@ -28,7 +30,9 @@ def test_four_things_are_told():
 )
 def test_additions_work(diff, example, tmp_path):
     shutil.copytree(
-        ROOT / "sympy_einsum", tmp_path / "sympy_einsum", ignore=shutil.ignore_patterns("__pycache__")
+        ROOT / "sympy_einsum",
+        tmp_path / "sympy_einsum",
+        ignore=shutil.ignore_patterns("__pycache__"),
     )
     (tmp_path / "addition.diff").write_text(diff, encoding="utf-8")
     (tmp_path / "example.txt").write_text(example, encoding="utf-8")
