@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -83,6 +84,24 @@ def test_packages_import_what_stands_below_them(path):
             assert PACKAGES.index(package) < PACKAGES.index(own)
             assert package not in STRANGERS.get(own, ())
             assert not inside
+
+
+def test_the_picture_shows_what_is_imported():
+    """... directly, or by way of other arrows."""
+    page = PACKAGE.parent / "docs" / "architecture.md"
+    arrows = re.findall(r"^    (\w+) --> (\w+)$", page.read_text(encoding="utf-8"), re.M)
+    imported = {}
+    for path in SOURCES:
+        own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        imported.setdefault(own, set()).update(package for package, _ in imports(path))
+
+    def reached(name):
+        direct = {other for own, other in arrows if own == name}
+        return direct.union(*map(reached, direct))
+
+    assert all(other in imported[own] for own, other in arrows)
+    for own in imported.keys() - {"__init__", "__main__"}:
+        assert imported[own] - {own} <= reached(own)
 
 
 def test_no_module_has_the_name_of_a_public_function():
