@@ -132,6 +132,22 @@ def test_imports_stand_at_the_top(path):
     assert not inner
 
 
+def test_data_of_nodes_have_names():
+    """Only the class that a node belongs to reads its static data by position; what a printed form
+    holds are data too."""
+    readers = [
+        name_of(path)
+        for path in SOURCES
+        if path.parent.name != "printing"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Attribute)
+        and node.value.attr == "data"
+        and not (isinstance(node.value.value, ast.Name) and node.value.value.id == "self")
+    ]
+    assert not readers
+
+
 def test_text_is_run_in_one_place_only():
     calls = [
         name_of(path)

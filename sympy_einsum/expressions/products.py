@@ -23,18 +23,15 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import permutations, product
-from math import factorial, prod
 
 from sympy import Basic, Expr, KroneckerDelta, Mul, S
 
 from ..core import Label, Labels, Lengths, Shape, as_shape, sort_key
 from .base import Operand, TensorExpr
 from .interning import Data, Operands
+from .labels import merge, numbered, representative, sorted_operands
 from .leaves import TensorSymbol, Unit, Zeros
 
-# Identical operands can trade places; beyond this many orders their given order is kept.
-MAX_ORDERS = 24
 # Flattening without a bound would make a running product quadratic.
 MAX_FACTORS = 16
 
@@ -212,8 +209,10 @@ class _Product:
             else:
                 self.scalars.append(operand)
         if merged:
-            self.subs = [[_find(merged, label) for label in labels] for labels in self.subs]
-            self.output = [_find(merged, label) for label in self.output]
+            self.subs = [
+                [representative(merged, label) for label in labels] for labels in self.subs
+            ]
+            self.output = [representative(merged, label) for label in self.output]
         if absorbed:
             # What only ones stood on: its sum is its length.
             used = self.present().union(self.output, merged)
@@ -224,7 +223,7 @@ class _Product:
         outer: dict[int, Label] = {}
         for index, label in zip(view.output, labels, strict=True):
             if outer.setdefault(index, label) != label:
-                _merge(merged, outer[index], label)
+                merge(merged, outer[index], label)
         self.scalars.extend(view.scalars)
         if view.core is not None:
             self.tensors.append(view.core)
@@ -277,7 +276,7 @@ class _Product:
         if not self.tensors:
             return self._view(factors) if self.output else scalar_product(factors)
         if len(self.tensors) > 1:
-            self.tensors, self.subs = _sort_operands(self.tensors, self.subs, self.output)
+            self.tensors, self.subs = sorted_operands(self.tensors, self.subs, self.output)
         elif self.present().issubset(self.output):
             return self._view(factors)
         dense = self._condense()
@@ -293,7 +292,7 @@ class _Product:
 
     def _condense(self) -> Einsum:
         """The tensors as one dense product, which takes their place."""
-        number = _number_labels(self.subs)
+        number = numbered(self.subs)
         output = tuple(sorted({number[label] for label in self.output if label in number}))
         lengths = tuple([self.lengths[label] for label in number])
         terms = tuple([tuple([number[label] for label in labels]) for labels in self.subs])
@@ -314,7 +313,7 @@ class _Product:
                 multiple = core._times(factors)
                 if multiple is not None:
                     return multiple
-        number = _number_labels([*self.subs, output])
+        number = numbered([*self.subs, output])
         indices = tuple([number[label] for label in output])
         terms = [()] * len(factors) + [tuple([number[i] for i in labels]) for labels in self.subs]
         kind = View
@@ -352,18 +351,6 @@ def written_out(
         operands[k : k + 1] = inner.operands
         terms[k : k + 1] = [tuple([rename[i] for i in term]) for term in inner.subscripts]
     return operands, terms, lengths
-
-
-def _merge(merged: dict[Label, Label], a: Label, b: Label) -> None:
-    a, b = _find(merged, a), _find(merged, b)
-    if a != b:
-        merged[b] = a
-
-
-def _find(merged: dict[Label, Label], label: Label) -> Label:
-    while label in merged:
-        label = merged[label]
-    return label
 
 
 def _collect_scalars(scalars: Sequence[Operand]) -> list[Expr] | None:
@@ -409,43 +396,7 @@ def _is_symmetric(core: TensorExpr, labels: Labels, output: Labels) -> bool:
         return False
     index_of = dict(zip(labels, core.output, strict=True))
     permuted = [index_of[label] for label in output]
-    _, subs = _sort_operands(list(core.operands), list(core.subscripts), permuted)
-    number = _number_labels(subs)
+    _, subs = sorted_operands(list(core.operands), list(core.subscripts), permuted)
+    number = numbered(subs)
     renamed = tuple([tuple([number[i] for i in term]) for term in subs])
     return renamed == core.subscripts and [number[i] for i in permuted] == list(core.output)
-
-
-def _number_labels(subs: Iterable[Labels]) -> dict[Label, int]:
-    """Labels numbered by first appearance."""
-    number: dict[Label, int] = {}
-    for labels in subs:
-        for label in labels:
-            number.setdefault(label, len(number))
-    return number
-
-
-def _sort_operands(
-    tensors: list[TensorExpr], subs: list[Labels], output: Labels
-) -> tuple[list[TensorExpr], list[Labels]]:
-    """Operands in canonical order; identical ones are tried in every order [W, lemma 5.1]."""
-    order = sorted(range(len(tensors)), key=lambda k: sort_key(tensors[k]))
-    tensors = [tensors[k] for k in order]
-    subs = [subs[k] for k in order]
-    if len(set(tensors)) == len(tensors):
-        return tensors, subs
-    groups: list[list[int]] = []
-    for k, tensor in enumerate(tensors):
-        if groups and tensors[groups[-1][0]] is tensor:
-            groups[-1].append(k)
-        else:
-            groups.append([k])
-    if prod(factorial(len(group)) for group in groups) > MAX_ORDERS:
-        return tensors, subs
-
-    def code(candidate: list[Labels]) -> list[list[int]]:
-        number = _number_labels([*candidate, output])
-        return [[number[label] for label in labels] for labels in [*candidate, output]]
-
-    choices = product(*[permutations(group) for group in groups])
-    candidates = ([subs[k] for group in choice for k in group] for choice in choices)
-    return tensors, min(candidates, key=code)

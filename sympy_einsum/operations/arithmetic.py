@@ -22,7 +22,10 @@ from .axes import filled
 
 
 def add(*values: TensorLike) -> Operand:
-    """The sum; scalars are added to every entry."""
+    """The sum; scalars are added to every entry.
+
+    Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
+    """
     operands = broadcast_together([as_operand(value) for value in values])
     shape = next((o.shape for o in operands if order_of(o)), None)
     if shape is None:
@@ -33,12 +36,18 @@ def add(*values: TensorLike) -> Operand:
 
 
 def subtract(a: TensorLike, b: TensorLike) -> Operand:
-    """The difference entry by entry."""
+    """The difference entry by entry.
+
+    Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
+    """
     return add(a, multiply(-1, b))
 
 
 def multiply(*values: TensorLike) -> Operand:
-    """The product entry by entry; scalars multiply every entry."""
+    """The product entry by entry; scalars multiply every entry.
+
+    Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
+    """
     operands = broadcast_together([as_operand(value) for value in values])
     shape = next((o.shape for o in operands if order_of(o)), None)
     if shape is None:
@@ -49,7 +58,10 @@ def multiply(*values: TensorLike) -> Operand:
 
 
 def power(base: TensorLike, exponent: TensorLike) -> Operand:
-    """The power entry by entry."""
+    """The power entry by entry.
+
+    Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
+    """
     operands = [as_operand(base), as_operand(exponent)]
     if not any(order_of(o) for o in operands):
         return exact_power(*operands)
@@ -57,5 +69,8 @@ def power(base: TensorLike, exponent: TensorLike) -> Operand:
 
 
 def divide(a: TensorLike, b: TensorLike) -> Operand:
-    """The quotient entry by entry."""
+    """The quotient entry by entry.
+
+    Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
+    """
     return multiply(a, power(b, S.NegativeOne))

@@ -63,6 +63,8 @@ def as_axes(axis: Axes, order: int) -> list[int]:
 def transpose(a: TensorLike, axes: Sequence[int] | None = None) -> Operand:
     """The axes in another order, reversed without ``axes``.
 
+    Raises ShapeError when ``axes`` aren't all of the axes, each once.
+
     >>> import sympy_einsum as se
     >>> T = se.TensorSymbol("T", (2, 3, 4))
     >>> se.transpose(T).shape, se.transpose(T, (1, 0, 2)).shape
@@ -81,6 +83,8 @@ def transpose(a: TensorLike, axes: Sequence[int] | None = None) -> Operand:
 def swapaxes(a: TensorLike, axis1: int, axis2: int) -> Operand:
     """Two axes exchanged.
 
+    Raises ShapeError for an axis that the tensor doesn't have.
+
     >>> import sympy_einsum as se
     >>> T = se.TensorSymbol("T", (2, 3, 4))
     >>> se.swapaxes(T, 0, 2).shape
@@ -95,6 +99,8 @@ def swapaxes(a: TensorLike, axis1: int, axis2: int) -> Operand:
 
 def moveaxis(a: TensorLike, source: Axes, destination: Axes) -> Operand:
     """Axes moved to new places, the others keeping their order.
+
+    Raises ShapeError when there aren't as many places as axes, or an axis isn't there.
 
     >>> import sympy_einsum as se
     >>> T = se.TensorSymbol("T", (2, 3, 4))
@@ -115,6 +121,8 @@ def moveaxis(a: TensorLike, source: Axes, destination: Axes) -> Operand:
 def expand_dims(a: TensorLike, axis: Axes) -> Operand:
     """New axes of length 1 at the given places of the result.
 
+    Raises ShapeError for a place that the result doesn't have.
+
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
     >>> se.expand_dims(A, 0).shape
@@ -130,6 +138,8 @@ def expand_dims(a: TensorLike, axis: Axes) -> Operand:
 
 def squeeze(a: TensorLike, axis: Axes = None) -> Operand:
     """Axes of length 1 removed, all of them without ``axis``.
+
+    Raises ShapeError for an axis of another length.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (1, 3))
@@ -151,6 +161,8 @@ def squeeze(a: TensorLike, axis: Axes = None) -> Operand:
 def reshape(A: TensorLike, *shape: Length | Sequence[Length]) -> Operand:
     """The entries in C order under another shape; one length may be -1.
 
+    Raises ShapeError when the numbers of entries aren't known to be equal.
+
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
     >>> se.reshape(A, 3, -1).shape
@@ -169,6 +181,8 @@ def reshape(A: TensorLike, *shape: Length | Sequence[Length]) -> Operand:
 def ravel(A: TensorLike) -> Operand:
     """All entries in C order as a vector.
 
+    Its length is the product of the tensor's lengths.
+
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
     >>> se.ravel(A).shape
@@ -179,6 +193,9 @@ def ravel(A: TensorLike) -> Operand:
 
 def broadcast_to(array: TensorLike, shape: Length | Sequence[Length]) -> Operand:
     """The tensor repeated to a shape: axes of length 1 stretch, new axes come first.
+
+    Raises ShapeError for a shape with fewer axes, or with other lengths where the tensor's aren't
+    1.
 
     >>> import sympy_einsum as se
     >>> x, y = se.tensors("x y", 3)
@@ -203,6 +220,9 @@ def broadcast_to(array: TensorLike, shape: Length | Sequence[Length]) -> Operand
 
 def diagonal(a: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Operand:
     """The diagonal of two axes, as a new last axis.
+
+    Raises ShapeError for axes of different lengths or fewer than two, and UnsupportedError for an
+    offset other than 0.
 
     >>> import sympy_einsum as se
     >>> T = se.TensorSymbol("T", (3, 3, 2))
@@ -231,6 +251,8 @@ def diagonal(a: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> 
 def diag(A: TensorLike) -> Operand:
     """A vector on the diagonal of a matrix, or the diagonal of a matrix.
 
+    Raises ShapeError for a tensor of order 3 or more, a scalar, or a matrix that isn't square.
+
     >>> import sympy_einsum as se
     >>> x, y = se.tensors("x y", 3)
     >>> se.diag(x).shape, se.diag(se.diag(x)) == x
@@ -246,6 +268,8 @@ def diag(A: TensorLike) -> Operand:
 
 def eye(n: Length) -> Operand:
     """The identity matrix: NumPy's name for ``Delta(n)``.
+
+    Raises ShapeError for a length that can't be one.
 
     >>> import sympy_einsum as se
     >>> se.eye(3) == se.Delta(3)

@@ -87,6 +87,8 @@ def where(condition: TensorLike, a: TensorLike, b: TensorLike) -> Operand:
     """Entries of ``a`` where a condition holds, else entries of ``b``; the condition is a
     comparison (``x > 0``, ``np.equal(x, 0)``) or a tensor, true where it isn't zero.
 
+    Shapes are as for ``+``. Raises TensorError for ``==`` and ``!=``, which compare whole objects.
+
     >>> import numpy as np
     >>> import sympy_einsum as se
     >>> x, y = se.tensors("x y", 3)

@@ -26,6 +26,8 @@ from .axes import as_axis, expand_dims
 def concatenate(tensors: Sequence[TensorLike], axis: int = 0) -> Operand:
     """Tensors one after the other along an axis: a sum of pieces placed by selection matrices.
 
+    Raises ShapeError when they differ in another axis, and without any tensors.
+
     >>> import sympy_einsum as se
     >>> x, y = se.tensors("x y", 3)
     >>> se.concatenate([x, y]).shape
@@ -61,6 +63,8 @@ def concatenate(tensors: Sequence[TensorLike], axis: int = 0) -> Operand:
 
 def stack(tensors: Sequence[TensorLike], axis: int = 0) -> Operand:
     """Tensors of one shape side by side along a new axis.
+
+    Raises ShapeError when their shapes differ, and without any tensors.
 
     >>> import sympy_einsum as se
     >>> x, y = se.tensors("x y", 3)

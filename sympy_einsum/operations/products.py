@@ -141,6 +141,8 @@ def matmul(a: TensorLike, b: TensorLike) -> Operand:
 def dot(a: TensorLike, b: TensorLike) -> Operand:
     """``numpy.dot``: the last axis of ``a`` with the second to last of ``b`` (or its only one).
 
+    Raises ShapeError when the lengths differ.
+
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
     >>> x, y = se.tensors("x y", 3)
@@ -156,6 +158,9 @@ def dot(a: TensorLike, b: TensorLike) -> Operand:
 def tensordot(a: TensorLike, b: TensorLike, axes: int | Sequence[Axes] = 2) -> Operand:
     """``numpy.tensordot``: sum over the last ``axes`` of ``a`` and the first of ``b``, or over
     two lists of axes.
+
+    The result has the other axes of ``a``, then those of ``b``. Raises ShapeError when two lengths
+    differ or the lists have different lengths.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -185,6 +190,9 @@ def tensordot(a: TensorLike, b: TensorLike, axes: int | Sequence[Axes] = 2) -> O
 def inner(a: TensorLike, b: TensorLike) -> Operand:
     """``numpy.inner``: sum over the last axes of both.
 
+    The result has the other axes of ``a``, then those of ``b``. Raises ShapeError when the lengths
+    differ.
+
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
     >>> x, y = se.tensors("x y", 3)
@@ -200,6 +208,8 @@ def inner(a: TensorLike, b: TensorLike) -> Operand:
 def outer(a: TensorLike, b: TensorLike) -> Operand:
     """``numpy.outer``: the matrix of products of the entries of both, taken as vectors.
 
+    Its shape is (entries of ``a``, entries of ``b``).
+
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
     >>> x, y = se.tensors("x y", 3)
@@ -211,7 +221,10 @@ def outer(a: TensorLike, b: TensorLike) -> Operand:
 
 
 def vdot(a: TensorLike, b: TensorLike) -> Operand:
-    """The sum of products of corresponding entries of two real tensors."""
+    """The sum of products of corresponding entries of two real tensors.
+
+    Raises ShapeError when they have different numbers of entries.
+    """
     a, b = as_operand(a), as_operand(b)
     if shape_of(a) != shape_of(b):
         a, b = ravel(a), ravel(b)
@@ -220,6 +233,8 @@ def vdot(a: TensorLike, b: TensorLike) -> Operand:
 
 def kron(a: TensorLike, b: TensorLike) -> Operand:
     """The Kronecker product; of two matrices the blocks a_ij B.
+
+    Each length is the product of the two; a tensor of lower order gets axes of length 1 in front.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -240,6 +255,9 @@ def kron(a: TensorLike, b: TensorLike) -> Operand:
 
 def matrix_power(X: TensorLike, exponent: Length) -> Operand:
     """A square matrix to an integer power; a negative one is a power of the inverse.
+
+    Raises ShapeError when X isn't square, and UnsupportedError for an exponent that isn't a known
+    integer.
 
     >>> import sympy_einsum as se
     >>> S = se.TensorSymbol("S", (3, 3))

@@ -32,6 +32,8 @@ from .indexing import getitem
 def trace(A: TensorLike) -> Operand:
     """The sum over the diagonal of the first two axes.
 
+    Raises ShapeError when these have different lengths.
+
     >>> import sympy_einsum as se
     >>> S = se.TensorSymbol("S", (3, 3))
     >>> se.trace(S) == se.einsum("ii", S)
@@ -42,6 +44,9 @@ def trace(A: TensorLike) -> Operand:
 
 def sum_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """The sum over the given axes, over all without ``axis``.
+
+    The result lacks these axes; with ``keepdims`` they stay, with length 1. Raises ShapeError for
+    an axis that isn't there.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -64,6 +69,8 @@ def _keep(reduced: Operand, A: Operand, axes: list[int]) -> Operand:
 def mean(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """The mean over the given axes; that of no entries is nan, as in NumPy, without a warning.
 
+    Axes are as for :func:`sum_`.
+
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
     >>> se.mean(A, axis=1).shape
@@ -80,6 +87,8 @@ def _count(A: Operand, axis: Axes) -> Expr:
 
 def var(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool = False) -> Operand:
     """The variance over the given axes, with ``ddof`` taken off the divisor, which is at least 0.
+
+    Axes are as for :func:`sum_`.
 
     >>> import sympy_einsum as se
     >>> x, y = se.tensors("x y", 3)
@@ -102,6 +111,8 @@ def _spread(reduced: Operand, A: Operand) -> Operand:
 def std(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool = False) -> Operand:
     """The standard deviation over the given axes.
 
+    Axes and ``ddof`` are as for :func:`var`.
+
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
     >>> se.std(A, axis=0).shape
@@ -112,6 +123,8 @@ def std(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool =
 
 def prod(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """The product over the given axes, whose lengths must be numbers.
+
+    Axes are as for :func:`sum_`. Raises UnsupportedError for an axis of symbolic length.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -143,6 +156,8 @@ def norm(
 ) -> Operand:
     """The Euclidean norm of a vector, the Frobenius norm of anything else; with ``ord=1`` the
     sum of absolute values of a vector, with another number the corresponding p-norm.
+
+    Axes are as for :func:`sum_`. Raises UnsupportedError for other norms.
 
     >>> import sympy_einsum as se
     >>> x, y = se.tensors("x y", 3)
