@@ -55,7 +55,7 @@ def _entry_of(step: Instruction) -> Expr | None:
 
 def _compact(body: Expr, inputs: Sequence[int]) -> Instruction:
     """The instruction with the operands that a body still has, each once."""
-    used = sorted(s.place for s in body.free_symbols)
-    kept = list(dict.fromkeys(inputs[k] for k in used))
-    renamed = {slot(k): slot(kept.index(inputs[k])) for k in used}
-    return Instruction("elementwise", tuple(kept), (body.xreplace(renamed),))
+    merged = body.xreplace({s: slot(inputs.index(inputs[s.place])) for s in body.free_symbols})
+    used = sorted(s.place for s in merged.free_symbols)
+    renamed = merged.xreplace({slot(k): slot(j) for j, k in enumerate(used)})
+    return Instruction("elementwise", tuple([inputs[k] for k in used]), (renamed,))

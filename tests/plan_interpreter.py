@@ -1,0 +1,258 @@
+"""What a plan means, in NumPy, one instruction after the other; random plans; plans compiled."""
+
+import random
+from functools import reduce
+
+import numpy as np
+from sympy import Integer, S, cos, exp, lambdify, sin, symbols, tanh
+
+import sympy_einsum as se
+from sympy_einsum.compiler.backends import BACKENDS
+from sympy_einsum.compiler.instruction_rules import Instruction, Slice
+from sympy_einsum.compiler.plans import result_shape, without_dead_code
+from sympy_einsum.compiler.signature import Signature
+from sympy_einsum.compiler.writing import function_body, module_text
+from sympy_einsum.expressions import slot
+
+LENGTHS = dict(zip(symbols("k l m n", integer=True, positive=True), (1, 2, 3, 4), strict=True))
+
+
+def number(length):
+    return int(length.xreplace({s: Integer(v) for s, v in LENGTHS.items()}))
+
+
+def body_value(operands, body):
+    function = lambdify([slot(k) for k in range(len(operands))], body, "numpy")
+    return np.asarray(function(*operands)) * 1.0
+
+
+def indexed(operands, entries):
+    names = {":": slice(None), "None": None, "...": Ellipsis}
+    return operands[0][tuple(names[e] if e in names else int(e) for e in entries)]
+
+
+def cut(operands, axis, entry):
+    place = (slice(None),) * axis
+    if not isinstance(entry, Slice):
+        return operands[0][(*place, number(S(entry)))]
+    positions = number(entry.start) + entry.step * np.arange(number(S(entry.count)))
+    return operands[0][(*place, positions)]
+
+
+def written(operands, subscripts, add):
+    target, value = operands
+    diagonal = np.einsum(subscripts, target)
+    diagonal[...] = diagonal + value if add else value
+    return target
+
+
+def cofactors(operands, order):
+    """The derivative by its definition: complex steps are exact, up to the order 2."""
+    (X,) = operands
+    assert order == 1
+    step = 1e-30
+    entries = [
+        np.linalg.det(X + 1j * step * np.eye(X.size)[k].reshape(X.shape)).imag / step
+        for k in range(X.size)
+    ]
+    return np.array(entries).reshape(X.shape)
+
+
+def over(axes, function, keepdims=False):
+    return lambda x: function(x, axis=axes, keepdims=keepdims)
+
+
+def log_sum(x, axis, keepdims=False):
+    return np.log(np.exp(x).sum(axis=axis, keepdims=keepdims))
+
+
+def added(operands, signs):
+    return sum(sign * own for sign, own in zip(signs, operands, strict=True))
+
+
+# What each instruction computes from the values of its operands and its parameters.
+MEANINGS = {
+    "constant": lambda v, node: node.array,
+    "scalar": body_value,
+    "elementwise": body_value,
+    "transpose": lambda v, axes: v[0].transpose(axes),
+    "index": indexed,
+    "cut": cut,
+    "diagonal": lambda v, subscripts: np.einsum(subscripts, v[0]),
+    "reshape": lambda v, shape: v[0].reshape([number(n) for n in shape]),
+    "broadcast": lambda v, shape: np.broadcast_to(v[0], [number(n) for n in shape]),
+    "contiguous": lambda v: v[0],
+    "copy": lambda v: v[0],
+    "sum": lambda v, axes: v[0].sum(axis=axes),
+    "prod": lambda v: v[0].prod(),
+    "multiply": lambda v: reduce(np.multiply, v),
+    "add": added,
+    "add_transposed": lambda v: v[0] + v[0].T,
+    "dot": lambda v: np.tensordot(*v, 1),
+    "matmul": lambda v: np.matmul(*v),
+    "weighted_gram": lambda v: np.einsum("ki,k,kj->ij", v[0], v[1], v[0]),
+    "vdot": lambda v: (v[0] * v[1]).sum(),
+    "einsum": lambda v, subscripts: np.einsum(subscripts, *v),
+    "full": lambda v, shape: np.full([number(n) for n in shape], v[0]),
+    "zeros": lambda v, shape: np.zeros([number(n) for n in shape]),
+    "writable": lambda v, owned: v[0],
+    "write_diagonal": written,
+    "unit": lambda v, length, position: np.eye(number(length))[number(position)],
+    "selection": lambda v, length, start, step, count: np.eye(number(length))[
+        number(start) + step * np.arange(number(count))
+    ],
+    "inv": lambda v, definite: np.linalg.inv(v[0]),
+    "solve": lambda v, definite: np.linalg.inv(v[0]) @ v[1],
+    "det": lambda v, definite: np.linalg.det(v[0]),
+    "logdet": lambda v, definite: np.log(abs(np.linalg.det(v[0]))),
+    "slogdet": lambda v: np.array([np.sign(np.linalg.det(v[0])), np.log(abs(np.linalg.det(v[0])))]),
+    "cofactors": cofactors,
+    "peak": lambda v, axes: v[0].max(axis=axes, keepdims=True),
+    "logsumexp": lambda v, axes: log_sum(v[0], axes),
+    "softmax": lambda v, axes: np.exp(v[0] - log_sum(v[0], axes, keepdims=True)),
+    "log_total": lambda v, axes: np.log(v[1].sum(axis=axes)),
+}
+
+
+def interpreted(plan, arguments):
+    """The values of the results; every value is an array of its own but those written to."""
+    values = []
+    for op, inputs, params, _ in plan.instructions:
+        if op == "argument":
+            values.append(np.array(arguments[params[0]]))
+            continue
+        value = MEANINGS[op]([values[k] for k in inputs], *params)
+        values.append(value if op == "write_diagonal" else np.array(value))
+    return [values[k].copy() for k in plan.results]
+
+
+def compiled(plan, arguments, backend="numpy", reuse=None):
+    """The function that a backend makes of a plan."""
+    spelling = BACKENDS[backend]()
+    signature = Signature(arguments, spelling.reserved())
+    body = function_body(
+        signature, plan, lambda texts: f"[{', '.join(texts)}]", spelling, reuse or {}
+    )
+    text = module_text(spelling, "function", signature.arguments, body.reads + body.lines)
+    namespace = dict(body.constants)
+    exec(text, namespace)
+    return namespace["function"]
+
+
+def random_arguments(arguments, generator):
+    rng = np.random.default_rng(generator.randrange(10**6))
+    return {s: rng.uniform(0.5, 1.5, [number(n) for n in s.shape]) for s in arguments}
+
+
+# Bodies of one and of two operands, which keep values moderate.
+a, b = slot(0), slot(1)
+UNARY = [sin(a), tanh(a), a**2 / 4, exp(-(a**2)), 1 / (1 + a**2), (1 + a**2) ** S.Half]
+BINARY = [a * cos(b), a / (2 + b**2), sin(a + b) - b / 3, -a - b, (a - b) ** 2 / 3]
+
+
+class RandomPlan:
+    """A plan of instructions on arrays of at most three axes, all kinds mixed."""
+
+    def __init__(self, generator, size=14):
+        self.generator = generator
+        self.instructions = []
+        lengths = list(LENGTHS)
+        shapes = [tuple(generator.sample(lengths, order)) for order in (2, 2, 3, 1)]
+        shapes.append(shapes[0])
+        self.arguments = [se.TensorSymbol(f"x{j}", shape) for j, shape in enumerate(shapes)]
+        for symbol in self.arguments:
+            self.add("argument", params=(symbol,))
+        while len(self.instructions) < size:
+            self.grow()
+        count = generator.randint(1, 3)
+        last = len(self.instructions) - 1
+        results = [last, *generator.sample(range(len(shapes), last), count - 1)]
+        self.plan = without_dead_code(self.instructions, results)
+
+    def add(self, op, *inputs, params=()):
+        shape = result_shape(op, [self.instructions[k].shape for k in inputs], params)
+        self.instructions.append(Instruction(op, inputs, params, shape))
+        return len(self.instructions) - 1
+
+    def pick(self):
+        """The later ones are likelier, so that chains become long."""
+        return int(len(self.instructions) * self.generator.random() ** 0.4)
+
+    def like(self, number):
+        """A value that can be combined with another entry by entry."""
+        shape = self.instructions[number].shape
+        same = [k for k, step in enumerate(self.instructions) if step.shape in (shape, ())]
+        return self.generator.choice(same)
+
+    def grow(self):
+        generator, k = self.generator, self.pick()
+        shape = self.instructions[k].shape
+        kind = generator.choice(
+            ["unary", "binary", "add", "multiply", "view", "sum", "dot", "diagonal", "add"]
+        )
+        if kind == "unary":
+            self.add("elementwise", k, params=(generator.choice(UNARY),))
+        elif kind == "binary":
+            pair = [k, self.like(k)]
+            generator.shuffle(pair)
+            self.add("elementwise", *pair, params=(generator.choice(BINARY),))
+        elif kind == "add":
+            signs = generator.choice([(1, 1), (1, -1), (-1, 1), (-1,), (1, 1, -1)])
+            inputs = [k, *(self.like(k) for _ in signs[1:])]
+            self.add("add", *inputs, params=(signs,))
+        elif kind == "multiply":
+            self.add("multiply", k, self.like(k))
+        elif kind == "sum" and len(shape) > 2:
+            self.add("sum", k, params=((generator.randrange(len(shape)),),))
+        elif kind == "dot":
+            self.dot(k)
+        elif kind == "diagonal" and shape:
+            self.on_diagonal(k)
+        elif kind == "view" and shape:
+            self.view(k)
+
+    def view(self, k):
+        shape = self.instructions[k].shape
+        axes = list(range(len(shape)))
+        self.generator.shuffle(axes)
+        turned = self.add("transpose", k, params=(tuple(axes),))
+        if self.generator.random() < 0.3:
+            self.add("contiguous", turned)
+        elif self.generator.random() < 0.3 and len(shape) > 1:
+            merged = self.instructions[turned].shape
+            self.add("reshape", turned, params=((merged[0] * merged[1], *merged[2:]),))
+        elif self.generator.random() < 0.3:
+            self.add("index", turned, params=(("0",),))
+
+    def dot(self, k):
+        shape = self.instructions[k].shape
+        others = [
+            j
+            for j, step in enumerate(self.instructions)
+            if len(shape) == 2 and len(step.shape) in (1, 2) and step.shape[0] == shape[1]
+        ]
+        if others:
+            self.add("dot", k, self.generator.choice(others))
+
+    def on_diagonal(self, k):
+        shape = self.instructions[k].shape
+        if len(shape) != 1:
+            return
+        total = self.add("zeros", k, params=((*shape, *shape),))
+        self.add("write_diagonal", total, k, params=("ii->i", self.generator.random() < 0.5))
+        # What is written to is read as the array, not as its last write.
+        self.add("add", total, total, params=((1, 1),))
+
+
+def random_plans(count, seed):
+    """Plans, their arguments and values of these."""
+    generator = random.Random(seed)
+    for _ in range(count):
+        made = RandomPlan(generator)
+        yield made.plan, made.arguments, random_arguments(made.arguments, generator)
+
+
+def assert_same(found, expected):
+    for one, other in zip(found, expected, strict=True):
+        assert np.shape(one) == np.shape(other)
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
