@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from sympy import Expr
 
-from ..core import Contraction, NodeTable, children, postorder
+from ..core import Contraction, NodeTable, Optimizer, children, postorder
 from ..expressions import Einsum, Operand, TensorExpr, order_of, shape_of
 from .instruction_rules import Instruction
 from .plan_builder import PlanBuilder
@@ -31,7 +31,7 @@ class Lowering(PlanBuilder):
         self,
         rows: NodeTable[Row],
         size: Callable[[Expr], int],
-        optimize: Any,
+        optimize: Optimizer,
         instructions: list[Instruction],
         contractions: list[Contraction],
     ):

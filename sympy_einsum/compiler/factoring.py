@@ -7,15 +7,14 @@ searched; for the compiler a factor of every term always stays outside.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sympy import Mul, S
 
 from ..core import sort_key
-from ..expressions import Einsum, View, contract, is_tensor, scale
+from ..expressions import Einsum, Operand, View, contract, is_tensor, scale
 
 
-def common_factor(terms: Sequence[Any]) -> tuple[Any, list[Any]] | None:
+def common_factor(terms: Sequence[Operand]) -> tuple[Operand, list[Operand]] | None:
     """A scalar, or a tensor of the terms' axes, that is a factor of all terms, and the terms
     without it; None if there is none.
 
@@ -33,34 +32,35 @@ def common_factor(terms: Sequence[Any]) -> tuple[Any, list[Any]] | None:
     return factor, [_divided(term, factor) for term in terms]
 
 
-def _factors(term: Any) -> set[Any]:
-    core = term
-    found: set[Any] = set()
+def _factors(term: Operand) -> set[Operand]:
+    found: set[Operand] = set()
     if isinstance(term, View):
         found = {factor for scalar in term.scalars for factor in Mul.make_args(scalar)}
-        core = term.core if term.core is not None and term.output == term.subscripts[-1] else None
-    if type(core) is Einsum:
-        pairs = zip(core.operands, core.subscripts, strict=True)
-        found |= {operand for operand, labels in pairs if labels == core.output}
+    product = _product_in(term)
+    if product is not None:
+        pairs = zip(product.operands, product.subscripts, strict=True)
+        found |= {operand for operand, labels in pairs if labels == product.output}
     return found - {S.One, S.NegativeOne}
 
 
-def _divided(term: Any, factor: Any) -> Any:
-    if not is_tensor(factor):
+def _product_in(term: Operand) -> Einsum | None:
+    """The product that a term is but for scalar factors, if its axes are those of the term."""
+    core = term
+    if isinstance(term, View):
+        core = term.core if term.core is not None and term.output == term.subscripts[-1] else None
+    return core if type(core) is Einsum else None
+
+
+def _divided(term: Operand, factor: Operand) -> Operand:
+    product = _product_in(term) if is_tensor(factor) else None
+    if product is None:
         return scale(1 / factor, term)
-    core: Any = term.core if isinstance(term, View) else term
-    place = core.operands.index(factor)
-    while core.subscripts[place] != core.output:
-        place = core.operands.index(factor, place + 1)
-    rest = contract(
-        core.operands[:place] + core.operands[place + 1 :],
-        core.subscripts[:place] + core.subscripts[place + 1 :],
-        core.output,
-        dict(enumerate(core.lengths)),
-    )
-    if core is term:
+    pairs = list(zip(product.operands, product.subscripts, strict=True))
+    pairs.remove((factor, product.output))
+    operands, subscripts = zip(*pairs, strict=True)
+    rest = contract(operands, subscripts, product.output, dict(enumerate(product.lengths)))
+    if product is term:
         return rest
     axes = term.subscripts[-1]
-    scalars = term.operands[:-1]
-    subscripts = (*[()] * len(scalars), axes)
-    return contract((*scalars, rest), subscripts, term.output, dict(enumerate(term.lengths)))
+    subscripts = (*[()] * len(term.scalars), axes)
+    return contract((*term.scalars, rest), subscripts, term.output, dict(enumerate(term.lengths)))

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from sympy import Expr
 
 from ..core import postorder
-from ..expressions import Selection, Unit
+from ..expressions import Operand, Selection, Unit
 
 
-def position_bounds(exprs: Sequence[Expr]) -> list[Expr]:
+def position_bounds(exprs: Sequence[Operand]) -> list[Expr]:
     """What mustn't be negative, so that every entry and slice that is taken lies on its axis;
     NumPy would cut a slice short, and the result would have another shape than the expression.
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from sympy import Add, Expr, Mul, S, preorder_traversal
 
 from ..core import Shape
 from ..expressions import Slot, slot
+
+# The static parameters of an instruction: numbers, texts, lengths, nodes, as its row says.
+Params: TypeAlias = tuple[Any, ...]
 
 
 class Instruction(NamedTuple):
@@ -17,7 +20,7 @@ class Instruction(NamedTuple):
 
     op: str
     inputs: tuple[int, ...]
-    params: tuple[Any, ...] = ()
+    params: Params = ()
     shape: Shape = ()
 
 
@@ -34,7 +37,7 @@ class Work(NamedTuple):
 
     operands: Sequence[tuple[int, ...]]
     result: tuple[int, ...]
-    params: tuple[Any, ...]
+    params: Params
 
 
 # --- shapes

@@ -8,11 +8,10 @@ is its row in the table at the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from sympy import Expr
 
-from ..core import Contraction, NodeTable, nominal_length
+from ..core import Contraction, NodeTable, Optimizer, nominal_length
 from ..expressions import (
     Adj,
     Cofactors,
@@ -55,7 +54,7 @@ from .plans import Plan, without_dead_code
 def make_plan(
     exprs: Sequence[Operand],
     size: Callable[[Expr], int] = nominal_length,
-    optimize: Any = "auto",
+    optimize: Optimizer = "auto",
     cse: bool = True,
 ) -> Plan:
     """The program that computes the expressions.

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from sympy import Expr, S
 
-from ..core import Contraction, index_letter
+from ..core import Contraction, Optimizer, index_letter
 from ..expressions import Operand, TensorExpr, slot
 from ..rules import is_nonnegative
 from .factors import KnownProducts
-from .instruction_rules import Instruction
+from .instruction_rules import Instruction, Params
 from .instructions import OPS
 from .plans import result_shape
 
@@ -28,7 +27,7 @@ class PlanBuilder:
     def __init__(
         self,
         size: Callable[[Expr], int],
-        optimize: Any,
+        optimize: Optimizer,
         instructions: list[Instruction],
         contractions: list[Contraction],
     ):
@@ -41,7 +40,7 @@ class PlanBuilder:
         self.uses: Counter[Operand] = Counter()
         self._emitted: dict[Instruction, int] = {}
 
-    def emit(self, op: str, *inputs: int, params: tuple[Any, ...] = ()) -> int:
+    def emit(self, op: str, *inputs: int, params: Params = ()) -> int:
         """The number of an instruction; the same instruction is emitted once."""
         if op == "transpose":
             base, axes = self.untransposed(inputs[0])
@@ -63,7 +62,7 @@ class PlanBuilder:
             self._emitted[key] = self.emit_fresh(op, *inputs, params=params)
         return self._emitted[key]
 
-    def emit_fresh(self, op: str, *inputs: int, params: tuple[Any, ...] = ()) -> int:
+    def emit_fresh(self, op: str, *inputs: int, params: Params = ()) -> int:
         """An instruction of its own: its result is written to afterwards."""
         shape = result_shape(op, [self.instructions[k].shape for k in inputs], params)
         self.instructions.append(Instruction(op, inputs, params, shape))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sympy import Expr, Integer
 
 from ..core import Contraction, Shape, TensorError, same_length
-from .instruction_rules import Instruction, Work
+from .instruction_rules import Instruction, Params, Work
 from .instructions import OPS, Op
 
 
@@ -55,7 +55,7 @@ def without_dead_code(instructions: Sequence[Instruction], results: Sequence[int
     return Plan([renumber(instructions[k]) for k in order], [place[k] for k in results])
 
 
-def result_shape(op: str, shapes: Sequence[Shape], params: tuple[Any, ...]) -> Shape:
+def result_shape(op: str, shapes: Sequence[Shape], params: Params) -> Shape:
     """The shape of what an instruction computes from operands of some shapes."""
     return tuple(OPS[op].shape(shapes, *params))
 
@@ -93,7 +93,7 @@ class Cost(NamedTuple):
     bytes: int
 
 
-def plan_cost(plan: Plan, lengths: Mapping[Any, int]) -> Cost:
+def plan_cost(plan: Plan, lengths: Mapping[Expr, int] | Mapping[str, int]) -> Cost:
     """What running a program costs at some axis lengths, given by symbol or by name."""
     values = {str(symbol): Integer(n) for symbol, n in lengths.items()}
 

@@ -4,9 +4,7 @@ over an operand.
 
 from __future__ import annotations
 
-from typing import Any
-
-from sympy import Add, S, exp, log
+from sympy import Add, Expr, S, exp, log
 
 from ..expressions import Slot, slot
 from .instruction_rules import Instruction
@@ -35,22 +33,22 @@ class _Splitter:
         self.instructions.append(instruction)
         return len(self.instructions) - 1
 
-    def body(self, body: Any, inputs: tuple[int, ...]) -> int:
+    def body(self, body: Expr, inputs: tuple[int, ...]) -> int:
         """The number of the instruction that computes a body last."""
         self._inputs = inputs
-        self._known: dict[Any, int] = {}
+        self._known: dict[Expr, int] = {}
         return self._part(body)
 
-    def _emit(self, op: str, inputs: tuple[int, ...], *params: Any) -> int:
+    def _emit(self, op: str, inputs: tuple[int, ...], *params: Expr | tuple[int, ...]) -> int:
         shape = result_shape(op, [self.instructions[k].shape for k in inputs], params)
         return self.add(Instruction(op, inputs, params, shape))
 
-    def _part(self, expr: Any) -> int:
+    def _part(self, expr: Expr) -> int:
         if expr not in self._known:
             self._known[expr] = self._operation(expr)
         return self._known[expr]
 
-    def _operation(self, expr: Any) -> int:
+    def _operation(self, expr: Expr) -> int:
         if isinstance(expr, Slot):
             return self._inputs[expr.place]
         if not expr.free_symbols:
@@ -67,7 +65,7 @@ class _Splitter:
         whole = expr.xreplace({own: slot(k) for k, own in enumerate(used)})
         return self._emit("elementwise", tuple([self._part(own) for own in used]), whole)
 
-    def _sum(self, expr: Any) -> int:
+    def _sum(self, expr: Expr) -> int:
         terms = []
         for term in expr.args:
             coefficient, rest = term.as_coeff_Mul()
@@ -83,7 +81,7 @@ class _Splitter:
             total = self._emit("add", (total, self._part(term)), (1, sign))
         return total
 
-    def _product(self, expr: Any) -> int:
+    def _product(self, expr: Expr) -> int:
         above = [f for f in expr.args if not (f.is_Pow and f.exp.is_negative)]
         below = [1 / f for f in expr.args if f.is_Pow and f.exp.is_negative]
         if above and above[0] is S.NegativeOne and len(above) > 1:
@@ -99,7 +97,7 @@ class _Splitter:
         return product
 
 
-def _is_stable(expr: Any) -> bool:
+def _is_stable(expr: Expr) -> bool:
     """Whether code for a body as a whole is more accurate than that of its parts."""
     if isinstance(expr, log):
         return isinstance(expr.args[0], Add)

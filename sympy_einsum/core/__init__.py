@@ -11,6 +11,7 @@ from .contraction import (
     ENTRY as ENTRY,
     Contraction as Contraction,
     Indices as Indices,
+    Optimizer as Optimizer,
     Path as Path,
     carried_out as carried_out,
     check_optimizer as check_optimizer,

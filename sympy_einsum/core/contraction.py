@@ -1,7 +1,7 @@
 """Orders of pairwise contraction, and what they cost when the lengths are symbols.
 
-Imports only the errors. Used by the plan, which carries a contraction out, and by the cost
-measure of the normal form, which only compares.
+Used by the plan, which carries a contraction out, and by the cost measure of the normal form, which
+only compares.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import prod
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import opt_einsum
-from sympy import Integer
+from sympy import Expr, Integer, Symbol
 
 from .errors import TensorError, UnsupportedError
+from .lengths import Shape
 
 # A symbolic length counts as this when contraction orders are compared.
 NOMINAL_LENGTH = 100
@@ -40,11 +41,13 @@ MAX_TRIALS = 12
 TOLERANCE = 1.1
 
 
-def nominal_length(length: Any) -> int:
+def nominal_length(length: Expr) -> int:
     """The number that a length counts as."""
     return int(length) if length.is_Integer else NOMINAL_LENGTH
 
 
+# What opt_einsum takes: a name, True or False, an optimizer of its own or of another library.
+Optimizer: TypeAlias = Any
 # The index of each axis of a tensor.
 Indices = tuple[int, ...]
 Terms = tuple[Indices, ...]
@@ -57,10 +60,10 @@ class Contraction(NamedTuple):
 
     terms: Terms
     output: Indices
-    lengths: tuple[Any, ...]
+    lengths: Shape
 
 
-def check_optimizer(optimize: Any) -> None:
+def check_optimizer(optimize: Optimizer) -> None:
     """Raise an error for what opt_einsum can't find orders by."""
     if isinstance(optimize, str):
         try:
@@ -75,7 +78,9 @@ def check_optimizer(optimize: Any) -> None:
 
 
 @lru_cache(maxsize=4096)
-def contraction_path(terms: Terms, output: Indices, sizes: Sizes, optimize: Any = "auto") -> Path:
+def contraction_path(
+    terms: Terms, output: Indices, sizes: Sizes, optimize: Optimizer = "auto"
+) -> Path:
     """The order of pairwise contractions, as numbers of what is contracted: results are numbered
     on from the operands. ``optimize`` is opt_einsum's, where "auto" is our choice.
 
@@ -232,7 +237,9 @@ def carried_out(
         yield step, chosen, result
 
 
-def deciding_lengths(contractions: Iterable[Contraction], optimize: Any = "auto") -> list[Any]:
+def deciding_lengths(
+    contractions: Iterable[Contraction], optimize: Optimizer = "auto"
+) -> list[Symbol]:
     """The symbols that the best orders of some contractions depend on.
 
     >>> from sympy.abc import i, m, n
@@ -241,7 +248,7 @@ def deciding_lengths(contractions: Iterable[Contraction], optimize: Any = "auto"
     >>> deciding_lengths([Contraction(((0, 1), (1, 2), (2,)), (0,), (m, n, i))])
     []
     """
-    found: set[Any] = set()
+    found: set[Symbol] = set()
     for terms, output, lengths in dict.fromkeys(contractions):
         symbols = sorted(set().union(*[n.free_symbols for n in lengths]) - found, key=str)
         if symbols and _order_depends(terms, output, lengths, symbols, optimize):
@@ -250,7 +257,7 @@ def deciding_lengths(contractions: Iterable[Contraction], optimize: Any = "auto"
 
 
 def _order_depends(
-    terms: Terms, output: Indices, lengths: Sequence[Any], symbols: Any, optimize: Any
+    terms: Terms, output: Indices, lengths: Shape, symbols: Sequence[Symbol], optimize: Optimizer
 ) -> bool:
     """Whether the order for nominal lengths is a bad one for some others."""
     nominal = _sizes(lengths, {})
@@ -268,5 +275,5 @@ def _order_depends(
     return False
 
 
-def _sizes(lengths: Sequence[Any], values: Any) -> Sizes:
+def _sizes(lengths: Shape, values: Mapping[Symbol, Integer]) -> Sizes:
     return tuple([(k, nominal_length(n.xreplace(values))) for k, n in enumerate(lengths)])

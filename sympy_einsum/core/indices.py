@@ -1,4 +1,4 @@
-"""Index strings: parsing and validation. Pure strings and integers; imports only the errors.
+"""Index strings: parsing and validation. Pure strings and integers.
 
 Everything here speaks of *labels*: hashable names of indices (a letter of an index string, an
 integer of the list form, or the private labels of ellipsis axes). The Einsum node renames labels
@@ -8,13 +8,14 @@ to canonical integers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TypeAlias
 
 from .errors import ParseError, ShapeError
+from .lengths import Label, Labels
 
-Label = Hashable
-Labels = tuple[Label, ...]
+# The labels of a term, or of the output.
+Term: TypeAlias = tuple[Label, ...]
 
 # The symbols that index strings are printed with, in order of preference.
 LETTERS = "ijklmnopqrstuvwxyzabcdefghABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -44,7 +45,7 @@ def index_letter(i: int) -> str:
     return chr(code if code < 0xD800 else code + 2048)
 
 
-def parse_subscripts(text: str, orders: Sequence[int]) -> tuple[list[Labels], Labels]:
+def parse_subscripts(text: str, orders: Sequence[int]) -> tuple[list[Term], Term]:
     """Read an index string such as ``"ij,j->i"`` for operands of the given orders.
 
     Returns the labels of each operand and of the output. Without ``->`` the output follows
@@ -96,14 +97,14 @@ def _read_term(term: str, text: str, offset: int) -> list[Label]:
 
 
 def resolve_labels(
-    terms: Sequence[Sequence[Any]],
-    output: Sequence[Any] | None,
+    terms: Sequence[Labels],
+    output: Labels | None,
     orders: Sequence[int],
     shown: str,
-) -> tuple[list[Labels], Labels]:
+) -> tuple[list[Term], Term]:
     """Expand ellipses, find the implicit output and check both against the operands' orders."""
     dots = 0
-    inputs: list[Labels] = []
+    inputs: list[Term] = []
     for number, (term, order) in enumerate(zip(terms, orders, strict=True), start=1):
         count = list(term).count(Ellipsis)
         if count > 1:
@@ -138,7 +139,7 @@ def resolve_labels(
     return inputs, result
 
 
-def _expand(term: Sequence[Any], hidden: int) -> Labels:
+def _expand(term: Labels, hidden: int) -> Term:
     labels: list[Label] = []
     for label in term:
         if label is Ellipsis:

@@ -105,3 +105,15 @@ def test_what_is_contiguous_already_shares_its_memory():
     value = np.linspace(1.0, 2.0, number(m)).reshape(1, -1)
     (result,) = compiled(plan, [Z], reuse=overwritten(plan))(value)
     np.testing.assert_allclose(result, np.sin(2 * value) @ (2 * value).T)
+
+
+def test_products_of_what_is_overwritten_take_it_as_it_was():
+    """The same, as users meet it: the batched product reads the sine after its exponential."""
+    b = symbols("b", integer=True, positive=True)
+    Z, E = se.TensorSymbol("Z", (n, n, b)), se.TensorSymbol("E", (n, n, b))
+    S = se.sin(Z)
+    products = [se.einsum("ijb,jkb->bik", S, right) for right in (E, se.exp(S))]
+    z, e = np.random.default_rng(1).standard_normal((2, 3, 3, 1))
+    first, second = se.lambdify([Z, E], products)(z, e)
+    np.testing.assert_allclose(first, np.einsum("ijb,jkb->bik", np.sin(z), e))
+    np.testing.assert_allclose(second, np.einsum("ijb,jkb->bik", np.sin(z), np.exp(np.sin(z))))
