@@ -5,10 +5,9 @@ Their code, derivatives and definitions stand in the table, :mod:`scalar_table`.
 
 from __future__ import annotations
 
-from typing import Any
-
 from sympy import Expr, Mul, S, log
 from sympy.printing.pretty.stringpict import prettyForm
+from sympy.printing.printer import Printer
 
 from .rows import row_of
 from .whole_functions import WholeFunction
@@ -25,14 +24,13 @@ class relu(WholeFunction):
     nargs = 1
 
     @classmethod
-    def eval(cls, x: Expr) -> Any:
+    def eval(cls, x: Expr) -> Expr | None:
         """Known values."""
         if x.is_nonnegative:
             return x
         return S.Zero if x.is_nonpositive else None
 
-    def _eval_is_extended_nonnegative(self) -> Any:
-        return self.args[0].is_extended_real
+    _eval_is_extended_nonnegative = WholeFunction._eval_is_extended_real
 
 
 class step(WholeFunction):
@@ -48,20 +46,20 @@ class step(WholeFunction):
     nargs = 1
 
     @classmethod
-    def eval(cls, x: Expr) -> Any:
+    def eval(cls, x: Expr) -> Expr | None:
         """Known values."""
         if x.is_positive:
             return S.One
         return S.Zero if x.is_nonpositive else None
 
-    def _eval_power(self, exponent: Expr) -> Any:
+    def _eval_power(self, exponent: Expr) -> Expr | None:
         return self if exponent.is_positive else None
 
-    def _latex(self, printer: Any, exp: Any = None) -> str:
+    def _latex(self, printer: Printer, exp: str | None = None) -> str:
         text = rf"\left[{printer._print(self.args[0])} > 0\right]"
         return text if exp is None else f"{text}^{{{exp}}}"
 
-    def _pretty(self, printer: Any) -> Any:
+    def _pretty(self, printer: Printer) -> prettyForm:
         inside = prettyForm(*printer._print(self.args[0]).right(" > 0"))
         return prettyForm(*inside.parens("[", "]"))
 
@@ -79,13 +77,13 @@ class masked(WholeFunction):
     nargs = 2
 
     @classmethod
-    def eval(cls, weight: Expr, value: Expr) -> Any:
+    def eval(cls, weight: Expr, value: Expr) -> Expr | None:
         """Known values, and the product where the weight isn't 0."""
         if weight.is_zero or value.is_zero:
             return S.Zero
         return weight * value if weight.is_zero is False else None
 
-    def _latex(self, printer: Any, exp: Any = None) -> str:
+    def _latex(self, printer: Printer, exp: str | None = None) -> str:
         text = printer._print(Mul(*self.args, evaluate=False))
         return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
 
@@ -96,7 +94,7 @@ class _WithoutNan(WholeFunction):
     nargs = 2
 
     @classmethod
-    def eval(cls, a: Expr, b: Expr) -> Any:
+    def eval(cls, a: Expr, b: Expr) -> Expr | None:
         """Of numbers."""
         row = row_of(cls)
         known = a.is_number and b.is_number and S.NaN not in (a, b)
@@ -132,12 +130,11 @@ class sigmoid(WholeFunction):
     nargs = 1
 
     @classmethod
-    def eval(cls, x: Expr) -> Any:
+    def eval(cls, x: Expr) -> Expr | None:
         """Known values."""
         return S.Half if x.is_zero else None
 
-    def _eval_is_extended_positive(self) -> Any:
-        return self.args[0].is_extended_real
+    _eval_is_extended_positive = WholeFunction._eval_is_extended_real
 
 
 class sigmoid_slope(WholeFunction):
@@ -150,8 +147,7 @@ class sigmoid_slope(WholeFunction):
 
     nargs = 1
 
-    def _eval_is_extended_positive(self) -> Any:
-        return self.args[0].is_extended_real
+    _eval_is_extended_positive = WholeFunction._eval_is_extended_real
 
 
 class softplus(WholeFunction):
@@ -166,12 +162,11 @@ class softplus(WholeFunction):
     nargs = 1
 
     @classmethod
-    def eval(cls, x: Expr) -> Any:
+    def eval(cls, x: Expr) -> Expr | None:
         """Known values."""
         return log(2) if x.is_zero else None
 
-    def _eval_is_extended_positive(self) -> Any:
-        return self.args[0].is_extended_real
+    _eval_is_extended_positive = WholeFunction._eval_is_extended_real
 
 
 class logaddexp(WholeFunction):
@@ -186,7 +181,7 @@ class logaddexp(WholeFunction):
     nargs = 2
 
     @classmethod
-    def eval(cls, a: Expr, b: Expr) -> Any:
+    def eval(cls, a: Expr, b: Expr) -> Expr | None:
         """One argument that is zero makes a softplus."""
         if a.is_zero:
             return softplus(b)

@@ -5,10 +5,9 @@ Their code, derivatives and definitions stand in the table, :mod:`scalar_table`.
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy
 from sympy import Expr, Pow, S, log
+from sympy.printing.printer import Printer
 
 from .whole_functions import WholeFunction
 
@@ -25,13 +24,13 @@ class powlog(WholeFunction):
     nargs = 3
 
     @classmethod
-    def eval(cls, b: Expr, t: Expr, k: Expr) -> Any:
+    def eval(cls, b: Expr, t: Expr, k: Expr) -> Expr | None:
         """Known values, and the product where the logarithm is finite."""
         if b.is_zero and t.is_positive:
             return S.Zero
         return b**t * log(b) ** k if b.is_positive or b.is_number or k.is_zero else None
 
-    def _latex(self, printer: Any, exp: Any = None) -> str:
+    def _latex(self, printer: Printer, exp: str | None = None) -> str:
         b, t, k = self.args
         power = printer._print(Pow(b, t, evaluate=False))
         logarithm = printer._print(log(b, evaluate=False) ** k)
@@ -64,7 +63,7 @@ class xlogy(WholeFunction):
     nargs = 2
 
     @classmethod
-    def eval(cls, a: Expr, b: Expr) -> Any:
+    def eval(cls, a: Expr, b: Expr) -> Expr | None:
         """Known values, and the product where neither can be 0."""
         return a * log(b) if a.is_zero is False or b.is_positive else S.Zero if a.is_zero else None
 
@@ -81,7 +80,7 @@ class xlog1py(WholeFunction):
     nargs = 2
 
     @classmethod
-    def eval(cls, a: Expr, b: Expr) -> Any:
+    def eval(cls, a: Expr, b: Expr) -> Expr | None:
         """Known values."""
         return S.Zero if a.is_zero else None
 
@@ -98,7 +97,7 @@ class entr(WholeFunction):
     nargs = 1
 
     @classmethod
-    def eval(cls, x: Expr) -> Any:
+    def eval(cls, x: Expr) -> Expr | None:
         """Known values."""
         return S.Zero if x.is_zero else None
 
@@ -115,7 +114,7 @@ class rel_entr(WholeFunction):
     nargs = 2
 
     @classmethod
-    def eval(cls, a: Expr, b: Expr) -> Any:
+    def eval(cls, a: Expr, b: Expr) -> Expr | None:
         """Known values."""
         return S.Zero if a.is_zero and b.is_nonnegative else None
 
@@ -132,13 +131,13 @@ class exprel(WholeFunction):
     nargs = (1, 2)
 
     @classmethod
-    def eval(cls, x: Expr, order: Expr = S.Zero) -> Any:
+    def eval(cls, x: Expr, order: Expr = S.Zero) -> Expr | None:
         """Known values."""
         if x.is_zero:
             return 1 / (order + 1)
         return None
 
-    def _latex(self, printer: Any, exp: Any = None) -> str:
+    def _latex(self, printer: Printer, exp: str | None = None) -> str:
         order = sum(self.args[1:], S.Zero)
         raised = r"\prime" * int(order) if order.is_Integer else f"({printer._print(order)})"
         text = rf"\operatorname{{exprel}}{'^{' + raised + '}' if raised else ''}"
@@ -157,12 +156,12 @@ class real_cbrt(WholeFunction):
     nargs = 1
 
     @classmethod
-    def eval(cls, x: Expr) -> Any:
+    def eval(cls, x: Expr) -> Expr | None:
         """By cbrt where the sign is known."""
         if x.is_nonnegative:
             return sympy.cbrt(x)
         return -sympy.cbrt(-x) if x.is_negative else None
 
-    def _latex(self, printer: Any, exp: Any = None) -> str:
+    def _latex(self, printer: Printer, exp: str | None = None) -> str:
         text = rf"\sqrt[3]{{{printer._print(self.args[0])}}}"
         return text if exp is None else f"{text}^{{{exp}}}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from sympy import Expr, Pow, sympify
 
@@ -14,7 +13,7 @@ from .traversal import postorder
 MAX_BITS = 10**6
 
 
-def exact_power(base: Any, exponent: Any) -> Expr:
+def exact_power(base: Expr | int, exponent: Expr | int) -> Expr:
     """SymPy's power, if that isn't a rational number too long to be computed.
 
     >>> exact_power(2, 10)
@@ -31,7 +30,7 @@ def exact_power(base: Any, exponent: Any) -> Expr:
     return Pow(base, exponent)
 
 
-def folded(body: Expr, values: Mapping[Any, Any]) -> Expr:
+def folded(body: Expr, values: Mapping[Expr, Expr]) -> Expr:
     """A body with numbers in the place of some of its symbols."""
     if body.has(Pow):
         for part in postorder([body], lambda node: node.args):

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
-from typing import Any
 
 from sympy import (
     Abs,
@@ -46,6 +45,7 @@ from sympy import (
     zoo,
 )
 from sympy.core.relational import Relational
+from sympy.logic.boolalg import Boolean
 
 from .rows import row_of
 
@@ -57,7 +57,7 @@ MAX_OPERATIONS_OF_LIMIT = 14
 # How many coefficients of a series are computed: poles of a higher order aren't removed.
 TERMS = 8
 
-_CLOSED: dict[Any, Any] = {Lt: Le, Gt: Ge, Ne: lambda *args: S.true}
+_CLOSED: dict[type[Relational], Callable[..., Boolean]] = {Lt: Le, Gt: Ge, Ne: lambda *args: S.true}
 
 
 def piecewise_derivative(
@@ -67,7 +67,7 @@ def piecewise_derivative(
     branches = [(value, cond, _points(all_, symbol)) for value, cond, all_ in _branches(expr)]
     slopes = {k: derivative(value, symbol) for k, (value, _, _) in enumerate(branches)}
     wide = [(slopes[k], cond) for k, (_, cond, points) in enumerate(branches) if points is None]
-    pieces: list[tuple[Any, Any]] = []
+    pieces: list[tuple[Expr, Boolean]] = []
     for k, (_, cond, points) in enumerate(branches):
         if points is None:
             pieces.append((slopes[k], cond))
@@ -82,9 +82,9 @@ def piecewise_derivative(
     return Piecewise(*pieces)
 
 
-def _branches(expr: Piecewise) -> Iterator[tuple[Any, Any, list[Any]]]:
+def _branches(expr: Piecewise) -> Iterator[tuple[Expr, Boolean, list[Boolean]]]:
     """Value, condition, and all that holds where the branch is taken; alternatives one by one."""
-    excluded: list[Any] = []
+    excluded: list[Boolean] = []
     for value, cond in expr.args:
         alternatives = Or.make_args(cond)
         for alternative in alternatives:
@@ -92,10 +92,10 @@ def _branches(expr: Piecewise) -> Iterator[tuple[Any, Any, list[Any]]]:
         excluded += [Not(part) for part in alternatives if isinstance(part, Relational)]
 
 
-def _points(conditions: Sequence[Any], symbol: Symbol) -> list[Any] | None:
+def _points(conditions: Sequence[Boolean], symbol: Symbol) -> list[Expr] | None:
     """The point at which conditions hold together, in a list; an empty one for unknown points,
     None where they hold on more than points."""
-    found: list[Any] | None = None
+    found: list[Expr] | None = None
     bounds = set()
     for condition in conditions:
         if not isinstance(condition, (Eq, Ge, Le)) or symbol not in condition.free_symbols:
@@ -114,7 +114,7 @@ def _points(conditions: Sequence[Any], symbol: Symbol) -> list[Any] | None:
     return found
 
 
-def _zeros(expr: Expr, symbol: Symbol) -> list[Any] | None:
+def _zeros(expr: Expr, symbol: Symbol) -> list[Expr] | None:
     """Where an expression is zero, as :func:`_points` says it."""
     factor = expr.as_independent(symbol, as_Add=False)[1]
     if isinstance(factor, Abs):
@@ -127,13 +127,13 @@ def _zeros(expr: Expr, symbol: Symbol) -> list[Any] | None:
     return [] if symbol in slope.free_symbols else [symbol - factor / slope]
 
 
-def _touches(cond: Any, point: Any, symbol: Symbol) -> bool:
+def _touches(cond: Boolean, point: Expr, symbol: Symbol) -> bool:
     """Whether a condition holds next to a point, as far as can be seen."""
     parts = [_CLOSED.get(part.func, part.func)(*part.args) for part in And.make_args(cond)]
     return all(part.subs(symbol, point) is not S.false for part in parts)
 
 
-def _hold_there(slopes: Sequence[Any], symbol: Symbol, point: Any) -> bool:
+def _hold_there(slopes: Sequence[Expr], symbol: Symbol, point: Expr) -> bool:
     """Whether one formula is all there is beside a point, and says what can be said there too."""
     if len(slopes) != 1:
         return False
@@ -143,7 +143,7 @@ def _hold_there(slopes: Sequence[Any], symbol: Symbol, point: Any) -> bool:
     return not value.has(S.NaN)
 
 
-def _common_limit(slopes: Sequence[Any], symbol: Symbol, point: Any, own: Expr) -> Any:
+def _common_limit(slopes: Sequence[Expr], symbol: Symbol, point: Expr, own: Expr) -> Expr:
     """The limit of the slopes beside a point; ``own`` where they differ, NaN if there is none."""
     limits = []
     for slope in slopes:
@@ -154,7 +154,7 @@ def _common_limit(slopes: Sequence[Any], symbol: Symbol, point: Any, own: Expr) 
     return limits[0] if len(set(limits)) == 1 else own
 
 
-def _limit(expr: Expr, symbol: Symbol, point: Any) -> Any:
+def _limit(expr: Expr, symbol: Symbol, point: Expr) -> Expr:
     size = expr.count_ops()
     if size > MAX_OPERATIONS:
         return S.NaN
@@ -172,10 +172,10 @@ def _limit(expr: Expr, symbol: Symbol, point: Any) -> Any:
     return S.NaN if value.has(Limit, zoo, AccumBounds) else value
 
 
-Laurent = tuple[int, list[Any]]
+Laurent = tuple[int, list[Expr]]
 
 
-def _leading(power: int, coefficients: list[Any]) -> Any:
+def _leading(power: int, coefficients: list[Expr]) -> Expr:
     """The limit of a series, infinite at a pole of even order only."""
     if power >= 0:
         return S.Zero if power else coefficients[0]
@@ -187,10 +187,10 @@ class _Series:
     """Laurent series at a point: a power, and the coefficients of it and the next ones, of which
     the first isn't 0 (all are, for what is 0 as far as can be seen). None where there is none."""
 
-    def __init__(self, symbol: Symbol, point: Any):
+    def __init__(self, symbol: Symbol, point: Expr):
         self.symbol, self.point = symbol, point
 
-    def of(self, expr: Any) -> Laurent | None:
+    def of(self, expr: Expr) -> Laurent | None:
         """The series of an expression."""
         if self.symbol not in expr.free_symbols:
             return _normal(0, [expr, *[S.Zero] * (TERMS - 1)])
@@ -203,32 +203,30 @@ class _Series:
         row = row_of(type(expr))
         if not (expr.is_Add or expr.is_Mul or expr.is_Pow or (row and row.is_analytic)):
             return None
-        parts = []
-        for arg in expr.args:
-            part = self.of(arg)
-            if part is None:
-                return None
-            parts.append(part)
+        parts = [self.of(arg) for arg in expr.args]
+        if None in parts:
+            return None
         if expr.is_Add:
             return reduce(_sum, parts)
         if expr.is_Mul:
             return reduce(_product, parts)
         if expr.is_Pow and expr.exp.is_Integer:
             factor = parts[0] if expr.exp > 0 else _inverse(parts[0])
-            return None if factor is None else reduce(_product, [factor] * abs(int(expr.exp)))
+            return reduce(_product, [factor] * abs(int(expr.exp)))
         return self._composed(expr, parts)
 
-    def _composed(self, expr: Any, parts: list[Laurent]) -> Laurent | None:
+    def _composed(self, expr: Expr, parts: list[Laurent | None]) -> Laurent | None:
         """A function of a series, by its derivatives."""
         moving = [k for k, arg in enumerate(expr.args) if self.symbol in arg.free_symbols]
-        if len(moving) != 1 or parts[moving[0]][0] < 0:
+        argument = parts[moving[0]]
+        if len(moving) != 1 or argument is None or argument[0] < 0:
             return None
-        power, coefficients = parts[moving[0]]
+        power, coefficients = argument
         start, *steps = ([S.Zero] * power + coefficients)[:TERMS] or [S.NaN]
         if expr.is_Pow and not (start.is_positive if moving == [0] else expr.base.is_positive):
             return None
         u = Dummy(real=True)
-        outer: Any = expr.func(*[u if k == moving[0] else arg for k, arg in enumerate(expr.args)])
+        outer: Expr = expr.func(*[u if k == moving[0] else arg for k, arg in enumerate(expr.args)])
         total: Laurent | None = (0, [S.Zero] * TERMS)
         rest = _normal(1, steps)
         raised = _normal(0, [S.One, *[S.Zero] * (TERMS - 1)])
@@ -245,7 +243,7 @@ class _Series:
         return total
 
 
-def _normal(power: int, coefficients: Sequence[Any]) -> Laurent | None:
+def _normal(power: int, coefficients: Sequence[Expr]) -> Laurent | None:
     """A series without zeros in front; None where it isn't known what is 0."""
     for k, coefficient in enumerate(coefficients):
         known = _is_zero(coefficient)
@@ -256,7 +254,7 @@ def _normal(power: int, coefficients: Sequence[Any]) -> Laurent | None:
     return power + len(coefficients), []
 
 
-def _is_zero(value: Any) -> bool | None:
+def _is_zero(value: Expr) -> bool | None:
     if value.is_zero is not None:
         return bool(value.is_zero)
     value = expand(value)
@@ -268,7 +266,7 @@ def _is_zero(value: Any) -> bool | None:
     return False if number.is_number and abs(number) > 1e-9 else None
 
 
-def _sum(one: Any, other: Any) -> Any:
+def _sum(one: Laurent | None, other: Laurent | None) -> Laurent | None:
     if one is None or other is None:
         return None
     low = min(one[0], other[0])
@@ -280,7 +278,7 @@ def _sum(one: Any, other: Any) -> Any:
     return _normal(low, total)
 
 
-def _product(one: Any, other: Any) -> Any:
+def _product(one: Laurent | None, other: Laurent | None) -> Laurent | None:
     if one is None or other is None:
         return None
     count = min(len(one[1]), len(other[1]))
@@ -289,10 +287,10 @@ def _product(one: Any, other: Any) -> Any:
     return _normal(one[0] + other[0], total)
 
 
-def _inverse(series: Laurent) -> Laurent | None:
-    power, coefficients = series
-    if not coefficients:
+def _inverse(series: Laurent | None) -> Laurent | None:
+    if series is None or not series[1]:
         return None
+    power, coefficients = series
     inverse = [1 / coefficients[0]]
     for k in range(1, len(coefficients)):
         known = Add(*[coefficients[j] * inverse[k - j] for j in range(1, k + 1)])

@@ -5,9 +5,8 @@ Their code, derivatives and definitions stand in the table, :mod:`scalar_table`.
 
 from __future__ import annotations
 
-from typing import Any
-
 from sympy import Expr, Integer, S, log
+from sympy.printing.printer import Printer
 
 from .whole_functions import WholeFunction
 
@@ -24,11 +23,11 @@ class ndtr(WholeFunction):
     nargs = 1
 
     @classmethod
-    def eval(cls, x: Expr) -> Any:
+    def eval(cls, x: Expr) -> Expr | None:
         """Known values."""
         return S.Half if x.is_zero else None
 
-    def _latex(self, printer: Any, exp: Any = None) -> str:
+    def _latex(self, printer: Printer, exp: str | None = None) -> str:
         power = "" if exp is None else f"^{{{exp}}}"
         return rf"\Phi{power}\left({printer._print(self.args[0])}\right)"
 
@@ -45,7 +44,7 @@ class erfcx(WholeFunction):
     nargs = 1
 
     @classmethod
-    def eval(cls, x: Expr) -> Any:
+    def eval(cls, x: Expr) -> Expr | None:
         """Known values."""
         return S.One if x.is_zero else None
 
@@ -61,11 +60,11 @@ class log_ndtr(WholeFunction):
     nargs = 1
 
     @classmethod
-    def eval(cls, x: Expr) -> Any:
+    def eval(cls, x: Expr) -> Expr | None:
         """Known values."""
         return -log(2) if x.is_zero else None
 
-    def _latex(self, printer: Any, exp: Any = None) -> str:
+    def _latex(self, printer: Printer, exp: str | None = None) -> str:
         power = "" if exp is None else f"^{{{exp}}}"
         return rf"\log{power}\Phi\left({printer._print(self.args[0])}\right)"
 
@@ -82,7 +81,7 @@ class gammaln(WholeFunction):
     nargs = 1
 
     @classmethod
-    def eval(cls, x: Expr) -> Any:
+    def eval(cls, x: Expr) -> Expr | None:
         """Known values."""
         return S.Zero if x in (S.One, Integer(2)) else None
 
@@ -111,13 +110,13 @@ class spherical_in(WholeFunction):
     nargs = 2
 
     @classmethod
-    def eval(cls, order: Expr, x: Expr) -> Any:
+    def eval(cls, order: Expr, x: Expr) -> Expr | None:
         """Known values."""
         if x.is_zero:
             return S.One if order.is_zero else S.Zero
         return None
 
-    def _latex(self, printer: Any, exp: Any = None) -> str:
+    def _latex(self, printer: Printer, exp: str | None = None) -> str:
         order, x = map(printer._print, self.args)
         power = "" if exp is None else f"^{{{exp}}}"
         return rf"i_{{{order}}}{power}\left({x}\right)"

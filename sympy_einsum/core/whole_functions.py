@@ -7,7 +7,6 @@ A class says which values it knows and how it is shown; the rest stands in its r
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from sympy import Expr, Function, exp
 from sympy.core.function import ArgumentIndexError
@@ -36,10 +35,10 @@ class WholeFunction(Function):
             raise ArgumentIndexError(self, argindex)
         return slope
 
-    def _eval_evalf(self, prec: int) -> Any:
+    def _eval_evalf(self, prec: int) -> Expr | None:
         return self.rewrite(exp)._eval_evalf(prec)
 
-    def _eval_rewrite_as_exp(self, *args: Expr, **kwargs: Any) -> Expr | None:
+    def _eval_rewrite_as_exp(self, *args: Expr, **kwargs: object) -> Expr | None:
         return self.row.definition(*args) if self.row.definition else None
 
     def _eval_is_extended_real(self) -> bool | None:
@@ -59,11 +58,11 @@ class WholeFunction(Function):
         are_whole = [precedence(arg) >= PRECEDENCE["Func"] for arg in self.args]
         return f"({filled(_NAME.sub(name, code), texts, are_whole)})"
 
-    def _numpycode(self, printer: CodePrinter, *args: Any) -> str:
+    def _numpycode(self, printer: CodePrinter, *args: object) -> str:
         return self._code(printer, code_of(self))
 
-    def _mpmathcode(self, printer: CodePrinter, *args: Any) -> str:
+    def _mpmathcode(self, printer: CodePrinter, *args: object) -> str:
         return self._code(printer, None)
 
-    def _pythoncode(self, printer: CodePrinter, *args: Any) -> str:
+    def _pythoncode(self, printer: CodePrinter, *args: object) -> str:
         return self._code(printer, code_of(self, "math") if "math" in self.row.on else None)

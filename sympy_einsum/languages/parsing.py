@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..core import ParseError
-from .matrixcalculus.declarations import read_declarations
+from ..expressions import Operand
+from .matrixcalculus.declarations import Declarations, read_declarations
 from .matrixcalculus.program import Program
 from .matrixcalculus.reading import read
 
 
-def parse(text: str, declarations: Any = None) -> Any:
+def parse(text: str, declarations: Declarations = None) -> Operand:
     """Read an expression in the language of MatrixCalculus.org [1].
 
     Names that start with a capital letter are matrices, with h to z vectors, with a to g scalars.
@@ -78,7 +77,9 @@ def parse(text: str, declarations: Any = None) -> Any:
     return parse_with_variables(text, declarations)[0]
 
 
-def parse_with_variables(text: str, declarations: Any = None) -> tuple[Any, dict[str, Any]]:
+def parse_with_variables(
+    text: str, declarations: Declarations = None
+) -> tuple[Operand, dict[str, Operand]]:
     """The expression of a text, and its variables by name in order of appearance.
 
     >>> expr, variables = parse_with_variables("sum(a*x - a*x)")

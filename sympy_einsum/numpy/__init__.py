@@ -34,6 +34,7 @@ from ..operations import (
     outer as outer,
     power as power,
     squeeze as squeeze,
+    subtract as subtract,
     swapaxes as swapaxes,
     tensordot as tensordot,
     transpose as transpose,
@@ -45,7 +46,6 @@ from ._entrywise import (
     negative as negative,
     positive as positive,
     select as select,
-    subtract as subtract,
     ufunc as _ufunc,
     where as where,
 )

@@ -3,70 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import sympy
 
 from .. import operations as ops
 from ..core import TensorError, as_list
-from ..expressions import as_operand, elementwise
+from ..expressions import Operand, TensorLike, as_operand, elementwise
 from ._options import refuse
 
 
-def ufunc(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def ufunc(name: str, function: Callable[..., Operand]) -> Callable[..., Operand]:
     """NumPy's function of a name, by a scalar function."""
 
-    def apply(*tensors: Any, **options: Any) -> Any:
+    def apply(*tensors: TensorLike, **options: object) -> Operand:
         refuse(name, options)
         return elementwise(function, *tensors)
 
     return _named(apply, name, "entry by entry, on tensors and SymPy scalars")
 
 
-def _relation(name: str, relation: Callable[..., Any]) -> Callable[..., Any]:
-    def apply(a: Any, b: Any) -> Any:
+def _relation(name: str, relation: Callable[..., Operand]) -> Callable[..., Operand]:
+    def apply(a: TensorLike, b: TensorLike) -> Operand:
         return ops.compare(relation, a, b)
 
     return _named(apply, name, "of tensors: ones where it holds, else zeros; of scalars a relation")
 
 
-def _connective(name: str, connective: Callable[..., Any]) -> Callable[..., Any]:
-    def apply(*conditions: Any) -> Any:
+def _connective(name: str, connective: Callable[..., Operand]) -> Callable[..., Operand]:
+    def apply(*conditions: TensorLike) -> Operand:
         return ops.logical(connective, *conditions)
 
     return _named(apply, name, "of conditions or of tensors, true where they aren't zero")
 
 
-def _named(apply: Callable[..., Any], name: str, text: str) -> Callable[..., Any]:
+def _named(apply: Callable[..., Operand], name: str, text: str) -> Callable[..., Operand]:
     apply.__name__ = apply.__qualname__ = name
     apply.__doc__ = f"``numpy.{name}`` {text}."
     return apply
 
 
-def subtract(a: Any, b: Any) -> Any:
-    """``numpy.subtract``."""
-    return ops.add(a, ops.multiply(-1, b))
-
-
-def negative(a: Any) -> Any:
+def negative(a: TensorLike) -> Operand:
     """``numpy.negative``."""
     return ops.multiply(-1, a)
 
 
-def positive(a: Any) -> Any:
+def positive(a: TensorLike) -> Operand:
     """``numpy.positive``."""
     return as_operand(a)
 
 
 def clip(
-    a: Any,
-    a_min: Any = None,
-    a_max: Any = None,
-    out: Any = None,
+    a: TensorLike,
+    a_min: TensorLike | None = None,
+    a_max: TensorLike | None = None,
+    out: object = None,
     *,
-    min: Any = None,
-    max: Any = None,
-) -> Any:
+    min: TensorLike | None = None,
+    max: TensorLike | None = None,
+) -> Operand:
     """``numpy.clip``; a bound that is None is left out."""
     refuse("clip", {"out": out})
     if (a_min is not None and min is not None) or (a_max is not None and max is not None):
@@ -76,12 +70,14 @@ def clip(
     return a if high is None else elementwise(sympy.Min, a, high)
 
 
-def where(condition: Any, x: Any, y: Any) -> Any:
+def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Operand:
     """``numpy.where`` with three arguments; the condition is a comparison such as ``A > 0``."""
     return ops.where(condition, x, y)
 
 
-def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+def select(
+    condlist: Sequence[TensorLike], choicelist: Sequence[TensorLike], default: TensorLike = 0
+) -> Operand:
     """``numpy.select``: the entry of the first choice whose condition holds."""
     condlist, choicelist = as_list(condlist, "conditions"), as_list(choicelist, "choices")
     if len(condlist) != len(choicelist):
@@ -92,7 +88,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 
 
 # What is made of relations and of connectives instead of a scalar function.
-CONDITIONS: dict[str, Callable[..., Any]] = {
+CONDITIONS: dict[str, Callable[..., Operand]] = {
     **{
         name: _relation(name, relation)
         for name, relation in {

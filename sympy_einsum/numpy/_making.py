@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy
 from sympy import S
 
 from .. import operations as ops
 from ..core import UnsupportedError, as_length, as_scalar, as_shape, same_length
-from ..expressions import Delta, Zeros, as_operand, order_of, shape_of
+from ..expressions import Delta, Operand, TensorLike, Zeros, as_operand, order_of, shape_of
+from ._options import Lengths
 
 
-def shape(a: Any) -> Any:
+def shape(a: TensorLike) -> Operand:
     """``numpy.shape``: the tuple of axis lengths."""
     return shape_of(as_operand(a))
 
 
-def ndim(a: Any) -> int:
+def ndim(a: TensorLike) -> int:
     """``numpy.ndim``."""
     return order_of(as_operand(a))
 
 
-def size(a: Any, axis: int | None = None) -> Any:
+def size(a: TensorLike, axis: int | None = None) -> Operand:
     """``numpy.size``: the number of entries, or the length of an axis."""
     lengths = shape(a)
     return sympy.Mul(*lengths) if axis is None else lengths[ops.as_axis(axis, len(lengths))]
 
 
-def full(shape: Any, fill_value: Any) -> Any:
+def full(shape: Lengths, fill_value: TensorLike) -> Operand:
     """``numpy.full`` with a scalar."""
     value = as_operand(fill_value)
     if order_of(value):
@@ -37,17 +36,17 @@ def full(shape: Any, fill_value: Any) -> Any:
     return ops.filled(value, lengths) if lengths else value
 
 
-def ones(shape: Any, dtype: Any = None) -> Any:
+def ones(shape: Lengths, dtype: object = None) -> Operand:
     """``numpy.ones``."""
     return full(shape, S.One)
 
 
-def zeros(shape: Any, dtype: Any = None) -> Any:
+def zeros(shape: Lengths, dtype: object = None) -> Operand:
     """``numpy.zeros``."""
     return Zeros(*(shape if isinstance(shape, (tuple, list)) else (shape,)))
 
 
-def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = None) -> Any:
+def eye(N: TensorLike, M: TensorLike | None = None, k: int = 0, dtype: object = None) -> Operand:
     """``numpy.eye`` for a square matrix."""
     square = M is None or same_length(as_length(M), as_length(N))
     if not square or not as_scalar(k, "k").is_zero:
@@ -55,21 +54,21 @@ def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = None) -> Any:
     return Delta(N)
 
 
-def identity(n: Any, dtype: Any = None) -> Any:
+def identity(n: TensorLike, dtype: object = None) -> Operand:
     """``numpy.identity``."""
     return Delta(n)
 
 
-def ones_like(a: Any, dtype: Any = None) -> Any:
+def ones_like(a: TensorLike, dtype: object = None) -> Operand:
     """``numpy.ones_like``."""
     return ones(shape(a))
 
 
-def zeros_like(a: Any, dtype: Any = None) -> Any:
+def zeros_like(a: TensorLike, dtype: object = None) -> Operand:
     """``numpy.zeros_like``."""
     return zeros(shape(a))
 
 
-def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
+def full_like(a: TensorLike, fill_value: TensorLike, dtype: object = None) -> Operand:
     """``numpy.full_like``."""
     return full(shape(a), fill_value)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
-from numpy.typing import ArrayLike
 from sympy import Expr
 
 from ..core import UnsupportedError
 
-# What NumPy's functions are called with: a tensor expression, a SymPy scalar, numbers.
-Argument = Expr | ArrayLike
+# Axes and lengths as NumPy's functions take them.
+Axes: TypeAlias = int | Sequence[int] | None
+Lengths: TypeAlias = Expr | int | Sequence[Expr | int]
 
 
 # NumPy's options that say nothing about the values, and the defaults of others.
 _HARMLESS = {"optimize", "copy", "subok", "device"}
-_DEFAULTS: dict[str, Any] = {
+_DEFAULTS: dict[str, bool | str] = {
     "where": True,
     "order": "K",
     "casting": "same_kind",
@@ -24,7 +25,7 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
-def refuse(name: str, options: dict[str, Any]) -> None:
+def refuse(name: str, options: Mapping[str, object]) -> None:
     """NumPy's options that mean nothing for symbols; at their defaults they're let through."""
     for option, value in options.items():
         known = isinstance(value, (bool, str)) and value == _DEFAULTS.get(option)

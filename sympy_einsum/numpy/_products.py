@@ -3,68 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from .. import operations as ops
 from ..core import UnsupportedError, as_scalar
-from ._options import c_order
+from ..expressions import Operand, TensorLike
+from ._options import Lengths, c_order
 
 
-def einsum(*operands: Any, optimize: Any = None) -> Any:
+def einsum(*operands: TensorLike, optimize: object = None) -> Operand:
     """``numpy.einsum``, string or list form; ``optimize`` is accepted and not needed."""
     return ops.einsum(*operands)
 
 
-def matvec(x1: Any, x2: Any) -> Any:
+def matvec(x1: TensorLike, x2: TensorLike) -> Operand:
     """``numpy.matvec``: stacks of matrices times stacks of vectors."""
     return ops.einsum("...ij,...j->...i", x1, x2)
 
 
-def vecmat(x1: Any, x2: Any) -> Any:
+def vecmat(x1: TensorLike, x2: TensorLike) -> Operand:
     """``numpy.vecmat``: stacks of vectors times stacks of matrices."""
     return ops.einsum("...i,...ij->...j", x1, x2)
 
 
-def vecdot(x1: Any, x2: Any, *, axis: int = -1) -> Any:
+def vecdot(x1: TensorLike, x2: TensorLike, *, axis: int = -1) -> Operand:
     """``numpy.vecdot``: the products of stacks of vectors, which lie along an axis of both."""
     x1, x2 = (ops.moveaxis(x, axis, -1) for x in (x1, x2))
     return ops.einsum("...i,...i->...", x1, x2)
 
 
-def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def trace(a: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Operand:
     """``numpy.trace``, offset 0 only."""
     return ops.sum_(ops.diagonal(a, offset, axis1, axis2), axis=-1)
 
 
-def diag(v: Any, k: int = 0) -> Any:
+def diag(v: TensorLike, k: int = 0) -> Operand:
     """``numpy.diag``, k = 0 only."""
     if not as_scalar(k, "k").is_zero:
         raise UnsupportedError("diag supports k=0 only")
     return ops.diag(v)
 
 
-def reshape(a: Any, shape: Any, order: str = "C") -> Any:
+def reshape(a: TensorLike, shape: Lengths, order: str = "C") -> Operand:
     """``numpy.reshape`` in C order."""
     c_order("reshape", order)
     return ops.reshape(a, *(shape if isinstance(shape, (tuple, list)) else (shape,)))
 
 
-def ravel(a: Any, order: str = "C") -> Any:
+def ravel(a: TensorLike, order: str = "C") -> Operand:
     """``numpy.ravel`` in C order."""
     c_order("ravel", order)
     return ops.ravel(a)
 
 
-def concatenate(arrays: Sequence[Any], axis: int = 0) -> Any:
+def concatenate(arrays: Sequence[TensorLike], axis: int = 0) -> Operand:
     """``numpy.concatenate``."""
     return ops.concatenate(arrays, axis)
 
 
-def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
+def stack(arrays: Sequence[TensorLike], axis: int = 0) -> Operand:
     """``numpy.stack``."""
     return ops.stack(arrays, axis)
 
 
-def matrix_transpose(a: Any) -> Any:
+def matrix_transpose(a: TensorLike) -> Operand:
     """``numpy.matrix_transpose``."""
     return ops.swapaxes(a, -1, -2)

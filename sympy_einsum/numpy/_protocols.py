@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
@@ -11,20 +11,22 @@ import numpy as np
 from sympy import Expr
 
 from ..core import Row, UnsupportedError, of_each_row
-from ..expressions import TensorExpr, outermost
+from ..expressions import Operand, TensorExpr, outermost
 from ._entrywise import ufunc as made
 from ._linalg import linalg
 from ._options import refuse
 from ._reductions import sum
 
 # SciPy's universal functions.
-_SPECIAL: dict[str, Callable[..., Any]] = {}
+_SPECIAL: dict[str, Callable[..., Operand]] = {}
 
 
-def attach(namespace: Mapping[str, Any]) -> None:
+def attach(namespace: Mapping[str, Callable[..., Operand]]) -> None:
     """Has NumPy find the functions of a namespace when it meets tensor expressions."""
 
-    def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def array_ufunc(
+        self: TensorExpr, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any
+    ) -> Operand:
         name = ufunc.__name__
         if method == "reduce" and name == "add":
             return sum(*inputs, **kwargs)
@@ -36,7 +38,9 @@ def attach(namespace: Mapping[str, Any]) -> None:
             )
         return _called(name, function, inputs, kwargs)
 
-    def array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def array_function(
+        self: TensorExpr, func: Any, types: object, args: Any, kwargs: Any
+    ) -> Operand:
         name = func.__name__
         in_linalg = (func.__module__ or "").endswith("linalg")
         function = getattr(linalg, name, None) if in_linalg else namespace.get(name)
@@ -50,7 +54,9 @@ def attach(namespace: Mapping[str, Any]) -> None:
     TensorExpr.__array_function__ = array_function
 
 
-def _called(name: str, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+def _called(
+    name: str, function: Callable[..., Operand], args: Sequence[Any], kwargs: dict[str, Any]
+) -> Operand:
     """A call by NumPy, which has more options than we: they are refused by name."""
     known = _parameters(function)
     if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
@@ -60,7 +66,7 @@ def _called(name: str, function: Callable[..., Any], args: Any, kwargs: dict[str
 
 
 @lru_cache(maxsize=1024)
-def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+def _parameters(function: Callable[..., Operand]) -> Mapping[str, inspect.Parameter]:
     return inspect.signature(function).parameters
 
 
@@ -74,11 +80,11 @@ class _AskedByNumpy:
     No property: that would forbid classes derived from SymPy's an attribute of this name.
     """
 
-    def __init__(self, name: str, function: Callable[..., Any]):
+    def __init__(self, name: str, function: Callable[..., Operand]):
         self._name = name
         self._function = function
 
-    def __get__(self, scalar: Any, kind: type) -> Any:
+    def __get__(self, scalar: Expr | None, kind: type) -> Callable[..., Operand]:
         if scalar is not None and outermost(scalar):
             return partial(self._function, scalar)
         owner = kind if scalar is None else scalar

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sympy import S
 
 from .. import operations as ops
 from ..core import TensorError
+from ..expressions import Operand, TensorLike
 from ._making import ones_like
-from ._options import refuse
+from ._options import Axes, refuse
 
 
-def _chosen(a: Any, where: Any, otherwise: Any) -> Any:
+def _chosen(a: TensorLike, where: TensorLike | None, otherwise: TensorLike) -> Operand:
     """The entries that a reduction takes."""
     return a if where is None or where is True else ops.where(where, a, otherwise)
 
 
 def sum(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
+    a: TensorLike,
+    axis: Axes = None,
+    dtype: object = None,
+    out: object = None,
+    keepdims: bool = False,
+    initial: TensorLike | None = None,
+    where: TensorLike | None = True,
+) -> Operand:
     """``numpy.sum``; ``where`` is a condition or a tensor."""
     refuse("sum", {"dtype": dtype, "out": out})
     total = ops.sum_(_chosen(a, where, S.Zero), axis, keepdims)
@@ -33,14 +32,14 @@ def sum(
 
 
 def mean(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = False,
+    a: TensorLike,
+    axis: Axes = None,
+    dtype: object = None,
+    out: object = None,
+    keepdims: bool = False,
     *,
-    where: Any = True,
-) -> Any:
+    where: TensorLike | None = True,
+) -> Operand:
     """``numpy.mean``; ``where`` is a condition or a tensor."""
     refuse("mean", {"dtype": dtype, "out": out})
     if where is None or where is True:
@@ -50,14 +49,14 @@ def mean(
 
 
 def prod(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
+    a: TensorLike,
+    axis: Axes = None,
+    dtype: object = None,
+    out: object = None,
+    keepdims: bool = False,
+    initial: TensorLike | None = None,
+    where: TensorLike | None = True,
+) -> Operand:
     """``numpy.prod``, over axes of numeric length; ``where`` is a condition or a tensor."""
     refuse("prod", {"dtype": dtype, "out": out})
     product = ops.prod(_chosen(a, where, S.One), axis, keepdims)
@@ -65,15 +64,15 @@ def prod(
 
 
 def var(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = False,
+    a: TensorLike,
+    axis: Axes = None,
+    dtype: object = None,
+    out: object = None,
+    ddof: TensorLike = 0,
+    keepdims: bool = False,
     *,
-    correction: Any = None,
-) -> Any:
+    correction: TensorLike | None = None,
+) -> Operand:
     """``numpy.var``; ``correction`` is another name of ``ddof``."""
     refuse("var", {"dtype": dtype, "out": out})
     if correction is not None and ddof != 0:
@@ -82,27 +81,27 @@ def var(
 
 
 def std(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = False,
+    a: TensorLike,
+    axis: Axes = None,
+    dtype: object = None,
+    out: object = None,
+    ddof: TensorLike = 0,
+    keepdims: bool = False,
     *,
-    correction: Any = None,
-) -> Any:
+    correction: TensorLike | None = None,
+) -> Operand:
     """``numpy.std``; ``correction`` is another name of ``ddof``."""
     return ops.power(var(a, axis, dtype, out, ddof, keepdims, correction=correction), S.Half)
 
 
 def average(
-    a: Any,
-    axis: Any = None,
-    weights: Any = None,
-    returned: Any = False,
+    a: TensorLike,
+    axis: Axes = None,
+    weights: TensorLike | None = None,
+    returned: bool = False,
     *,
-    keepdims: Any = False,
-) -> Any:
+    keepdims: bool = False,
+) -> Operand:
     """``numpy.average``; weights have the shape of ``a``."""
     refuse("average", {"returned": returned})
     if weights is None:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import inspect
 import re
-from typing import Any
 
 from sympy import Expr, Symbol
 
 from ..core import Row, UnsupportedError, derivative, of_each_row
-from ..expressions import elementwise
+from ..expressions import Operand, TensorLike, elementwise
 
 _ARGUMENTS = [Symbol(name, real=True) for name in "abcd"]
 
@@ -49,7 +48,7 @@ class ScalarFunction:
         self.row = row
         self.__name__ = self.__qualname__ = row.name
 
-    def __call__(self, *tensors: Any) -> Expr:
+    def __call__(self, *tensors: TensorLike) -> Operand:
         return elementwise(self.row.function, *tensors)
 
     def __get__(self, owner: object, kind: type) -> ScalarFunction:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, TypeAlias
 
 from sympy import Expr, Integer, Symbol
 
 from ...core import ParseError
-from ...expressions import ASSUMPTIONS, SYMMETRIC, TensorSymbol
+from ...expressions import ASSUMPTIONS, SYMMETRIC, Operand, TensorSymbol
 from .reading import check_text
 
 
@@ -19,13 +19,16 @@ class Declaration(NamedTuple):
     kind: str  # scalar, vector or matrix
     lengths: tuple[Expr, ...] = ()  # empty: to be inferred
     assumptions: tuple[str, ...] = ()
-    symbol: Any = None  # the symbol to use, if the user has one
+    symbol: Operand | None = None  # the symbol to use, if the user has one
 
     @property
     def square(self) -> bool:
         """Whether the assumptions make a matrix square."""
         return bool(SYMMETRIC & set(self.assumptions))
 
+
+# What a user may declare: texts, or texts and symbols by name.
+Declarations: TypeAlias = Iterable[str] | Mapping[str, str | Operand] | None
 
 KINDS = {"scalar": 0, "vector": 1, "matrix": 2}
 _NAME = r"[A-Za-z][A-Za-z0-9_]*"
@@ -42,7 +45,7 @@ def kind_by_name(name: str) -> str:
     return "scalar" if name[0] in "abcdefg" else "vector"
 
 
-def read_declarations(declarations: Any) -> dict[str, Declaration]:
+def read_declarations(declarations: Declarations) -> dict[str, Declaration]:
     """Declarations by name, from any form that :func:`parse` accepts.
 
     >>> read_declarations("K symmetric matrix; a, b vector(3)")["b"]
@@ -70,7 +73,7 @@ def read_declarations(declarations: Any) -> dict[str, Declaration]:
     return known
 
 
-def _checked_name(name: Any) -> str:
+def _checked_name(name: object) -> str:
     if not isinstance(name, str) or not re.fullmatch(_NAME, name):
         raise ParseError(
             f"can't declare {name!r}: a name is a letter, then letters, digits and '_'"
@@ -78,7 +81,7 @@ def _checked_name(name: Any) -> str:
     return name
 
 
-def _declared_as(name: str, value: Any) -> Declaration:
+def _declared_as(name: str, value: object) -> Declaration:
     """The declaration that a mapping gives: a symbol, or text such as ``"symmetric matrix"``."""
     if isinstance(value, (Symbol, TensorSymbol)):
         shape = getattr(value, "shape", ())

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import sympy
-from sympy import Integer
+from sympy import Expr, Integer
 
 from ... import operations
 from ...core import Row, TensorError, of_each_row
-from ...expressions import Delta, adj, det, elementwise, inv, logdet, order_of
+from ...expressions import Delta, Operand, adj, det, elementwise, inv, logdet, order_of
 from .operators import exceeds, unchanged
-from .types import SCALAR, Rule, Site, Type
+from .types import SCALAR, Builder, Rule, Site, Type
 
 # SymPy computes these exactly at integers, which takes forever at large ones.
 _EXACT_AT_INTEGERS = {"gamma", "gammaln", "digamma"}
 MAX_EXACT_ARGUMENT = 170
 
 
-def _entrywise(name: str, function: Callable[..., Any]) -> Rule:
-    def build(value: Any) -> Any:
+def _entrywise(name: str, function: Callable[..., Expr]) -> Rule:
+    def build(value: Operand) -> Operand:
         if name in _EXACT_AT_INTEGERS and exceeds(value, MAX_EXACT_ARGUMENT):
             raise TensorError(f"the argument of {name} is too large")
         return elementwise(function, value)
@@ -61,7 +60,7 @@ def _infer_filled(axes: int) -> Callable[..., Type]:
     return infer
 
 
-def _build_filled(type_: Type, value: Any) -> Any:
+def _build_filled(type_: Type, value: Operand) -> Operand:
     return operations.filled(value, type_.lengths)
 
 
@@ -70,24 +69,24 @@ def infer_identity(site: Site) -> Type:
     return Type(length, length)
 
 
-def _build_identity(type_: Type) -> Any:
+def _build_identity(type_: Type) -> Operand:
     return Delta(type_.lengths[0])
 
 
-def _of_tensor(on_tensor: Callable[..., Any], on_scalar: Callable[..., Any]) -> Callable[..., Any]:
+def _of_tensor(on_tensor: Builder, on_scalar: Builder) -> Builder:
     """A function that takes a scalar for a vector or matrix with one entry."""
 
-    def build(value: Any) -> Any:
+    def build(value: Operand) -> Operand:
         return on_tensor(value) if order_of(value) else on_scalar(value)
 
     return build
 
 
-def _itself(value: Any) -> Any:
+def _itself(value: Operand) -> Operand:
     return value
 
 
-def _norm1(value: Any) -> Any:
+def _norm1(value: Operand) -> Operand:
     return operations.sum_(elementwise(sympy.Abs, value))
 
 

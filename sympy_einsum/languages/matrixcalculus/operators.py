@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import Any
 
 from ... import operations
 from ...core import TensorError
-from ...expressions import View, order_of
+from ...expressions import Operand, View, order_of
 from .reading import Node
 from .types import SCALAR, Rule, Site, Type
 
@@ -51,8 +50,8 @@ def _infer_elementwise(site: Site, left: Type, right: Type) -> Type:
     return _infer_same_shape(site, left, right)
 
 
-def _build_difference(left: Any, right: Any) -> Any:
-    return operations.add(left, operations.multiply(-1, right))
+def _build_difference(left: Operand, right: Operand) -> Operand:
+    return operations.subtract(left, right)
 
 
 def _infer_product(site: Site, left: Type, right: Type) -> Type:
@@ -88,7 +87,7 @@ def _transposed(quoted: str) -> str:
     return quoted[:-1] if quoted.endswith("'") else f"{quoted}'"
 
 
-def _build_product(type_: Type, left: Any, right: Any) -> Any:
+def _build_product(type_: Type, left: Operand, right: Operand) -> Operand:
     orders = order_of(left), order_of(right)
     if 0 in orders:
         return operations.multiply(left, right)
@@ -105,7 +104,7 @@ def _infer_quotient(site: Site, left: Type, right: Type) -> Type:
     return left
 
 
-def _build_quotient(left: Any, right: Any) -> Any:
+def _build_quotient(left: Operand, right: Operand) -> Operand:
     if right == 0:
         raise TensorError("division by zero")
     return operations.divide(left, right)
@@ -148,19 +147,19 @@ def _literal_integer(node: Node) -> int | None:
     return sign * int(node.name) if is_integer else None
 
 
-def _build_power(base: Any, exponent: Any) -> Any:
+def _build_power(base: Operand, exponent: Operand) -> Operand:
     if order_of(base):
         return operations.matrix_power(base, exponent)
     return _build_elementwise_power(base, exponent)
 
 
-def _build_elementwise_power(base: Any, exponent: Any) -> Any:
+def _build_elementwise_power(base: Operand, exponent: Operand) -> Operand:
     if exceeds(exponent, MAX_EXPONENT):
         raise TensorError(f"the exponent is too large; at most {MAX_EXPONENT} is possible")
     return operations.power(base, exponent)
 
 
-def exceeds(value: Any, bound: int) -> bool:
+def exceeds(value: Operand, bound: int) -> bool:
     """Whether a value is a number, or filled with one, of a magnitude above the bound."""
     if isinstance(value, View) and value.is_constant_fill:
         value = value.coefficient

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import chain, count
 from math import isinf
-from typing import Any
 
 import sympy
 from sympy import Expr, Float, Integer, Rational, Symbol
 
 from ...core import ParseError, TensorError, transform
-from ...expressions import TensorExpr, TensorSymbol, View
+from ...expressions import Operand, TensorExpr, TensorSymbol, View
 from .declarations import KINDS, Declaration, kind_by_name, length_symbol
 from .functions import FUNCTIONS, NO_ARGUMENTS, infer_identity
 from .operators import OPERATORS
@@ -52,7 +51,7 @@ class Program:
     variables: dict[str, Type] = field(default_factory=dict)
     types: dict[Node, Type] = field(default_factory=dict)
     depths: dict[Node, int] = field(default_factory=dict)
-    symbols: dict[str, Any] = field(default_factory=dict)
+    symbols: dict[str, Operand] = field(default_factory=dict)
     constants: set[Node] = field(default_factory=set)
 
     def fresh(self, value: Expr | None = None) -> Length:
@@ -82,7 +81,7 @@ class Program:
                         "rename one of them"
                     )
 
-    def build(self, root: Node) -> Any:
+    def build(self, root: Node) -> Operand:
         """The expression."""
         return transform([root], self._build_node, _children)[0]
 
@@ -126,7 +125,7 @@ class Program:
         if declared.square and not declared.lengths:
             length = self.fresh()
             return Type(length, length)
-        given: tuple[Any, ...] = declared.lengths or (None,) * axes
+        given: tuple[Expr | None, ...] = declared.lengths or (None,) * axes
         # Columns first, so that the first matrix is m by n as in a textbook.
         columns_first = [self.fresh(value) for value in reversed(given)]
         return Type(*reversed(columns_first))
@@ -169,7 +168,7 @@ class Program:
             return f"{message}; perhaps {close[0]!r} is meant"
         return f"{message}; expected one of {', '.join(sorted(FUNCTIONS))}"
 
-    def _length_names(self) -> Any:
+    def _length_names(self) -> Iterator[str]:
         """Names for lengths, in order of preference, that nothing else in the text has."""
         lengths = chain.from_iterable(d.lengths for d in self.declarations.values())
         taken = {symbol.name for length in lengths for symbol in length.free_symbols}
@@ -177,7 +176,7 @@ class Program:
         names = chain("nmkpqrsd", (f"n{i}" for i in count(1)))
         return (name for name in names if name not in taken)
 
-    def _symbol(self, name: str, type_: Type) -> Any:
+    def _symbol(self, name: str, type_: Type) -> Operand:
         declared = self.declarations.get(name, Declaration("scalar"))
         if declared.symbol is not None:
             return declared.symbol
@@ -186,7 +185,7 @@ class Program:
             return Symbol(name, real=True, **assumptions)
         return TensorSymbol(name, type_.lengths, **assumptions)
 
-    def _build_node(self, node: Node, values: tuple[Any, ...]) -> Any:
+    def _build_node(self, node: Node, values: tuple[Operand, ...]) -> Operand:
         try:
             value = self._value(node, values)
             self._check_number(value, node in self.constants)
@@ -198,7 +197,7 @@ class Program:
             raise ParseError(str(error), self.text, node.position) from error
         return value
 
-    def _value(self, node: Node, values: tuple[Any, ...]) -> Any:
+    def _value(self, node: Node, values: tuple[Operand, ...]) -> Operand:
         if node.kind == "number":
             return _number(node.name)
         if node.kind == "variable" and node.name in self.symbols:
@@ -208,7 +207,7 @@ class Program:
         rule = FUNCTIONS["eye"] if node.kind == "variable" else self._rule(node)
         return rule.build(self.types[node], *values) if rule.needs_type else rule.build(*values)
 
-    def _check_number(self, value: Any, is_constant: bool) -> None:
+    def _check_number(self, value: Operand, is_constant: bool) -> None:
         """Refuse what has no place among real numbers, before it grows or spreads."""
         if isinstance(value, TensorExpr):
             is_real = not (is_constant and value.has(sympy.I))

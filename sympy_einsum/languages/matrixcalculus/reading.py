@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import lark
 
@@ -27,35 +27,40 @@ class Node:
     in_parentheses: bool = False
 
 
-class _ToNodes(lark.Transformer):
+# The nodes and tokens that a rule of the grammar is made of.
+Parts: TypeAlias = list[Any]
+
+
+class _ToNodes(lark.Transformer[lark.Token, Node]):
     """Turns each finished rule of the grammar into a node, while lark reads the text."""
 
-    def number(self, parts: list[Any]) -> Node:
+    def number(self, parts: Parts) -> Node:
         return _leaf("number", parts[0])
 
-    def variable(self, parts: list[Any]) -> Node:
+    def variable(self, parts: Parts) -> Node:
         return _leaf("variable", parts[0])
 
-    def arguments(self, parts: list[Any]) -> list[Node]:
+    def arguments(self, parts: Parts) -> list[Node]:
         return parts[::2]
 
-    def call(self, parts: list[Any]) -> Node:
+    def call(self, parts: Parts) -> Node:
         arguments = parts[2] if len(parts) == 4 else []
         return replace(_leaf("call", parts[0]), children=tuple(arguments), end=_end(parts[-1]))
 
-    def group(self, parts: list[Any]) -> Node:
+    def group(self, parts: Parts) -> Node:
         left, node, right = parts
-        return replace(node, start=left.start_pos, end=_end(right), in_parentheses=True)
+        inside: Node = node
+        return replace(inside, start=left.start_pos, end=_end(right), in_parentheses=True)
 
-    def prefix(self, parts: list[Any]) -> Node:
+    def prefix(self, parts: Parts) -> Node:
         sign, node = parts
         return Node("prefix", str(sign), (node,), sign.start_pos, sign.start_pos, node.end)
 
-    def postfix(self, parts: list[Any]) -> Node:
+    def postfix(self, parts: Parts) -> Node:
         node, prime = parts
         return Node("postfix", str(prime), (node,), prime.start_pos, node.start, _end(prime))
 
-    def binary(self, parts: list[Any]) -> Node:
+    def binary(self, parts: Parts) -> Node:
         left, operator, right = parts
         return Node(
             "binary", str(operator), (left, right), operator.start_pos, left.start, right.end
@@ -67,7 +72,7 @@ def _leaf(kind: str, token: Any) -> Node:
 
 
 def _end(token: Any) -> int:
-    return token.start_pos + len(token)
+    return int(token.start_pos) + len(token)
 
 
 @cache
@@ -82,7 +87,7 @@ def _parser() -> lark.Lark:
     )
 
 
-def check_text(text: Any, what: str) -> None:
+def check_text(text: object, what: str) -> None:
     """Refuse what is too long to be read."""
     if isinstance(text, str) and len(text) > MAX_TEXT:
         raise ParseError(f"{what} {len(text)} characters; at most {MAX_TEXT} are read")

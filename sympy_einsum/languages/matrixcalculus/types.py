@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sympy import Expr
 
-from ...core import ParseError, same_length
+from ...core import ParseError, Shape, same_length
+from ...expressions import Operand
 from .reading import Node
 
 
@@ -58,7 +59,7 @@ class Type(NamedTuple):
         return "column vector" if self.columns is None else "matrix"
 
     @property
-    def lengths(self) -> tuple[Any, ...]:
+    def lengths(self) -> Shape:
         """The shape as SymPy expressions, when inference is over."""
         return tuple([axis.root().value for axis in self if axis is not None])
 
@@ -101,6 +102,10 @@ class Site(NamedTuple):
         return type_
 
 
+# What makes an expression of those of the operands.
+Builder = Callable[..., Operand]
+
+
 class Rule(NamedTuple):
     """One operation: the type of its value, and the expression once all lengths are known.
 
@@ -109,5 +114,5 @@ class Rule(NamedTuple):
     """
 
     infer: Callable[..., Type]
-    build: Callable[..., Any]
+    build: Builder
     needs_type: bool = False
