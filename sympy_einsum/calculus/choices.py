@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from sympy import Add, Mul, Piecewise, preorder_traversal
 
-from ..core import CHOICES, may_be_infinite
+from ..core import has_choice, is_choice, may_be_infinite
 from ..expressions import (
     Einsum,
     Elementwise,
@@ -42,7 +42,7 @@ def opened(node: Any) -> Any:
     if not isinstance(node, Elementwise):
         return node
     if node not in _opened:
-        _opened[node] = _open(node) if node.body.has(*CHOICES) else None
+        _opened[node] = _open(node) if has_choice(node.body) else None
     found = _opened[node]
     return node if found is None else found
 
@@ -63,7 +63,7 @@ def _open(node: Elementwise) -> Elementwise | None:
             return value
         formula = _formula(tensor)
         parts = list(islice(preorder_traversal(formula[0]), room + 1)) if formula else []
-        choices = sum(isinstance(part, CHOICES) for part in parts) if tensor is not node else 0
+        choices = sum(map(is_choice, parts)) if tensor is not node else 0
         if formula is None or times * len(parts) > room or choices > (inner if times == 1 else 0):
             return place(tensor)
         room -= times * len(parts)
@@ -72,7 +72,7 @@ def _open(node: Elementwise) -> Elementwise | None:
         uses = Counter(part.place for part in parts if isinstance(part, Slot))
         values = {slot(k): written(o, times * uses[k]) for k, o in enumerate(operands)}
         tested = {own for part in parts if is_condition(part) for own in part.free_symbols}
-        tests = {own: place(operands[own.place]) for own in tested if values[own].has(*CHOICES)}
+        tests = {own: place(operands[own.place]) for own in tested if has_choice(values[own])}
         return _filled(body, values, values | tests)
 
     body = written(node, 1)

@@ -28,9 +28,9 @@ from sympy import (
 )
 
 from ..core import (
-    CHOICES,
     NodeTable,
     derivative,
+    is_choice,
     may_be_infinite,
 )
 from ..expressions import (
@@ -193,8 +193,8 @@ def scalar_children(node: Expr) -> tuple[Any, ...]:
         if factors:
             return (*[factor.matrix for factor in factors], rest)
     is_plain = node.is_Add or node.is_Mul or node.is_Pow or isinstance(node, Function)
-    is_choice = isinstance(node, Piecewise) or (isinstance(node, CHOICES) and may_be_infinite(node))
-    if is_plain and not is_choice and all(isinstance(a, Expr) for a in node.args):
+    is_whole = isinstance(node, Piecewise) or (is_choice(node) and may_be_infinite(node))
+    if is_plain and not is_whole and all(isinstance(a, Expr) for a in node.args):
         return node.args
     return tuple(split_body(node)[1])
 

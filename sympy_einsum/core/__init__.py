@@ -1,5 +1,6 @@
 """What knows nothing of nodes: errors, graphs, lengths, indices, contraction order, functions."""
 
+from . import scalar_table as scalar_table
 from .activations import (
     logaddexp as logaddexp,
     sigmoid as sigmoid,
@@ -21,7 +22,12 @@ from .contraction import (
     nominal_length as nominal_length,
     path_cost as path_cost,
 )
-from .derivatives import derivative as derivative, may_be_infinite as may_be_infinite
+from .derivatives import (
+    derivative as derivative,
+    has_choice as has_choice,
+    is_choice as is_choice,
+    may_be_infinite as may_be_infinite,
+)
 from .entropies import power_slope as power_slope, powlog as powlog
 from .errors import (
     NoScalarError as NoScalarError,
@@ -77,6 +83,5 @@ from .rows import (
     of_each_row as of_each_row,
     row_of as row_of,
 )
-from .scalar_table import CHOICES as CHOICES
 from .traversal import children as children, postorder as postorder, transform as transform
 from .whole_functions import WholeFunction as WholeFunction

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from sympy import (
     Add,
+    Basic,
     Derivative,
     DiracDelta,
     Dummy,
@@ -21,13 +22,13 @@ from sympy import (
     SingularityFunction,
     Subs,
     Symbol,
+    preorder_traversal,
 )
 
 from .activations import masked
 from .errors import UnsupportedError
 from .limits import piecewise_derivative
 from .rows import row_of
-from .scalar_table import CHOICES
 from .traversal import postorder
 
 # What must never stand in a derivative: generalised functions and unevaluated ones.
@@ -64,7 +65,7 @@ def derivative(expr: Expr, symbol: Symbol) -> Expr:
     if expr.is_Pow and symbol not in expr.exp.free_symbols:
         return expr.exp * Pow(expr.base, expr.exp - 1) * derivative(expr.base, symbol)
     if isinstance(expr, (Function, Pow, Max, Min)):
-        join = _chosen if isinstance(expr, CHOICES) else Mul
+        join = _chosen if is_choice(expr) else Mul
         pairs = zip(_partials(expr, symbol), expr.args, strict=True)
         return Add(*[join(p, derivative(a, symbol)) for p, a in pairs])
     return _checked(expr, expr.diff(symbol))
@@ -82,9 +83,27 @@ def may_be_infinite(expr: Expr) -> bool:
     for part in postorder([expr], lambda node: node.args):
         if part.is_Pow and not (part.exp.is_Integer and part.exp.is_positive):
             return True
-        if isinstance(part, Function) and not (isinstance(part, CHOICES) or _is_tame(part)):
+        if isinstance(part, Function) and not (is_choice(part) or _is_tame(part)):
             return True
     return False
+
+
+def is_choice(expr: Basic) -> bool:
+    """Whether an expression takes one of several values, so that its slope by the others is 0,
+    whatever theirs are.
+
+    >>> from sympy import Max
+    >>> from sympy.abc import x
+    >>> is_choice(Max(x, 1)), is_choice(2 * Max(x, 1)), has_choice(2 * Max(x, 1))
+    (True, False, True)
+    """
+    row = row_of(type(expr))
+    return isinstance(expr, Piecewise) or (row is not None and row.is_choice)
+
+
+def has_choice(expr: Expr) -> bool:
+    """Whether an expression, or a part of it, is a choice."""
+    return any(map(is_choice, preorder_traversal(expr)))
 
 
 def _is_tame(expr: Expr) -> bool:

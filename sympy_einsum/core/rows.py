@@ -80,6 +80,16 @@ class Row:
         return name if self.is_public and name.isidentifier() else ""
 
     @property
+    def names(self) -> dict[str, list[str]]:
+        """All its names, by the namespace that they stand in."""
+        return {
+            "sympy_einsum": self.name.split(),
+            "numpy": self.numpy.split(),
+            "scipy.special": self.scipy.split(),
+            "matrixcalculus": self.matrixcalculus.split(),
+        }
+
+    @property
     def arity(self) -> int:
         """How many arguments it is shown with: those in its code, or the fewest that it takes."""
         if isinstance(self.code, str):
@@ -95,6 +105,7 @@ class Row:
 
 ROWS: list[Row] = []
 _by_function: dict[Callable[..., Expr], Row] = {}
+_names: set[str] = set()
 _views: list[Callable[[Row], None]] = []
 
 
@@ -107,7 +118,8 @@ def of_each_row(view: Callable[[Row], None]) -> Callable[[Row], None]:
 
 
 def add_row(row: Row) -> None:
-    """Makes a scalar function known everywhere; TensorError if it is already.
+    """Makes a scalar function known everywhere; TensorError if it is already, or another one is
+    under one of its names.
 
     >>> import sympy
     >>> add_row(Row(sympy.sin))
@@ -117,6 +129,11 @@ def add_row(row: Row) -> None:
     """
     if row.function in _by_function:
         raise TensorError(f"the function {row.function.__name__} has a row already")
+    names = [f"{space}.{name}" for space, own in row.names.items() for name in own]
+    for name in names:
+        if name in _names:
+            raise TensorError(f"{name} is the name of another function")
+    _names.update(names)
     _by_function[row.function] = row
     ROWS.append(row)
     for view in _views:

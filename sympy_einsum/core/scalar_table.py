@@ -46,7 +46,7 @@ from .activations import (
 )
 from .entropies import entr, exprel, power_slope, powlog, real_cbrt, rel_entr, xlog1py, xlogy
 from .exact_powers import exact_power
-from .rows import ROWS, Row, Slopes, add_row
+from .rows import Row, Slopes, add_row
 from .special_functions import betaln, erfcx, gammaln, log_ndtr, ndtr, spherical_in
 
 # How many terms a derivative is written out in.
@@ -384,6 +384,3 @@ for _family in (_ELEMENTARY, _TRIGONOMETRIC, _CHOICES, _LOGISTIC, _ENTROPIES, _D
                 _GAMMA, _BESSEL, _INTEGRALS):  # fmt: skip
     for _row in _family:
         add_row(_row)
-
-# What takes one of several values, and whose slope by the others is 0, whatever theirs are.
-CHOICES = (Piecewise, *[row.function for row in ROWS if row.is_choice])
