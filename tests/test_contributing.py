@@ -20,7 +20,7 @@ ADDITIONS = re.findall(
 
 def test_four_things_are_told():
     assert [heading.split()[-1] for heading, _, _ in ADDITIONS] == [
-        *("function", "backend"),
+        *("function", "rule", "node", "backend"),
     ]
 
 
