@@ -94,7 +94,7 @@ def _choosing(
     signature = program.signature
     names = ", ".join([signature.names[s] for s in deciding])
     call = f"return variants[{names}]({', '.join(signature.arguments)})"
-    reads = checks or signature.read_lengths(deciding, program.backend)
+    reads = checks or signature.read_lengths(deciding)
     return [*reads, call], {**CHECKING, "variants": _Variants(program, deciding)}
 
 

@@ -51,7 +51,7 @@ class Program:
         exprs: list[Expr] = []
         self.layout = _layout(request.exprs, exprs)
         self.shapes = [shape_of(expr) for expr in exprs]
-        self.signature = Signature(symbols, {*self.backend.reserved(), *reserved})
+        self.signature = Signature(symbols, self.backend, reserved)
         self.exprs = exprs if request.optimize is False else _in_best_forms(exprs)
         self._check_complete()
 
@@ -78,11 +78,11 @@ class Program:
     def body(self, plan: Plan, reuse: bool = True, careful: bool = False) -> Body:
         """The body of the function that computes a plan."""
         reused = overwritten(plan) if reuse and self.backend.overwrites else {}
-        return function_body(self.signature, plan, self.layout, self.backend, reused, careful)
+        return function_body(self.signature, plan, self.layout, reused, careful)
 
     def checks(self, error: str) -> list[str]:
         """The lines that check the arguments."""
-        return self.signature.checks(self.backend, error, position_bounds(self.exprs))
+        return self.signature.checks(error, position_bounds(self.exprs))
 
     def text(self, name: str, lines: Sequence[str], first: Sequence[str] = ()) -> str:
         """The source of a function with a body; other arguments may come first."""

@@ -41,8 +41,9 @@ def plain_names(symbols: Iterable[Symbol], reserved: Iterable[str]) -> list[str]
 class Signature:
     """The arguments of a generated function, their names, and where the axis lengths come from."""
 
-    def __init__(self, symbols: Sequence[Expr], reserved: Iterable[str]):
+    def __init__(self, symbols: Sequence[Expr], backend: Backend, reserved: Iterable[str] = ()):
         self.symbols = list(symbols)
+        self.backend = backend
         given = set(symbols)
         # The first axis that has each length.
         self.axes: dict[Expr, tuple[Expr, int]] = {}
@@ -55,7 +56,8 @@ class Signature:
             self._told[symbol][axis] = length
         # Lengths that an axis tells together with others, as n + 1 tells n.
         self.solved = _solved_lengths(symbols, given | self.axes.keys())
-        names = plain_names([*symbols, *self.axes, *self.solved], reserved)
+        taken = {*backend.reserved(), *reserved}
+        names = plain_names([*symbols, *self.axes, *self.solved], taken)
         self.names = dict(zip([*symbols, *self.axes, *self.solved], names, strict=True))
         self.arguments = names[: len(self.symbols)]
 
@@ -64,7 +66,7 @@ class Signature:
         """The lengths that the arguments tell."""
         return [*self.axes, *self.solved]
 
-    def read_lengths(self, wanted: Iterable[Expr], backend: Backend) -> list[str]:
+    def read_lengths(self, wanted: Iterable[Expr]) -> list[str]:
         """The lines that read axis lengths from the arguments."""
         lines = []
         needed = set(wanted)
@@ -82,15 +84,15 @@ class Signature:
             else:
                 targets = [self.names[axes[k]] if k in axes else "_" for k in range(order)]
                 lines.append(f"{', '.join(targets)} = {name}.shape")
-        return lines + [self._solve(s, backend) for s in self.solved if s in needed]
+        return lines + [self._solve(s) for s in self.solved if s in needed]
 
-    def _solve(self, length: Expr, backend: Backend) -> str:
+    def _solve(self, length: Expr) -> str:
         """The line that finds a length from one that it is part of."""
         symbol, axis, value, _ = self.solved[length]
         given = f"{self.names[symbol]}.shape[{axis}]"
-        return f"{self.names[length]} = {_solution_text(value, given, self.names, backend)}"
+        return f"{self.names[length]} = {_solution_text(value, given, self.names, self.backend)}"
 
-    def checks(self, backend: Backend, error: str, bounds: Sequence[Expr]) -> list[str]:
+    def checks(self, error: str, bounds: Sequence[Expr]) -> list[str]:
         """The lines that verify orders, lengths and bounds, which mustn't be negative: a quick
         test, and on its failure the whole check, which converts what isn't an array or says what
         is wrong."""
@@ -98,7 +100,7 @@ class Signature:
         lengths = {s for own in self.symbols for n in shape_of(own) for s in n.free_symbols}
         tensors = [symbol for symbol in self.symbols if shape_of(symbol)]
         if tensors:
-            tests += backend.quick_tests([self.names[symbol] for symbol in tensors])
+            tests += self.backend.quick_tests([self.names[symbol] for symbol in tensors])
         for symbol in self.symbols:
             name, shape = self.names[symbol], shape_of(symbol)
             own = self._told[symbol]
@@ -111,15 +113,15 @@ class Signature:
             elif len(own) < len(shape):
                 free = {s for length in shape for s in length.free_symbols}
                 known = free <= self.names.keys()
-                text = shape_text(shape, self.names, backend) if known else None
+                text = shape_text(shape, self.names, self.backend) if known else None
                 tests.append(f"{name}.shape == {text}" if text else f"{name}.ndim == {len(shape)}")
-            described = "None" if symbol in lengths else self._described(shape, backend)
+            described = "None" if symbol in lengths else self._described(shape)
             entries.append(f"({symbol.name!r}, {name}, {described})")
         if not tests and not reads:
             return []
-        reads += [self._solve(s, backend) for s in self.solved]
+        reads += [self._solve(s) for s in self.solved]
         given = [bound for bound in bounds if bound.free_symbols <= set(self.lengths)]
-        texts = [size_text(bound, self.names, backend) for bound in given]
+        texts = [size_text(bound, self.names, self.backend) for bound in given]
         tests += [f"{text} >= 0" for text in texts]
         names = ", ".join(self.arguments) + ("," if len(self.arguments) == 1 else "")
         lines = [
@@ -131,15 +133,15 @@ class Signature:
             "if not fits:",
             f"    {names} = check_shapes((",
             *[f"        {entry}," for entry in entries],
-            f"    ), {backend.asarray}, {error}{self._solutions(backend)})",
+            f"    ), {self.backend.asarray}, {error}{self._solutions()})",
         ]
-        lines += [f"    {line}" for line in self.read_lengths(self.lengths, backend)]
+        lines += [f"    {line}" for line in self.read_lengths(self.lengths)]
         for text in texts:
             problem = f"positions lie outside of their axis unless {text} >= 0, but it is"
             lines += [f"    if {text} < 0:", f'        raise {error}(f"{problem} {{{text}}}")']
         return lines
 
-    def _solutions(self, backend: Backend) -> str:
+    def _solutions(self) -> str:
         """What the whole check needs to find the solved lengths: a name, the place of the argument
         and the axis, the lengths that are known, and the function of these and that axis."""
         texts = []
@@ -147,13 +149,13 @@ class Signature:
             known = sorted(others, key=str)
             keys = ", ".join([repr(other.name) for other in known])
             names = ", ".join(["axis", *[self.names[other] for other in known]])
-            function = f"lambda {names}: {_solution_text(value, 'axis', self.names, backend)}"
+            function = f"lambda {names}: {_solution_text(value, 'axis', self.names, self.backend)}"
             texts.append(
                 f"({s.name!r}, {self.symbols.index(symbol)}, {axis}, [{keys}], {function})"
             )
         return f", [{', '.join(texts)}]" if texts else ""
 
-    def documented(self, backend: Backend) -> list[str]:
+    def documented(self) -> list[str]:
         """A line for each argument."""
         texts = []
         for symbol, name in zip(self.symbols, self.arguments, strict=True):
@@ -161,7 +163,7 @@ class Signature:
             free = {s for length in shape for s in length.free_symbols}
             known = shape and free <= self.names.keys()
             texts.append(
-                f"{name} : array of shape {shape_text(shape, self.names, backend)}"
+                f"{name} : array of shape {shape_text(shape, self.names, self.backend)}"
                 if known
                 else f"{name} : array of order {len(shape)}"
                 if shape
@@ -169,7 +171,7 @@ class Signature:
             )
         return texts
 
-    def _described(self, shape: Shape, backend: Backend) -> str:
+    def _described(self, shape: Shape) -> str:
         texts = []
         for length in shape:
             if isinstance(length, Symbol):
@@ -181,7 +183,7 @@ class Signature:
                 function = "None"  # a length that no argument tells isn't checked
                 if all(s in self.names for s in free):
                     names = ", ".join([self.names[s] for s in free])
-                    function = f"lambda {names}: {size_text(length, self.names, backend)}"
+                    function = f"lambda {names}: {size_text(length, self.names, self.backend)}"
                 keys = [repr(s.name) for s in free]
                 texts.append(f"({str(length)!r}, [{', '.join(keys)}], {function})")
         return f"({', '.join(texts)}{',' * (len(texts) == 1)})"

@@ -292,12 +292,12 @@ def function_body(
     signature: Signature,
     plan: Plan,
     layout: Callable[[Sequence[str]], str],
-    backend: Backend,
     reuse: Mapping[int, int],
     careful: bool = False,
 ) -> Body:
     """The body of a function that computes a plan, writing over operands where ``reuse`` says;
     a careful one computes with the library's numbers, for which division by zero is no error."""
+    backend = signature.backend
     writer = Writer(plan, signature.names, backend, reuse=reuse, careful=careful)
     steps, results = with_fewer_names(*writer.write())
     tensors = [signature.names[s] for s in signature.symbols if shape_of(s)]
@@ -314,7 +314,7 @@ def function_body(
     lines[:0] = backend.opening(body, tensors)
     words = set(re.findall(r"\w+", body))
     wanted = [s for s in signature.lengths if signature.names[s] in words]
-    return Body(signature.read_lengths(wanted, backend), lines, writer.constants)
+    return Body(signature.read_lengths(wanted), lines, writer.constants)
 
 
 def _is_fixed(plan: Plan, number: int, lengths: Collection[Expr] = ()) -> bool:

@@ -21,6 +21,8 @@ from sympy import symbols
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
 from sympy_einsum.compiler.backends import BACKENDS
+from sympy_einsum.compiler.instructions import OPS
+from sympy_einsum.compiler.program import Program, Request
 from sympy_einsum.compiler.signature import RESERVED
 
 m, n, k = symbols("m n k", integer=True, positive=True)
@@ -63,6 +65,7 @@ EXPRESSIONS = {
     "batched vectors": se.einsum("mnk,mk->mn", C, U),
     "several summed": se.einsum("mnk,nk->m", C, V),
     "batch last": se.einsum("mnk,nk->mk", C, V),
+    "batch last of matrices": se.einsum("mnk,mlk->nlk", C, C),
     "middle axis": se.einsum("mnk,nl->mlk", C, A),
     "weighted gram": se.hessian(logistic, x),
     "vdot": (X * Y).sum(),
@@ -89,6 +92,8 @@ EXPRESSIONS = {
     "cofactors": se.cofactors(A, 2),
     "determinant": se.det(A),
     "log determinant": se.logdet(A) + se.logdet(K),
+    "determinant of a diagonal matrix": se.det(se.diag(x)),
+    "sign of a determinant": sympy.sign(se.det(A)) * x,
     "log-sum-exp": se.logsumexp(X, axis=None),
     "log softmax": se.log(se.softmax(X, axis=1)) + se.log(se.softmax(Y, axis=0)),
     "log softmax of all": [se.log(se.softmax(X, axis=None)), se.softmax(X, axis=None)],
@@ -176,6 +181,12 @@ def flattened(value):
     if isinstance(value, (list, tuple)):
         return [leaf for part in value for leaf in flattened(part)]
     return [value]
+
+
+def test_there_is_an_expression_for_every_instruction():
+    requests = [Request(arguments_of(exprs), exprs) for exprs in EXPRESSIONS.values()]
+    plans = [Program(request).plan() for request in requests]
+    assert {step.op for plan in plans for step in plan.instructions} == set(OPS)
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
@@ -550,17 +561,33 @@ def test_auto_refuses_a_mixture():
         se.lambdify([X, x], X @ x, "auto")(jax.into(data[0]), torch.into(data[1]))
 
 
-def test_no_library_is_loaded_before_its_code_runs():
-    code = (
-        "import sys, sympy_einsum as se\n"
-        "x = se.TensorSymbol('x', (3,))\n"
-        "for name in ('cupy', 'jax', 'torch', 'dask'):\n"
-        "    se.codegen([x], se.gradient(se.sigmoid(x).sum(), x), name)\n"
-        "se.lambdify([x], x, 'auto')\n"
-        "print(sorted({'scipy', 'jax', 'torch', 'cupy', 'dask'} & set(sys.modules)))"
-    )
+def output(code):
     run = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", "import sys, sympy_einsum as se\n" + code],
         capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2],
     )  # fmt: skip
-    assert run.stdout.strip() == "[]"
+    return run.stdout.split()
+
+
+def test_no_library_is_loaded_before_its_code_runs():
+    code = (
+        "from sympy_einsum.compiler.backends import BACKENDS\n"
+        "x = se.TensorSymbol('x', (3,))\n"
+        "for name in BACKENDS:\n"
+        "    se.codegen([x], se.gradient(se.sigmoid(x).sum(), x), name)\n"
+        "se.lambdify([x], x, 'auto')\n"
+        "print(*{'scipy', 'jax', 'torch', 'cupy', 'dask'} & set(sys.modules))"
+    )
+    assert output(code) == []
+
+
+def test_a_backend_is_loaded_when_it_is_first_asked_for():
+    code = (
+        "x = se.TensorSymbol('x', (3,))\n"
+        "for name in ('numpy', 'jax'):\n"
+        "    se.codegen([x], se.exp(x), name)\n"
+        "print(*[name for name in sys.modules if name.startswith('sympy_einsum.compiler')])"
+    )
+    loaded = [name.rpartition(".")[2] for name in output(code)]
+    found = [name for name in loaded if name.endswith("_backend")]
+    assert found == ["numpy_backend", "jax_backend"]
