@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pkgutil import iter_modules
 
-from .base import Backend, Texts, axis_arguments, is_bracketed
+from .base import Backend
+from .texts import Texts, axis_arguments, is_bracketed
 
 _SUFFIX = "_backend"
 # The backends that have a file here.

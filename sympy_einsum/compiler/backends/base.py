@@ -19,31 +19,7 @@ from ...core import UnsupportedError
 from ..plans import Plan
 from .scalars import print_scalar
 from .support import shared
-
-Texts = Sequence[str]
-
-
-def as_tuple(items: Sequence[str]) -> str:
-    """The text of a tuple."""
-    return "(" + ", ".join(items) + ("," if len(items) == 1 else "") + ")"
-
-
-def axis_arguments(axes: Sequence[int] | None) -> list[str]:
-    """The argument that names axes; none for all axes."""
-    return [] if axes is None else [f"axis={axes[0] if len(axes) == 1 else tuple(axes)}"]
-
-
-def is_bracketed(text: str) -> bool:
-    """Whether a text is one name, call or index, such as ``f(x)[0].T``."""
-    depth = 0
-    for char in text:
-        if char in "([":
-            depth += 1
-        elif char in ")]":
-            depth -= 1
-        elif depth == 0 and not (char.isalnum() or char in "_."):
-            return False
-    return not text[:1].isdigit() or text.replace(".", "", 1).isdigit()
+from .texts import Texts, as_tuple, axis_arguments, is_bracketed
 
 
 class Backend:

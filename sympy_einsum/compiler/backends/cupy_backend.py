@@ -7,8 +7,9 @@ from typing import ClassVar
 from sympy import Expr, preorder_traversal
 
 from ..fusion import fused
-from .base import Backend, Texts, as_tuple
+from .base import Backend
 from .support import shared
+from .texts import Texts, as_tuple, diagonal_view
 
 # What the source brings along of the special functions.
 OWN = ("spherical_jn", "hyp1f1")
@@ -81,20 +82,3 @@ class CupyBackend(Backend):
     ) -> str:
         """The statement that writes into, or adds to, the diagonal of an array."""
         return f"{diagonal_view(target, subscripts)}[...] {'+=' if add else '='} {value}"
-
-
-def diagonal_view(target: str, subscripts: str, permute: str = "transpose") -> str:
-    """A view of the diagonal of an array, by its method."""
-    diagonal, kept = subscripts.split("->")
-    labels = list(diagonal)
-    text = target
-    for label in kept:
-        while labels.count(label) > 1:
-            first = labels.index(label)
-            second = labels.index(label, first + 1)
-            text += f".diagonal(0, {first}, {second})"
-            labels = [own for k, own in enumerate(labels) if k not in (first, second)] + [label]
-    axes = [labels.index(label) for label in kept]
-    if axes != sorted(axes):
-        text += f".{permute}({', '.join(map(str, axes))})"
-    return text

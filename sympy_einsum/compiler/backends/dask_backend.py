@@ -10,8 +10,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from .base import Backend, Texts, as_tuple
+from .base import Backend
 from .support import SHARED
+from .texts import Texts, as_tuple
 
 # Functions with several values, which Dask doesn't know how to apply.
 PARTS = {"sici": 2, "shichi": 2, "fresnel": 2, "airy": 4}

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from .base import Backend, Texts, axis_arguments
+from .base import Backend
 from .support import SPECIAL, shared
+from .texts import Texts, axis_arguments
 
 
 class JaxBackend(Backend):

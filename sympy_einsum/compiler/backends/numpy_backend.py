@@ -11,9 +11,10 @@ import numpy as np
 from sympy import Expr
 
 from ..splitting import split
-from .base import Backend, Texts, as_tuple
+from .base import Backend
 from .scalars import print_scalar
 from .support import shared
+from .texts import Texts, as_tuple
 
 
 class NumpyBackend(Backend):

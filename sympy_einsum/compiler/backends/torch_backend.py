@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from .base import Backend, Texts, as_tuple
-from .cupy_backend import diagonal_view
+from .base import Backend
 from .support import SHARED, SPECIAL, shared
+from .texts import Texts, as_tuple, diagonal_view
 
 # Its Bessel functions are of the orders 0 and 1 only.
 BESSEL = {"jv": "bessel_j", "yv": "bessel_y", "iv": "i", "kv": "modified_bessel_k"}

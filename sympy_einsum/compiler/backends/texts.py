@@ -1,0 +1,47 @@
+"""Texts of code: what backends write with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+Texts = Sequence[str]
+
+
+def as_tuple(items: Sequence[str]) -> str:
+    """The text of a tuple."""
+    return "(" + ", ".join(items) + ("," if len(items) == 1 else "") + ")"
+
+
+def axis_arguments(axes: Sequence[int] | None) -> list[str]:
+    """The argument that names axes; none for all axes."""
+    return [] if axes is None else [f"axis={axes[0] if len(axes) == 1 else tuple(axes)}"]
+
+
+def is_bracketed(text: str) -> bool:
+    """Whether a text is one name, call or index, such as ``f(x)[0].T``."""
+    depth = 0
+    for char in text:
+        if char in "([":
+            depth += 1
+        elif char in ")]":
+            depth -= 1
+        elif depth == 0 and not (char.isalnum() or char in "_."):
+            return False
+    return not text[:1].isdigit() or text.replace(".", "", 1).isdigit()
+
+
+def diagonal_view(target: str, subscripts: str, permute: str = "transpose") -> str:
+    """A view of the diagonal of an array, by its method."""
+    diagonal, kept = subscripts.split("->")
+    labels = list(diagonal)
+    text = target
+    for label in kept:
+        while labels.count(label) > 1:
+            first = labels.index(label)
+            second = labels.index(label, first + 1)
+            text += f".diagonal(0, {first}, {second})"
+            labels = [own for k, own in enumerate(labels) if k not in (first, second)] + [label]
+    axes = [labels.index(label) for label in kept]
+    if axes != sorted(axes):
+        text += f".{permute}({', '.join(map(str, axes))})"
+    return text
