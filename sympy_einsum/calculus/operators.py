@@ -255,9 +255,9 @@ def vjp(y: Any, x: Any, u: Any, *, simplify: bool | None = None) -> Any:
     >>> se.vjp(A @ x, x, u) == u @ A
     True
     """
-    functions, _ = stable([as_function(part) for part in _listed(y)])
-    cotangents = _fitting(u, functions, isinstance(y, (list, tuple)), "vjp")
     variables = [as_variable(v) for v in _listed(x)]
+    functions, _ = stable([as_function(part) for part in _listed(y)], variables)
+    cotangents = _fitting(u, functions, isinstance(y, (list, tuple)), "vjp")
     results, _ = tidy(pullback(functions, variables, cotangents, ()), simplify, functions)
     return list(results) if isinstance(x, (list, tuple)) else results[0]
 
@@ -273,8 +273,8 @@ def jvp(y: Any, x: Any, v: Any, *, simplify: bool | None = None) -> Any:
     >>> se.jvp(A @ x, x, v) == A @ v
     True
     """
-    functions, _ = stable([as_function(part) for part in _listed(y)])
     variables = [as_variable(variable) for variable in _listed(x)]
+    functions, _ = stable([as_function(part) for part in _listed(y)], variables)
     tangents = _fitting(v, variables, isinstance(x, (list, tuple)), "jvp")
     pushed = [pushforward(part, variables, tangents, ()) for part in functions]
     results, _ = tidy(pushed, simplify, functions)

@@ -40,7 +40,7 @@ def sweep(
         raise TensorError("a variable is named twice")
     with _collector_paused():
         # As it is written, a derivative may divide what is 0 by what is 0.
-        (y,), steps = stable([y])
+        (y,), steps = stable([y], wrt)
         record = steps if trace else None
         if mode == "forward":
             blocks = [

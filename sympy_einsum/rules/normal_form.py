@@ -97,9 +97,12 @@ def tidy(
     return results, run.steps
 
 
-def stable(exprs: Sequence[Any], *, numeric: bool = False) -> tuple[list[Any], list[Step]]:
+def stable(
+    exprs: Sequence[Any], variables: Sequence[Any] = (), *, numeric: bool = False
+) -> tuple[list[Any], list[Step]]:
     """The expressions in forms whose values and derivatives don't overflow, and the steps: one
-    walk over a graph of any size, whatever the cost. With ``numeric`` also in those that nobody
+    walk over a graph of any size, whatever the cost. Derivatives by the ``variables`` are right
+    wherever the expressions' own are. With ``numeric`` also in those that nobody
     would write, in which no digits cancel.
 
     >>> import sympy_einsum as se
@@ -107,7 +110,7 @@ def stable(exprs: Sequence[Any], *, numeric: bool = False) -> tuple[list[Any], l
     >>> stable([se.log(se.sigmoid(x) * x)])[0]
     [log(x) - softplus(-x)]
     """
-    run = Run(STABLE_NUMERIC if numeric else STABLE)
+    run = Run(STABLE_NUMERIC if numeric else STABLE, variables)
     return [run.result(expr) for expr in exprs], run.steps
 
 

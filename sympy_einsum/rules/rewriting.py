@@ -100,7 +100,11 @@ class Run:
                 continue
             below = children(node)
             rebuilt = rebuild(node, tuple([images[o] for o in below])) if below else node
-            moved = rebuilt is not node and any(images.get(o) != o for o in children(rebuilt))
+            moved = False
+            if rebuilt is not node:
+                moved = any(images.get(o) != o for o in children(rebuilt))
+                if isinstance(node, TensorExpr):
+                    node.memory["rebuilt"] = rebuilt  # it remembers as long as it lives
             if moved and rebuilt not in self._rebuilt:
                 # The constructor has taken scalars out of a product.
                 self._rebuilt.add(rebuilt)

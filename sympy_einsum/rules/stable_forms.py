@@ -13,11 +13,12 @@ size, whether that makes it cheaper or not.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
-from sympy import Add, Expr, Function, Mul, Pow, exp, log
+from sympy import Abs, Add, Expr, Function, Mul, Pow, exp, log, sign
 
 from ..core import logaddexp, sigmoid, transform
 from ..expressions import (
@@ -41,8 +42,9 @@ from ..expressions import (
     tensor_sum,
 )
 from .powers import slope_of_power
+from .properties import is_nonnegative, is_positive
 from .stable_table import FUNCTIONS, MAX_OPERANDS, MAX_TERMS, arguments, is_ones, matched, named
-from .written_products import opened
+from .written_products import Product, opened
 
 _LOG = log(slot(0))
 
@@ -225,27 +227,73 @@ def _cut_operand(node: Einsum) -> int | None:
     return others[0] if plain and set(labels) - set(cut) <= set(node.output) else None
 
 
-def _log_of_total(node: Einsum) -> Any:
-    """log Σ exp(z), and log Σ w exp(z) = log Σ exp(z) + log Σ w softmax(z)."""
-    product = opened(node)
-    lengths = {i: product.lengths[i] for i in product.output}
+def _exponential(product: Product) -> int | None:
+    """Which factor of a sum is an exponential that has an axis of the sum."""
     for k, operand in enumerate(product.operands):
         labels = product.subscripts[k]
-        axes = tuple([a for a, i in enumerate(labels) if i not in product.output])
         is_exp = isinstance(operand, Elementwise) and isinstance(operand.body, exp)
-        if not is_exp or not axes or len(set(labels)) < len(labels):
-            continue
-        z = apply_body(operand.body.args[0], operand.operands)
-        kept = [i for i in labels if i in product.output]
-        total = LogSumExp.over(z, axes)
-        moved = contract((total,), (kept,), product.output, lengths)
-        if len(product.operands) == 1:
-            return moved
-        share = Softmax.over(z, axes)
-        shares = product.replaced({k}, [(share, labels)]).build()
-        found = logarithm(shares)
-        return _plus([moved, _log(shares) if found is None else found], node)
+        if is_exp and len(set(labels)) == len(labels) and not {*labels} <= {*product.output}:
+            return k
     return None
+
+
+def _log_of_total(node: Einsum) -> Any:
+    """log Σ exp(z), also with positive weights."""
+    product = opened(node)
+    k = _exponential(product)
+    if k is None or not all(is_positive(o) for j, o in enumerate(product.operands) if j != k):
+        return None
+    return _log_of_shares(product, k, node)
+
+
+def _log_of_shares(product: Product, k: int, node: Einsum) -> Any:
+    """log Σ w exp(z) = log Σ exp(z) + log Σ w softmax(z)."""
+    operand, labels = product.operands[k], product.subscripts[k]
+    axes = tuple([a for a, i in enumerate(labels) if i not in product.output])
+    z = apply_body(operand.body.args[0], operand.operands)
+    kept = [i for i in labels if i in product.output]
+    lengths = {i: product.lengths[i] for i in product.output}
+    moved = contract((LogSumExp.over(z, axes),), (kept,), product.output, lengths)
+    if len(product.operands) == 1:
+        return moved
+    shares = product.replaced({k}, [(Softmax.over(z, axes), labels)]).build()
+    found = logarithm(shares)
+    return _plus([moved, _log(shares) if found is None else found], node)
+
+
+def log_of_weighted(node: Any, closed: Collection[Any]) -> Any:
+    """log Σ w exp(z) = log Σ exp(z + log w), for weights that may be 0 where z is largest; with
+    signs, log Σ exp(z + log |w|) + log Σ sign(w) softmax(z + log |w|). By the weights this has no
+    derivative at 0: if they depend on what is ``closed``, they stay outside."""
+    if isinstance(node, Elementwise) and node.body == _LOG:
+        total = node.operands[0]
+    else:
+        total = node.args[0] if isinstance(node, log) else None
+    if type(total) is not Einsum or not any(total.subscripts):
+        return None
+    product = opened(total)
+    k = _exponential(product)
+    output = product.output
+    if k is None or len(product.operands) == 1 or len(set(output)) < len(output):
+        return None
+    operand, labels = product.operands[k], product.subscripts[k]
+    axes = (*output, *[i for i in labels if i not in output])
+    weight = replace(product.replaced({k}, absorbed=labels), output=axes).build()
+    if any(symbol in closed for symbol in weight.free_symbols):
+        return _log_of_shares(product, k, total)
+    every, first = range(len(axes)), range(len(output))
+    z = apply_body(operand.body.args[0], operand.operands)
+    lengths = dict(enumerate(weight.shape))
+    spread = contract((z,), ([axes.index(i) for i in labels],), every, lengths)
+    has_sign = not is_nonnegative(weight)
+    size = apply_body(_LOG, (apply_body(Abs(slot(0)), (weight,)) if has_sign else weight,))
+    exponent, summed = tensor_sum([spread, size]), every[len(output) :]
+    result = LogSumExp.over(exponent, summed)
+    if not has_sign:
+        return result
+    factors = (apply_body(sign(slot(0)), (weight,)), Softmax.over(exponent, summed))
+    rest = contract(factors, (every, every), first, {i: lengths[i] for i in every})
+    return _plus([result, _log(rest)], total)
 
 
 def _log_of_scalar(value: Any) -> Any:

@@ -104,6 +104,14 @@ STABLE_RULES: dict[type, tuple[Rule, ...]] = {
         Rule("stable", "log(1 - sigmoid(u)) = -softplus(u)", stable.scalar, any_of(log, *FORMS)),
     ),
 }
+# Not in the normal form, where weighted sums of exponentials are written as they are.
+WEIGHTED = Rule(
+    "weights",
+    "log Σ w exp(z) = log Σ exp(z + log w)",
+    stable.log_of_weighted,
+    any_of(frozenset([log, Einsum])),
+)
+WEIGHTED_RULES: dict[type, tuple[Rule, ...]] = {Elementwise: (WEIGHTED,), Expr: (WEIGHTED,)}
 # What a textbook writes, but numbers can't be computed from.
 NUMERIC_NAME = Rule(
     "numeric",
@@ -309,5 +317,5 @@ def _rule_set(name: str, *tables: Mapping[type, tuple[Rule, ...]]) -> RuleSet:
 
 NORMAL = _rule_set("normal", NORMAL_RULES)
 EXPANDED = _rule_set("expanded", EXPANDED_RULES)
-STABLE = _rule_set("stable", STABLE_RULES)
-STABLE_NUMERIC = _rule_set("numeric", STABLE_RULES, NUMERIC_RULES)
+STABLE = _rule_set("stable", STABLE_RULES, WEIGHTED_RULES)
+STABLE_NUMERIC = _rule_set("numeric", STABLE_RULES, WEIGHTED_RULES, NUMERIC_RULES)

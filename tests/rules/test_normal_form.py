@@ -456,3 +456,15 @@ def test_kalman_formulas_know_their_symmetry():
     assert se.equal(gain.T, innovation.inv() @ H @ P) is True
     covariance = (se.Delta(n) - gain @ H) @ P
     assert se.equal(covariance, covariance.T) is True
+
+
+def test_polynomials_stay_right_at_singular_matrices():
+    q, V = se.TensorSymbol("q", n), np.array([1.0, 2.0, 3.0])
+    for expr in (se.det(se.outer(q, q)), se.adj(se.outer(q, q)).sum()):
+        slope = se.simplify(se.diff(expr, q))
+        np.testing.assert_allclose(se.lambdify([q], slope)(V), 0, atol=1e-12)
+    assert se.simplify(se.adj(A)) is se.adj(A)
+    cofactors = se.lambdify([A], se.simplify(se.diff(se.det(A), A)))
+    np.testing.assert_allclose(
+        cofactors(np.diag([0.0, 2.0, 3.0])), np.diag([6.0, 0, 0]), atol=1e-12
+    )

@@ -565,3 +565,57 @@ def test_the_slope_of_a_sigmoid_takes_one_exponential():
     points = np.array([0.0, 1e-8, 40.0, -40.0, 700.0, -800.0])
     expected = [float(1 / (2 * mpmath.cosh(mpmath.mpf(point) / 2)) ** 2) for point in points]
     np.testing.assert_allclose(np.diag(curvature(points)), expected, rtol=1e-14)
+
+
+R_, d_, e_ = se.TensorSymbol("R", n, n), se.TensorSymbol("d", n), se.TensorSymbol("e", n)
+RISK = np.triu(np.ones((3, 3)))
+
+
+def partial_likelihood(risk, e, d):
+    """Σ d_i log Σ_j R_ij exp(e_j) with gradient and Hessian, in many digits."""
+    with mpmath.workdps(800):
+        E = [mpmath.exp(mpmath.mpf(float(a))) for a in e]
+        totals = [mpmath.fsum([r * a for r, a in zip(row, E, strict=True)]) for row in risk]
+        value = float(mpmath.fsum([a * mpmath.log(s) for a, s in zip(d, totals, strict=True)]))
+        P = np.array(
+            [
+                [float(r * a / s) for r, a in zip(row, E, strict=True)]
+                for row, s in zip(risk, totals, strict=True)
+            ]
+        )
+    return value, d @ P, np.diag(d @ P) - P.T @ np.diag(d) @ P
+
+
+@pytest.mark.parametrize(
+    "risk",
+    [R_, se.TensorSymbol("R", n, n, nonnegative=True), se.Constant(RISK)],
+    ids=["any sign", "nonnegative", "constant"],
+)
+@pytest.mark.parametrize("simplify", [None, False])
+def test_weights_that_are_zero_where_the_exponential_is_largest(risk, simplify):
+    e, d = (e_, d_) if risk.shape == (n, n) else se.tensors("e d", 3)
+    loss = (d * se.log(risk @ se.exp(e))).sum()
+    outputs = [loss, *[f(loss, e, simplify=simplify) for f in (se.gradient, se.hessian)]]
+    weights = [risk] if risk.free_symbols else []
+    function = se.lambdify([d, e, *weights], outputs)
+    numbers = np.array([1.0, 2.0, 0.5])
+    for point in ([400, 0, -400], [-400, 0, 400], [1, 2, 3], [800, 0, -800], [0, 800, -800]):
+        at = np.array(point, dtype=float)
+        with np.errstate(divide="ignore"):
+            found = function(numbers, at, *[RISK for _ in weights])
+        for ours, expected in zip(found, partial_likelihood(RISK, at, numbers), strict=True):
+            np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_derivatives_by_weights_that_are_zero():
+    """Σ_j R_ij exp(e_j) has a derivative by R_ij = 0 too."""
+    slope = se.lambdify([R_, e_], se.gradient(se.log(R_ @ se.exp(e_)).sum(), R_))
+    E = np.exp([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(slope(RISK, np.log(E)), E / (RISK @ E)[:, None], rtol=1e-12)
+
+
+def test_positive_weights_stay_in_the_textbooks_form():
+    a = se.TensorSymbol("a", n, positive=True)
+    assert stable([se.log((a * se.exp(e_)).sum())])[0] == [
+        se.logsumexp(e_) + sympy.log(a @ se.softmax(e_))
+    ]

@@ -1,0 +1,122 @@
+"""How rules are found and what nodes remember of them."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sympy import symbols
+from test_normal_form import CASES, EXPANDED
+
+import sympy_einsum as se
+from sympy_einsum.core import postorder
+from sympy_einsum.rules.marks import marks
+from sympy_einsum.rules.normal_form import normal_form, stable
+from sympy_einsum.rules.rewriting import Run
+
+m, n = symbols("m n", integer=True, positive=True)
+
+
+def logistic(tag=""):
+    X, y = se.TensorSymbol("X" + tag, (m, n)), se.TensorSymbol("y" + tag, (m,))
+    w = se.TensorSymbol("w" + tag, (n,))
+    return se.log(1 + se.exp(-y * (X @ w))).sum(), [X, y, w]
+
+
+@pytest.fixture
+def tried(monkeypatch):
+    """The rules that were applied to nodes, in vain or not."""
+    found = []
+    search = Run._tried
+
+    def counted(self, node):
+        rules_for = self._rules.rules_for
+
+        def watched(node):
+            return [rule._replace(apply=noting(rule)) for rule in rules_for(node)]
+
+        def noting(rule):
+            def apply(node, around):
+                found.append((rule.name, node))
+                return rule.apply(node, around)
+
+            return apply
+
+        self._rules = self._rules._replace(rules_for=watched)
+        try:
+            return search(self, node)
+        finally:
+            self._rules = self._rules._replace(rules_for=rules_for)
+
+    monkeypatch.setattr(Run, "_tried", counted)
+    return found
+
+
+@pytest.mark.parametrize("before", [before for _, before, _ in CASES + EXPANDED], ids=str)
+def test_a_rule_that_lacks_what_it_needs_does_nothing(before, monkeypatch):
+    search = Run._tried
+
+    def tried(self, node):
+        result = search(self, node)
+        around = self._around
+        for rule in self._rules.rules_for(node):
+            if rule.name == result.rule:
+                break
+            if not rule.fits(marks(node, around)):
+                new = rule.apply(node, around)
+                assert new is None or new is node, f"{rule} does something with {node}"
+        return result
+
+    monkeypatch.setattr(Run, "_tried", tried)
+    for node in postorder([before]):
+        getattr(node, "memory", {}).clear()
+    normal_form(before)
+    stable([before], numeric=True)
+
+
+def test_a_second_run_tries_nothing(tried):
+    f, (_, _, w) = logistic("_twice")
+    slope = se.gradient(f, w, simplify=False)
+    first = se.simplify(slope)
+    assert tried
+    del tried[:]
+    assert se.simplify(slope) is first
+    assert se.simplify(first) is first
+    assert not [node for _, node in tried if hasattr(node, "operands")]
+
+
+def test_few_rules_are_tried_for_a_hessian(tried):
+    f, arguments = logistic("_few")
+    se.lambdify(arguments, se.hessian(f, arguments[-1]))
+    assert 0 < len(tried) <= 122
+
+
+def test_the_surroundings_of_a_node_are_no_part_of_it():
+    """What others use too stays closed in the one graph, and is opened in the other."""
+    A, B = se.tensors("A B", n, n)
+    x = se.TensorSymbol("x", n)
+    alone, both = A @ (B @ x), [A @ (B @ x), B @ x]
+    fresh = [str(se.simplify(alone)), str(se.simplify(both))]
+    assert [str(se.simplify(alone)), str(se.simplify(both))] == fresh
+    assert str(se.simplify(alone)) == fresh[0]
+
+
+def test_what_nodes_remember_keeps_no_node_alive():
+    x = se.TensorSymbol("x_forgotten", 5)
+    node = se.exp(se.log(x * x) + x).sum() * x
+    image = se.simplify(node)
+    assert image is not node
+    references = [weakref.ref(node), weakref.ref(image)]
+    del x, node, image
+    gc.collect()
+    assert [reference() for reference in references] == [None, None]
+
+
+def test_threads_get_the_same_form():
+    f, (_, _, w) = logistic("_threads")
+    slope = se.gradient(f, w, simplify=False)
+    with ThreadPoolExecutor(8) as pool:
+        forms = list(pool.map(lambda _: se.simplify(slope), range(16)))
+    assert len(set(forms)) == 1
