@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Any
 
-from sympy import S
+from sympy import Expr, S
 
 from ..expressions import Elementwise, View, apply_body, contract, replaced, scale, slot
 
@@ -43,10 +44,10 @@ def compose(node: Any, closed: Collection[Any]) -> Any:
         moved = replaced(inner, tuple([(slot(j), slot(count + j)) for j in range(len(below))]))
         body = replaced(node.body, ((slot(k), coefficient * moved),))
         # The inner function is gone, or all is shorter: then this isn't a mere composition.
-        before = node.body.count_ops() + (coefficient * inner).count_ops()
+        before = _operations(node.body) + _operations(coefficient * inner)
         gone = inner != _S and not body.has(moved)
-        pulled_out = inner == _S and body.as_coeff_Mul()[1].count_ops() <= node.body.count_ops()
-        if pulled_out or body.count_ops() < before or (gone and body.count_ops() <= before):
+        pulled_out = inner == _S and _operations(body.as_coeff_Mul()[1]) <= _operations(node.body)
+        if pulled_out or _operations(body) < before or (gone and _operations(body) <= before):
             return apply_body(body, (*node.operands, *below))
     return None
 
@@ -64,6 +65,11 @@ def of_rearranged(node: Any, closed: Collection[Any]) -> Any:
     core = contract(view.operands, view.subscripts, indices, lengths)
     inner = apply_body(node.body, (core,))
     return contract((inner,), (indices,), view.output, dict(enumerate(view.lengths)))
+
+
+@lru_cache(maxsize=4096)
+def _operations(body: Expr) -> int:
+    return int(body.count_ops())
 
 
 def _multiple(tensor: Any) -> tuple[Any, Any]:

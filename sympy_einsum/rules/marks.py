@@ -21,7 +21,6 @@ from ..expressions import (
     TensorExpr,
     View,
     split_coefficient,
-    with_signs,
 )
 from .powers import as_powers
 from .properties import is_symmetric
@@ -29,9 +28,9 @@ from .stable_table import MAX_FORM_DEPTH, MAX_LEVELS, MAX_TERMS
 from .written_products import components, opened
 
 # Something is opened, a base or an operand occurs twice, operands don't hang together, a matrix is
-# known to be symmetric, the signs of operands matter.
+# known to be symmetric.
 NESTED, SQUARE, REPEATED, PAIRS, SHARED = "nested", "square", "repeated", "pairs", "shared"
-APART, SYMMETRIC, SIGNS, DIAGONAL = "apart", "symmetric", "signs", "diagonal"
+APART, SYMMETRIC, DIAGONAL = "apart", "symmetric", "diagonal"
 
 Mark = type | str
 Marks = Collection[Mark]
@@ -41,11 +40,6 @@ Marks = Collection[Mark]
 def functions_of(body: Expr) -> frozenset[type]:
     """The types of the parts of a scalar expression."""
     return frozenset([type(part) for part in postorder([body])])
-
-
-@lru_cache(maxsize=4096)
-def _signs_matter(body: Expr, count: int) -> bool:
-    return with_signs(body, ("positive",) * count) != body
 
 
 def _functions_near(roots: Collection[Any]) -> set[Mark]:
@@ -66,7 +60,7 @@ def _functions_near(roots: Collection[Any]) -> set[Mark]:
                 below += node.operands
         if not below:
             break
-        level = set(below)
+        level = dict.fromkeys(below)
     return found
 
 
@@ -74,19 +68,22 @@ def _of_product(node: Einsum, around: Any) -> Marks:
     product = opened(node, around)
     operands = product.operands
     marks: set[Mark] = {type(operand) for operand in (*node.operands, *operands)}
-    marks |= _functions_near([o for o in operands if isinstance(o, Elementwise)])
+    if Elementwise in marks:
+        marks |= _functions_near([o for o in operands if isinstance(o, Elementwise)])
     if any(operand.as_entry_power()[1] == 2 for operand in operands):
         marks.add(SQUARE)
     bases = [base for operand in operands for base in as_powers(operand)]
     if len(set(bases)) < len(bases):
         marks.add(REPEATED)
-    if list(Counter(node.operands).values()).count(2) > 1:
+    if len(set(node.operands)) < len(node.operands) - 1:
         marks.add(PAIRS)
     if operands != node.operands:
         marks.add(NESTED)
-    if len(operands) > 1 and len(components(product)) > 1:
+    output = set(product.output)
+    hanging = [output.isdisjoint(term) for term in product.subscripts]
+    if any(hanging) and len(operands) > 1 and len(components(product)) > 1:
         marks.add(APART)
-    if any(getattr(o, "shape", ()) and is_symmetric(o) for o in node.operands):
+    if any(o.order == 2 and is_symmetric(o) for o in node.operands):
         marks.add(SYMMETRIC)
     return marks
 
@@ -108,8 +105,6 @@ def _of_view(node: View, around: Any) -> Marks:
 def _of_elementwise(node: Elementwise, around: Any) -> Marks:
     marks: set[Mark] = {type(operand) for operand in node.operands}
     marks |= _functions_near([node])
-    if _signs_matter(node.body, len(node.operands)):
-        marks.add(SIGNS)
     return marks
 
 

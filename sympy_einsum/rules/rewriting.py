@@ -36,11 +36,11 @@ class Step(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A rule: its name, the equation it rests on, what applies it to a node, and what has to occur
-    in the node for that: all marks of one of the sets, anything if there is none."""
+    """A rule: its name, a case of it (tests know the letters), what applies it to a node, and what
+    has to occur in that: all marks of one of the sets; nothing in particular if there are none."""
 
     name: str
-    source: str
+    case: str
     apply: Callable[[Any, Any], Any]
     needs: tuple[frozenset[Mark], ...] = ()
 

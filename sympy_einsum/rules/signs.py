@@ -7,23 +7,8 @@ from typing import Any
 
 from sympy import S, log
 
-from ..expressions import apply_body, scale, slot, with_signs
-from .properties import is_nonnegative, is_positive
-
-
-def use_signs(node: Any, closed: Collection[Any]) -> Any:
-    """Abs(x) = x, sign(x) = 1, Max(x, 0) = x where x is positive."""
-    # Most functions are the same of positive numbers: nothing needs to be asked.
-    if with_signs(node.body, ("positive",) * len(node.operands)) == node.body:
-        return None
-    signs = tuple(
-        [
-            "positive" if is_positive(o) else "nonnegative" if is_nonnegative(o) else "real"
-            for o in node.operands
-        ]
-    )
-    body = with_signs(node.body, signs)
-    return None if body == node.body else apply_body(body, node.operands)
+from ..expressions import apply_body, scale, slot
+from .properties import is_positive
 
 
 def log_of_power(node: Any, closed: Collection[Any]) -> Any:

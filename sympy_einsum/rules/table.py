@@ -5,6 +5,9 @@ and gives an equal expression, or None. Where it only pays sometimes, it compare
 index names and operand order, delta merging, ones, zeros, numeric factors and like terms need no
 rule: nodes are built that way (see expressions/products.py).
 
+Denesting is [W, thm 6.5], distribution and factoring are [W, thm 5.4], determinants and inverses of
+products [MC, eq. 21 and 145].
+
 References
 ==========
 
@@ -48,17 +51,7 @@ from . import (
     sums,
     symmetry,
 )
-from .marks import (
-    APART,
-    DIAGONAL,
-    NESTED,
-    PAIRS,
-    REPEATED,
-    SHARED,
-    SIGNS,
-    SQUARE,
-    SYMMETRIC,
-)
+from .marks import APART, DIAGONAL, NESTED, PAIRS, REPEATED, SHARED, SQUARE, SYMMETRIC
 from .rewriting import Rule, RuleSet, any_of
 from .stable_table import NAMES, NUMERIC, TURNED, functions_in
 
@@ -67,14 +60,20 @@ FORMS = functions_in(NAMES)
 PRODUCTS = functions_in(form for form in NAMES if form.is_Mul)
 NUMERIC_FORMS = (*FORMS, *functions_in((*NUMERIC, *TURNED)))
 
-DENEST = Rule("denest", "[W, thm 6.5]", nesting.denest, any_of(NESTED))
-SOFTMAX = Rule("softmax", "exp(z) / sum exp(z)", softmax.softmax_of_parts, any_of(exp))
-CONTENT = Rule("content", "A (2 x + 2 y) = 2 A (x + y)", distribution.content, any_of(TensorAdd))
-DISTRIBUTE = Rule("distribute", "[W, thm 5.4]", distribution.distribute)
-HALVES = Rule("halves", "x'A'A x = (A x)'(A x)", nesting.fold_square, any_of(PAIRS))
+DENEST = Rule(
+    "denest", "A @ (B @ x) = einsum('ij,jk,k->i', A, B, x)", nesting.denest, any_of(NESTED)
+)
+SOFTMAX = Rule(
+    "softmax", "exp(x) / exp(x).sum() = softmax(x)", softmax.softmax_of_parts, any_of(exp)
+)
+CONTENT = Rule(
+    "content", "A @ (2*x + 2*y) = 2*(A @ (x + y))", distribution.content, any_of(TensorAdd)
+)
+DISTRIBUTE = Rule("distribute", "(A + B) @ x = A @ x + B @ x", distribution.distribute)
+HALVES = Rule("halves", "x @ M.T @ M @ x = (M @ x) @ (M @ x)", nesting.fold_square, any_of(PAIRS))
 # What keeps values from overflowing: applied always, whatever it costs.
 PAIR_OF_FACTORS = Rule(
-    "stable", "sinh(u) / cosh(u) = tanh(u)", stable.pair_of_factors, any_of(*PRODUCTS)
+    "stable", "sinh(x)*y/cosh(x) = y*tanh(x)", stable.pair_of_factors, any_of(*PRODUCTS)
 )
 STABLE_RULES: dict[type, tuple[Rule, ...]] = {
     Einsum: (SOFTMAX, PAIR_OF_FACTORS),
@@ -82,32 +81,44 @@ STABLE_RULES: dict[type, tuple[Rule, ...]] = {
     TensorAdd: (
         Rule(
             "log softmax",
-            "z - logsumexp(z) = log softmax(z)",
+            "x - logsumexp(x) = log(softmax(x))",
             stable.log_softmax,
             any_of(LogSumExp),
         ),
-        Rule("stable", "log(1 - sigmoid(u)) = -softplus(u)", stable.name, any_of(*FORMS)),
-        Rule("stable", "softplus(u) - u = softplus(-u)", stable.pair_of_terms, any_of(*FORMS)),
+        Rule("stable", "softplus(x) - softplus(-x) = x", stable.name, any_of(*FORMS)),
+        Rule(
+            "stable", "softplus(x) - x + y = softplus(-x) + y", stable.pair_of_terms, any_of(*FORMS)
+        ),
     ),
     Elementwise: (
-        Rule("factor inside", "f(2 s) at x = f(s) at 2 x", entries.factor_inside, any_of(Mul)),
-        Rule("stable", "log(1 - sigmoid(u)) = -softplus(u)", stable.name, any_of(*FORMS)),
-        Rule("logarithm", "log(a exp(u)) = log(a) + u", stable.logarithm_of, any_of(log)),
+        Rule(
+            "factor inside",
+            "elementwise(lambda u: sin(2*u), x) = sin(2*x)",
+            entries.factor_inside,
+            any_of(Mul),
+        ),
+        Rule("stable", "log(1 - sigmoid(x)) = -softplus(x)", stable.name, any_of(*FORMS)),
+        Rule(
+            "logarithm",
+            "log(exp(M).sum(axis=0)) = logsumexp(M, axis=0)",
+            stable.logarithm_of,
+            any_of(log),
+        ),
     ),
     Expr: (
         Rule(
             "log softmax",
-            "z - logsumexp(z) = log softmax(z)",
+            "x[0] - logsumexp(x) = log(softmax(x))[0]",
             stable.log_softmax_entry,
             any_of(frozenset([Add, LogSumExp])),
         ),
-        Rule("stable", "log(1 - sigmoid(u)) = -softplus(u)", stable.scalar, any_of(log, *FORMS)),
+        Rule("stable", "log(1 + exp(x @ y)) = softplus(x @ y)", stable.scalar, any_of(log, *FORMS)),
     ),
 }
 # Not in the normal form, where weighted sums of exponentials are written as they are.
 WEIGHTED = Rule(
     "weights",
-    "log Σ w exp(z) = log Σ exp(z + log w)",
+    "log(abs(M) @ exp(x)) = logsumexp(log(abs(M)) + x[None, :], axis=1)",
     stable.log_of_weighted,
     any_of(frozenset([log, Einsum])),
 )
@@ -115,7 +126,7 @@ WEIGHTED_RULES: dict[type, tuple[Rule, ...]] = {Elementwise: (WEIGHTED,), Expr: 
 # What a textbook writes, but numbers can't be computed from.
 NUMERIC_NAME = Rule(
     "numeric",
-    "1 - sigmoid(u) = sigmoid(-u)",
+    "1 - sigmoid(x) = sigmoid(-x)",
     partial(stable.name, numeric=True),
     any_of(Pow, *NUMERIC_FORMS),
 )
@@ -124,26 +135,37 @@ NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
         NUMERIC_NAME,
         Rule(
             "numeric",
-            "1 - exp(u) = -expm1(u)",
+            "1 - exp(x) + y = y + elementwise(lambda u: 1 - exp(u), x)",
             partial(stable.pair_of_terms, numeric=True),
             any_of(*NUMERIC_FORMS),
         ),
         Rule(
             "numeric",
-            "1 - softmax(z) = -expm1(log softmax(z))",
+            "1 - softmax(x) = elementwise(lambda u: 1 - exp(u), log(softmax(x)))",
             stable.one_less_softmax,
             any_of(Softmax),
         ),
     ),
     Elementwise: (
         NUMERIC_NAME,
-        Rule("numeric", "log(1 + x) = log1p(x)", stable.log_of_one_more, any_of(log)),
-        Rule("numeric", "s (1 - s)", stable.complement_in_body, any_of(sigmoid)),
+        Rule(
+            "numeric",
+            "log(1 + x + y) = elementwise(lambda u: log(1 + u), x + y)",
+            stable.log_of_one_more,
+            any_of(log),
+        ),
+        Rule(
+            "numeric",
+            "elementwise(lambda u, v: u*(1 - u)*cos(v), sigmoid(x), y) = "
+            "elementwise(lambda u, v, w: u*w*cos(v), sigmoid(x), y, sigmoid(-x))",
+            stable.complement_in_body,
+            any_of(sigmoid),
+        ),
     ),
     Expr: (
         Rule(
             "numeric",
-            "1 - sigmoid(u) = sigmoid(-u)",
+            "1 - sigmoid(x @ y) = sigmoid(-(x @ y))",
             partial(stable.scalar, numeric=True),
             any_of(log, Pow, *NUMERIC_FORMS),
         ),
@@ -152,73 +174,81 @@ NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
 
 PRODUCT = (
     DENEST,
-    Rule("inverse", "inv(X) X = I", inverses.cancel_inverse, any_of(Inv)),
+    Rule("inverse", "inv(A) @ A @ x = x", inverses.cancel_inverse, any_of(Inv)),
     SOFTMAX,
     PAIR_OF_FACTORS,
-    Rule("sum of softmax", "sum softmax(z) = 1", softmax.sum_softmax, any_of(Softmax)),
-    Rule(
-        "power",
-        "x^a * x^b = x^(a+b), exp(u) * exp(v) = exp(u+v)",
-        powers.merge_powers,
-        any_of(REPEATED, exp),
-    ),
-    Rule("square", "sum x^2 = x' x", powers.split_square, any_of(SQUARE)),
-    Rule("symmetric", "X' = X", symmetry.order_symmetric, any_of(SYMMETRIC)),
+    Rule("sum of softmax", "softmax(x).sum() = 1", softmax.sum_softmax, any_of(Softmax)),
+    Rule("power", "x**3 * x / x**2 = x**2", powers.merge_powers, any_of(REPEATED, exp)),
+    Rule("square", "(x**2).sum() = x @ x", powers.split_square, any_of(SQUARE)),
+    Rule("symmetric", "x @ S @ y - y @ S @ x = 0", symmetry.order_symmetric, any_of(SYMMETRIC)),
     HALVES,
     CONTENT,
-    Rule("components", "[W, thm 5.4]", nesting.split_components, any_of(APART)),
+    Rule(
+        "components",
+        "einsum('i,i,j,j->', x, x, y, y) = (x @ x)*(y @ y)",
+        nesting.split_components,
+        any_of(APART),
+    ),
 )
 VIEW = (
-    Rule("diagonal of a product", "[W, thm 6.5]", nesting.diagonal_of_product, any_of(DIAGONAL)),
-    Rule("adjugate", "adj(X) / det(X) = inv(X)", inverses.adj_over_det, any_of(Adj)),
+    Rule(
+        "diagonal of a product",
+        "(A @ B).diagonal() = einsum('ij,ji->i', A, B)",
+        nesting.diagonal_of_product,
+        any_of(DIAGONAL),
+    ),
+    Rule("adjugate", "adj(A) / det(A) = inv(A)", inverses.adj_over_det, any_of(Adj)),
     SOFTMAX,
     CONTENT,
-    Rule("sign", "-A (x - y) = A (y - x)", distribution.turn_sign, any_of(TensorAdd)),
-    Rule("symmetric", "X' = X", symmetry.transpose_symmetric, any_of(SYMMETRIC)),
+    Rule("sign", "-(A @ (x - y)) = A @ (y - x)", distribution.turn_sign, any_of(TensorAdd)),
+    Rule("symmetric", "exp(S).T = exp(S)", symmetry.transpose_symmetric, any_of(SYMMETRIC)),
 )
 ELEMENTWISE = (
-    Rule("rearranged", "f(A') = f(A)'", entries.of_rearranged, any_of(View)),
+    Rule("rearranged", "exp(A.T) = exp(A).T", entries.of_rearranged, any_of(View)),
     Rule("compose", "exp(log(x)) = x", entries.compose, any_of(Elementwise, View)),
-    Rule("sign", "|x| = x", signs.use_signs, any_of(SIGNS)),
-    Rule("sign", "log(x^a) = a log(x)", signs.log_of_power, any_of(log)),
+    Rule("sign", "log(softmax(x)**3) = 3*log(softmax(x))", signs.log_of_power, any_of(log)),
     *STABLE_RULES[Elementwise],
 )
 SUM = (
     Rule(
-        "transposed sum", "(A + B)' = A' + B'", sums.flatten, any_of(frozenset([View, TensorAdd]))
+        "transposed sum",
+        "A + B + (A + B).T = A + B + A.T + B.T",
+        sums.flatten,
+        any_of(frozenset([View, TensorAdd])),
     ),
     *STABLE_RULES[TensorAdd],
-    Rule("like terms", "s A + t A = (s + t) A", sums.collect),
-    Rule("common scalar", "s A + s B = s (A + B)", sums.common_scalar, any_of(View)),
-    Rule("diagonal", "I + diag(x) = diag(1 + x)", sums.add_diagonals, any_of(View)),
+    Rule("like terms", "s*A + t*A = (s + t)*A", sums.collect),
+    Rule("common scalar", "t*A + t*B/s = t*(A + B/s)", sums.common_scalar, any_of(View)),
+    Rule("diagonal", "Delta(n) + diag(x) = diag(1 + x)", sums.add_diagonals, any_of(View)),
     Rule(
         "complement",
-        "b sigmoid(z) + a sigmoid(-z) = a + (b - a) sigmoid(z)",
+        "y*sigmoid(x) - (1 - y)*sigmoid(-x) = sigmoid(x) + y - 1",
         sums.complement,
         any_of(sigmoid),
     ),
-    Rule("factor", "[W, thm 5.4]", sums.factor, any_of(SHARED)),
+    Rule("factor", "A @ B + A @ C = A @ (B + C)", sums.factor, any_of(SHARED)),
 )
 MATRICES: dict[type, tuple[Rule, ...]] = {
     Inv: (
-        Rule(
-            "inverse of a multiple", "inv(c X') = inv(X)' / c", matrices.inv_of_view, any_of(View)
-        ),
-        Rule("adjugate", "inv(adj X) = X / det(X)", matrices.inv_of_adj, any_of(Adj)),
+        Rule("inverse of a multiple", "inv(2*A) = inv(A)/2", matrices.inv_of_view, any_of(View)),
+        Rule("adjugate", "inv(adj(A)) = A/det(A)", matrices.inv_of_adj, any_of(Adj)),
     ),
     Det: (
         Rule(
-            "determinant of a multiple", "det(c X') = c^n det X", matrices.det_of_view, any_of(View)
+            "determinant of a multiple",
+            "det(2*A.T) = 2**n*det(A)",
+            matrices.det_of_view,
+            any_of(View),
         ),
         Rule(
             "determinant of an inverse",
-            "det(inv X) = 1 / det X",
+            "det(inv(A)) = 1/det(A)",
             matrices.det_of_inverse,
             any_of(Inv),
         ),
         Rule(
             "determinant of a product",
-            "det(A B) = det A det B [MC, eq. 21]",
+            "det(A @ B) = det(A)*det(B)",
             matrices.det_of_product,
             any_of(Einsum),
         ),
@@ -226,19 +256,19 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
     LogDet: (
         Rule(
             "determinant of a multiple",
-            "det(c X') = c^n det X",
+            "logdet(t*A.T) = n*log(abs(t)) + logdet(A)",
             matrices.logdet_of_view,
             any_of(View),
         ),
         Rule(
             "determinant of an inverse",
-            "det(inv X) = 1 / det X",
+            "logdet(inv(A)) = -logdet(A)",
             matrices.logdet_of_inverse,
             any_of(Inv),
         ),
         Rule(
             "determinant of a product",
-            "det(A B) = det A det B [MC, eq. 21]",
+            "logdet(A @ B) = logdet(A) + logdet(B)",
             matrices.logdet_of_product,
             any_of(Einsum),
         ),
@@ -248,10 +278,10 @@ NORMAL_RULES: dict[type, tuple[Rule, ...]] = {
     **MATRICES,
     Einsum: (
         *PRODUCT,
-        Rule("cancel", "[W, thm 5.4]", distribution.cancel_terms, any_of(TensorAdd)),
+        Rule("cancel", "(x - x.mean()).sum() = 0", distribution.cancel_terms, any_of(TensorAdd)),
         Rule(
             "vanishing sum",
-            "sum (x - mean(x)) = 0",
+            "(y + s*(x - x.mean())).sum()*(x - x.mean()) = y.sum()*(x - x.mean())",
             distribution.drop_vanishing,
             any_of(TensorAdd),
         ),
@@ -266,7 +296,12 @@ NORMAL_RULES: dict[type, tuple[Rule, ...]] = {
 EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
     **MATRICES,
     Einsum: (
-        Rule("denest", "[W, thm 6.5]", nesting.denest_fully, any_of(Einsum)),
+        Rule(
+            "denest",
+            "A @ (B @ x) = einsum('ij,jk,k->i', A, B, x)",
+            nesting.denest_fully,
+            any_of(Einsum),
+        ),
         *[rule for rule in PRODUCT if rule not in (DENEST, HALVES)],
         DISTRIBUTE,
     ),
@@ -275,27 +310,38 @@ EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
         *ELEMENTWISE,
         Rule(
             "log softmax",
-            "log softmax(z) = z - logsumexp(z)",
+            "log(softmax(x)) = x - logsumexp(x)",
             softmax.log_softmax,
             any_of(frozenset([log, Softmax])),
         ),
     ),
-    Adj: (Rule("adjugate", "adj X = det(X) inv(X)", matrices.adj_as_inverse),),
+    Adj: (Rule("adjugate", "adj(A) = det(A)*inv(A)", matrices.adj_as_inverse),),
     Cofactors: (
-        Rule("cofactors", "cof X = det(X) inv(X)' ∧ inv(X)'", matrices.cofactors_as_inverse),
+        Rule(
+            "cofactors",
+            "cofactors(A, 2) = "
+            "det(A)*einsum('ba,dc->abcd', inv(A), inv(A))"
+            " - det(A)*einsum('da,bc->abcd', inv(A), inv(A))",
+            matrices.cofactors_as_inverse,
+        ),
     ),
     Inv: (
         *MATRICES[Inv],
         Rule(
             "inverse of a product",
-            "inv(A B) = inv(B) inv(A) [MC, eq. 145]",
+            "inv(A @ B) = inv(B) @ inv(A)",
             matrices.inv_of_product,
             any_of(Einsum),
         ),
     ),
     Expr: (
         *STABLE_RULES[Expr],
-        Rule("expand", "[W, thm 5.4]", sums.expand_scalar, any_of(Mul, Pow)),
+        Rule(
+            "expand",
+            "(x @ x)*((x @ y) + 1) = (x @ x)*(x @ y) + x @ x",
+            sums.expand_scalar,
+            any_of(Mul, Pow),
+        ),
     ),
 }
 

@@ -163,10 +163,12 @@ def _opened(node: Any, closed: Collection[Any]) -> Product:
         axes = tuple(range(node.order))
         scalars, operands, subscripts = (), (node,), [axes]
         output, lengths = axes, dict(enumerate(node.shape))
+    if not any(type(operand) is Einsum for operand in operands):
+        return Product(scalars, operands, tuple(subscripts), output, lengths)
     pending, subscripts, lengths = written_out(
         operands, subscripts, lengths, lambda inner, others: opens(inner, others, closed)
     )
-    return Product(tuple(scalars), tuple(pending), tuple(subscripts), output, lengths)
+    return Product(scalars, tuple(pending), tuple(subscripts), output, lengths)
 
 
 def factors_of(node: Einsum) -> tuple[Any, ...]:

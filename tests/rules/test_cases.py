@@ -1,0 +1,36 @@
+"""Every rule of the table with its own case."""
+
+from __future__ import annotations
+
+import pytest
+from test_normal_form import A, B, C, S, X, assert_equal_values, m, n, s, t, x, y
+
+import sympy_einsum as se
+from sympy_einsum.expressions import Einsum, as_operand
+from sympy_einsum.rules import rewriting, table
+
+LETTERS = {**vars(se), "A": A, "B": B, "C": C, "S": S, "M": X, "x": x, "y": y}
+LETTERS |= {"m": m, "n": n, "s": s, "t": t}
+TABLES = {
+    table.NORMAL: table.NORMAL_RULES,
+    table.EXPANDED: table.EXPANDED_RULES,
+    table.STABLE_NUMERIC: {**table.NUMERIC_RULES, Einsum: (table.WEIGHTED,)},
+}
+ALWAYS = {rule for found in table.NORMAL_RULES.values() for rule in found}
+ROWS = [
+    pytest.param(rules, rule, id=f"{rules.name}: {rule.case}")
+    for rules, rows in TABLES.items()
+    for rule in dict.fromkeys(rule for found in rows.values() for rule in found)
+    if rules is table.NORMAL or rule not in ALWAYS
+]
+
+
+@pytest.mark.parametrize(("rules", "rule"), ROWS)
+def test_the_case_of_a_rule(rules, rule):
+    before, after = (as_operand(eval(text, dict(LETTERS))) for text in rule.case.split(" = "))
+    run = rewriting.Run(rules)
+    result = run.result(before)
+    assert result == rewriting.Run(rules).result(after)
+    assert rule.name in {step.rule for step in run.steps}
+    assert getattr(result, "shape", ()) == getattr(before, "shape", ())
+    assert_equal_values(before, result)
