@@ -18,6 +18,7 @@ from ..core import has_choice, is_choice, may_be_infinite
 from ..expressions import (
     Einsum,
     Elementwise,
+    Operand,
     Slot,
     TensorAdd,
     TensorExpr,
@@ -36,7 +37,7 @@ MAX_INNER = 4
 _opened: WeakKeyDictionary[Elementwise, Elementwise | None] = WeakKeyDictionary()
 
 
-def opened(node: Any) -> Any:
+def opened(node: Operand) -> Operand:
     """The same node; if its body makes a choice, with what is computed entry by entry written in
     the body."""
     if not isinstance(node, Elementwise):
@@ -49,13 +50,13 @@ def opened(node: Any) -> Any:
 
 def _open(node: Elementwise) -> Elementwise | None:
     """The node with more in its body, None where it stays."""
-    places: dict[Any, int] = {}
+    places: dict[Operand, int] = {}
     room, inner = MAX_SIZE, MAX_INNER
 
-    def place(tensor: Any) -> Any:
+    def place(tensor: Operand) -> Operand:
         return slot(places.setdefault(tensor, len(places)))
 
-    def written(tensor: Any, times: int) -> Any:
+    def written(tensor: Operand, times: int) -> Operand:
         """What stands for a tensor in the body, at so many places."""
         nonlocal room, inner
         value = fill_value(tensor)
@@ -83,7 +84,9 @@ def _open(node: Elementwise) -> Elementwise | None:
     return Elementwise._intern(tuple(places), (body,), node.shape)
 
 
-def _filled(body: Any, values: dict[Any, Any], tests: dict[Any, Any]) -> Any:
+def _filled(
+    body: Operand, values: dict[Operand, Operand], tests: dict[Operand, Operand]
+) -> Operand:
     """A body with its slots replaced, those in conditions by something else."""
     if is_condition(body):
         return body.xreplace(tests)
@@ -92,7 +95,7 @@ def _filled(body: Any, values: dict[Any, Any], tests: dict[Any, Any]) -> Any:
     return body.func(*[_filled(arg, values, tests) for arg in body.args])
 
 
-def _formula(tensor: Any) -> tuple[Any, tuple[Any, ...]] | None:
+def _formula(tensor: Operand) -> tuple[Any, tuple[Operand, ...]] | None:
     """A body, and its operands, for a tensor computed entry by entry and for a scalar that may be
     infinite; None for others."""
     if not isinstance(tensor, TensorExpr):

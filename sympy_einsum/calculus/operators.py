@@ -26,6 +26,7 @@ from ..core import (
     TensorError,
 )
 from ..expressions import (
+    Operand,
     TensorSymbol,
     as_operand,
     order_of,
@@ -37,7 +38,7 @@ from .simplified_sweep import sweep
 from .sweeps import pullback, pushforward
 
 
-def as_variable(value: Any) -> Any:
+def as_variable(value: Any) -> Operand:
     """A variable to differentiate by: a tensor symbol or an ordinary symbol."""
     if isinstance(value, (TensorSymbol, Symbol)):
         return value
@@ -47,7 +48,7 @@ def as_variable(value: Any) -> Any:
     )
 
 
-def as_function(value: Any) -> Any:
+def as_function(value: Any) -> Operand:
     """The expression to differentiate."""
     if isinstance(value, (list, tuple, set, dict, MatrixBase, NDimArray)):
         raise TensorError(
@@ -125,7 +126,7 @@ def diff(
     return (result, steps) if trace else result
 
 
-def _wrt_first(result: Any, order: int, blocks: Sequence[int]) -> Any:
+def _wrt_first(result: Operand, order: int, blocks: Sequence[int]) -> Operand:
     """Axes of the last variable first, then those of the one before, the function's last."""
     axes: list[int] = []
     start = order
@@ -135,7 +136,7 @@ def _wrt_first(result: Any, order: int, blocks: Sequence[int]) -> Any:
     return transpose(result, [*axes, *range(order)]) if order_of(result) else result
 
 
-def _expand_counts(variables: Sequence[Any]) -> list[Any]:
+def _expand_counts(variables: Sequence[Any]) -> list[Operand]:
     """``x, 2, (y, 3), z`` written out: x, x, y, y, y, z."""
     names: list[Any] = []
     previous: Any = None
@@ -234,7 +235,7 @@ def hessian(f: Any, x: Any, *, mode: str = "auto", simplify: bool | None = None)
     return jacobian(slope, x, mode=mode, simplify=simplify)
 
 
-def _as_scalar(f: Any, name: str) -> Any:
+def _as_scalar(f: Any, name: str) -> Operand:
     f = as_function(f)
     if order_of(f):
         raise ShapeError(
@@ -297,11 +298,11 @@ def hvp(f: Any, x: Any, v: Any, *, simplify: bool | None = None) -> Any:
     return jvp(slope, x, v, simplify=simplify)
 
 
-def _listed(value: Any) -> list[Any]:
+def _listed(value: Any) -> list[Operand]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def _fitting(values: Any, likes: Sequence[Any], several: bool, name: str) -> list[Any]:
+def _fitting(values: Any, likes: Sequence[Operand], several: bool, name: str) -> list[Operand]:
     """A tangent for each variable, or a cotangent for each function."""
     if several:
         if not isinstance(values, (list, tuple)) or len(values) != len(likes):
@@ -312,7 +313,7 @@ def _fitting(values: Any, likes: Sequence[Any], several: bool, name: str) -> lis
     return [_same_shape(values, likes[0], name)]
 
 
-def _same_shape(value: Any, like: Any, name: str) -> Any:
+def _same_shape(value: Any, like: Operand, name: str) -> Operand:
     value = as_operand(value)
     if shape_of(value) != shape_of(like):
         raise ShapeError(

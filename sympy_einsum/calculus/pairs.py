@@ -8,16 +8,15 @@ computes the product pair by pair.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..core import carried_out, contraction_path, nominal_length
-from ..expressions import Einsum, contract
+from ..expressions import Einsum, Operand, contract
 
 # So many operands in all the terms of a product's derivative are no reason to take it apart.
 MAX_OPERANDS = 256
 
 
-def is_long(node: Any, active: Callable[[Any], bool]) -> bool:
+def is_long(node: Operand, active: Callable[[Operand], bool]) -> bool:
     """Whether the derivative of a product by its active operands has very many factors."""
     operands = node.operands if isinstance(node, Einsum) else node.args if node.is_Mul else ()
     if len(operands) ** 2 <= MAX_OPERANDS:
@@ -26,7 +25,7 @@ def is_long(node: Any, active: Callable[[Any], bool]) -> bool:
     return count > 1 and len(operands) * count > MAX_OPERANDS
 
 
-def in_pairs(node: Any) -> Any:
+def in_pairs(node: Operand) -> Operand:
     """A product of more than two operands as a product of products of two.
 
     >>> import sympy_einsum as se
@@ -39,7 +38,7 @@ def in_pairs(node: Any) -> Any:
     terms: Sequence[Sequence[int]] = node.subscripts if is_node else ((),) * len(operands)
     output, lengths = (node.output, node.lengths) if is_node else ((), ())
     sizes = tuple((k, nominal_length(n)) for k, n in enumerate(lengths))
-    found: list[Any] = list(zip(operands, terms, strict=True))
+    found: list[Operand] = list(zip(operands, terms, strict=True))
     for step, chosen, result in carried_out(terms, output, contraction_path(terms, output, sizes)):
         last = len(found) == 2 * len(operands) - 2
         labels = output if last else tuple(sorted(result))

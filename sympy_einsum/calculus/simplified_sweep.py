@@ -8,9 +8,9 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
 
 from sympy import (
+    Expr,
     S,
 )
 
@@ -21,6 +21,7 @@ from ..core import (
 )
 from ..expressions import (
     Delta,
+    Operand,
     TensorExpr,
     shape_of,
 )
@@ -30,8 +31,8 @@ from .sweeps import MODES, inputs_of, pullback, pushforward
 
 @lru_cache(maxsize=256)
 def sweep(
-    y: Any, wrt: tuple[Any, ...], mode: str, simplify: bool | None, trace: bool = False
-) -> tuple[Sequence[Any], list[Step]]:
+    y: Operand, wrt: tuple[Operand, ...], mode: str, simplify: bool | None, trace: bool = False
+) -> tuple[Sequence[Operand], list[Step]]:
     """The derivatives of y by several variables, in one reverse sweep or in forward sweeps, and
     the steps if they are wanted."""
     if mode not in MODES:
@@ -54,8 +55,8 @@ def sweep(
 
 
 def _simplified_roots(
-    y: Any, wrt: Sequence[Any], simplify: bool | None, steps: list[Step]
-) -> tuple[Sequence[Any], list[Any]]:
+    y: Operand, wrt: Sequence[Operand], simplify: bool | None, steps: list[Step]
+) -> tuple[Sequence[Operand], list[Operand]]:
     """What the reverse sweep starts from, with the seeds: y, simplified.
 
     The tensors in a stock scalar are simplified one by one, and the chain rule in the stock
@@ -100,5 +101,5 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_collect_in_child)
 
 
-def _identity(shape: Sequence[Any]) -> Any:
+def _identity(shape: Sequence[Expr]) -> Operand:
     return Delta(*shape) if shape else S.One

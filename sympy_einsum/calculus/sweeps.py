@@ -11,10 +11,10 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from sympy import (
     Add,
+    Expr,
 )
 
 from ..core import (
@@ -23,6 +23,7 @@ from ..core import (
 )
 from ..expressions import (
     Elementwise,
+    Operand,
     Reshape,
     TensorExpr,
     Zeros,
@@ -43,7 +44,7 @@ from .terms import Term, scalar_children, terms
 MODES = ("reverse", "forward", "auto")
 
 
-def inputs_of(node: Any) -> tuple[Any, ...]:
+def inputs_of(node: Operand) -> tuple[Operand, ...]:
     """The operands of a node in the sense of the rules."""
     if isinstance(node, TensorExpr):
         return (inside_log(node) or opened(node)).operands
@@ -60,16 +61,16 @@ class _Graph:
     active : the nodes that depend on a variable
     """
 
-    def __init__(self, roots: Sequence[Any], wrt: Sequence[Any]):
-        self._pairs: dict[Any, Any] = {}
+    def __init__(self, roots: Sequence[Operand], wrt: Sequence[Operand]):
+        self._pairs: dict[Operand, Operand] = {}
         self._walk(roots, wrt)
         self._pairs = {n: in_pairs(n) for n in self.order if is_long(n, self.active.__contains__)}
         if self._pairs:
             self._walk(roots, wrt)
 
-    def _walk(self, roots: Sequence[Any], wrt: Sequence[Any]) -> None:
+    def _walk(self, roots: Sequence[Operand], wrt: Sequence[Operand]) -> None:
         self.order = postorder(roots, self.below)
-        self.active: set[Any] = set(wrt)
+        self.active: set[Operand] = set(wrt)
         symbols = [v for v in wrt if not isinstance(v, TensorExpr)]
         for node in self.order:
             if symbols and isinstance(node, TensorExpr):
@@ -77,11 +78,11 @@ class _Graph:
             if node not in self.active and any(n in self.active for n in self.below(node)):
                 self.active.add(node)
 
-    def below(self, node: Any) -> tuple[Any, ...]:
+    def below(self, node: Operand) -> tuple[Operand, ...]:
         """The operands of a node in the sense of the rules."""
         return (self._pairs[node],) if node in self._pairs else inputs_of(node)
 
-    def terms(self, node: Any) -> Iterator[Term]:
+    def terms(self, node: Operand) -> Iterator[Term]:
         """The derivative of a node by each of its active operands."""
         if node in self._pairs:
             axes = range(order_of(node))
@@ -89,7 +90,7 @@ class _Graph:
         return terms(node, self.active.__contains__)
 
 
-def _check_data(node: Any, symbols: Sequence[Any]) -> None:
+def _check_data(node: Operand, symbols: Sequence[Operand]) -> None:
     inside = {s for e in data_expressions(node.data) for s in e.free_symbols}
     clash = inside.intersection(symbols)
     if clash:
@@ -99,29 +100,29 @@ def _check_data(node: Any, symbols: Sequence[Any]) -> None:
         )
 
 
-def _lengths(*pairs: tuple[Sequence[int], Sequence[Any]]) -> dict[int, Any]:
+def _lengths(*pairs: tuple[Sequence[int], Sequence[Expr]]) -> dict[int, Expr]:
     return {label: n for labels, shape in pairs for label, n in zip(labels, shape, strict=True)}
 
 
-def _total(contributions: Sequence[Any]) -> Any:
+def _total(contributions: Sequence[Operand]) -> Operand:
     if len(contributions) == 1:
         return contributions[0]
     return tensor_sum(contributions) if order_of(contributions[0]) else Add(*contributions)
 
 
-def _rule_name(node: Any) -> str:
+def _rule_name(node: Operand) -> str:
     """What a node is called in a derivation."""
     named = node.body if isinstance(node, Elementwise) else node
     return type(named).__name__
 
 
 def pullback(
-    roots: Sequence[Any],
-    wrt: Sequence[Any],
-    seeds: Sequence[Any],
-    outer_shape: Sequence[Any],
+    roots: Sequence[Operand],
+    wrt: Sequence[Operand],
+    seeds: Sequence[Operand],
+    outer_shape: Sequence[Expr],
     steps: list[Step] | None = None,
-) -> list[Any]:
+) -> list[Operand]:
     """The reverse sweep [L, §4.3; LMG18]: cotangents of the variables.
 
     A root's seed has shape outer_shape + root.shape; the cotangent of v has shape
@@ -130,7 +131,7 @@ def pullback(
     graph = _Graph(roots, wrt)
     outer = [-1 - k for k in range(len(outer_shape))]
     outer_lengths = _lengths((outer, outer_shape))
-    contributions: dict[Any, list[Any]] = {}
+    contributions: dict[Operand, list[Operand]] = {}
     for root, seed in zip(roots, seeds, strict=True):
         contributions.setdefault(root, []).append(seed)
     variables = set(wrt)
@@ -163,18 +164,18 @@ def pullback(
 
 
 def pushforward(
-    y: Any,
-    wrt: Sequence[Any],
-    tangents: Sequence[Any],
-    inner: Sequence[Any],
+    y: Operand,
+    wrt: Sequence[Operand],
+    tangents: Sequence[Operand],
+    inner: Sequence[Expr],
     steps: list[Step] | None = None,
-) -> Any:
+) -> Operand:
     """The forward sweep: the tangent of y, of shape y.shape + inner, from those of the variables,
     of shape v.shape + inner. What the rules do is appended to ``steps``."""
     graph = _Graph([y], wrt)
     extra = [-1 - k for k in range(len(inner))]
     inner_lengths = _lengths((extra, inner))
-    tangent_of: dict[Any, Any] = dict(zip(wrt, tangents, strict=True))
+    tangent_of: dict[Operand, Operand] = dict(zip(wrt, tangents, strict=True))
     for node in graph.order:
         if node in tangent_of or node not in graph.active:
             continue
@@ -204,7 +205,7 @@ def pushforward(
     return tangent_of.get(y, Zeros(*shape_of(y), *inner))
 
 
-def _term_lengths(node: Any, operand: Any, term: Term) -> dict[int, Any]:
+def _term_lengths(node: Operand, operand: Operand, term: Term) -> dict[int, Expr]:
     lengths = _lengths((term.upper, shape_of(node)), (term.lower, shape_of(operand)))
     for factor, labels in zip(term.factors, term.subscripts, strict=True):
         lengths.update(zip(labels, shape_of(factor), strict=True))
@@ -212,8 +213,12 @@ def _term_lengths(node: Any, operand: Any, term: Term) -> dict[int, Any]:
 
 
 def _combine(
-    carried: Any, labels: Sequence[int], term: Term, output: Sequence[int], lengths: dict[int, Any]
-) -> Any:
+    carried: Operand,
+    labels: Sequence[int],
+    term: Term,
+    output: Sequence[int],
+    lengths: dict[int, Expr],
+) -> Operand:
     """The einsum of what the sweep carries and a term's factors."""
     if not term.factors and tuple(labels) == tuple(output) and len(set(labels)) == len(labels):
         return carried

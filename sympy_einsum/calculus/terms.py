@@ -17,7 +17,7 @@ Tensor Expressions", NeurIPS 2018.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sympy import (
     Expr,
@@ -43,6 +43,7 @@ from ..expressions import (
     Inv,
     LogDet,
     LogSumExp,
+    Operand,
     Reshape,
     Selection,
     Softmax,
@@ -69,13 +70,13 @@ class Term(NamedTuple):
     """
 
     operand: int
-    factors: tuple[Any, ...]
+    factors: tuple[Operand, ...]
     subscripts: tuple[Sequence[int], ...]
     upper: Sequence[int]
     lower: Sequence[int]
 
 
-def _einsum_terms(node: Einsum, active: Callable[[Any], bool]) -> Iterator[Term]:
+def _einsum_terms(node: Einsum, active: Callable[[Operand], bool]) -> Iterator[Term]:
     """[L, §4.3–4.6]: the other operands; an index of this operand alone stays, with a ones axis."""
     operands, subscripts = node.operands, node.subscripts
     for k, operand in enumerate(operands):
@@ -84,14 +85,14 @@ def _einsum_terms(node: Einsum, active: Callable[[Any], bool]) -> Iterator[Term]
             yield Term(k, factors, subscripts[:k] + subscripts[k + 1 :], node.output, subscripts[k])
 
 
-def _sum_terms(node: TensorAdd, active: Callable[[Any], bool]) -> Iterator[Term]:
+def _sum_terms(node: TensorAdd, active: Callable[[Operand], bool]) -> Iterator[Term]:
     axes = range(node.order)
     for k, operand in enumerate(node.operands):
         if active(operand):
             yield Term(k, (), (), axes, axes)
 
 
-def _elementwise_terms(node: Elementwise, active: Callable[[Any], bool]) -> Iterator[Term]:
+def _elementwise_terms(node: Elementwise, active: Callable[[Operand], bool]) -> Iterator[Term]:
     """[L, §4.5]: multiply by the function's derivative along the node's axes."""
     axes = range(node.order)
     for k, operand in enumerate(node.operands):
@@ -101,33 +102,33 @@ def _elementwise_terms(node: Elementwise, active: Callable[[Any], bool]) -> Iter
             yield Term(k, (partial,), (axes if order_of(partial) else (),), axes, lower)
 
 
-def _inv_terms(node: Inv, active: Callable[[Any], bool]) -> Iterator[Term]:
+def _inv_terms(node: Inv, active: Callable[[Operand], bool]) -> Iterator[Term]:
     """d inv(X)[i,j] / dX[k,l] = -inv(X)[i,k] inv(X)[l,j] [MC, eq. 60]."""
     yield Term(0, (S.NegativeOne, node, node), ((), (0, 2), (3, 1)), (0, 1), (2, 3))
 
 
-def _det_terms(node: Det, active: Callable[[Any], bool]) -> Iterator[Term]:
+def _det_terms(node: Det, active: Callable[[Operand], bool]) -> Iterator[Term]:
     """d det(X) / dX[k,l] = adj(X)[l,k] [L, table 4.1]."""
     yield Term(0, (Adj._build(node.operands, ()),), ((1, 0),), (), (0, 1))
 
 
-def _logdet_terms(node: LogDet, active: Callable[[Any], bool]) -> Iterator[Term]:
+def _logdet_terms(node: LogDet, active: Callable[[Operand], bool]) -> Iterator[Term]:
     """d log|det(X)| / dX[k,l] = inv(X)[l,k] [MC, eq. 57]."""
     yield Term(0, (Inv._build(node.operands, ()),), ((1, 0),), (), (0, 1))
 
 
-def _adj_terms(node: Adj, active: Callable[[Any], bool]) -> Iterator[Term]:
+def _adj_terms(node: Adj, active: Callable[[Operand], bool]) -> Iterator[Term]:
     """adj(X)[i,j] is d det(X) / dX[j,i]."""
     yield Term(0, (cofactors(node.operands[0], 2),), ((1, 0, 2, 3),), (0, 1), (2, 3))
 
 
-def _cofactors_terms(node: Cofactors, active: Callable[[Any], bool]) -> Iterator[Term]:
+def _cofactors_terms(node: Cofactors, active: Callable[[Operand], bool]) -> Iterator[Term]:
     """The next derivative of the determinant."""
     axes = range(node.order + 2)
     yield Term(0, (cofactors(node.operands[0], node.degree + 1),), (axes,), axes[:-2], axes[-2:])
 
 
-def _logsumexp_terms(node: LogSumExp, active: Callable[[Any], bool]) -> Iterator[Term]:
+def _logsumexp_terms(node: LogSumExp, active: Callable[[Operand], bool]) -> Iterator[Term]:
     """The softmax over the same axes [BV, §3.1.5]."""
     (operand,) = node.operands
     axes = range(operand.order)
@@ -135,7 +136,7 @@ def _logsumexp_terms(node: LogSumExp, active: Callable[[Any], bool]) -> Iterator
     yield Term(0, (Softmax.over(operand, node.axes),), (axes,), kept, axes)
 
 
-def _softmax_terms(node: Softmax, active: Callable[[Any], bool]) -> Iterator[Term]:
+def _softmax_terms(node: Softmax, active: Callable[[Operand], bool]) -> Iterator[Term]:
     """diag(p) - p pᵀ along the softmax's axes, entry by entry along the others."""
     axes = range(node.order)
     other = [node.order + axis if axis in node.axes else axis for axis in axes]
@@ -143,7 +144,7 @@ def _softmax_terms(node: Softmax, active: Callable[[Any], bool]) -> Iterator[Ter
     yield Term(0, (S.NegativeOne, node, node), ((), axes, other), axes, other)
 
 
-def _log_softmax_terms(node: Elementwise, active: Callable[[Any], bool]) -> Iterator[Term]:
+def _log_softmax_terms(node: Elementwise, active: Callable[[Operand], bool]) -> Iterator[Term]:
     """I - 1 pᵀ along the softmax's axes: by way of p it would be divided by p, which may be 0."""
     share = node.operands[0]
     axes = range(node.order)
@@ -152,7 +153,7 @@ def _log_softmax_terms(node: Elementwise, active: Callable[[Any], bool]) -> Iter
     yield Term(0, (S.NegativeOne, share), ((), other), axes, other)
 
 
-def _stock_terms(node: Expr, active: Callable[[Any], bool]) -> Iterator[Term]:
+def _stock_terms(node: Expr, active: Callable[[Operand], bool]) -> Iterator[Term]:
     """A stock scalar: SymPy's own partial derivatives by what it is computed from."""
     below = scalar_children(node)
     if isinstance(node, log) and below is not node.args:
@@ -169,7 +170,7 @@ def _stock_terms(node: Expr, active: Callable[[Any], bool]) -> Iterator[Term]:
             if active(operand):
                 yield Term(k, (), (), (), ())
         return
-    rule: dict[Any, Any]
+    rule: dict[Operand, Operand]
     if below is node.args:
         # Numbers stay, so that a power rule sees its exponent.
         arguments = [arg if arg.is_number else slot(k) for k, arg in enumerate(below)]
@@ -184,7 +185,7 @@ def _stock_terms(node: Expr, active: Callable[[Any], bool]) -> Iterator[Term]:
             yield Term(k, (partial,), ((),), (), ())
 
 
-def scalar_children(node: Expr) -> tuple[Any, ...]:
+def scalar_children(node: Expr) -> tuple[Operand, ...]:
     """What a stock scalar is computed from: its arguments; for the logarithm of determinants their
     matrices and the other factors; for conditions, integrals and the like the tensors and symbols
     inside."""
@@ -225,7 +226,7 @@ RULES: NodeTable[Callable[..., Iterator[Term]]] = NodeTable(
 )
 
 
-def terms(node: Any, active: Callable[[Any], bool]) -> Iterator[Term]:
+def terms(node: Operand, active: Callable[[Operand], bool]) -> Iterator[Term]:
     """The derivative of a node by each of its active operands."""
     if not isinstance(node, TensorExpr):
         return _stock_terms(node, active)

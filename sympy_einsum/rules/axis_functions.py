@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from sympy import S, exp, log
 
 from ..expressions import (
     Elementwise,
     LogSumExp,
+    Operand,
     Softmax,
     contract,
     is_tensor,
@@ -19,12 +19,12 @@ from ..expressions import (
     tensor_sum,
 )
 from .powers import power_of
-from .written_products import factors_of, opened
+from .written_products import Closed, factors_of, opened
 
 _EXP, _LOG = exp(slot(0)), log(slot(0))
 
 
-def softmax_of_parts(node: Any, closed: Collection[Any]) -> Any:
+def softmax_of_parts(node: Operand, closed: Closed) -> Operand | None:
     """exp(z) over its own sum, over all axes or some."""
     if not any(isinstance(o, Elementwise) and o.body == _EXP for o in factors_of(node)):
         return None
@@ -57,7 +57,7 @@ def softmax_of_parts(node: Any, closed: Collection[Any]) -> Any:
     return None
 
 
-def sum_softmax(node: Any, closed: Collection[Any]) -> Any:
+def sum_softmax(node: Operand, closed: Closed) -> Operand | None:
     """The entries of a softmax add up to one."""
     if not any(isinstance(operand, Softmax) for operand in node.operands):
         return None
@@ -72,7 +72,7 @@ def sum_softmax(node: Any, closed: Collection[Any]) -> Any:
     return None
 
 
-def log_softmax(node: Any, closed: Collection[Any]) -> Any:
+def log_softmax(node: Operand, closed: Closed) -> Operand | None:
     """log softmax(z) = z - logsumexp(z)."""
     if node.body != _LOG or not isinstance(node.operands[0], Softmax):
         return None
@@ -83,6 +83,6 @@ def log_softmax(node: Any, closed: Collection[Any]) -> Any:
     return tensor_sum([z, scale(S.NegativeOne, spread)])
 
 
-def _sum_over(tensor: Any, axes: Any) -> Any:
+def _sum_over(tensor: Operand, axes: Sequence[int]) -> Operand:
     kept = [a for a in range(tensor.order) if a not in axes]
     return contract((tensor,), (range(tensor.order),), kept, dict(enumerate(tensor.shape)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sympy import Abs, Eq, Mul, Piecewise, S, log
 
@@ -14,6 +13,7 @@ from ..expressions import (
     Einsum,
     Inv,
     LogDet,
+    Operand,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
@@ -28,14 +28,14 @@ from ..expressions import (
 from .properties import is_diagonal
 
 
-def by_diagonals(exprs: Sequence[Any]) -> Sequence[Any]:
+def by_diagonals(exprs: Sequence[Operand]) -> Sequence[Operand]:
     """Equal expressions in which the factors of products that are declared diagonal are written
     as diagonals put in place, which products take in; their sums, inverses, adjugates and
     determinants are those of the diagonals."""
     if not any(isinstance(node, TensorSymbol) and is_diagonal(node) for node in postorder(exprs)):
         return exprs
 
-    def visit(node: Any, new: tuple[Any, ...]) -> Any:
+    def visit(node: Operand, new: tuple[Operand, ...]) -> Operand:
         if isinstance(node, Inv) and is_diagonal(new[0]):
             return _placed(apply_body(1 / slot(0), (_diagonal(new[0]),)))
         if isinstance(node, LogDet) and is_diagonal(new[0]):
@@ -54,23 +54,23 @@ def by_diagonals(exprs: Sequence[Any]) -> Sequence[Any]:
     return transform(exprs, visit)
 
 
-def _is_dense(operand: Any) -> bool:
+def _is_dense(operand: Operand) -> bool:
     return (
         isinstance(operand, TensorExpr) and not isinstance(operand, View) and is_diagonal(operand)
     )
 
 
-def _diagonal(matrix: Any) -> Any:
+def _diagonal(matrix: Operand) -> Operand:
     return contract((matrix,), ((0, 0),), (0,), {0: matrix.shape[0]})
 
 
-def _placed(vector: Any) -> Any:
+def _placed(vector: Operand) -> Operand:
     return contract((vector,), ((0,),), (0, 0), {0: vector.shape[0]})
 
 
-def _product_of(vector: Any) -> Any:
+def _product_of(vector: Operand) -> Operand:
     """The product of the entries: the determinant of what the compiler sees to be a diagonal."""
-    factor: Any = S.One
+    factor: Operand = S.One
     if isinstance(vector, View):
         factor = Mul(*vector.scalars) ** vector.shape[0]
         if vector.core is None:
@@ -80,7 +80,7 @@ def _product_of(vector: Any) -> Any:
     return factor * Det._build((_placed(vector),), ())
 
 
-def _products_of_others(vector: Any) -> Any:
+def _products_of_others(vector: Operand) -> Operand:
     """For each entry the product of the others, where some are zero too."""
     d, nonzero, product, zeros = (slot(k) for k in range(4))
     others = apply_body(Piecewise((S.One, Eq(d, 0)), (d, True)), (vector,))

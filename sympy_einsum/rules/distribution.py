@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
 
 from sympy import Add, Expr, Integer, Mul, S, expand, gcd_list
 
 from ..expressions import (
     Einsum,
+    Operand,
     TensorAdd,
     View,
     Zeros,
@@ -20,13 +19,13 @@ from ..expressions import (
     tensor_sum,
 )
 from .cost_model import SLACK, cost
-from .written_products import Product, distributed, frontier, opened
+from .written_products import Closed, Product, distributed, frontier, opened
 
 # Multiplying out stops here.
 MAX_TERMS = 64
 
 
-def distribute(node: Any, closed: Collection[Any]) -> Any:
+def distribute(node: Operand, closed: Closed) -> Operand | None:
     """A product of sums is a sum of products."""
     product = opened(node, closed)
     scalar = expand(scalar_product(product.scalars))
@@ -36,7 +35,7 @@ def distribute(node: Any, closed: Collection[Any]) -> Any:
     return None if terms is None else _total([term.build() for term in terms])
 
 
-def cancel_terms(node: Any, closed: Collection[Any]) -> Any:
+def cancel_terms(node: Operand, closed: Closed) -> Operand | None:
     """A sum in a product is multiplied out where terms cancel, as in Σ (x - mean(x)), or a delta
     in it merges. Elsewhere the factored form is the one with fewer roundings."""
     sums = [k for k, o in enumerate(node.operands) if isinstance(o, TensorAdd) and o not in closed]
@@ -61,7 +60,7 @@ def cancel_terms(node: Any, closed: Collection[Any]) -> Any:
     return total if cancels or (has_delta and after <= SLACK * before) else None
 
 
-def drop_vanishing(node: Any, closed: Collection[Any]) -> Any:
+def drop_vanishing(node: Operand, closed: Closed) -> Operand | None:
     """Terms of a sum that add up to nothing are left out: Σ (u + a (x - mean(x))) = Σ u."""
     if not any(isinstance(operand, TensorAdd) for operand in node.operands):
         return None
@@ -82,24 +81,24 @@ def drop_vanishing(node: Any, closed: Collection[Any]) -> Any:
     return None
 
 
-def _with_operand(product: Product, k: int, operand: Any) -> Product:
+def _with_operand(product: Product, k: int, operand: Operand) -> Product:
     return replace(product, operands=(*product.operands[:k], operand, *product.operands[k + 1 :]))
 
 
-def _vanishes(expr: Any) -> bool:
+def _vanishes(expr: Operand) -> bool:
     parts = [expr] if is_tensor(expr) else Mul.make_args(expr)
     return any(_is_zero(drop_vanishing(part, ())) for part in parts if isinstance(part, Einsum))
 
 
-def _is_zero(value: Any) -> bool:
+def _is_zero(value: Operand) -> bool:
     return value == 0 or isinstance(value, Zeros)
 
 
-def _total(terms: list[Any]) -> Any:
+def _total(terms: list[Operand]) -> Operand:
     return tensor_sum(terms) if is_tensor(terms[0]) else Add(*terms)
 
 
-def content(node: Any, closed: Collection[Any]) -> Any:
+def content(node: Operand, closed: Closed) -> Operand | None:
     """The numeric factor that the terms of a sum have in common, in front of the product; a
     minus too, where the opposite sum is there already, in the product or elsewhere."""
     if not any(isinstance(operand, TensorAdd) for operand in node.operands):
@@ -120,7 +119,7 @@ def content(node: Any, closed: Collection[Any]) -> Any:
     return None if factor is S.One else _rescaled(product, factor, operands)
 
 
-def turn_sign(node: Any, closed: Collection[Any]) -> Any:
+def turn_sign(node: Operand, closed: Closed) -> Operand | None:
     """A minus in front goes into a difference: -A (x - y) = A (y - x)."""
     if not node.coefficient.is_negative or type(node.core) is not Einsum:
         return None
@@ -134,7 +133,7 @@ def turn_sign(node: Any, closed: Collection[Any]) -> Any:
     return None
 
 
-def _rescaled(product: Product, factor: Any, operands: list[Any]) -> Any:
+def _rescaled(product: Product, factor: Operand, operands: list[Operand]) -> Operand:
     scalars = (factor, *product.scalars)
     return replace(product, scalars=scalars, operands=tuple(operands)).build()
 
@@ -156,7 +155,7 @@ def _sum_content(total: TensorAdd) -> Expr:
     return -divisor if _signs(total) == {True} else divisor
 
 
-def _divided(total: TensorAdd, number: Any) -> Any:
+def _divided(total: TensorAdd, number: Expr) -> Operand:
     """A sum divided by a number; 0.5 / 0.5 is one, not 1.0."""
     terms = []
     for term in total.operands:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from functools import lru_cache
-from typing import Any
 
 from sympy import Expr, S
 
-from ..expressions import Elementwise, View, apply_body, contract, replaced, scale, slot
+from ..expressions import Elementwise, Operand, View, apply_body, contract, replaced, scale, slot
+from .written_products import Closed
 
 _S = slot(0)
 
 
-def factor_inside(node: Any, closed: Collection[Any]) -> Any:
+def factor_inside(node: Operand, closed: Closed) -> Operand | None:
     """The factor belongs to the operand: f(2 s) of x is f(s) of 2 x."""
     if node.body.is_Function and len(node.operands) == len(node.body.args) == 1:
         factor, argument = node.body.args[0].as_coeff_Mul()
@@ -27,7 +26,7 @@ def factor_inside(node: Any, closed: Collection[Any]) -> Any:
 MAX_OPERANDS = 8
 
 
-def compose(node: Any, closed: Collection[Any]) -> Any:
+def compose(node: Operand, closed: Closed) -> Operand | None:
     """A function of a function, or of a multiple, where the two together are simpler: SymPy's own
     evaluation finds exp(log(x)), sqrt(x)**2 or cos(-x)."""
     for k, operand in enumerate(node.operands):
@@ -52,7 +51,7 @@ def compose(node: Any, closed: Collection[Any]) -> Any:
     return None
 
 
-def of_rearranged(node: Any, closed: Collection[Any]) -> Any:
+def of_rearranged(node: Operand, closed: Closed) -> Operand | None:
     """A function of a transposed or repeated tensor is the function, transposed or repeated."""
     if len(node.operands) != 1 or not isinstance(node.operands[0], View):
         return None
@@ -72,7 +71,7 @@ def _operations(body: Expr) -> int:
     return int(body.count_ops())
 
 
-def _multiple(tensor: Any) -> tuple[Any, Any]:
+def _multiple(tensor: Operand) -> tuple[Expr, Operand]:
     """The numeric factor of a tensor that is otherwise not rearranged."""
     plain = (
         isinstance(tensor, View)

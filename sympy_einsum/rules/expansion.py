@@ -9,7 +9,7 @@ on. Only as much is multiplied out as is needed for that; :func:`expand` multipl
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations_with_replacement, product
 from math import comb, prod
@@ -25,6 +25,7 @@ from ..expressions import (
     Einsum,
     Elementwise,
     Inv,
+    Operand,
     Reshape,
     Slot,
     TensorAdd,
@@ -45,10 +46,10 @@ from .sums import collect, common_scalar, factorings
 MAX_TERMS = 256
 
 # A stock scalar, and what it is multiplied with.
-Part = tuple[Any, Any]
+Part = tuple[Expr, Operand]
 
 
-def expand(expr: Any) -> Any:
+def expand(expr: Operand) -> Operand:
     """An equal expression with sums in products, and in whole powers, multiplied out.
 
     SymPy's ``expand`` does so too, but in a scalar with ordinary symbols inside only as far as
@@ -81,7 +82,7 @@ def expand(expr: Any) -> Any:
     return _total(_Expansion(symbols, whole=True).parts(expr), expr)
 
 
-def factor(expr: Any) -> Any:
+def factor(expr: Operand) -> Operand:
     """An equal expression with common factors of its sums taken out: ``x @ A @ y + x @ B @ y``
     becomes ``x @ (A + B) @ y``. :func:`simplify` does so only where that is cheaper to evaluate.
 
@@ -110,7 +111,7 @@ def factor(expr: Any) -> Any:
     return transform([expr], _factored)[0]
 
 
-def _factored(node: Any, below: tuple[Any, ...]) -> Any:
+def _factored(node: Operand, below: tuple[Operand, ...]) -> Operand:
     node = rebuild(node, below) if below else node
     if isinstance(node, TensorAdd):
         new = collect(node, ()) or common_scalar(node, ()) or next(factorings(node.operands), None)
@@ -120,7 +121,7 @@ def _factored(node: Any, below: tuple[Any, ...]) -> Any:
 
 
 @lru_cache(maxsize=1024)
-def symbols_outside(node: TensorExpr) -> Any:
+def symbols_outside(node: TensorExpr) -> Operand:
     """A scalar as a stock sum, its ordinary symbols outside of the tensor products; the node itself
     if there are none, or if they can't be taken out.
 
@@ -134,7 +135,7 @@ def symbols_outside(node: TensorExpr) -> Any:
     return _total(_Expansion(symbols, whole=False).parts(node), node) if symbols else node
 
 
-def over(kind: Any, tensor: Any, *limits: Any) -> Any:
+def over(kind: Any, tensor: Operand, *limits: Any) -> Operand:
     """The integral, sum or product, entry by entry, of a tensor over ordinary symbols that stand,
     or can be taken, outside of it; ``sympy.Integral``, ``Sum`` and ``Product`` of a tensor with
     axes are this.
@@ -172,7 +173,7 @@ def over(kind: Any, tensor: Any, *limits: Any) -> Any:
     return kind(key, *limits).doit() * part ** summation(1, *limits)
 
 
-def _total(parts: Sequence[Part], expr: Any) -> Any:
+def _total(parts: Sequence[Part], expr: Operand) -> Operand:
     if is_tensor(expr):
         return tensor_sum([part if key is S.One else scale(key, part) for key, part in parts])
     return Add(*[Mul(key, part) for key, part in parts])
@@ -182,12 +183,12 @@ class _Expansion:
     """Expressions as sums of products of a scalar in some symbols with what is free of these; terms
     with the same scalar are one, unless the ``whole`` is to be multiplied out."""
 
-    def __init__(self, symbols: Collection[Symbol], whole: bool):
+    def __init__(self, symbols: frozenset[Symbol], whole: bool):
         self._symbols = symbols
         self._whole = whole
-        self._known: dict[Any, list[Part]] = {}
+        self._known: dict[Operand, list[Part]] = {}
 
-    def parts(self, root: Any) -> list[Part]:
+    def parts(self, root: Operand) -> list[Part]:
         """The summands of an expression."""
         known = self._known
         for node in postorder([root], lambda n: () if n in known else self._below(n)):
@@ -195,25 +196,25 @@ class _Expansion:
                 known[node] = self._grouped(self._opened(node))
         return known[root]
 
-    def _below(self, node: Any) -> tuple[Any, ...]:
+    def _below(self, node: Operand) -> tuple[Operand, ...]:
         return children(node) if self._whole or self._symbols & node.free_symbols else ()
 
     def _grouped(self, parts: list[Part]) -> list[Part]:
         if self._whole or len(parts) < 2:
             return parts
-        groups: dict[Any, list[Any]] = {}
+        groups: dict[Operand, list[Operand]] = {}
         for key, part in parts:
             groups.setdefault(key, []).append(part)
         has_axes = is_tensor(parts[0][1])
-        total: Any = tensor_sum if has_axes else lambda terms: Add(*terms)
+        total: Operand = tensor_sum if has_axes else lambda terms: Add(*terms)
         return [(key, total(found)) for key, found in groups.items()]
 
-    def _opaque(self, node: Any) -> list[Part]:
+    def _opaque(self, node: Operand) -> list[Part]:
         """What isn't taken apart; a scalar with a symbol inside stands among the scalars."""
         is_scalar = not is_tensor(node)
         return [(node, S.One) if is_scalar and self._symbols & node.free_symbols else (S.One, node)]
 
-    def _opened(self, node: Any) -> list[Part]:
+    def _opened(self, node: Operand) -> list[Part]:
         if not isinstance(node, TensorExpr):
             return self._of_scalar(node)
         below = [self._known[operand] for operand in node.operands] if self._below(node) else []
@@ -234,7 +235,7 @@ class _Expansion:
             return [(key**power, type(node)._build((part,), ()))]
         return self._opaque(node)
 
-    def _of_scalar(self, node: Any) -> list[Part]:
+    def _of_scalar(self, node: Operand) -> list[Part]:
         """A stock scalar: sums, products and powers are multiplied out."""
         if not node.args or not self._below(node) or not isinstance(node, Expr):
             return self._opaque(node)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from sympy import S
 
-from ..expressions import Adj, Delta, Inv, det, inv
+from ..expressions import Adj, Delta, Inv, Operand, det, inv
 from .matrices import matrix_product, square_factors
 from .properties import transposed
-from .written_products import Product, factors_of, opened
+from .written_products import Closed, Product, factors_of, opened
 
 
-def cancel_inverse(node: Any, closed: Collection[Any]) -> Any:
+def cancel_inverse(node: Operand, closed: Closed) -> Operand | None:
     """inv(X)_ab X_bc = δ_ac, where nothing else hangs on b; X may be a product itself."""
     if not any(isinstance(operand, Inv) for operand in node.operands):
         return None
@@ -84,7 +83,7 @@ def _matches(
             yield from _matches(pattern, product, extended, used | {k}, position + 1)
 
 
-def adj_over_det(node: Any, closed: Collection[Any]) -> Any:
+def adj_over_det(node: Operand, closed: Closed) -> Operand | None:
     """adj(X) / det(X) = inv(X), where the determinant isn't zero anyway."""
     if not any(isinstance(operand, Adj) for operand in factors_of(node)):
         return None

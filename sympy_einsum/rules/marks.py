@@ -17,6 +17,7 @@ from ..core import postorder
 from ..expressions import (
     Einsum,
     Elementwise,
+    Operand,
     TensorAdd,
     TensorExpr,
     View,
@@ -25,7 +26,7 @@ from ..expressions import (
 from .powers import as_powers
 from .properties import is_symmetric
 from .stable_table import MAX_FORM_DEPTH, MAX_LEVELS, MAX_TERMS
-from .written_products import components, opened
+from .written_products import Closed, components, opened
 
 # Something is opened, a base or an operand occurs twice, operands don't hang together, a matrix is
 # known to be symmetric.
@@ -42,12 +43,12 @@ def functions_of(body: Expr) -> frozenset[type]:
     return frozenset([type(part) for part in postorder([body])])
 
 
-def _functions_near(roots: Collection[Any]) -> set[Mark]:
+def _functions_near(roots: Collection[Operand]) -> set[Mark]:
     """The functions in nodes and in what they are computed from entry by entry, a few levels."""
     found: set[Mark] = set()
-    level: Collection[Any] = roots
+    level: Collection[Operand] = roots
     for _ in range(2 * MAX_LEVELS):  # numeric factors stand between the levels
-        below: list[Any] = []
+        below: list[Operand] = []
         for node in level:
             if isinstance(node, Elementwise):
                 found |= functions_of(node.body)
@@ -64,7 +65,7 @@ def _functions_near(roots: Collection[Any]) -> set[Mark]:
     return found
 
 
-def _of_product(node: Einsum, around: Any) -> Marks:
+def _of_product(node: Einsum, around: Closed) -> Marks:
     product = opened(node, around)
     operands = product.operands
     marks: set[Mark] = {type(operand) for operand in (*node.operands, *operands)}
@@ -88,7 +89,7 @@ def _of_product(node: Einsum, around: Any) -> Marks:
     return marks
 
 
-def _of_view(node: View, around: Any) -> Marks:
+def _of_view(node: View, around: Closed) -> Marks:
     core = node.core
     if core is None:
         return ()
@@ -102,17 +103,17 @@ def _of_view(node: View, around: Any) -> Marks:
     return marks
 
 
-def _of_elementwise(node: Elementwise, around: Any) -> Marks:
+def _of_elementwise(node: Elementwise, around: Closed) -> Marks:
     marks: set[Mark] = {type(operand) for operand in node.operands}
     marks |= _functions_near([node])
     return marks
 
 
-def _of_sum(node: TensorAdd, around: Any) -> Marks:
+def _of_sum(node: TensorAdd, around: Closed) -> Marks:
     cores = [split_coefficient(term)[1] for term in node.operands[: MAX_TERMS + 1]]
     marks: set[Mark] = set(map(type, node.operands))
     marks |= _functions_near(cores)
-    seen: Counter[Any] = Counter()
+    seen: Counter[Operand] = Counter()
     for core in cores:
         marks.update(map(type, getattr(core, "operands", ())))
         inner = opened(core).operands if isinstance(core, Einsum) else (core,)
@@ -124,11 +125,11 @@ def _of_sum(node: TensorAdd, around: Any) -> Marks:
     return marks
 
 
-def _of_scalar(node: Basic, around: Any) -> Marks:
+def _of_scalar(node: Basic, around: Closed) -> Marks:
     """The types of the parts of a stock scalar, as deep as the stable forms; long products are no
     part of any."""
     found: set[Mark] = {type(node)}
-    level: Collection[Any] = node.args if len(node.args) <= MAX_TERMS or node.is_Add else ()
+    level: Collection[Operand] = node.args if len(node.args) <= MAX_TERMS or node.is_Add else ()
     for _ in range(MAX_FORM_DEPTH):
         found.update(map(type, level))
         small = [p for p in level if not isinstance(p, TensorExpr) and len(p.args) <= MAX_TERMS]
@@ -136,11 +137,11 @@ def _of_scalar(node: Basic, around: Any) -> Marks:
     return found
 
 
-def _of_operands(node: TensorExpr, around: Any) -> Marks:
+def _of_operands(node: TensorExpr, around: Closed) -> Marks:
     return {type(operand) for operand in node.operands}
 
 
-_SEARCH: tuple[tuple[type, Callable[[Any, Any], Marks]], ...] = (
+_SEARCH: tuple[tuple[type, Callable[[Any, Closed], Marks]], ...] = (
     (View, _of_view),
     (Einsum, _of_product),
     (Elementwise, _of_elementwise),
@@ -150,6 +151,6 @@ _SEARCH: tuple[tuple[type, Callable[[Any, Any], Marks]], ...] = (
 )
 
 
-def marks(node: Any, around: Any) -> Marks:
+def marks(node: Operand, around: Closed) -> Marks:
     """What occurs in a node."""
     return next(search for kind, search in _SEARCH if isinstance(node, kind))(node, around)

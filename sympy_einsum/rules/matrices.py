@@ -9,17 +9,17 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import permutations
-from typing import Any
 
-from sympy import Abs, LeviCivita, S, log
+from sympy import Abs, Expr, LeviCivita, S, log
 
 from ..core import same_length
 from ..expressions import (
     Adj,
     Einsum,
     Inv,
+    Operand,
     View,
     apply_body,
     contract,
@@ -31,12 +31,13 @@ from ..expressions import (
     tensor_sum,
 )
 from .properties import transposed
+from .written_products import Closed
 
 # Cofactors of a higher order have too many terms to be written out.
 MAX_COFACTORS = 3
 
 
-def _multiple(matrix: Any) -> tuple[Any, Any, bool] | None:
+def _multiple(matrix: Operand) -> tuple[Expr, Operand, bool] | None:
     """Scalar factor, matrix, and whether it is transposed; None if it isn't a multiple."""
     if not isinstance(matrix, View) or matrix.core is None or matrix.core.order != 2:
         return None
@@ -48,7 +49,7 @@ def _multiple(matrix: Any) -> tuple[Any, Any, bool] | None:
     return factor, matrix.core, matrix.output != matrix.subscripts[-1]
 
 
-def inv_of_view(node: Any, closed: Collection[Any]) -> Any:
+def inv_of_view(node: Operand, closed: Closed) -> Operand | None:
     """inv(c X') = inv(X)' / c, inv(diag(c v)) = diag(1 / (c v))."""
     matrix = node.operands[0]
     found = _multiple(matrix)
@@ -66,7 +67,7 @@ def inv_of_view(node: Any, closed: Collection[Any]) -> Any:
     return contract([*scalars, *cores], subscripts, (0, 0), {0: matrix.shape[0]})
 
 
-def inv_of_adj(node: Any, closed: Collection[Any]) -> Any:
+def inv_of_adj(node: Operand, closed: Closed) -> Operand | None:
     """inv(adj X) = X / det X: there is an inverse."""
     matrix = node.operands[0]
     if not isinstance(matrix, Adj):
@@ -75,13 +76,13 @@ def inv_of_adj(node: Any, closed: Collection[Any]) -> Any:
     return scale(1 / det_of(X), X)
 
 
-def adj_as_inverse(node: Any, closed: Collection[Any]) -> Any:
+def adj_as_inverse(node: Operand, closed: Closed) -> Operand | None:
     """adj X = det(X) inv(X), where X is invertible."""
     (X,) = node.operands
     return scale(det_of(X), inverse_of(X))
 
 
-def cofactors_as_inverse(node: Any, closed: Collection[Any]) -> Any:
+def cofactors_as_inverse(node: Operand, closed: Closed) -> Operand | None:
     """cof X = det(X) inv(X)' ∧ inv(X)' ∧ …, where X is invertible."""
     X, order = node.operands[0], node.degree
     if order > MAX_COFACTORS:
@@ -97,7 +98,7 @@ def cofactors_as_inverse(node: Any, closed: Collection[Any]) -> Any:
     return scale(det_of(X), tensor_sum(terms))
 
 
-def square_factors(matrix: Any) -> list[Any] | None:
+def square_factors(matrix: Operand) -> list[Operand] | None:
     """The factors of a matrix product if all of them are square matrices."""
     if type(matrix) is not Einsum or len(matrix.operands) < 2:
         return None
@@ -118,7 +119,7 @@ def square_factors(matrix: Any) -> list[Any] | None:
     return factors if label == end else None
 
 
-def inv_of_product(node: Any, closed: Collection[Any]) -> Any:
+def inv_of_product(node: Operand, closed: Closed) -> Operand | None:
     """inv(A B) = inv(B) inv(A) [MC, eq. 145]."""
     factors = square_factors(node.operands[0])
     if factors is None:
@@ -126,26 +127,26 @@ def inv_of_product(node: Any, closed: Collection[Any]) -> Any:
     return matrix_product([inverse_of(factor) for factor in reversed(factors)])
 
 
-def matrix_product(factors: Sequence[Any]) -> Any:
+def matrix_product(factors: Sequence[Operand]) -> Operand:
     """The product of square matrices of one size."""
     labels = [(k, k + 1) for k in range(len(factors))]
     lengths = dict.fromkeys(range(len(factors) + 1), factors[0].shape[0])
     return contract(factors, labels, (0, len(factors)), lengths)
 
 
-def det_of_view(node: Any, closed: Collection[Any]) -> Any:
+def det_of_view(node: Operand, closed: Closed) -> Operand | None:
     """det(c X') = c^n det X."""
     found = _multiple(node.operands[0])
     return None if found is None else found[0] ** node.operands[0].shape[0] * det_of(found[1])
 
 
-def det_of_inverse(node: Any, closed: Collection[Any]) -> Any:
+def det_of_inverse(node: Operand, closed: Closed) -> Operand | None:
     """det(inv X) = 1 / det X."""
     matrix = node.operands[0]
     return 1 / det_of(matrix.operands[0]) if isinstance(matrix, Inv) else None
 
 
-def det_of_product(node: Any, closed: Collection[Any]) -> Any:
+def det_of_product(node: Operand, closed: Closed) -> Operand | None:
     """det(A B) = det A det B for square A, B [MC, eq. 21]."""
     factors = square_factors(node.operands[0])
     result = S.One
@@ -154,7 +155,7 @@ def det_of_product(node: Any, closed: Collection[Any]) -> Any:
     return None if factors is None else result
 
 
-def logdet_of_view(node: Any, closed: Collection[Any]) -> Any:
+def logdet_of_view(node: Operand, closed: Closed) -> Operand | None:
     """log|det(c X')| = n log|c| + log|det X|."""
     found = _multiple(node.operands[0])
     if found is None:
@@ -162,13 +163,13 @@ def logdet_of_view(node: Any, closed: Collection[Any]) -> Any:
     return node.operands[0].shape[0] * log(Abs(found[0])) + logdet_of(found[1])
 
 
-def logdet_of_inverse(node: Any, closed: Collection[Any]) -> Any:
+def logdet_of_inverse(node: Operand, closed: Closed) -> Operand | None:
     """log|det(inv X)| = -log|det X|."""
     matrix = node.operands[0]
     return -logdet_of(matrix.operands[0]) if isinstance(matrix, Inv) else None
 
 
-def logdet_of_product(node: Any, closed: Collection[Any]) -> Any:
+def logdet_of_product(node: Operand, closed: Closed) -> Operand | None:
     """log|det(A B)| = log|det A| + log|det B| for square A, B [MC, eq. 21]."""
     factors = square_factors(node.operands[0])
     return None if factors is None else sum((logdet_of(f) for f in factors), S.Zero)

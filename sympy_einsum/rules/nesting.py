@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import product as combinations
-from typing import Any
 
-from ..expressions import Einsum, contract, written_out
-from .written_products import opened, opens
+from ..expressions import Einsum, Operand, contract, written_out
+from .written_products import Closed, opened, opens
 
 # Beyond so many pairs of equal operands halves aren't looked for.
 MAX_PAIRS = 4
 
 
-def denest(node: Any, closed: Collection[Any]) -> Any:
+def denest(node: Operand, closed: Closed) -> Operand | None:
     """A product of products is one product."""
     nested = any(opens(operand, node.operands, closed) for operand in node.operands)
     return opened(node, closed).build() if nested else None
 
 
-def denest_fully(node: Any, closed: Collection[Any]) -> Any:
+def denest_fully(node: Operand, closed: Closed) -> Operand | None:
     """A product of products is one product, where some of these are the same too."""
 
-    def opens_any(inner: Any, operands: Sequence[Any]) -> bool:
+    def opens_any(inner: Operand, operands: Sequence[Operand]) -> bool:
         return opens(inner, [inner, *[None] * (len(operands) - 1)], ())
 
     lengths = dict(enumerate(node.lengths))
@@ -33,18 +32,18 @@ def denest_fully(node: Any, closed: Collection[Any]) -> Any:
     return contract(operands, terms, node.output, lengths)
 
 
-def diagonal_of_product(node: Any, closed: Collection[Any]) -> Any:
+def diagonal_of_product(node: Operand, closed: Closed) -> Operand | None:
     """A diagonal of a product: only its entries are computed."""
     repeats = node.core is not None and len(set(node.subscripts[-1])) < node.core.order
     return opened(node).build() if repeats and type(node.core) is Einsum else None
 
 
-def split_components(node: Any, closed: Collection[Any]) -> Any:
+def split_components(node: Operand, closed: Closed) -> Operand | None:
     """A part that is summed completely and shares no index with the rest is a scalar factor."""
     return opened(node, closed).split() if len(node.operands) > 1 else None
 
 
-def fold_square(node: Any, closed: Collection[Any]) -> Any:
+def fold_square(node: Operand, closed: Closed) -> Operand | None:
     """Two equal halves of a product are computed once: x_j A_ij A_ik x_k = (A x)_i (A x)_i."""
     twice = [o for o, count in Counter(node.operands).items() if count == 2]
     if len(twice) < 2:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core import children, postorder
-from ..expressions import TensorExpr, as_operand, is_tensor
+from ..expressions import Operand, TensorExpr, as_operand, is_tensor
 from .cost_model import SLACK, cost
 from .rewriting import Run, Step
 from .table import EXPANDED, NORMAL, STABLE, STABLE_NUMERIC
@@ -70,8 +70,8 @@ def simplify(expr: Any, *, trace: bool = False) -> Any:
 
 
 def tidy(
-    exprs: Sequence[Any], wanted: bool | None, given: Sequence[Any]
-) -> tuple[Sequence[Any], list[Step]]:
+    exprs: Sequence[Operand], wanted: bool | None, given: Sequence[Operand]
+) -> tuple[Sequence[Operand], list[Step]]:
     """What differentiation does to its results, and the steps.
 
     As :func:`simplify`, but the scalars of the ``given`` function stay what they are, so that a
@@ -98,8 +98,8 @@ def tidy(
 
 
 def stable(
-    exprs: Sequence[Any], variables: Sequence[Any] = (), *, numeric: bool = False
-) -> tuple[list[Any], list[Step]]:
+    exprs: Sequence[Operand], variables: Sequence[Operand] = (), *, numeric: bool = False
+) -> tuple[list[Operand], list[Step]]:
     """The expressions in forms whose values and derivatives don't overflow, and the steps: one
     walk over a graph of any size, whatever the cost. Derivatives by the ``variables`` are right
     wherever the expressions' own are. With ``numeric`` also in those that nobody
@@ -114,13 +114,13 @@ def stable(
     return [run.result(expr) for expr in exprs], run.steps
 
 
-def _shared(order: Sequence[Any]) -> set[Any]:
+def _shared(order: Sequence[Operand]) -> set[Operand]:
     """The tensor nodes of a graph that several nodes use."""
     uses = Counter(child for node in order for child in children(node))
     return {node for node in order if uses[node] > 1 and isinstance(node, TensorExpr)}
 
 
-def normal_form(expr: Any) -> Any:
+def normal_form(expr: Operand) -> Operand:
     """The form that decides equality: products of sums are multiplied out, whatever it costs to
     evaluate. Sums and products beyond a few dozen terms stay as they are.
 

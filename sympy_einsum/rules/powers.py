@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
-from typing import Any
 
 from sympy import Expr, Mul, Pow, S, exp, log
 
 from ..core import power_slope, powlog
-from ..expressions import Einsum, Elementwise, apply_body, is_tensor, scale, slot, tensor_sum
-from .written_products import opened
+from ..expressions import (
+    Einsum,
+    Elementwise,
+    Operand,
+    apply_body,
+    is_tensor,
+    scale,
+    slot,
+    tensor_sum,
+)
+from .written_products import Closed, opened
 
 _EXP = exp(slot(0))
 
 
-def merge_powers(node: Any, closed: Collection[Any]) -> Any:
+def merge_powers(node: Operand, closed: Closed) -> Operand | None:
     """Powers of one base and exponentials, multiplied entry by entry."""
     if len(node.operands) < 2:
         return None
@@ -37,9 +44,9 @@ def merge_powers(node: Any, closed: Collection[Any]) -> Any:
     return None
 
 
-def _merge_factors(factors: list[Any]) -> list[Any] | None:
+def _merge_factors(factors: list[Operand]) -> list[Operand] | None:
     """Fewer factors with the same product, None if there are none."""
-    powers: dict[Any, Expr] = {}
+    powers: dict[Operand, Expr] = {}
     parts = [as_powers(factor) for factor in factors]
     if len({base for part in parts for base in part}) == sum(len(part) for part in parts):
         parts = [dict([factor.as_entry_power()]) for factor in factors]  # nothing to cancel
@@ -60,7 +67,7 @@ def _merge_factors(factors: list[Any]) -> list[Any] | None:
     return merged
 
 
-def as_powers(tensor: Any) -> dict[Any, Expr]:
+def as_powers(tensor: Operand) -> dict[Operand, Expr]:
     """The bases of a factor with their exponents; an integer power of a product has several."""
     base, exponent = tensor.as_entry_power()
     if exponent.is_Integer and type(base) is Einsum and set(base.subscripts) == {base.output}:
@@ -72,12 +79,12 @@ def as_powers(tensor: Any) -> dict[Any, Expr]:
     return {base: exponent}
 
 
-def power_of(base: Any, exponent: Any) -> Any:
+def power_of(base: Operand, exponent: Expr) -> Operand:
     """A power of a tensor entry by entry."""
     return base if exponent == 1 else apply_body(slot(0) ** exponent, (base,))
 
 
-def split_square(node: Any, closed: Collection[Any]) -> Any:
+def split_square(node: Operand, closed: Closed) -> Operand | None:
     """A square that is summed over an axis of its own is a product: Σ x² = x·x."""
     if not any(operand.as_entry_power()[1] == 2 for operand in node.operands):
         return None

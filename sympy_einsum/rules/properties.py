@@ -15,7 +15,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
@@ -32,6 +32,7 @@ from ..expressions import (
     Einsum,
     Elementwise,
     Inv,
+    Operand,
     Reshape,
     Selection,
     Softmax,
@@ -57,12 +58,12 @@ MAX_MIRRORS = 16
 class Property:
     """A property of nodes, given by its rule."""
 
-    def __init__(self, rule: Callable[[Any], Answer]):
+    def __init__(self, rule: Callable[[Operand], Answer]):
         self._rule = rule
         self._known: WeakKeyDictionary[TensorExpr, bool] = WeakKeyDictionary()
         self.__doc__ = rule.__doc__
 
-    def __call__(self, node: Any) -> bool:
+    def __call__(self, node: Operand) -> bool:
         """Whether a node is known to have the property."""
         answer = self._remembered(node)
         stack = [] if answer is not None else [(self, node, self._rule(node))]
@@ -81,15 +82,15 @@ class Property:
                     stack.append((question, other, question._rule(other)))
         return bool(answer)
 
-    def _remembered(self, node: Any) -> bool | None:
+    def _remembered(self, node: Operand) -> bool | None:
         return self._known.get(node) if isinstance(node, TensorExpr) else None
 
 
 # What a rule is: questions out, answers in, and its own answer at the end.
-Answer = Generator[tuple[Property, Any], Any, bool]
+Answer = Generator[tuple[Property, Operand], Any, bool]
 
 
-def _all(known: Property, nodes: Any) -> Answer:
+def _all(known: Property, nodes: Iterable[Operand]) -> Answer:
     """Whether all of some nodes have a property; leaves first, they are answered at once."""
     for node in sorted(nodes, key=lambda n: getattr(n, "_depth", 0)):
         if not (yield known, node):
@@ -211,12 +212,12 @@ def _exchanged_axes(product: Product) -> dict[int, int]:
     return {first: second, second: first}
 
 
-def _is_product(node: Any) -> bool:
+def _is_product(node: Operand) -> bool:
     return isinstance(node, Einsum) and any((*node.subscripts, node.output))
 
 
 @Property
-def is_real(node: Any) -> Answer:
+def is_real(node: Operand) -> Answer:
     """Whether a node has no complex entries; what has no real value is nan."""
     if not isinstance(node, TensorExpr):
         yield from _settle(node)
@@ -232,7 +233,7 @@ def is_real(node: Any) -> Answer:
 
 
 @Property
-def is_nonnegative(node: Any) -> Answer:
+def is_nonnegative(node: Operand) -> Answer:
     """Whether all entries are known to be zero or positive."""
     if not isinstance(node, TensorExpr):
         yield from _settle(node)
@@ -256,7 +257,7 @@ def is_nonnegative(node: Any) -> Answer:
 
 
 @Property
-def is_positive(node: Any) -> Answer:
+def is_positive(node: Operand) -> Answer:
     """Whether all entries are known to be positive."""
     if not isinstance(node, TensorExpr):
         yield from _settle(node)
@@ -300,7 +301,7 @@ def _product_is_positive(product: Product) -> Answer:
     return (yield from _all(is_positive, [*product.scalars, *factors]))
 
 
-def _settle(scalar: Any) -> Answer:
+def _settle(scalar: Operand) -> Answer:
     """Asks what SymPy is going to ask of the tensors in a scalar, so that it needn't recurse."""
     for node in outermost(scalar):
         yield is_nonnegative, node
@@ -319,7 +320,7 @@ def _body_has_sign(node: Elementwise, strict: bool) -> Answer:
     return _body_sign(node.body, tuple(signs), strict)
 
 
-def sign_of(node: Any) -> Generator[Any, Any, str]:
+def sign_of(node: Operand) -> Generator[Any, Any, str]:
     """What is known of the signs of a node's entries, as a word."""
     if isinstance(node, Softmax) or getattr(node, "body", None) == _SIGMOID:
         return "share"
@@ -353,13 +354,13 @@ def _body_sign(body: Expr, signs: tuple[str, ...], strict: bool) -> bool:
 # --- matrices -------------------------------------------------------------------------------------
 
 
-def transposed(matrix: Any) -> Any:
+def transposed(matrix: Operand) -> Operand:
     """The transpose of a matrix."""
     return contract((matrix,), ((0, 1),), (1, 0), dict(enumerate(matrix.shape)))
 
 
 @Property
-def is_symmetric(node: Any) -> Answer:
+def is_symmetric(node: Operand) -> Answer:
     """Whether a matrix is known to be its own transpose."""
     if not is_tensor(node) or node.order != 2 or not same_length(*node.shape):
         return False
@@ -385,7 +386,7 @@ def is_symmetric(node: Any) -> Answer:
 
 
 @Property
-def is_diagonal(node: Any) -> Answer:
+def is_diagonal(node: Operand) -> Answer:
     """Whether a square matrix is known to be zero off its diagonal."""
     if not is_tensor(node) or node.order != 2 or not same_length(*node.shape):
         return False
@@ -414,7 +415,7 @@ def is_diagonal(node: Any) -> Answer:
 
 
 @Property
-def is_semidefinite(node: Any) -> Answer:
+def is_semidefinite(node: Operand) -> Answer:
     """Whether a matrix is known to be symmetric and positive semidefinite."""
     if not is_tensor(node) or node.order != 2 or not same_length(*node.shape):
         return False
@@ -429,7 +430,7 @@ def is_semidefinite(node: Any) -> Answer:
 
 
 @Property
-def is_definite(node: Any) -> Answer:
+def is_definite(node: Operand) -> Answer:
     """Whether a matrix is known to be symmetric and positive definite. One declared ``psd`` is
     taken to be so where it is inverted, and such a one with semidefinite ones added."""
     if not isinstance(node, TensorExpr):

@@ -14,9 +14,9 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from ..core import children, postorder
-from ..expressions import TensorExpr, rebuild
+from ..expressions import Operand, TensorExpr, rebuild
 from .marks import Mark, marks
-from .written_products import Surroundings
+from .written_products import Closed, Surroundings
 
 # So many surroundings of a node are remembered.
 MAX_REMEMBERED = 4
@@ -30,9 +30,9 @@ class Step(NamedTuple):
     """
 
     rule: str
-    before: Any
-    after: Any
-    node: Any = None
+    before: Operand
+    after: Operand
+    node: Operand = None
 
 
 class Rule(NamedTuple):
@@ -41,7 +41,7 @@ class Rule(NamedTuple):
 
     name: str
     case: str
-    apply: Callable[[Any, Any], Any]
+    apply: Callable[[Any, Closed], Operand | None]
     needs: tuple[frozenset[Mark], ...] = ()
 
     def fits(self, marks: Collection[Mark]) -> bool:
@@ -58,18 +58,18 @@ class RuleSet(NamedTuple):
     """Rules by type of node, under the name by which nodes remember what they did."""
 
     name: str
-    rules_for: Callable[[Any], Sequence[Rule]]
+    rules_for: Callable[[Operand], Sequence[Rule]]
 
 
 class _Found(NamedTuple):
     """What the rules did with a node, None if nothing, and the answers they got."""
 
-    told: frozenset[Any]
-    denied: frozenset[Any]
+    told: frozenset[Operand]
+    denied: frozenset[Operand]
     rule: str | None
-    new: Any
+    new: Operand | None
 
-    def holds(self, closed: set[Any]) -> bool:
+    def holds(self, closed: set[Operand]) -> bool:
         return self.told <= closed and self.denied.isdisjoint(closed)
 
 
@@ -81,18 +81,18 @@ class Run:
     """
 
     def __init__(
-        self, rules: RuleSet, kept: Collection[Any] = (), fixed: Sequence[Any] = ()
+        self, rules: RuleSet, kept: Collection[Operand] = (), fixed: Sequence[Operand] = ()
     ) -> None:
         self.steps: list[Step] = []
         self.depends_on_kept = False
         self._rules = rules
         self._kept = kept
         self._around = Surroundings(kept)
-        self._images: dict[Any, Any] = {node: node for node in fixed}
-        self._active: set[Any] = set()
-        self._rebuilt: set[Any] = set()
+        self._images: dict[Operand, Operand] = {node: node for node in fixed}
+        self._active: set[Operand] = set()
+        self._rebuilt: set[Operand] = set()
 
-    def result(self, root: Any) -> Any:
+    def result(self, root: Operand) -> Operand:
         """The normal form of an expression."""
         images = self._images
         for node in postorder([root], lambda n: () if n in images else children(n)):
@@ -116,7 +116,7 @@ class Run:
                 self._around.closed.add(image)
         return images[root]
 
-    def _settled(self, node: Any) -> Any:
+    def _settled(self, node: Operand) -> Operand:
         """The node after the first rule that applies, and what follows from there."""
         if node in self._images:
             return self._images[node]
@@ -133,7 +133,7 @@ class Run:
         finally:
             self._active.discard(node)
 
-    def _found(self, node: Any) -> _Found:
+    def _found(self, node: Operand) -> _Found:
         """What the rules do with a node, as remembered if the answers are the same."""
         known: tuple[_Found, ...] = ()
         if isinstance(node, TensorExpr):
@@ -146,7 +146,7 @@ class Run:
             node.memory[self._rules.name] = (found, *known[: MAX_REMEMBERED - 1])
         return found
 
-    def _tried(self, node: Any) -> _Found:
+    def _tried(self, node: Operand) -> _Found:
         around = self._around
         around.forget()
         rule, new = None, None

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
-
 from sympy import S, log
 
-from ..expressions import apply_body, scale, slot
+from ..expressions import Operand, apply_body, scale, slot
 from .properties import is_positive
+from .written_products import Closed
 
 
-def log_of_power(node: Any, closed: Collection[Any]) -> Any:
+def log_of_power(node: Operand, closed: Closed) -> Operand | None:
     """log(x**a) = a log(x) where x is positive."""
     if node.body != _LOG:
         return None

@@ -12,11 +12,10 @@ size, whether that makes it cheaper or not.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
-from typing import Any
 
 from sympy import Abs, Add, Expr, Function, Mul, Pow, exp, log, sign
 
@@ -25,6 +24,7 @@ from ..expressions import (
     Einsum,
     Elementwise,
     LogSumExp,
+    Operand,
     Selection,
     Softmax,
     TensorAdd,
@@ -44,7 +44,7 @@ from ..expressions import (
 from .powers import slope_of_power
 from .properties import is_nonnegative, is_positive
 from .stable_table import FUNCTIONS, MAX_OPERANDS, MAX_TERMS, arguments, is_ones, matched, named
-from .written_products import Product, opened
+from .written_products import Closed, Product, opened
 
 _LOG = log(slot(0))
 
@@ -52,7 +52,7 @@ _LOG = log(slot(0))
 def _in_body(body: Expr, numeric: bool) -> Expr:
     """A scalar expression with all its parts in stable form."""
 
-    def visit(part: Any, args: tuple[Any, ...]) -> Any:
+    def visit(part: Operand, args: tuple[Operand, ...]) -> Operand:
         if not args:
             return part
         new = part if args == part.args else part.func(*args)
@@ -65,7 +65,7 @@ def _in_body(body: Expr, numeric: bool) -> Expr:
 _stable_body = lru_cache(maxsize=4096)(_in_body)
 
 
-def _of_scalar(expr: Any, numeric: bool) -> Any:
+def _of_scalar(expr: Operand, numeric: bool) -> Operand:
     """The stable form of a stock expression, of its top levels."""
     if isinstance(expr, log):
         found = logarithm(expr.args[0])
@@ -83,7 +83,7 @@ def _of_scalar(expr: Any, numeric: bool) -> Any:
     return _pair_of_scalars(expr, numeric) if expr.is_Add or expr.is_Mul else None
 
 
-def _pair_of_scalars(expr: Any, numeric: bool) -> Any:
+def _pair_of_scalars(expr: Operand, numeric: bool) -> Operand:
     """A longer sum or product with two of its terms as one."""
     if not 2 < len(expr.args) <= MAX_TERMS:
         return None
@@ -103,7 +103,7 @@ def _pair_of_scalars(expr: Any, numeric: bool) -> Any:
 # --- the logarithm -------------------------------------------------------------------------------
 
 
-def logarithm(value: Any) -> Any:
+def logarithm(value: Operand) -> Operand:
     """The logarithm of a tensor or a scalar, made of the logarithms of its factors; None where the
     logarithm of the value itself is as good."""
     if isinstance(value, Softmax):
@@ -122,18 +122,18 @@ def logarithm(value: Any) -> Any:
     return _log_of_scalar(value)
 
 
-def _log_of_body(node: Elementwise) -> Any:
+def _log_of_body(node: Elementwise) -> Operand:
     body = node.body
     if body.is_Mul or body.is_Pow:
         return _log_of_factors([apply_body(f, node.operands) for f in Mul.make_args(body)], node)
     return apply_body(body.args[0], node.operands) if isinstance(body, exp) else None
 
 
-def _log_of_factors(factors: Sequence[Any], node: Any) -> Any:
+def _log_of_factors(factors: Sequence[Operand], node: Operand) -> Operand:
     """log(a b^2) = log(a) + 2 log(b), for those factors that have a logarithm of their own, and
     so are positive; the others stay together."""
-    known: list[Any] = []
-    rest: list[Any] = []
+    known: list[Operand] = []
+    rest: list[Operand] = []
     for factor in factors:
         found = _log_of_power(factor)
         (rest if found is None else known).append(factor if found is None else found)
@@ -143,7 +143,7 @@ def _log_of_factors(factors: Sequence[Any], node: Any) -> Any:
     return _plus([*known, _log(left)], node) if rest else _plus(known, node)
 
 
-def _log_of_power(factor: Any) -> Any:
+def _log_of_power(factor: Operand) -> Operand:
     """The logarithm of a factor that may be a power."""
     if isinstance(factor, Elementwise) and factor.body.is_Pow:
         base, exponent = factor.body.as_base_exp()
@@ -155,24 +155,24 @@ def _log_of_power(factor: Any) -> Any:
     return logarithm(factor)
 
 
-def _log(value: Any) -> Any:
+def _log(value: Operand) -> Operand:
     return apply_body(_LOG, (value,)) if is_tensor(value) else log(value)
 
 
-def _times(factors: Sequence[Any], shape: Any) -> Any:
+def _times(factors: Sequence[Operand], shape: Sequence[Expr]) -> Operand:
     axes = range(len(shape))
     labels = [axes if is_tensor(f) else () for f in factors]
     return contract(factors, labels, axes, dict(enumerate(shape)))
 
 
-def _plus(terms: Sequence[Any], node: Any) -> Any:
+def _plus(terms: Sequence[Operand], node: Operand) -> Operand:
     """A sum of tensors and scalars, of a node's shape."""
     if not is_tensor(node):
         return Add(*terms)
     return tensor_sum([term if is_tensor(term) else _times([term], node.shape) for term in terms])
 
 
-def _log_of_sum(node: TensorAdd) -> Any:
+def _log_of_sum(node: TensorAdd) -> Operand:
     """log(exp(a) + exp(b))."""
     bodies = [getattr(term, "body", None) for term in node.operands]
     if len(bodies) != 2 or not all(isinstance(body, exp) for body in bodies):
@@ -181,7 +181,7 @@ def _log_of_sum(node: TensorAdd) -> Any:
     return apply_body(logaddexp(slot(0), slot(1)), exponents)
 
 
-def _log_of_product(node: Einsum) -> Any:
+def _log_of_product(node: Einsum) -> Operand:
     if isinstance(node, View):
         return _log_of_view(node)
     cut = _cut_operand(node)
@@ -202,7 +202,7 @@ def _log_of_product(node: Einsum) -> Any:
     return _log_of_factors(factors, node)
 
 
-def _log_of_view(node: View) -> Any:
+def _log_of_view(node: View) -> Operand:
     """A multiple, its axes in another order or repeated; what is on a diagonal has zeros beside."""
     if node.core is None or len(set(node.output)) < node.order or node.coefficient.is_negative:
         return None
@@ -237,7 +237,7 @@ def _exponential(product: Product) -> int | None:
     return None
 
 
-def _log_of_total(node: Einsum) -> Any:
+def _log_of_total(node: Einsum) -> Operand:
     """log Σ exp(z), also with positive weights."""
     product = opened(node)
     k = _exponential(product)
@@ -246,7 +246,7 @@ def _log_of_total(node: Einsum) -> Any:
     return _log_of_shares(product, k, node)
 
 
-def _log_of_shares(product: Product, k: int, node: Einsum) -> Any:
+def _log_of_shares(product: Product, k: int, node: Einsum) -> Operand:
     """log Σ w exp(z) = log Σ exp(z) + log Σ w softmax(z)."""
     operand, labels = product.operands[k], product.subscripts[k]
     axes = tuple([a for a, i in enumerate(labels) if i not in product.output])
@@ -261,7 +261,7 @@ def _log_of_shares(product: Product, k: int, node: Einsum) -> Any:
     return _plus([moved, _log(shares) if found is None else found], node)
 
 
-def log_of_weighted(node: Any, closed: Collection[Any]) -> Any:
+def log_of_weighted(node: Operand, closed: Closed) -> Operand | None:
     """log Σ w exp(z) = log Σ exp(z + log w), for weights that may be 0 where z is largest; with
     signs, log Σ exp(z + log |w|) + log Σ sign(w) softmax(z + log |w|). By the weights this has no
     derivative at 0: if they depend on what is ``closed``, they stay outside."""
@@ -296,7 +296,7 @@ def log_of_weighted(node: Any, closed: Collection[Any]) -> Any:
     return _plus([result, _log(rest)], total)
 
 
-def _log_of_scalar(value: Any) -> Any:
+def _log_of_scalar(value: Operand) -> Operand:
     if value.is_Mul or (value.is_Pow and not isinstance(value, exp)):
         return _log_of_factors(Mul.make_args(value), value) if not _is_negative(value) else None
     if value.is_Add and len(value.args) == 2 and all(isinstance(a, exp) for a in value.args):
@@ -307,14 +307,14 @@ def _log_of_scalar(value: Any) -> Any:
     return None if found is None else found.expression()
 
 
-def _is_negative(value: Any) -> bool:
+def _is_negative(value: Operand) -> bool:
     return bool(value.as_coeff_Mul()[0].is_negative)
 
 
 # --- the rules -----------------------------------------------------------------------------------
 
 
-def name(node: Any, closed: Collection[Any], numeric: bool = False) -> Any:
+def name(node: Operand, closed: Closed, numeric: bool = False) -> Operand | None:
     """A function of functions that has a stable form, also inside a body."""
     if isinstance(node, Elementwise) and node.body.has(*FUNCTIONS, Pow):
         body = _stable_body(node.body, numeric)
@@ -323,7 +323,7 @@ def name(node: Any, closed: Collection[Any], numeric: bool = False) -> Any:
     return named(node, numeric)
 
 
-def logarithm_of(node: Any, closed: Collection[Any]) -> Any:
+def logarithm_of(node: Operand, closed: Closed) -> Operand | None:
     """The logarithm of products, powers and sums of exponentials."""
     if isinstance(node, Elementwise):
         if not isinstance(node.body, log):
@@ -332,12 +332,12 @@ def logarithm_of(node: Any, closed: Collection[Any]) -> Any:
     return logarithm(node.args[0]) if isinstance(node, log) else None
 
 
-def scalar(node: Any, closed: Collection[Any], numeric: bool = False) -> Any:
+def scalar(node: Operand, closed: Closed, numeric: bool = False) -> Operand | None:
     """A stock scalar with a stable form."""
     return _of_scalar(node, numeric) if isinstance(node, Expr) and node.args else None
 
 
-def pair_of_terms(node: TensorAdd, closed: Collection[Any], numeric: bool = False) -> Any:
+def pair_of_terms(node: TensorAdd, closed: Closed, numeric: bool = False) -> Operand | None:
     """Two terms of a longer sum that are one function: softplus(z) - z = softplus(-z)."""
     if not MAX_OPERANDS <= len(node.operands) <= MAX_TERMS:
         return None
@@ -355,17 +355,17 @@ def pair_of_terms(node: TensorAdd, closed: Collection[Any], numeric: bool = Fals
     return None
 
 
-def _is_function(node: Any) -> bool:
+def _is_function(node: Operand) -> bool:
     return isinstance(node, Elementwise) and node.body.has(*FUNCTIONS)
 
 
-def _below(core: Any) -> tuple[Any, ...]:
+def _below(core: Operand) -> tuple[Operand, ...]:
     """A term and the tensors in it, without their numeric factors."""
     inside = core.operands if isinstance(core, Elementwise) else ()
     return (core, *[split_coefficient(operand)[1] for operand in inside if is_tensor(operand)])
 
 
-def pair_of_factors(node: Einsum, closed: Collection[Any]) -> Any:
+def pair_of_factors(node: Einsum, closed: Closed) -> Operand | None:
     """Two factors of a product that are one function: sinh(z) / cosh(z) = tanh(z)."""
     product = opened(node)
     places: dict[tuple[int, ...], list[int]] = {}
@@ -384,7 +384,7 @@ def pair_of_factors(node: Einsum, closed: Collection[Any]) -> Any:
     return None
 
 
-def log_softmax(node: TensorAdd, closed: Collection[Any]) -> Any:
+def log_softmax(node: TensorAdd, closed: Closed) -> Operand | None:
     """z - logsumexp(z) = log softmax(z): the difference of large numbers is gone."""
     for term in node.operands:
         number, bare = split_coefficient(term)
@@ -403,7 +403,7 @@ def log_softmax(node: TensorAdd, closed: Collection[Any]) -> Any:
     return None
 
 
-def log_softmax_entry(node: Any, closed: Collection[Any]) -> Any:
+def log_softmax_entry(node: Operand, closed: Closed) -> Operand | None:
     """An entry z_i - logsumexp(z) = log softmax(z)_i among the terms of a scalar."""
     if not node.is_Add:
         return None
@@ -422,13 +422,13 @@ def log_softmax_entry(node: Any, closed: Collection[Any]) -> Any:
     return None
 
 
-def _terms(tensor: Any) -> tuple[Any, ...]:
+def _terms(tensor: Operand) -> tuple[Operand, ...]:
     if isinstance(tensor, TensorAdd):
         return tensor.operands
     return () if isinstance(tensor, Zeros) else (tensor,)
 
 
-def one_less_softmax(node: TensorAdd, closed: Collection[Any]) -> Any:
+def one_less_softmax(node: TensorAdd, closed: Closed) -> Operand | None:
     """1 - p = 1 - exp(log p), of which code knows the small values too."""
     terms = [split_coefficient(term) for term in node.operands]
     if len(terms) != 2 or not any(is_ones(core) for _, core in terms):
@@ -439,7 +439,7 @@ def one_less_softmax(node: TensorAdd, closed: Collection[Any]) -> Any:
     return scale(one, apply_body(1 - exp(slot(0)), (logarithm(share),)))
 
 
-def log_of_one_more(node: Elementwise, closed: Collection[Any]) -> Any:
+def log_of_one_more(node: Elementwise, closed: Closed) -> Operand | None:
     """log(1 + x) of a longer sum."""
     total = node.operands[0]
     if node.body != _LOG or not isinstance(total, TensorAdd):
@@ -450,7 +450,7 @@ def log_of_one_more(node: Elementwise, closed: Collection[Any]) -> Any:
     return apply_body(log(1 + slot(0)), (tensor_sum(rest),))
 
 
-def complement_in_body(node: Elementwise, closed: Collection[Any]) -> Any:
+def complement_in_body(node: Elementwise, closed: Closed) -> Operand | None:
     """s (1 - s), where s is a sigmoid, is s times another sigmoid."""
     for k, operand in enumerate(node.operands):
         if not isinstance(operand, Elementwise) or not isinstance(operand.body, sigmoid):

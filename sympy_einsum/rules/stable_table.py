@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sympy import Add, Dummy, Expr, Mul, S, atanh, cosh, erf, erfc, exp, log, sinh, tanh
 
@@ -17,6 +17,7 @@ from ..core import sigmoid, sigmoid_slope, softplus
 from ..expressions import (
     Einsum,
     Elementwise,
+    Operand,
     TensorAdd,
     View,
     apply_body,
@@ -92,7 +93,7 @@ class Match(NamedTuple):
         """The scalar expression."""
         return self.factor * self.form.xreplace({_U: self.number * self.part})
 
-    def at(self, operands: Sequence[Any]) -> Any:
+    def at(self, operands: Sequence[Operand]) -> Operand:
         """The same of operands in the place of slots."""
         argument = apply_body(self.number * self.part, operands)
         return apply_body(self.factor * self.form.xreplace({_U: slot(0)}), (argument,))
@@ -141,7 +142,7 @@ def _without_factor(body: Expr) -> tuple[Expr, Expr]:
 def arguments(body: Expr) -> list[tuple[Expr, Expr]]:
     """What the table's argument may stand for, a number and what it multiplies."""
     parts = [body]
-    level: list[Any] = [body]
+    level: list[Expr] = [body]
     for _ in range(MAX_FORM_DEPTH):
         level = [arg for part in level if len(part.args) <= MAX_FORM_WIDTH for arg in part.args]
         parts += level
@@ -154,7 +155,7 @@ def arguments(body: Expr) -> list[tuple[Expr, Expr]]:
 
 def _is_form(body: Expr, part: Expr) -> bool:
     """Whether little and only numbers are left of an expression without a part of it."""
-    pending: list[Any] = [body]
+    pending: list[Expr] = [body]
     for _ in range(MAX_FORM):
         if not pending:
             return True
@@ -169,7 +170,7 @@ def _is_form(body: Expr, part: Expr) -> bool:
 # --- a node and what it is made of as one scalar function ----------------------------------------
 
 
-def _local(node: Any) -> tuple[Expr, tuple[Any, ...]] | None:
+def _local(node: Operand) -> tuple[Expr, tuple[Operand, ...]] | None:
     """A node that computes entry by entry, as a scalar function of nodes; None for others."""
     if isinstance(node, Elementwise):
         return node.body, node.operands
@@ -188,7 +189,7 @@ def _local(node: Any) -> tuple[Expr, tuple[Any, ...]] | None:
     return None
 
 
-def _local_view(node: View) -> tuple[Expr, tuple[Any, ...]] | None:
+def _local_view(node: View) -> tuple[Expr, tuple[Operand, ...]] | None:
     """A multiple; of a function whose axes are rearranged, the function of rearranged tensors."""
     numbers = (node.coefficient,) if node.coefficient is not S.One else ()
     if node.core is None or node.scalars != numbers or len(set(node.output)) < node.order:
@@ -205,18 +206,18 @@ def _local_view(node: View) -> tuple[Expr, tuple[Any, ...]] | None:
     return node.coefficient * node.core.body, tuple(operands)
 
 
-def is_ones(tensor: Any) -> bool:
+def is_ones(tensor: Operand) -> bool:
     return isinstance(tensor, View) and tensor.is_constant_fill and not tensor.operands
 
 
-def _inlined(body: Expr, operands: tuple[Any, ...]) -> tuple[Expr, tuple[Any, ...]] | None:
+def _inlined(body: Expr, operands: tuple[Operand, ...]) -> tuple[Expr, tuple[Operand, ...]] | None:
     """The same function, of what the operands are computed from."""
-    places: dict[Any, Any] = {}
+    places: dict[Operand, Expr] = {}
 
-    def place(node: Any) -> Any:
+    def place(node: Operand) -> Expr:
         return places.setdefault(node, slot(len(places)))
 
-    rule: dict[Any, Any] = {}
+    rule: dict[Operand, Expr] = {}
     opened_any = False
     for k, operand in enumerate(operands):
         found = _local(operand)
@@ -233,7 +234,7 @@ def _inlined(body: Expr, operands: tuple[Any, ...]) -> tuple[Expr, tuple[Any, ..
     return replaced(body, tuple(rule.items())), tuple(places)
 
 
-def named(node: Any, numeric: bool) -> Any:
+def named(node: Operand, numeric: bool) -> Operand | None:
     """A node in the form that the tables have for it, None if they don't."""
     piece = _local(node)
     for _ in range(MAX_LEVELS):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import comb, prod
 from typing import Any
@@ -13,6 +13,7 @@ from sympy import Add, Mul, S, expand
 from ..core import sigmoid
 from ..expressions import (
     Einsum,
+    Operand,
     TensorAdd,
     TensorExpr,
     View,
@@ -26,7 +27,7 @@ from ..expressions import (
     tensor_sum,
 )
 from .cost_model import cost
-from .written_products import Product, distributed, frontier, like_terms, opened
+from .written_products import Closed, Product, distributed, frontier, like_terms, opened
 
 # Longer sums aren't searched for common factors.
 MAX_TERMS = 16
@@ -36,7 +37,7 @@ MAX_CANDIDATES = 4
 MAX_EXPANDED = 256
 
 
-def collect(node: Any, closed: Collection[Any]) -> Any:
+def collect(node: Operand, closed: Closed) -> Operand | None:
     """Terms that differ in their scalar factors alone: s A + t A = (s + t) A."""
     collected = like_terms(node.operands)
     if len(collected) == len(node.operands):
@@ -44,25 +45,25 @@ def collect(node: Any, closed: Collection[Any]) -> Any:
     return tensor_sum([scale(factor, tensor) for tensor, factor in collected.items()])
 
 
-def flatten(node: Any, closed: Collection[Any]) -> Any:
+def flatten(node: Operand, closed: Closed) -> Operand | None:
     """The transpose of a sum in a sum: A + (B + C)' = A + B' + C'."""
     if not any(_rearranged_sum(term) for term in node.operands):
         return None
-    terms: list[Any] = []
+    terms: list[Operand] = []
     for term in node.operands:
         parts = distributed(opened(term), MAX_TERMS) if _rearranged_sum(term) else None
         terms.extend([part.build() for part in parts] if parts else [term])
     return tensor_sum(terms)
 
 
-def _rearranged_sum(term: Any) -> bool:
+def _rearranged_sum(term: Operand) -> bool:
     is_sum = isinstance(term, View) and isinstance(term.core, TensorAdd)
     return is_sum and all(scalar.is_Number for scalar in term.scalars)
 
 
-def add_diagonals(node: Any, closed: Collection[Any]) -> Any:
+def add_diagonals(node: Operand, closed: Closed) -> Operand | None:
     """Terms on one diagonal are added there: I + diag(x) = diag(1 + x)."""
-    groups: dict[Any, list[Any]] = {}
+    groups: dict[Any, list[Operand]] = {}
     for term in node.operands:
         on_diagonal = isinstance(term, View) and len(set(term.output)) < term.order
         pattern = _first_appearance(term.output) if on_diagonal else term
@@ -90,7 +91,7 @@ def _first_appearance(labels: Sequence[int]) -> tuple[int, ...]:
     return tuple([names.setdefault(label, len(names)) for label in labels])
 
 
-def common_scalar(node: Any, closed: Collection[Any]) -> Any:
+def common_scalar(node: Operand, closed: Closed) -> Operand | None:
     """A scalar factor of every term, where that isn't dearer: s A + s B = s (A + B). Scaling two
     vectors may cost less than scaling a matrix made of them."""
     scalars = [scalar_product(getattr(term, "scalars", ())) for term in node.operands]
@@ -109,10 +110,10 @@ def common_scalar(node: Any, closed: Collection[Any]) -> Any:
     return outside if cost([outside], given) <= cost([node], given) else None
 
 
-def complement(node: Any, closed: Collection[Any]) -> Any:
+def complement(node: Operand, closed: Closed) -> Operand | None:
     """sigmoid(-z) is 1 - sigmoid(z), where that leaves one term with sigmoid(z)."""
     axes = tuple(range(node.order))
-    places: dict[Any, tuple[int, Product]] = {}
+    places: dict[tuple[Operand, tuple[int, ...]], tuple[int, Product]] = {}
     for t, term in enumerate(node.operands[:MAX_TERMS]):
         product = _with_common_output(opened(term))
         for k, operand in enumerate(product.operands):
@@ -135,21 +136,21 @@ def complement(node: Any, closed: Collection[Any]) -> Any:
     return None
 
 
-def _expanded(product: Product) -> list[Any]:
+def _expanded(product: Product) -> list[Operand]:
     return [term.build() for term in distributed(product, MAX_TERMS) or [product]]
 
 
 _SIGMOID = sigmoid(slot(0))
 
 
-def expand_scalar(node: Any, closed: Collection[Any]) -> Any:
+def expand_scalar(node: Operand, closed: Closed) -> Operand | None:
     """A scalar multiplied out by SymPy, where that gives no endless sum."""
     if not (node.is_Mul or node.is_Pow) or _expanded_terms(node) > MAX_EXPANDED:
         return None
     return expand(node)
 
 
-def _expanded_terms(expr: Any) -> int:
+def _expanded_terms(expr: Operand) -> int:
     """How many terms a product of sums and powers of sums has at most."""
     if expr.is_Add:
         return sum(map(_expanded_terms, expr.args))
@@ -161,7 +162,7 @@ def _expanded_terms(expr: Any) -> int:
     return 1
 
 
-def factor(node: Any, closed: Collection[Any]) -> Any:
+def factor(node: Operand, closed: Closed) -> Operand | None:
     """A factor that several terms have in common, pulled out where that is cheaper."""
     if len(node.operands) > MAX_TERMS:
         return None
@@ -171,7 +172,7 @@ def factor(node: Any, closed: Collection[Any]) -> Any:
     return None if best is None or best[0] >= cost([node], given) else best[1]
 
 
-def factorings(operands: Sequence[Any], closed: Collection[Any] = ()) -> Iterator[Any]:
+def factorings(operands: Sequence[Operand], closed: Closed = ()) -> Iterator[Operand]:
     """Sums of tensors of one shape, or of scalars, with a factor that several have in common pulled
     out, that of the most terms first."""
     terms = [_with_common_output(_as_product(term, closed)) for term in operands]
@@ -189,11 +190,11 @@ def factorings(operands: Sequence[Any], closed: Collection[Any] = ()) -> Iterato
             yield factored
 
 
-def _total(terms: Sequence[Any]) -> Any:
+def _total(terms: Sequence[Operand]) -> Operand:
     return tensor_sum(terms) if is_tensor(terms[0]) else Add(*terms)
 
 
-def _as_product(term: Any, closed: Collection[Any]) -> Product:
+def _as_product(term: Operand, closed: Closed) -> Product:
     """A term as a product; in a stock one the first scalar product of tensors is opened."""
     if isinstance(term, TensorExpr):
         return opened(term, closed)
@@ -220,7 +221,7 @@ def _with_common_output(product: Product) -> Product:
     )
 
 
-def _place(operand: Any, term: Product, k: int) -> Any:
+def _place(operand: Operand, term: Product, k: int) -> Operand:
     """What two occurrences of a factor have to agree in: output axes, and inner labels by first
     appearance."""
     names: dict[int, int] = {}
@@ -230,7 +231,9 @@ def _place(operand: Any, term: Product, k: int) -> Any:
     return operand, tuple(labels), term.output
 
 
-def _pulled_out(terms: Sequence[Product], chosen: dict[int, int], operands: Sequence[Any]) -> Any:
+def _pulled_out(
+    terms: Sequence[Product], chosen: dict[int, int], operands: Sequence[Operand]
+) -> Operand:
     """The sum with a common factor in front of the sum of what the chosen terms have besides."""
     rests = []
     axes: tuple[int, ...] = ()

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from itertools import product as combinations
-from typing import Any
 
-from ..expressions import Einsum, TensorExpr, View, contract
+from ..expressions import Einsum, Operand, TensorExpr, View, contract
 from .properties import is_symmetric
+from .written_products import Closed
 
 # Symmetric operands can be turned round; beyond this many they stay as they are.
 MAX_SYMMETRIC = 4
 
 
-def transpose_symmetric(node: Any, closed: Collection[Any]) -> Any:
+def transpose_symmetric(node: Operand, closed: Closed) -> Operand | None:
     """The transpose of a symmetric matrix is the matrix."""
     core = node.core
     if core is None or core.order != 2 or not is_symmetric(core):
@@ -25,7 +24,7 @@ def transpose_symmetric(node: Any, closed: Collection[Any]) -> Any:
     return contract(node.operands, subscripts, node.output, dict(enumerate(node.lengths)))
 
 
-def order_symmetric(node: Any, closed: Collection[Any]) -> Any:
+def order_symmetric(node: Operand, closed: Closed) -> Operand | None:
     """Symmetric operands turned round so that equal products look alike."""
     flexible = [
         k for k, operand in enumerate(node.operands) if operand.shape and is_symmetric(operand)
@@ -43,7 +42,7 @@ def order_symmetric(node: Any, closed: Collection[Any]) -> Any:
     return min(candidates, key=_simplicity)
 
 
-def _simplicity(node: Any) -> Any:
+def _simplicity(node: Operand) -> Operand:
     """Few transposes before many, dense products before rearranged ones, then by index names."""
     if not isinstance(node, Einsum):
         return (0, 0, ())
@@ -55,7 +54,7 @@ def _simplicity(node: Any) -> Any:
     )
 
 
-def _indices(node: TensorExpr | None) -> tuple[Any, ...]:
+def _indices(node: TensorExpr | None) -> tuple[Operand, ...]:
     return (node.subscripts, node.output) if isinstance(node, Einsum) else ()
 
 

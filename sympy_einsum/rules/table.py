@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from sympy import Add, Expr, Mul, Pow, exp, log
 
@@ -33,6 +32,7 @@ from ..expressions import (
     Inv,
     LogDet,
     LogSumExp,
+    Operand,
     Softmax,
     TensorAdd,
     TensorExpr,
@@ -351,7 +351,7 @@ def _rule_set(name: str, *tables: Mapping[type, tuple[Rule, ...]]) -> RuleSet:
     kinds = {kind for table in tables for kind in table}
     rules = {kind: tuple([r for table in tables for r in table.get(kind, ())]) for kind in kinds}
 
-    def rules_for(node: Any) -> tuple[Rule, ...]:
+    def rules_for(node: Operand) -> tuple[Rule, ...]:
         if isinstance(node, View):
             return rules[View]
         if isinstance(node, Einsum):

@@ -10,34 +10,46 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeAlias
 
-from sympy import S
+from sympy import Expr, S
 
 from ..core import postorder
-from ..expressions import Einsum, TensorAdd, View, contract, scale, split_coefficient, written_out
+from ..expressions import (
+    Einsum,
+    Operand,
+    TensorAdd,
+    View,
+    contract,
+    scale,
+    split_coefficient,
+    written_out,
+)
+
+# The nodes that stay what they are.
+Closed: TypeAlias = Collection[Operand]
 
 
 class Surroundings:
     """What rules may ask about the graph around a node: which dense products stay closed, since
     others use them too. The answers are noted, and the products written out so far."""
 
-    def __init__(self, closed: Collection[Any] = ()):
+    def __init__(self, closed: Closed = ()):
         self.closed = set(closed)
         self.forget()
 
     def forget(self) -> None:
         """Starts anew, for another node."""
-        self.told: set[Any] = set()
-        self.denied: set[Any] = set()
-        self.products: dict[Any, Product] = {}
+        self.told: set[Operand] = set()
+        self.denied: set[Operand] = set()
+        self.products: dict[Operand, Product] = {}
 
-    def __contains__(self, node: Any) -> bool:
+    def __contains__(self, node: Operand) -> bool:
         found = node in self.closed
         (self.told if found else self.denied).add(node)
         return found
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Operand]:
         return iter(self.closed)
 
     def __len__(self) -> int:
@@ -52,11 +64,11 @@ MAX_OPERANDS = 12
 class Product:
     """Scalars times an einsum of tensors."""
 
-    scalars: tuple[Any, ...]
-    operands: tuple[Any, ...]
+    scalars: tuple[Operand, ...]
+    operands: tuple[Operand, ...]
     subscripts: tuple[tuple[int, ...], ...]
     output: tuple[int, ...]
-    lengths: dict[int, Any]
+    lengths: dict[int, Expr]
 
     def counts(self) -> Counter[int]:
         """How often each label occurs, in operands and output."""
@@ -70,7 +82,7 @@ class Product:
     def replaced(
         self,
         gone: Collection[int],
-        new: Sequence[tuple[Any, Sequence[int]]] = (),
+        new: Sequence[tuple[Operand, Sequence[int]]] = (),
         absorbed: Collection[int] = (),
     ) -> Product:
         """The product with some operands taken out and others put in. A label that then stands
@@ -92,11 +104,11 @@ class Product:
             subscripts=tuple(subscripts),
         )
 
-    def build(self) -> Any:
+    def build(self) -> Operand:
         """The canonical expression."""
         return self._contracted(range(len(self.operands)), self.scalars, self.output)
 
-    def split(self) -> Any:
+    def split(self) -> Operand:
         """The canonical expression with the parts that hang on no output index as scalar factors,
         None if there are none."""
         scalars = list(self.scalars)
@@ -111,7 +123,9 @@ class Product:
             return None
         return self._contracted(sorted(kept), scalars, self.output)
 
-    def _contracted(self, part: Sequence[int], scalars: Sequence[Any], output: Any) -> Any:
+    def _contracted(
+        self, part: Sequence[int], scalars: Sequence[Operand], output: Sequence[int]
+    ) -> Operand:
         subscripts = [self.subscripts[k] for k in part]
         used = {i for term in (*subscripts, output) for i in term}
         return contract(
@@ -141,7 +155,7 @@ def components(product: Product) -> list[list[int]]:
     return list(groups.values())
 
 
-def opened(node: Any, closed: Collection[Any] = ()) -> Product:
+def opened(node: Operand, closed: Closed = ()) -> Product:
     """A tensor expression as a product: what is none is its own only operand. Dense products
     inside are opened unless they are ``closed`` or occur twice, as in the square (A x)·(A x)."""
     if not isinstance(closed, Surroundings):
@@ -151,7 +165,7 @@ def opened(node: Any, closed: Collection[Any] = ()) -> Product:
     return closed.products[node]
 
 
-def _opened(node: Any, closed: Collection[Any]) -> Product:
+def _opened(node: Operand, closed: Closed) -> Product:
     if isinstance(node, View):
         scalars, operands = node.scalars, node.operands[len(node.scalars) :]
         subscripts = list(node.subscripts[len(scalars) :])
@@ -171,13 +185,13 @@ def _opened(node: Any, closed: Collection[Any]) -> Product:
     return Product(scalars, tuple(pending), tuple(subscripts), output, lengths)
 
 
-def factors_of(node: Einsum) -> tuple[Any, ...]:
+def factors_of(node: Einsum) -> tuple[Operand, ...]:
     """The operands of a product, those of the product below for a rearranged one."""
     core = node.core if isinstance(node, View) else None
     return core.operands if type(core) is Einsum else node.operands
 
 
-def opens(inner: Any, operands: Sequence[Any], closed: Collection[Any]) -> bool:
+def opens(inner: Operand, operands: Sequence[Operand], closed: Closed) -> bool:
     """Whether an operand is a dense product that is opened up among these operands."""
     return (
         type(inner) is Einsum
@@ -188,9 +202,9 @@ def opens(inner: Any, operands: Sequence[Any], closed: Collection[Any]) -> bool:
     )
 
 
-def frontier(products: Iterable[Product]) -> set[Any]:
+def frontier(products: Iterable[Product]) -> set[Operand]:
     """What products are made of: two forms are compared down to there."""
-    found: set[Any] = set()
+    found: set[Operand] = set()
     for product in products:
         found.update(product.operands)
         for operand in product.operands:
@@ -222,9 +236,9 @@ def distributed(product: Product, max_terms: int) -> list[Product] | None:
     return terms if len(terms) > 1 else None
 
 
-def like_terms(terms: Sequence[Any]) -> dict[Any, Any]:
+def like_terms(terms: Sequence[Operand]) -> dict[Operand, Operand]:
     """Terms with equal tensors, or opposite sums, their scalar factors added up."""
-    collected: dict[Any, Any] = {}
+    collected: dict[Operand, Operand] = {}
     for term in terms:
         number, rest = split_coefficient(term)
         if isinstance(rest, View) and rest.scalars and rest.core is not None:
