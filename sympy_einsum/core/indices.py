@@ -21,7 +21,7 @@ Term: TypeAlias = tuple[Label, ...]
 LETTERS = "ijklmnopqrstuvwxyzabcdefghABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-class EllipsisAxis(tuple):
+class EllipsisAxis(tuple[int, ...]):
     """The label of an axis that an ellipsis stands for, counted from the right as NumPy does."""
 
     __slots__ = ()

@@ -76,8 +76,8 @@ class Step(NamedTuple):
     ``kept`` whether they must be labels that are kept or summed over, None for either.
     """
 
-    key: Callable[[Network, Site], Key | None]
-    take: Callable[[Network, Site], None]
+    key: Callable[[Network[Any], Site], Key | None]
+    take: Callable[[Network[Any], Site], None]
     kept: bool | None = None
 
 

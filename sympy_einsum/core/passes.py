@@ -8,13 +8,13 @@ new type of node knows which rows it has to add, and none is forgotten silently.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from .errors import UnsupportedError
 
 Row = TypeVar("Row")
 
-NODE_TABLES: dict[str, NodeTable] = {}
+NODE_TABLES: dict[str, NodeTable[Any]] = {}
 
 
 class NodeTable(Generic[Row]):

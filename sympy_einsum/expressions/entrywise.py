@@ -9,12 +9,12 @@ order 0.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sympy import Basic, Expr, S, exp, log
 from sympy.logic.boolalg import Boolean
 
-from ..core import folded, sigmoid, softplus, sort_key
+from ..core import Shape, folded, sigmoid, softplus, sort_key
 from .base import Operand, TensorExpr
 from .bodies import (
     Slot,
@@ -108,6 +108,16 @@ def apply_body(body: Expr, operands: Sequence[Operand]) -> Operand:
         body = known
     if len(values) > 1:
         body = _of_common_tensors(body, values)
+    body, kept = _with_shared_slots(body, values)
+    if shape is None or not any(map(is_tensor, kept)):
+        value = substitute_stock(body, {slot(k): operand for k, operand in enumerate(kept)})
+        return value if shape is None else along(value, (), shape)
+    evaluated = _evaluated(body, kept)
+    return _of_tensors(body, kept, shape) if evaluated is None else apply_body(*evaluated)
+
+
+def _with_shared_slots(body: Expr, values: Mapping[Slot, Operand]) -> tuple[Expr, list[Operand]]:
+    """A body in which equal operands share a slot, and these in canonical order."""
     places: dict[Operand, list[int]] = {}
     for k in slot_numbers(body):
         places.setdefault(values[slot(k)], []).append(k)
@@ -117,24 +127,24 @@ def apply_body(body: Expr, operands: Sequence[Operand]) -> Operand:
     if len(left) < len(kept):  # equal operands have cancelled
         kept = [kept[k] for k in left]
         body = renamed(body, tuple([(k, new) for new, k in enumerate(left)]))
-    if shape is None or not any(map(is_tensor, kept)):
-        value = substitute_stock(body, {slot(k): operand for k, operand in enumerate(kept)})
-        return value if shape is None else along(value, (), shape)
-    evaluated = _evaluated(body, kept)
-    if evaluated is not None:
-        return apply_body(*evaluated)
-    tensors = [o for o in kept if is_tensor(o)]
-    axes = axes_with_entries(tensors)
+    return body, kept
+
+
+def _of_tensors(body: Expr, operands: Sequence[Operand], shape: Shape) -> Operand:
+    """What a body on different operands, some of them tensors, is: a product, a function with a
+    name, or a node."""
+    axes = axes_with_entries([o for o in operands if is_tensor(o)])
     if len(axes) < len(shape):
-        return along(apply_body(body, on_axes(kept, axes)), axes, shape)
+        return along(apply_body(body, on_axes(operands, axes)), axes, shape)
     coefficient, body = body.as_coeff_Mul()
     factors = body.args if body.is_Mul else (body,)
     if all(isinstance(factor, Slot) for factor in factors):
-        tensors = [coefficient, *(kept[factor.place] for factor in factors)]
+        tensors = [coefficient, *(operands[factor.place] for factor in factors)]
         subscripts = [axes if is_tensor(t) else () for t in tensors]
         return contract(tensors, subscripts, axes, dict(enumerate(shape)))
-    recognised = _of_one_plus_exp(body, kept)
-    node = Elementwise._intern(tuple(kept), (body,), shape) if recognised is None else recognised
+    node = _of_one_plus_exp(body, operands)
+    if node is None:
+        node = Elementwise._intern(tuple(operands), (body,), shape)
     return node if coefficient is S.One else scale(coefficient, node)
 
 

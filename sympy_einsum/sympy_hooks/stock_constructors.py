@@ -128,7 +128,7 @@ def _bound(limit: Limits) -> Expr:
     return limit[0] if isinstance(limit, (tuple, list, Tuple)) and len(limit) else limit
 
 
-def _relation(cls: type[Relational], lhs: Expr, rhs: Expr, **options: object) -> Expr:
+def _relation(cls: type[Relational], lhs: Expr, rhs: Expr, /, **options: object) -> Expr:
     if is_tensor(lhs) or is_tensor(rhs):
         return ops.compare(cls, lhs, rhs)
     return _stock_relation(cls, lhs, rhs, **options)
