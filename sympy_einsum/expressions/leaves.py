@@ -28,9 +28,9 @@ from .interning import Data, Operands
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-ASSUMPTIONS = frozenset({"symmetric", "diagonal", "positive", "nonnegative", "psd"})
 # Those of matrices that are their own transposes.
 SYMMETRIC = frozenset({"symmetric", "diagonal", "psd"})
+ASSUMPTIONS = SYMMETRIC | {"positive", "nonnegative"}
 
 
 class TensorSymbol(TensorExpr, AtomicExpr):
