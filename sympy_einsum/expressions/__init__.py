@@ -39,6 +39,11 @@ from .graphs import (
     stock_children as stock_children,
     unflatten as unflatten,
 )
+from .half_powers import (
+    HalfPower as HalfPower,
+    after_pow as after_pow,
+    is_half_power as is_half_power,
+)
 from .interning import (
     Data as Data,
     Node as Node,

@@ -1,5 +1,4 @@
 """Formulas as text: LaTeX, Unicode, MathML, code, and the graph as a drawing."""
 
 from .drawing import draw as draw, to_dot as to_dot
-from .norms import after_pow as after_pow
 from .printers import latex as latex, pretty as pretty

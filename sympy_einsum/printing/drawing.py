@@ -8,30 +8,36 @@ from __future__ import annotations
 
 import itertools
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from sympy import Add, MatrixBase, Mul, NDimArray, Pow, Symbol, Tuple
+from sympy import Add, Basic, Expr, MatrixBase, Mul, NDimArray, Pow, Symbol, Tuple
 from sympy.core.function import Function
 from sympy.core.operations import LatticeOp
 from sympy.printing.dot import styleof
 
-from ..core import TensorError, UnsupportedError, children, index_letter, postorder
+from ..core import NodeTable, TensorError, UnsupportedError, children, index_letter, postorder
 from ..expressions import (
     AxesFunction,
+    Constant,
     Delta,
     Einsum,
     Elementwise,
+    MatrixFunction,
     Ones,
+    Operand,
     Reshape,
+    Selection,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
+    Unit,
     Zeros,
     as_operand,
     slot,
 )
+from .slices import Factors, Labels
 
 KINDS = ("graph", "network")
 Styles = Sequence[tuple[type, Mapping[str, str]]]
@@ -67,7 +73,7 @@ _END = {"shape": "plaintext", "style": "", "width": "0.2", "height": "0.2", "mar
 _POINT = {"shape": "point", "style": "", "fillcolor": "black", "width": "0.08", "height": "0.08"}
 
 
-def to_dot(e: Any, kind: str = "graph", styles: Styles = ()) -> str:
+def to_dot(e: object, kind: str = "graph", styles: Styles = ()) -> str:
     r"""The picture of an expression as text in Graphviz's DOT language.
 
     Parameters
@@ -125,7 +131,7 @@ def to_dot(e: Any, kind: str = "graph", styles: Styles = ()) -> str:
     return _network(e, styles) if kind == "network" else _graph(e, styles)
 
 
-def draw(e: Any, kind: str = "graph", styles: Styles = ()) -> Any:
+def draw(e: object, kind: str = "graph", styles: Styles = ()) -> Any:
     """The picture of an expression, shown by notebooks; parameters are those of :func:`to_dot`.
 
     Returns a ``graphviz.Source``: ``draw(e).render("name", format="pdf")`` writes a file.
@@ -182,7 +188,7 @@ def _dot(kind: str, head: Sequence[str], statements: Iterable[str]) -> str:
 # --- the expression graph ------------------------------------------------------------------------
 
 
-def _graph(e: Any, styles: Styles) -> str:
+def _graph(e: object, styles: Styles) -> str:
     roots = list(_named_roots(e, ""))
     order = postorder([root for _, root in roots], _drawn)
     number = {node: k for k, node in enumerate(order)}
@@ -211,7 +217,7 @@ def _graph(e: Any, styles: Styles) -> str:
     return _dot("digraph", _GRAPH_HEAD, statements)
 
 
-def _named_roots(e: Any, name: str) -> Iterator[tuple[str, Any]]:
+def _named_roots(e: object, name: str) -> Iterator[tuple[str, Operand]]:
     """The expressions in nested containers, with their places in them."""
     if isinstance(e, (MatrixBase, NDimArray)):
         e = e.tolist()
@@ -225,7 +231,7 @@ def _named_roots(e: Any, name: str) -> Iterator[tuple[str, Any]]:
         yield name, as_operand(e)
 
 
-def _drawn(node: Any) -> tuple[Any, ...]:
+def _drawn(node: Basic) -> tuple[Basic, ...]:
     """The children that stand as nodes of their own: numbers mostly are in the label."""
     below = children(node)
     if isinstance(node, (Einsum, Add, Mul, Pow)):
@@ -233,57 +239,28 @@ def _drawn(node: Any) -> tuple[Any, ...]:
     return below
 
 
-def _order_matters(node: Any) -> bool:
+def _order_matters(node: Basic) -> bool:
     if isinstance(node, Einsum):
         return len({term for _, term in _factors(node)}) > 1
     return not isinstance(node, (TensorAdd, Add, Mul, LatticeOp))
 
 
-def _factors(node: Einsum) -> list[tuple[Any, tuple[int, ...]]]:
+def _factors(node: Einsum) -> list[tuple[Operand, Labels]]:
     """The operands of a product that aren't numbers, with their indices."""
     pairs = zip(node.operands, node.subscripts, strict=True)
     return [(operand, term) for operand, term in pairs if not operand.is_Number]
 
 
-def _node_tooltip(node: Any) -> str:
+def _node_tooltip(node: Basic) -> str:
     shape = ", ".join(map(str, node.shape)) if isinstance(node, TensorExpr) else ""
     return _shown(f"{type(node).__name__} ({shape})" if shape else type(node).__name__)
 
 
-def _node_label(node: Any) -> str:
-    lines = [_shown(line) for line in _node_lines(node)]
+def _node_label(node: Basic) -> str:
+    lines = [_shown(line) for line in LINES[type(node)](node)]
     if isinstance(node, TensorExpr) and node.order and not _drawn(node):
         lines.append(_shown(" × ".join(map(str, node.shape))))
     return "\n".join(lines)
-
-
-def _node_lines(node: Any) -> list[str]:
-    if isinstance(node, (TensorSymbol, Symbol)):
-        return [node.name]
-    if isinstance(node, (Delta, Ones, Zeros)):
-        return ["δ" if isinstance(node, Delta) else "1" if isinstance(node, Ones) else "0"]
-    if isinstance(node, Einsum):
-        return _product_lines(node)
-    if isinstance(node, Elementwise):
-        return [_function_text(node.body, [slot(k) for k in range(len(node.operands))])]
-    if isinstance(node, AxesFunction):
-        return [type(node).__name__.lower(), f"axis {', '.join(map(str, node.axes))}"]
-    if isinstance(node, Reshape):
-        return ["reshape", " × ".join(map(str, node.shape))]
-    below = _drawn(node)
-    if isinstance(node, (TensorAdd, Add, Mul)):
-        numbers = [f" {child}" for child in children(node) if child not in below]
-        return [("×" if isinstance(node, Mul) else "+") + "".join(numbers)]
-    if not below:
-        return [str(node)]
-    if isinstance(node, Pow):
-        slots = [slot(k) for k in range(len(below))]
-        places = iter(slots)
-        return [
-            _function_text(Pow(*[a if a.is_Number else next(places) for a in node.args]), slots)
-        ]
-    name = type(node).__name__
-    return [name.lower() if isinstance(node, TensorExpr) else name]
 
 
 def _product_lines(node: Einsum) -> list[str]:
@@ -296,7 +273,7 @@ def _product_lines(node: Einsum) -> list[str]:
     return [f"{','.join(terms)}→{output}", *numbers]
 
 
-def _function_text(body: Any, slots: Sequence[Any]) -> str:
+def _function_text(body: Expr, slots: Sequence[Expr]) -> str:
     """A function's name, or the formula of what has none, with boxes where its operands go."""
     if isinstance(body, Function) and list(body.args) == list(slots):
         return type(body).__name__
@@ -307,10 +284,61 @@ def _function_text(body: Any, slots: Sequence[Any]) -> str:
     return str(body.xreplace(boxes)).replace("**", "^")
 
 
+def _scalar_lines(body: Expr, operands: Sequence[Expr]) -> list[str]:
+    """A power of scalars, whose numbers aren't drawn."""
+    if not operands:
+        return [str(body)]
+    slots = [slot(k) for k in range(len(operands))]
+    places = iter(slots)
+    opened = [arg if arg.is_Number else next(places) for arg in body.args]
+    return [_function_text(Pow(*opened), slots)]
+
+
+def _sum_lines(node: TensorAdd | Add | Mul) -> list[str]:
+    drawn = _drawn(node)
+    numbers = [f" {child}" for child in children(node) if child not in drawn]
+    return [("×" if isinstance(node, Mul) else "+") + "".join(numbers)]
+
+
+def _name_lines(node: Basic) -> list[str]:
+    """The name of a function; a number or a constant as it is written."""
+    if not _drawn(node):
+        return [str(node)]
+    return [type(node).__name__.lower() if isinstance(node, TensorExpr) else type(node).__name__]
+
+
+LINES: NodeTable[Callable[..., list[str]]] = NodeTable(
+    "the drawing",
+    {
+        TensorSymbol: lambda node: [node.name],
+        Delta: lambda node: ["δ"],
+        Ones: lambda node: ["1"],
+        Zeros: lambda node: ["0"],
+        Einsum: _product_lines,
+        Elementwise: lambda node: [
+            _function_text(node.body, [slot(k) for k in range(len(node.operands))])
+        ],
+        AxesFunction: lambda node: [
+            type(node).__name__.lower(),
+            f"axis {', '.join(map(str, node.axes))}",
+        ],
+        Reshape: lambda node: ["reshape", " × ".join(map(str, node.shape))],
+        TensorAdd: _sum_lines,
+        **dict.fromkeys([Constant, Unit, Selection, MatrixFunction], _name_lines),
+        # SymPy's scalars.
+        Symbol: lambda node: [node.name],
+        Add: _sum_lines,
+        Mul: _sum_lines,
+        Pow: lambda node: _scalar_lines(node, _drawn(node)),
+        Basic: _name_lines,
+    },
+)
+
+
 # --- the tensor network --------------------------------------------------------------------------
 
 
-def _network(e: Any, styles: Styles) -> str:
+def _network(e: object, styles: Styles) -> str:
     e = as_operand(e)
     operands, terms, output, lengths = _opened(e)
     symbols = {s for length in lengths.values() for s in length.free_symbols} | e.free_symbols
@@ -346,7 +374,7 @@ def _network(e: Any, styles: Styles) -> str:
         statements.extend(_statement(f"{node} -- {point}", {"len": "0.8"}) for node in nodes)
     index_string = f"{','.join(_word(term, name) for term in terms)}→{_word(output, name)}"
     legend = [_shown(index_string, 2 * MAX_LINE)]
-    by_length: dict[Any, list[str]] = {}
+    by_length: dict[Expr, list[str]] = {}
     for label, length in lengths.items():
         by_length.setdefault(length, []).append(name[label])
     sizes = [_shown(f"{', '.join(names)}: {length}") for length, names in by_length.items()]
@@ -362,19 +390,16 @@ def _word(term: Iterable[int], name: Mapping[int, str]) -> str:
     return "".join([name[label] for label in term])
 
 
-def _operand_label(operand: Any) -> str:
+def _operand_label(operand: Operand) -> str:
     if isinstance(operand, (TensorSymbol, Symbol)):
         return _shown(operand.name)
     if isinstance(operand, TensorExpr) and operand._depth > MAX_DEPTH:
-        return _shown(f"{_node_lines(operand)[0]} (…)")
+        return _shown(f"{LINES[type(operand)](operand)[0]} (…)")
     return _shown(str(operand))
 
 
-def _opened(
-    e: Any,
-) -> tuple[list[Any], list[tuple[int, ...]], tuple[int, ...], dict[int, Any]]:
-    """The operands of a product with nested products opened, their indices, the output's, and the
-    length of each index [W, thm 6.5].
+def _opened(e: Operand) -> Factors:
+    """A product with nested products opened [W, thm 6.5].
 
     An index is an integer; two that a diagonal makes equal are merged.
     """
@@ -393,9 +418,9 @@ def _opened(
         return label
 
     output = tuple(lengths)
-    operands: list[Any] = []
+    operands: list[Operand] = []
     terms: list[Sequence[int]] = []
-    stack: list[tuple[Any, Sequence[int]]] = [(e, output)]
+    stack: list[tuple[Operand, Sequence[int]]] = [(e, output)]
     while stack:
         operand, term = stack.pop()
         if len(operands) + len(stack) > MAX_OPERANDS or not isinstance(operand, (Einsum, Mul)):
@@ -417,4 +442,4 @@ def _opened(
             stack.extend((o, [outer[k] for k in t]) for o, t in reversed(list(below)))
     kept = [tuple([find(label) for label in term]) for term in [*terms, output]]
     used = dict.fromkeys(label for term in [kept[-1], *kept] for label in term)
-    return operands, kept[:-1], kept[-1], {label: lengths[label] for label in used}
+    return Factors(operands, kept[:-1], kept[-1], {label: lengths[label] for label in used})

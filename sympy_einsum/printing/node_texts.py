@@ -20,6 +20,7 @@ from ..expressions import (
     Delta,
     Einsum,
     Elementwise,
+    HalfPower,
     MatrixFunction,
     Ones,
     Reshape,
@@ -36,7 +37,7 @@ from ..expressions import (
 from .chains import Short, is_distinct, matrix_text
 from .code import CodeForm, texts_of
 from .naming import DEEP, Shortening, is_long, length_names, names, shown_names
-from .norms import HalfPower, normed
+from .norms import normed
 from .slices import Cut, Factors, Range, cut_of, factors_of, merged, sliced
 from .texts import ATOM, CHAIN, POWER, PRODUCT, QUOTIENT, SUM, Text, Texts
 

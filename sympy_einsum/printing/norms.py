@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from sympy import Expr, I, Pow
+from sympy import Expr, I
 
 from ..core import postorder
-from ..expressions import Constant, Einsum, Elementwise, TensorExpr, slot
+from ..expressions import Constant, Einsum, Elementwise, TensorExpr, is_half_power, slot
 from ..rules import Answer, Property
 from .slices import factors_of, merged
 
@@ -25,37 +23,6 @@ class Norm(Expr):
         return self.args[0]
 
 
-class HalfPower(Pow):
-    """An odd power of the square root of a scalar product, a SymPy power to everything but the
-    printers: those show it as the power of a norm where it is one."""
-
-    __slots__ = ()
-
-    @property
-    def func(self) -> type[Pow]:
-        """What it is built by."""
-        return Pow
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return Pow, self.args
-
-    def _sympyrepr(self, printer: Any, *args: Any) -> str:
-        return f"Pow({', '.join(printer._print(arg) for arg in self.args)})"
-
-
-def after_pow(power: Any) -> Any:
-    """The power that SymPy's constructor has built, as one that printers ask about norms."""
-    if not _is_half_power(power) or isinstance(power, HalfPower):
-        return power
-    return Expr.__new__(HalfPower, *power.args)
-
-
-def _is_half_power(expr: Any) -> bool:
-    if not (expr.is_Pow and expr.exp.is_Rational and expr.exp.q == 2):
-        return False
-    return isinstance(expr.base, Einsum) and not expr.base.order
-
-
 @Property
 def looks_real(node: TensorExpr) -> Answer:
     """Whether nothing in a tensor is complex by itself; symbols stand for real numbers here."""
@@ -70,7 +37,7 @@ def looks_real(node: TensorExpr) -> Answer:
     return True
 
 
-def normed(expr: Any) -> TensorExpr | None:
+def normed(expr: Expr) -> TensorExpr | None:
     """The tensor X if a scalar is ‖X‖ to an odd power, that is a power of the sum of its squares.
 
     >>> import sympy_einsum as se
@@ -79,7 +46,7 @@ def normed(expr: Any) -> TensorExpr | None:
     >>> normed(1 / se.norm(x)), normed(x @ x)
     (x, None)
     """
-    return _squared(expr.base) if _is_half_power(expr) else None
+    return _squared(expr.base) if is_half_power(expr) else None
 
 
 def _squared(total: Einsum) -> TensorExpr | None:

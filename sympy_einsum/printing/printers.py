@@ -16,14 +16,14 @@ from sympy.printing.pretty.pretty_symbology import pretty_use_unicode
 from sympy.printing.pretty.stringpict import prettyForm
 from sympy.printing.printer import Printer
 
-from ..expressions import Einsum, TensorExpr, outermost
+from ..expressions import Einsum, HalfPower, TensorExpr, outermost
 from .code import CodeForm, ReprForm
 from .forms import ATOM
 from .latex_renderer import LatexRenderer
 from .mathml_renderer import MathMLRenderer
 from .naming import is_long
 from .node_texts import flat_repr, power_text, render
-from .norms import HalfPower, Norm
+from .norms import Norm
 from .notation import Notation, level_of
 from .pretty_renderer import PrettyRenderer
 from .rendering import PRECEDENCES, Renderer

@@ -32,8 +32,7 @@ from sympy.tensor.array import NDimArray, arrayop
 from .. import operations as ops
 from ..calculus import diff
 from ..core import TensorError
-from ..expressions import TensorExpr, elementwise, holds_tensor, is_tensor
-from ..printing import after_pow
+from ..expressions import TensorExpr, after_pow, elementwise, holds_tensor, is_tensor
 from ..rules import over, symbols_outside
 from .algebra import is_array, substituted
 

@@ -1,0 +1,40 @@
+"""Square roots of scalar products, which formulas may show as norms."""
+
+from __future__ import annotations
+
+from sympy import Expr, Pow
+from sympy.printing.printer import Printer
+
+from .products import Einsum
+
+
+class HalfPower(Pow):
+    """An odd power of the square root of a scalar product, a SymPy power to everything but the
+    printers: those show it as the power of a norm where it is one."""
+
+    __slots__ = ()
+
+    @property
+    def func(self) -> type[Pow]:
+        """What it is built by."""
+        return Pow
+
+    def __reduce_ex__(self, protocol: object) -> tuple[type[Pow], tuple[Expr, ...]]:
+        return Pow, self.args
+
+    def _sympyrepr(self, printer: Printer, *args: object) -> str:
+        return f"Pow({', '.join(printer._print(arg) for arg in self.args)})"
+
+
+def after_pow(power: Expr) -> Expr:
+    """The power that SymPy's constructor has built, as one that printers ask about norms."""
+    if not is_half_power(power) or isinstance(power, HalfPower):
+        return power
+    return Expr.__new__(HalfPower, *power.args)
+
+
+def is_half_power(expr: Expr) -> bool:
+    """Whether an expression is an odd power of the square root of a scalar product."""
+    if not (expr.is_Pow and expr.exp.is_Rational and expr.exp.q == 2):
+        return False
+    return isinstance(expr.base, Einsum) and not expr.base.order
