@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sympy import Dummy, Expr
+from sympy import Basic, Dummy, Expr
 from sympy.matrices.expressions.matexpr import MatrixExpr
 from sympy.tensor.array import NDimArray
 from sympy.tensor.array.expressions import (
@@ -25,6 +25,7 @@ from sympy.tensor.array.expressions import (
 from ..core import UnsupportedError, postorder
 from ..expressions import (
     Ones,
+    Operand,
     TensorExpr,
     TensorSymbol,
     Zeros,
@@ -38,10 +39,10 @@ from ..operations import add, getitem, reshape as reshaped
 from .from_matrices import matrix_tensor
 from .trees import as_stock, sympys_refusals, with_scalars_converted
 
-Factor = tuple[Any, Sequence[Any]]  # a tensor and the labels of its axes
+Factor = tuple[Operand, Sequence[Dummy]]  # a tensor and the labels of its axes
 
 
-def from_array(expr: Any) -> Any:
+def from_array(expr: object) -> Operand:
     """A tensor expression from SymPy's array expression, or from a scalar with some inside.
 
     ArraySymbols and MatrixSymbols become tensor symbols of their shapes; matrix expressions are
@@ -70,14 +71,14 @@ def from_array(expr: Any) -> Any:
     True
     """
     root = as_stock(expr)
-    images: dict[Any, Any] = {}
+    images: dict[Basic, _Product] = {}
     for node in postorder([root], _array_parts):
         with sympys_refusals(node):
             images[node] = _product_of(node, [images[part] for part in _array_parts(node)])
     return images[root].whole()
 
 
-def _array_parts(node: Any) -> tuple[Any, ...]:
+def _array_parts(node: Basic) -> tuple[Basic, ...]:
     """What the tensor for a node is computed from."""
     leaves = (ArraySymbol, ZeroArray, OneArray, NDimArray, MatrixExpr, TensorExpr)
     if isinstance(node, leaves) or hasattr(node, "bound_symbols"):
@@ -96,9 +97,9 @@ class _Product(NamedTuple):
     """Factors with labelled axes, and the labels of the result, which are distinct."""
 
     factors: Sequence[Factor]
-    axes: list[Any]
+    axes: list[Dummy]
 
-    def whole(self) -> Any:
+    def whole(self) -> Operand:
         """The tensor."""
         lengths = {
             label: length
@@ -122,7 +123,7 @@ class _Product(NamedTuple):
         return _Product(factors, [own for own in self.axes if own not in label] + ends)
 
 
-def _product_of(node: Any, parts: list[_Product]) -> _Product:
+def _product_of(node: Basic, parts: list[_Product]) -> _Product:
     """What a node stands for; products stay open, so that all of them make one einsum."""
     if isinstance(node, ArrayTensorProduct):
         own = [part.renamed() for part in parts]
@@ -138,7 +139,7 @@ def _product_of(node: Any, parts: list[_Product]) -> _Product:
     return _Product([(tensor, labels)], labels)
 
 
-def _tensor(node: Any, parts: list[Any]) -> Any:
+def _tensor(node: Basic, parts: list[Operand]) -> Operand:
     rule = FROM_ARRAY.get(type(node))
     if rule is not None:
         return rule(node, *parts)
@@ -149,7 +150,7 @@ def _tensor(node: Any, parts: list[Any]) -> Any:
     return node.func(*parts) if parts else matrix_tensor(node, vectors=False)
 
 
-FROM_ARRAY: dict[type, Callable[..., Any]] = {
+FROM_ARRAY: dict[type, Callable[..., Operand]] = {
     ArraySymbol: lambda node: TensorSymbol(str(node.name), tuple(node.shape)),
     ZeroArray: lambda node: Zeros(*node.shape),
     OneArray: lambda node: Ones(*node.shape),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, reduce
-from typing import Any
 
 from sympy import (
     Adjoint,
+    Basic,
     Determinant,
     DiagMatrix,
+    Expr,
     FunctionMatrix,
     HadamardPower,
     HadamardProduct,
@@ -41,6 +42,7 @@ from ..core import UnsupportedError, postorder, same_length
 from ..expressions import (
     Delta,
     Ones,
+    Operand,
     Selection,
     TensorExpr,
     TensorSymbol,
@@ -72,7 +74,7 @@ from .matrix_algebra import row_and_column
 from .trees import as_stock, sympys_refusals, with_scalars_converted
 
 
-def from_matrix(expr: Any, *, vectors: bool = False) -> Any:
+def from_matrix(expr: object, *, vectors: bool = False) -> Operand:
     """A tensor expression from SymPy's matrix expression, or from a scalar with some inside.
 
     MatrixSymbols become tensor symbols of order 2, whatever their shapes; an m×n matrix
@@ -109,9 +111,9 @@ def from_matrix(expr: Any, *, vectors: bool = False) -> Any:
     return squeeze(result) if vectors and order_of(result) else result
 
 
-def matrix_tensor(root: Any, vectors: bool) -> Any:
+def matrix_tensor(root: Basic, vectors: bool) -> Operand:
     """The tensor for a matrix expression, both axes kept."""
-    images: dict[Any, Any] = {}
+    images: dict[Basic, Operand] = {}
     for node in postorder([root], _matrix_parts):
         if isinstance(node, MatrixSymbol):
             is_vector = vectors and node.cols == 1
@@ -127,7 +129,7 @@ def matrix_tensor(root: Any, vectors: bool) -> Any:
     return images[root]
 
 
-def _matrix_parts(node: Any) -> tuple[Any, ...]:
+def _matrix_parts(node: Basic) -> tuple[Basic, ...]:
     """What the tensor for a node is computed from."""
     if isinstance(node, (*LEAVES, PermutationMatrix)) or hasattr(node, "bound_symbols"):
         return ()
@@ -143,7 +145,7 @@ def _matrix_parts(node: Any) -> tuple[Any, ...]:
 LEAVES = (MatrixBase, MatrixSymbol, Identity, ZeroMatrix, OneMatrix, TensorExpr)
 
 
-def _tensor(node: Any, parts: list[Any]) -> Any:
+def _tensor(node: Basic, parts: list[Operand]) -> Operand:
     """The tensor or scalar for a node of SymPy's, from those of its parts."""
     rule = FROM_MATRIX.get(type(node))
     if rule is not None:
@@ -162,13 +164,13 @@ def _tensor(node: Any, parts: list[Any]) -> Any:
     return node.func(*parts) if parts else node
 
 
-def _product_tensor(node: Any, *parts: Any) -> Any:
+def _product_tensor(node: Basic, *parts: Operand) -> Operand:
     scalars = [part for part in parts if not order_of(part)]
     chain = reduce(matmul, [part for part in parts if order_of(part)])
     return multiply(*scalars, chain)
 
 
-def _power_tensor(node: Any, base: Any, exponent: Any) -> Any:
+def _power_tensor(node: Basic, base: TensorExpr, exponent: Expr) -> Operand:
     if base.shape == (1, 1):
         return power(base, exponent)
     if not exponent.is_Integer:
@@ -178,7 +180,7 @@ def _power_tensor(node: Any, base: Any, exponent: Any) -> Any:
     return matrix_power(base, exponent)
 
 
-def _as_vector(tensor: Any, node: Any) -> Any:
+def _as_vector(tensor: TensorExpr, node: Basic) -> Operand:
     """A row or column as a tensor of order 1."""
     for axis in (1, 0):
         if tensor.shape[axis] == 1:
@@ -186,14 +188,14 @@ def _as_vector(tensor: Any, node: Any) -> Any:
     raise UnsupportedError(f"{node} needs a row or a column, not a matrix of shape {tensor.shape}")
 
 
-def _blocks_tensor(node: Any, *parts: Any) -> Any:
+def _blocks_tensor(node: Basic, *parts: Operand) -> Operand:
     rows, columns = node.blocks.shape
     return concatenate(
         [concatenate(parts[r * columns : (r + 1) * columns], 1) for r in range(rows)], 0
     )
 
 
-def _function_tensor(node: Any, *parts: Any) -> Any:
+def _function_tensor(node: Basic, *parts: Operand) -> Operand:
     """Unit vectors and selections, as ``to_matrix`` writes them, and matrices of numeric shape."""
     rows, columns, function = node.args
     i, j = row_and_column()
@@ -213,7 +215,7 @@ def _function_tensor(node: Any, *parts: Any) -> Any:
     return _explicit_tensor(node)
 
 
-def _explicit_tensor(node: Any, *parts: Any) -> Any:
+def _explicit_tensor(node: Basic, *parts: Operand) -> Operand:
     """A matrix whose entries SymPy can write down."""
     if all(sympify(length).is_Integer for length in node.shape):
         return as_operand(ImmutableDenseMatrix(node))
@@ -222,11 +224,11 @@ def _explicit_tensor(node: Any, *parts: Any) -> Any:
     )
 
 
-def _slice_tensor(node: Any, parent: Any) -> Any:
+def _slice_tensor(node: Basic, parent: TensorExpr) -> Operand:
     return getitem(parent, tuple([slice(*cut) for cut in (node.rowslice, node.colslice)]))
 
 
-FROM_MATRIX: dict[type, Callable[..., Any]] = {
+FROM_MATRIX: dict[type, Callable[..., Operand]] = {
     MatAdd: lambda node, *parts: add(*parts),
     MatMul: _product_tensor,
     MatPow: _power_tensor,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
-from sympy import Dummy, Expr, IndexedBase, KroneckerDelta, S, Sum, Symbol
+from sympy import Basic, Dummy, Expr, IndexedBase, KroneckerDelta, S, Sum, Symbol, Tuple
 from sympy.matrices.expressions.matexpr import MatrixElement
 from sympy.tensor.indexed import Idx, Indexed
 
@@ -21,6 +21,7 @@ from ..core import (
 )
 from ..expressions import (
     Delta,
+    Operand,
     Selection,
     TensorExpr,
     TensorSymbol,
@@ -37,8 +38,13 @@ from ..operations import matmul, transpose
 from .from_matrices import matrix_tensor
 from .trees import as_stock, described, sympys_refusals
 
+# An index, or a pair of it and its length.
+Index: TypeAlias = Symbol | tuple[Symbol, Expr]
+Lengths: TypeAlias = Mapping[Symbol, Expr]
+_Factor: TypeAlias = tuple[Operand | Callable[[Lengths], Operand], tuple[Symbol, ...]]
 
-def from_indexed(expr: Any, indices: Sequence[Any] = (), *, vectors: bool = False) -> Any:
+
+def from_indexed(expr: object, indices: Sequence[Index] = (), *, vectors: bool = False) -> Operand:
     """A tensor expression from sums over entries, as ``Sum(A[i, j]*x[j], (j, 0, n - 1))``.
 
     An IndexedBase with a shape becomes a tensor symbol. Entries of MatrixSymbols, traces and
@@ -81,7 +87,7 @@ def from_indexed(expr: Any, indices: Sequence[Any] = (), *, vectors: bool = Fals
     pairs = [_indexed_by(index) for index in as_list(indices, "indices")]
     given = {index: as_length(length) for index, length in pairs if length is not None}
     reader = _Reader(root, [index for index, _ in pairs], given, vectors)
-    images: dict[Any, _Value] = {}
+    images: dict[Basic, _Value] = {}
     for node in postorder([root], reader.parts):
         with sympys_refusals(node):
             images[node] = reader.value(node, images)
@@ -92,7 +98,7 @@ def from_indexed(expr: Any, indices: Sequence[Any] = (), *, vectors: bool = Fals
     return result
 
 
-def _indexed_by(given: Any) -> tuple[Any, Any]:
+def _indexed_by(given: Index) -> tuple[Symbol, Expr | None]:
     """An index and its length, None where it isn't given."""
     index, *length = given if isinstance(given, (tuple, list)) and given else (given,)
     if not isinstance(index, (Symbol, Idx)) or len(length) > 1:
@@ -102,7 +108,7 @@ def _indexed_by(given: Any) -> tuple[Any, Any]:
     return index, length[0] if length else None
 
 
-def _from_zero(function: Any, *limits: Any) -> Any:
+def _from_zero(function: Expr, *limits: Tuple) -> Sum:
     """A sum over indices that all start at 0."""
     shifted = []
     for variable, low, high in limits:
@@ -111,7 +117,7 @@ def _from_zero(function: Any, *limits: Any) -> Any:
     return Sum(function, *shifted)
 
 
-def _selection(label: Any, length: Any, start: Any, step: Any, count: Any) -> Any:
+def _selection(label: Symbol, length: Expr, start: Expr, step: Expr, count: Expr) -> TensorExpr:
     """The matrix that picks the positions an index takes, which must lie on the axis."""
     last = start + step * (count - 1)
     low, high = (start, last) if step > 0 else (last, start)
@@ -138,17 +144,17 @@ class _Value(NamedTuple):
     """A product of factors with labelled axes; a factor that can't be built before the lengths of
     its labels are known is a function of them."""
 
-    factors: list[tuple[Any, tuple[Any, ...]]]
+    factors: list[_Factor]
 
     @property
-    def labels(self) -> tuple[Any, ...]:
+    def labels(self) -> tuple[Symbol, ...]:
         """The index symbols."""
         found = dict.fromkeys(label for _, labels in self.factors for label in labels)
         return tuple([label for label in found if not isinstance(label, _Hidden)])
 
-    def lengths(self) -> dict[Any, Any]:
+    def lengths(self) -> dict[Symbol, Expr]:
         """The lengths that are known."""
-        known: dict[Any, Any] = {}
+        known: dict[Symbol, Expr] = {}
         for factor, labels in self.factors:
             for label, length in (
                 () if callable(factor) else zip(labels, shape_of(factor), strict=True)
@@ -159,7 +165,7 @@ class _Value(NamedTuple):
                     )
         return known
 
-    def whole(self, output: Sequence[Any], hints: Mapping[Any, Any]) -> Any:
+    def whole(self, output: Sequence[Symbol], hints: Lengths) -> Operand:
         """One tensor with the given axes; what isn't among them is summed over. ``hints`` are
         lengths of labels, for what can't be told from the factors."""
         known = {**hints, **self.lengths()}
@@ -172,7 +178,7 @@ class _Value(NamedTuple):
         return contract(factors, subscripts, output, lengths)
 
 
-def _length(label: Any, known: Mapping[Any, Any]) -> Any:
+def _length(label: Symbol, known: Lengths) -> Expr:
     if label not in known:
         raise ShapeError(
             f"the length of index {label} can't be told from the entries; give it: ({label}, n)"
@@ -183,7 +189,7 @@ def _length(label: Any, known: Mapping[Any, Any]) -> Any:
 class _Reader:
     """Reads nodes of a SymPy scalar whose index symbols are known."""
 
-    def __init__(self, root: Any, indices: Sequence[Any], given: Any, vectors: bool):
+    def __init__(self, root: Basic, indices: Sequence[Symbol], given: Lengths, vectors: bool):
         self.vectors = vectors
         limits = [limit for node in root.atoms(Sum) for limit in node.limits]
         self.labels = {*indices, *[variable for variable, _, _ in limits]}
@@ -193,7 +199,7 @@ class _Reader:
                 self.hints.pop(variable, None)
         self.hints.update(given)
 
-    def parts(self, node: Any) -> tuple[Any, ...]:
+    def parts(self, node: Basic) -> tuple[Basic, ...]:
         """What the value of a node is computed from."""
         if isinstance(node, Sum):
             return node.args[:1]
@@ -203,7 +209,7 @@ class _Reader:
             return node.args if holds and not hasattr(node, "bound_symbols") else ()
         return children(node)
 
-    def value(self, node: Any, images: dict[Any, _Value]) -> _Value:
+    def value(self, node: Basic, images: dict[Basic, _Value]) -> _Value:
         """A node from the values of its parts."""
         below = [images[part] for part in self.parts(node)]
         if isinstance(node, Sum):
@@ -226,7 +232,7 @@ class _Reader:
             return _Value([factor for value in below for factor in value.factors])
         return self._entrywise(node, below)
 
-    def _entrywise(self, node: Any, below: list[_Value]) -> _Value:
+    def _entrywise(self, node: Basic, below: list[_Value]) -> _Value:
         """A sum or a function of several values, along all their labels."""
         parts = [(value.whole(value.labels, self.hints), value.labels) for value in below]
         lengths = _Value(parts).lengths()
@@ -245,7 +251,7 @@ class _Reader:
     def _sum(self, node: Sum, inner: _Value) -> _Value:
         """The factors that hang on the variables are contracted, the others wait."""
         waiting = list(inner.factors)
-        given: dict[Any, Any] = {}
+        given: dict[Symbol, Expr] = {}
         for variable, _, high in node.limits:
             if high.free_symbols & self.labels:
                 raise UnsupportedError(f"the bounds of {node} depend on an index")
@@ -256,7 +262,7 @@ class _Reader:
                 cut = [self._cut(factor, variable, given[variable]) for factor in waiting]
                 waiting = [factor for factors in cut for factor in factors]
         reached = set(node.variables)
-        hanging: list[Any] = []
+        hanging: list[_Factor] = []
         while moved := [factor for factor in waiting if reached.intersection(factor[1])]:
             hanging.extend(moved)
             waiting = [factor for factor in waiting if not reached.intersection(factor[1])]
@@ -267,7 +273,7 @@ class _Reader:
         left = tuple([label for label in total.labels if label not in node.variables])
         return _Value([*waiting, (total.whole(left, {**self.hints, **given}), left)])
 
-    def _cut(self, factor: Any, variable: Any, number: Any) -> list[Any]:
+    def _cut(self, factor: _Factor, variable: Symbol, number: Expr) -> list[_Factor]:
         """A factor whose axes with a label are cut to the range that is summed over."""
         tensor, labels = factor
         if variable not in labels or callable(tensor):
@@ -280,7 +286,7 @@ class _Reader:
                 cuts.append((cut, (variable, new[axis])))
         return [(tensor, tuple(new)), *cuts]
 
-    def _tensor(self, base: Any) -> Any:
+    def _tensor(self, base: Basic) -> Operand:
         """The tensor for an IndexedBase or an array of numbers."""
         if isinstance(base, IndexedBase):
             if base.shape is None:
@@ -290,12 +296,12 @@ class _Reader:
             return TensorSymbol(str(base.label), tuple(base.shape))
         return as_operand(base)
 
-    def _element(self, tensor: Any, positions: Sequence[Any]) -> _Value:
+    def _element(self, tensor: Operand, positions: Sequence[Expr]) -> _Value:
         """A tensor indexed by labels, linear functions of labels, and fixed positions."""
         if len(positions) != tensor.order:
             raise ShapeError(f"{len(positions)} indices for {described(tensor)}")
-        labels: list[Any] = []
-        factors: list[Any] = []
+        labels: list[Symbol] = []
+        factors: list[_Factor] = []
         for length, position in zip(tensor.shape, positions, strict=True):
             if position in self.labels:
                 labels.append(position)
@@ -305,7 +311,7 @@ class _Reader:
             factors.append(self._placed(hidden, position, length))
         return _Value([(tensor, tuple(labels)), *factors])
 
-    def _delta(self, one: Any, two: Any) -> _Value:
+    def _delta(self, one: Expr, two: Expr) -> _Value:
         """Two positions that are equal."""
         if one not in self.labels:
             one, two = two, one
@@ -313,7 +319,7 @@ class _Reader:
             raise UnsupportedError(f"KroneckerDelta({one}, {two}): one of the two must be an index")
         return _Value([self._placed(one, two, None)])
 
-    def _placed(self, label: Any, position: Any, length: Any) -> tuple[Any, tuple[Any, ...]]:
+    def _placed(self, label: Symbol, position: Expr, length: Expr | None) -> _Factor:
         """A delta between a label and a position, which may be a linear function of another one.
         The length of the label may be unknown so far."""
         others = position.free_symbols & self.labels
@@ -325,7 +331,7 @@ class _Reader:
         if not step.is_Integer or start.free_symbols & self.labels:
             raise UnsupportedError(f"index {position} is no linear function of one index")
 
-        def factor(known: Mapping[Any, Any]) -> Any:
+        def factor(known: Lengths) -> Operand:
             own = length or _length(label, known)
             count = known.get(other, own) if position == other else _length(other, known)
             if position == other and same_length(own, count):

@@ -7,12 +7,12 @@ of axes, then diagonals of groups of axes, which come last in the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from sympy import (
     Abs,
     Basic,
     Determinant,
+    Expr,
     Identity,
     ImmutableDenseNDimArray,
     Inverse,
@@ -35,7 +35,7 @@ from sympy.tensor.array.expressions import (
     ZeroArray,
 )
 
-from ..core import NodeTable, UnsupportedError, postorder
+from ..core import NodeTable, Shape, UnsupportedError, postorder
 from ..expressions import (
     Adj,
     Cofactors,
@@ -46,6 +46,7 @@ from ..expressions import (
     Inv,
     LogDet,
     LogSumExp,
+    Operand,
     Reshape,
     Selection,
     Softmax,
@@ -68,10 +69,12 @@ from .trees import (
     sympys_refusals,
 )
 
-Factor = tuple[Any, Sequence[Any]]  # an object and the labels of its axes
+# The label of an axis; one that has the label of another axis of the result is told by its place.
+Label = int | tuple[str, int]
+Factor = tuple[Basic, Sequence[Label]]  # an object and the labels of its axes
 
 
-def to_array(e: Any) -> Any:
+def to_array(e: Operand) -> Basic:
     """SymPy's array expression for a tensor expression of any order.
 
     Matrices become MatrixSymbols, which SymPy takes for arrays too, other tensor symbols
@@ -116,7 +119,7 @@ def to_array(e: Any) -> Any:
     return closed(images[root], root)
 
 
-def _array_symbol(node: TensorSymbol) -> Any:
+def _array_symbol(node: TensorSymbol) -> Basic:
     kind = MatrixSymbol if node.order == 2 else lambda name, *shape: ArraySymbol(name, shape)
     return kind(node.name, *node.shape)
 
@@ -124,16 +127,16 @@ def _array_symbol(node: TensorSymbol) -> Any:
 class _ArrayPieces:
     """Elementwise functions of arrays."""
 
-    def apply(self, function: Lambda, tensor: Any) -> Any:
+    def apply(self, function: Lambda, tensor: Basic) -> Basic:
         """A function of one array."""
         return ArrayElementwiseApplyFunc(function, tensor)
 
-    def product(self, tensors: Sequence[Any]) -> Any:
+    def product(self, tensors: Sequence[Basic]) -> Basic:
         """The diagonal of the tensor product."""
         shape = _common_shape(tensors)
         return _product([(t, range(len(t.shape))) for t in tensors], range(len(shape)))
 
-    def total(self, tensors: Sequence[Any]) -> Any:
+    def total(self, tensors: Sequence[Basic]) -> Basic:
         """The sum."""
         shape = _common_shape(tensors)
         fill = OneArray(*shape)
@@ -141,17 +144,17 @@ class _ArrayPieces:
             *[t if len(t.shape) == len(shape) else ArrayTensorProduct(t, fill) for t in tensors]
         )
 
-    def scaled(self, factor: Any, tensor: Any) -> Any:
+    def scaled(self, factor: Expr, tensor: Basic) -> Basic:
         """A multiple."""
         return ArrayTensorProduct(factor, tensor)
 
 
-def _common_shape(tensors: Sequence[Any]) -> Any:
+def _common_shape(tensors: Sequence[Basic]) -> Shape:
     """The shape of arrays, of which some may have no axes."""
     return max([tuple(tensor.shape) for tensor in tensors], key=len)
 
 
-def _matrix_operand(node: Any, images: Images) -> Any:
+def _matrix_operand(node: TensorExpr, images: Images) -> Basic:
     """The operand of an inverse or a determinant as a MatrixExpr."""
     operand = node.operands[0]
     image = images[operand]
@@ -165,19 +168,19 @@ def _matrix_operand(node: Any, images: Images) -> Any:
     return to_matrix(operand)
 
 
-def _reshaped(array: Any, shape: Sequence[Any]) -> Any:
+def _reshaped(array: Basic, shape: Shape) -> Basic:
     """SymPy's Reshape, which lacks what all its other array expressions have."""
     image = ArrayReshape(array, shape)
     image._subranks = [len(shape)]
     return image
 
 
-def _adjugate(node: Adj, images: Images) -> Any:
+def _adjugate(node: Adj, images: Images) -> Basic:
     matrix = _matrix_operand(node, images)
     return MatMul(Determinant(matrix), Inverse(matrix))
 
 
-def _einsum(node: Einsum, images: Images) -> Any:
+def _einsum(node: Einsum, images: Images) -> Basic:
     factors: list[Factor] = [
         (images[operand], labels)
         for operand, labels in zip(node.operands, node.subscripts, strict=True)
@@ -186,8 +189,8 @@ def _einsum(node: Einsum, images: Images) -> Any:
     missing = [label for label in dict.fromkeys(node.output) if label not in present]
     if missing:
         factors.append((OneArray(*[node.lengths[label] for label in missing]), missing))
-    output: list[Any] = []
-    label: Any
+    output: list[Label] = []
+    label: Label
     for label in node.output:
         if label in output:
             factors.append((Identity(node.lengths[label]), (label, ("again", len(output)))))
@@ -196,7 +199,7 @@ def _einsum(node: Einsum, images: Images) -> Any:
     return _product(factors, output)
 
 
-def _product(factors: Sequence[Factor], output: Sequence[Any]) -> Any:
+def _product(factors: Sequence[Factor], output: Sequence[Label]) -> Basic:
     """The einsum of factors to distinct labels, each in some factor."""
     result = factors[0][0] if len(factors) == 1 else ArrayTensorProduct(*[f for f, _ in factors])
     axes = [label for _, labels in factors for label in labels]
@@ -213,7 +216,7 @@ def _product(factors: Sequence[Factor], output: Sequence[Any]) -> Any:
     return result
 
 
-def _places(axes: Sequence[Any], label: Any) -> tuple[int, ...]:
+def _places(axes: Sequence[Label], label: Label) -> tuple[int, ...]:
     return tuple([axis for axis, other in enumerate(axes) if other == label])
 
 

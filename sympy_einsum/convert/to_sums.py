@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sympy import (
     Add,
@@ -31,6 +31,7 @@ from ..expressions import (
     Inv,
     LogDet,
     LogSumExp,
+    Operand,
     Reshape,
     Selection,
     Softmax,
@@ -50,7 +51,7 @@ MAX_SIZE, MAX_DEPTH = 1000, 60
 LETTERS = "ijklpqrabcdefghuvw"
 
 
-def to_indexed(e: Any, indices: Sequence[Any] | None = None) -> Any:
+def to_indexed(e: Operand, indices: Sequence[Expr] | None = None) -> Expr:
     """One entry of a tensor expression as SymPy sums over entries of IndexedBase.
 
     Parameters
@@ -105,21 +106,21 @@ class Plan(NamedTuple):
 class Writer:
     """Writes entries at given positions, from the root down, so that each sum is built once."""
 
-    def __init__(self, root: Any):
+    def __init__(self, root: Operand):
         self.symbols = Symbols(root, lambda node: IndexedBase(node.name, shape=node.shape))
         lengths = {s for node in postorder([root]) for n in shape_of(node) for s in n.free_symbols}
         self.taken = {str(s) for s in root.free_symbols | lengths}
         self.names = _letters()
         self.plans: dict[Place, Plan] = {}
 
-    def entry(self, root: Any, indices: Sequence[Any] | None) -> Any:
+    def entry(self, root: Operand, indices: Sequence[Expr] | None) -> Expr:
         """The entry of the root."""
         self.taken.update(map(str, indices or ()))
         start = (
             root,
             tuple([self.fresh() for _ in shape_of(root)] if indices is None else indices),
         )
-        entries: dict[Place, Any] = {}
+        entries: dict[Place, Expr] = {}
         for place in postorder([start], self.parts):
             with sympys_refusals(place[0]):
                 entries[place] = self.plans[place].built(
@@ -149,7 +150,7 @@ def _letters() -> Iterator[str]:
         yield from (f"{letter}{number}" for letter in LETTERS)
 
 
-def _target(operand: Any, at: Sequence[Any]) -> Any:
+def _target(operand: TensorExpr, at: Sequence[Expr]) -> Expr | None:
     """The position that a unit vector or a selection puts in the place of its last index."""
     if isinstance(operand, Unit):
         return operand.position
@@ -159,7 +160,7 @@ def _target(operand: Any, at: Sequence[Any]) -> Any:
 
 
 def _product(writer: Writer, node: Einsum, at: Position) -> Plan:
-    index: dict[Any, Any] = {}
+    index: dict[int, Expr] = {}
     deltas = []
     for label, position in zip(node.output, at, strict=True):
         if label in index:
@@ -167,13 +168,12 @@ def _product(writer: Writer, node: Einsum, at: Position) -> Plan:
         index.setdefault(label, position)
     summed = [label for label in range(len(node.lengths)) if label not in index]
     index.update({label: Dummy(integer=True) for label in summed})
-    where: dict[Any, Any] = {}
+    where: dict[Expr, Expr] = {}
     factors = []
     for operand, labels in zip(node.operands, node.subscripts, strict=True):
         target = _target(operand, [index[label].xreplace(where) for label in labels])
         axis = index[labels[-1]] if labels else None
-        plain = target is not None and labels[-1] in summed and axis not in where
-        if not plain or axis in target.free_symbols:
+        if target is None or labels[-1] not in summed or axis in {*where, *target.free_symbols}:
             factors.append((operand, labels))
             continue
         where = {old: new.xreplace({axis: target}) for old, new in where.items()}

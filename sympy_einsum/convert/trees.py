@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Protocol
 
 from sympy import (
     Add,
@@ -28,6 +28,7 @@ from ..expressions import (
     Einsum,
     Elementwise,
     LogSumExp,
+    Operand,
     Slot,
     Softmax,
     TensorExpr,
@@ -49,7 +50,7 @@ MAX_SIZE = 10_000
 MAX_DEPTH = 150
 
 
-def described(node: Any) -> str:
+def described(node: Basic) -> str:
     """An operand in an error message."""
     if isinstance(node, TensorSymbol):
         return f"{node.name}, of shape {node.shape}"
@@ -59,7 +60,7 @@ def described(node: Any) -> str:
 
 
 @contextmanager
-def sympys_refusals(node: Any) -> Iterator[None]:
+def sympys_refusals(node: Basic) -> Iterator[None]:
     """What SymPy's constructors raise says nothing to who converts an expression."""
     try:
         yield
@@ -69,7 +70,7 @@ def sympys_refusals(node: Any) -> Iterator[None]:
         raise UnsupportedError(f"SymPy has no form for {described(node)}: {error}") from error
 
 
-def closed(image: Any, root: Any) -> Any:
+def closed(image: Basic, root: Basic) -> Basic:
     """An image, checked to be whole: SymPy moves conditions inside a Lambda out of it."""
     loose = {s for s in image.free_symbols - root.free_symbols if isinstance(s, Dummy)}
     if loose:
@@ -80,7 +81,7 @@ def closed(image: Any, root: Any) -> Any:
     return image
 
 
-def with_scalars_converted(function: Any, convert: Callable[[Any], Any]) -> Any:
+def with_scalars_converted(function: Basic, convert: Callable[[Basic], Operand]) -> Basic:
     """A function of an entry, whose constants may have matrices inside."""
     if not isinstance(function, Lambda):
         return function
@@ -94,7 +95,7 @@ def with_scalars_converted(function: Any, convert: Callable[[Any], Any]) -> Any:
     return Lambda(function.variables, substitute_stock(function.expr, rule)) if rule else function
 
 
-def as_stock(expr: Any) -> Basic:
+def as_stock(expr: object) -> Basic:
     """A SymPy object to be converted; a string would be evaluated."""
     try:
         return expr if isinstance(expr, Basic) else sympified(expr)
@@ -102,12 +103,14 @@ def as_stock(expr: Any) -> Basic:
         raise TensorError(f"a SymPy object is needed, not {expr!r}") from None
 
 
-def readied(expr: Any, target: str, max_size: int = MAX_SIZE, max_depth: int = MAX_DEPTH) -> Any:
+def readied(
+    expr: Operand, target: str, max_size: int = MAX_SIZE, max_depth: int = MAX_DEPTH
+) -> Operand:
     """The expression with softmax, log-sum-exp and cofactors spelled out, checked to be no huge
     tree."""
     root = transform([as_operand(expr)], _spelled)[0]
-    size: dict[Any, int] = {}
-    depth: dict[Any, int] = {}
+    size: dict[Basic, int] = {}
+    depth: dict[Basic, int] = {}
     for node in postorder([root]):
         below = children(node)
         size[node] = min(1 + sum([size[child] for child in below]), max_size + 1)
@@ -121,7 +124,7 @@ def readied(expr: Any, target: str, max_size: int = MAX_SIZE, max_depth: int = M
     return root
 
 
-def _spelled(node: Any, operands: tuple[Any, ...]) -> Any:
+def _spelled(node: Basic, operands: tuple[Operand, ...]) -> Operand:
     """Softmax and log-sum-exp by exp, log and sums, cofactors by inverses."""
     if isinstance(node, Cofactors):
         return cofactors_as_inverse(rebuild(node, operands), ()) or node
@@ -137,11 +140,12 @@ def _spelled(node: Any, operands: tuple[Any, ...]) -> Any:
 class Symbols:
     """The SymPy symbols that stand for tensor symbols, one for each."""
 
-    def __init__(self, root: Any, make: Callable[[TensorSymbol], Any]):
+    def __init__(self, root: Basic, make: Callable[[TensorSymbol], Basic]):
         self._make = make
-        self._owner: dict[Any, Any] = {s: s for s in root.free_symbols if isinstance(s, Symbol)}
+        own = [s for s in root.free_symbols if isinstance(s, Symbol)]
+        self._owner: dict[Basic, Basic] = dict(zip(own, own, strict=True))
 
-    def image(self, node: TensorSymbol) -> Any:
+    def image(self, node: TensorSymbol) -> Basic:
         """The symbol for a tensor symbol; one of order 0 becomes a real Symbol."""
         image = self._make(node) if node.order else Symbol(node.name, real=True)
         if self._owner.setdefault(image, node) is not node:
@@ -174,7 +178,9 @@ def refused(node: TensorExpr, images: Images) -> Basic:
     return images[node]
 
 
-def opened(node: Einsum, max_order: int) -> tuple[Any, ...]:
+def opened(
+    node: Einsum, max_order: int
+) -> tuple[Sequence[Operand], Sequence[Sequence[int]], tuple[int, ...], dict[int, Expr]]:
     """Operands, subscripts, output and lengths of a product, with the products among its operands
     whose order is too high written out in their place."""
     operands, subscripts, lengths = written_out(
@@ -189,26 +195,26 @@ def opened(node: Einsum, max_order: int) -> tuple[Any, ...]:
 class Pieces(Protocol):
     """How the parts of an elementwise function are spelled in SymPy."""
 
-    def apply(self, function: Lambda, tensor: Any) -> Any:
+    def apply(self, function: Lambda, tensor: Basic) -> Basic:
         """A function of one argument, entry by entry."""
 
-    def product(self, tensors: Sequence[Any]) -> Any:
+    def product(self, tensors: Sequence[Basic]) -> Basic:
         """The product entry by entry."""
 
-    def total(self, tensors: Sequence[Any]) -> Any:
+    def total(self, tensors: Sequence[Basic]) -> Basic:
         """The sum."""
 
-    def scaled(self, factor: Any, tensor: Any) -> Any:
+    def scaled(self, factor: Expr, tensor: Basic) -> Basic:
         """A scalar times a tensor."""
 
 
-def elementwise_image(node: Elementwise, images: dict[Any, Any], pieces: Pieces) -> Any:
+def elementwise_image(node: Elementwise, images: Images, pieces: Pieces) -> Basic:
     """SymPy's object for an elementwise node."""
     values = {slot(k): images[operand] for k, operand in enumerate(node.operands)}
     return body_image(node.body, values, pieces)
 
 
-def scalar_image(node: Any, images: dict[Any, Any], pieces: Pieces) -> Any:
+def scalar_image(node: Basic, images: Images, pieces: Pieces) -> Basic:
     """SymPy's object for a stock scalar, whose arguments may have become objects without axes."""
     values = {slot(k): images[arg] for k, arg in enumerate(node.args)}
     if all(not _is_whole(value) for value in values.values()):
@@ -219,25 +225,25 @@ def scalar_image(node: Any, images: dict[Any, Any], pieces: Pieces) -> Any:
     return body_image(node.func(*arguments), values, pieces)
 
 
-def _is_whole(value: Any) -> bool:
+def _is_whole(value: Basic) -> bool:
     """Whether an image is a matrix or an array, no plain scalar."""
     return isinstance(value, MatrixBase) or getattr(value, "shape", None) is not None
 
 
-def body_image(root: Any, values: dict[Any, Any], pieces: Pieces) -> Any:
+def body_image(root: Basic, values: dict[Slot, Basic], pieces: Pieces) -> Basic:
     """A scalar function of slots, taken apart into functions of one tensor, sums and products.
 
     Raises UnsupportedError for another function of several tensors, such as Max.
     """
     scalars = {s: value for s, value in values.items() if not _is_whole(value)}
 
-    def inside(body: Any) -> list[Any]:
+    def inside(body: Basic) -> list[Slot]:
         return sorted((s for s in body.free_symbols if s in values and s not in scalars), key=str)
 
-    def parts(body: Any) -> Sequence[Any]:
+    def parts(body: Basic) -> Sequence[Basic]:
         return body.args if len(inside(body)) > 1 else ()
 
-    found: dict[Any, Any] = {}
+    found: dict[Basic, Basic] = {}
     for body in postorder([root], parts):
         moving = [arg for arg in body.args if inside(arg)]
         if not inside(body):
@@ -268,7 +274,9 @@ def body_image(root: Any, values: dict[Any, Any], pieces: Pieces) -> Any:
     return found[root]
 
 
-def _applied(body: Any, own: Any, scalars: Any, values: Any, pieces: Pieces) -> Any:
+def _applied(
+    body: Expr, own: Slot, scalars: dict[Slot, Basic], values: dict[Slot, Basic], pieces: Pieces
+) -> Basic:
     """A function of one tensor; nothing for the identity, a multiple for a multiple."""
     factor = body.xreplace(scalars).as_coefficient(own)
     if factor is not None and not factor.free_symbols & {own}:

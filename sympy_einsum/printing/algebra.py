@@ -7,14 +7,14 @@ fewest transposes, a trace the best rotation, equal factors become powers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from sympy import Expr, Mul, S
 
+from ..core import Shape
 from .forms import ATOM, PRODUCT, ROW, SUM, Form, call, identity, stock
 
 
-def ones(shape: Sequence[Any]) -> Form:
+def ones(shape: Shape) -> Form:
     """Ones of a shape; the matrix of ones is 1 1ᵀ."""
     if len(shape) == 2:
         return product([ones(shape[:1]), transpose(ones(shape[1:]))])
@@ -53,7 +53,7 @@ def _content(form: Form) -> tuple[bool, list[Form], list[Form]]:
     return negative, [] if size == 1 else [stock(size)], [total(terms, form.axes)]
 
 
-def _numeric_factor(form: Form) -> tuple[bool, Any, Form]:
+def _numeric_factor(form: Form) -> tuple[bool, Expr, Form]:
     """A term as a sign, a positive number and the rest."""
     if form.kind != "product":
         return False, S.One, form
@@ -253,7 +253,7 @@ def _best_rotation(chain: list[Form]) -> Form:
     return product(min(rotations, key=_rotation_rank))
 
 
-def _rotation_rank(chain: Sequence[Form]) -> tuple[Any, ...]:
+def _rotation_rank(chain: Sequence[Form]) -> tuple[int, list[str], list[bool]]:
     names = [_first_name(part) for part in chain]
     return _turned(chain), names, [not _is_turned(part) for part in chain]
 
@@ -307,7 +307,7 @@ def _is_ones(form: Form) -> bool:
 def hadamard(factors: Sequence[Form]) -> Form:
     """Factors multiplied entry by entry; numbers come out, equal factors become powers."""
     outside: list[Form] = []
-    bases: list[tuple[Form, Any]] = []
+    bases: list[tuple[Form, Expr]] = []
     for form in factors:
         negative, scalars, chain = _chain(form)
         outside.extend(scalars)
@@ -318,7 +318,7 @@ def hadamard(factors: Sequence[Form]) -> Form:
             bases.extend(
                 _powers(part) for part in (inner.parts if inner.kind == "hadamard" else [inner])
             )
-    counted: dict[Form, Any] = {}
+    counted: dict[Form, Expr] = {}
     for base, exponent in bases:
         counted[base] = counted.get(base, 0) + exponent
     # A power of 0 is a one, unless nothing else is there to show a shape.
@@ -340,17 +340,17 @@ def hadamard(factors: Sequence[Form]) -> Form:
     return product([*outside, *kept])
 
 
-def _is_negative(exponent: Any) -> bool:
+def _is_negative(exponent: Expr) -> bool:
     return bool(exponent.is_extended_negative)
 
 
-def _powers(form: Form) -> tuple[Form, Any]:
+def _powers(form: Form) -> tuple[Form, Expr]:
     if form.kind == "hadamard_power":
         return form.parts[0], form.data
     return form, S.One
 
 
-def hadamard_power(base: Form, exponent: Any) -> Form:
+def hadamard_power(base: Form, exponent: Expr) -> Form:
     """A power entry by entry; an ordinary one for a scalar."""
     if exponent == 1:
         return base
@@ -368,7 +368,7 @@ def total(terms: Sequence[Form], axes: int) -> Form:
     return Form("sum", sorted(flat, key=_term_rank), None, axes)
 
 
-def _term_rank(term: Form) -> tuple[Any, ...]:
+def _term_rank(term: Form) -> tuple[bool, bool, int, int, bool]:
     negative, scalars, chain = _chain(term)
     neutral = not scalars and all(part.kind == "identity" or _is_ones(part) for part in chain)
     return negative, not neutral, -len(chain), _turned(chain), term.kind == "stock"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable, Mapping
 
 from sympy import S
 
 from ..core import LETTERS, index_letter
 from . import algebra, forms
-from .forms import Form, Position
+from .forms import Form, Label, Position
 from .functions import body_level, slots
 
 
-def entry(form: Form, labels: tuple[Any, ...]) -> Form:
+def entry(form: Form, labels: tuple[Hashable, ...]) -> Form:
     """The entry of a whole form at labels, written out where that is shorter."""
     if not labels or not form.axes:
         return form
@@ -45,7 +45,7 @@ def entry(form: Form, labels: tuple[Any, ...]) -> Form:
     return Form("entry", [form], labels)
 
 
-def _product_at(form: Form, labels: tuple[Any, ...]) -> Form:
+def _product_at(form: Form, labels: tuple[Hashable, ...]) -> Form:
     negative, count = form.data
     scalars, chain = list(form.parts[:count]), list(form.parts[count:])
     if negative:
@@ -78,7 +78,7 @@ def _scalar_operation(form: Form, parts: list[Form]) -> Form:
     return Form("placed", parts, body, 0, body_level(body))
 
 
-def relabel(form: Form, names: dict[Any, Any]) -> Form:
+def relabel(form: Form, names: Mapping[Label, Label]) -> Form:
     """A form with its index labels renamed."""
     parts = [relabel(part, names) for part in form.parts]
     data = form.data
@@ -98,7 +98,7 @@ def named(form: Form, letters: list[str], order: int) -> Form:
     """Free indices get the first letters, summed ones the next in each place."""
     names = {axis: _letter(letters, axis) for axis in range(order)}
 
-    def walk(node: Form, names: dict[Any, str], depth: int) -> Form:
+    def walk(node: Form, names: dict[int, str], depth: int) -> Form:
         if node.kind == "sigma":
             names = dict(names)
             for offset, (label, _) in enumerate(node.data):

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
+from sympy import Expr
 from sympy.printing.precedence import PRECEDENCE, precedence_traditional
 
 # How tightly a form holds together.
@@ -48,7 +49,7 @@ _LEVELS = {
 class Position(NamedTuple):
     """A position in the place of an index; index numbers and letters stand bare."""
 
-    value: Any
+    value: Expr
 
 
 # The label of an axis: a number until it gets its letter.
@@ -116,13 +117,13 @@ class Form:
         return _forms.setdefault(key, self)
 
 
-_forms: WeakValueDictionary[Any, Form] = WeakValueDictionary()
+_forms: WeakValueDictionary[tuple[object, ...], Form] = WeakValueDictionary()
 
 
 # --- leaves --------------------------------------------------------------------------------------
 
 
-def stock(expr: Any, extent: tuple[int, int] = (0, 0)) -> Form:
+def stock(expr: Expr, extent: tuple[int, int] = (0, 0)) -> Form:
     """A SymPy scalar, left to SymPy's printer."""
     precedence = precedence_traditional(expr)
     if expr.is_Piecewise or precedence < PRECEDENCE["Mul"]:
@@ -134,11 +135,13 @@ def stock(expr: Any, extent: tuple[int, int] = (0, 0)) -> Form:
     return Form("stock", (), expr, 0, level, extent)
 
 
-def identity(length: Any) -> Form:
+def identity(length: Expr) -> Form:
     """The identity matrix."""
     return Form("identity", (), length, 2)
 
 
-def call(name: str, *arguments: Form, axes: int = 0, note: Any = None) -> Form:
+def call(
+    name: str, *arguments: Form, axes: int = 0, note: Sequence[Expr | int] | None = None
+) -> Form:
     """A named function; ``note`` is shown at the name."""
     return Form("call", arguments, (name, note), axes)

@@ -22,7 +22,7 @@ _SAFE = re.compile(
 )
 
 
-class LatexRenderer(Renderer):
+class LatexRenderer(Renderer[str]):
     """Forms as LaTeX."""
 
     # The beta function of one argument x is that of x and x.
@@ -51,6 +51,7 @@ class LatexRenderer(Renderer):
         "ones": r"\mathbf{1}",
         "zeros": r"\mathbf{0}",
         "identity": "I",
+        "frobenius": "F",
         "unit": "e",
     }
 

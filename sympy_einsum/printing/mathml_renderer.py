@@ -5,17 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from sympy import Symbol
 
 from .rendering import Renderer
 
+if TYPE_CHECKING:
+    from xml.dom.minidom import Element
+
+# Text becomes an element where it stands.
+Part: TypeAlias = "Element | str"
+
 # Characters that XML can't hold.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-class MathMLRenderer(Renderer):
+class MathMLRenderer(Renderer[Part]):
     """Forms as elements of a document."""
 
     tokens = {  # noqa: RUF012
@@ -41,52 +47,53 @@ class MathMLRenderer(Renderer):
         "ones": "𝟏",
         "zeros": "𝟎",
         "identity": "I",
+        "frobenius": "F",
         "unit": "e",
     }
 
-    def _element(self, tag: str, *inside: Any) -> Any:
+    def _element(self, tag: str, *inside: Part) -> Element:
         element = self.printer.dom.createElement(tag)
         for part in inside:
             element.appendChild(self._node(part))
         return element
 
-    def identifier(self, tag: str, text: str) -> Any:
+    def identifier(self, tag: str, text: str) -> Element:
         """An element with a text; SymPy's printers leave the escaping to whom it concerns."""
         element = self.printer.dom.createElement(tag)
         safe = escape(_FORBIDDEN.sub("\ufffd", text), quote=False)
         element.appendChild(self.printer.dom.createTextNode(safe))
         return element
 
-    def _node(self, part: Any) -> Any:
+    def _node(self, part: Part) -> Element:
         if not isinstance(part, str):
             return part
         return self.identifier("mi" if part in ("δ", "𝟏", "𝟎", "I", "e", "F") else "mo", part)
 
-    def row(self, items: Sequence[Any]) -> Any:
+    def row(self, items: Sequence[Part]) -> Element:
         return self._node(items[0]) if len(items) == 1 else self._element("mrow", *items)
 
-    def ready(self, shown: Any, level: int) -> Any:
+    def ready(self, shown: Part, level: int) -> Element:
         return self._node(shown)
 
-    def bracketed(self, inside: Any) -> Any:
+    def bracketed(self, inside: Part) -> Element:
         return self._element("mrow", "(", inside, ")")
 
-    def boxed(self, inside: Any) -> Any:
+    def boxed(self, inside: Part) -> Element:
         return self._element("mrow", "[", inside, "]")
 
-    def fenced(self, inside: Any) -> Any:
+    def fenced(self, inside: Part) -> Element:
         return self._element("mrow", "‖", inside, "‖")
 
-    def raised(self, base: Any, exponent: Any) -> Any:
+    def raised(self, base: Part, exponent: Part) -> Element:
         return self._element("msup", base, exponent)
 
-    def lowered(self, base: Any, index: Any) -> Any:
+    def lowered(self, base: Part, index: Part) -> Element:
         return self._element("msub", base, index)
 
-    def word(self, name: str) -> Any:
+    def word(self, name: str) -> Element:
         return self.identifier("mi", name)
 
-    def stated(self, formula: Any, definitions: Sequence[tuple[Any, Any]]) -> Any:
+    def stated(self, formula: Part, definitions: Sequence[tuple[Part, Part]]) -> Element:
         lines = [[formula]]
         for k, (name, meaning) in enumerate(definitions):
             word = [] if k else [self.identifier("mtext", "where ")]
@@ -94,13 +101,13 @@ class MathMLRenderer(Renderer):
         cells = [self._element("mtd", self.row(line)) for line in lines]
         return self._element("mtable", *[self._element("mtr", cell) for cell in cells])
 
-    def letter(self, name: str) -> Any:
+    def letter(self, name: str) -> Element:
         return self.identifier("mi", name)
 
-    def summation(self, indices: Any, inside: Any) -> Any:
+    def summation(self, indices: Part, inside: Part) -> Element:
         return self._element("mrow", self._element("munder", "∑", indices), inside)
 
-    def tensor(self, name: str) -> Any:
+    def tensor(self, name: str) -> Part:
         if _FORBIDDEN.search(name) or escape(name, quote=False) != name:
             return self.identifier("mi", name)
         return self.printer._print(Symbol(name))

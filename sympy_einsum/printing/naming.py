@@ -11,14 +11,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
-from sympy import Basic, Symbol, preorder_traversal
+from sympy import Basic, Expr, Symbol, preorder_traversal
 
 from ..core import children, postorder, transform
 from ..expressions import (
     Elementwise,
+    Operand,
     Selection,
     Slot,
     TensorAdd,
@@ -39,12 +40,15 @@ DEEP = 16
 # A sum is compared with so many others.
 MAX_TRIED = 4
 
+# Sums that are written as an earlier sum and the other terms.
+Sums: TypeAlias = dict[TensorExpr, tuple[Operand, ...]]
+
 # The parts of the text of an expression written out, and its levels.
-_extents: WeakKeyDictionary[Any, tuple[int, int]] = WeakKeyDictionary()
+_extents: WeakKeyDictionary[TensorExpr, tuple[int, int]] = WeakKeyDictionary()
 
 
 @lru_cache(maxsize=4096)
-def _occurrences(body: Any) -> tuple[Counter[int], int]:
+def _occurrences(body: Expr) -> tuple[Counter[int], int]:
     """How often each slot is written for a body, and everything else."""
     if body.is_Pow and body.exp == 2:
         # The sum of the squares of x is written xᵀ x.
@@ -55,11 +59,11 @@ def _occurrences(body: Any) -> tuple[Counter[int], int]:
     return found, len(parts) - found.total()
 
 
-def partial_sums(order: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
+def partial_sums(order: Sequence[Basic]) -> Sums:
     """Sums that hold all terms of an earlier one, as that one and the other terms: sums are
     flattened, so layer k of a residual network is the sum of all layers below."""
-    last: dict[Any, TensorAdd] = {}
-    found: dict[Any, tuple[Any, ...]] = {}
+    last: dict[Operand, TensorAdd] = {}
+    found: Sums = {}
     for node in order:
         if not isinstance(node, TensorAdd):
             continue
@@ -74,7 +78,7 @@ def partial_sums(order: Sequence[Any]) -> dict[Any, tuple[Any, ...]]:
     return found
 
 
-def _written(node: Any, sums: Mapping[Any, Sequence[Any]] | None = None) -> list[tuple[Any, int]]:
+def _written(node: Basic, sums: Sums | None = None) -> list[tuple[Basic, int]]:
     """The nodes below, and how often each is written in the text of a node."""
     if sums and node in sums:
         return [(term, 1) for term in sums[node]]
@@ -84,11 +88,11 @@ def _written(node: Any, sums: Mapping[Any, Sequence[Any]] | None = None) -> list
     return [(child, 1) for child in children(node)]
 
 
-def is_long(root: Any) -> bool:
+def is_long(root: Basic) -> bool:
     """Whether an expression is too long to be read when it is written out."""
-    extents: dict[Any, tuple[int, int]] = {}
+    extents: dict[Basic, tuple[int, int]] = {}
 
-    def below(node: Any) -> Sequence[Any]:
+    def below(node: Basic) -> Sequence[Basic]:
         return () if isinstance(node, TensorExpr) and node in _extents else children(node)
 
     for node in postorder([root], below):
@@ -105,24 +109,22 @@ def is_long(root: Any) -> bool:
     return parts > READABLE or levels > MAX_LEVELS
 
 
-def is_nameable(node: Any) -> bool:
+def is_nameable(node: Basic) -> bool:
     """Whether a node may stand as a name; of a rearranged tensor the tensor itself gets one."""
     if isinstance(node, TensorExpr):
         return bool(node.operands) and not (isinstance(node, View) and node.core is not None)
     return bool(node.args and outermost(node))
 
 
-def repeated(
-    order: Sequence[Any], known: Container[Any], sums: Mapping[Any, Sequence[Any]]
-) -> set[Any]:
+def repeated(order: Sequence[Basic], known: Container[Basic], sums: Sums) -> set[Basic]:
     """The nodes, from the leaves to the root, that are used more than once; what is known is a
     leaf."""
-    uses: Counter[Any] = Counter()
+    uses: Counter[Basic] = Counter()
     for node in reversed(order):
         passes_on = isinstance(node, TensorExpr) and not is_nameable(node)
         for child, times in () if node in known else _written(node, sums):
             uses[child] += times * (uses[node] if passes_on else 1)
-    size: dict[Any, int] = {}
+    size: dict[Basic, int] = {}
     found = set()
     for node in order:
         below = () if node in known else _written(node, sums)
@@ -148,15 +150,15 @@ class Shortening:
         return node is not self.root and (node in self.repeated or is_big) and is_nameable(node)
 
 
-def with_names(expr: Any, rule: Mapping[Any, Any]) -> Any:
+def with_names(expr: Basic, rule: Mapping[Basic, Basic]) -> Basic:
     """A stock expression with parts replaced."""
 
-    def visit(node: Any, new: tuple[Any, ...]) -> Any:
+    def visit(node: Basic, new: tuple[Basic, ...]) -> Basic:
         if node in rule:
             return rule[node]
         return node.func(*new) if new and new != node.args else node
 
-    def below(node: Any) -> Any:
+    def below(node: Basic) -> Sequence[Basic]:
         return () if node in rule or isinstance(node, TensorExpr) else node.args
 
     return transform([expr], visit, below)[0]
@@ -171,7 +173,7 @@ def names(taken: set[str], stem: str = "h") -> Iterator[str]:
             yield f"{stem}_{k}"
 
 
-def shown_names(nodes: Sequence[Any]) -> set[str]:
+def shown_names(nodes: Sequence[Basic]) -> set[str]:
     """The names in formulas of some nodes: tensors, symbols and positions."""
     found = {node.name for node in nodes if isinstance(node, (TensorSymbol, Symbol))}
     for node in nodes:
@@ -180,7 +182,7 @@ def shown_names(nodes: Sequence[Any]) -> set[str]:
     return found
 
 
-def length_names(nodes: Sequence[Any]) -> set[str]:
+def length_names(nodes: Sequence[Basic]) -> set[str]:
     """The names in the lengths of axes."""
     lengths = {n for node in nodes if isinstance(node, TensorExpr) for n in node.shape}
     return {s.name for length in lengths for s in length.free_symbols}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sympy import Function, Max, Min, Symbol
 from sympy.printing.pretty.pretty_symbology import xsym
 from sympy.printing.pretty.stringpict import prettyForm, stringPict
+from sympy.printing.printer import Printer
 
 from .forms import ATOM, HADAMARD, POWER, PRODUCT, SUM, Form
 from .rendering import Renderer
@@ -32,6 +33,7 @@ _TOKENS = {
     "hash": "#",
     "star": "*",
     "unit": "e",
+    "frobenius": "F",
 }
 # SymPy's own letters for these matrices and operations.
 _UNICODE = {
@@ -58,44 +60,44 @@ _ASCII = {
 }
 
 
-class PrettyRenderer(Renderer):
+class PrettyRenderer(Renderer[prettyForm]):
     """Forms as character pictures."""
 
     restated: ClassVar = {Max: Function("Max"), Min: Function("Min")}
 
-    def __init__(self, printer: Any):
+    def __init__(self, printer: Printer):
         super().__init__(printer)
         letters = _UNICODE if printer._use_unicode else _ASCII
         self.tokens = {**_TOKENS, **letters, "times": xsym("*"), "dot": xsym("*")}
 
-    def _stock(self, form: Form) -> Any:
+    def _stock(self, form: Form) -> prettyForm:
         if form.data.is_Rational and not form.data.is_Integer:
             # SymPy writes small fractions in one line, which reads badly in front of a matrix.
             return prettyForm(str(form.data.p)) / prettyForm(str(form.data.q))
         return super()._stock(form)
 
-    def row(self, items: Sequence[Any]) -> prettyForm:
+    def row(self, items: Sequence[prettyForm]) -> prettyForm:
         return prettyForm(*stringPict.next(*items)) if items else prettyForm("")
 
-    def bracketed(self, inside: Any) -> prettyForm:
+    def bracketed(self, inside: prettyForm) -> prettyForm:
         return prettyForm(*_picture(inside).parens())
 
-    def boxed(self, inside: Any) -> prettyForm:
+    def boxed(self, inside: prettyForm) -> prettyForm:
         return prettyForm(*_picture(inside).parens("[", "]"))
 
-    def fenced(self, inside: Any) -> prettyForm:
+    def fenced(self, inside: prettyForm) -> prettyForm:
         picture = _picture(inside)
         bar = "‖" if self.printer._use_unicode else "||"
         bars = stringPict("\n".join([bar] * picture.height()), picture.baseline)
         return self.row([bars, picture, bars])
 
-    def raised(self, base: Any, exponent: Any) -> prettyForm:
+    def raised(self, base: prettyForm, exponent: prettyForm) -> prettyForm:
         below, above = _picture(base), _picture(exponent)
         top = stringPict(*above.left(" " * below.width()))
         bottom = stringPict(*below.right(" " * above.width()))
         return prettyForm(*bottom.above(top))
 
-    def lowered(self, base: Any, index: Any) -> prettyForm:
+    def lowered(self, base: prettyForm, index: prettyForm) -> prettyForm:
         above, below = _picture(base), _picture(index)
         bottom = stringPict(*below.left(" " * above.width()))
         top = stringPict(*above.right(" " * below.width()))
@@ -104,7 +106,9 @@ class PrettyRenderer(Renderer):
     def word(self, name: str) -> prettyForm:
         return prettyForm(name)
 
-    def stated(self, formula: Any, definitions: Sequence[tuple[Any, Any]]) -> prettyForm:
+    def stated(
+        self, formula: prettyForm, definitions: Sequence[tuple[prettyForm, prettyForm]]
+    ) -> prettyForm:
         lines = [_picture(formula)]
         for k, (name, meaning) in enumerate(definitions):
             lines.append(self.row(["      " if k else "where ", name, " = ", meaning]))
@@ -113,14 +117,14 @@ class PrettyRenderer(Renderer):
     def letter(self, name: str) -> prettyForm:
         return prettyForm(name)
 
-    def summation(self, indices: Any, inside: Any) -> prettyForm:
+    def summation(self, indices: prettyForm, inside: prettyForm) -> prettyForm:
         sign = "∑" if self.printer._use_unicode else "Sum"
         return self.row([stringPict(*stringPict(sign).below(indices)), " ", inside])
 
     def tensor(self, name: str) -> prettyForm:
         return self.printer._print(Symbol(name))
 
-    def ready(self, shown: Any, level: int) -> prettyForm:
+    def ready(self, shown: prettyForm, level: int) -> prettyForm:
         """With the binding that SymPy's own pictures decide about brackets by."""
         picture = _picture(shown)
         return prettyForm("\n".join(picture.picture), picture.baseline, _BINDINGS[level])
@@ -136,10 +140,10 @@ class Stacked(prettyForm):
         super().__init__("\n".join(line.ljust(widest) for line in picture.picture))
         self.formulas = formulas
 
-    def render(self, *args: Any, **settings: Any) -> str:
+    def render(self, *args: object, **settings: object) -> str:
         """The text, as SymPy's printer asks for it."""
         return "\n\n".join(formula.render(*args, **settings) for formula in self.formulas)
 
 
-def _picture(part: Any) -> stringPict:
+def _picture(part: prettyForm | str) -> stringPict:
     return stringPict(part) if isinstance(part, str) else part

@@ -20,17 +20,17 @@ from ..expressions import Einsum, HalfPower, TensorExpr, outermost
 from .code import CodeForm, ReprForm
 from .forms import ATOM
 from .latex_renderer import LatexRenderer
-from .mathml_renderer import MathMLRenderer
+from .mathml_renderer import MathMLRenderer, Part
 from .naming import is_long
 from .node_texts import flat_repr, power_text, render
 from .norms import Norm
 from .notation import Notation, level_of
 from .pretty_renderer import PrettyRenderer
-from .rendering import PRECEDENCES, Renderer
+from .rendering import PRECEDENCES, Renderer, Shown
 from .slices import factors_of, sliced
 
 
-def latex(expr: Any, notation: str = "auto", where: bool = True, **settings: Any) -> str:
+def latex(expr: object, notation: str = "auto", where: bool = True, **settings: object) -> str:
     r"""The LaTeX of an expression, or of a list, tuple, dict or matrix of them.
 
     Parameters
@@ -73,7 +73,7 @@ def latex(expr: Any, notation: str = "auto", where: bool = True, **settings: Any
     return printer.doprint(expr)
 
 
-def pretty(expr: Any, notation: str = "auto", where: bool = True, **settings: Any) -> str:
+def pretty(expr: object, notation: str = "auto", where: bool = True, **settings: object) -> str:
     """The expression as SymPy's two-dimensional text; parameters and errors as for :func:`latex`.
 
     >>> import sympy_einsum as se
@@ -91,7 +91,7 @@ def pretty(expr: Any, notation: str = "auto", where: bool = True, **settings: An
         pretty_use_unicode(unicode_before)
 
 
-def _notation(printer: Any) -> Notation:
+def _notation(printer: Printer) -> Notation:
     """The notation of a printer; SymPy's own printers get the automatic one."""
     if "_tensor_notation" not in printer.__dict__:
         printer._tensor_notation = Notation()
@@ -126,7 +126,7 @@ class _Pretty(_Stating, PrettyPrinter):
     _output = PrettyRenderer
 
 
-def _stated(shown: Any, notation: Notation, renderer: Renderer) -> Any:
+def _stated(shown: Shown, notation: Notation, renderer: Renderer[Shown]) -> Shown:
     """A formula with the definitions of the names in it, if there are any."""
     definitions = [
         (renderer.render(name), renderer.render(form)) for name, form in notation.definitions()
@@ -134,7 +134,7 @@ def _stated(shown: Any, notation: Notation, renderer: Renderer) -> Any:
     return renderer.stated(shown, definitions) if definitions else shown
 
 
-def _shown(node: TensorExpr, printer: Any, output: type[Renderer]) -> Any:
+def _shown(node: TensorExpr, printer: Printer, output: type[Renderer[Shown]]) -> Shown:
     """What a printer shows for a node, and how tightly it holds together."""
     notation, renderer = _notation(printer), output(printer)
     is_outermost = not notation.is_collecting
@@ -155,14 +155,14 @@ def _shown(node: TensorExpr, printer: Any, output: type[Renderer]) -> Any:
     return renderer.ready(shown, level)
 
 
-def _shown_norm(norm: Norm, printer: Any, output: type[Renderer]) -> Any:
+def _shown_norm(norm: Norm, printer: Printer, output: type[Renderer[Shown]]) -> Shown:
     """What a printer shows for a norm."""
     renderer = output(printer)
     inside = renderer.render(_notation(printer).form(norm.tensor))
     return renderer.ready(renderer.normed(inside, norm.tensor.order), ATOM)
 
 
-def _shown_power(power: HalfPower, printer: Any, output: type[Renderer]) -> Any:
+def _shown_power(power: HalfPower, printer: Printer, output: type[Renderer[Shown]]) -> Shown:
     """What a printer shows for the power of a norm, or of another square root."""
     notation, renderer = _notation(printer), output(printer)
     norm = notation.norm(power)
@@ -180,32 +180,34 @@ def _shown_power(power: HalfPower, printer: Any, output: type[Renderer]) -> Any:
     return shown
 
 
-def _latex(self: Any, printer: Any, *args: Any, exp: Any = None, **kwargs: Any) -> str:
+def _latex(
+    self: TensorExpr, printer: Printer, *args: object, exp: str | None = None, **kwargs: object
+) -> str:
     if exp is not None:  # the base of a power
         return f"{printer.parenthesize(self, PRECEDENCE['Pow'])}^{{{exp}}}"
     return _shown(self, printer, LatexRenderer)
 
 
-def _pretty(self: Any, printer: Any, *args: Any) -> prettyForm:
+def _pretty(self: TensorExpr, printer: Printer, *args: object) -> prettyForm:
     return _shown(self, printer, PrettyRenderer)
 
 
-def _mathml_presentation(self: Any, printer: Any, *args: Any) -> Any:
+def _mathml_presentation(self: TensorExpr, printer: Printer, *args: object) -> Part:
     return _shown(self, printer, MathMLRenderer)
 
 
-def _mathml_content(self: Any, printer: Any, *args: Any) -> Any:
+def _mathml_content(self: TensorExpr, printer: Printer, *args: object) -> Part:
     """Content MathML has no einsum: the text stands as one identifier."""
     return MathMLRenderer(printer).identifier("ci", str(self))
 
 
-def _sympystr(self: Any, printer: Any, *args: Any) -> str:
+def _sympystr(self: TensorExpr, printer: Printer, *args: object) -> str:
     nested = printer._print_level > 1
     text = render(self, CodeForm(printer), nested)
     return text.within(ATOM) if nested and _is_closed(self) else text.shown
 
 
-def _sympyrepr(self: Any, printer: Any, *args: Any) -> str:
+def _sympyrepr(self: TensorExpr, printer: Printer, *args: object) -> str:
     return flat_repr(self, printer) if is_long(self) else render(self, ReprForm(printer)).shown
 
 
@@ -223,21 +225,21 @@ class _Binding(int):
         return level >= PRECEDENCE["Add"] and not self.is_closed
 
 
-def _is_closed(node: Any) -> bool:
+def _is_closed(node: TensorExpr) -> bool:
     """Whether the text of a scalar needs no brackets anywhere."""
     if not isinstance(node, Einsum) or len(node.operands) == 1:
         return True
     return sliced(factors_of(node)) is not None
 
 
-def _precedence(self: Any) -> _Binding:
+def _precedence(self: TensorExpr) -> _Binding:
     """How tightly a scalar holds together, for SymPy's printers."""
     binding = _Binding(PRECEDENCES[ATOM if self.order else level_of(self)])
     binding.is_closed = bool(self.order) or _is_closed(self)
     return binding
 
 
-_HOOKS: dict[str, Callable[..., Any]] = {
+_HOOKS: dict[str, Callable[..., object]] = {
     "_sympystr": _sympystr,
     "_sympyrepr": _sympyrepr,
     "_latex": _latex,

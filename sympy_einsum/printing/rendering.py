@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
-from sympy import Dummy, Integer, exp, sympify
+from sympy import Basic, Dummy, Expr, Integer, exp, sympify
 from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.printer import Printer
 
 from ..core import step
 from ..expressions import as_number, indicated, slot
-from .forms import ATOM, HADAMARD, POWER, PRODUCT, SUM, Form
+from .forms import ATOM, HADAMARD, POWER, PRODUCT, SUM, Form, Position
+from .slices import Cut, Range
+
+# A part that is ready to be shown in an output.
+Shown = TypeVar("Shown")
 
 PRECEDENCES = {
     SUM: PRECEDENCE["Add"],
@@ -32,17 +37,17 @@ class Placed(Dummy):
         """What SymPy's printers decide about brackets by."""
         return PRECEDENCES[self.level]
 
-    def _latex(self, printer: Any, exp: Any = None) -> Any:
+    def _latex(self, printer: Printer, exp: str | None = None) -> object:
         return self.shown if exp is None else f"{self.shown}^{{{exp}}}"
 
-    def _pretty(self, printer: Any) -> Any:
+    def _pretty(self, printer: Printer) -> object:
         return self.shown
 
-    def _mathml_presentation(self, printer: Any) -> Any:
+    def _mathml_presentation(self, printer: Printer) -> object:
         return self.shown.cloneNode(True)
 
 
-def _placed(shown: Any, level: int) -> Placed:
+def _placed(shown: object, level: int) -> Placed:
     atom = Placed("s", real=True)
     atom.shown, atom.level = shown, level
     return atom
@@ -52,93 +57,94 @@ def _placed(shown: Any, level: int) -> Placed:
 Placed.is_Symbol = False
 
 
-class Renderer:
+class Renderer(Generic[Shown]):
     """Forms in one output; subclasses say how to put parts next to, above and below each other."""
 
-    tokens: dict[str, str]
+    tokens: Mapping[str, Shown]
     # Functions whose arguments SymPy's printer writes as plain text, and how they are written.
-    restated: ClassVar[Mapping[type, Callable[..., Any]]] = {}
+    restated: ClassVar[Mapping[type, Callable[..., Expr]]] = {}
 
-    def __init__(self, printer: Any):
+    def __init__(self, printer: Printer):
         self.printer = printer
 
     # --- what an output supplies
 
-    def row(self, items: Sequence[Any]) -> Any:
+    def row(self, items: Sequence[Shown]) -> Shown:
         """Parts and tokens side by side."""
         raise NotImplementedError
 
-    def bracketed(self, inside: Any) -> Any:
+    def bracketed(self, inside: Shown) -> Shown:
         """A part in round brackets."""
         raise NotImplementedError
 
-    def boxed(self, inside: Any) -> Any:
+    def boxed(self, inside: Shown) -> Shown:
         """A condition in the brackets that make a number of it."""
         raise NotImplementedError
 
-    def fenced(self, inside: Any) -> Any:
+    def fenced(self, inside: Shown) -> Shown:
         """A part between the bars of a norm."""
         raise NotImplementedError
 
-    def raised(self, base: Any, exponent: Any) -> Any:
+    def raised(self, base: Shown, exponent: Shown) -> Shown:
         """A superscript."""
         raise NotImplementedError
 
-    def lowered(self, base: Any, index: Any) -> Any:
+    def lowered(self, base: Shown, index: Shown) -> Shown:
         """A subscript."""
         raise NotImplementedError
 
-    def word(self, name: str) -> Any:
+    def word(self, name: str) -> Shown:
         """The name of a function."""
         raise NotImplementedError
 
-    def stated(self, formula: Any, definitions: Sequence[tuple[Any, Any]]) -> Any:
+    def stated(self, formula: Shown, definitions: Sequence[tuple[Shown, Shown]]) -> Shown:
         """A formula and what the names in it stand for."""
         raise NotImplementedError
 
-    def letter(self, name: str) -> Any:
+    def letter(self, name: str) -> Shown:
         """The name of an index."""
         raise NotImplementedError
 
-    def summation(self, indices: Any, inside: Any) -> Any:
+    def summation(self, indices: Shown, inside: Shown) -> Shown:
         """A sum over indices."""
         raise NotImplementedError
 
-    def tensor(self, name: str) -> Any:
+    def tensor(self, name: str) -> Shown:
         """The name of a tensor."""
         raise NotImplementedError
 
-    def ready(self, shown: Any, level: int) -> Any:
+    def ready(self, shown: Shown, level: int) -> Shown:
         """A part with what the output wants to know about its brackets."""
         return shown
 
     # --- the walk
 
-    def render(self, form: Form) -> Any:
+    def render(self, form: Form) -> Shown:
         """The output of a form; forms are shallow, so this may recurse."""
         return getattr(self, f"_{form.kind}")(form)
 
-    def at_least(self, form: Form, level: int) -> Any:
+    def at_least(self, form: Form, level: int) -> Shown:
         """The output, in brackets if it doesn't hold together tightly enough."""
         shown = self.render(form)
         return shown if form.level >= level else self.bracketed(shown)
 
-    def expression(self, expr: Any) -> Any:
+    def expression(self, expr: Basic) -> Shown:
         """A SymPy expression."""
         return self.printer._print(expr)
 
-    def separated(self, items: Sequence[Any], token: str = "comma") -> Any:
+    def separated(self, items: Sequence[Shown], token: str = "comma") -> Shown:
         """Parts with a token between them."""
-        joined: list[Any] = []
+        joined: list[Shown] = []
         for item in items:
             joined += [self.tokens[token], item] if joined else [item]
         return self.row(joined)
 
-    def normed(self, inside: Any, order: int) -> Any:
+    def normed(self, inside: Shown, order: int) -> Shown:
         """The Euclidean norm of a vector, the Frobenius norm of anything else."""
-        return self.lowered(self.fenced(inside), self.expression(Integer(2)) if order == 1 else "F")
+        index = self.expression(Integer(2)) if order == 1 else self.tokens["frobenius"]
+        return self.lowered(self.fenced(inside), index)
 
-    def placed_in(self, body: Any, parts: Sequence[Form]) -> Any:
+    def placed_in(self, body: Expr, parts: Sequence[Form]) -> Shown:
         """A scalar expression in slots, with parts in their places, by SymPy's printer."""
         atoms = {}
         for k, part in enumerate(parts):
@@ -149,38 +155,38 @@ class Renderer:
             shown = shown.replace(function, restated)
         return self.expression(shown)
 
-    def _indicator(self, number: Any) -> Any:
+    def _indicator(self, number: Expr) -> Expr:
         """[x > 0], which is 1 where the condition holds, else 0."""
         condition = self.boxed(self.expression(indicated(number)))
         return _placed(self.ready(condition, ATOM), ATOM)
 
     # --- leaves
 
-    def _stock(self, form: Form) -> Any:
+    def _stock(self, form: Form) -> Shown:
         return self.expression(form.data)
 
-    def _array(self, form: Form) -> Any:
+    def _array(self, form: Form) -> Shown:
         return self.expression(form.data)
 
-    def _symbol(self, form: Form) -> Any:
+    def _symbol(self, form: Form) -> Shown:
         return self.tensor(form.data[0].name)
 
-    def _ones(self, form: Form) -> Any:
+    def _ones(self, form: Form) -> Shown:
         return self.tokens["ones"]
 
-    def _zeros(self, form: Form) -> Any:
+    def _zeros(self, form: Form) -> Shown:
         return self.tokens["zeros"]
 
-    def _identity(self, form: Form) -> Any:
+    def _identity(self, form: Form) -> Shown:
         return self.tokens["identity"]
 
-    def _unit(self, form: Form) -> Any:
+    def _unit(self, form: Form) -> Shown:
         return self.lowered(self.tokens["unit"], self.expression(form.data[0]))
 
     # --- sums and products
 
-    def _sum(self, form: Form) -> Any:
-        items: list[Any] = []
+    def _sum(self, form: Form) -> Shown:
+        items: list[Shown] = []
         for term in form.parts:
             negative = term.kind == "product" and term.data[0]
             shown = self._factors(term) if negative else self.render(term)
@@ -191,13 +197,13 @@ class Renderer:
             items.append(shown)
         return self.row(items)
 
-    def _product(self, form: Form) -> Any:
+    def _product(self, form: Form) -> Shown:
         shown = self._factors(form)
         return self.row([self.tokens["negative"], shown]) if form.data[0] else shown
 
-    def _factors(self, form: Form) -> Any:
+    def _factors(self, form: Form) -> Shown:
         scalars, last = form.data[1], len(form.parts) - 1
-        items: list[Any] = []
+        items: list[Shown] = []
         for k, part in enumerate(form.parts):
             if k:
                 # exp(x) (a + b) reads like a function of a + b.
@@ -210,44 +216,44 @@ class Renderer:
             items.append(self.render(part) if bare and part.level else self.at_least(part, POWER))
         return self.row(items)
 
-    def _hadamard(self, form: Form) -> Any:
+    def _hadamard(self, form: Form) -> Shown:
         return self.separated([self.at_least(part, POWER) for part in form.parts], "hadamard")
 
-    def _quotient(self, form: Form) -> Any:
+    def _quotient(self, form: Form) -> Shown:
         return self.separated([self.at_least(part, POWER) for part in form.parts], "quotient")
 
-    def _kron(self, form: Form) -> Any:
+    def _kron(self, form: Form) -> Shown:
         return self.separated([self.at_least(part, POWER) for part in form.parts], "kron")
 
-    def _sigma(self, form: Form) -> Any:
+    def _sigma(self, form: Form) -> Shown:
         inside = self.at_least(form.parts[0], HADAMARD)
         return self.summation(self._indices([k for k, _ in form.data]), inside)
 
     # --- superscripts
 
-    def _transpose(self, form: Form) -> Any:
+    def _transpose(self, form: Form) -> Shown:
         inside = form.parts[0]
         if inside.kind == "power" and inside.data == -1:
             both = self.row([self.tokens["negative"], self.tokens["transpose"]])
             return self.raised(self.at_least(inside.parts[0], ATOM), both)
         return self.raised(self.at_least(inside, ATOM), self.tokens["transpose"])
 
-    def _power(self, form: Form) -> Any:
+    def _power(self, form: Form) -> Shown:
         return self.raised(self.at_least(form.parts[0], ATOM), self.expression(Integer(form.data)))
 
-    def _hadamard_power(self, form: Form) -> Any:
-        exponent: Any = self.expression(form.data)
+    def _hadamard_power(self, form: Form) -> Shown:
+        exponent: Shown = self.expression(form.data)
         if form.axes:
             exponent = self.row([self.tokens["circle"], exponent])
         return self.raised(self.at_least(form.parts[0], ATOM), exponent)
 
-    def _norm(self, form: Form) -> Any:
+    def _norm(self, form: Form) -> Shown:
         norm = self.normed(self.render(form.parts[0]), form.parts[0].axes)
         return self.raised(norm, self.expression(Integer(2)))
 
     # --- functions
 
-    def _call(self, form: Form) -> Any:
+    def _call(self, form: Form) -> Shown:
         name, note = form.data
         word = self.word(name)
         if note is not None:
@@ -258,14 +264,14 @@ class Renderer:
         inside = self.separated([self.render(part) for part in form.parts])
         return self.row([word, self.bracketed(inside)])
 
-    def _diag(self, form: Form) -> Any:
+    def _diag(self, form: Form) -> Shown:
         return self._call(form)
 
-    def _logdet(self, form: Form) -> Any:
+    def _logdet(self, form: Form) -> Shown:
         inside = self.bracketed(self.render(form.parts[0]))
         return self.row([self.word("log"), self.tokens["space"], self.word("det"), inside])
 
-    def _placed(self, form: Form) -> Any:
+    def _placed(self, form: Form) -> Shown:
         if form.axes and isinstance(form.data, exp):
             # Not e to the power of a matrix: that would be another function.
             return self.row([self.word("exp"), self.bracketed(self.render(form.parts[0]))])
@@ -273,52 +279,51 @@ class Renderer:
 
     # --- indices
 
-    def _index(self, label: Any) -> Any:
+    def _index(self, label: str | Position) -> Shown:
         return self.letter(label) if isinstance(label, str) else self.expression(label.value)
 
-    def _indices(self, labels: Sequence[Any]) -> Any:
+    def _indices(self, labels: Sequence[str | Position]) -> Shown:
         items = [self._index(label) for label in labels]
         plain = all(isinstance(label, str) for label in labels)
         return self.row(items) if plain else self.separated(items, "thin comma")
 
-    def _entry(self, form: Form) -> Any:
+    def _entry(self, form: Form) -> Shown:
         return self.lowered(self.at_least(form.parts[0], ATOM), self._indices(form.data))
 
-    def _delta(self, form: Form) -> Any:
+    def _delta(self, form: Form) -> Shown:
         return self.lowered(self.tokens["delta"], self._indices(form.data))
 
-    def _slice(self, form: Form) -> Any:
+    def _slice(self, form: Form) -> Shown:
         items = [self._cut(part) for part in form.data]
         return self.lowered(self.at_least(form.parts[0], ATOM), self.separated(items, "thin comma"))
 
-    def _cut(self, part: Any) -> Any:
+    def _cut(self, part: Cut) -> Shown:
         if part is None:
             return self.tokens["colon"]
-        if not isinstance(part, tuple):
+        if not isinstance(part, Range):
             return self.expression(part)
-        start, stop, step = part
-        items = [self.expression(start), self.tokens["colon"]]
-        if stop is not None:
-            items.append(self.expression(stop))
-        if step != 1:
-            items += [self.tokens["colon"], self.expression(Integer(step))]
+        items = [self.expression(part.start), self.tokens["colon"]]
+        if part.stop is not None:
+            items.append(self.expression(part.stop))
+        if part.step != 1:
+            items += [self.tokens["colon"], self.expression(Integer(part.step))]
         return self.row(items)
 
     # --- index strings
 
-    def _wenig(self, form: Form) -> Any:
+    def _wenig(self, form: Form) -> Shown:
         inputs, output = form.data
         head = self._index_string(inputs, output)
         operands = self.separated([self.render(part) for part in form.parts])
         items = [head, self.tokens["semicolon"], operands] if form.parts else [head]
         return self.row([self.tokens["hash"], self.bracketed(self.row(items))])
 
-    def _star(self, form: Form) -> Any:
+    def _star(self, form: Form) -> Shown:
         head = self.bracketed(self._index_string(*form.data))
         one, two = (self.at_least(part, POWER) for part in form.parts)
         return self.separated([one, self.lowered(self.tokens["star"], head), two], "space")
 
-    def _index_string(self, inputs: Sequence[str], output: str) -> Any:
+    def _index_string(self, inputs: Sequence[str], output: str) -> Shown:
         words = [self.row([self.letter(k) for k in word]) for word in inputs]
         result = self.row([self.letter(k) for k in output])
         return self.row([self.separated(words, "thin comma"), self.tokens["to"], result])
