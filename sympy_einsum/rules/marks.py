@@ -65,6 +65,20 @@ def _functions_near(roots: Collection[Operand]) -> set[Mark]:
     return found
 
 
+def functions_below(product: Einsum) -> frozenset[Mark]:
+    """The functions in a product and the products in it, at whatever depth; kept at the nodes."""
+
+    def below(node: Operand) -> tuple[Operand, ...]:
+        return node.operands if isinstance(node, Einsum) and "functions" not in node.memory else ()
+
+    for node in postorder([product], below):
+        if isinstance(node, Einsum) and "functions" not in node.memory:
+            entrywise = [o for o in node.operands if isinstance(o, Elementwise)]
+            inside = [o.memory["functions"] for o in node.operands if isinstance(o, Einsum)]
+            node.memory["functions"] = frozenset(_functions_near(entrywise)).union(*inside)
+    return product.memory["functions"]
+
+
 def _of_product(node: Einsum, around: Closed) -> Marks:
     product = opened(node, around)
     operands = product.operands

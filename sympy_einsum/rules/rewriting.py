@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from ..core import children, postorder
-from ..expressions import Operand, TensorExpr, rebuild
-from .marks import Mark, marks
+from ..expressions import Einsum, Operand, TensorExpr, rebuild
+from .marks import Mark, functions_below, marks
 from .written_products import Closed, Surroundings
 
 # So many surroundings of a node are remembered.
@@ -55,10 +55,12 @@ def any_of(*needs: Any) -> tuple[frozenset[Mark], ...]:
 
 
 class RuleSet(NamedTuple):
-    """Rules by type of node, under the name by which nodes remember what they did."""
+    """Rules by type of node, under the name by which nodes remember what they did; whether those
+    for products need nothing but functions in them."""
 
     name: str
     rules_for: Callable[[Operand], Sequence[Rule]]
+    is_by_functions: bool
 
 
 class _Found(NamedTuple):
@@ -151,6 +153,9 @@ class Run:
         around.forget()
         rule, new = None, None
         candidates = self._rules.rules_for(node)
+        if self._rules.is_by_functions and isinstance(node, Einsum):
+            functions = functions_below(node)
+            candidates = [rule for rule in candidates if rule.fits(functions)]
         found = marks(node, around) if candidates else ()
         for rule in candidates:
             if rule.fits(found):

@@ -75,8 +75,9 @@ HALVES = Rule("halves", "x @ M.T @ M @ x = (M @ x) @ (M @ x)", nesting.fold_squa
 PAIR_OF_FACTORS = Rule(
     "stable", "sinh(x)*y/cosh(x) = y*tanh(x)", stable.pair_of_factors, any_of(*PRODUCTS)
 )
+STABLE_PRODUCT = (SOFTMAX, PAIR_OF_FACTORS)
 STABLE_RULES: dict[type, tuple[Rule, ...]] = {
-    Einsum: (SOFTMAX, PAIR_OF_FACTORS),
+    Einsum: STABLE_PRODUCT,
     View: (SOFTMAX,),
     TensorAdd: (
         Rule(
@@ -358,7 +359,8 @@ def _rule_set(name: str, *tables: Mapping[type, tuple[Rule, ...]]) -> RuleSet:
             return rules[Einsum] if any(node.subscripts) else ()  # else scalars alone
         return rules.get(type(node) if isinstance(node, TensorExpr) else Expr, ())
 
-    return RuleSet(name, rules_for)
+    products = (*rules.get(Einsum, ()), *rules.get(View, ()))
+    return RuleSet(name, rules_for, is_by_functions=set(products) <= set(STABLE_PRODUCT))
 
 
 NORMAL = _rule_set("normal", NORMAL_RULES)
