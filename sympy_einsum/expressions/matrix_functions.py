@@ -144,8 +144,7 @@ def cofactors(X: TensorLike, order: int) -> Operand:
     The entry [i, j, k, l, …] is what multiplies X[i,j] X[k,l] … in det(X): up to its sign, the
     determinant of what remains when these rows and columns are taken out. It is a polynomial,
     right for singular matrices too; order 0 is det(X), order 1 is adj(X).T. An invertible X has
-    the second one det(X) (inv(X)[j,i] inv(X)[l,k] - inv(X)[j,k] inv(X)[l,i]), which
-    :func:`simplify` writes out.
+    the second one det(X) (inv(X)[j,i] inv(X)[l,k] - inv(X)[j,k] inv(X)[l,i]).
 
     Raises
     ======

@@ -11,6 +11,7 @@ from oracles import jax64
 from sympy import LeviCivita, symbols
 
 import sympy_einsum as se
+from sympy_einsum.rules import normal_form
 
 n = symbols("n", integer=True, positive=True)
 X, A, V = se.tensors("X A V", n, n)
@@ -112,12 +113,16 @@ def test_cofactors_of_an_invertible_matrix():
     formula = se.det(X) * (
         se.einsum("ji,lk->ijkl", inverse, inverse) - se.einsum("li,jk->ijkl", inverse, inverse)
     )
-    assert se.simplify(se.cofactors(X, 2)) is se.simplify(formula)
     assert se.equal(se.cofactors(X, 2), formula) is True
-    third = se.simplify(se.cofactors(X, 3))
+    third = normal_form(se.cofactors(X, 3))
+    assert "inv(X)" in str(third)
     Z = matrix_of_rank(4, 4)
     np.testing.assert_allclose(se.lambdify([X], third)(Z), signed_minors(Z, 3), atol=1e-9)
-    assert se.simplify(se.cofactors(X, 4)) is se.cofactors(X, 4)
+
+
+@pytest.mark.parametrize("order", range(1, 5))
+def test_simplified_polynomials_stay_right_at_singular_matrices(order):
+    assert se.simplify(se.cofactors(X, order)) is se.cofactors(X, order)
 
 
 LOGARITHMS = {
