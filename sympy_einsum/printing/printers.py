@@ -101,7 +101,7 @@ def _notation(printer: Printer) -> Notation:
 class _Stating(Printer):
     """A printer that writes the definitions of names below whatever it prints."""
 
-    _output: type[Renderer]
+    _output: type[Renderer[Any]]
     _has_begun = False
 
     def _print(self, expr: Any, **kwargs: Any) -> Any:
