@@ -17,7 +17,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 
-from sympy import Abs, Add, Expr, Function, Mul, Pow, exp, log, sign
+from sympy import Add, Expr, Function, Mul, Pow, exp, log
 
 from ..core import logaddexp, sigmoid, transform
 from ..expressions import (
@@ -262,9 +262,9 @@ def _log_of_shares(product: Product, k: int, node: Einsum) -> Operand:
 
 
 def log_of_weighted(node: Operand, closed: Closed) -> Operand | None:
-    """log Σ w exp(z) = log Σ exp(z + log w), for weights that may be 0 where z is largest; with
-    signs, log Σ exp(z + log |w|) + log Σ sign(w) softmax(z + log |w|). By the weights this has no
-    derivative at 0: if they depend on what is ``closed``, they stay outside."""
+    """log Σ w exp(z) = log Σ exp(z + log w), for weights that are known not to be negative and may
+    be 0 where z is largest. By the weights this has no derivative at 0: if they depend on what is
+    ``closed``, they stay outside, and so do those whose sign nobody knows."""
     if isinstance(node, Elementwise) and node.body == _LOG:
         total = node.operands[0]
     else:
@@ -279,21 +279,14 @@ def log_of_weighted(node: Operand, closed: Closed) -> Operand | None:
     operand, labels = product.operands[k], product.subscripts[k]
     axes = (*output, *[i for i in labels if i not in output])
     weight = replace(product.replaced({k}, absorbed=labels), output=axes).build()
-    if any(symbol in closed for symbol in weight.free_symbols):
+    if not is_nonnegative(weight) or any(symbol in closed for symbol in weight.free_symbols):
         return _log_of_shares(product, k, total)
-    every, first = range(len(axes)), range(len(output))
+    every = range(len(axes))
     z = apply_body(operand.body.args[0], operand.operands)
     lengths = dict(enumerate(weight.shape))
     spread = contract((z,), ([axes.index(i) for i in labels],), every, lengths)
-    has_sign = not is_nonnegative(weight)
-    size = apply_body(_LOG, (apply_body(Abs(slot(0)), (weight,)) if has_sign else weight,))
-    exponent, summed = tensor_sum([spread, size]), every[len(output) :]
-    result = LogSumExp.over(exponent, summed)
-    if not has_sign:
-        return result
-    factors = (apply_body(sign(slot(0)), (weight,)), Softmax.over(exponent, summed))
-    rest = contract(factors, (every, every), first, {i: lengths[i] for i in every})
-    return _plus([result, _log(rest)], total)
+    exponent = tensor_sum([spread, apply_body(_LOG, (weight,))])
+    return LogSumExp.over(exponent, every[len(output) :])
 
 
 def _log_of_scalar(value: Operand) -> Operand:
