@@ -129,10 +129,8 @@ def interpreted(plan, arguments):
 def compiled(plan, arguments, backend="numpy", reuse=None):
     """The function that a backend makes of a plan."""
     spelling = BACKENDS[backend]()
-    signature = Signature(arguments, spelling.reserved())
-    body = function_body(
-        signature, plan, lambda texts: f"[{', '.join(texts)}]", spelling, reuse or {}
-    )
+    signature = Signature(arguments, spelling)
+    body = function_body(signature, plan, lambda texts: f"[{', '.join(texts)}]", reuse or {})
     text = module_text(spelling, "function", signature.arguments, body.reads + body.lines)
     namespace = dict(body.constants)
     exec(text, namespace)

@@ -74,6 +74,7 @@ ROWS = {
     "the formula": lambda notation, node: call(
         "flip", notation.of(node.operands[0]), axes=node.order
     ),
+    "the drawing": lambda node: ["flip"],
     "the explicit array": lambda node, operands, shape: np.flip(operands[0], axis=-1),
     "the entry": entry,
     "the matrix": refused,

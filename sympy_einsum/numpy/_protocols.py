@@ -17,7 +17,7 @@ from ._linalg import linalg
 from ._options import refuse
 from ._reductions import sum
 
-# SciPy's universal functions.
+# SciPy's universal functions, under the names that they give themselves.
 _SPECIAL: dict[str, Callable[..., Operand]] = {}
 
 

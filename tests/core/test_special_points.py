@@ -1,12 +1,14 @@
 """Every exported function with its first and second derivatives in the tails, at removable
 singularities, branch ends and poles, against values by mpmath.
 
-Run as a program it computes the values again: ``python tests/test_special_points.py``.
+Run as a program it computes the values again, of all functions or of those that are named:
+``python tests/core/test_special_points.py sinc``.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -222,12 +224,13 @@ def test_derivatives_of_log_ndtr_vanish_on_the_right():
         assert abs(value).max() < 1e-190
 
 
-def values():
+def values(names):
     import mpmath as mp
 
     mp.mp.dps = 100
+    known = references()
     found = {}
-    for name, function in references().items():
+    for name, function in ((name, known[name]) for name in names or known):
         rows = [[], [], []]
         for point in POINTS:
             for order in range(3):
@@ -260,4 +263,5 @@ def reference(name, function, point, order):
 
 
 if __name__ == "__main__":
-    DATA.write_text(json.dumps(values(), indent=0).replace(",\n", ", "))
+    VALUES = {**json.loads(DATA.read_text()), **values(sys.argv[1:])}
+    DATA.write_text(json.dumps(VALUES, indent=0).replace(",\n", ", "))
