@@ -80,7 +80,6 @@ from .operations import (
     var,
     where,
 )
-from .printing import draw, latex, pretty, to_dot
 from .rules import expand, factor, simplify
 from .sympy_hooks import Methods as _Methods  # noqa: F401 - importing them attaches them
 
@@ -88,6 +87,7 @@ if TYPE_CHECKING:
     from .compiler import codegen, lambdify
     from .convert import from_array, from_indexed, from_matrix, to_array, to_indexed, to_matrix
     from .languages import parse
+    from .printing import draw, latex, pretty, to_dot
     from .verification import check_derivative, equal
 
 # What loads when it is first used, since not every session does.
@@ -101,6 +101,10 @@ _LATER = {
     "to_indexed": "convert",
     "to_matrix": "convert",
     "parse": "languages",
+    "draw": "printing",
+    "latex": "printing",
+    "pretty": "printing",
+    "to_dot": "printing",
     "check_derivative": "verification",
     "equal": "verification",
 }

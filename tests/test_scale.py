@@ -360,6 +360,21 @@ def test_a_gradient_stays_within_a_constant_of_its_expression(name):
     assert ratios[1] <= 1.2 * ratios[0] + 1
 
 
+def test_a_gradient_by_many_variables_is_linear():
+    """Each layer brings a variable along."""
+
+    def network(count, tag):
+        weights = [se.TensorSymbol(f"W{tag}_{k}", (n, n)) for k in range(count)]
+        h = x
+        for W in weights:
+            h = se.tanh(W @ h)
+        return h @ h, weights
+
+    few, many = network(200, "few"), network(800, "many")
+    small, large = (calls(lambda f=f: se.gradient(*f, simplify=False)) for f in (few, many))
+    assert large <= 1.1 * 4 * small
+
+
 def test_a_joint_gradient_stays_within_a_constant_of_its_expression():
     """Fifty layers with weights of their own: one sweep, shared between all variables."""
     sizes = []

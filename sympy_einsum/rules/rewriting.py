@@ -88,7 +88,7 @@ class Run:
         self.steps: list[Step] = []
         self.depends_on_kept = False
         self._rules = rules
-        self._kept = kept
+        self._kept = frozenset(kept)
         self._around = Surroundings(kept)
         self._images: dict[Operand, Operand] = {node: node for node in fixed}
         self._active: set[Operand] = set()
