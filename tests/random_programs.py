@@ -14,6 +14,7 @@ LENGTHS = dict(zip(symbols("n m k", integer=True, positive=True), (3, 5, 7), str
 
 
 NUMBER = {str(length): number for length, number in LENGTHS.items()}
+NUMBER |= {f"{name}-1": number - 1 for name, number in list(NUMBER.items())} | {"1": 1}
 
 
 SYMBOLIC = {str(length): length for length in LENGTHS}

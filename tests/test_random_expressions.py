@@ -14,9 +14,6 @@ from scipy import special
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
 
-NUMBER |= {f"{name}-1": number - 1 for name, number in list(NUMBER.items())} | {"1": 1}
-
-
 # --- carrying out a program -----------------------------------------------------------------------
 
 
