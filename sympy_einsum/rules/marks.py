@@ -25,13 +25,14 @@ from ..expressions import (
 )
 from .powers import as_powers
 from .properties import is_symmetric
+from .quotients import is_denominator
 from .stable_table import MAX_FORM_DEPTH, MAX_LEVELS, MAX_TERMS
 from .written_products import Closed, components, opened
 
 # Something is opened, a base or an operand occurs twice, operands don't hang together, a matrix is
-# known to be symmetric.
+# known to be symmetric, something is divided by a product.
 NESTED, SQUARE, REPEATED, PAIRS, SHARED = "nested", "square", "repeated", "pairs", "shared"
-APART, SYMMETRIC, DIAGONAL = "apart", "symmetric", "diagonal"
+APART, SYMMETRIC, DIAGONAL, QUOTIENT = "apart", "symmetric", "diagonal", "quotient"
 
 Mark = type | str
 Marks = Collection[Mark]
@@ -94,6 +95,9 @@ def _of_product(node: Einsum, around: Closed) -> Marks:
         marks.add(PAIRS)
     if operands != node.operands:
         marks.add(NESTED)
+    inside = [o for own in node.operands if type(own) is Einsum for o in own.operands]
+    if any(map(is_denominator, (*operands, *inside))):
+        marks.add(QUOTIENT)
     output = set(product.output)
     hanging = [output.isdisjoint(term) for term in product.subscripts]
     if any(hanging) and len(operands) > 1 and len(components(product)) > 1:

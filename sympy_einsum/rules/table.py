@@ -46,12 +46,13 @@ from . import (
     matrices,
     nesting,
     powers,
+    quotients,
     signs,
     stable_forms as stable,
     sums,
     symmetry,
 )
-from .marks import APART, DIAGONAL, NESTED, PAIRS, REPEATED, SHARED, SQUARE, SYMMETRIC
+from .marks import APART, DIAGONAL, NESTED, PAIRS, QUOTIENT, REPEATED, SHARED, SQUARE, SYMMETRIC
 from .rewriting import Rule, RuleSet, any_of
 from .stable_table import NAMES, NUMERIC, TURNED, functions_in
 
@@ -180,6 +181,7 @@ PRODUCT = (
     PAIR_OF_FACTORS,
     Rule("sum of softmax", "softmax(x).sum() = 1", softmax.sum_softmax, any_of(Softmax)),
     Rule("power", "x**3 * x / x**2 = x**2", powers.merge_powers, any_of(REPEATED, exp)),
+    Rule("quotient", "(1/(A @ x)) @ A @ x = n", quotients.cancel_quotient, any_of(QUOTIENT)),
     Rule("square", "(x**2).sum() = x @ x", powers.split_square, any_of(SQUARE)),
     Rule("symmetric", "x @ S @ y - y @ S @ x = 0", symmetry.order_symmetric, any_of(SYMMETRIC)),
     HALVES,

@@ -1,0 +1,92 @@
+"""Rules for quotients: a product over itself is a one, also where it isn't written as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..expressions import Einsum, Operand
+from .cost_model import cost
+from .powers import power_of
+from .written_products import Closed, Product, components, frontier, opened
+
+# Factors of a denominator.
+MAX_FACTORS = 4
+
+
+def is_denominator(operand: Operand) -> bool:
+    """Whether a factor is a negative power of a product."""
+    base, exponent = operand.as_entry_power()
+    return type(base) is Einsum and exponent.is_number and bool(exponent.is_negative)
+
+
+def cancel_quotient(node: Operand, closed: Closed) -> Operand | None:
+    """What a product is divided by, among its factors: Σ_j A_ij s_j / (A s)_i = 1."""
+    product = opened(node)
+    for k, operand in enumerate(product.operands):
+        if not is_denominator(operand):
+            continue
+        base, exponent = operand.as_entry_power()
+        for part, rest in _parts(base):
+            if rest is not None and not exponent.is_Integer:
+                continue
+            names = dict(zip(base.output, product.subscripts[k], strict=True))
+            found = next(_places(part, product, k, names), None)
+            if found is None:
+                continue
+            places, names = found
+            left = [(part.build(), exponent + 1, part.output)]
+            left += [] if rest is None else [(rest.build(), exponent, rest.output)]
+            new = [(power_of(b, e), [names[i] for i in labels]) for b, e, labels in left if e != 0]
+            inner = set(names.values()).difference(product.subscripts[k])
+            result = product.replaced({k, *places}, new, absorbed=inner).build()
+            known = frontier([product, opened(base)]).union(o for o in node.operands if o in closed)
+            known.discard(operand)
+            if cost([result], known) <= cost([node], known):
+                return result
+    return None
+
+
+def _parts(base: Einsum) -> Iterator[tuple[Product, Product | None]]:
+    """A product, and each factor of it that shares no summed index with the others, with them."""
+    whole = opened(base)
+    if len(whole.operands) > MAX_FACTORS:
+        return
+    yield whole, None
+    inner = [tuple([i for i in t if i not in whole.output]) for t in whole.subscripts]
+    groups = components(Product((), whole.operands, tuple(inner), (), whole.lengths))
+    for group in groups if len(groups) > 1 else ():
+        others = [k for k in range(len(whole.operands)) if k not in group]
+        yield _factor(whole, group), _factor(whole, others)
+
+
+def _factor(product: Product, group: Sequence[int]) -> Product:
+    subscripts = tuple([product.subscripts[k] for k in group])
+    output = tuple([i for i in product.output if any(i in term for term in subscripts)])
+    operands = tuple([product.operands[k] for k in group])
+    return Product((), operands, subscripts, output, product.lengths)
+
+
+def _places(
+    part: Product, product: Product, own: int, names: dict[int, int]
+) -> Iterator[tuple[tuple[int, ...], dict[int, int]]]:
+    """Where the factors of a part of a denominator stand in a product, with the names that its
+    indices have there; those that it sums over occur nowhere else."""
+    inner = {i for term in part.subscripts for i in term}.difference(part.output)
+
+    def search(
+        k: int, places: tuple[int, ...], names: dict[int, int]
+    ) -> Iterator[tuple[tuple[int, ...], dict[int, int]]]:
+        if k == len(part.operands):
+            bound = {names[i] for i in inner}
+            if len(bound) == len(inner) and product.is_private(bound, places):
+                yield places, names
+            return
+        for j, operand in enumerate(product.operands):
+            if operand is not part.operands[k] or j in places or j == own:
+                continue
+            pairs = dict(zip(part.subscripts[k], product.subscripts[j], strict=True))
+            repeats = len(pairs) < len(part.subscripts[k])
+            if not repeats and all(names.get(i, at) == at for i, at in pairs.items()):
+                yield from search(k + 1, (*places, j), {**names, **pairs})
+
+    return search(0, (), names)
