@@ -3,8 +3,6 @@ that the other libraries differentiate. One entry each; sizes are tiny, mid and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,9 @@ from sympy import symbols
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
+
+from .case import Case, normal, rng, three, with_gradient
+from .positions import POSITIONS
 
 m, n, k, r = symbols("m n k r", integer=True, positive=True)
 A, K, L = (se.TensorSymbol(name, (n, n)) for name in "AKL")
@@ -28,35 +29,6 @@ CHAIN = [se.TensorSymbol(f"A{j}", (n, n)) for j in range(6)]
 Q1, K1, V1 = (se.TensorSymbol(name, (m, k)) for name in ("Q1", "K1", "V1"))
 W1, W2 = se.TensorSymbol("W1", (n, k)), se.TensorSymbol("W2", (k, r))
 Z = se.TensorSymbol("Z", (m, r))
-
-
-@dataclass
-class Case:
-    """A problem.
-
-    ``build`` gives our arguments and expressions, ``data`` the arrays for a size, ``hand`` the
-    program written by hand, ``plain`` the function of a namespace and the arrays that peers
-    differentiate ``order`` times by argument ``wrt``, with its value if ``value``.
-    """
-
-    name: str
-    build: Callable[[], tuple[list[Any], Any]]
-    sizes: dict[str, tuple[int, ...]]
-    data: Callable[..., list[Any]]
-    hand: Callable[..., Any]
-    plain: Callable[..., Any] | None = None
-    wrt: int = 0
-    order: int = 1
-    value: bool = True
-
-
-def rng() -> Any:
-    return np.random.default_rng(7)
-
-
-def normal(*shapes: tuple[int, ...]) -> list[Any]:
-    generator = rng()
-    return [generator.standard_normal(shape) for shape in shapes]
 
 
 # --- what a specialist writes ---------------------------------------------------------------------
@@ -291,10 +263,6 @@ def attention_value(xp: Any, Q1: Any, K1: Any, V1: Any) -> Any:
     return xp.sum(((S / xp.sum(S, 1)[:, None]) @ V1) ** 2)
 
 
-def with_gradient(f: Any, *wrt: Any) -> list[Any]:
-    return [f, *[se.gradient(f, symbol) for symbol in wrt]]
-
-
 LOGISTIC = snp.sum(snp.log(1 + snp.exp(-y * (X @ w))))
 FACTORIZATION = ((T - U @ V.T) ** 2).sum()
 CP = ((C - se.einsum("ir,jr,kr->ijk", P, Q, R)) ** 2).sum()
@@ -325,13 +293,6 @@ def definite_data(size: int) -> list[Any]:
 def labels_data(rows: int, features: int, classes: int) -> list[Any]:
     X, W = normal((rows, features), (features, classes))
     return [X, np.eye(classes)[rng().integers(classes, size=rows)], W / features]
-
-
-def three(*sizes: Any) -> dict[str, tuple[int, ...]]:
-    return {
-        name: size if isinstance(size, tuple) else (size,)
-        for name, size in zip(("tiny", "mid", "large"), sizes, strict=True)
-    }
 
 
 CASES = [
@@ -398,6 +359,7 @@ CASES = [
     Case("CP, core of the Hessian", lambda: ([C, P, Q, R], 2 * (Q.T @ Q) * (R.T @ R)),
          three((4, 2), (40, 6), (70, 8)), lambda s, r: normal((s, s, s), (s, r), (s, r), (s, r)),
          cp_core),
+    *POSITIONS,
 ]  # fmt: skip
 
 

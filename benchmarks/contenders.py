@@ -10,7 +10,7 @@ import numpy as np
 
 import sympy_einsum as se
 
-from .cases import Case
+from .case import Case
 from .timing import timed
 
 Call = Callable[[], Any]

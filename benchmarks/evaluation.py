@@ -30,7 +30,7 @@ def run(
             for name, make in CONTENDERS.items():
                 if name not in contenders or not installed(name):
                     continue
-                if name in PEERS and case.plain is None:
+                if name in PEERS and (case.plain is None or name not in case.peers):
                     continue
                 if name in PEERS and case.order == 2 and _entries(case, data) > 3e6:
                     continue

@@ -17,7 +17,8 @@ import numpy as np
 import sympy_einsum as se
 
 from . import cases as problems
-from .cases import CASES, Case
+from .case import Case
+from .cases import CASES
 from .contenders import installed
 from .report import geometric_mean, table
 from .timing import interleaved

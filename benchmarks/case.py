@@ -1,0 +1,53 @@
+"""What a problem is, and the data and expressions that several of them need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import sympy_einsum as se
+
+
+@dataclass
+class Case:
+    """A problem.
+
+    ``build`` gives our arguments and expressions, ``data`` the arrays for a size, ``hand`` the
+    program written by hand, ``plain`` the function of a namespace and the arrays that peers
+    differentiate ``order`` times by argument ``wrt``, with its value if ``value``; ``peers`` are
+    those whose namespaces it is written for.
+    """
+
+    name: str
+    build: Callable[[], tuple[list[Any], Any]]
+    sizes: dict[str, tuple[int, ...]]
+    data: Callable[..., list[Any]]
+    hand: Callable[..., Any]
+    plain: Callable[..., Any] | None = None
+    wrt: int | tuple[int, ...] = 0
+    order: int = 1
+    value: bool = True
+    peers: tuple[str, ...] = ("jax", "torch", "autograd")
+
+
+def rng() -> Any:
+    return np.random.default_rng(7)
+
+
+def normal(*shapes: tuple[int, ...]) -> list[Any]:
+    generator = rng()
+    return [generator.standard_normal(shape) for shape in shapes]
+
+
+def three(*sizes: Any) -> dict[str, tuple[int, ...]]:
+    return {
+        name: size if isinstance(size, tuple) else (size,)
+        for name, size in zip(("tiny", "mid", "large"), sizes, strict=True)
+    }
+
+
+def with_gradient(f: Any, *wrt: Any) -> list[Any]:
+    return [f, *[se.gradient(f, symbol) for symbol in wrt]]
