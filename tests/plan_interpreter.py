@@ -70,6 +70,14 @@ def added(operands, signs):
     return sum(sign * own for sign, own in zip(signs, operands, strict=True))
 
 
+def running(x, axis, backwards, lag, count):
+    """By the definition: the sums of all entries up to a position, or from one on."""
+    x = np.moveaxis(x, axis, 0)
+    i, j = np.arange(len(x)), np.arange(count)[:, None]
+    ones = j + lag <= i if backwards else i + lag <= j
+    return np.moveaxis(np.tensordot(ones, x, 1), 0, axis)
+
+
 # What each instruction computes from the values of its operands and its parameters.
 MEANINGS = {
     "constant": lambda v, node: node.array,
@@ -84,6 +92,12 @@ MEANINGS = {
     "contiguous": lambda v: v[0],
     "copy": lambda v: v[0],
     "sum": lambda v, axes: v[0].sum(axis=axes),
+    "cumsum": lambda v, axis, backwards: running(v[0], axis, backwards, 0, v[0].shape[axis]),
+    "lagged_cumsum": lambda v, axis, backwards, lag, count: running(
+        v[0], axis, backwards, number(lag), number(count)
+    ),
+    "triangular": lambda v, upper, offset: (np.triu if upper else np.tril)(v[0], number(offset)),
+    "tri": lambda v, rows, columns, offset: np.tri(number(rows), number(columns), number(offset)),
     "prod": lambda v: v[0].prod(),
     "multiply": lambda v: reduce(np.multiply, v),
     "add": added,

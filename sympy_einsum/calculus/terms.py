@@ -50,6 +50,7 @@ from ..expressions import (
     TensorAdd,
     TensorExpr,
     TensorSymbol,
+    Triangle,
     Unit,
     Zeros,
     cofactors,
@@ -221,6 +222,7 @@ RULES: NodeTable[Callable[..., Iterator[Term]]] = NodeTable(
         Constant: _NO_OPERANDS,
         Unit: _NO_OPERANDS,
         Selection: _NO_OPERANDS,
+        Triangle: _NO_OPERANDS,
         Reshape: "the sweeps reshape what comes by",
     },
 )

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from sympy import Expr
 
 from ..core import Contraction, NodeTable, Optimizer, children, postorder
-from ..expressions import Einsum, Operand, TensorExpr, order_of, shape_of
+from ..expressions import Einsum, Operand, TensorExpr, TensorSymbol, order_of, shape_of
 from .instruction_rules import Instruction
 from .plan_builder import PlanBuilder
 from .plans import origin
@@ -71,6 +71,12 @@ class Lowering(PlanBuilder):
             number = self._values[node] = self._rows[type(node)](self, node)
             self.nodes[number] = node
         return self._values[node]
+
+    def stand_in(self, value: int) -> TensorExpr:
+        """A symbol in expressions for a value that is computed already."""
+        symbol = TensorSymbol(f" {value}", self.instructions[value].shape)
+        self._values[symbol] = value
+        return symbol
 
     def factor(self, scalars: Sequence[Operand]) -> int:
         """The product of some scalars."""

@@ -105,6 +105,13 @@ def cut(shapes: Sequence[Shape], axis: int, entry: Expr | Slice) -> Sequence[Exp
     return [*shapes[0][:axis], *kept, *shapes[0][axis + 1 :]]
 
 
+def with_length(
+    shapes: Sequence[Shape], axis: int, backwards: bool, lag: Expr, count: Expr
+) -> Sequence[Expr]:
+    """That of the operand with another length of one axis."""
+    return [*shapes[0][:axis], count, *shapes[0][axis + 1 :]]
+
+
 def labelled(shapes: Sequence[Shape], subscripts: str) -> Sequence[Expr]:
     """That of an index string."""
     inputs, output = subscripts.split("->")

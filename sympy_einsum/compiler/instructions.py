@@ -43,6 +43,7 @@ from .instruction_rules import (
     sum_body,
     twice_largest,
     with_axes,
+    with_length,
     without_axes,
 )
 
@@ -190,6 +191,28 @@ OPS: Mapping[str, Op] = {
         inline=Inline.IN_FORMULAS,
         is_formula=True,
     ),
+    "cumsum": Op(
+        value="the running sum along an axis, or that from its end",
+        parameters=("axis", "backwards"),
+        shape=shape_of_first,
+        flops=largest,
+        owns=True,
+        inline=Inline.IN_FORMULAS,
+    ),
+    "lagged_cumsum": Op(
+        value="the running sum so many positions later, or earlier, at so many positions",
+        parameters=("axis", "backwards", "lag", "count"),
+        shape=with_length,
+        flops=largest,
+        owns=True,
+    ),
+    "triangular": Op(
+        value="the last two axes with zeros on the left of a diagonal, or on its right",
+        parameters=("upper", "offset"),
+        shape=shape_of_first,
+        flops=largest,
+        owns=True,
+    ),
     "prod": Op(value="the product of all entries", shape=no_axes, flops=largest),
     "multiply": Op(
         value="the broadcast product",
@@ -299,6 +322,12 @@ OPS: Mapping[str, Op] = {
         value="the matrix that selects a slice",
         parameters=("length", "start", "step", "count"),
         shape=lambda shapes, length, start, step, count: (count, length),
+        flops=largest,
+    ),
+    "tri": Op(
+        value="ones at and below a diagonal",
+        parameters=("rows", "columns", "offset"),
+        shape=lambda shapes, rows, columns, offset: (rows, columns),
         flops=largest,
     ),
     "inv": Op(

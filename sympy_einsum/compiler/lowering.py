@@ -28,6 +28,7 @@ from ..expressions import (
     Softmax,
     TensorAdd,
     TensorSymbol,
+    Triangle,
     Unit,
     View,
     Zeros,
@@ -47,6 +48,7 @@ from .lowering_functions import (
 )
 from .lowering_products import lower_product
 from .lowering_sums import lower_sum
+from .lowering_triangles import lower_triangle
 from .lowering_views import lower_view
 from .plans import Plan, without_dead_code
 
@@ -88,6 +90,7 @@ ROWS: NodeTable[Row] = NodeTable(
         Selection: lambda builder, node: builder.emit(
             "selection", params=(node.length, node.start, node.step, node.count)
         ),
+        Triangle: lower_triangle,
         Einsum: lower_product,
         View: lower_view,
         TensorAdd: lower_sum,

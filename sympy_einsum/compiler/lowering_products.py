@@ -7,11 +7,23 @@ from collections.abc import Mapping, Sequence
 from sympy import Expr
 
 from ..core import Indices
-from ..expressions import Cofactors, Delta, Einsum, Inv, Ones, Operand, Selection, Unit, written_out
+from ..expressions import (
+    Cofactors,
+    Delta,
+    Einsum,
+    Inv,
+    Ones,
+    Operand,
+    Selection,
+    Triangle,
+    Unit,
+    written_out,
+)
 from ..rules import is_definite
 from .context import Lowering
 from .factors import Factor
 from .instruction_rules import Slice
+from .lowering_triangles import without_triangles
 from .multiplication import multiply_all
 
 # A derivative of det is multiplied by so many matrices without being built itself.
@@ -37,6 +49,8 @@ def arranged_product(
         dict(enumerate(node.lengths)),
         lambda inner, _: builder.is_waiting(inner),
     )
+    if any(isinstance(operand, Triangle) for operand in operands):
+        operands, subscripts = without_triangles(builder, operands, subscripts, output, lengths)
     factors = [_factor(builder, *pair) for pair in zip(operands, subscripts, strict=True)]
     _direct(builder, operands, factors, output, lengths)
     _cut(builder, operands, factors, output)

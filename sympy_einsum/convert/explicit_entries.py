@@ -30,6 +30,7 @@ from ..expressions import (
     TensorAdd,
     TensorExpr,
     TensorSymbol,
+    Triangle,
     Unit,
     Zeros,
     order_of,
@@ -118,6 +119,11 @@ def _selection_entries(node: Selection, operands: Arrays, shape: Sizes) -> np.nd
     return _filled(shape, {(k, int(node.start + k * node.step)): S.One for k in range(shape[0])})
 
 
+def _triangle_entries(node: Triangle, operands: Arrays, shape: Sizes) -> np.ndarray:
+    inside = [(i, j) for i, j in np.ndindex(shape) if i + node.offset <= j]
+    return _filled(shape, dict.fromkeys(inside, S.One))
+
+
 def _function_entries(node: Elementwise, operands: Arrays, shape: Sizes) -> np.ndarray:
     return _filled(
         shape,
@@ -166,6 +172,7 @@ TO_EXPLICIT: NodeTable[Row] = NodeTable(
         Zeros: lambda node, operands, shape: _filled(shape, {}),
         Unit: lambda node, operands, shape: _filled(shape, {(int(node.position),): S.One}),
         Selection: _selection_entries,
+        Triangle: _triangle_entries,
         Einsum: _einsum_entries,
         TensorAdd: lambda node, operands, shape: sum(operands[1:], operands[0]),
         Elementwise: _function_entries,

@@ -53,11 +53,12 @@ from ..expressions import (
     TensorAdd,
     TensorExpr,
     TensorSymbol,
+    Triangle,
     Unit,
     Zeros,
     order_of,
 )
-from .to_matrices import selection_image, to_matrix, unit_image
+from .to_matrices import selection_image, to_matrix, triangle_image, unit_image
 from .trees import (
     Images,
     closed,
@@ -228,6 +229,7 @@ TO_ARRAY: NodeTable[Callable[..., Basic]] = NodeTable(
         Constant: lambda node, images: ImmutableDenseNDimArray(node.array.tolist()),
         Unit: lambda node, images: ArrayContraction(unit_image(node), (1,)),
         Selection: lambda node, images: selection_image(node),
+        Triangle: lambda node, images: triangle_image(node),
         Einsum: _einsum,
         TensorAdd: lambda node, images: ArrayAdd(*images.below(node)),
         Elementwise: lambda node, images: elementwise_image(node, images, _ArrayPieces()),

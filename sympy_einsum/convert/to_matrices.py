@@ -18,6 +18,7 @@ from sympy import (
     MatAdd,
     MatMul,
     MatrixSymbol,
+    Piecewise,
     ZeroMatrix,
     log,
 )
@@ -41,6 +42,7 @@ from ..expressions import (
     TensorAdd,
     TensorExpr,
     TensorSymbol,
+    Triangle,
     Unit,
     Zeros,
     order_of,
@@ -163,6 +165,13 @@ def selection_image(node: Selection) -> MatrixExpr:
     return FunctionMatrix(node.count, node.length, Lambda((i, j), entry))
 
 
+def triangle_image(node: Triangle) -> MatrixExpr:
+    """A triangle of ones."""
+    i, j = matrix_algebra.row_and_column()
+    entry = Piecewise((1, i + node.offset <= j), (0, True))
+    return FunctionMatrix(*node.shape, Lambda((i, j), entry))
+
+
 # --- products ------------------------------------------------------------------------------------
 
 Edge = tuple[MatrixExpr, tuple[int, ...]]
@@ -241,6 +250,7 @@ TO_MATRIX: NodeTable[Callable[..., Basic]] = NodeTable(
         Constant: _constant,
         Unit: lambda node, images: unit_image(node),
         Selection: lambda node, images: selection_image(node),
+        Triangle: lambda node, images: triangle_image(node),
         Einsum: _product,
         TensorAdd: lambda node, images: MatAdd(*images.below(node)),
         Elementwise: lambda node, images: elementwise_image(node, images, _MatrixPieces()),

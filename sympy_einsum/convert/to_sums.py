@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import NamedTuple
 
@@ -15,12 +15,21 @@ from sympy import (
     IndexedBase,
     KroneckerDelta,
     Mul,
+    Piecewise,
     S,
     Sum,
     Symbol,
 )
 
-from ..core import NodeTable, ShapeError, UnsupportedError, as_list, as_scalar, postorder
+from ..core import (
+    NodeTable,
+    ShapeError,
+    UnsupportedError,
+    as_list,
+    as_scalar,
+    postorder,
+    same_length,
+)
 from ..expressions import (
     Adj,
     Cofactors,
@@ -38,6 +47,7 @@ from ..expressions import (
     TensorAdd,
     TensorExpr,
     TensorSymbol,
+    Triangle,
     Unit,
     Zeros,
     order_of,
@@ -169,7 +179,7 @@ def _product(writer: Writer, node: Einsum, at: Position) -> Plan:
     summed = [label for label in range(len(node.lengths)) if label not in index]
     index.update({label: Dummy(integer=True) for label in summed})
     where: dict[Expr, Expr] = {}
-    factors = []
+    factors: list[tuple[Operand, tuple[int, ...]]] = []
     for operand, labels in zip(node.operands, node.subscripts, strict=True):
         target = _target(operand, [index[label].xreplace(where) for label in labels])
         axis = index[labels[-1]] if labels else None
@@ -181,13 +191,42 @@ def _product(writer: Writer, node: Einsum, at: Position) -> Plan:
     left = [label for label in summed if index[label] not in where]
     names = {index[label]: writer.fresh() for label in left}
     final = {label: e.xreplace(where).xreplace(names) for label, e in index.items()}
-    limits = [(final[label], 0, node.lengths[label] - 1) for label in left]
+    bounds = _bounds(factors, left, final)
+    # A sum up to another index stands inside of the sum over that.
+    left.sort(key=lambda label: label not in bounds)
+    limits = [
+        (final[label], *bounds.get(label, (S.Zero, node.lengths[label] - 1))) for label in left
+    ]
 
     def built(values: list[Expr]) -> Expr:
         body = Mul(*deltas, *values)
         return Sum(body, *limits) if limits else body
 
     return Plan([(o, tuple([final[label] for label in labels])) for o, labels in factors], built)
+
+
+def _bounds(
+    factors: list[tuple[Operand, tuple[int, ...]]], left: list[int], final: Mapping[int, Expr]
+) -> dict[int, tuple[Expr, Expr]]:
+    """The limits that triangles set to sums; those are no factors any more. A sum is empty where it
+    ends one before it begins, not earlier."""
+    bounds: dict[int, tuple[Expr, Expr]] = {}
+    used: set[int] = set()
+    for factor in list(factors):
+        triangle, labels = factor
+        plain = isinstance(triangle, Triangle) and triangle.offset in (0, 1)
+        if not plain or not same_length(*triangle.shape) or used.intersection(labels):
+            continue
+        row, column = labels
+        if row in left:
+            bounds[row] = (S.Zero, final[column] - triangle.offset)
+        elif column in left:
+            bounds[column] = (final[row] + triangle.offset, triangle.shape[1] - 1)
+        else:
+            continue
+        used.update(labels)
+        factors.remove(factor)
+    return bounds
 
 
 def _along(node: TensorExpr, at: Position) -> list[Place]:
@@ -218,6 +257,10 @@ def _selection(writer: Writer, node: Selection, at: Position) -> Plan:
     return Plan([], lambda _: KroneckerDelta(_target(node, at), at[1]))
 
 
+def _triangle(writer: Writer, node: Triangle, at: Position) -> Plan:
+    return Plan([], lambda _: Piecewise((1, at[0] + node.offset <= at[1]), (0, True)))
+
+
 def _refused(writer: Writer, node: TensorExpr, at: Position) -> Plan:
     raise UnsupportedError(f"{described(node)} has no form as a sum over entries")
 
@@ -230,6 +273,7 @@ TO_ENTRIES: NodeTable[Callable[..., Plan]] = NodeTable(
         Constant: _constant,
         Unit: _unit,
         Selection: _selection,
+        Triangle: _triangle,
         Einsum: _product,
         TensorAdd: lambda writer, node, at: Plan(_along(node, at), lambda v: Add(*v)),
         Elementwise: _function,

@@ -91,3 +91,4 @@ from .sums import (
     split_coefficient as split_coefficient,
     tensor_sum as tensor_sum,
 )
+from .triangles import Triangle as Triangle

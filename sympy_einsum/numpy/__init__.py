@@ -22,6 +22,7 @@ from ..core import Row as _Row, of_each_row as _of_each_row
 from ..operations import (
     add as add,
     broadcast_to as broadcast_to,
+    cumulative_sum as cumulative_sum,
     diagonal as diagonal,
     divide as divide,
     dot as dot,
@@ -38,6 +39,8 @@ from ..operations import (
     swapaxes as swapaxes,
     tensordot as tensordot,
     transpose as transpose,
+    tril as tril,
+    triu as triu,
     vdot as vdot,
 )
 from ._entrywise import (
@@ -85,6 +88,7 @@ from ._reductions import (
     sum as sum,
     var as var,
 )
+from ._running import cumsum as cumsum, tri as tri
 
 newaxis = None
 pi, e, inf = _sympy.pi, _sympy.E, _sympy.oo

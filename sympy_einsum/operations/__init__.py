@@ -48,4 +48,11 @@ from .reductions import (
     trace as trace,
     var as var,
 )
+from .running import (
+    cumsum as cumsum,
+    cumulative_sum as cumulative_sum,
+    tri as tri,
+    tril as tril,
+    triu as triu,
+)
 from .scalar_functions import FUNCTIONS as FUNCTIONS

@@ -19,6 +19,7 @@ from ..expressions import (
     TensorAdd,
     TensorExpr,
     TensorSymbol,
+    Triangle,
     Unit,
     View,
     Zeros,
@@ -172,7 +173,7 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         Einsum: _product,
         TensorAdd: _sum,
         Elementwise: _function,
-        **dict.fromkeys([TensorSymbol, Zeros, Constant, Unit, Selection], _whole),
+        **dict.fromkeys([TensorSymbol, Zeros, Constant, Unit, Selection, Triangle], _whole),
         **dict.fromkeys([MatrixFunction, AxesFunction, Reshape], _whole),
     },
 )

@@ -32,6 +32,7 @@ from ..expressions import (
     TensorAdd,
     TensorExpr,
     TensorSymbol,
+    Triangle,
     Unit,
     Zeros,
     as_operand,
@@ -324,7 +325,7 @@ LINES: NodeTable[Callable[..., list[str]]] = NodeTable(
         ],
         Reshape: lambda node: ["reshape", " × ".join(map(str, node.shape))],
         TensorAdd: _sum_lines,
-        **dict.fromkeys([Constant, Unit, Selection, MatrixFunction], _name_lines),
+        **dict.fromkeys([Constant, Unit, Selection, Triangle, MatrixFunction], _name_lines),
         # SymPy's scalars.
         Symbol: lambda node: [node.name],
         Add: _sum_lines,

@@ -25,6 +25,7 @@ from ..expressions import (
     TensorAdd,
     TensorExpr,
     TensorSymbol,
+    Triangle,
     Unit,
     View,
     outermost,
@@ -177,7 +178,7 @@ def shown_names(nodes: Sequence[Basic]) -> set[str]:
     """The names in formulas of some nodes: tensors, symbols and positions."""
     found = {node.name for node in nodes if isinstance(node, (TensorSymbol, Symbol))}
     for node in nodes:
-        if isinstance(node, (Unit, Selection)):
+        if isinstance(node, (Unit, Selection, Triangle)):
             found |= {s.name for s in node._own_symbols()}
     return found
 

@@ -24,6 +24,7 @@ from ..expressions import (
     TensorAdd,
     TensorExpr,
     TensorSymbol,
+    Triangle,
     Unit,
     View,
     Zeros,
@@ -50,6 +51,11 @@ def _symbol(notation: Notation, node: TensorSymbol) -> Form:
 
 def _selection(notation: Notation, node: Selection) -> Form:
     return Form("slice", [forms.identity(node.length)], (cut_of(node), None), 2)
+
+
+def _triangle(notation: Notation, node: Triangle) -> Form:
+    note = None if node.offset.is_zero else (node.offset,)
+    return forms.call("triu", algebra.ones(node.shape), axes=2, note=note)
 
 
 def _constant(notation: Notation, node: Constant) -> Form:
@@ -196,6 +202,7 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         Constant: _constant,
         Unit: lambda notation, node: Form("unit", (), (node.position, node.length), 1),
         Selection: _selection,
+        Triangle: _triangle,
         View: _view,
         Einsum: _product,
         TensorAdd: _sum,

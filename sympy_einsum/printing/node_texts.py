@@ -29,6 +29,7 @@ from ..expressions import (
     TensorAdd,
     TensorExpr,
     TensorSymbol,
+    Triangle,
     Unit,
     View,
     Zeros,
@@ -62,6 +63,13 @@ def _constant(node: Constant, below: Texts, form: CodeForm) -> Text:
 def _cutter(node: Unit | Selection, below: Texts, form: CodeForm) -> Text:
     identity = form.call("Delta", form.lengths((node.length,))).shown
     return Text(f"{identity}[{_cut_text(cut_of(node), form)}]")
+
+
+def _triangle(node: Triangle, below: Texts, form: CodeForm) -> Text:
+    rows, columns = node.shape
+    if node.offset.is_zero and rows == columns:
+        return form.call("Triangle", form.lengths([rows]))
+    return form.call("Triangle", form.lengths(node.data))
 
 
 def _cut_text(cut: Cut, form: CodeForm) -> str:
@@ -217,6 +225,7 @@ TEXTS: NodeTable[Callable[..., Text]] = NodeTable(
         Constant: _constant,
         Unit: _cutter,
         Selection: _cutter,
+        Triangle: _triangle,
         View: _view,
         Einsum: _product,
         TensorAdd: _sum,

@@ -39,6 +39,7 @@ from ..expressions import (
     TensorAdd,
     TensorExpr,
     TensorSymbol,
+    Triangle,
     Unit,
     View,
     Zeros,
@@ -242,7 +243,7 @@ def is_nonnegative(node: Operand) -> Answer:
         return bool({"positive", "nonnegative"} & _structure(node))
     if isinstance(node, Constant):
         return bool(np.isrealobj(node.array) and (node.array >= 0).all())
-    if isinstance(node, (Zeros, Unit, Selection, Softmax)):
+    if isinstance(node, (Zeros, Unit, Selection, Triangle, Softmax)):
         return True
     if isinstance(node, (TensorAdd, Reshape)):
         return (yield from _all(is_nonnegative, node.operands))

@@ -140,6 +140,10 @@ class Methods(Operators, AlgebraHooks):
         """
         return ops.prod(self, axis, keepdims)
 
+    def cumsum(self, axis: int | None = None) -> Operand:
+        """The running sum along an axis; that of all entries in C order without ``axis``."""
+        return ops.cumsum(self, axis)
+
     def norm(
         self, ord: Expr | str | None = None, axis: Axes = None, keepdims: bool = False
     ) -> Operand:

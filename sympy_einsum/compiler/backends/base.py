@@ -59,7 +59,7 @@ class Backend:
 
     # Functions that the source brings along; ``xp`` in them is the library's own namespace.
     support: ClassVar[Mapping[str, str]] = shared(
-        "cofactors", "peak", "log_total", "logsumexp", "softmax"
+        "cofactors", "peak", "log_total", "logsumexp", "softmax", "lagged_cumsum"
     )
     # What else stands in a function: builtins, and names of its own.
     words: ClassVar[set[str]] = {"bool"}
@@ -216,6 +216,23 @@ class Backend:
         """The sum over axes, over all for None."""
         return f"{operands[0]}.sum({''.join(axis_arguments(axes))})"
 
+    def cumsum(self, operands: Texts, axis: int, backwards: bool) -> str:
+        """The running sum along an axis, or that from its end."""
+        if not backwards:
+            return f"{operands[0]}.cumsum({axis})"
+        turned = [":"] * axis + ["::-1"]
+        return self.index([f"{self.index(operands, turned)}.cumsum({axis})"], turned)
+
+    def lagged_cumsum(
+        self, operands: Texts, axis: int, backwards: bool, lag: str, count: str
+    ) -> str:
+        """The running sum so many positions later, or that from the end so many earlier."""
+        return f"lagged_cumsum({operands[0]}, {axis}, {backwards}, {lag}, {count})"
+
+    def triangular(self, operands: Texts, upper: bool, offset: str) -> str:
+        """The last two axes with zeros on the left of a diagonal, or on its right."""
+        return self.spell(f"np.{'triu' if upper else 'tril'}({operands[0]}, {offset})")
+
     def prod(self, operands: Texts) -> str:
         """The product of all entries."""
         return f"{operands[0]}.prod()"
@@ -321,6 +338,10 @@ class Backend:
         """The matrix that selects a slice."""
         rows = f"{start} + {step} * np.arange({count})"
         return f"{self.created('eye', length, 'dtype')}[{self.spell(rows)}]"
+
+    def tri(self, operands: Texts, rows: str, columns: str, offset: str) -> str:
+        """Ones at and below a diagonal."""
+        return self.spell(f"np.tri({rows}, {columns}, {offset}, dtype)")
 
     def constant(self, operands: Texts, array: np.ndarray) -> str:
         """An array of numbers, written out."""

@@ -33,6 +33,8 @@ class DaskBackend(Backend):
     support: ClassVar = {
         **Backend.support,
         "cofactors": re.sub(r"\bxp\.", "np.", SHARED["cofactors"]),  # of a matrix as one chunk
+        # Positions are NumPy's: they decide how chunks are taken.
+        "lagged_cumsum": re.sub(r"\bxp\.(arange|clip)", r"np.\1", SHARED["lagged_cumsum"]),
         "select": '''
 def select(conditions, values, default=float("nan")):
     """The value of the first condition that holds."""

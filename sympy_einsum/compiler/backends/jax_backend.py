@@ -20,7 +20,7 @@ class JaxBackend(Backend):
     imports = ("import jax", "import jax.numpy as jnp", "from jax.scipy import special")
     xp = "jnp"
     packages = ("jax", "jaxlib")
-    support: ClassVar = shared("cofactors", "peak", "log_total", *SPECIAL)
+    support: ClassVar = shared("cofactors", "peak", "log_total", "lagged_cumsum", *SPECIAL)
     renamed: ClassVar = {f"special.iv({order}, ": f"special.i{order}(" for order in (0, 1)}
     special: ClassVar = {
         *("digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "expi", "expit", "expn", "gamma"),

@@ -108,7 +108,7 @@ class NumpyBackend(Backend):
         return f"np.einsum({subscripts!r}, {target})[...] {'+=' if add else '='} {value}"
 
     support: ClassVar = {
-        **shared("cofactors"),
+        **shared("cofactors", "lagged_cumsum"),
         "add_transposed": '''
 def add_transposed(X, size=256):
     """X + X.T, block by block, so that both stay in the cache."""

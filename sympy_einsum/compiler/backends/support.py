@@ -77,6 +77,14 @@ def softmax(x, axis=None):
     weights = xp.exp(x - x.max(axis=axis, keepdims=True))
     return weights / weights.sum(axis=axis, keepdims=True)
 ''',
+    "lagged_cumsum": '''
+def lagged_cumsum(x, axis, backwards, lag, count):
+    """Running sums of which entry j ends at j - lag; backwards, they begin at j + lag."""
+    x, n = xp.moveaxis(x, axis, -1), x.shape[axis]
+    x = xp.pad(x[..., ::-1] if backwards else x, [(0, 0)] * (x.ndim - 1) + [(1, 0)])
+    positions = n - lag - xp.arange(count) if backwards else xp.arange(1 - lag, count + 1 - lag)
+    return xp.moveaxis(xp.take(x.cumsum(-1), xp.clip(positions, 0, n), -1), -1, axis)
+''',
     # Special functions that SciPy has.
     "spherical_jn": '''
 def spherical_jn(n, x):

@@ -128,6 +128,15 @@ def peak(x, axis=()):
     top = torch.amax(x, axis, keepdim=True)
     return torch.where(torch.isfinite(top), top, 0)
 ''',
+        "lagged_cumsum": '''
+def lagged_cumsum(x, axis, backwards, lag, count):
+    """Running sums of which entry j ends at j - lag; backwards, they begin at j + lag."""
+    x, n = x.movedim(axis, -1), x.shape[axis]
+    total = torch.nn.functional.pad(x.flip(-1) if backwards else x, (1, 0)).cumsum(-1)
+    positions = torch.arange(count, device=x.device)
+    positions = n - lag - positions if backwards else positions + 1 - lag
+    return total[..., positions.clip(0, n)].movedim(-1, axis)
+''',
         "softmax": '''
 def softmax(x, axes):
     """exp(x) / sum(exp(x)) over several axes, without overflow."""
@@ -194,6 +203,16 @@ def softmax(x, axes):
     def dot(self, operands: Texts) -> str:
         """The product of matrices and vectors."""
         return f"matmul({operands[0]}, {operands[1]})"
+
+    def cumsum(self, operands: Texts, axis: int, backwards: bool) -> str:
+        """The running sum along an axis, or that from its end."""
+        if not backwards:
+            return super().cumsum(operands, axis, backwards)
+        return f"{operands[0]}.flip({axis}).cumsum({axis}).flip({axis})"
+
+    def tri(self, operands: Texts, rows: str, columns: str, offset: str) -> str:
+        """Ones at and below a diagonal."""
+        return f"{self.created('ones', f'({rows}, {columns})', 'dtype')}.tril({offset})"
 
     def weighted_gram(self, operands: Texts) -> str:
         """X' diag(w) X with w >= 0."""

@@ -1,0 +1,177 @@
+"""Triangles of ones in products: running sums of one factor, and triangular masks.
+
+A triangle is never multiplied. If one of its indices is summed, what else has that index is
+multiplied first, and its running sum takes the place of both; if both stay, what has them is
+multiplied first, and the rest of it is set to zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from math import prod
+from typing import NamedTuple
+
+from sympy import Expr
+
+from ..core import Indices
+from ..expressions import Operand, Triangle, contract
+from .context import Lowering
+
+
+def lower_triangle(builder: Lowering, node: Triangle) -> int:
+    """A triangle that is needed as it is."""
+    rows, columns = node.shape
+    lower = builder.emit("tri", params=(columns, rows, -node.offset))
+    return builder.emit("transpose", lower, params=((1, 0),))
+
+
+class Group(NamedTuple):
+    """Operands that are multiplied before a triangle is: the numbers of these, and the indices of
+    their product. The running sum over the index ``moved`` has another one in its place; without
+    one there is a mask."""
+
+    members: tuple[int, ...]
+    labels: Indices
+    moved: tuple[int, int] | None = None
+
+
+class Triangles:
+    """A product on its way to one without triangles."""
+
+    def __init__(
+        self,
+        builder: Lowering,
+        operands: Sequence[Operand],
+        subscripts: Sequence[Indices],
+        output: Indices,
+        lengths: Mapping[int, Expr],
+    ):
+        self.builder = builder
+        self.operands = list(operands)
+        self.subscripts = [tuple(labels) for labels in subscripts]
+        self.output = output
+        self.lengths = lengths
+
+    def replaced(self) -> tuple[list[Operand], list[Indices]]:
+        """The operands of an equal product."""
+        while found := [*self._choices()]:
+            self._apply(*min(found, key=lambda choice: self._entries(choice[1].labels)))
+        return self.operands, self.subscripts
+
+    def _choices(self) -> Iterator[tuple[int, Group]]:
+        for k, (operand, labels) in enumerate(zip(self.operands, self.subscripts, strict=True)):
+            if not isinstance(operand, Triangle) or labels[0] == labels[1]:
+                continue
+            both = [j for j in self._holders({labels[0]}, k) if labels[1] in self.subscripts[j]]
+            if both:
+                one = min(both, key=lambda j: self._entries(self.subscripts[j]))
+                yield k, Group((one,), tuple(dict.fromkeys(self.subscripts[one])))
+                continue
+            summed = [i for i in labels if i not in self.output]
+            for old in summed:
+                yield k, self._summed(k, old, labels[old == labels[0]])
+            if not summed and len(self.operands) > 1:
+                yield k, self._masked(k, labels)
+
+    def _summed(self, k: int, old: int, new: int) -> Group:
+        """What has an index, and what makes that smaller."""
+        members = self._holders({old}, k)
+        labels = self._kept(members, {old})
+        while True:
+            shared = {i for j in members for i in self.subscripts[j]} - {old}
+            more = self._smaller(k, members, old, new, shared, labels)
+            if more is None:
+                return Group(tuple(members), labels, (old, new))
+            members = [*members, more]
+            labels = self._kept(members, {old})
+
+    def _smaller(
+        self,
+        k: int,
+        members: Sequence[int],
+        old: int,
+        new: int,
+        shared: Collection[int],
+        labels: Indices,
+    ) -> int | None:
+        """An operand without the new index that doesn't make a product larger."""
+        for j in self._holders(shared, k):
+            free = j not in members and new not in self.subscripts[j]
+            if free and self._entries(self._kept([*members, j], {old})) <= self._entries(labels):
+                return j
+        return None
+
+    def _masked(self, k: int, labels: Indices) -> Group:
+        """What has an index of a mask, with all that it is contracted with."""
+        members = self._holders(labels, k)
+        while True:
+            summed = {i for j in members for i in self.subscripts[j]}.difference(self.output)
+            more = [j for j in self._holders(summed, k) if j not in members]
+            if not more:
+                return Group(tuple(members), self._kept(members, labels))
+            members += more
+
+    def _holders(self, labels: Collection[int], k: int) -> list[int]:
+        """The operands but one that have one of some indices."""
+        return [
+            j for j, own in enumerate(self.subscripts) if j != k and not {*labels}.isdisjoint(own)
+        ]
+
+    def _kept(self, members: Collection[int], wanted: Collection[int]) -> Indices:
+        """The indices of a product of some operands that something else needs."""
+        others = [own for j, own in enumerate(self.subscripts) if j not in members]
+        needed = {*wanted}.union(self.output, *others)
+        found = dict.fromkeys(i for j in members for i in self.subscripts[j] if i in needed)
+        return tuple({**found, **dict.fromkeys(wanted)})
+
+    def _entries(self, labels: Collection[int]) -> int:
+        return prod(self.builder.size(self.lengths[i]) for i in set(labels))
+
+    def _apply(self, k: int, group: Group) -> None:
+        """Puts the running sum, or the triangle, of a group into its place and the triangle's."""
+        triangle, (row, column) = self.operands[k], self.subscripts[k]
+        operands = [self.operands[j] for j in group.members]
+        terms = [self.subscripts[j] for j in group.members]
+        used = {*group.labels}.union(*terms)
+        factor = contract(operands, terms, group.labels, {i: self.lengths[i] for i in used})
+        value, labels = self.builder.value(factor), group.labels
+        if group.moved is None:
+            value, labels = self._mask(triangle, value, labels, (row, column))
+        else:
+            old, new = group.moved
+            value = self._running(triangle, value, labels.index(old), old == column)
+            labels = tuple([new if i == old else i for i in labels])
+        gone = {k, *group.members}
+        self.operands = [o for j, o in enumerate(self.operands) if j not in gone]
+        self.subscripts = [own for j, own in enumerate(self.subscripts) if j not in gone]
+        self.operands.append(self.builder.stand_in(value))
+        self.subscripts.append(labels)
+
+    def _running(self, triangle: Triangle, value: int, axis: int, backwards: bool) -> int:
+        rows, columns = triangle.shape
+        if triangle.offset.is_zero and rows == columns:
+            return self.builder.emit("cumsum", value, params=(axis, backwards))
+        params = (axis, backwards, triangle.offset, rows if backwards else columns)
+        return self.builder.emit("lagged_cumsum", value, params=params)
+
+    def _mask(
+        self, triangle: Triangle, value: int, labels: Indices, pair: tuple[int, int]
+    ) -> tuple[int, Indices]:
+        """The last two axes are those of the triangle, in the order in which they come."""
+        ordered = sorted(pair, key=labels.index)
+        upper = ordered == list(pair)
+        wanted = [*[i for i in labels if i not in pair], *ordered]
+        value = self.builder.arranged(value, labels, wanted)
+        offset = triangle.offset if upper else -triangle.offset
+        return self.builder.emit("triangular", value, params=(upper, offset)), tuple(wanted)
+
+
+def without_triangles(
+    builder: Lowering,
+    operands: Sequence[Operand],
+    subscripts: Sequence[Indices],
+    output: Indices,
+    lengths: Mapping[int, Expr],
+) -> tuple[list[Operand], list[Indices]]:
+    """An equal product without triangles, but for one that is alone or on its diagonal."""
+    return Triangles(builder, operands, subscripts, output, lengths).replaced()

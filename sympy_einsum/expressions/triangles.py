@@ -1,0 +1,53 @@
+"""Triangles of ones: running sums are contractions with them, and so are triangular masks."""
+
+from __future__ import annotations
+
+from sympy import Expr
+
+from ..core import Length, TensorError, as_length, as_scalar
+from .base import Operand, TensorExpr
+from .interning import Data, Operands
+from .leaves import Zeros
+from .products import Ones
+
+
+class Triangle(TensorExpr):
+    """The matrix [i + offset ≤ j]: ones from a diagonal on to the right, zeros on its left.
+
+    The sum over its first index with a vector is the vector's running sum, that over its second
+    one the running sum from the end. As a factor it is the mask of a triangle.
+
+    Raises
+    ======
+
+    TensorError : the offset isn't an integer
+    ShapeError : a length is negative or not an integer
+
+    >>> import sympy_einsum as se
+    >>> se.Triangle(3).shape, se.Triangle(3, 4, 1).shape
+    ((3, 3), (3, 4))
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, rows: Length, columns: Length | None = None, offset: Length = 0) -> Operand:
+        height = as_length(rows)
+        width = height if columns is None else as_length(columns)
+        first = as_scalar(offset, "the offset of a triangle")
+        if first.is_integer is False:
+            raise TensorError(f"the offset of a triangle is an integer, not {offset!r}")
+        return cls._build((), (height, width, first))
+
+    @classmethod
+    def _build(cls, operands: Operands, data: Data) -> Operand:
+        rows, columns, offset = as_length(data[0]), as_length(data[1]), data[2]
+        if (rows + offset - 1).is_nonpositive:
+            return Ones(rows, columns)
+        if (columns - offset).is_nonpositive:
+            return Zeros(rows, columns)
+        return cls._intern((), (rows, columns, offset), (rows, columns))
+
+    @property
+    def offset(self) -> Expr:
+        """The number of the diagonal where the ones begin."""
+        return self.data[2]

@@ -1,0 +1,127 @@
+"""Running sums along an axis, and triangles of matrices: products with triangles of ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sympy import Expr
+
+from ..core import Length, ShapeError, TensorError, as_flag
+from ..expressions import (
+    Operand,
+    TensorLike,
+    Triangle,
+    as_operand,
+    contract,
+    order_of,
+    shape_of,
+)
+from .axes import as_axis, ravel
+
+
+def running_axis(A: TensorLike, axis: int | None) -> tuple[Operand, int]:
+    """A tensor, and the axis along which something runs; without one all entries in C order."""
+    A = as_operand(A)
+    if axis is None:
+        return (A, 0) if order_of(A) == 1 else (ravel(A), 0)
+    return A, as_axis(axis, order_of(A))
+
+
+def _moved(A: Operand, matrix: Operand, axis: int) -> Operand:
+    """A tensor contracted along an axis with the first axis of a matrix."""
+    labels = list(range(order_of(A)))
+    output = [order_of(A) if k == axis else k for k in labels]
+    lengths = {**dict(enumerate(shape_of(A))), order_of(A): shape_of(matrix)[1]}
+    return contract((A, matrix), (labels, (axis, order_of(A))), output, lengths)
+
+
+def cumsum(a: TensorLike, axis: int | None = None) -> Operand:
+    """The running sum along an axis; that of all entries in C order without ``axis``.
+
+    It is the product with a :class:`Triangle`, so that its derivative is the running sum from the
+    end; no triangle is built to compute it.
+
+    Raises
+    ======
+
+    ShapeError : there is no such axis
+
+    Examples
+    ========
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> n = symbols("n", integer=True, positive=True)
+    >>> x = se.TensorSymbol("x", n)
+    >>> se.lambdify([x], se.gradient((se.cumsum(x) ** 2).sum() / 2, x))([1.0, 2.0, 3.0])
+    array([10.,  9.,  6.])
+    """
+    A, place = running_axis(a, axis)
+    return _moved(A, Triangle(shape_of(A)[place]), place)
+
+
+def cumulative_sum(
+    x: TensorLike, *, axis: int | None = None, include_initial: bool = False
+) -> Operand:
+    """The running sum along an axis, which only a vector may leave out; with ``include_initial``
+    there is a zero before it.
+
+    Raises ShapeError when there is no such axis, TensorError when it has to be named.
+    """
+    x = as_operand(x)
+    if axis is None and order_of(x) != 1:
+        raise TensorError(f"cumulative_sum of a tensor of order {order_of(x)} needs an axis")
+    x, place = running_axis(x, axis)
+    length = shape_of(x)[place]
+    if not as_flag(include_initial, "include_initial"):
+        return cumsum(x, place)
+    return _moved(x, Triangle(length, length + 1, 1), place)
+
+
+def tri(N: Length, M: Length | None = None, k: Length = 0) -> Operand:
+    """The matrix with ones at and below its k-th diagonal, zeros elsewhere, N × M or square.
+
+    Raises ShapeError for what is no length, TensorError for a k that is no integer.
+
+    >>> import sympy_einsum as se
+    >>> se.tri(3, 4).shape
+    (3, 4)
+    """
+    lower = Triangle(N if M is None else M, N, -k)
+    return contract((lower,), ((0, 1),), (1, 0), dict(enumerate(lower.shape)))
+
+
+def _mask(name: str, A: TensorLike, matrix: Callable[[Expr, Expr], Operand]) -> Operand:
+    A = as_operand(A)
+    if order_of(A) < 2:
+        raise ShapeError(f"{name} takes a tensor of order 2 or more, not {order_of(A)}")
+    axes = range(A.order)
+    return contract((A, matrix(*A.shape[-2:])), (axes, axes[-2:]), axes, dict(enumerate(A.shape)))
+
+
+def tril(m: TensorLike, k: Length = 0) -> Operand:
+    """The lower triangles of the last two axes, up to their k-th diagonal; zeros elsewhere.
+
+    Raises ShapeError for a tensor with fewer axes.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> print(se.lambdify([A], se.tril(A))([[1, 2, 3], [4, 5, 6]]))
+    [[1 0 0]
+     [4 5 0]]
+    """
+    return _mask("tril", m, lambda rows, columns: tri(rows, columns, k))
+
+
+def triu(m: TensorLike, k: Length = 0) -> Operand:
+    """The upper triangles of the last two axes, from their k-th diagonal on; zeros elsewhere.
+
+    Raises ShapeError for a tensor with fewer axes.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> print(se.lambdify([A], se.triu(A, 1))([[1, 2, 3], [4, 5, 6]]))
+    [[0 2 3]
+     [0 0 6]]
+    """
+    return _mask("triu", m, lambda rows, columns: Triangle(rows, columns, k))
