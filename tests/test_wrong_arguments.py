@@ -94,6 +94,7 @@ CALLS: dict[str, tuple] = {
     "Ones": (se.Ones, n, 3),
     "Zeros": (se.Zeros, n, 3),
     "Selection": (se.Selection, 5, 1, 2, 2),
+    "Triangle": (se.Triangle, 3, 4, 1),
     "Slot": (se.Slot, "s0"),
     "TensorSymbol": (se.TensorSymbol, "A", m, n),
     "Unit": (se.Unit, n, 1),

@@ -124,6 +124,8 @@ SAMPLES = {
     "log-sum-exp": se.logsumexp(x),
     "broadcast": se.broadcast_to(x, (m, n)),
     "raveled": snp.ravel(Q),
+    "running sum": se.cumsum(X, 0),
+    "triangle of a matrix": se.triu(X, 1),
     "concatenated": se.concatenate([x, v]),
     "stacked": se.stack([x, y]),
     "gradient": se.gradient(se.exp(x @ A @ x), x),
