@@ -72,7 +72,7 @@ def _weighted_gram(
 ) -> Factor | None:
     """X' diag(w) X with w ≥ 0, which is symmetric: libraries make use of that."""
     weights = [f for f in factors if len(f.labels) == 1]
-    matrices = [f for f in factors if len(f.labels) == 2]
+    matrices = [f for f in factors if len(set(f.labels)) == len(f.labels) == 2]
     if len(matrices) != 2 or len(weights) + 2 != len(factors) or not weights:
         return None
     (a, b), rows = matrices, set(matrices[0].labels) & set(matrices[1].labels)

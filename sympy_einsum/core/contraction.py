@@ -42,8 +42,8 @@ TOLERANCE = 1.1
 
 
 def nominal_length(length: Expr) -> int:
-    """The number that a length counts as."""
-    return int(length) if length.is_Integer else NOMINAL_LENGTH
+    """The number that a length counts as; one that the sizes at hand make negative counts as 0."""
+    return max(int(length), 0) if length.is_Integer else NOMINAL_LENGTH
 
 
 # What opt_einsum takes: a name, True or False, an optimizer of its own or of another library.

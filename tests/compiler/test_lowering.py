@@ -187,6 +187,7 @@ def test_a_weighted_gram_product_needs_both_matrices_on_one_axis():
         ("ki,k,kj->ij", True),
         ("ik,k,jk->ij", True),
         ("ik,k,kj->ij", False),
+        ("kk,k,kk->", False),
     ]:
         function = se.lambdify([W, d], se.einsum(subscripts, W, d, W))
         assert ("weighted_gram(W" in function.source) is is_gram, subscripts

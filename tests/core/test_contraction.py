@@ -5,8 +5,15 @@ import sys
 
 import opt_einsum
 import pytest
+from sympy.abc import n
 
-from sympy_einsum.core.contraction import carried_out, contraction_path, path_cost
+from sympy_einsum.core.contraction import (
+    Contraction,
+    carried_out,
+    contraction_path,
+    deciding_lengths,
+    path_cost,
+)
 
 SAMPLES = 150
 # Function calls that a search may take: a fraction of a second.
@@ -100,3 +107,9 @@ def test_no_product_takes_long_to_order(network, count):
     finally:
         sys.setprofile(None)
     assert calls <= MAX_CALLS
+
+
+def test_a_length_that_some_values_make_negative_counts_as_none():
+    """5 - n is the length of x[-3:2]; whether the order depends on n is tried with large ones."""
+    terms = ((0, 1), (1, 2), (2, 3))
+    assert deciding_lengths([Contraction(terms, (2, 3), (5 - n, n, n, n))]) == []
