@@ -124,7 +124,7 @@ MEANINGS = {
     "peak": lambda v, axes: v[0].max(axis=axes, keepdims=True),
     "logsumexp": lambda v, axes: log_sum(v[0], axes),
     "softmax": lambda v, axes: np.exp(v[0] - log_sum(v[0], axes, keepdims=True)),
-    "log_total": lambda v, axes: np.log(v[1].sum(axis=axes)),
+    "log_total": lambda v, axes: np.log(v[2]),
 }
 
 

@@ -391,7 +391,7 @@ OPS: Mapping[str, Op] = {
     ),
     "log_total": Op(
         value="log Σ over axes or all of weights, of which the largest are 1; the first operand "
-        "holds their logarithms",
+        "holds their logarithms, the third their sum",
         parameters=("axes",),
         shape=without_axes,
         flops=largest,

@@ -130,7 +130,7 @@ class _Exponentials:
 
     def share(self) -> int:
         """exp(x) / Σ exp(x)."""
-        total = self._kept(self.builder.emit("sum", self.weights, params=(self.axes,)))
+        total = self._kept(self._sum())
         quotient = slot(0) / slot(1)
         return self.builder.emit("elementwise", self.weights, total, params=(quotient,))
 
@@ -140,7 +140,11 @@ class _Exponentials:
         return self.builder.emit("add", self.shifted, total, params=((1, -1),))
 
     def _log_total(self) -> int:
-        return self.builder.emit("log_total", self.shifted, self.weights, params=(self.axes,))
+        operands = (self.shifted, self.weights, self._sum())
+        return self.builder.emit("log_total", *operands, params=(self.axes,))
+
+    def _sum(self) -> int:
+        return self.builder.emit("sum", self.weights, params=(self.axes,))
 
     def _kept(self, total: int) -> int:
         """A total with its axes put back."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from sympy import Expr, S
 
-from ..core import Contraction, Optimizer, index_letter
+from ..core import Contraction, Optimizer, Shape, index_letter
 from ..expressions import Operand, TensorExpr, slot
 from ..rules import is_nonnegative
 from .factors import KnownProducts
@@ -53,6 +53,10 @@ class PlanBuilder:
             if axes is not None:
                 bases = [self.untransposed(k)[0] for k in inputs]
                 return self.emit("transpose", self.emit(op, *bases, params=params), params=(axes,))
+        if op == "add" and len(inputs) > 2:
+            inputs, params = self._narrow_together(inputs, params[0])
+        if op == "multiply" and len(inputs) == 2:
+            inputs = self._narrow_divided(*inputs)
         if op == "sum" and params[0] is None:
             inputs = (self.untransposed(inputs[0])[0],)
         if op == "sum" and self._is_square(inputs[0]):
@@ -124,11 +128,57 @@ class PlanBuilder:
         found = {self.untransposed(k)[1] for k in inputs if self.instructions[k].shape}
         return found.pop() if len(found) == 1 else None
 
+    def _narrow_together(
+        self, inputs: Sequence[int], signs: Sequence[int]
+    ) -> tuple[tuple[int, ...], Params]:
+        """The terms of a sum; those that are constant along the same axes are added first."""
+        shapes = [self.instructions[k].shape for k in inputs]
+        longest = max(map(len, shapes))
+        groups: dict[Shape, list[int]] = {}
+        for place, shape in enumerate(shapes):
+            groups.setdefault(shape, []).append(place)
+        terms = []
+        for shape, places in groups.items():
+            is_narrow = shape and (len(shape) < longest or S.One in shape) and len(groups) > 1
+            if not is_narrow or len(places) == 1:
+                terms += [(inputs[k], signs[k]) for k in places]
+                continue
+            own = tuple([signs[k] for k in places])
+            sign = -1 if max(own) < 0 else 1
+            together = [inputs[k] for k in places]
+            terms.append((self._added(together, tuple([sign * s for s in own])), sign))
+        return tuple([k for k, _ in terms]), (tuple([s for _, s in terms]),)
+
+    def _added(self, values: Sequence[int], signs: tuple[int, ...]) -> int:
+        """A sum; new axes that all terms are given are given to that."""
+        steps = [self.instructions[k] for k in values]
+        kinds = {(step.op, step.params) for step in steps}
+        if kinds != {("index", steps[0].params)} or not {*steps[0].params[0]} <= {":", "None"}:
+            return self.emit("add", *values, params=(signs,))
+        total = self.emit("add", *[step.inputs[0] for step in steps], params=(signs,))
+        return self.emit("index", total, params=steps[0].params)
+
+    def _narrow_divided(self, one: int, other: int) -> tuple[int, ...]:
+        """The factors of a product; where one of them is a quotient X / t that nothing else needs,
+        and the other as small as t, it is divided by t instead."""
+        for quotient, factor in ((one, other), (other, one)):
+            op, inputs, params, shape = self.instructions[quotient]
+            if op != "elementwise" or params[0] != slot(0) / slot(1) or not self._is_own(quotient):
+                continue
+            small = self.instructions[factor].shape
+            if small != shape and self.instructions[inputs[1]].shape == small:
+                return inputs[0], self.emit("elementwise", factor, inputs[1], params=params)
+        return one, other
+
+    def _is_own(self, value: int) -> bool:
+        """Whether nothing but what is being computed needs a value."""
+        return value in self.nodes and self.uses[self.nodes[value]] == 1
+
     def _is_square(self, value: int) -> bool:
         """Whether a value is an elementwise square that nothing else needs."""
         instruction = self.instructions[value]
         square = instruction.op == "elementwise" and instruction.params[0] == slot(0) ** 2
-        return square and value in self.nodes and self.uses[self.nodes[value]] == 1
+        return square and self._is_own(value)
 
     def _sum_of_squares(self, value: int, axes: Sequence[int] | None) -> int:
         order = len(self.instructions[value].shape)

@@ -193,3 +193,19 @@ def test_a_weighted_gram_product_needs_both_matrices_on_one_axis():
         assert ("weighted_gram(W" in function.source) is is_gram, subscripts
         expected = np.einsum(subscripts, data[0], data[1], data[0])
         np.testing.assert_allclose(function(*data), expected, atol=1e-12)
+
+
+def test_what_is_constant_along_the_same_axes_is_added_and_divided_first():
+    A, a, b = se.TensorSymbol("A", (n, n)), se.TensorSymbol("a", (n,)), se.TensorSymbol("b", (n,))
+    rng = np.random.default_rng(0)
+    data = [rng.standard_normal(shape) for shape in ((3, 3), 3, 3)]
+    total = se.lambdify([A, a, b], A - a[:, None] - b[:, None])
+    assert "b + a" in total.source
+    np.testing.assert_allclose(total(*data), data[0] - data[1][:, None] - data[2][:, None])
+    f = se.logsumexp(A, axis=0) @ b
+    slope = se.lambdify([A, b], [f, se.gradient(f, A)])
+    assert "b/t" in slope.source
+    assert slope.source.count("(n, n)") == 3  # A - peak, exp, the result
+    weights = np.exp(data[0])
+    expected = weights * (data[2] / weights.sum(axis=0))
+    np.testing.assert_allclose(slope(data[0], data[2])[1], expected)

@@ -156,9 +156,8 @@ def peak(x, axis=None):
     return top if np.isfinite(top).all() else np.where(np.isfinite(top), top, 0)
 ''',
         "log_total": '''
-def log_total(shifted, weights, axis=None):
-    """log(sum(weights)), the largest of which are 1, where the others may be tiny."""
-    total = weights.sum(axis=axis)
+def log_total(shifted, weights, total, axis=None):
+    """The logarithm of a sum of weights, the largest of which are 1, the others maybe tiny."""
     if (total > 1.1).all():
         return np.log(total)
     rest = weights.sum(axis=axis, where=shifted < 0)

@@ -54,8 +54,8 @@ def peak(x, axis=None):
     return xp.where(xp.isfinite(top), top, 0)
 ''',
     "log_total": '''
-def log_total(shifted, weights, axis=None):
-    """log(sum(weights)), the largest of which are 1, where the others may be tiny."""
+def log_total(shifted, weights, total, axis=None):
+    """The logarithm of a sum of weights, the largest of which are 1, the others maybe tiny."""
     top = shifted == 0
     rest = xp.where(top, 0, weights).sum(axis=axis)
     return xp.log1p(rest + (xp.where(top, weights, 0).sum(axis=axis) - 1))
