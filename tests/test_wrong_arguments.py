@@ -101,11 +101,14 @@ CALLS: dict[str, tuple] = {
     "tensors": (se.tensors, "A B", m, n),
     "unflatten": (se.unflatten, [(se.TensorSymbol, (), ("x", (n,), ()))]),
     "adj": (se.adj, X),
+    "around": (se.around, x, 2),
     "broadcast_to": (se.broadcast_to, x, (m, n)),
     "check_derivative": (se.check_derivative, f, x, se.diff(f, x)),
+    "clip": (se.clip, x, 0, 1),
     "codegen": (se.codegen, [X, x], f, "numpy"),
     "concatenate": (se.concatenate, [x, y], 0),
     "cofactors": (se.cofactors, X, 1),
+    "count_nonzero": (se.count_nonzero, A, 0, False),
     "det": (se.det, X),
     "diag": (se.diag, x),
     "diagonal": (se.diagonal, X, 0, 0, 1),
@@ -126,7 +129,9 @@ CALLS: dict[str, tuple] = {
     "gradient": (se.gradient, f, x),
     "hessian": (se.hessian, f, x),
     "hvp": (se.hvp, f, x, v),
+    "imag": (se.imag, x),
     "inner": (se.inner, x, y),
+    "isclose": (se.isclose, x, y, 1e-5, 1e-8, False),
     "inv": (se.inv, X),
     "jacobian": (se.jacobian, X @ x, x),
     "jvp": (se.jvp, X @ x, x, v),
@@ -145,6 +150,7 @@ CALLS: dict[str, tuple] = {
     "pretty": (se.pretty, f),
     "prod": (se.prod, C, 0, False),
     "ravel": (se.ravel, A),
+    "real": (se.real, A),
     "reshape": (se.reshape, C, (3, 2)),
     "simplify": (se.simplify, f),
     "softmax": (se.softmax, A, 0),
@@ -160,11 +166,13 @@ CALLS: dict[str, tuple] = {
     "to_matrix": (se.to_matrix, X @ x),
     "trace": (se.trace, X),
     "transpose": (se.transpose, A, (1, 0)),
+    "unstack": (se.unstack, C, 0),
     "var": (se.var, A, 0, 0, False),
     "vjp": (se.vjp, X @ x, x, v),
     "where": (se.where, x > 0, x, y),
 }
-OF_TWO = {"atan2", "beta", "binomial", "zeta", "logaddexp", "Max", "Min"}
+OF_TWO = {"atan2", "beta", "binomial", "zeta", "logaddexp", "Max", "Min", "Mod", "fmod", "copysign"}
+OF_TWO |= {"floor_divide"}
 OF_AN_ORDER = {"besselj", "bessely", "besseli", "besselk", "polygamma", "expint"}
 CALLS.update(
     {
@@ -197,6 +205,27 @@ CALLS.update(
     }
 )
 OF_NUMPY: dict[str, tuple] = {
+    "all": (snp.all, A > 0, 0, None, False),
+    "allclose": (snp.allclose, x, y, 1e-5, 1e-8, False),
+    "angle": (snp.angle, x, False),
+    "any": (snp.any, A > 0, 0, None, False),
+    "choose": (snp.choose, np.array([0, 1]), [C[:, 0], C[:, 1]]),
+    "concat": (snp.concat, [x, y], 0),
+    "count_nonzero": (snp.count_nonzero, A, 0),
+    "divmod": (snp.divmod, x, y),
+    "iscomplex": (snp.iscomplex, x),
+    "iscomplexobj": (snp.iscomplexobj, x),
+    "isclose": (snp.isclose, x, y, 1e-5, 1e-8, False),
+    "isreal": (snp.isreal, x),
+    "isrealobj": (snp.isrealobj, x),
+    "imag": (snp.imag, x),
+    "modf": (snp.modf, x),
+    "nan_to_num": (snp.nan_to_num, x, True, 0.0, 1, -1),
+    "piecewise": (snp.piecewise, x, [x > 0, y > 0], [np.exp, 1, 2]),
+    "real": (snp.real, x),
+    "real_if_close": (snp.real_if_close, x),
+    "round": (snp.round, x, 2),
+    "around": (snp.around, x, 2),
     "average": (snp.average, A, 0, A, False),
     "broadcast_to": (snp.broadcast_to, x, (m, n)),
     "clip": (snp.clip, x, 0, 1),
@@ -230,6 +259,7 @@ OF_NUMPY: dict[str, tuple] = {
     "size": (snp.size, A, 0),
     "squeeze": (snp.squeeze, x[None], 0),
     "stack": (snp.stack, [x, y], 0),
+    "unstack": (snp.unstack, C),
     "std": (snp.std, A, 0, None, None, 0, False),
     "sum": (snp.sum, A, 0, None, None, False, 2, True),
     "swapaxes": (snp.swapaxes, T, 0, 1),
@@ -293,6 +323,8 @@ OF_ONE = {
     "negative",
     "positive",
     "logical_not",
+    *("trunc", "fix", "rint", "isnan", "isinf", "isfinite", "isposinf", "isneginf", "signbit"),
+    *("radians", "degrees", "acosh", "asinh", "atanh", "sinc", "i0"),
 }
 OF_NUMPY.update(
     {
@@ -303,6 +335,11 @@ OF_NUMPY.update(
     }
 )
 METHODS: dict[str, tuple] = {
+    "all": (A, 0, False),
+    "any": (A, 0, False),
+    "clip": (A, 0, 1),
+    "round": (A, 1),
+    "item": (C, 0, 1),
     "__add__": (A, B),
     "__sub__": (A, B),
     "__mul__": (A, 2),
@@ -343,6 +380,7 @@ METHODS: dict[str, tuple] = {
     "sum": (A, 0, False),
     "swapaxes": (T, 0, 1),
     "transpose": (A, 1, 0),
+    "unstack": (C, 0),
     "var": (A, 0, 0, False),
     "xreplace": (A, {m: n}),
 }

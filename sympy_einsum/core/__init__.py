@@ -74,6 +74,15 @@ from .ordering import (
     text_digest as text_digest,
 )
 from .passes import NODE_TABLES as NODE_TABLES, NodeTable as NodeTable
+from .rounding import (
+    floor_divide as floor_divide,
+    isfinite as isfinite,
+    isinf as isinf,
+    isnan as isnan,
+    nan_to_num as nan_to_num,
+    rint as rint,
+    trunc as trunc,
+)
 from .rows import (
     ROWS as ROWS,
     Row as Row,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sympy import Expr, Pow, sympify
+from sympy import Expr, Pow, S, sympify
 
 from .errors import TensorError
 from .traversal import postorder
@@ -31,9 +31,12 @@ def exact_power(base: Expr | int, exponent: Expr | int) -> Expr:
 
 
 def folded(body: Expr, values: Mapping[Expr, Expr]) -> Expr:
-    """A body with numbers in the place of some of its symbols."""
+    """A body with numbers in the place of some of its symbols; nan where that divides by 0."""
     if body.has(Pow):
         for part in postorder([body], lambda node: node.args):
             if part.is_Pow:
                 exact_power(part.base.xreplace(values), part.exp.xreplace(values))
-    return body.xreplace(values)
+    try:
+        return body.xreplace(values)
+    except ZeroDivisionError:
+        return S.NaN

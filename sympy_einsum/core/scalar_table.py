@@ -23,8 +23,10 @@ from sympy import (
     Mul,
     Piecewise,
     S,
+    ceiling,
     csch,
     exp,
+    floor,
     jn,
     log,
     pi,
@@ -46,6 +48,17 @@ from .activations import (
 )
 from .entropies import entr, exprel, power_slope, powlog, real_cbrt, rel_entr, xlog1py, xlogy
 from .exact_powers import exact_power
+from .rounding import (
+    copysign,
+    floor_divide,
+    fmod,
+    isfinite,
+    isinf,
+    isnan,
+    nan_to_num,
+    rint,
+    trunc,
+)
 from .rows import Row, Slopes, add_row
 from .special_functions import betaln, erfcx, gammaln, log_ndtr, ndtr, spherical_in
 
@@ -79,6 +92,16 @@ def _shares(taken: Expr, *args: Expr) -> Slopes:
     # 1 for the argument that is taken, one half each where two tie.
     shares = [KroneckerDelta(arg, taken) for arg in args]
     return tuple([share / sum(shares, S.Zero) for share in shares])
+
+
+def _nearest(x: Expr) -> Expr:
+    # https://mathworld.wolfram.com/NearestIntegerFunction.html
+    quarter = (2 * x - 1) / 4
+    return floor(x + S.Half) + ceiling(quarter) - floor(quarter) - 1
+
+
+def _fmod_derivative(a: Expr, b: Expr) -> Slopes:
+    return S.One, -sign(a) * sign(b) * floor_divide(abs(a), abs(b))
 
 
 def _spherical_derivative(order: Expr, x: Expr) -> Slopes:
@@ -197,8 +220,9 @@ _ELEMENTARY = (
     Row(sympy.Pow, derivative=lambda base, exponent: (
         exponent * base ** (exponent - 1), powlog(base, exponent, S.One)), is_public=False),
     Row(lambda x, y: sqrt(x**2 + y**2), numpy="hypot"),
-    Row(lambda x: x * pi / 180, numpy="deg2rad"),
-    Row(lambda x: x * 180 / pi, numpy="rad2deg"),
+    Row(lambda x: x * pi / 180, numpy="deg2rad radians"),
+    Row(lambda x: x * 180 / pi, numpy="rad2deg degrees"),
+    Row(lambda x, n: x * exact_power(2, n), numpy="ldexp"),
     Row(sympy.conjugate, "np.conj({0})", numpy="conjugate conj", about="The complex conjugate."),
     Row(sympy.re, "np.real({0})", about="The real part."),
     Row(sympy.im, "np.imag({0})", about="The imaginary part."),
@@ -216,25 +240,26 @@ _TRIGONOMETRIC = (
     Row(sympy.atan, "np.arctan({0})", numpy="arctan atan", matrixcalculus="atan arctan",
         is_tame=True, is_analytic=True),
     Row(sympy.acot),
-    Row(sympy.atan2, "np.arctan2({0}, {1})", numpy="arctan2",
+    Row(sympy.atan2, "np.arctan2({0}, {1})", numpy="arctan2 atan2",
         about="The angle of the point (x, y), from -pi to pi, as atan2(y, x)."),
     Row(sympy.sec, "(1/np.cos({0}))"),
     Row(sympy.csc, "(1/np.sin({0}))"),
     Row(sympy.cot, "(1/np.tan({0}))"),
     Row(sympy.sinc, "np.sinc({0} / np.pi)", lambda x: (-jn(1, x),), is_tame=True,
         about="sin(x) / x, which is 1 at 0."),
+    Row(lambda x: sinc(pi * x), numpy="sinc"),
     Row(sympy.sinh, "np.sinh({0})", numpy="sinh", matrixcalculus="sinh", is_analytic=True,
         about="The hyperbolic sine function."),
     Row(sympy.cosh, "np.cosh({0})", numpy="cosh", matrixcalculus="cosh", is_analytic=True,
         about="The hyperbolic cosine function."),
     Row(sympy.tanh, "np.tanh({0})", numpy="tanh", matrixcalculus="tanh", is_tame=True,
         about="The hyperbolic tangent function."),
-    Row(sympy.asinh, "np.arcsinh({0})", numpy="arcsinh", matrixcalculus="asinh", is_analytic=True,
-        about="The inverse hyperbolic sine function."),
-    Row(sympy.acosh, "np.arccosh({0})", numpy="arccosh", matrixcalculus="acosh",
+    Row(sympy.asinh, "np.arcsinh({0})", numpy="arcsinh asinh", matrixcalculus="asinh",
+        is_analytic=True, about="The inverse hyperbolic sine function."),
+    Row(sympy.acosh, "np.arccosh({0})", numpy="arccosh acosh", matrixcalculus="acosh",
         about="The inverse hyperbolic cosine function."),
-    Row(sympy.atanh, "np.arctanh({0})", numpy="arctanh", matrixcalculus="atanh", is_analytic=True,
-        about="The inverse hyperbolic tangent function."),
+    Row(sympy.atanh, "np.arctanh({0})", numpy="arctanh atanh", matrixcalculus="atanh",
+        is_analytic=True, about="The inverse hyperbolic tangent function."),
     Row(sympy.acoth, about="The inverse hyperbolic cotangent function."),
     Row(sympy.sech, "(1/np.cosh({0}))", about="The hyperbolic secant function."),
     Row(sympy.csch, "(1/np.sinh({0}))", about="The hyperbolic cosecant function."),
@@ -248,8 +273,32 @@ _CHOICES = (
         about="The sign: -1, 0 or 1."),
     Row(sympy.Heaviside, "np.heaviside({0}, {1})",
         lambda x, at_0: (0, KroneckerDelta(x, 0)), numpy="heaviside"),
-    Row(sympy.floor, "np.floor({0})", _zero, numpy="floor", about="The largest integer below."),
-    Row(sympy.ceiling, "np.ceil({0})", _zero, numpy="ceil", about="The smallest integer above."),
+    Row(floor, "np.floor({0})", _zero, numpy="floor", about="The largest integer below."),
+    Row(ceiling, "np.ceil({0})", _zero, numpy="ceil", about="The smallest integer above."),
+    Row(trunc, "np.trunc({0})", _zero, lambda x: sign(x) * floor(abs(x)),
+        {"math": "math.trunc({0})"}, numpy="trunc fix", is_tame=True),
+    Row(rint, "np.rint({0})", _zero, _nearest, {"math": "round({0})"}, numpy="rint", is_tame=True),
+    Row(floor_divide, "np.floor_divide({0}, {1})", _zero, lambda a, b: floor(a / b),
+        {"math": "({0} // {1})"}, numpy="floor_divide"),
+    Row(sympy.Mod, "np.remainder({0}, {1})", lambda a, b: (S.One, -floor_divide(a, b)),
+        numpy="remainder mod",
+        about="The remainder of a division, with the sign of the divisor."),
+    Row(fmod, "np.fmod({0}, {1})", _fmod_derivative,
+        lambda a, b: a - b * trunc(a / b), {"math": "math.fmod({0}, {1})"}, numpy="fmod"),
+    Row(copysign, "np.copysign({0}, {1})", lambda a, b: (sign(a) * copysign(1, b), S.Zero),
+        lambda a, b: Piecewise((abs(a), b >= 0), (-abs(a), True)),
+        {"math": "math.copysign({0}, {1})"}, numpy="copysign", is_tame=True),
+    Row(lambda x: (1 - copysign(1, x)) / 2, numpy="signbit"),
+    Row(isnan, "(1.0 * np.isnan({0}))", _zero, lambda x: S.Zero,
+        {"math": "float(math.isnan({0}))"}, numpy="isnan", is_tame=True),
+    Row(isinf, "(1.0 * np.isinf({0}))", _zero, lambda x: S.Zero,
+        {"math": "float(math.isinf({0}))"}, numpy="isinf", is_tame=True),
+    Row(lambda x: masked(isinf(x), step(x)), numpy="isposinf"),
+    Row(lambda x: masked(isinf(x), step(-x)), numpy="isneginf"),
+    Row(isfinite, "(1.0 * np.isfinite({0}))", _zero, lambda x: S.One,
+        {"math": "float(math.isfinite({0}))"}, numpy="isfinite", is_tame=True),
+    Row(nan_to_num, "np.nan_to_num({0})", lambda x: (isfinite(x),), lambda x: x,
+        {"math": "({0} if math.isfinite({0}) else 0.0)"}, is_choice=True),
     Row(sympy.KroneckerDelta, "(1.0 * (({0}) == ({1})))", _zero, is_public=False),
     Row(sympy.Max, None, _max_derivative, numpy="maximum", is_choice=True,
         about="The largest of its arguments."),
@@ -284,6 +333,7 @@ _LOGISTIC = (
     Row(logaddexp, "np.logaddexp({0}, {1})", lambda a, b: (sigmoid(a - b), sigmoid(b - a)),
         lambda a, b: log(exp(a) + exp(b)),
         {"math": "(max({0}, {1}) + math.log1p(math.exp(-abs({0} - {1}))))"}, numpy="logaddexp"),
+    Row(lambda a, b: logaddexp(a * log(2), b * log(2)) / log(2), numpy="logaddexp2"),
     Row(lambda x: log(x) - log(1 - x), scipy="logit"),
     Row(lambda x: -softplus(-x), scipy="log_expit"),
 )  # fmt: skip
@@ -356,7 +406,7 @@ _BESSEL = (
     Row(lambda x: sympy.besselj(1, x), scipy="j1"),
     Row(sympy.bessely, "special.yv({0}, {1})", scipy="yv"),
     Row(sympy.besseli, "special.iv({0}, {1})", scipy="iv"),
-    Row(lambda x: sympy.besseli(0, x), scipy="i0"),
+    Row(lambda x: sympy.besseli(0, x), numpy="i0", scipy="i0"),
     Row(lambda x: sympy.besseli(1, x), scipy="i1"),
     Row(sympy.besselk, "special.kv({0}, {1})", scipy="kv"),
     Row(sympy.jn, "special.spherical_jn({0}, {1})", _spherical_derivative,

@@ -23,8 +23,8 @@ def as_operand(value: TensorLike) -> Operand:
     """A tensor expression or a SymPy scalar from what a user may write in its place.
 
     Arrays and explicit numeric matrices become constants; a stock function of a tensor
-    (``sympy.exp(A)``) becomes an elementwise node; a string, a symbolic matrix or another object
-    with axes is refused.
+    (``sympy.exp(A)``) becomes an elementwise node, a relation of scalars 1 or 0; a string, a
+    symbolic matrix or another object with axes is refused.
     """
     if isinstance(value, TensorExpr):
         return value
@@ -38,8 +38,7 @@ def as_operand(value: TensorLike) -> Operand:
         if isinstance(value, (Expr, Boolean)) and not has_shape(value):
             if holds_tensor(value):
                 return lift(value)
-            if isinstance(value, Expr):
-                return value
+            return as_number(value)
         if has_shape(value) and not value.free_symbols:
             return Constant(np.array(value.tolist()).astype(float))
     if hasattr(value, "tolist") and hasattr(value, "free_symbols") and not value.free_symbols:

@@ -27,13 +27,16 @@ from ..operations import (
     divide as divide,
     dot as dot,
     expand_dims as expand_dims,
+    imag as imag,
     inner as inner,
+    isclose as isclose,
     kron as kron,
     matmul as matmul,
     moveaxis as moveaxis,
     multiply as multiply,
     outer as outer,
     power as power,
+    real as real,
     squeeze as squeeze,
     subtract as subtract,
     swapaxes as swapaxes,
@@ -43,14 +46,28 @@ from ..operations import (
     triu as triu,
     vdot as vdot,
 )
-from ._entrywise import (
+from ._conditions import (
     CONDITIONS as _CONDITIONS,
+    choose as choose,
+    piecewise as piecewise,
+    select as select,
+    where as where,
+)
+from ._entrywise import (
+    angle as angle,
     clip as clip,
+    divmod as divmod,
+    iscomplex as iscomplex,
+    iscomplexobj as iscomplexobj,
+    isreal as isreal,
+    isrealobj as isrealobj,
+    modf as modf,
+    nan_to_num as nan_to_num,
     negative as negative,
     positive as positive,
-    select as select,
+    real_if_close as real_if_close,
+    round as round,
     ufunc as _ufunc,
-    where as where,
 )
 from ._linalg import SlogdetResult as SlogdetResult, linalg as linalg
 from ._making import (
@@ -76,12 +93,17 @@ from ._products import (
     reshape as reshape,
     stack as stack,
     trace as trace,
+    unstack as unstack,
     vecdot as vecdot,
     vecmat as vecmat,
 )
 from ._protocols import attach as _attach
 from ._reductions import (
+    all as all,
+    allclose as allclose,
+    any as any,
     average as average,
+    count_nonzero as count_nonzero,
     mean as mean,
     prod as prod,
     std as std,
@@ -92,7 +114,8 @@ from ._running import cumsum as cumsum, tri as tri
 
 newaxis = None
 pi, e, inf = _sympy.pi, _sympy.E, _sympy.oo
-true_divide, float_power, permute_dims = divide, power, transpose
+true_divide, float_power, pow, permute_dims = divide, power, power, transpose
+around, concat = round, concatenate
 globals().update(_CONDITIONS)
 __all__ = [name for name in globals() if not name.startswith("_")]
 

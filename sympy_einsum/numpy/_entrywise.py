@@ -1,13 +1,13 @@
-"""What NumPy computes entry by entry: functions by the table's rows, relations, arithmetic."""
+"""What NumPy computes entry by entry: functions by the table's rows, rounding, parts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import sympy
 
 from .. import operations as ops
-from ..core import TensorError, as_list
+from ..core import TensorError, as_flag, floor_divide, isinf, isnan, nan_to_num as finite, trunc
 from ..expressions import Operand, TensorLike, as_operand, elementwise
 from ._options import refuse
 
@@ -19,24 +19,11 @@ def ufunc(name: str, function: Callable[..., Operand]) -> Callable[..., Operand]
         refuse(name, options)
         return elementwise(function, *tensors)
 
-    return _named(apply, name, "entry by entry, on tensors and SymPy scalars")
+    return named(apply, name, "entry by entry, on tensors and SymPy scalars")
 
 
-def _relation(name: str, relation: Callable[..., Operand]) -> Callable[..., Operand]:
-    def apply(a: TensorLike, b: TensorLike) -> Operand:
-        return ops.compare(relation, a, b)
-
-    return _named(apply, name, "of tensors: ones where it holds, else zeros; of scalars a relation")
-
-
-def _connective(name: str, connective: Callable[..., Operand]) -> Callable[..., Operand]:
-    def apply(*conditions: TensorLike) -> Operand:
-        return ops.logical(connective, *conditions)
-
-    return _named(apply, name, "of conditions or of tensors, true where they aren't zero")
-
-
-def _named(apply: Callable[..., Operand], name: str, text: str) -> Callable[..., Operand]:
+def named(apply: Callable[..., Operand], name: str, text: str) -> Callable[..., Operand]:
+    """A function with the name and the docstring of NumPy's."""
     apply.__name__ = apply.__qualname__ = name
     apply.__doc__ = f"``numpy.{name}`` {text}."
     return apply
@@ -65,48 +52,71 @@ def clip(
     refuse("clip", {"out": out})
     if (a_min is not None and min is not None) or (a_max is not None and max is not None):
         raise TensorError("clip takes a bound as a_min or as min, as a_max or as max, not as both")
-    low, high = (a_min if min is None else min), (a_max if max is None else max)
-    a = as_operand(a) if low is None else elementwise(sympy.Max, a, low)
-    return a if high is None else elementwise(sympy.Min, a, high)
+    return ops.clip(a, a_min if min is None else min, a_max if max is None else max)
 
 
-def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Operand:
-    """``numpy.where`` with three arguments; the condition is a comparison such as ``A > 0``."""
-    return ops.where(condition, x, y)
+def round(a: TensorLike, decimals: int = 0, out: object = None) -> Operand:
+    """``numpy.round``: to some decimals, halves to the even digit."""
+    refuse("round", {"out": out})
+    return ops.around(a, decimals)
 
 
-def select(
-    condlist: Sequence[TensorLike], choicelist: Sequence[TensorLike], default: TensorLike = 0
+def divmod(x1: TensorLike, x2: TensorLike) -> tuple[Operand, Operand]:
+    """``numpy.divmod``: the quotient rounded down, and the remainder."""
+    return elementwise(floor_divide, x1, x2), elementwise(sympy.Mod, x1, x2)
+
+
+def modf(x: TensorLike) -> tuple[Operand, Operand]:
+    """``numpy.modf``: the fractional and the integral part."""
+    whole = elementwise(trunc, x)
+    return ops.subtract(x, whole), whole
+
+
+def nan_to_num(
+    x: TensorLike,
+    copy: bool = True,
+    nan: TensorLike = 0.0,
+    posinf: TensorLike | None = None,
+    neginf: TensorLike | None = None,
 ) -> Operand:
-    """``numpy.select``: the entry of the first choice whose condition holds."""
-    condlist, choicelist = as_list(condlist, "conditions"), as_list(choicelist, "choices")
-    if len(condlist) != len(choicelist):
-        raise TensorError(
-            f"select takes as many conditions as choices, not {len(condlist)} and {len(choicelist)}"
-        )
-    return ops.choose([*zip(choicelist, condlist, strict=True), (default, True)])
+    """``numpy.nan_to_num``: numbers in the place of nan, of inf and of -inf, by default 0, the
+    largest number and the smallest. Where one is put the derivative is 0.
+    """
+    x = as_operand(x)
+    branches: list[tuple[TensorLike, TensorLike]] = [(nan, elementwise(isnan, x))]
+    for value, relation in ((posinf, sympy.Gt), (neginf, sympy.Lt)):
+        if value is not None:
+            test = ops.logical(sympy.And, elementwise(isinf, x), ops.compare(relation, x, 0))
+            branches.append((value, test))
+    return ops.choose([*branches, (elementwise(finite, x), True)])
 
 
-# What is made of relations and of connectives instead of a scalar function.
-CONDITIONS: dict[str, Callable[..., Operand]] = {
-    **{
-        name: _relation(name, relation)
-        for name, relation in {
-            "greater": sympy.Gt,
-            "greater_equal": sympy.Ge,
-            "less": sympy.Lt,
-            "less_equal": sympy.Le,
-            "equal": sympy.Eq,
-            "not_equal": sympy.Ne,
-        }.items()
-    },
-    **{
-        f"logical_{name}": _connective(f"logical_{name}", connective)
-        for name, connective in {
-            "and": sympy.And,
-            "or": sympy.Or,
-            "xor": sympy.Xor,
-            "not": sympy.Not,
-        }.items()
-    },
-}
+def angle(z: TensorLike, deg: bool = False) -> Operand:
+    """``numpy.angle`` of real numbers: pi for negative ones, else 0."""
+    half_turn = sympy.Integer(180) if as_flag(deg, "deg") else sympy.pi
+    return ops.choose([(half_turn, ops.compare(sympy.Lt, ops.real(z), 0)), (0, True)])
+
+
+def real_if_close(a: TensorLike, tol: float = 100) -> Operand:
+    """``numpy.real_if_close``: the tensor itself, tensors are real."""
+    return ops.real(a)
+
+
+def isreal(x: TensorLike) -> Operand:
+    """``numpy.isreal``: ones, tensors are real."""
+    return ops.compare(sympy.Eq, ops.imag(x), 0)
+
+
+def iscomplex(x: TensorLike) -> Operand:
+    """``numpy.iscomplex``: zeros, tensors are real."""
+    return ops.imag(x)
+
+
+def isrealobj(x: TensorLike) -> bool:
+    """``numpy.isrealobj``: True, tensors are real."""
+    return ops.real(x) is not None
+
+
+def iscomplexobj(x: TensorLike) -> bool:
+    """``numpy.iscomplexobj``: False, tensors are real."""
+    return not isrealobj(x)

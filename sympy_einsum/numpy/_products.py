@@ -65,6 +65,11 @@ def stack(arrays: Sequence[TensorLike], axis: int = 0) -> Operand:
     return ops.stack(arrays, axis)
 
 
+def unstack(x: TensorLike, *, axis: int = 0) -> tuple[Operand, ...]:
+    """``numpy.unstack``: the pieces along an axis, whose length must be a number."""
+    return ops.unstack(x, axis)
+
+
 def matrix_transpose(a: TensorLike) -> Operand:
     """``numpy.matrix_transpose``."""
     return ops.swapaxes(a, -1, -2)

@@ -63,6 +63,48 @@ def prod(
     return product if initial is None else ops.multiply(product, initial)
 
 
+def count_nonzero(a: TensorLike, axis: Axes = None, *, keepdims: bool = False) -> Operand:
+    """``numpy.count_nonzero``, also of conditions: where they hold."""
+    return ops.count_nonzero(a, axis, keepdims)
+
+
+def any(
+    a: TensorLike,
+    axis: Axes = None,
+    out: object = None,
+    keepdims: bool = False,
+    *,
+    where: TensorLike | None = True,
+) -> Operand:
+    """``numpy.any``: ones and zeros, and a relation where no axis is left."""
+    refuse("any", {"out": out})
+    return ops.any_(_chosen(a, where, S.Zero), axis, keepdims)
+
+
+def all(
+    a: TensorLike,
+    axis: Axes = None,
+    out: object = None,
+    keepdims: bool = False,
+    *,
+    where: TensorLike | None = True,
+) -> Operand:
+    """``numpy.all``: ones and zeros, and a relation where no axis is left."""
+    refuse("all", {"out": out})
+    return ops.all_(_chosen(a, where, S.One), axis, keepdims)
+
+
+def allclose(
+    a: TensorLike,
+    b: TensorLike,
+    rtol: TensorLike = 1e-05,
+    atol: TensorLike = 1e-08,
+    equal_nan: bool = False,
+) -> Operand:
+    """``numpy.allclose``, as a relation."""
+    return ops.all_(ops.isclose(a, b, rtol, atol, equal_nan))
+
+
 def var(
     a: TensorLike,
     axis: Axes = None,

@@ -23,9 +23,24 @@ from .axes import (
     swapaxes as swapaxes,
     transpose as transpose,
 )
-from .conditions import choose as choose, compare as compare, logical as logical, where as where
+from .conditions import (
+    all_ as all_,
+    any_ as any_,
+    choose as choose,
+    compare as compare,
+    count_nonzero as count_nonzero,
+    logical as logical,
+    where as where,
+)
 from .indexing import Index as Index, getitem as getitem
-from .joining import concatenate as concatenate, stack as stack
+from .joining import concatenate as concatenate, stack as stack, unstack as unstack
+from .numbers import (
+    around as around,
+    clip as clip,
+    imag as imag,
+    isclose as isclose,
+    real as real,
+)
 from .products import (
     dot as dot,
     einsum as einsum,

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from sympy import Basic, Ne, Piecewise, S
+from sympy import Basic, Eq, Gt, Ne, Piecewise, S
 from sympy.core.function import FunctionClass
 from sympy.logic.boolalg import Boolean
 
-from ..core import (
-    TensorError,
-)
+from ..core import TensorError
 from ..expressions import (
     Elementwise,
     Operand,
@@ -29,6 +27,8 @@ from ..expressions import (
     slot,
     split_body,
 )
+from .axes import Axes
+from .reductions import sum_
 
 
 def compare(relation: Callable[..., Basic], a: TensorLike, b: TensorLike) -> Operand:
@@ -96,3 +96,45 @@ def where(condition: TensorLike, a: TensorLike, b: TensorLike) -> Operand:
     (3,)
     """
     return choose([(a, condition), (b, True)])
+
+
+def count_nonzero(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
+    """How many entries along the axes aren't zero, or of how many a condition holds.
+
+    Axes are as for ``sum``.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 3)
+    >>> se.lambdify([x], se.count_nonzero(x > 1))([1, 2, 3])
+    2
+    """
+    return sum_(choose([(S.One, A), (S.Zero, True)]), axis, keepdims)
+
+
+def any_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
+    """Whether one of the entries along the axes isn't zero, or a condition holds for one: ones and
+    zeros, and a relation where no axis is left.
+
+    Axes are as for ``sum``.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> (A > 0).any(axis=1).shape
+    (2,)
+    """
+    return compare(Gt, count_nonzero(A, axis, keepdims), S.Zero)
+
+
+def all_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
+    """Whether none of the entries along the axes is zero, or a condition holds for all: ones and
+    zeros, and a relation where no axis is left.
+
+    Axes are as for ``sum``.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> (A > 0).all(axis=1).shape
+    (2,)
+    """
+    zeros = sum_(choose([(S.Zero, A), (S.One, True)]), axis, keepdims)
+    return compare(Eq, zeros, S.Zero)

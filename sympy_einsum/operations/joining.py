@@ -8,6 +8,7 @@ from sympy import Add, S
 
 from ..core import (
     ShapeError,
+    UnsupportedError,
     as_list,
     same_length,
 )
@@ -18,9 +19,11 @@ from ..expressions import (
     as_operand,
     contract,
     order_of,
+    shape_of,
     tensor_sum,
 )
 from .axes import as_axis, expand_dims
+from .indexing import getitem
 
 
 def concatenate(tensors: Sequence[TensorLike], axis: int = 0) -> Operand:
@@ -72,3 +75,24 @@ def stack(tensors: Sequence[TensorLike], axis: int = 0) -> Operand:
     ((2, 3), (3, 2))
     """
     return concatenate([expand_dims(tensor, axis) for tensor in as_list(tensors, "tensors")], axis)
+
+
+def unstack(A: TensorLike, axis: int = 0) -> tuple[Operand, ...]:
+    """The pieces along an axis, without it: the entries of a vector, the rows of a matrix.
+
+    Raises UnsupportedError for an axis whose length isn't a number.
+
+    >>> import sympy_einsum as se
+    >>> a, b = se.unstack(se.TensorSymbol("x", 2))
+    >>> a * b
+    x[0]*x[1]
+    """
+    A = as_operand(A)
+    axis = as_axis(axis, order_of(A))
+    length = shape_of(A)[axis]
+    if not length.is_Integer:
+        raise UnsupportedError(
+            f"axis {axis} has the length {length}, which is no number of pieces; substitute one"
+        )
+    before = (slice(None),) * axis
+    return tuple([getitem(A, (*before, place)) for place in range(int(length))])

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, NoReturn
 
-from sympy import Expr, Lambda
+from sympy import Expr, Lambda, Mul
 from sympy.matrices import MatrixBase
 from sympy.tensor.array import NDimArray
 
 from .. import operations as ops
 from ..calculus import diff
-from ..core import Length, deferred
+from ..core import Length, ShapeError, UnsupportedError, deferred
 from ..expressions import Operand, TensorExpr, TensorLike, adj, det, elementwise, inv
 from ..operations import Axes
 from .algebra import AlgebraHooks
@@ -32,7 +32,74 @@ class Methods(Operators, AlgebraHooks):
 
     __slots__ = ()
 
+    # --- what arrays say of themselves
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self.order
+
+    @property
+    def size(self) -> Expr:
+        """The number of entries."""
+        return Mul(*self.shape)
+
+    @property
+    def real(self) -> Operand:
+        """The tensor itself: tensors are real."""
+        return ops.real(self)
+
+    @property
+    def imag(self) -> Operand:
+        """Zeros: tensors are real."""
+        return ops.imag(self)
+
+    def __len__(self) -> int:
+        """The length of the first axis; TypeError where it is no number."""
+        if not self.shape:
+            raise TypeError(f"a tensor without axes, such as {str(self)[:80]}, has no length")
+        length = self.shape[0]
+        if not length.is_Integer:
+            raise TypeError(
+                f"the first axis of {str(self)[:80]} has the length {length}, which is no number; "
+                "ask for .shape[0], or substitute a number for it"
+            )
+        return int(length)
+
+    def unstack(self, axis: int = 0) -> tuple[Operand, ...]:
+        """The pieces along an axis, whose length must be a number, without it: the entries of a
+        vector, the rows of a matrix.
+
+        >>> import sympy_einsum as se
+        >>> a, b = se.TensorSymbol("x", 2).unstack()
+        >>> a * b
+        x[0]*x[1]
+        """
+        return ops.unstack(self, axis)
+
+    def item(self, *index: int) -> Operand:
+        """The only entry, or that at some positions."""
+        if not index and self.size != 1:
+            raise ShapeError(f"a tensor of shape {self.shape} has no single entry: say which")
+        return self[index or (0,) * self.order] if self.shape else self
+
+    def tolist(self) -> NoReturn:
+        """Refused: there are no numbers; ``as_explicit`` has the entries as expressions."""
+        raise UnsupportedError(
+            "an expression has no numbers to make a list of; lambdify computes them, as_explicit() "
+            "writes the entries out"
+        )
+
+    def copy(self) -> Operand:
+        """The tensor itself: expressions don't change."""
+        return self
+
     # --- axes
+
+    @property
+    def mT(self) -> Operand:
+        """The transposed matrices: the last two axes exchanged."""
+        return ops.swapaxes(self, -1, -2)
 
     @property
     def T(self) -> Operand:
@@ -49,6 +116,10 @@ class Methods(Operators, AlgebraHooks):
         return ops.transpose(self)
 
     def conjugate(self) -> Operand:
+        """The tensor itself: tensors are real."""
+        return self
+
+    def conj(self) -> Operand:
         """The tensor itself: tensors are real."""
         return self
 
@@ -152,6 +223,26 @@ class Methods(Operators, AlgebraHooks):
         Raises UnsupportedError for other norms.
         """
         return ops.norm(self, ord, axis, keepdims)
+
+    def any(self, axis: Axes = None, keepdims: bool = False) -> Operand:
+        """Whether one of the entries isn't 0, or a condition holds for one: ones and zeros, and a
+        relation where no axis is left."""
+        return ops.any_(self, axis, keepdims)
+
+    def all(self, axis: Axes = None, keepdims: bool = False) -> Operand:
+        """Whether none of the entries is 0, or a condition holds for all: ones and zeros, and a
+        relation where no axis is left."""
+        return ops.all_(self, axis, keepdims)
+
+    # --- entries
+
+    def round(self, decimals: Expr | int = 0) -> Operand:
+        """Rounded to some decimals, halves to the even digit."""
+        return ops.around(self, decimals)
+
+    def clip(self, min: TensorLike | None = None, max: TensorLike | None = None) -> Operand:
+        """The entries within bounds; one that is None is left out."""
+        return ops.clip(self, min, max)
 
     # --- products and functions
 

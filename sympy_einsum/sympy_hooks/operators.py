@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeAlias
 
-from sympy import Abs, And, Expr, Ge, Gt, Le, Lt, Not, Or, Xor
+from sympy import Abs, And, Expr, Ge, Gt, Le, Lt, Mod, Not, Or, Xor
 from sympy.core.function import FunctionClass
 
 from .. import operations as ops
-from ..core import TensorError
+from ..core import floor_divide
 from ..expressions import Node, Operand, TensorLike, as_operand, elementwise, is_tensor, order_of
 from ..operations import Index
 
@@ -35,17 +35,6 @@ def _connected(connective: FunctionClass, *conditions: TensorLike) -> Operand:
     if any(map(is_tensor, conditions)):
         return ops.logical(connective, *conditions)
     raise TypeError(f"{connective} takes conditions, such as x > 0, not a scalar")
-
-
-def _refused(name: str, instead: str) -> Operator:
-    def refuse(self: Node, other: TensorLike) -> Operand:
-        if not self.order:
-            return getattr(Expr, name)(self, other)
-        raise TensorError(f"{name} isn't defined for a tensor of order {self.order}; {instead}")
-
-    refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = f"Not defined for tensors: {instead}."
-    return refuse
 
 
 class Operators(Node):
@@ -105,10 +94,30 @@ class Operators(Node):
     def __rpow__(self, other: TensorLike) -> Operand:
         return ops.power(other, self)
 
-    __mod__ = _refused("__mod__", "apply Mod with elementwise")
-    __rmod__ = _refused("__rmod__", "apply Mod with elementwise")
-    __floordiv__ = _refused("__floordiv__", "apply floor with elementwise")
-    __rfloordiv__ = _refused("__rfloordiv__", "apply floor with elementwise")
+    @_stock_for_scalars
+    def __mod__(self, other: TensorLike) -> Operand:
+        """The remainder entry by entry, with the sign of the divisor."""
+        return elementwise(Mod, self, other)
+
+    @_stock_for_scalars
+    def __rmod__(self, other: TensorLike) -> Operand:
+        return elementwise(Mod, other, self)
+
+    @_stock_for_scalars
+    def __floordiv__(self, other: TensorLike) -> Operand:
+        """The largest integer that isn't above the quotient, entry by entry."""
+        return elementwise(floor_divide, self, other)
+
+    @_stock_for_scalars
+    def __rfloordiv__(self, other: TensorLike) -> Operand:
+        return elementwise(floor_divide, other, self)
+
+    def __divmod__(self, other: TensorLike) -> tuple[Operand, Operand]:
+        """What ``//`` and ``%`` give."""
+        return self // other, self % other
+
+    def __rdivmod__(self, other: TensorLike) -> tuple[Operand, Operand]:
+        return other // self, other % self
 
     def __matmul__(self, other: TensorLike) -> Operand:
         """The sum over the last axis here and the last but one there, or its only one:

@@ -95,7 +95,10 @@ def test_code_and_derivatives_agree_with_the_definition(row):
         return
     for symbol, slope in zip(given, row.derivative(*given), strict=True):
         if slope is not None and symbol != 1:
-            expected = row.definition(*given).diff(symbol).subs(at).evalf()
+            formula = row.definition(*given)
+            # SymPy has no derivatives of these.
+            of_steps = formula.has(sympy.floor, sympy.ceiling)
+            expected = (derivative if of_steps else sympy.diff)(formula, symbol).subs(at).evalf()
             assert abs(slope.subs(at).evalf() - expected) < 1e-9
 
 

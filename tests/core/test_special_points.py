@@ -55,6 +55,10 @@ CASES = {
     "np.cbrt": np.cbrt, "expm1": np.expm1, "log1p": np.log1p, "exp2": np.exp2, "log2": np.log2,
     "log10": np.log10, "reciprocal": np.reciprocal, "logit": special.logit,
     "log_expit": special.log_expit, "LambertW -1": of_two(se.LambertW, -1),
+    "Mod 2": of_two(se.Mod, 2), "Mod of 5": of_two(se.Mod, 5, place=1),
+    "fmod 2": of_two(se.fmod, 2), "fmod of 5": of_two(se.fmod, 5, place=1),
+    "floor_divide 2": of_two(se.floor_divide, 2), "copysign -2": of_two(se.copysign, -2),
+    "copysign of -3": of_two(se.copysign, -3, place=1), "np.sinc": np.sinc,
     "sin(x)/x": lambda u: se.elementwise(
         lambda s: Piecewise((1, Eq(s, 0)), (sympy.sin(s) / s, True)), u
     ),
@@ -67,12 +71,12 @@ CASES = {
 }  # fmt: skip
 # Functions of several arguments stand above with numbers for all but one.
 SEVERAL = {"atan2", "beta", "besselj", "bessely", "besseli", "besselk", "expint",
-           "binomial"}  # fmt: skip
+           "binomial", "Mod", "fmod", "floor_divide", "copysign"}  # fmt: skip
 CASES = {name: f for name, f in CASES.items() if name not in SEVERAL}
 # What loses digits by rounding of the argument, or by cancellation of a textbook's formula.
 ABSOLUTE = {"fresnels": 1e-6, "fresnelc": 1e-6,
             "tanh": 1e-15, "sigmoid": 1e-15, "softplus": 1e-15, "logaddexp": 1e-15,
-            "log_expit": 1e-15, "betaln": 1e-15, "beta 2": 1e-15,
+            "log_expit": 1e-15, "betaln": 1e-15, "beta 2": 1e-15, "np.sinc": 1e-12,
             "sin(x)/x": 5, "sin(x)/x the other way round": 5}  # fmt: skip
 EXACT_AT_0 = {"sin(x)/x", "sin(x)/x the other way round"}
 # Not the limit: overflow in a formula of two terms, 0 times a pole, and SciPy's own nan.
@@ -187,6 +191,15 @@ def references():
         "log_expit": lambda v: -mp.log1p(mp.exp(-v)),
         "LambertW -1": real(lambda v: mp.lambertw(v, -1), -1 / mp.e, 0),
         "sin(x)/x": sinc, "sin(x)/x the other way round": sinc,
+        "trunc": lambda v: mp.mpf(truncated(v)), "rint": mp.nint,
+        "Mod 2": lambda v: v - 2 * mp.floor(v / 2),
+        "Mod of 5": lambda v: 5 - v * mp.floor(5 / v) if v else mp.nan,
+        "fmod 2": lambda v: v - 2 * truncated(v / 2),
+        "fmod of 5": lambda v: 5 - v * truncated(5 / v) if v else mp.nan,
+        "floor_divide 2": lambda v: mp.floor(v / 2), "copysign -2": lambda v: -abs(v),
+        "copysign of -3": lambda v: mp.mpf(3) if v >= 0 else mp.mpf(-3),
+        "np.sinc": lambda v: sinc(mp.pi * v), "isnan": lambda v: mp.mpf(0),
+        "isinf": lambda v: mp.mpf(0), "isfinite": lambda v: mp.mpf(1), "nan_to_num": lambda v: v,
         "three pieces": lambda v: mp.exp(v) if v < 0 else 1 + mp.sin(v),
     }  # fmt: skip
     for k in (0, 1, 2):
@@ -202,6 +215,15 @@ def step_at(value):
     return lambda v: (v > 0) + value * (v == 0)
 
 
+def truncated(v):
+    return int(v)
+
+
+# Of what is linear between jumps.
+SLOPES = {
+    "Mod 2": lambda v: 1, "Mod of 5": lambda v: -(5 // v),
+    "fmod 2": lambda v: 1, "fmod of 5": lambda v: -truncated(5 / v),
+}  # fmt: skip
 # Derivatives at kinks and branch ends, by convention or as one-sided limits.
 ENDS = {
     ("relu", 0): (0, 0), ("Abs", 0): (0, 0), ("sign", 0): (0, 0), ("step", 0): (0, 0),
@@ -211,7 +233,7 @@ ENDS = {
     ("acos", -1): ("-inf", "inf"), ("acosh", 1): ("inf", "-inf"), ("rel_entr", 0): ("-inf", "inf"),
     ("xlogy of itself", 0): ("-inf", "inf"), ("powlog", 0): (0, None), ("xlog1py", 0): (0, 2),
     ("erfinv", 1): ("inf", "inf"), ("erfinv", -1): ("inf", "-inf"), ("three pieces", 0): (1, None),
-    ("exprel 2", 0): (0.25, 0.2),
+    ("exprel 2", 0): (0.25, 0.2), ("copysign -2", 0): (0, 0),
 }  # fmt: skip
 
 
@@ -244,10 +266,13 @@ def reference(name, function, point, order):
 
     if order and (name, point) in ENDS:
         return ENDS[name, point][order - 1]
-    flat = {"sign", "step", "Heaviside", "floor", "ceiling", "im"}
+    flat = {"sign", "step", "Heaviside", "floor", "ceiling", "im", "trunc", "rint", "isnan"}
+    flat |= {"isinf", "isfinite", "floor_divide 2", "copysign of -3"}
     if order and name in flat:
         return 0
     try:
+        if order and name in SLOPES:
+            return repr(float(SLOPES[name](point))) if order == 1 else 0
         value = function(point)
         if mp.isnan(value) or not mp.isfinite(value):
             return "nan" if mp.isnan(value) and not order else None

@@ -5,16 +5,19 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from types import FunctionType
 
 import numpy as np
 import pytest
+import sympy
 
 import sympy_einsum as se
 from sympy_einsum.sympy_hooks import Methods
 
 ROOT = Path(__file__).parent.parent.parent
+n = sympy.Symbol("n", integer=True, positive=True)
 NAMES = sorted(
     name
     for kind in Methods.__mro__
@@ -64,7 +67,7 @@ def test_methods_are_attached_with_signature_and_docstring(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["sum", "mean", "var", "std", "prod", "norm", "squeeze", "diagonal"]
+    "name", ["sum", "mean", "var", "std", "prod", "norm", "squeeze", "diagonal", "unstack"]
 )
 def test_methods_take_what_the_functions_take(name):
     own = list(inspect.signature(getattr(se.TensorExpr, name)).parameters.values())[1:]
@@ -82,6 +85,54 @@ def test_arrays_on_the_left_leave_operators_to_tensors():
     assert np.ones(3) + x == x + np.ones(3)
     assert np.eye(3) @ x == se.Constant(np.eye(3)) @ x
     assert np.ones(3) - x == se.Constant(np.ones(3)) - x
+
+
+def test_length_and_pieces():
+    x, A = se.TensorSymbol("x", 3), se.TensorSymbol("A", n, 2)
+    assert (len(x), len(se.TensorSymbol("z", 0)), x.size, A.size, A.ndim) == (3, 0, 3, 2 * n, 2)
+    assert list(reversed(x)) == [x[2], x[1], x[0]]
+    assert x.unstack() == (x[0], x[1], x[2])
+    assert A.unstack(axis=1) == (A[:, 0], A[:, 1])
+    assert (x[:1].item(), x.item(2)) == (x[0], x[2])
+    with pytest.raises(TypeError, match=r"first axis of A has the length n, .* \.shape\[0\]"):
+        len(A)
+    with pytest.raises(TypeError, match="without axes, such as x @ x, has no length"):
+        len(x @ x)
+    with pytest.raises(se.UnsupportedError, match="axis 0 has the length n"):
+        A.unstack()
+    with pytest.raises(se.ShapeError):
+        x.item()
+    with pytest.raises(TypeError, match=r"np\.any\(np\.equal"):
+        1 in x  # noqa: B015
+    with pytest.raises(se.UnsupportedError, match="as_explicit"):
+        x.tolist()
+
+
+def test_an_expression_is_true_whatever_its_length():
+    empty, one = se.TensorSymbol("z", 0), se.TensorSymbol("x", 1)
+    assert empty
+    assert one
+    assert one @ one
+    with pytest.raises(TypeError, match="entry by entry"):
+        bool(one > 0)
+
+
+def test_stock_code_takes_no_tensor_for_a_sequence():
+    """By its methods, by its length or by its type."""
+    x, y, s, t = *se.tensors("x y", 3), se.TensorSymbol("s"), sympy.Symbol("t")
+    f = x @ y
+    assert not isinstance(f, Iterable)
+    for unpacked in (lambda: list(x), lambda: [*x], lambda: iter(f)):
+        with pytest.raises(TypeError, match="not iterable"):
+            unpacked()
+    assert (sympy.Tuple(x), sympy.sympify([x])) == ((x,), [x])
+    assert sympy.Matrix([x]).shape == (1, 1)
+    assert sympy.Matrix([1, t]) * s == sympy.Matrix([s, t * s])
+    assert sympy.Array([f, s]).shape == (2,)
+    assert sympy.derive_by_array(s**2 * t, [s, t]) == sympy.Array([2 * s * t, s**2])
+    assert sympy.flatten([x, [y]]) == [x, y]
+    assert sympy.solve([s + t - 1, s - t], [s, t]) == {s: sympy.S.Half, t: sympy.S.Half}
+    assert sympy.lambdify(x, f.subs(y, x))(np.ones(3)) == 3
 
 
 def test_a_type_checker_knows_methods_and_operators(tmp_path):

@@ -116,6 +116,9 @@ class _ScalarPrinter(SciPyPrinter):
 
     def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
         base = self.parenthesize(expr.base, PRECEDENCE["Pow"] + 1)
+        if expr.base.is_Integer:
+            # NumPy takes no integer to a negative integer power.
+            base = f"{base}.0" if expr.base > 0 else f"({int(expr.base)}.0)"
         if expr.exp is S.NegativeOne:
             return f"(1 / {base})"
         if expr.exp == S.Half:

@@ -16,7 +16,8 @@ from .texts import Texts, as_tuple, diagonal_view
 BESSEL = {"jv": "bessel_j", "yv": "bessel_y", "iv": "i", "kv": "modified_bessel_k"}
 # What torch has for two tensors of one type only, and whether that must be a floating one.
 PAIRS = {"maximum": False, "minimum": False, "fmax": False, "fmin": False, "heaviside": False}
-PAIRS |= {"arctan2": True, "logaddexp": True, "matmul": False, "dot": False}
+PAIRS |= {"arctan2": True, "logaddexp": True, "matmul": False, "dot": False, "copysign": True}
+PAIRS |= {"remainder": False, "fmod": False, "floor_divide": False}
 
 
 GAMMA = '''
@@ -52,7 +53,7 @@ class TorchBackend(Backend):
     own_numbers = True
     words: ClassVar = {"device"}
     spellings: ClassVar = {"Piecewise": "select([{0}], [{1}], dtype)"}
-    renamed: ClassVar = {
+    renamed: ClassVar = {"np.rint": "torch.round"} | {
         f"special.{name}({order}, ": f"special.{own}{order}("
         for name, own in BESSEL.items()
         for order in (0, 1)

@@ -1,0 +1,169 @@
+"""Rounding, remainders, and what is asked of floating-point numbers, which SymPy lacks.
+
+Their code, derivatives and definitions stand in the table, :mod:`scalar_table`.
+"""
+
+from __future__ import annotations
+
+from sympy import Abs, Expr, S
+from sympy.printing.printer import Printer
+
+from .rows import row_of
+from .whole_functions import WholeFunction
+
+
+class _OfNumbers(WholeFunction):
+    """A function that is evaluated at real numbers, by its definition."""
+
+    @classmethod
+    def eval(cls, *args: Expr) -> Expr | None:
+        """Of numbers."""
+        row = row_of(cls)
+        known = all(arg.is_number and arg.is_extended_real for arg in args)
+        return row.definition(*args) if known and row and row.definition else None
+
+
+class _Rounded(_OfNumbers):
+    """An integer near a number."""
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, x: Expr) -> Expr | None:
+        """An integer is its own; infinity is none, but so it is for NumPy."""
+        return x if x.is_integer or x.is_infinite else super().eval(x)
+
+
+class trunc(_Rounded):
+    """The integer next to a number on the side of 0.
+
+    >>> import sympy_einsum as se
+    >>> se.trunc(-2.5), se.trunc(7)
+    (-2, 7)
+    """
+
+
+class rint(_Rounded):
+    """The nearest integer, of two the even one.
+
+    >>> import sympy_einsum as se
+    >>> se.rint(2.5), se.rint(3.5), se.rint(-0.7)
+    (2, 4, -1)
+    """
+
+
+class _Quotient(_OfNumbers):
+    nargs = 2
+
+    @classmethod
+    def eval(cls, a: Expr, b: Expr) -> Expr | None:
+        """Of numbers that can be divided."""
+        return S.NaN if b.is_zero else super().eval(a, b)
+
+
+class floor_divide(_Quotient):
+    """The largest integer that isn't above a quotient.
+
+    >>> import sympy_einsum as se
+    >>> se.floor_divide(-7, 2)
+    -4
+    """
+
+    def _latex(self, printer: Printer, exp: str | None = None) -> str:
+        a, b = map(printer._print, self.args)
+        text = rf"\left\lfloor \frac{{{a}}}{{{b}}} \right\rfloor"
+        return text if exp is None else f"{text}^{{{exp}}}"
+
+
+class fmod(_Quotient):
+    """The remainder of a division with the sign of the dividend; that of ``Mod`` has the sign of
+    the divisor.
+
+    >>> import sympy_einsum as se
+    >>> se.fmod(-7, 3), se.Mod(-7, 3)
+    (-1, 2)
+    """
+
+
+class copysign(WholeFunction):
+    """The absolute value of the first number with the sign of the second.
+
+    >>> import sympy_einsum as se
+    >>> se.copysign(3, -2)
+    -3
+    """
+
+    nargs = 2
+
+    @classmethod
+    def eval(cls, a: Expr, b: Expr) -> Expr | None:
+        """With a known sign. That of 0 isn't: floating-point numbers have two of them."""
+        if b.is_extended_positive:
+            return Abs(a)
+        return -Abs(a) if b.is_extended_negative else None
+
+
+class isnan(WholeFunction):
+    """1 for what is no number, else 0.
+
+    >>> import sympy_einsum as se
+    >>> se.isnan(2), se.isnan(float("nan"))
+    (0, 1)
+    """
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, x: Expr) -> Expr | None:
+        """Of numbers."""
+        return S(int(x in (S.NaN, S.ComplexInfinity))) if x.is_number else None
+
+
+class isinf(WholeFunction):
+    """1 for the infinite, else 0.
+
+    >>> import sympy_einsum as se
+    >>> se.isinf(2), se.isinf(float("-inf"))
+    (0, 1)
+    """
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, x: Expr) -> Expr | None:
+        """Of numbers."""
+        return S(int(x in (S.Infinity, S.NegativeInfinity))) if x.is_number else None
+
+
+class isfinite(WholeFunction):
+    """1 for finite numbers, else 0.
+
+    >>> import sympy_einsum as se
+    >>> se.isfinite(2), se.isfinite(float("inf"))
+    (1, 0)
+    """
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, x: Expr) -> Expr | None:
+        """Of numbers."""
+        return S(int(x.is_finite is True)) if x.is_number else None
+
+
+class nan_to_num(WholeFunction):
+    """A finite number as it is, 0 for what is no number, the largest one for infinity.
+
+    >>> import sympy_einsum as se
+    >>> se.nan_to_num(2), se.nan_to_num(float("nan"))
+    (2, 0)
+    """
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, x: Expr) -> Expr | None:
+        """Of finite numbers, and of none."""
+        if x.is_number and x.is_finite:
+            return x
+        return S.Zero if x is S.NaN else None
