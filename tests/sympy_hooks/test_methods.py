@@ -93,7 +93,8 @@ def test_length_and_pieces():
     assert list(reversed(x)) == [x[2], x[1], x[0]]
     assert x.unstack() == (x[0], x[1], x[2])
     assert A.unstack(axis=1) == (A[:, 0], A[:, 1])
-    assert (x[:1].item(), x.item(2)) == (x[0], x[2])
+    one = se.TensorSymbol("y", 1, 1)
+    assert (one.item(), x.item(2), (x @ x).item()) == (one[0, 0], x[2], x @ x)
     with pytest.raises(TypeError, match=r"first axis of A has the length n, .* \.shape\[0\]"):
         len(A)
     with pytest.raises(TypeError, match="without axes, such as x @ x, has no length"):
@@ -102,8 +103,6 @@ def test_length_and_pieces():
         A.unstack()
     with pytest.raises(se.ShapeError):
         x.item()
-    with pytest.raises(TypeError, match=r"np\.any\(np\.equal"):
-        1 in x  # noqa: B015
     with pytest.raises(se.UnsupportedError, match="as_explicit"):
         x.tolist()
 
@@ -127,7 +126,6 @@ def test_stock_code_takes_no_tensor_for_a_sequence():
             unpacked()
     assert (sympy.Tuple(x), sympy.sympify([x])) == ((x,), [x])
     assert sympy.Matrix([x]).shape == (1, 1)
-    assert sympy.Matrix([1, t]) * s == sympy.Matrix([s, t * s])
     assert sympy.Array([f, s]).shape == (2,)
     assert sympy.derive_by_array(s**2 * t, [s, t]) == sympy.Array([2 * s * t, s**2])
     assert sympy.flatten([x, [y]]) == [x, y]
