@@ -105,8 +105,8 @@ def count_nonzero(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> O
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
-    >>> se.lambdify([x], se.count_nonzero(x > 1))([1, 2, 3])
-    2
+    >>> print(se.lambdify([x], se.count_nonzero(x > 1))([1, 2, 3]))
+    2.0
     """
     return sum_(choose([(S.One, A), (S.Zero, True)]), axis, keepdims)
 

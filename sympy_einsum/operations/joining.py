@@ -84,8 +84,8 @@ def unstack(A: TensorLike, axis: int = 0) -> tuple[Operand, ...]:
 
     >>> import sympy_einsum as se
     >>> a, b = se.unstack(se.TensorSymbol("x", 2))
-    >>> a * b
-    x[0]*x[1]
+    >>> a / b
+    x[0]/x[1]
     """
     A = as_operand(A)
     axis = as_axis(axis, order_of(A))

@@ -101,7 +101,7 @@ def isclose(
     >>> import sympy_einsum as se
     >>> x, y = se.tensors("x y", 3)
     >>> se.lambdify([x, y], se.isclose(x, y))([1, 2, 3], [1, 2.1, 3])
-    array([1, 0, 1])
+    array([1., 0., 1.])
     """
     takes_nan = as_flag(equal_nan, "equal_nan")
 

@@ -72,8 +72,8 @@ class Methods(Operators, AlgebraHooks):
 
         >>> import sympy_einsum as se
         >>> a, b = se.TensorSymbol("x", 2).unstack()
-        >>> a * b
-        x[0]*x[1]
+        >>> a / b
+        x[0]/x[1]
         """
         return ops.unstack(self, axis)
 
