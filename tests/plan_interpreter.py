@@ -78,6 +78,7 @@ def running(x, axis, backwards, lag, count):
     return np.moveaxis(np.tensordot(ones, x, 1), 0, axis)
 
 
+REDUCED = {"svd": {"full_matrices": False}}
 # What each instruction computes from the values of its operands and its parameters.
 MEANINGS = {
     "constant": lambda v, node: node.array,
@@ -121,6 +122,9 @@ MEANINGS = {
     "logdet": lambda v, definite: np.log(abs(np.linalg.det(v[0]))),
     "slogdet": lambda v: np.array([np.sign(np.linalg.det(v[0])), np.log(abs(np.linalg.det(v[0])))]),
     "cofactors": cofactors,
+    "stacked": lambda v, name, tail: getattr(np.linalg, name)(v[0]),
+    "decomposed": lambda v, name: getattr(np.linalg, name)(v[0], **REDUCED.get(name, {})),
+    "part": lambda v, place, tail: v[0][place],
     "peak": lambda v, axes: v[0].max(axis=axes, keepdims=True),
     "logsumexp": lambda v, axes: log_sum(v[0], axes),
     "softmax": lambda v, axes: np.exp(v[0] - log_sum(v[0], axes, keepdims=True)),
@@ -136,7 +140,7 @@ def interpreted(plan, arguments):
             values.append(np.array(arguments[params[0]]))
             continue
         value = MEANINGS[op]([values[k] for k in inputs], *params)
-        values.append(value if op == "write_diagonal" else np.array(value))
+        values.append(value if op in ("write_diagonal", "decomposed") else np.array(value))
     return [values[k].copy() for k in plan.results]
 
 

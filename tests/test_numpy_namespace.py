@@ -318,9 +318,9 @@ np.cov(X)
 np.vander(x)
 np.interp(x, w, w)
 np.sort(x)
-np.linalg.cholesky(A)
+np.linalg.cholesky(A + A.T)
 np.linalg.pinv(X)
-np.linalg.eigh(A)[0]
+np.linalg.eigh(A + A.T)[0]
 np.linalg.svd(X)[1]
 np.linalg.qr(X)[0]
 ss.erf(X)

@@ -39,7 +39,8 @@ from ..expressions import (
 from ..rules import Step
 from .choices import opened
 from .pairs import in_pairs, is_long
-from .terms import Term, scalar_children, terms
+from .term import Term
+from .terms import scalar_children, terms
 
 MODES = ("reverse", "forward", "auto")
 

@@ -11,13 +11,11 @@ References
 [LMG18] S. Laue, M. Mitterreiter, J. Giesen, "Computing Higher Order Derivatives of Matrix and
 Tensor Expressions", NeurIPS 2018.
 [BV] S. Boyd, L. Vandenberghe, "Convex Optimization", 2004.
-[MC] K. B. Petersen, M. S. Pedersen, "The Matrix Cookbook", 2012.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
 
 from sympy import (
     Expr,
@@ -34,14 +32,9 @@ from ..core import (
     may_be_infinite,
 )
 from ..expressions import (
-    Adj,
-    Cofactors,
     Constant,
-    Det,
     Einsum,
     Elementwise,
-    Inv,
-    LogDet,
     LogSumExp,
     Operand,
     Reshape,
@@ -53,7 +46,6 @@ from ..expressions import (
     Triangle,
     Unit,
     Zeros,
-    cofactors,
     determinants_in,
     inside_log,
     inv,
@@ -63,18 +55,8 @@ from ..expressions import (
     substitute_stock,
 )
 from .choices import opened
-
-
-class Term(NamedTuple):
-    """One summand of the derivative of a node by an operand: an einsum of factors with the
-    node's axes (``upper``) and the operand's axes (``lower``). Labels are non-negative integers.
-    """
-
-    operand: int
-    factors: tuple[Operand, ...]
-    subscripts: tuple[Sequence[int], ...]
-    upper: Sequence[int]
-    lower: Sequence[int]
+from .matrix_terms import MATRIX_TERMS
+from .term import Term
 
 
 def _einsum_terms(node: Einsum, active: Callable[[Operand], bool]) -> Iterator[Term]:
@@ -101,32 +83,6 @@ def _elementwise_terms(node: Elementwise, active: Callable[[Operand], bool]) -> 
             partial = node.partial(k)
             lower = axes if order_of(operand) else ()
             yield Term(k, (partial,), (axes if order_of(partial) else (),), axes, lower)
-
-
-def _inv_terms(node: Inv, active: Callable[[Operand], bool]) -> Iterator[Term]:
-    """d inv(X)[i,j] / dX[k,l] = -inv(X)[i,k] inv(X)[l,j] [MC, eq. 60]."""
-    yield Term(0, (S.NegativeOne, node, node), ((), (0, 2), (3, 1)), (0, 1), (2, 3))
-
-
-def _det_terms(node: Det, active: Callable[[Operand], bool]) -> Iterator[Term]:
-    """d det(X) / dX[k,l] = adj(X)[l,k] [L, table 4.1]."""
-    yield Term(0, (Adj._build(node.operands, ()),), ((1, 0),), (), (0, 1))
-
-
-def _logdet_terms(node: LogDet, active: Callable[[Operand], bool]) -> Iterator[Term]:
-    """d log|det(X)| / dX[k,l] = inv(X)[l,k] [MC, eq. 57]."""
-    yield Term(0, (Inv._build(node.operands, ()),), ((1, 0),), (), (0, 1))
-
-
-def _adj_terms(node: Adj, active: Callable[[Operand], bool]) -> Iterator[Term]:
-    """adj(X)[i,j] is d det(X) / dX[j,i]."""
-    yield Term(0, (cofactors(node.operands[0], 2),), ((1, 0, 2, 3),), (0, 1), (2, 3))
-
-
-def _cofactors_terms(node: Cofactors, active: Callable[[Operand], bool]) -> Iterator[Term]:
-    """The next derivative of the determinant."""
-    axes = range(node.order + 2)
-    yield Term(0, (cofactors(node.operands[0], node.degree + 1),), (axes,), axes[:-2], axes[-2:])
 
 
 def _logsumexp_terms(node: LogSumExp, active: Callable[[Operand], bool]) -> Iterator[Term]:
@@ -201,6 +157,11 @@ def scalar_children(node: Expr) -> tuple[Operand, ...]:
     return tuple(split_body(node)[1])
 
 
+def _of_matrices(rule: Callable[..., Iterator[Term]]) -> Callable[..., Iterator[Term]]:
+    """The row of a function of one operand, which a variable must be in."""
+    return lambda node, active: rule(node)
+
+
 _NO_OPERANDS = "it isn't computed from anything"
 RULES: NodeTable[Callable[..., Iterator[Term]]] = NodeTable(
     "the derivative",
@@ -208,11 +169,7 @@ RULES: NodeTable[Callable[..., Iterator[Term]]] = NodeTable(
         Einsum: _einsum_terms,
         TensorAdd: _sum_terms,
         Elementwise: _elementwise_terms,
-        Inv: _inv_terms,
-        Adj: _adj_terms,
-        Cofactors: _cofactors_terms,
-        Det: _det_terms,
-        LogDet: _logdet_terms,
+        **{kind: _of_matrices(rule) for kind, rule in MATRIX_TERMS.items()},
         LogSumExp: _logsumexp_terms,
         Softmax: _softmax_terms,
     },

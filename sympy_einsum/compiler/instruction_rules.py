@@ -137,6 +137,11 @@ def stacked(shapes: Sequence[Shape]) -> Shape:
     return (*broadcast_shape([a[:-2], b[:-2]]), a[-2], b[-1])
 
 
+def of_stack(shapes: Sequence[Shape], name: str, tail: Shape) -> Shape:
+    """That of what is known of each matrix of a stack."""
+    return (*shapes[0][:-2], *tail)
+
+
 # --- arithmetic operations
 
 
@@ -173,6 +178,11 @@ def cubes(thirds: int) -> Callable[[Work], int]:
 def solve_flops(work: Work) -> int:
     """Those of a factorisation and two substitutions."""
     return cubes(2)(work) + 2 * work.operands[0][0] * prod(work.result)
+
+
+def decomposition_flops(work: Work) -> int:
+    """Those of factors of each matrix of a stack."""
+    return 4 * largest(work) * min(work.operands[0][-2:])
 
 
 def cofactors_flops(work: Work) -> int:

@@ -26,6 +26,7 @@ from ..expressions import (
     Reshape,
     Selection,
     Softmax,
+    StackFunction,
     TensorAdd,
     TensorSymbol,
     Triangle,
@@ -47,6 +48,7 @@ from .lowering_functions import (
     lower_softmax,
 )
 from .lowering_products import lower_product
+from .lowering_stacks import lower_stack_function
 from .lowering_sums import lower_sum
 from .lowering_triangles import lower_triangle
 from .lowering_views import lower_view
@@ -102,6 +104,7 @@ ROWS: NodeTable[Row] = NodeTable(
         LogDet: lower_logdet,
         Adj: lower_cofactors,
         Cofactors: lower_cofactors,
+        StackFunction: lower_stack_function,
         Reshape: lower_reshape,
     },
 )

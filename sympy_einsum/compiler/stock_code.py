@@ -92,6 +92,15 @@ class _ExpressionBackend(NumpyBackend):
         inner = f"(lambda r: {total})(np.where({chosen} > 0, 1, u[1]).prod(-1))"
         return f"(lambda u: {inner})(np.linalg.svd({operands[0]}))"
 
+    def stacked(self, operands: Texts, name: str, tail: Texts) -> str:
+        """A function of each matrix, where it is one expression."""
+        if name in ("adj", "cofactors"):
+            raise UnsupportedError(
+                f"{name} of stacks of matrices has no code as one expression; use "
+                "sympy_einsum.lambdify"
+            )
+        return super().stacked(operands, name, tail)
+
     def peak(self, operands: Texts, axes: Sequence[int] | None) -> str:
         """The largest entries over axes, over all for None."""
         axis = "".join(axis_arguments(axes)) or "axis=None"

@@ -27,6 +27,7 @@ from ..expressions import (
     Reshape,
     Selection,
     Softmax,
+    StackFunction,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
@@ -185,4 +186,5 @@ TO_EXPLICIT: NodeTable[Row] = NodeTable(
         Det: _of_matrix(Matrix.det),
         LogDet: _of_matrix(lambda matrix: log(abs(matrix.det()))),
     },
+    refused={StackFunction: "lambdify gives its numbers"},
 )

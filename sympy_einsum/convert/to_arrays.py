@@ -50,6 +50,7 @@ from ..expressions import (
     Reshape,
     Selection,
     Softmax,
+    StackFunction,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
@@ -238,6 +239,6 @@ TO_ARRAY: NodeTable[Callable[..., Basic]] = NodeTable(
         Det: lambda node, images: Determinant(_matrix_operand(node, images)),
         LogDet: lambda node, images: log(Abs(Determinant(_matrix_operand(node, images)))),
         Reshape: lambda node, images: _reshaped(images[node.operands[0]], node.shape),
-        **dict.fromkeys([Cofactors, LogSumExp, Softmax], refused),
+        **dict.fromkeys([Cofactors, LogSumExp, Softmax, StackFunction], refused),
     },
 )

@@ -39,6 +39,7 @@ from ..expressions import (
     Reshape,
     Selection,
     Softmax,
+    StackFunction,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
@@ -258,6 +259,6 @@ TO_MATRIX: NodeTable[Callable[..., Basic]] = NodeTable(
         Adj: _adjugate,
         Det: lambda node, images: Determinant(*images.below(node)),
         LogDet: lambda node, images: log(Abs(Determinant(*images.below(node)))),
-        **dict.fromkeys([Cofactors, LogSumExp, Softmax, Reshape], refused),
+        **dict.fromkeys([Cofactors, LogSumExp, Softmax, StackFunction, Reshape], refused),
     },
 )

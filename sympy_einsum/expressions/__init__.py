@@ -60,19 +60,40 @@ from .leaves import (
     Zeros as Zeros,
     tensors as tensors,
 )
+from .matrix_base import MatrixFunction as MatrixFunction
 from .matrix_functions import (
     Adj as Adj,
     Cofactors as Cofactors,
     Det as Det,
     Inv as Inv,
     LogDet as LogDet,
-    MatrixFunction as MatrixFunction,
     adj as adj,
     cofactors as cofactors,
     det as det,
     determinants_in as determinants_in,
     inv as inv,
     logdet as logdet,
+)
+from .matrix_stacks import (
+    AdjStack as AdjStack,
+    Cholesky as Cholesky,
+    CofactorStack as CofactorStack,
+    DetSigns as DetSigns,
+    DetStack as DetStack,
+    EigenValues as EigenValues,
+    EigenVectors as EigenVectors,
+    InvStack as InvStack,
+    LeftVectors as LeftVectors,
+    LogDetStack as LogDetStack,
+    PseudoInverse as PseudoInverse,
+    QFactor as QFactor,
+    RFactor as RFactor,
+    RightVectors as RightVectors,
+    SingularValues as SingularValues,
+    StackFunction as StackFunction,
+    shorter as shorter,
+    square_matrices as square_matrices,
+    stacked_matrices as stacked_matrices,
 )
 from .products import (
     Delta as Delta,

@@ -13,25 +13,20 @@ from typing import NamedTuple
 
 from sympy import Abs, Expr, Integer, Mul, S
 
-from ..core import ShapeError, TensorError, same_length
+from ..core import TensorError
 from .base import Operand, TensorExpr, TensorLike
-from .conversion import as_operand
-from .graphs import shape_of
 from .interning import Data, Operands
 from .leaves import Zeros
+from .matrix_base import MatrixFunction
+from .matrix_stacks import (
+    AdjStack,
+    CofactorStack,
+    DetStack,
+    InvStack,
+    LogDetStack,
+    square_matrices,
+)
 from .products import Delta, contract
-
-
-class MatrixFunction(TensorExpr):
-    """Base class of the functions of one square matrix."""
-
-    __slots__ = ()
-    keeps_shape = False
-
-    @classmethod
-    def _build(cls, operands: Operands, data: Data) -> Operand:
-        matrix = operands[0]
-        return cls._intern(operands, data, matrix.shape if cls.keeps_shape else ())
 
 
 class Inv(MatrixFunction):
@@ -79,24 +74,8 @@ class LogDet(MatrixFunction):
     __slots__ = ()
 
 
-def _square(value: TensorLike, function: str) -> TensorExpr:
-    """The operand, checked to be one square matrix."""
-    matrix = as_operand(value)
-    shape = shape_of(matrix)
-    if len(shape) != 2:
-        raise ShapeError(
-            f"{function} takes a square matrix, not a tensor of order {len(shape)}, shape {shape}"
-        )
-    if not same_length(*shape):
-        raise ShapeError(
-            f"{function} takes a square matrix, but axis 0 has length {shape[0]} and axis 1 has "
-            f"length {shape[1]}"
-        )
-    return matrix
-
-
 def inv(X: TensorLike) -> Operand:
-    """The inverse of a square matrix.
+    """The inverse of a square matrix, or of each along the last two axes of a tensor.
 
     Its derivative is d inv(X)[i,j] / dX[k,l] = -inv(X)[i,k] inv(X)[l,j] [MC, eq. 60]; the
     subscripts printed in [L, table 4.1] hold for symmetric matrices only.
@@ -104,7 +83,7 @@ def inv(X: TensorLike) -> Operand:
     Raises
     ======
 
-    ShapeError : X is no square matrix
+    ShapeError : the last two axes of X have different lengths, or there are no two
 
     Examples
     ========
@@ -114,19 +93,22 @@ def inv(X: TensorLike) -> Operand:
     >>> se.inv(X).shape, se.inv(se.inv(X)) == X
     ((3, 3), True)
     """
-    matrix = _square(X, "inv")
-    if isinstance(matrix, Inv):
+    matrix = square_matrices(X, "inv")
+    if isinstance(matrix, (Inv, InvStack)):
         return matrix.operands[0]
+    if matrix.order > 2:
+        return InvStack.of(matrix)
     return matrix if isinstance(matrix, Delta) else Inv._build((matrix,), ())
 
 
 def adj(X: TensorLike) -> Operand:
-    """The adjugate of a square matrix: det(X) inv(X), and its limit where X is singular.
+    """The adjugate of a square matrix, or of each along the last two axes of a tensor: det(X)
+    inv(X), and its limit where X is singular.
 
     Raises
     ======
 
-    ShapeError : X is no square matrix
+    ShapeError : the last two axes of X have different lengths, or there are no two
 
     Examples
     ========
@@ -135,7 +117,8 @@ def adj(X: TensorLike) -> Operand:
     >>> se.adj(se.TensorSymbol("X", (3, 3))).shape
     (3, 3)
     """
-    return Adj._build((_square(X, "adj"),), ())
+    matrix = square_matrices(X, "adj")
+    return AdjStack.of(matrix) if matrix.order > 2 else Adj._build((matrix,), ())
 
 
 def cofactors(X: TensorLike, order: int) -> Operand:
@@ -144,12 +127,13 @@ def cofactors(X: TensorLike, order: int) -> Operand:
     The entry [i, j, k, l, …] is what multiplies X[i,j] X[k,l] … in det(X): up to its sign, the
     determinant of what remains when these rows and columns are taken out. It is a polynomial,
     right for singular matrices too; order 0 is det(X), order 1 is adj(X).T. An invertible X has
-    the second one det(X) (inv(X)[j,i] inv(X)[l,k] - inv(X)[j,k] inv(X)[l,i]).
+    the second one det(X) (inv(X)[j,i] inv(X)[l,k] - inv(X)[j,k] inv(X)[l,i]). The other axes of
+    a stack of matrices come first.
 
     Raises
     ======
 
-    ShapeError : X is no square matrix
+    ShapeError : the last two axes of X have different lengths, or there are no two
     TensorError : the order is no number from 0 on
 
     Examples
@@ -160,19 +144,26 @@ def cofactors(X: TensorLike, order: int) -> Operand:
     >>> se.cofactors(X, 2).shape, se.hessian(se.det(X), X) == se.cofactors(X, 2)
     ((3, 3, 3, 3), True)
     """
-    matrix = _square(X, "cofactors")
+    matrix = square_matrices(X, "cofactors")
     if isinstance(order, bool) or not isinstance(order, (int, Integer)) or order < 0:
         raise TensorError(f"the order of cofactors is a number from 0 on, not {order!r}")
     if order == 0:
         return det(matrix)
     if order == 1:
-        axes = {0: matrix.shape[0], 1: matrix.shape[1]}
-        return contract((adj(matrix),), ((1, 0),), (0, 1), axes)
-    return Cofactors._build((matrix,), (int(order),))
+        axes = list(range(matrix.order))
+        turned = (*axes[:-2], axes[-1], axes[-2])
+        return contract((adj(matrix),), (turned,), axes, dict(enumerate(matrix.shape)))
+    if matrix.order == 2:
+        return Cofactors._build((matrix,), (int(order),))
+    *stack, rows, _ = matrix.shape
+    if (rows - order).is_negative:
+        return Zeros(*stack, *[rows] * (2 * order))
+    return CofactorStack._build((matrix,), (int(order),))
 
 
 def det(X: TensorLike) -> Operand:
-    """The determinant of a square matrix, a scalar.
+    """The determinant of a square matrix, a scalar, or of each along the last two axes of a
+    tensor.
 
     Its derivative is the transposed adjugate [L, table 4.1], which is right for singular
     matrices too.
@@ -180,7 +171,7 @@ def det(X: TensorLike) -> Operand:
     Raises
     ======
 
-    ShapeError : X is no square matrix
+    ShapeError : the last two axes of X have different lengths, or there are no two
 
     Examples
     ========
@@ -190,7 +181,9 @@ def det(X: TensorLike) -> Operand:
     >>> se.diff(se.det(X), X) == se.adj(X).T
     True
     """
-    matrix = _square(X, "det")
+    matrix = square_matrices(X, "det")
+    if matrix.order > 2:
+        return DetStack.of(matrix)
     return S.One if isinstance(matrix, Delta) else Det._build((matrix,), ())
 
 
@@ -224,14 +217,15 @@ def determinants_in(scalar: Expr) -> tuple[list[Factor], Expr]:
 
 
 def logdet(X: TensorLike) -> Operand:
-    """The logarithm of the absolute value of the determinant, a scalar.
+    """The logarithm of the absolute value of the determinant, a scalar; of each along the last two
+    axes of a tensor.
 
     Its derivative is the transposed inverse [MC, eq. 57].
 
     Raises
     ======
 
-    ShapeError : X is no square matrix
+    ShapeError : the last two axes of X have different lengths, or there are no two
 
     Examples
     ========
@@ -241,5 +235,7 @@ def logdet(X: TensorLike) -> Operand:
     >>> se.diff(se.logdet(X), X) == se.inv(X).T
     True
     """
-    matrix = _square(X, "logdet")
+    matrix = square_matrices(X, "logdet")
+    if matrix.order > 2:
+        return LogDetStack.of(matrix)
     return S.Zero if isinstance(matrix, Delta) else LogDet._build((matrix,), ())

@@ -32,8 +32,30 @@ from .conditions import (
     logical as logical,
     where as where,
 )
+from .decompositions import (
+    EighResult as EighResult,
+    QRResult as QRResult,
+    SlogdetResult as SlogdetResult,
+    SVDResult as SVDResult,
+    cholesky as cholesky,
+    eigh as eigh,
+    eigvalsh as eigvalsh,
+    pinv as pinv,
+    qr as qr,
+    slogdet as slogdet,
+    svd as svd,
+    svdvals as svdvals,
+)
 from .indexing import Index as Index, getitem as getitem
 from .joining import concatenate as concatenate, stack as stack, unstack as unstack
+from .linear_systems import (
+    LstsqResult as LstsqResult,
+    lstsq as lstsq,
+    solve as solve,
+    tensorinv as tensorinv,
+    tensorsolve as tensorsolve,
+)
+from .norms import Order as Order, cond as cond, norm as norm, vector_norm as vector_norm
 from .numbers import (
     around as around,
     clip as clip,
@@ -55,7 +77,6 @@ from .products import (
 from .reductions import (
     logsumexp as logsumexp,
     mean as mean,
-    norm as norm,
     prod as prod,
     softmax as softmax,
     std as std,

@@ -31,9 +31,10 @@ from ..expressions import (
     order_of,
     reshape as reshape_tensor,
     shape_of,
+    square_matrices,
 )
 from .arithmetic import multiply
-from .axes import Axes, as_axis, ravel, reshape
+from .axes import Axes, as_axis, broadcast_to, ravel, reshape
 from .checked import contract_checked, contract_labelled
 
 
@@ -254,26 +255,25 @@ def kron(a: TensorLike, b: TensorLike) -> Operand:
 
 
 def matrix_power(X: TensorLike, exponent: Length) -> Operand:
-    """A square matrix to an integer power; a negative one is a power of the inverse.
+    """A square matrix to an integer power, or each along the last two axes of a tensor; a negative
+    one is a power of the inverse.
 
-    Raises ShapeError when X isn't square, and UnsupportedError for an exponent that isn't a known
-    integer.
+    Raises ShapeError when these have different lengths, and UnsupportedError for an exponent that
+    isn't a known integer.
 
     >>> import sympy_einsum as se
     >>> S = se.TensorSymbol("S", (3, 3))
     >>> se.matrix_power(S, 2) == S @ S
     True
     """
-    X = as_operand(X)
-    if order_of(X) != 2 or not same_length(*X.shape):
-        raise ShapeError(f"matrix_power takes a square matrix, not one of shape {shape_of(X)}")
+    X = square_matrices(X, "matrix_power")
     power = as_scalar(exponent, "the exponent of a matrix")
     if not power.is_Integer:
         raise UnsupportedError(f"matrix_power takes a known integer exponent, not {exponent}")
     count = int(power)
     if count < 0:
         X, count = inv(X), -count
-    result = Delta(X.shape[0])
+    result = broadcast_to(Delta(X.shape[-1]), X.shape)
     # Repeated squaring, so that the graph is as small as the program should be.
     square = X
     while count:

@@ -19,7 +19,6 @@ from ..expressions import (
     TensorLike,
     as_operand,
     contract,
-    elementwise,
     order_of,
     shape_of,
     stretch,
@@ -58,10 +57,10 @@ def sum_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     axes = as_axes(axis, order)
     output = [k for k in range(order) if k not in axes]
     total = contract((A,), (range(order),), output, dict(enumerate(A.shape))) if order else A
-    return _keep(total, A, axes) if as_flag(keepdims, "keepdims") else total
+    return kept(total, A, axes) if as_flag(keepdims, "keepdims") else total
 
 
-def _keep(reduced: Operand, A: Operand, axes: list[int]) -> Operand:
+def kept(reduced: Operand, A: Operand, axes: list[int]) -> Operand:
     """A reduced tensor with its axes put back with length 1."""
     return reshape(reduced, [S.One if k in axes else n for k, n in enumerate(shape_of(A))])
 
@@ -148,36 +147,7 @@ def prod(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
             index[k] = position
             factors.append(getitem(result, tuple(index)))
         result = multiply(*factors) if factors else filled(S.One, shape_of(result)[:k])
-    return _keep(result, A, axes) if as_flag(keepdims, "keepdims") else result
-
-
-def norm(
-    A: TensorLike, ord: Expr | float | str | None = None, axis: Axes = None, keepdims: bool = False
-) -> Operand:
-    """The Euclidean norm of a vector, the Frobenius norm of anything else; with ``ord=1`` the
-    sum of absolute values of a vector, with another number the corresponding p-norm.
-
-    Axes are as for :func:`sum_`. Raises UnsupportedError for other norms.
-
-    >>> import sympy_einsum as se
-    >>> x, y = se.tensors("x y", 3)
-    >>> se.equal(se.norm(x) ** 2, x @ x)
-    True
-    """
-    A = as_operand(A)
-    if not order_of(A):
-        return abs(A)
-    over = as_axes(axis, A.order)
-    p = ord if ord is None or isinstance(ord, str) else as_scalar(ord, "ord")
-    if p is None or p == "fro" or (p == 2 and len(over) == 1):
-        return power(sum_(power(A, 2), axis, keepdims), S.Half)
-    if isinstance(p, str) or len(over) != 1:
-        raise UnsupportedError(f"norm supports ord=None, 'fro' and vector p-norms, not ord={ord!r}")
-    if p.is_infinite or p.is_zero:
-        raise UnsupportedError(f"norm supports finite non-zero ord, not {ord!r}")
-    absolute = elementwise(abs, A)
-    total = sum_(absolute if p == 1 else power(absolute, p), axis, keepdims)
-    return total if p == 1 else power(total, 1 / p)
+    return kept(result, A, axes) if as_flag(keepdims, "keepdims") else result
 
 
 def _axes_of(function: str, A: Operand, axis: Axes | EllipsisType) -> list[int]:
@@ -231,7 +201,7 @@ def logsumexp(A: TensorLike, axis: Axes | EllipsisType = ..., keepdims: bool = F
     A = as_operand(A)
     axes = _axes_of("logsumexp", A, axis)
     total = LogSumExp.over(A, axes)
-    return _keep(total, A, axes) if as_flag(keepdims, "keepdims") else total
+    return kept(total, A, axes) if as_flag(keepdims, "keepdims") else total
 
 
 def softmax(A: TensorLike, axis: Axes | EllipsisType = ...) -> Operand:

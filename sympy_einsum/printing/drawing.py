@@ -29,6 +29,7 @@ from ..expressions import (
     Operand,
     Reshape,
     Selection,
+    StackFunction,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
@@ -305,6 +306,8 @@ def _name_lines(node: Basic) -> list[str]:
     """The name of a function; a number or a constant as it is written."""
     if not _drawn(node):
         return [str(node)]
+    if isinstance(node, StackFunction):
+        return [" ".join(filter(None, [node.formula or node.function, node.letter]))]
     return [type(node).__name__.lower() if isinstance(node, TensorExpr) else type(node).__name__]
 
 

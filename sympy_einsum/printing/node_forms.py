@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from sympy import ImmutableDenseMatrix, Mul
+from sympy import ImmutableDenseMatrix, Mul, Symbol
 
 from ..core import PRODUCTS_FIRST, Network, NodeTable, index_letter
 from ..expressions import (
@@ -21,6 +21,7 @@ from ..expressions import (
     Operand,
     Reshape,
     Selection,
+    StackFunction,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
@@ -72,6 +73,12 @@ def _operand(notation: Notation, node: TensorExpr) -> Form:
 def _named(notation: Notation, node: TensorExpr) -> Form:
     """A function of one tensor by its name."""
     return forms.call(type(node).__name__.lower(), _operand(notation, node), axes=node.order)
+
+
+def _stack_function(notation: Notation, node: StackFunction) -> Form:
+    note = (*([] if node.letter is None else [Symbol(node.letter)]), *node.data)
+    operand = _operand(notation, node)
+    return forms.call(node.formula or node.function, operand, axes=node.order, note=note or None)
 
 
 def _cofactors(notation: Notation, node: Cofactors) -> Form:
@@ -208,6 +215,7 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         TensorAdd: _sum,
         Elementwise: _function,
         MatrixFunction: _named,
+        StackFunction: _stack_function,
         Inv: lambda notation, node: algebra.inverse(_operand(notation, node)),
         LogDet: lambda notation, node: Form("logdet", [_operand(notation, node)]),
         Cofactors: _cofactors,

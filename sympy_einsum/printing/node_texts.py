@@ -26,6 +26,7 @@ from ..expressions import (
     Reshape,
     Selection,
     Softmax,
+    StackFunction,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
@@ -84,6 +85,12 @@ def _cut_text(cut: Cut, form: CodeForm) -> str:
 def _matrix_function(node: MatrixFunction, below: Texts, form: CodeForm) -> Text:
     static = map(str, node.data)
     return form.call(type(node).__name__.lower(), below[node.operands[0]].shown, *static)
+
+
+def _stack_function(node: StackFunction, below: Texts, form: CodeForm) -> Text:
+    static = [*node.options, *map(str, node.data)]
+    called = form.call(node.function, below[node.operands[0]].shown, *static)
+    return called if node.part is None else Text(f"{called.shown}[{node.part}]")
 
 
 def _axes_function(node: AxesFunction, below: Texts, form: CodeForm) -> Text:
@@ -231,6 +238,7 @@ TEXTS: NodeTable[Callable[..., Text]] = NodeTable(
         TensorAdd: _sum,
         Elementwise: _function,
         MatrixFunction: _matrix_function,
+        StackFunction: _stack_function,
         AxesFunction: _axes_function,
         Reshape: _reshape,
     },

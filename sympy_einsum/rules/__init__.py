@@ -21,5 +21,6 @@ from .properties import (
     is_definite as is_definite,
     is_diagonal as is_diagonal,
     is_nonnegative as is_nonnegative,
+    is_symmetric as is_symmetric,
 )
 from .rewriting import Step as Step

@@ -33,6 +33,7 @@ from ..expressions import (
     Reshape,
     Selection,
     Softmax,
+    StackFunction,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
@@ -103,6 +104,12 @@ def _factorized(times: int) -> Callable[[MatrixFunction], int]:
     return lambda node: times * nominal_length(node.operands[0].shape[0]) ** 3
 
 
+def _decomposed(node: StackFunction) -> int:
+    """A factorization of each matrix, with iterations."""
+    matrices = node.operands[0]
+    return 10 * _entries(matrices) * min(nominal_length(n) for n in matrices.shape[-2:])
+
+
 def _cofactors_cost(node: Cofactors) -> int:
     n = nominal_length(node.shape[0])
     return 20 * n**3 + n * _entries(node)
@@ -151,5 +158,6 @@ COSTS: NodeTable[Callable[[Any], int]] = NodeTable(
         LogDet: _factorized(1),
         Adj: _factorized(20),
         Cofactors: _cofactors_cost,
+        StackFunction: _decomposed,
     },
 )

@@ -68,6 +68,12 @@ class Backend:
     # Names of NumPy that the library spells otherwise, and SciPy's special functions of an order:
     # ``{"np.arccos": "xp.acos", "special.jv(0, ": "special.j0("}``.
     renamed: ClassVar[Mapping[str, str]] = {}
+    # Functions of stacks of matrices that are more than the call of one in ``np.linalg``.
+    stacks: ClassVar[Mapping[str, str]] = {
+        "svd": "np.linalg.svd({0}, full_matrices=False)",
+        "svdvals": "np.linalg.svd({0}, compute_uv=False)",
+        "qr_r": "np.linalg.qr({0}, mode='r')",
+    }
     # The special functions that it has, where it lacks many, or lacks.
     special: ClassVar[Collection[str] | None] = None
     lacking: ClassVar[Collection[str]] = ()
@@ -380,6 +386,25 @@ class Backend:
     def cofactors(self, operands: Texts, order: int) -> str:
         """A derivative of det, by singular values, so that a singular matrix is fine."""
         return f"cofactors({', '.join([operands[0], str(order), *operands[1:]])})"
+
+    # --- stacks of matrices
+
+    def stacked(self, operands: Texts, name: str, tail: Texts) -> str:
+        """A function of each matrix."""
+        if name == "adj":
+            return self.spell(f"np.swapaxes({self.cofactors(operands, 1)}, -1, -2)")
+        if name == "cofactors":
+            return self.cofactors(operands, len(tail) // 2)
+        call = self.stacks.get(name, f"np.linalg.{name}({{0}})")
+        return self.spell(call.format(*operands))
+
+    def decomposed(self, operands: Texts, name: str) -> str:
+        """A decomposition of each matrix."""
+        return self.stacked(operands, name, ())
+
+    def part(self, operands: Texts, place: int, tail: Texts) -> str:
+        """One of the arrays of a decomposition."""
+        return f"{operands[0]}[{place}]"
 
     # --- log-sum-exp and softmax
 

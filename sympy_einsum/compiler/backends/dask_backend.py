@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...core import UnsupportedError
 from .base import Backend
 from .support import SHARED
 from .texts import Texts, as_tuple
@@ -128,6 +129,13 @@ def diagonal(subscripts, X):
     def slogdet(self, operands: Texts) -> str:
         """The sign of the determinant and the logarithm of its absolute value."""
         return f"in_one_chunk(lambda X: np.stack(np.linalg.slogdet(X)), {operands[0]}, 1)"
+
+    def stacked(self, operands: Texts, name: str, tail: Texts) -> str:
+        """Nothing: chunks would have to hold whole matrices."""
+        raise UnsupportedError(
+            f"backend 'dask' has no {name} of stacks of matrices; apply code of the backend "
+            "'numpy' to chunks that hold whole matrices, with dask.array.map_blocks"
+        )
 
     def cofactors(self, operands: Texts, order: int) -> str:
         """A derivative of det."""

@@ -11,8 +11,9 @@ def cofactors(X, order, *directions):
     """The derivative of det of some order, at a singular matrix too, by its singular values. All
     pairs of axes but the first are multiplied by the directions, if there are any."""
     U, s, V = xp.linalg.svd(X)
-    n, size = len(s), len(s) ** (order - 1)
-    one = xp.diag(xp.ones_like(s))
+    *stack, n = s.shape
+    size = n ** (order - 1)
+    one = xp.diag(xp.ones_like(X.sum(tuple(range(len(stack) + 1)))))
     # For each choice of singular values, the product of the others.
     total = s
     for _ in range(order - 1):
@@ -38,12 +39,14 @@ def cofactors(X, order, *directions):
         total = U.conj() @ (xp.diag(apart) - rest) @ V.conj()
         return xp.linalg.det(U) * xp.linalg.det(V) * total
     for _ in range(order):
-        total = (U.conj() * total.reshape(n, size).T[:, None, :]) @ V.conj()
+        total = total.reshape(*stack, n, size).swapaxes(-1, -2)[..., :, None, :]
+        total = (U.conj()[..., None, :, :] * total) @ V.conj()[..., None, :, :]
         size *= n
-    total = total.reshape((n,) * (2 * order))
+    total = total.reshape(*stack, *(n,) * (2 * order))
+    last = len(stack) + 1
     for k in range(1, order):
-        total = total - sum(total.swapaxes(2 * j + 1, 2 * k + 1) for j in range(k))
-    return xp.linalg.det(U) * xp.linalg.det(V) * total
+        total = total - sum(total.swapaxes(2 * j + last, 2 * k + last) for j in range(k))
+    return (xp.linalg.det(U) * xp.linalg.det(V))[(..., *[None] * (2 * order))] * total
 ''',
     "peak": '''
 def peak(x, axis=None):

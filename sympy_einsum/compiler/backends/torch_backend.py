@@ -58,6 +58,11 @@ class TorchBackend(Backend):
         for name, own in BESSEL.items()
         for order in (0, 1)
     }
+    stacks: ClassVar = {
+        "svd": "torch.linalg.svd({0}, full_matrices=False)",
+        "svdvals": "torch.linalg.svdvals({0})",
+        "qr_r": "torch.linalg.qr({0}, mode='r')[1]",
+    }
     special: ClassVar = {
         *("digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "gammaln", "i0", "i1", "log_ndtr"),
         *("ndtri", "polygamma", "xlog1py", "xlogy", "zeta"),

@@ -1,0 +1,260 @@
+"""Functions of the matrices along the last two axes of a tensor: inverses and determinants of
+stacks of them, and the factors of decompositions.
+
+Each factor is a node, so that derivatives of any order are products of nodes again; code computes
+the factors of one decomposition together. The functions of one matrix in matrix_functions.py are
+nodes of their own, because rules of matrix algebra know them.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from sympy import Expr
+
+from ..core import ShapeError, UnsupportedError, same_length
+from .base import Operand, TensorExpr, TensorLike
+from .conversion import as_operand
+from .graphs import shape_of
+from .interning import Data, Operands
+from .matrix_base import MatrixFunction
+
+
+class StackFunction(MatrixFunction):
+    """Base class of the functions of the matrices along the last two axes of a tensor.
+
+    Attributes
+    ==========
+
+    function : the function that people call for it
+    part : which of its results it is, where it has several
+    letter : how formulas tell that one from the others
+    formula : what formulas call it, if not by the function's name
+    options : what else is said in the call
+    is_of_symmetric : whether it is a function of (A + A')/2
+    """
+
+    __slots__ = ()
+    function: ClassVar[str]
+    part: ClassVar[int | None] = None
+    letter: ClassVar[str | None] = None
+    formula: ClassVar[str] = ""
+    options: ClassVar[tuple[str, ...]] = ()
+    is_of_symmetric: ClassVar[bool] = False
+
+    @classmethod
+    def _build(cls, operands: Operands, data: Data) -> Operand:
+        *stack, rows, columns = operands[0].shape
+        return cls._intern(operands, data, (*stack, *cls._tail(rows, columns)))
+
+    @classmethod
+    def of(cls, matrices: Operand) -> TensorExpr:
+        """The function of a stack of matrices."""
+        node: TensorExpr = cls._build((matrices,), ())
+        return node
+
+    @classmethod
+    def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
+        """The axes that it has for each matrix."""
+        return rows, columns
+
+
+# --- of square matrices
+
+
+class InvStack(StackFunction):
+    """The inverses of a stack of matrices; build it with ``inv``."""
+
+    __slots__ = ()
+    function = "inv"
+
+
+class AdjStack(StackFunction):
+    """The adjugates of a stack of matrices; build it with ``adj``."""
+
+    __slots__ = ()
+    function = "adj"
+    degree = 1
+
+
+class DetStack(StackFunction):
+    """The determinants of a stack of matrices; build it with ``det``."""
+
+    __slots__ = ()
+    function = "det"
+
+    @classmethod
+    def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
+        return ()
+
+
+class DetSigns(DetStack):
+    """Their signs; build it with ``slogdet``."""
+
+    __slots__ = ()
+    function, part, letter = "slogdet", 0, "s"
+
+
+class LogDetStack(DetStack):
+    """The logarithms of their absolute values; build it with ``logdet``."""
+
+    __slots__ = ()
+    function = "logdet"
+
+
+class CofactorStack(StackFunction):
+    """The derivatives of the determinants of a stack of matrices, of order 2 or more."""
+
+    __slots__ = ()
+    function, formula = "cofactors", "cof"
+
+    @classmethod
+    def _build(cls, operands: Operands, data: Data) -> Operand:
+        *stack, rows, columns = operands[0].shape
+        return cls._intern(operands, data, (*stack, *(rows, columns) * data[0]))
+
+    @property
+    def degree(self) -> int:
+        """How often the determinants are differentiated."""
+        return self.data[0]
+
+
+# --- of symmetric matrices
+
+
+class Cholesky(StackFunction):
+    """The lower factor of positive definite matrices; build it with ``cholesky``."""
+
+    __slots__ = ()
+    function, formula = "cholesky", "chol"
+    is_of_symmetric = True
+
+
+class EigenValues(StackFunction):
+    """The eigenvalues of symmetric matrices, ascending; build it with ``eigh``."""
+
+    __slots__ = ()
+    function = "eigvalsh"
+    is_of_symmetric = True
+
+    @classmethod
+    def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
+        return (rows,)
+
+
+class EigenVectors(StackFunction):
+    """Their eigenvectors, the columns of orthogonal matrices; build it with ``eigh``."""
+
+    __slots__ = ()
+    function, part, letter = "eigh", 1, "V"
+    is_of_symmetric = True
+
+
+# --- of any matrices
+
+
+class SingularValues(StackFunction):
+    """The singular values of matrices, descending; build it with ``svd``."""
+
+    __slots__ = ()
+    function = "svdvals"
+
+    @classmethod
+    def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
+        return (shorter(rows, columns),)
+
+
+class LeftVectors(StackFunction):
+    """Their left singular vectors, in columns; build it with ``svd``."""
+
+    __slots__ = ()
+    function, part, letter = "svd", 0, "U"
+    options = ("full_matrices=False",)
+
+    @classmethod
+    def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
+        return rows, shorter(rows, columns)
+
+
+class RightVectors(StackFunction):
+    """Their right singular vectors, in rows; build it with ``svd``."""
+
+    __slots__ = ()
+    function, part, letter = "svd", 2, "Vh"
+    options = ("full_matrices=False",)
+
+    @classmethod
+    def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
+        return shorter(rows, columns), columns
+
+
+class QFactor(StackFunction):
+    """The orthonormal columns Q of tall matrices Q R; build it with ``qr``."""
+
+    __slots__ = ()
+    function, part, letter = "qr", 0, "Q"
+
+
+class RFactor(StackFunction):
+    """The upper triangular R of tall matrices Q R; build it with ``qr``."""
+
+    __slots__ = ()
+    function, part, letter = "qr", 1, "R"
+
+    @classmethod
+    def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
+        return columns, columns
+
+
+class PseudoInverse(StackFunction):
+    """The Moore-Penrose inverses of matrices; build it with ``pinv``."""
+
+    __slots__ = ()
+    function = "pinv"
+
+    @classmethod
+    def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
+        return columns, rows
+
+
+def shorter(rows: Expr, columns: Expr) -> Expr:
+    """The smaller length of a matrix.
+
+    Raises
+    ======
+
+    UnsupportedError : nobody knows which that is
+    """
+    difference = rows - columns
+    if difference.is_nonnegative or same_length(rows, columns):
+        return columns
+    if difference.is_nonpositive:
+        return rows
+    raise UnsupportedError(
+        f"of a matrix of shape ({rows}, {columns}) it must be known which axis is shorter; give "
+        f"lengths as numbers, or one by the other, as in {columns} + k for positive k"
+    )
+
+
+def stacked_matrices(value: TensorLike, function: str) -> TensorExpr:
+    """The operand, checked to have matrices along its last axes."""
+    operand = as_operand(value)
+    shape = shape_of(operand)
+    if len(shape) < 2:
+        raise ShapeError(
+            f"{function} takes matrices, along the last two axes of a tensor, not a tensor of "
+            f"order {len(shape)}, shape {shape}"
+        )
+    return operand
+
+
+def square_matrices(value: TensorLike, function: str) -> TensorExpr:
+    """The operand, checked to have square matrices along its last axes."""
+    operand = stacked_matrices(value, function)
+    *before, rows, columns = operand.shape
+    if not same_length(rows, columns):
+        raise ShapeError(
+            f"{function} takes a square matrix, but axis {len(before)} has length {rows} and axis "
+            f"{len(before) + 1} has length {columns}"
+        )
+    return operand

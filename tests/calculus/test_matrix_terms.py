@@ -1,0 +1,124 @@
+"""Derivatives of functions of matrices: against differences, against JAX, at special points."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from oracles import assert_close, jax64
+
+import sympy_einsum as se
+
+n = 3
+A = se.TensorSymbol("A", (n, n))
+S = se.TensorSymbol("S", (2, n, n))
+TALL, WIDE = se.TensorSymbol("T", (2, 4, 3)), se.TensorSymbol("W", (3, 5))
+b = se.TensorSymbol("b", (n, 2))
+
+
+def definite(X):
+    return X @ se.swapaxes(X, -1, -2) + 2 * se.Delta(n)[(None,) * (X.order - 2)]
+
+
+# Functions, with everything whose sign could be any squared.
+CASES = {
+    "inv": (se.inv, S),
+    "solve with stacks": (lambda X: se.solve(X, b), S),
+    "solve with a vector": (lambda X: se.solve(X, b[:, 0]), S),
+    "det": (se.det, S),
+    "adj": (se.adj, S),
+    "logdet": (se.logdet, S),
+    "sign of det": (lambda X: se.slogdet(X).sign, S),
+    "power": (lambda X: se.matrix_power(X, -2), S),
+    "cholesky": (lambda X: se.cholesky(definite(X)), A),
+    "cholesky of stacks": (lambda X: se.cholesky(definite(X)), S),
+    "eigenvalues": (se.eigvalsh, A),
+    "eigenvalues of stacks": (se.eigvalsh, S),
+    "eigenvectors": (lambda X: se.eigh(X).eigenvectors ** 2, A),
+    "eigenvectors of stacks": (lambda X: se.eigh(X).eigenvectors ** 2, S),
+    **{
+        f"{name} of {X.name}": (function, X)
+        for X in (A, TALL, WIDE)
+        for name, function in {
+            "singular values": se.svdvals,
+            "left vectors": lambda X: se.svd(X, full_matrices=False).U ** 2,
+            "right vectors": lambda X: se.svd(X, full_matrices=False).Vh ** 2,
+            "pinv": se.pinv,
+            "Q": lambda X: se.qr(X).Q ** 2,
+            "R": lambda X: se.qr(X).R,
+        }.items()
+    },
+    "lstsq": (lambda X: se.lstsq(X.T, b[0, 0] * se.Ones(5)).x, WIDE),
+    "residuals": (lambda X: se.lstsq(X.T, X.T[:, 0] ** 2).residuals, WIDE),
+    "nuclear norm": (lambda X: se.norm(X, "nuc", axis=(1, 2)), TALL),
+    "spectral norm": (lambda X: se.norm(X, 2), WIDE),
+    "smallest singular value": (lambda X: se.norm(X, -2), WIDE),
+    "condition": (lambda X: se.numpy.linalg.cond(X), A),
+    "number of entries": (lambda X: se.norm(X, 0, axis=1), TALL),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_derivatives_by_differences(name):
+    function, X = CASES[name]
+    y = function(X)
+    assert se.check_derivative(y, X, samples=1) < 1e-6
+    weighted = (y**2).sum() if getattr(y, "shape", ()) else y**2
+    assert se.check_derivative(se.gradient(weighted, X), X, samples=1) < 1e-6
+
+
+def of_jax(jax):
+    """The same in JAX, as one number."""
+    linalg = jax.numpy.linalg
+
+    def total(X, Y, T, W, positive):
+        values, vectors = linalg.eigh(X)
+        U, s, V = linalg.svd(W, full_matrices=False)
+        Q, R = linalg.qr(T)
+        parts = [linalg.inv(Y), linalg.det(Y), linalg.slogdet(Y)[1], values, vectors**2]
+        parts += [U**2, s, V**2, Q**2, R**2, linalg.pinv(W), linalg.cholesky(positive)]
+        return sum((part**3).sum() for part in parts)
+
+    return total
+
+
+def test_derivatives_against_jax():
+    """The plain gradient of a function of symmetric matrices is symmetric, as JAX's is."""
+    jax = jax64()
+    rng = np.random.default_rng(5)
+    P = se.TensorSymbol("P", (n, n))
+    symbols = [A, S, TALL, WIDE, P]
+    U, s, V = se.svd(WIDE, full_matrices=False)
+    Q, R = se.qr(TALL)
+    parts = [se.inv(S), se.det(S), se.logdet(S), se.eigvalsh(A), se.eigh(A)[1] ** 2]
+    parts += [U**2, s, V**2, Q**2, R**2, se.pinv(WIDE), se.cholesky(P)]
+    total = sum((part**3).sum() for part in parts)
+    arrays = [rng.standard_normal([int(k) for k in X.shape]) for X in symbols]
+    arrays[-1] = arrays[-1] @ arrays[-1].T + np.eye(n)
+    expected = jax.jit(jax.grad(of_jax(jax), range(5)))(*arrays)
+    found = se.lambdify(symbols, se.gradient(total, symbols))(*arrays)
+    for value, wanted in zip(found, expected, strict=True):
+        assert_close(value, wanted, 1e-9)
+
+
+def test_singular_matrices_of_a_stack():
+    """Derivatives of determinants are polynomials; JAX has the first at singular matrices too."""
+    rank = np.outer([1.0, 2.0, -1.0], [0.5, 1.0, 3.0])
+    stack = np.stack([rank, rank + np.diag([0.0, 1.0, 0.0]), np.eye(3)])
+    X = se.TensorSymbol("X", (3, 3, 3))
+    single = se.TensorSymbol("Y", (3, 3))
+    derivatives = [se.jacobian(se.det(X), X), se.hessian(se.det(X).sum(), X)]
+    first, second = se.lambdify([X], derivatives)(stack)
+    by_one = se.lambdify([single], [se.adj(single).T, se.cofactors(single, 2)])
+    for k, matrix in enumerate(stack):
+        assert_close(first[k, k], by_one(matrix)[0])
+        assert_close(second[k, :, :, k], by_one(matrix)[1])
+        assert not first[k, k - 1].any()
+
+
+def test_equal_eigenvalues_have_no_derivatives_of_vectors():
+    values, vectors = se.eigh(A)
+    derivatives = [se.jacobian(values, A), se.jacobian(vectors, A)]
+    with np.errstate(all="ignore"):
+        of_values, of_vectors = se.lambdify([A], derivatives)(np.eye(n))
+    assert np.isfinite(of_values).all()
+    assert not np.isfinite(of_vectors).all()
