@@ -80,26 +80,20 @@ class _ExpressionBackend(NumpyBackend):
             left = [f"{i}{a}" for i, a in zip(rows, values, strict=True)]
             right = [f"{a}{columns[k]}" for a, k in zip(values, turn, strict=True)]
             terms_of = [*left, *right, values, *pairs[free:]]
-            subscripts = f"{','.join(terms_of)}->{''.join(pairs[:free])}"
+            inputs = ",".join(f"...{term}" for term in terms_of)
+            subscripts = f"{inputs}->...{''.join(pairs[:free])}"
             bases = ["u[0].conj()"] * order + ["u[2].conj()"] * order
             factors = ", ".join([*bases, "r", *operands[1:]])
             sign = "-" if Permutation(turn).is_odd else "+"
             terms.append(f"{sign} np.einsum({subscripts!r}, {factors}, optimize=True)")
-        one = f"np.eye(len({operands[0]}))"
+        one = f"np.eye({operands[0]}.shape[-1])"
         places = [["None"] * k + [":"] + ["None"] * (order - 1 - k) for k in range(order)]
         chosen = " + ".join(f"{one}[{', '.join([*place, ':'])}]" for place in places)
-        total = f"np.linalg.det(u[0]) * np.linalg.det(u[2]) * ({' '.join(terms)})"
-        inner = f"(lambda r: {total})(np.where({chosen} > 0, 1, u[1]).prod(-1))"
+        sign = f"(np.linalg.det(u[0]) * np.linalg.det(u[2]))[(..., {'None, ' * order})]"
+        values_of = f"u[1][(..., {'None, ' * order}slice(None))]"
+        product = f"np.where({chosen} > 0, 1, {values_of}).prod(-1)"
+        inner = f"(lambda r: {' '.join(terms)})({sign} * {product})"
         return f"(lambda u: {inner})(np.linalg.svd({operands[0]}))"
-
-    def stacked(self, operands: Texts, name: str, tail: Texts) -> str:
-        """A function of each matrix, where it is one expression."""
-        if name in ("adj", "cofactors"):
-            raise UnsupportedError(
-                f"{name} of stacks of matrices has no code as one expression; use "
-                "sympy_einsum.lambdify"
-            )
-        return super().stacked(operands, name, tail)
 
     def peak(self, operands: Texts, axes: Sequence[int] | None) -> str:
         """The largest entries over axes, over all for None."""

@@ -49,7 +49,9 @@ B = se.TensorSymbol("B", (n, n))
 T = se.TensorSymbol("T", (n, m, k))
 Q = se.TensorSymbol("Q", (2, 3))
 P = se.TensorSymbol("P", (n, n), symmetric=True)
-LEAVES = {str(leaf): leaf for leaf in (s, x, y, v, X, Y, A, B, T, Q, P, n, m, k, p, t, u, i)}
+F = se.TensorSymbol("F", (m, n, n))
+U, singular, V = se.svd(Q, full_matrices=False)
+LEAVES = {str(leaf): leaf for leaf in (F, s, x, y, v, X, Y, A, B, T, Q, P, n, m, k, p, t, u, i)}
 
 SAMPLES = {
     "scalar symbol": s,
@@ -106,6 +108,12 @@ SAMPLES = {
     "adj": se.adj(A),
     "cofactors": se.cofactors(A, 2),
     "logdet": se.logdet(A),
+    "stacks of matrices": se.inv(F) + se.adj(F) * se.cofactors(F, 2)[:, 0, 0],
+    "determinants of stacks": se.logdet(F) + se.slogdet(F)[0] * se.det(F),
+    "cholesky": se.cholesky(A @ A.T + se.Delta(n)),
+    "eigenvectors": se.einsum("ij,j->ij", se.eigh(P)[1], se.eigh(P)[0]),
+    "singular vectors": U @ se.diag(singular) @ V + se.pinv(Q).T,
+    "qr": se.qr(Q.T)[0] @ se.qr(Q.T)[1],
     "solve": snp.linalg.solve(A, x),
     "entry": X[0, 1],
     "symbolic entry": X[i, 0],
