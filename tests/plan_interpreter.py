@@ -79,6 +79,20 @@ def running(x, axis, backwards, lag, count):
 
 
 REDUCED = {"svd": {"full_matrices": False}}
+
+
+def intervals(x):
+    """The products of all entries between two positions."""
+    count = x.shape[-1] + 1
+    entries = [[x[..., i:j].prod(-1) * (i <= j) for j in range(count)] for i in range(count)]
+    return np.moveaxis(np.array(entries), (0, 1), (-2, -1))
+
+
+def along(b, matrix, backwards):
+    """Rows times matrices, or times their transposes."""
+    return np.einsum("...j,...ij->...i" if backwards else "...i,...ij->...j", b, matrix)
+
+
 # What each instruction computes from the values of its operands and its parameters.
 MEANINGS = {
     "constant": lambda v, node: node.array,
@@ -99,6 +113,14 @@ MEANINGS = {
     ),
     "triangular": lambda v, upper, offset: (np.triu if upper else np.tril)(v[0], number(offset)),
     "tri": lambda v, rows, columns, offset: np.tri(number(rows), number(columns), number(offset)),
+    "running_products": lambda v, backwards: (
+        intervals(v[0])[..., :, -1] if backwards else intervals(v[0])[..., 0, :]
+    ),
+    "recurrence": lambda v, backwards: along(v[1], intervals(v[0]), backwards),
+    "logcumsumexp": lambda v: np.log(np.exp(v[0]).cumsum(-1)),
+    "running_mean": lambda v, backwards: along(
+        v[2], np.triu(np.exp(v[0][..., :, None] - v[1][..., None, :])), backwards
+    ),
     "prod": lambda v: v[0].prod(),
     "multiply": lambda v: reduce(np.multiply, v),
     "add": added,

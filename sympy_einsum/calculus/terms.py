@@ -35,9 +35,12 @@ from ..expressions import (
     Constant,
     Einsum,
     Elementwise,
+    IntervalProducts,
+    LogCumSumExp,
     LogSumExp,
     Operand,
     Reshape,
+    RunningSoftmax,
     Selection,
     Softmax,
     TensorAdd,
@@ -99,6 +102,37 @@ def _softmax_terms(node: Softmax, active: Callable[[Operand], bool]) -> Iterator
     other = [node.order + axis if axis in node.axes else axis for axis in axes]
     yield Term(0, (node,), (axes,), axes, axes)
     yield Term(0, (S.NegativeOne, node, node), ((), axes, other), axes, other)
+
+
+def _logcumsumexp_terms(node: LogCumSumExp, active: Callable[[Operand], bool]) -> Iterator[Term]:
+    """The softmax of all entries up to each."""
+    *rest, place = range(node.order)
+    share = RunningSoftmax.of(node.operands[0])
+    yield Term(0, (share,), ((*rest, place + 1, place),), range(node.order), (*rest, place + 1))
+
+
+def _running_softmax_terms(
+    node: RunningSoftmax, active: Callable[[Operand], bool]
+) -> Iterator[Term]:
+    """diag(p) - p pᵀ for each column p."""
+    *rest, row, column = axes = range(node.order)
+    other = node.order
+    yield Term(0, (node,), (axes,), axes, (*rest, row))
+    factors = (S.NegativeOne, node, node)
+    yield Term(0, factors, ((), axes, (*rest, other, column)), axes, (*rest, other))
+
+
+def _interval_products_terms(
+    node: IntervalProducts, active: Callable[[Operand], bool]
+) -> Iterator[Term]:
+    """All entries before a position times all behind it."""
+    *rest, row, column = axes = range(node.order)
+    count = node.operands[0].shape[-1]
+    place, before, after = range(node.order, node.order + 3)
+    cuts = [Selection(count + 1, start, 1, count) for start in (0, 1)]
+    factors = (node, cuts[0], cuts[1], node)
+    terms = ((*rest, row, before), (place, before), (place, after), (*rest, after, column))
+    yield Term(0, factors, terms, axes, (*rest, place))
 
 
 def _log_softmax_terms(node: Elementwise, active: Callable[[Operand], bool]) -> Iterator[Term]:
@@ -172,6 +206,9 @@ RULES: NodeTable[Callable[..., Iterator[Term]]] = NodeTable(
         **{kind: _of_matrices(rule) for kind, rule in MATRIX_TERMS.items()},
         LogSumExp: _logsumexp_terms,
         Softmax: _softmax_terms,
+        LogCumSumExp: _logcumsumexp_terms,
+        RunningSoftmax: _running_softmax_terms,
+        IntervalProducts: _interval_products_terms,
     },
     refused={
         TensorSymbol: _NO_OPERANDS,

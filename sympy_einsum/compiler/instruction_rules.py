@@ -112,6 +112,16 @@ def with_length(
     return [*shapes[0][:axis], count, *shapes[0][axis + 1 :]]
 
 
+def longer_by_one(shapes: Sequence[Shape], *params: object) -> Sequence[Expr]:
+    """That of the operand with one position more on the last axis."""
+    return [*shapes[0][:-1], shapes[0][-1] + 1]
+
+
+def recurring(shapes: Sequence[Shape], *params: object) -> Sequence[Expr]:
+    """That of the last operand, whose axes but the last are stretched to those of the others."""
+    return [*broadcast_shape([shape[:-1] for shape in shapes]), shapes[-1][-1]]
+
+
 def labelled(shapes: Sequence[Shape], subscripts: str) -> Sequence[Expr]:
     """That of an index string."""
     inputs, output = subscripts.split("->")

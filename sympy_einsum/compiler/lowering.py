@@ -19,11 +19,14 @@ from ..expressions import (
     Det,
     Einsum,
     Elementwise,
+    IntervalProducts,
     Inv,
+    LogCumSumExp,
     LogDet,
     LogSumExp,
     Operand,
     Reshape,
+    RunningSoftmax,
     Selection,
     Softmax,
     StackFunction,
@@ -48,9 +51,9 @@ from .lowering_functions import (
     lower_softmax,
 )
 from .lowering_products import lower_product
+from .lowering_running import lower_running_matrix, lower_triangle
 from .lowering_stacks import lower_stack_function
 from .lowering_sums import lower_sum
-from .lowering_triangles import lower_triangle
 from .lowering_views import lower_view
 from .plans import Plan, without_dead_code
 
@@ -93,6 +96,10 @@ ROWS: NodeTable[Row] = NodeTable(
             "selection", params=(node.length, node.start, node.step, node.count)
         ),
         Triangle: lower_triangle,
+        **dict.fromkeys([IntervalProducts, RunningSoftmax], lower_running_matrix),
+        LogCumSumExp: lambda builder, node: builder.emit(
+            "logcumsumexp", builder.value(node.operands[0])
+        ),
         Einsum: lower_product,
         View: lower_view,
         TensorAdd: lower_sum,

@@ -15,7 +15,6 @@ from ..expressions import (
     Ones,
     Operand,
     Selection,
-    Triangle,
     Unit,
     written_out,
 )
@@ -23,7 +22,7 @@ from ..rules import is_definite
 from .context import Lowering
 from .factors import Factor
 from .instruction_rules import Slice
-from .lowering_triangles import without_triangles
+from .lowering_running import RUNNING, without_running
 from .multiplication import multiply_all
 
 # A derivative of det is multiplied by so many matrices without being built itself.
@@ -49,8 +48,8 @@ def arranged_product(
         dict(enumerate(node.lengths)),
         lambda inner, _: builder.is_waiting(inner),
     )
-    if any(isinstance(operand, Triangle) for operand in operands):
-        operands, subscripts = without_triangles(builder, operands, subscripts, output, lengths)
+    if any(isinstance(operand, RUNNING) for operand in operands):
+        operands, subscripts = without_running(builder, operands, subscripts, output, lengths)
     factors = [_factor(builder, *pair) for pair in zip(operands, subscripts, strict=True)]
     _direct(builder, operands, factors, output, lengths)
     _cut(builder, operands, factors, output)

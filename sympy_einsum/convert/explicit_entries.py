@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 
 import numpy as np
-from sympy import Array, Basic, Expr, LeviCivita, Matrix, S, exp, log, sympify
+from sympy import Array, Basic, Expr, LeviCivita, Matrix, Mul, S, exp, log, sympify
 
 from ..core import NodeTable, ShapeError, transform
 from ..expressions import (
@@ -19,12 +19,15 @@ from ..expressions import (
     Det,
     Einsum,
     Elementwise,
+    IntervalProducts,
     Inv,
+    LogCumSumExp,
     LogDet,
     LogSumExp,
     MatrixFunction,
     Operand,
     Reshape,
+    RunningSoftmax,
     Selection,
     Softmax,
     StackFunction,
@@ -149,6 +152,23 @@ def _logsumexp_entries(node: LogSumExp, operands: Arrays, shape: Sizes) -> np.nd
     return _filled(shape, {p: log(total[p]) for p in np.ndindex(shape)})
 
 
+def _logcumsumexp_entries(node: LogCumSumExp, operands: Arrays, shape: Sizes) -> np.ndarray:
+    total = _powers(operands[0]).cumsum(axis=-1)
+    return _filled(shape, {p: log(total[p]) for p in np.ndindex(shape)})
+
+
+def _running_softmax_entries(node: RunningSoftmax, operands: Arrays, shape: Sizes) -> np.ndarray:
+    powers = _powers(operands[0])
+    total = powers.cumsum(axis=-1)
+    inside = [p for p in np.ndindex(shape) if p[-2] <= p[-1]]
+    return _filled(shape, {p: powers[p[:-1]] / total[(*p[:-2], p[-1])] for p in inside})
+
+
+def _interval_entries(node: IntervalProducts, operands: Arrays, shape: Sizes) -> np.ndarray:
+    inside = [p for p in np.ndindex(shape) if p[-2] <= p[-1]]
+    return _filled(shape, {p: Mul(*operands[0][p[:-2]][p[-2] : p[-1]]) for p in inside})
+
+
 def _cofactor_entries(node: Cofactors, operands: Arrays, shape: Sizes) -> np.ndarray:
     matrix = Matrix(operands[0].tolist())
     return _filled(shape, {p: _cofactor(matrix, p[::2], p[1::2]) for p in np.ndindex(shape)})
@@ -180,6 +200,9 @@ TO_EXPLICIT: NodeTable[Row] = NodeTable(
         Reshape: lambda node, operands, shape: operands[0].reshape(shape),
         Softmax: _softmax_entries,
         LogSumExp: _logsumexp_entries,
+        LogCumSumExp: _logcumsumexp_entries,
+        RunningSoftmax: _running_softmax_entries,
+        IntervalProducts: _interval_entries,
         Inv: _of_matrix(Matrix.inv),
         Adj: _of_matrix(Matrix.adjugate),
         Cofactors: _cofactor_entries,

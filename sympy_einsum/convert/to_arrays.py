@@ -48,6 +48,7 @@ from ..expressions import (
     LogSumExp,
     Operand,
     Reshape,
+    RunningFunction,
     Selection,
     Softmax,
     StackFunction,
@@ -240,5 +241,6 @@ TO_ARRAY: NodeTable[Callable[..., Basic]] = NodeTable(
         LogDet: lambda node, images: log(Abs(Determinant(_matrix_operand(node, images)))),
         Reshape: lambda node, images: _reshaped(images[node.operands[0]], node.shape),
         **dict.fromkeys([Cofactors, LogSumExp, Softmax, StackFunction], refused),
+        RunningFunction: refused,
     },
 )

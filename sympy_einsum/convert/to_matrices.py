@@ -37,6 +37,7 @@ from ..expressions import (
     LogDet,
     LogSumExp,
     Reshape,
+    RunningFunction,
     Selection,
     Softmax,
     StackFunction,
@@ -259,6 +260,7 @@ TO_MATRIX: NodeTable[Callable[..., Basic]] = NodeTable(
         Adj: _adjugate,
         Det: lambda node, images: Determinant(*images.below(node)),
         LogDet: lambda node, images: log(Abs(Determinant(*images.below(node)))),
-        **dict.fromkeys([Cofactors, LogSumExp, Softmax, StackFunction, Reshape], refused),
+        **dict.fromkeys([Cofactors, LogSumExp, Softmax, StackFunction], refused),
+        **dict.fromkeys([RunningFunction, Reshape], refused),
     },
 )

@@ -16,6 +16,7 @@ from sympy import (
     KroneckerDelta,
     Mul,
     Piecewise,
+    Product as SymPyProduct,
     S,
     Sum,
     Symbol,
@@ -35,9 +36,11 @@ from ..expressions import (
     Constant,
     Einsum,
     Elementwise,
+    IntervalProducts,
     MatrixFunction,
     Operand,
     Reshape,
+    RunningFunction,
     Selection,
     TensorAdd,
     TensorExpr,
@@ -256,6 +259,17 @@ def _triangle(writer: Writer, node: Triangle, at: Position) -> Plan:
     return Plan([], lambda _: Piecewise((1, at[0] + node.offset <= at[1]), (0, True)))
 
 
+def _interval(writer: Writer, node: IntervalProducts, at: Position) -> Plan:
+    *rest, first, last = at
+    place = writer.fresh()
+
+    def built(values: list[Expr]) -> Expr:
+        inside = SymPyProduct(values[0], (place, first, last - 1))
+        return Piecewise((inside, first <= last), (0, True))
+
+    return Plan([(node.operands[0], (*rest, place))], built)
+
+
 def _refused(writer: Writer, node: TensorExpr, at: Position) -> Plan:
     raise UnsupportedError(f"{described(node)} has no form as a sum over entries")
 
@@ -272,6 +286,7 @@ TO_ENTRIES: NodeTable[Callable[..., Plan]] = NodeTable(
         Einsum: _product,
         TensorAdd: lambda writer, node, at: Plan(_along(node, at), lambda v: Add(*v)),
         Elementwise: _function,
-        **dict.fromkeys([MatrixFunction, AxesFunction, Reshape], _refused),
+        IntervalProducts: _interval,
+        **dict.fromkeys([MatrixFunction, AxesFunction, RunningFunction, Reshape], _refused),
     },
 )

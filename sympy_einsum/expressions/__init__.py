@@ -105,6 +105,12 @@ from .products import (
     written_out as written_out,
 )
 from .reshaping import Reshape as Reshape, reshape as reshape
+from .running import (
+    IntervalProducts as IntervalProducts,
+    LogCumSumExp as LogCumSumExp,
+    RunningFunction as RunningFunction,
+    RunningSoftmax as RunningSoftmax,
+)
 from .substitution import as_basic as as_basic, rebuild as rebuild, substitute as substitute
 from .sums import (
     TensorAdd as TensorAdd,

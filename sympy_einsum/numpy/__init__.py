@@ -110,7 +110,12 @@ from ._reductions import (
     sum as sum,
     var as var,
 )
-from ._running import cumsum as cumsum, tri as tri
+from ._running import (
+    cumprod as cumprod,
+    cumsum as cumsum,
+    cumulative_prod as cumulative_prod,
+    tri as tri,
+)
 
 newaxis = None
 pi, e, inf = _sympy.pi, _sympy.E, _sympy.oo

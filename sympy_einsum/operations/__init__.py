@@ -85,8 +85,12 @@ from .reductions import (
     var as var,
 )
 from .running import (
+    cumprod as cumprod,
     cumsum as cumsum,
     cumulative_sum as cumulative_sum,
+    interval_products as interval_products,
+    logcumsumexp as logcumsumexp,
+    running_softmax as running_softmax,
     tri as tri,
     tril as tril,
     triu as triu,

@@ -8,7 +8,6 @@ from sympy import Expr, Mul, S
 
 from ..core import (
     TensorError,
-    UnsupportedError,
     as_flag,
     as_scalar,
 )
@@ -26,6 +25,10 @@ from ..expressions import (
 from .arithmetic import add, divide, multiply, power
 from .axes import Axes, as_axes, diagonal, filled, reshape
 from .indexing import getitem
+from .running import interval_products
+
+# Products of more entries are those of an interval.
+MAX_FACTORS = 8
 
 
 def trace(A: TensorLike) -> Operand:
@@ -121,9 +124,9 @@ def std(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool =
 
 
 def prod(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """The product over the given axes, whose lengths must be numbers.
+    """The product over the given axes. Its derivative divides by nothing: it is right at zeros.
 
-    Axes are as for :func:`sum_`. Raises UnsupportedError for an axis of symbolic length.
+    Axes are as for :func:`sum_`.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -135,12 +138,9 @@ def prod(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     axes = as_axes(axis, order_of(A))
     for k in sorted(axes, reverse=True):
         length = shape_of(result)[k]
-        if not length.is_Integer:
-            raise UnsupportedError(
-                f"prod over axis {k} of symbolic length {length}: there is no finite expression "
-                "for its derivative; substitute a number for the length, or write exp(sum(log(A)))"
-                " for positive entries"
-            )
+        if not length.is_Integer or length > MAX_FACTORS:
+            result = getitem(interval_products(result, k), (..., 0, length))
+            continue
         index: list[slice | int] = [slice(None)] * result.order
         factors = []
         for position in range(int(length)):

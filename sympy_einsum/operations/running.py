@@ -1,4 +1,4 @@
-"""Running sums along an axis, and triangles of matrices: products with triangles of ones."""
+"""Running sums and products along an axis, running log-sum-exp, and triangles of matrices."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from sympy import Expr
 
 from ..core import Length, ShapeError, TensorError, as_flag
 from ..expressions import (
+    IntervalProducts,
+    LogCumSumExp,
     Operand,
+    RunningSoftmax,
+    Selection,
     TensorLike,
     Triangle,
+    Unit,
     as_operand,
     contract,
     order_of,
     shape_of,
 )
-from .axes import as_axis, ravel
+from .axes import as_axis, moveaxis, ravel
 
 
 def running_axis(A: TensorLike, axis: int | None) -> tuple[Operand, int]:
@@ -76,6 +81,118 @@ def cumulative_sum(
     if not as_flag(include_initial, "include_initial"):
         return cumsum(x, place)
     return _moved(x, Triangle(length, length + 1, 1), place)
+
+
+def interval_products(x: TensorLike, axis: int = -1) -> Operand:
+    """The products of all entries between two positions: W[i, j] = x[i] x[i + 1] … x[j - 1], a one
+    for i = j, zeros for i > j.
+
+    An axis of length n becomes the last two, of length n + 1. Every linear recurrence
+    y[j + 1] = x[j] y[j] + b[j + 1] with y[0] = b[0] is the product ``b @ interval_products(x)``,
+    and is computed as that. The derivative divides by nothing, so it is right at zeros.
+
+    Raises
+    ======
+
+    ShapeError : there is no such axis
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> x, b = se.TensorSymbol("x", 2), se.TensorSymbol("b", 3)
+    >>> se.lambdify([x], se.interval_products(x))([2.0, 5.0])
+    array([[ 1.,  2., 10.],
+           [ 0.,  1.,  5.],
+           [ 0.,  0.,  1.]])
+    >>> se.lambdify([x, b], b @ se.interval_products(x))([2.0, 5.0], [1.0, 1.0, 1.0])
+    array([ 1.,  3., 16.])
+    """
+    A = as_operand(x)
+    return IntervalProducts.of(moveaxis(A, as_axis(axis, order_of(A)), -1))
+
+
+def running_softmax(x: TensorLike, axis: int = -1) -> Operand:
+    """The softmaxes of all entries up to each: S[i, j] = exp(x[i]) / Σ_(k ≤ j) exp(x[k]) for
+    i ≤ j, zeros for i > j, without overflow.
+
+    An axis becomes the last two. Products with it are computed in linear time: c @ S has the means
+    of all entries of c up to each, weighted by the exponentials.
+
+    Raises
+    ======
+
+    ShapeError : there is no such axis
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 2)
+    >>> se.lambdify([x], se.running_softmax(x))([800.0, 800.0])
+    array([[1. , 0.5],
+           [0. , 0.5]])
+    """
+    A = as_operand(x)
+    return RunningSoftmax.of(moveaxis(A, as_axis(axis, order_of(A)), -1))
+
+
+def logcumsumexp(x: TensorLike, axis: int | None = None) -> Operand:
+    """log(cumsum(exp(x))) along an axis without overflow; of all entries in C order without
+    ``axis``.
+
+    Its derivative is :func:`running_softmax`; the logarithm of a running sum of exponentials is
+    brought into this form by itself.
+
+    Raises
+    ======
+
+    ShapeError : there is no such axis
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 3)
+    >>> se.lambdify([x], se.logcumsumexp(x))([0.0, 800.0, -800.0])
+    array([  0., 800., 800.])
+    >>> se.diff(se.logcumsumexp(x)[2], x) == se.running_softmax(x)[:, 2]
+    True
+    """
+    A, place = running_axis(x, axis)
+    return moveaxis(LogCumSumExp.of(moveaxis(A, place, -1)), -1, place)
+
+
+def cumprod(a: TensorLike, axis: int | None = None) -> Operand:
+    """The running product along an axis; that of all entries in C order without ``axis``.
+
+    It is a row of :func:`interval_products`: its derivatives are right at zeros, too.
+
+    Raises
+    ======
+
+    ShapeError : there is no such axis
+
+    Examples
+    ========
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> n = symbols("n", integer=True, positive=True)
+    >>> x = se.TensorSymbol("x", n)
+    >>> se.lambdify([x], se.gradient(se.cumprod(x).sum(), x))([2.0, 0.0, 3.0])
+    array([1., 8., 0.])
+    """
+    A, place = running_axis(a, axis)
+    products = interval_products(A, place)
+    count = shape_of(A)[place]
+    first, rest = Unit(count + 1, 0), Selection(count + 1, 1, 1, count)
+    axes = list(range(order_of(products)))
+    *others, row, column = axes
+    output = [*others[:place], order_of(products), *others[place:]]
+    lengths = {**dict(enumerate(shape_of(products))), order_of(products): count}
+    terms = (axes, [row], [order_of(products), column])
+    return contract((products, first, rest), terms, output, lengths)
 
 
 def tri(N: Length, M: Length | None = None, k: Length = 0) -> Operand:

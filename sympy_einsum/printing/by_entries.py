@@ -15,6 +15,7 @@ from ..expressions import (
     MatrixFunction,
     Operand,
     Reshape,
+    RunningFunction,
     Selection,
     TensorAdd,
     TensorExpr,
@@ -174,6 +175,6 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         TensorAdd: _sum,
         Elementwise: _function,
         **dict.fromkeys([TensorSymbol, Zeros, Constant, Unit, Selection, Triangle], _whole),
-        **dict.fromkeys([MatrixFunction, AxesFunction, Reshape], _whole),
+        **dict.fromkeys([MatrixFunction, AxesFunction, RunningFunction, Reshape], _whole),
     },
 )

@@ -20,6 +20,7 @@ from ..expressions import (
     MatrixFunction,
     Operand,
     Reshape,
+    RunningFunction,
     Selection,
     StackFunction,
     TensorAdd,
@@ -89,6 +90,10 @@ def _axes_function(notation: Notation, node: AxesFunction) -> Form:
     note = None if len(node.axes) == node.operands[0].order else node.axes
     operand = _operand(notation, node)
     return forms.call(type(node).__name__.lower(), operand, axes=node.order, note=note)
+
+
+def _running(notation: Notation, node: RunningFunction) -> Form:
+    return forms.call(node.called.replace("_", ""), _operand(notation, node), axes=node.order)
 
 
 def _reshape(notation: Notation, node: Reshape) -> Form:
@@ -220,6 +225,7 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         LogDet: lambda notation, node: Form("logdet", [_operand(notation, node)]),
         Cofactors: _cofactors,
         AxesFunction: _axes_function,
+        RunningFunction: _running,
         Reshape: _reshape,
     },
 )

@@ -24,6 +24,7 @@ from ..expressions import (
     MatrixFunction,
     Ones,
     Reshape,
+    RunningFunction,
     Selection,
     Softmax,
     StackFunction,
@@ -103,6 +104,12 @@ def _axes_function(node: AxesFunction, below: Texts, form: CodeForm) -> Text:
         turned = below.transpose(operand).shown
         below.transposes[node] = form.call(name, turned, f"axis={1 - node.axes[0]}")
     return form.call(name, inside, *([] if operand.order == 1 else [f"axis={axis}"]))
+
+
+def _running(node: RunningFunction, below: Texts, form: CodeForm) -> Text:
+    operand = node.operands[0]
+    axis = [] if operand.order == 1 else [f"axis={operand.order - 1}"]
+    return form.call(node.called, below[operand].shown, *axis)
 
 
 def _reshape(node: Reshape, below: Texts, form: CodeForm) -> Text:
@@ -240,6 +247,7 @@ TEXTS: NodeTable[Callable[..., Text]] = NodeTable(
         MatrixFunction: _matrix_function,
         StackFunction: _stack_function,
         AxesFunction: _axes_function,
+        RunningFunction: _running,
         Reshape: _reshape,
     },
 )

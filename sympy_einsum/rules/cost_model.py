@@ -25,12 +25,15 @@ from ..expressions import (
     Det,
     Einsum,
     Elementwise,
+    IntervalProducts,
     Inv,
     LogDet,
     LogSumExp,
     MatrixFunction,
     Operand,
     Reshape,
+    RunningFunction,
+    RunningSoftmax,
     Selection,
     Softmax,
     StackFunction,
@@ -45,6 +48,8 @@ from ..expressions import (
 )
 
 FUNCTION = 20
+# Matrices that are never built where one of their indices is summed.
+RUNNING = (Triangle, IntervalProducts, RunningSoftmax)
 # The measure is no finer than this.
 SLACK = 1.02
 
@@ -83,7 +88,30 @@ def _view_cost(node: View) -> int:
 
 def _product_cost(node: Einsum) -> int:
     sizes = tuple((k, nominal_length(n)) for k, n in enumerate(node.lengths))
+    if any(isinstance(operand, RUNNING) for operand in node.operands):
+        return _running_product_cost(node, dict(sizes))
     return contraction_cost(node.subscripts, node.output, sizes)
+
+
+def _running_product_cost(node: Einsum, sizes: dict[int, int]) -> int:
+    """What runs along an axis costs as much as a product entry by entry, and a slice less, unless
+    all entries of a matrix are needed."""
+    image = {i: i for i in sizes}
+    terms = []
+    for operand, labels in zip(node.operands, node.subscripts, strict=True):
+        is_one = isinstance(operand, (*RUNNING, Selection))
+        old, new = sorted([image[i] for i in labels[-2:]] if is_one else (0, 0))
+        outside = [image[i] for i in node.output]
+        if not is_one or (old in outside and new in outside):
+            terms.append(labels)
+            continue
+        old, new = (old, new) if new in outside else (new, old)
+        image = {i: new if own == old else own for i, own in image.items()}
+        sizes[new] = max(sizes[old], sizes[new])
+        terms.append(labels[:-1] if not isinstance(operand, Selection) else ())
+    merged = tuple([tuple(dict.fromkeys(image[i] for i in labels)) for labels in terms if labels])
+    output = tuple(dict.fromkeys(image[i] for i in node.output))
+    return contraction_cost(merged, output, tuple(sizes.items()))
 
 
 def _sum_cost(node: TensorAdd) -> int:
@@ -96,6 +124,11 @@ def _entrywise_cost(node: Elementwise) -> int:
 
 
 def _exponentials_cost(node: AxesFunction) -> int:
+    return (FUNCTION + ENTRY) * _entries(node.operands[0])
+
+
+def _running_cost(node: RunningFunction) -> int:
+    """Products with its matrices are linear recurrences."""
     return (FUNCTION + ENTRY) * _entries(node.operands[0])
 
 
@@ -153,6 +186,7 @@ COSTS: NodeTable[Callable[[Any], int]] = NodeTable(
         Elementwise: _entrywise_cost,
         Softmax: _exponentials_cost,
         LogSumExp: _exponentials_cost,
+        RunningFunction: _running_cost,
         Inv: _factorized(3),
         Det: _factorized(1),
         LogDet: _factorized(1),

@@ -18,7 +18,7 @@ from ..expressions import (
     split_coefficient,
     tensor_sum,
 )
-from .cost_model import SLACK, cost
+from .cost_model import RUNNING, SLACK, cost
 from .written_products import Closed, Product, distributed, frontier, opened
 
 # Multiplying out stops here.
@@ -37,13 +37,16 @@ def distribute(node: Operand, closed: Closed) -> Operand | None:
 
 def cancel_terms(node: Operand, closed: Closed) -> Operand | None:
     """A sum in a product is multiplied out where terms cancel, as in Σ (x - mean(x)), or a delta
-    in it merges. Elsewhere the factored form is the one with fewer roundings."""
+    in it merges, or where it has more axes than the product and something runs along these.
+    Elsewhere the factored form is the one with fewer roundings."""
     sums = [k for k, o in enumerate(node.operands) if isinstance(o, TensorAdd) and o not in closed]
     if len(sums) != 1:
         return None
     operand, labels = node.operands[sums[0]], node.subscripts[sums[0]]
     has_delta = any(isinstance(t, View) and len(set(t.output)) < t.order for t in operand.operands)
-    if set(labels).issubset(node.output) and not has_delta:
+    is_large = operand.order > node.order and any(isinstance(o, RUNNING) for o in node.operands)
+    opens = has_delta or is_large
+    if set(labels).issubset(node.output) and not opens:
         return None
     terms = distributed(opened(node, closed), MAX_TERMS)
     if terms is None:
@@ -57,7 +60,7 @@ def cancel_terms(node: Operand, closed: Closed) -> Operand | None:
     given = frontier([opened(term) for term in operand.operands]) | frontier(terms)
     before, after = cost([node], given), cost([total], given)
     cancels = after < before and len(left) < len(operand.operands)
-    return total if cancels or (has_delta and after <= SLACK * before) else None
+    return total if cancels or (opens and after <= SLACK * before) else None
 
 
 def drop_vanishing(node: Operand, closed: Closed) -> Operand | None:

@@ -31,9 +31,11 @@ from ..expressions import (
     Det,
     Einsum,
     Elementwise,
+    IntervalProducts,
     Inv,
     Operand,
     Reshape,
+    RunningSoftmax,
     Selection,
     Softmax,
     TensorAdd,
@@ -243,9 +245,9 @@ def is_nonnegative(node: Operand) -> Answer:
         return bool({"positive", "nonnegative"} & _structure(node))
     if isinstance(node, Constant):
         return bool(np.isrealobj(node.array) and (node.array >= 0).all())
-    if isinstance(node, (Zeros, Unit, Selection, Triangle, Softmax)):
+    if isinstance(node, (Zeros, Unit, Selection, Triangle, Softmax, RunningSoftmax)):
         return True
-    if isinstance(node, (TensorAdd, Reshape)):
+    if isinstance(node, (TensorAdd, Reshape, IntervalProducts)):
         return (yield from _all(is_nonnegative, node.operands))
     if isinstance(node, Elementwise):
         return (yield from _body_has_sign(node, strict=False))

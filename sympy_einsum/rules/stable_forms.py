@@ -43,6 +43,7 @@ from ..expressions import (
 )
 from .powers import slope_of_power
 from .properties import is_nonnegative, is_positive
+from .running import running_total
 from .stable_table import FUNCTIONS, MAX_OPERANDS, MAX_TERMS, arguments, is_ones, matched, named
 from .written_products import Closed, Product, opened
 
@@ -241,6 +242,13 @@ def _log_of_total(node: Einsum) -> Operand:
     """log Σ exp(z), also with positive weights."""
     product = opened(node)
     k = _exponential(product)
+    running = None if k is None else running_total(product, k)
+    if running is not None:
+        total, weighted = running
+        if weighted is None:
+            return total
+        found = logarithm(weighted)
+        return _plus([total, _log(weighted) if found is None else found], node)
     if k is None or not all(is_positive(o) for j, o in enumerate(product.operands) if j != k):
         return None
     return _log_of_shares(product, k, node)

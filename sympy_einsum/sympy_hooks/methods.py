@@ -215,6 +215,10 @@ class Methods(Operators, AlgebraHooks):
         """The running sum along an axis; that of all entries in C order without ``axis``."""
         return ops.cumsum(self, axis)
 
+    def cumprod(self, axis: int | None = None) -> Operand:
+        """The running product along an axis; that of all entries in C order without ``axis``."""
+        return ops.cumprod(self, axis)
+
     def norm(
         self, ord: Expr | str | None = None, axis: Axes = None, keepdims: bool = False
     ) -> Operand:

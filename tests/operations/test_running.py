@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from einsum_programs import LENGTHS, SIZES, Generator
 from libraries import LIBRARIES
-from oracles import assert_close, jax64
+from oracles import assert_close
 from sympy import Symbol, symbols, sympify
 
 import sympy_einsum as se
@@ -34,31 +34,56 @@ CASES = {
     "a slice": (lambda np, a: np.cumsum(a, 0)[1:3], A),
     "twice": (lambda np, a: np.cumsum(np.cumsum(a, 0), 1), A),
     "a product": (lambda np, a: np.cumsum(a, 1) @ np.cumsum(a.T, 0), A),
+    "cumprod": (lambda np, a: np.cumprod(a), x),
+    "cumprod of columns": (lambda np, a: np.cumprod(a, 0), A),
+    "cumprod in the middle": (lambda np, a: np.cumprod(a, axis=1), T),
+    "cumprod of all": (lambda np, a: np.cumprod(a), A),
+    "an entry of a running product": (lambda np, a: np.cumprod(a)[3], x),
+    "weighted running products": (lambda np, a: np.cumprod(1 - a, 1) @ a.T, A),
+    "cumprod twice": (lambda np, a: np.cumprod(np.cumprod(a, 1), 0), A),
+    "product of an axis": (lambda np, a: np.prod(a, axis=0) * np.prod(a), A),
+    "log of a running sum": (lambda np, a: np.log(np.cumsum(np.exp(a), 1)), A),
+    "weighted": (lambda np, a: np.log(np.cumsum((1 + a**2) * np.exp(a), 0)), A),
+    "log of a running sum of all": (lambda np, a: np.log(np.cumsum(np.exp(a))), A),
+    "log from the end": (lambda np, a: np.log(np.triu(np.ones((5, 5))) @ np.exp(a)), x),
+    "partial likelihood": (lambda np, a: a @ np.sin(a) - np.log(np.cumsum(np.exp(a))).sum(), x),
     "a mask of a product": (lambda np, a: np.tril(a @ a.T) @ a, A),
 }
 
 
-def lengths_of(symbol):
-    return dict(zip(symbol.shape, values[symbol].shape, strict=True))
+def slopes(function, value, step=1e-5):
+    """Differences of a function of an array, along its entries."""
+    columns = []
+    for place in np.ndindex(value.shape):
+        ends = [np.array(value), np.array(value)]
+        ends[0][place] += step
+        ends[1][place] -= step
+        columns.append((function(ends[0]) - function(ends[1])) / (2 * step))
+    return np.stack(columns, -1).reshape((*np.shape(columns[0]), *value.shape))
 
 
+@pytest.mark.parametrize("zeros", [0, 1, 3])
 @pytest.mark.parametrize("name", CASES)
-def test_values_and_derivatives(name):
+def test_values_and_derivatives(name, zeros):
     function, symbol = CASES[name]
-    value, jax = values[symbol], jax64()
+    value = np.array(values[symbol])
+    value.flat[2 : 2 + zeros] = 0
     # A slice from the end needs a number of entries.
-    known = symbol if name != "from the end" else se.TensorSymbol("A", value.shape)
+    known = symbol if "from the end" not in name else se.TensorSymbol("A", value.shape)
     expr = function(snp, known)
-    weighted = (snp.sin(expr) * snp.exp(expr / 4)).sum() if expr.shape else snp.sin(expr)
-    found = se.lambdify([known], [expr, se.gradient(weighted, known), se.hessian(weighted, known)])
+    weighted = snp.sum(snp.sin(expr) * snp.exp(expr / 4))
+    outputs = [expr, se.gradient(weighted, known), se.hessian(weighted, known)]
+    if zeros:
+        outputs[2] = se.jacobian(outputs[1], known, mode="forward")
+    found, gradient, hessian = se.lambdify([known], outputs)(value)
 
     def scalar(a):
-        b = function(jax.numpy, a)
-        return (jax.numpy.sin(b) * (jax.numpy.exp(b / 4) if b.shape else 1)).sum()
+        b = function(np, a)
+        return (np.sin(b) * np.exp(b / 4)).sum()
 
-    expected = [function(np, value), jax.grad(scalar)(value), jax.hessian(scalar)(value)]
-    for one, other in zip(found(value), expected, strict=True):
-        assert_close(one, other, label=name)
+    assert_close(found, function(np, value))
+    assert_close(gradient, slopes(scalar, value), 1e-6)
+    assert_close(hessian, slopes(se.lambdify([known], outputs[1]), value), 1e-6)
     again = eval(str(expr), {**vars(se), str(known): known, "n": n, "m": m, "p": p})
     assert se.equal(again, expr)
 
@@ -66,7 +91,9 @@ def test_values_and_derivatives(name):
 @pytest.mark.parametrize("backend", LIBRARIES)
 def test_every_backend(backend):
     library = LIBRARIES[backend]()
-    exprs = {s: [f(snp, s) for f, own in CASES.values() if own is s] for s in (x, T)}
+    exprs = {
+        s: [snp.cumsum(s, 0), *more] for s, more in ((x, [snp.cumsum(x)[2]]), (T, [snp.tril(T)]))
+    }
     exprs[A] = [CASES[name][0](snp, A) for name in ("with a zero", "of a transpose", "a product")]
     weight = se.cumsum(A, 1)
     exprs[A] += [se.gradient((weight**2).sum(), A), se.Triangle(n, n, 1) @ A.T, se.tri(m, n, 1)]
@@ -98,6 +125,59 @@ def test_random_products(seed):
     numbers = [*program.data.values(), *[SIZES[k] for k in "abc"]]
     for form in (expr, se.simplify(sympify(expr))):
         assert_close(se.lambdify(arguments, form)(*numbers), value, label=str(form))
+
+
+@pytest.mark.parametrize("backend", LIBRARIES)
+def test_what_runs_on_every_backend(backend):
+    library = LIBRARIES[backend]()
+    b = se.TensorSymbol("b", n + 1)
+    log, product, extremes = se.logcumsumexp(x), se.cumprod(x), np.array([0, 800.0, -800, 5, -3])
+    f, g = se.sin(log).sum(), se.sin(product).sum() * b[2]
+    outputs = [log, se.logcumsumexp(A, 0), product, se.cumprod(A, 0), b @ se.interval_products(x)]
+    outputs += [
+        se.running_softmax(A),
+        *[d(h, x) for h in (f, g) for d in (se.gradient, se.hessian)],
+    ]
+    call = se.lambdify([x, A, b], outputs, backend=backend)
+    reference = se.lambdify([x, A, b], outputs)
+    for own in (values[x], extremes, np.array([0.5, 0, 2, 0, 3])):
+        arrays = own, values[A], np.arange(6.0)
+        expected = reference(*arrays)
+        results = call(*map(library.into, arrays))
+        for one, other in zip(results, expected, strict=True):
+            assert_close(library.back(one), other, label=backend)
+
+
+def test_log_of_running_sums_is_finite():
+    """Against sums of few exponentials, in which nothing can overflow."""
+    data = np.array([0.0, 800, -800, 799, 801, -300])
+    z = se.TensorSymbol("z", 6)
+    y = se.log(se.cumsum(se.exp(z)))
+    weights = np.arange(6.0) - 2
+    value, slopes, curvature = se.lambdify(
+        [z], [y, se.diff(y, z), se.hessian(y @ se.Constant(weights), z)]
+    )(data)
+    shares = np.zeros((6, 6))
+    for j in range(6):
+        powers = np.exp(data[: j + 1] - data[: j + 1].max())
+        shares[j, : j + 1] = powers / powers.sum()
+        assert np.isclose(value[j], np.log(powers.sum()) + data[: j + 1].max())
+    assert_close(slopes, shares)
+    pairs = np.einsum("j,ji,jk->ik", weights, shares, shares)
+    assert_close(curvature, np.diag(weights @ shares) - pairs)
+
+
+def test_recurrences_where_running_products_vanish():
+    b = se.TensorSymbol("b", n + 1)
+    forwards, backwards = b @ se.interval_products(x), se.interval_products(x) @ b
+    data = np.full(3000, 0.5), np.random.default_rng(0).standard_normal(3001)
+    ahead, behind = data[1].copy(), data[1].copy()
+    for k in range(3000):
+        ahead[k + 1] += data[0][k] * ahead[k]
+        behind[-k - 2] += data[0][-k - 1] * behind[-k - 1]
+    results = se.lambdify([x, b], [forwards, backwards])(*data)
+    for one, other in zip(results, (ahead, behind), strict=True):
+        assert_close(one, other)
 
 
 def test_no_triangle_is_built():

@@ -18,7 +18,7 @@ from sympy import Expr
 from ...core import UnsupportedError
 from ..plans import Plan
 from .scalars import print_scalar
-from .support import shared
+from .support import RUNNING, shared
 from .texts import Texts, as_tuple, axis_arguments, is_bracketed
 
 
@@ -59,7 +59,7 @@ class Backend:
 
     # Functions that the source brings along; ``xp`` in them is the library's own namespace.
     support: ClassVar[Mapping[str, str]] = shared(
-        "cofactors", "peak", "log_total", "logsumexp", "softmax", "lagged_cumsum"
+        "cofactors", "peak", "log_total", "logsumexp", "softmax", *RUNNING
     )
     # What else stands in a function: builtins, and names of its own.
     words: ClassVar[set[str]] = {"bool"}
@@ -238,6 +238,22 @@ class Backend:
     def triangular(self, operands: Texts, upper: bool, offset: str) -> str:
         """The last two axes with zeros on the left of a diagonal, or on its right."""
         return self.spell(f"np.{'triu' if upper else 'tril'}({operands[0]}, {offset})")
+
+    def running_products(self, operands: Texts, backwards: bool) -> str:
+        """1 and the running products along the last axis, or those from its end and 1."""
+        return f"running_products({operands[0]}, {backwards})"
+
+    def recurrence(self, operands: Texts, backwards: bool) -> str:
+        """A linear recurrence along the last axis, or one from its end."""
+        return f"recurrence({', '.join(operands)}, {backwards})"
+
+    def logcumsumexp(self, operands: Texts) -> str:
+        """log Σ exp of all entries up to each on the last axis."""
+        return f"logcumsumexp({operands[0]})"
+
+    def running_mean(self, operands: Texts, backwards: bool) -> str:
+        """Means with the weights of running softmaxes, or the transposed map."""
+        return f"running_mean({', '.join(operands)}, {backwards})"
 
     def prod(self, operands: Texts) -> str:
         """The product of all entries."""

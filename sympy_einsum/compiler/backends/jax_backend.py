@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from .base import Backend
-from .support import SPECIAL, shared
+from .support import RUNNING, SPECIAL, shared
 from .texts import Texts, axis_arguments
 
 
@@ -20,7 +20,28 @@ class JaxBackend(Backend):
     imports = ("import jax", "import jax.numpy as jnp", "from jax.scipy import special")
     xp = "jnp"
     packages = ("jax", "jaxlib")
-    support: ClassVar = shared("cofactors", "peak", "log_total", "lagged_cumsum", *SPECIAL)
+    support: ClassVar = shared("cofactors", "peak", "log_total", *RUNNING, *SPECIAL)
+    # Its own log-sum-exp along an axis, and its own way with recurrences.
+    support |= {
+        "recurrence": '''
+def recurrence(x, b, backwards):
+    """y[j] = x[j - 1] y[j - 1] + b[j] on the last axis; backwards y[j] = x[j] y[j + 1] + b[j]."""
+    pad = [(0, 0)] * (x.ndim - 1) + [(0, 1) if backwards else (1, 0)]
+    x, b = jnp.broadcast_arrays(jnp.pad(x, pad), b)
+    if not b.size:
+        return b
+
+    def joined(first, second):
+        return first[0] * second[0], second[0] * first[1] + second[1]
+
+    return jax.lax.associative_scan(joined, (x, b), reverse=backwards, axis=b.ndim - 1)[1]
+''',
+        "logcumsumexp": '''
+def logcumsumexp(x):
+    """log(cumsum(exp(x))) along the last axis without overflow."""
+    return jax.lax.cumlogsumexp(x + 0.0, axis=x.ndim - 1)
+''',
+    }
     renamed: ClassVar = {f"special.iv({order}, ": f"special.i{order}(" for order in (0, 1)}
     special: ClassVar = {
         *("digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "expi", "expit", "expn", "gamma"),

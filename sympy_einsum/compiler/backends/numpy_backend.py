@@ -108,7 +108,7 @@ class NumpyBackend(Backend):
         return f"np.einsum({subscripts!r}, {target})[...] {'+=' if add else '='} {value}"
 
     support: ClassVar = {
-        **shared("cofactors", "lagged_cumsum"),
+        **shared("cofactors", "lagged_cumsum", "running_products"),
         "add_transposed": '''
 def add_transposed(X, size=256):
     """X + X.T, block by block, so that both stay in the cache."""
@@ -163,6 +163,57 @@ def log_total(shifted, weights, total, axis=None):
     rest = weights.sum(axis=axis, where=shifted < 0)
     with np.errstate(divide="ignore"):
         return np.log1p(rest + (weights.sum(axis=axis, where=shifted == 0) - 1))
+''',
+        "recurrence": '''
+def recurrence(x, b, backwards):
+    """y[j] = x[j - 1] y[j - 1] + b[j] along the last axis; backwards y[j] = x[j] y[j + 1] + b[j].
+    By running products, or in pieces of twice the length again and again where these vanish."""
+    if backwards:
+        return recurrence(x[..., ::-1], b[..., ::-1], False)[..., ::-1]
+    total = running_products(x, False)
+    size = np.abs(total)
+    if size.size and size.min() > 1e-140 and size.max() < 1e140:
+        y = (b / total).cumsum(-1)
+        y *= total
+        return y
+    a = np.concatenate([0 * total[..., :1], x], -1)
+    y = b + 0.0 * a[..., :1]
+    size = 1
+    while size < y.shape[-1]:
+        y[..., size:] += a[..., size:] * y[..., :-size]
+        a[..., size:] *= a[..., :-size].copy()
+        size *= 2
+    return y
+''',
+        "logcumsumexp": '''
+def logcumsumexp(x):
+    """log(cumsum(exp(x))) along the last axis without overflow."""
+    top = x.max(axis=-1, keepdims=True, initial=-np.inf)
+    if x.size and (x[..., :1] - top).min() > -600:
+        total = x - top
+        np.exp(total, out=total)
+        total.cumsum(-1, out=total)
+        np.log(total, out=total)
+        total += top
+        return total
+    return np.logaddexp.accumulate(x + 0.0, axis=-1)
+''',
+        "running_mean": '''
+def running_mean(x, y, c, backwards):
+    """Sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i; y is logcumsumexp(x)."""
+    last = y[..., -1:]
+    if y.size and (last - y[..., :1]).max() < 600:
+        before, after = np.exp(x - last), np.exp(last - y)
+        if backwards:
+            return before * (after * c)[..., ::-1].cumsum(-1)[..., ::-1]
+        total = (before * c).cumsum(-1)
+        total *= after
+        return total
+    finite = np.where(y == -np.inf, 0, y)
+    share, ratio = np.exp(x - finite), np.exp(y[..., :-1] - finite[..., 1:])
+    if backwards:
+        return share * recurrence(ratio, c, True)
+    return recurrence(ratio, share * c, False)
 ''',
         "logsumexp": '''
 def logsumexp(x, axis=None):

@@ -88,6 +88,49 @@ def lagged_cumsum(x, axis, backwards, lag, count):
     positions = n - lag - xp.arange(count) if backwards else xp.arange(1 - lag, count + 1 - lag)
     return xp.moveaxis(xp.take(x.cumsum(-1), xp.clip(positions, 0, n), -1), -1, axis)
 ''',
+    "running_products": '''
+def running_products(x, backwards):
+    """1 and the running products along the last axis, or those from its end and 1."""
+    x = xp.flip(x, (-1,)) if backwards else x
+    total = xp.concatenate([xp.ones_like(x.sum(-1))[..., None], x.cumprod(-1)], -1)
+    return xp.flip(total, (-1,)) if backwards else total
+''',
+    "recurrence": '''
+def recurrence(x, b, backwards):
+    """y[j] = x[j - 1] y[j - 1] + b[j] along the last axis, in pieces of twice the length again and
+    again; backwards y[j] = x[j] y[j + 1] + b[j]."""
+    if backwards:
+        return xp.flip(recurrence(xp.flip(x, (-1,)), xp.flip(b, (-1,)), False), (-1,))
+    b = b + xp.zeros_like(x.sum(-1))[..., None]
+    x = xp.concatenate([xp.zeros_like(x[..., :1]), x], -1)
+    size = 1
+    while size < b.shape[-1]:
+        later = b[..., size:] + x[..., size:] * b[..., :-size]
+        b = xp.concatenate([b[..., :size], later], -1)
+        x = xp.concatenate([x[..., :size], x[..., size:] * x[..., :-size]], -1)
+        size *= 2
+    return b
+''',
+    "logcumsumexp": '''
+def logcumsumexp(x):
+    """log(cumsum(exp(x))) along the last axis without overflow, in pieces of twice the length again
+    and again."""
+    x, size = x + 0.0, 1
+    while size < x.shape[-1]:
+        later = xp.logaddexp(x[..., size:], x[..., :-size])
+        x = xp.concatenate([x[..., :size], later], -1)
+        size *= 2
+    return x
+''',
+    "running_mean": '''
+def running_mean(x, y, c, backwards):
+    """Sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i; y is logcumsumexp(x)."""
+    finite = xp.where(y == -xp.inf, 0, y)
+    share, ratio = xp.exp(x - finite), xp.exp(y[..., :-1] - finite[..., 1:])
+    if backwards:
+        return share * recurrence(ratio, c, True)
+    return recurrence(ratio, share * c, False)
+''',
     # Special functions that SciPy has.
     "spherical_jn": '''
 def spherical_jn(n, x):
@@ -157,6 +200,9 @@ def zeta(s, a=1.0):
 }
 # The special functions among them.
 SPECIAL = ("spherical_jn", "hyp1f1", "exprel", "loggamma", "betaln", "beta", "binom", "zeta")
+
+# What runs along an axis.
+RUNNING = ("lagged_cumsum", "running_products", "recurrence", "logcumsumexp", "running_mean")
 
 
 def shared(*names: str) -> dict[str, str]:

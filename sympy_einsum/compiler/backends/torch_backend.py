@@ -125,7 +125,7 @@ def select(conditions, values, dtype):
         chosen = value if condition is True else torch.where(condition, value, chosen)
     return chosen
 ''',
-        **shared("cofactors", "log_total"),
+        **shared("cofactors", "log_total", "running_products", "recurrence", "running_mean"),
         "peak": '''
 def peak(x, axis=()):
     """The largest entries, 0 where those are infinite."""
@@ -133,6 +133,11 @@ def peak(x, axis=()):
         return torch.exp(x).sum(axis, keepdim=True)
     top = torch.amax(x, axis, keepdim=True)
     return torch.where(torch.isfinite(top), top, 0)
+''',
+        "logcumsumexp": '''
+def logcumsumexp(x):
+    """log(cumsum(exp(x))) along the last axis without overflow."""
+    return torch.logcumsumexp(x if x.is_floating_point() else x + 0.0, -1)
 ''',
         "lagged_cumsum": '''
 def lagged_cumsum(x, axis, backwards, lag, count):

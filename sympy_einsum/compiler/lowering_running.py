@@ -1,8 +1,9 @@
-"""Triangles of ones in products: running sums of one factor, and triangular masks.
+"""Triangular matrices in products: running sums, linear recurrences, and triangular masks.
 
-A triangle is never multiplied. If one of its indices is summed, what else has that index is
-multiplied first, and its running sum takes the place of both; if both stay, what has them is
-multiplied first, and the rest of it is set to zero.
+A triangle of ones is never multiplied, nor are the matrices of a recurrence. If one of their
+indices is summed, what else has that index is multiplied first, and what runs along it takes the
+place of both; if both stay, what has those of a triangle is multiplied first, and the rest of it is
+set to zero.
 """
 
 from __future__ import annotations
@@ -11,11 +12,25 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import prod
 from typing import NamedTuple
 
-from sympy import Expr
+from sympy import Expr, S
 
 from ..core import Indices
-from ..expressions import Operand, Triangle, contract
+from ..expressions import (
+    Delta,
+    IntervalProducts,
+    LogCumSumExp,
+    Operand,
+    RunningFunction,
+    RunningSoftmax,
+    TensorExpr,
+    Triangle,
+    Unit,
+    contract,
+)
 from .context import Lowering
+
+# What is replaced by what runs along its rows or columns.
+RUNNING = (Triangle, IntervalProducts, RunningSoftmax)
 
 
 def lower_triangle(builder: Lowering, node: Triangle) -> int:
@@ -23,6 +38,26 @@ def lower_triangle(builder: Lowering, node: Triangle) -> int:
     rows, columns = node.shape
     lower = builder.emit("tri", params=(columns, rows, -node.offset))
     return builder.emit("transpose", lower, params=((1, 0),))
+
+
+def run_along(builder: Lowering, matrix: TensorExpr, value: int, backwards: bool) -> int:
+    """The product of a value's last axis with the rows of a matrix, or with its columns."""
+    x = matrix.operands[0]
+    if isinstance(matrix, IntervalProducts):
+        return builder.emit("recurrence", builder.value(x), value, params=(backwards,))
+    inputs = builder.value(x), builder.value(LogCumSumExp.of(x)), value
+    return builder.emit("running_mean", *inputs, params=(backwards,))
+
+
+def lower_running_matrix(builder: Lowering, node: RunningFunction) -> int:
+    """A matrix of which all entries are needed: the product with the identity matrix, row by
+    row."""
+    (x,) = node.operands
+    *rest, count = range(x.order)
+    axes = [*rest, node.order, count]
+    lengths = dict(enumerate(x.shape)) | {node.order: S.One}
+    rows = type(node).of(contract((x,), (range(x.order),), axes, lengths))
+    return run_along(builder, rows, builder.value(Delta(node.shape[-1])), False)
 
 
 class Group(NamedTuple):
@@ -60,9 +95,12 @@ class Triangles:
 
     def _choices(self) -> Iterator[tuple[int, Group]]:
         for k, (operand, labels) in enumerate(zip(self.operands, self.subscripts, strict=True)):
-            if not isinstance(operand, Triangle) or labels[0] == labels[1]:
+            if not isinstance(operand, RUNNING) or len({*labels}) < len(labels):
                 continue
+            labels, is_mask = labels[-2:], isinstance(operand, Triangle)
             both = [j for j in self._holders({labels[0]}, k) if labels[1] in self.subscripts[j]]
+            if both and not is_mask:
+                continue
             if both:
                 one = min(both, key=lambda j: self._entries(self.subscripts[j]))
                 yield k, Group((one,), tuple(dict.fromkeys(self.subscripts[one])))
@@ -70,7 +108,7 @@ class Triangles:
             summed = [i for i in labels if i not in self.output]
             for old in summed:
                 yield k, self._summed(k, old, labels[old == labels[0]])
-            if not summed and len(self.operands) > 1:
+            if is_mask and not summed and len(self.operands) > 1:
                 yield k, self._masked(k, labels)
 
     def _summed(self, k: int, old: int, new: int) -> Group:
@@ -128,26 +166,45 @@ class Triangles:
         return prod(self.builder.size(self.lengths[i]) for i in set(labels))
 
     def _apply(self, k: int, group: Group) -> None:
-        """Puts the running sum, or the triangle, of a group into its place and the triangle's."""
-        triangle, (row, column) = self.operands[k], self.subscripts[k]
+        """Puts what runs along a group, or its triangle, into its place and the matrix's."""
+        matrix, (*rest, row, column) = self.operands[k], self.subscripts[k]
         operands = [self.operands[j] for j in group.members]
         terms = [self.subscripts[j] for j in group.members]
         used = {*group.labels}.union(*terms)
         factor = contract(operands, terms, group.labels, {i: self.lengths[i] for i in used})
-        value, labels = self.builder.value(factor), group.labels
         if group.moved is None:
-            value, labels = self._mask(triangle, value, labels, (row, column))
+            value, labels = self._mask(matrix, factor, group.labels, (row, column))
         else:
             old, new = group.moved
-            value = self._running(triangle, value, labels.index(old), old == column)
-            labels = tuple([new if i == old else i for i in labels])
+            backwards = old == column
+            if isinstance(matrix, Triangle):
+                value = self._running(matrix, factor, group.labels.index(old), backwards)
+                labels = tuple([new if i == old else i for i in group.labels])
+            else:
+                others = [i for i in group.labels if i != old and i not in rest]
+                labels = (*others, *rest, new)
+                value = self._recurrence(
+                    matrix, factor, group.labels, (*labels[:-1], old), backwards
+                )
         gone = {k, *group.members}
         self.operands = [o for j, o in enumerate(self.operands) if j not in gone]
         self.subscripts = [own for j, own in enumerate(self.subscripts) if j not in gone]
         self.operands.append(self.builder.stand_in(value))
         self.subscripts.append(labels)
 
-    def _running(self, triangle: Triangle, value: int, axis: int, backwards: bool) -> int:
+    def _recurrence(
+        self, matrix: TensorExpr, factor: Operand, given: Indices, axes: Indices, backwards: bool
+    ) -> int:
+        if isinstance(matrix, IntervalProducts) and isinstance(factor, Unit):
+            last = factor.length - 1 if backwards else 0
+            if factor.position == last:
+                row = self.builder.value(matrix.operands[0])
+                return self.builder.emit("running_products", row, params=(backwards,))
+        value = self.builder.arranged(self.builder.value(factor), given, axes)
+        return run_along(self.builder, matrix, value, backwards)
+
+    def _running(self, triangle: Triangle, factor: Operand, axis: int, backwards: bool) -> int:
+        value = self.builder.value(factor)
         rows, columns = triangle.shape
         if triangle.offset.is_zero and rows == columns:
             return self.builder.emit("cumsum", value, params=(axis, backwards))
@@ -155,23 +212,24 @@ class Triangles:
         return self.builder.emit("lagged_cumsum", value, params=params)
 
     def _mask(
-        self, triangle: Triangle, value: int, labels: Indices, pair: tuple[int, int]
+        self, triangle: Triangle, factor: Operand, labels: Indices, pair: tuple[int, int]
     ) -> tuple[int, Indices]:
         """The last two axes are those of the triangle, in the order in which they come."""
         ordered = sorted(pair, key=labels.index)
         upper = ordered == list(pair)
         wanted = [*[i for i in labels if i not in pair], *ordered]
-        value = self.builder.arranged(value, labels, wanted)
+        value = self.builder.arranged(self.builder.value(factor), labels, wanted)
         offset = triangle.offset if upper else -triangle.offset
         return self.builder.emit("triangular", value, params=(upper, offset)), tuple(wanted)
 
 
-def without_triangles(
+def without_running(
     builder: Lowering,
     operands: Sequence[Operand],
     subscripts: Sequence[Indices],
     output: Indices,
     lengths: Mapping[int, Expr],
 ) -> tuple[list[Operand], list[Indices]]:
-    """An equal product without triangles, but for one that is alone or on its diagonal."""
+    """An equal product without matrices along which something runs, but for those of which all
+    entries are needed."""
     return Triangles(builder, operands, subscripts, output, lengths).replaced()
