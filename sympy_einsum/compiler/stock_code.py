@@ -95,6 +95,42 @@ class _ExpressionBackend(NumpyBackend):
         inner = f"(lambda r: {' '.join(terms)})({sign} * {product})"
         return f"(lambda u: {inner})(np.linalg.svd({operands[0]}))"
 
+    def tri(self, operands: Texts, rows: str, columns: str, offset: str) -> str:
+        """Ones at and below a diagonal."""
+        return f"np.tri({rows}, {columns}, {offset})"
+
+    def lagged_cumsum(
+        self, operands: Texts, axis: int, backwards: bool, lag: str, count: str
+    ) -> str:
+        """Running sums at other positions, as in the function ``lagged_cumsum``."""
+        x = "x[..., ::-1]" if backwards else "x"
+        first = f"x.shape[-1] - {lag} - np" if backwards else f"1 - {lag} + np"
+        positions = f"np.clip({first}.arange({count}), 0, x.shape[-1])"
+        total = f"np.take({_padded(x)}.cumsum(-1), {positions}, -1)"
+        moved = f"np.moveaxis({operands[0]}, {axis}, -1)"
+        return f"(lambda x: np.moveaxis({total}, -1, {axis}))({moved})"
+
+    def running_products(self, operands: Texts, backwards: bool) -> str:
+        """1 and running products."""
+        turn = "[..., ::-1]" if backwards else ""
+        one = f"np.ones((*{operands[0]}.shape[:-1], 1))"
+        return f"np.concatenate([{one}, {operands[0]}{turn}.cumprod(-1)], -1){turn}"
+
+    def recurrence(self, operands: Texts, backwards: bool) -> str:
+        """A linear recurrence; its matrix is built, since there are no loops in an expression."""
+        matrix = "np.where(np.tri(x.shape[-1]) > 0, 1, x[..., None, :]).cumprod(-1)"
+        return f"(lambda x: {_times_upper(operands[1], matrix, backwards)})({_padded(operands[0])})"
+
+    def logcumsumexp(self, operands: Texts) -> str:
+        """log Σ exp of all entries up to each."""
+        return f"np.logaddexp.accumulate({operands[0]} + 0.0, -1)"
+
+    def running_mean(self, operands: Texts, backwards: bool) -> str:
+        """Means with the weights of running softmaxes, in a matrix."""
+        x, y, c = operands
+        matrix = f"np.exp(np.minimum({x}[..., :, None] - {y}[..., None, :], 0))"
+        return _times_upper(c, matrix, backwards)
+
     def peak(self, operands: Texts, axes: Sequence[int] | None) -> str:
         """The largest entries over axes, over all for None."""
         axis = "".join(axis_arguments(axes)) or "axis=None"
@@ -112,6 +148,17 @@ class _ExpressionBackend(NumpyBackend):
         """exp / Σ exp by log-sum-exp."""
         inside = f"{operands[0]}, {''.join(axis_arguments(axes)) or 'axis=None'}, keepdims=True"
         return f"np.exp({operands[0]} - np.logaddexp.reduce({inside}))"
+
+
+def _padded(x: str) -> str:
+    """An array with a zero before it on the last axis."""
+    return f"np.concatenate([np.zeros((*{x}.shape[:-1], 1)), {x}], -1)"
+
+
+def _times_upper(row: str, matrix: str, backwards: bool) -> str:
+    """Rows times the upper triangles of matrices, or times their transposes."""
+    subscripts = "...j,...ij->...i" if backwards else "...i,...ij->...j"
+    return f"np.einsum({subscripts!r}, {row}, np.triu({matrix}))"
 
 
 def stock_code(node: Expr, printer: CodePrinter, *args: object) -> str:
