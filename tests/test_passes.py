@@ -9,14 +9,20 @@ import pytest
 
 import sympy_einsum as se
 from sympy_einsum.core import NODE_TABLES, UnsupportedError
-from sympy_einsum.expressions import AxesFunction, MatrixFunction, StackFunction, TensorExpr
+from sympy_einsum.expressions import (
+    AxesFunction,
+    MatrixFunction,
+    RunningFunction,
+    StackFunction,
+    TensorExpr,
+)
 
 # Passes register when their package is imported, and some packages wait until they are used.
 for package in Path(se.__file__).parent.glob("*/__init__.py"):
     import_module(f"sympy_einsum.{package.parent.name}")
 
 # They have no nodes of their own.
-BASES = {TensorExpr, MatrixFunction, StackFunction, AxesFunction}
+BASES = {TensorExpr, MatrixFunction, StackFunction, AxesFunction, RunningFunction}
 
 
 def subclasses(kind):
