@@ -496,6 +496,87 @@ np.unstack(Q, axis=1)[2]
 x.ndim * X
 w.size * X
 len(w) * X
+np.average(X)
+np.average(X, axis=1, weights=v)
+np.average(X, axis=0, weights=x, keepdims=True)
+np.average(X, weights=Y)
+np.average(T, axis=(2, 1), weights=np.transpose(T, (2, 1, 0))[:, :, 0])
+np.average(X, axis=0, weights=x, returned=True)[1]
+np.cov(X)
+np.cov(X, rowvar=False)
+np.cov(X, bias=True)
+np.cov(x)
+np.cov(x, y)
+np.cov(X, Y, ddof=0)
+np.cov(X, aweights=v)
+np.cov(X, aweights=v, ddof=0)
+np.corrcoef(X)
+np.corrcoef(x, y)
+np.nansum(X)
+np.nansum(X, axis=0)
+np.nanmean(X, axis=1)
+np.nanprod(Q, axis=1)
+np.nanvar(X, axis=0, ddof=1, keepdims=True)
+np.nanstd(X)
+np.prod(Q - Q[0, 0], axis=1)
+np.cross(w, w * w)
+np.cross(Q, w)
+np.cross(Q.T, Q, axisa=0, axisc=0)
+np.ediff1d(w)
+np.ediff1d(Q, to_end=9.0, to_begin=w)
+np.polyval(w, X)
+np.polyval([1.0, 2.0, 3.0], X)
+np.polyval(w, s)
+np.polyder(w)
+np.polyder(w, 2)
+np.polyint(w)
+np.polyint(w, 2, [1.0, 3.0])
+np.polyadd(Q[0], w[:2])
+np.polysub(w[:2], w)
+np.vander(w)
+np.vander(x, 4)
+np.vander(x, 2, increasing=True)
+np.trapezoid(w)
+np.trapezoid(X, dx=0.3)
+np.trapezoid(X, x, axis=0)
+np.trapezoid(X, Y)
+np.interp(X, [0.3, 0.5, 0.8], [3.0, 1.0, 4.0])
+np.interp(X, [0.3, 0.5, 0.8], w)
+np.interp(X, [0.3, 0.5, 0.8], w, left=9.0, right=-9)
+np.unwrap(9 * w)
+np.unwrap(20 * X, axis=1)
+np.unwrap(20 * X, discont=4, axis=0)
+np.unwrap(20 * X, period=3)
+np.atleast_1d(s)
+np.atleast_2d(x)
+np.atleast_3d(s)
+np.atleast_3d(x)
+np.atleast_3d(X)
+np.atleast_3d(T)
+np.atleast_2d(x, X)[0]
+np.rollaxis(T, 0, 3)
+np.rollaxis(T, 1, -1)
+np.broadcast_arrays(X.T, x)[1]
+np.broadcast_arrays(X, x[:, None])[1]
+np.meshgrid(x, v)[0]
+np.meshgrid(x, v)[1]
+np.meshgrid(x, v, y)[2]
+np.meshgrid(x, v, indexing="ij")[0]
+np.meshgrid(x, v, sparse=True)[0]
+np.linspace(s, 2, 5)
+np.linspace(x, y, 4)
+np.linspace(x, y, 4, axis=-1)
+np.linspace(x, 2.0, 4, endpoint=False)
+np.linspace(x, 2.0, 4, retstep=True)[1]
+np.logspace(s, 2, 5, base=2)
+np.arange(5)
+np.arange(1, 2, 0.25)
+np.geomspace(1, 8, 4)
+np.hamming(5)
+np.copy(X)
+np.array_equal(X, X)
+np.array_equal(X, Y)
+np.array_equal(X, x)
 """.strip().splitlines()
 
 # Contained in the issue's list: these must work. The rest must be right or say clearly no.
@@ -512,6 +593,9 @@ REQUIRED = set(
     any all count_nonzero greater greater_equal less equal not_equal logical_and logical_or
     logical_xor logical_not bitwise_and bitwise_or bitwise_xor invert bitwise_not piecewise choose
     select pow atan2 ldexp asin acos atan asinh acosh atanh concat float_power fmax fmin heaviside
+    average cov corrcoef nansum nanmean nanprod nanvar nanstd prod cross ediff1d polyval polyder
+    polyint polyadd polysub vander trapezoid interp unwrap atleast_1d atleast_2d atleast_3d rollaxis
+    broadcast_arrays meshgrid linspace logspace arange geomspace hamming copy array_equal
     fabs deg2rad rad2deg degrees radians sinc i0 logaddexp2 exp2 log2 log10 cbrt hypot unstack
     """.split()  # noqa: SIM905
 )
@@ -519,7 +603,7 @@ REQUIRED_SPECIAL = ["erf", "gammaln", "expit", "xlogy", "erfc", "gamma", "digamm
 
 
 # NumPy's semantics beyond what the issue asks: refused clearly, or right.
-OPTIONAL = ("np.diagonal(Q, offset=1)", "np.eye(3, 4)")
+OPTIONAL = ("np.diagonal(Q, offset=1)", "np.eye(3, 4)", "np.vander(x)")
 
 
 def is_required(call):
@@ -572,7 +656,17 @@ def test_numpy_itself_gives_the_same_object(call):
     if not any(name in call for name in ("x", "X", "A", "T", "Q", "O", "w")):
         return
     expr = symbolic(call, snp)
-    created = ("np.ones(", "np.zeros(", "np.full(", "np.identity(", "np.eye(", "np.broadcast_to(2")
+    created = (
+        "np.ones(",
+        "np.zeros(",
+        "np.arange(",
+        "np.geomspace(",
+        "np.hamming(",
+        "np.full(",
+        "np.identity(",
+        "np.eye(",
+        "np.broadcast_to(2",
+    )
     if expr is None or call.startswith(created):
         return  # these see no tensor
     through_numpy = run(call, np, SYMBOLS)
@@ -590,7 +684,13 @@ def test_derivatives_are_right_where_there_are_any(call):
     if expr is None or isinstance(expr, (tuple, int)):
         return
     symbol = next((SYMBOLS[name] for name in "xXATQws" if SYMBOLS[name] in expr.free_symbols), None)
-    if symbol is None or "sign(" in call or "heaviside" in call or "slogdet(A)[0]" in call:
+    if (
+        symbol is None
+        or "array_equal" in call
+        or "sign(" in call
+        or "heaviside" in call
+        or "slogdet(A)[0]" in call
+    ):
         return
     try:
         derivative = se.diff(expr, symbol)

@@ -83,8 +83,17 @@ from ._making import (
     zeros as zeros,
     zeros_like as zeros_like,
 )
+from ._polynomials import (
+    polyadd as polyadd,
+    polyder as polyder,
+    polyint as polyint,
+    polysub as polysub,
+    polyval as polyval,
+    vander as vander,
+)
 from ._products import (
     concatenate as concatenate,
+    cross as cross,
     diag as diag,
     einsum as einsum,
     matrix_transpose as matrix_transpose,
@@ -98,11 +107,17 @@ from ._products import (
     vecmat as vecmat,
 )
 from ._protocols import attach as _attach
+from ._ranges import (
+    CONSTANTS as _CONSTANTS,
+    arange as arange,
+    linspace as linspace,
+    logspace as logspace,
+)
 from ._reductions import (
     all as all,
     allclose as allclose,
     any as any,
-    average as average,
+    array_equal as array_equal,
     count_nonzero as count_nonzero,
     mean as mean,
     prod as prod,
@@ -110,18 +125,49 @@ from ._reductions import (
     sum as sum,
     var as var,
 )
+from ._refused import refusal as _refusal
 from ._running import (
     cumprod as cumprod,
     cumsum as cumsum,
     cumulative_prod as cumulative_prod,
     tri as tri,
 )
+from ._sequences import (
+    ediff1d as ediff1d,
+    interp as interp,
+    trapezoid as trapezoid,
+    unwrap as unwrap,
+)
+from ._shapes import (
+    asarray as asarray,
+    astype as astype,
+    atleast_1d as atleast_1d,
+    atleast_2d as atleast_2d,
+    atleast_3d as atleast_3d,
+    broadcast_arrays as broadcast_arrays,
+    broadcast_shapes as broadcast_shapes,
+    copy as copy,
+    isscalar as isscalar,
+    meshgrid as meshgrid,
+    rollaxis as rollaxis,
+)
+from ._statistics import (
+    average as average,
+    corrcoef as corrcoef,
+    cov as cov,
+    nanmean as nanmean,
+    nanprod as nanprod,
+    nanstd as nanstd,
+    nansum as nansum,
+    nanvar as nanvar,
+)
 
 newaxis = None
 pi, e, inf = _sympy.pi, _sympy.E, _sympy.oo
 true_divide, float_power, pow, permute_dims = divide, power, power, transpose
 around, concat = round, concatenate
-globals().update(_CONDITIONS)
+asanyarray = ascontiguousarray = asarray
+globals().update(_CONDITIONS | _CONSTANTS)
 __all__ = [name for name in globals() if not name.startswith("_")]
 
 
@@ -130,6 +176,13 @@ def _add_names(row: _Row) -> None:
     for name in row.numpy.split():
         globals()[name] = _ufunc(name, row.function)
         __all__.append(name)
+
+
+def __getattr__(name: str) -> object:
+    reason = _refusal(name)
+    raise AttributeError(
+        f"module {__name__!r} has no attribute {name!r}" + (f": {reason}" if reason else "")
+    )
 
 
 def __dir__() -> list[str]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import operations as ops
-from ..core import UnsupportedError, as_scalar
-from ..expressions import Operand, TensorLike
+from ..core import ShapeError, UnsupportedError, as_scalar
+from ..expressions import Operand, TensorLike, shape_of
 from ._options import Lengths, c_order
+from ._shapes import broadcast_arrays
 
 
 def einsum(*operands: TensorLike, optimize: object = None) -> Operand:
@@ -68,6 +69,37 @@ def stack(arrays: Sequence[TensorLike], axis: int = 0) -> Operand:
 def unstack(x: TensorLike, *, axis: int = 0) -> tuple[Operand, ...]:
     """``numpy.unstack``: the pieces along an axis, whose length must be a number."""
     return ops.unstack(x, axis)
+
+
+def cross(
+    a: TensorLike,
+    b: TensorLike,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: int | None = None,
+) -> Operand:
+    """``numpy.cross``: the cross product of vectors with three entries."""
+    places = [place if axis is None else axis for place in (axisa, axisb, axisc)]
+    a, b = (ops.moveaxis(v, place, -1) for v, place in zip((a, b), places, strict=False))
+    for number, vectors in enumerate((a, b), start=1):
+        if shape_of(vectors)[-1] != 3:
+            raise ShapeError(
+                f"cross takes vectors with 3 entries, and operand {number} has "
+                f"{shape_of(vectors)[-1]} along the axis; of two with 2 entries it is "
+                "a[0]*b[1] - a[1]*b[0]"
+            )
+    a, b = broadcast_arrays(a, b)
+    c = ops.subtract(
+        ops.multiply(_turned(a, 1), _turned(b, 2)), ops.multiply(_turned(a, 2), _turned(b, 1))
+    )
+    return ops.moveaxis(c, -1, places[2])
+
+
+def _turned(a: Operand, by: int) -> Operand:
+    """The entries along the last axis, with the first of them put at the end."""
+    parts = [ops.getitem(a, (..., slice(by, None))), ops.getitem(a, (..., slice(by)))]
+    return ops.concatenate(parts, -1)
 
 
 def matrix_transpose(a: TensorLike) -> Operand:

@@ -16,6 +16,7 @@ from ._entrywise import ufunc as made
 from ._linalg import linalg
 from ._options import refuse
 from ._reductions import sum
+from ._refused import refusal
 
 # SciPy's universal functions, under the names that they give themselves.
 _SPECIAL: dict[str, Callable[..., Operand]] = {}
@@ -32,9 +33,10 @@ def attach(namespace: Mapping[str, Callable[..., Operand]]) -> None:
             return sum(*inputs, **kwargs)
         function = namespace.get(name) or _SPECIAL.get(name)
         if method != "__call__" or function is None:
+            reason = refusal(name) if method == "__call__" else None
             raise UnsupportedError(
-                f"the ufunc {name} (method {method}) isn't supported on tensor expressions; "
-                "sympy_einsum.elementwise applies any SymPy function"
+                f"the ufunc {name} (method {method}) isn't supported on tensor expressions: "
+                + (reason or "sympy_einsum.elementwise applies any SymPy function")
             )
         return _called(name, function, inputs, kwargs)
 
@@ -45,8 +47,11 @@ def attach(namespace: Mapping[str, Callable[..., Operand]]) -> None:
         in_linalg = (func.__module__ or "").endswith("linalg")
         function = getattr(linalg, name, None) if in_linalg else namespace.get(name)
         if function is None:
+            module = func.__module__ or "numpy"
+            reason = refusal(name, module)
             raise UnsupportedError(
-                f"{func.__module__}.{name} isn't supported on tensor expressions"
+                f"{module}.{name} isn't supported on tensor expressions"
+                + (f": {reason}" if reason else "")
             )
         return _called(name, function, args, kwargs)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from sympy import S
+import builtins
+
+from sympy import Eq, S
 
 from .. import operations as ops
-from ..core import TensorError
-from ..expressions import Operand, TensorLike
+from ..core import TensorError, same_length
+from ..expressions import Operand, TensorLike, as_operand, shape_of
 from ._making import ones_like
 from ._options import Axes, refuse
 
@@ -105,6 +107,16 @@ def allclose(
     return ops.all_(ops.isclose(a, b, rtol, atol, equal_nan))
 
 
+def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool = False) -> Operand:
+    """``numpy.array_equal``, as a relation; false where shapes differ."""
+    refuse("array_equal", {"equal_nan": equal_nan or None})
+    a1, a2 = as_operand(a1), as_operand(a2)
+    shapes = shape_of(a1), shape_of(a2)
+    if len(shapes[0]) != len(shapes[1]) or not builtins.all(map(same_length, *shapes)):
+        return S.false
+    return ops.all_(ops.compare(Eq, a1, a2))
+
+
 def var(
     a: TensorLike,
     axis: Axes = None,
@@ -134,19 +146,3 @@ def std(
 ) -> Operand:
     """``numpy.std``; ``correction`` is another name of ``ddof``."""
     return ops.power(var(a, axis, dtype, out, ddof, keepdims, correction=correction), S.Half)
-
-
-def average(
-    a: TensorLike,
-    axis: Axes = None,
-    weights: TensorLike | None = None,
-    returned: bool = False,
-    *,
-    keepdims: bool = False,
-) -> Operand:
-    """``numpy.average``; weights have the shape of ``a``."""
-    refuse("average", {"returned": returned})
-    if weights is None:
-        return ops.mean(a, axis, keepdims)
-    total = ops.sum_(ops.multiply(a, weights), axis, keepdims)
-    return ops.divide(total, ops.sum_(weights, axis, keepdims))

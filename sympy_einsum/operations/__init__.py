@@ -9,6 +9,7 @@ from .arithmetic import (
 )
 from .axes import (
     Axes as Axes,
+    as_axes as as_axes,
     as_axis as as_axis,
     broadcast_to as broadcast_to,
     diag as diag,

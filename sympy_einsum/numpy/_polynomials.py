@@ -1,0 +1,108 @@
+"""NumPy's polynomials, whose coefficients stand in a vector, the highest first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from sympy import Expr, S
+
+from .. import operations as ops
+from ..core import ShapeError, TensorError, UnsupportedError, as_flag, as_scalar
+from ..expressions import Constant, Operand, TensorLike, as_operand, elementwise, order_of, shape_of
+
+
+def coefficients_of(name: str, p: TensorLike) -> Operand:
+    """A vector from what NumPy takes for one."""
+    p = ops.reshape(p, -1) if not order_of(as_operand(p)) else as_operand(p)
+    if order_of(p) != 1:
+        raise ShapeError(f"{name} takes a vector of coefficients, not one of shape {shape_of(p)}")
+    return p
+
+
+def count_of(name: str, p: Operand) -> int:
+    """How many coefficients there are, which must be known."""
+    (length,) = shape_of(p)
+    if not length.is_Integer:
+        raise UnsupportedError(
+            f"{name} takes a known number of coefficients, not {length}; substitute a number"
+        )
+    return int(length)
+
+
+def polyval(p: TensorLike, x: TensorLike) -> Operand:
+    """``numpy.polyval``: the value at every entry of ``x``, by Horner's rule."""
+    x, entries = as_operand(x), entries_of("polyval", p)
+
+    def horner(t: Expr, *coefficients: Expr) -> Expr:
+        value = S.Zero
+        for coefficient in coefficients:
+            value = value * t + coefficient
+        return value
+
+    return elementwise(horner, x, *entries) if entries else ops.multiply(x, 0)
+
+
+def polyder(p: TensorLike, m: int = 1) -> Operand:
+    """``numpy.polyder``: the coefficients of a derivative."""
+    p, times = coefficients_of("polyder", p), _times(m)
+    for _ in range(times):
+        count = count_of("polyder", p)
+        p = ops.multiply(p[:-1], as_operand(np.arange(count - 1, 0, -1))) if count else p
+    return p
+
+
+def polyint(p: TensorLike, m: int = 1, k: TensorLike | None = None) -> Operand:
+    """``numpy.polyint``: the coefficients of an antiderivative, with constants of integration."""
+    p, times = coefficients_of("polyint", p), _times(m)
+    given = coefficients_of("polyint", S.Zero if k is None else k)
+    constants = [given[j if count_of("polyint", given) > 1 else 0] for j in range(times)]
+    for constant in constants:
+        count = count_of("polyint", p)
+        parts = ops.divide(p, as_operand(np.arange(count, 0, -1)))
+        p = ops.concatenate([parts, ops.reshape(constant, 1)])
+    return p
+
+
+def _times(m: int) -> int:
+    times = as_scalar(m, "how often")
+    if not times.is_Integer or times < 0:
+        raise TensorError(f"a polynomial is differentiated 0, 1, 2, ... times, not {m}")
+    return int(times)
+
+
+def polyadd(a1: TensorLike, a2: TensorLike) -> Operand:
+    """``numpy.polyadd``: the coefficients of a sum."""
+    a, b = coefficients_of("polyadd", a1), coefficients_of("polyadd", a2)
+    counts = [count_of("polyadd", p) for p in (a, b)]
+    return ops.add(*[_longer(p, max(counts) - n) for p, n in zip((a, b), counts, strict=True)])
+
+
+def _longer(p: Operand, count: int) -> Operand:
+    return ops.concatenate([as_operand(np.zeros(count)), p]) if count else p
+
+
+def polysub(a1: TensorLike, a2: TensorLike) -> Operand:
+    """``numpy.polysub``: the coefficients of a difference."""
+    return polyadd(a1, ops.multiply(-1, coefficients_of("polysub", a2)))
+
+
+def vander(x: TensorLike, N: int | None = None, increasing: bool = False) -> Operand:
+    """``numpy.vander``: the powers of a vector, a known number of columns."""
+    x = as_operand(x)
+    if order_of(x) != 1:
+        raise ShapeError(f"vander takes a vector, not a tensor of shape {shape_of(x)}")
+    count = as_scalar(shape_of(x)[0] if N is None else N, "the number of columns")
+    if not count.is_Integer or count < 0:
+        raise UnsupportedError(f"vander takes a known number of columns, not {count}")
+    powers = range(int(count)) if as_flag(increasing, "increasing") else range(int(count))[::-1]
+    if not count:
+        return ops.broadcast_to(S.Zero, (shape_of(x)[0], 0))
+    return ops.stack([ops.power(x, k) for k in powers], axis=1)
+
+
+def entries_of(name: str, vector: TensorLike) -> Sequence[TensorLike]:
+    """The entries of a vector, numbers where they are known."""
+    vector = coefficients_of(name, vector)
+    count_of(name, vector)
+    return vector.array.tolist() if isinstance(vector, Constant) else ops.unstack(vector)

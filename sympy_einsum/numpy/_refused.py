@@ -1,0 +1,68 @@
+"""What of NumPy has no counterpart here, and why: told where somebody asks for it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+_REASONS = {
+    "the shape of its result depends on the numbers; choose entries by conditions, with where, "
+    "select or by multiplication": """
+        argwhere extract flatnonzero nonzero intersect1d setdiff1d setxor1d union1d trim_zeros
+        unique unique_all unique_counts unique_inverse unique_values""",
+    "it counts entries, which has no derivative; count where a condition holds with .sum()": """
+        bincount histogram histogram2d histogram_bin_edges histogramdd""",
+    "it compares entries with each other or with all of others; write it with equal and any": """
+        isin array_equiv""",
+    "it writes into its arguments, and expressions don't change; choose with where, or put "
+    "pieces together with concatenate": """
+        copyto fill_diagonal place put put_along_axis putmask""",
+    "it calls a function with arrays of numbers; write the function on the whole tensor, with "
+    "axis=, or apply a scalar one with sympy_einsum.elementwise": """
+        apply_along_axis apply_over_axes fromfunction frompyfunc""",
+    "its entries would be undefined; take zeros": "empty empty_like",
+    "it is about the bits of numbers, or about integers, and tensors are real": """
+        bitwise_count bitwise_left_shift bitwise_right_shift left_shift right_shift packbits
+        unpackbits gcd lcm frexp nextafter spacing""",
+    "it gives positions, not values: use numpy's own, an array, as an index": """
+        diag_indices diag_indices_from indices ix_ mask_indices ravel_multi_index tril_indices
+        tril_indices_from triu_indices triu_indices_from unravel_index""",
+    "its result isn't unique, or is complex; there is the matrix that it comes from, by vander": """
+        poly polydiv polyfit roots""",
+    "it sorts complex numbers, and tensors are real": "sort_complex",
+    "contractions are planned when an expression is compiled: lambdify(..., optimize=)": """
+        einsum_path""",
+    "entries of tensors have no type; compiled functions take arrays of any": """
+        can_cast common_type isdtype issubdtype min_scalar_type mintypecode promote_types
+        result_type typename""",
+    "expressions have no memory of their own": """
+        asarray_chkfinite asfortranarray asmatrix isfortran may_share_memory nested_iters require
+        shares_memory""",
+    "it reads or writes text, files or buffers, or sets how numpy does": """
+        array2string array_repr array_str base_repr binary_repr format_float_positional
+        format_float_scientific from_dlpack frombuffer fromfile fromiter fromregex fromstring
+        genfromtxt get_include get_printoptions getbufsize geterr geterrcall info load loadtxt
+        printoptions save savetxt savez savez_compressed set_printoptions setbufsize seterr
+        seterrcall show_config show_runtime test iterable""",
+    "it is about dates": """
+        busday_count busday_offset datetime_as_string datetime_data is_busday isnat""",
+    "its values are complex, and tensors are real; multiply by numpy's matrices of cosines and "
+    "sines, cos(2*pi*outer(k, j)/n) and sin(2*pi*outer(k, j)/n)": "fft",
+    "symbols aren't random; draw numbers when the compiled function is called": "random",
+    "of numpy's packages only linalg has a counterpart": """
+        char core ctypeslib dtypes emath exceptions f2py lib ma polynomial rec strings testing
+        typing""",
+}
+_BY_NAME = {name: reason for reason, names in _REASONS.items() for name in names.split()}
+
+
+def refusal(name: str, module: str = "numpy") -> str | None:
+    """Why NumPy's object of a name isn't here; None where nothing is known of it.
+
+    >>> refusal("empty")
+    'its entries would be undefined; take zeros'
+    """
+    package = module.split(".")[1] if "." in module else ""
+    reason = _BY_NAME.get(package) or _BY_NAME.get(name)
+    if reason is None and isinstance(getattr(np, name, None), type):
+        return "it is a type, and entries of tensors have none; compiled functions take any"
+    return reason

@@ -1,0 +1,116 @@
+"""NumPy's differences, integrals and interpolations along sequences."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from sympy import Abs, Eq, Expr, Max, Mod, Piecewise, S, pi
+
+from .. import operations as ops
+from ..core import ShapeError, UnsupportedError
+from ..expressions import Operand, TensorLike, as_operand, elementwise, order_of, shape_of
+from ._polynomials import entries_of
+
+# Interpolation between more points would be written as a formula of as many pieces.
+MAX_POINTS = 20
+
+
+def trapezoid(
+    y: TensorLike, x: TensorLike | None = None, dx: TensorLike = 1.0, axis: int = -1
+) -> Operand:
+    """``numpy.trapezoid``: the integral along an axis by the trapezoidal rule."""
+    y = as_operand(y)
+    axis = ops.as_axis(axis, order_of(y))
+    if x is None:
+        widths = as_operand(dx)
+    else:
+        x = as_operand(x)
+        if not order_of(x):
+            raise ShapeError(f"trapezoid takes the positions as a vector or a tensor, not {x}")
+        place = 0 if order_of(x) == 1 else axis
+        widths = ops.subtract(_cut(x, place, 1, None), _cut(x, place, 0, -1))
+    if order_of(widths) == 1:
+        shape = [S.One] * order_of(y)
+        shape[axis] = shape_of(widths)[0]
+        widths = ops.reshape(widths, shape)
+    means = ops.divide(ops.add(_cut(y, axis, 1, None), _cut(y, axis, 0, -1)), 2)
+    return ops.sum_(ops.multiply(widths, means), axis)
+
+
+def _cut(a: Operand, axis: int, start: int, stop: int | None) -> Operand:
+    return ops.getitem(a, (slice(None),) * axis + (slice(start, stop),))
+
+
+def interp(
+    x: TensorLike,
+    xp: TensorLike,
+    fp: TensorLike,
+    left: TensorLike | None = None,
+    right: TensorLike | None = None,
+    period: TensorLike | None = None,
+) -> Operand:
+    """``numpy.interp``: the line through points with increasing positions ``xp``, of which there
+    are few and a known number. At a point the slope is that on its right.
+
+    Raises UnsupportedError for more points than can be written as a formula of pieces.
+    """
+    if period is not None:
+        raise UnsupportedError("interp supports no period; take x modulo the period: x % period")
+    places, values = (entries_of("interp", part) for part in (xp, fp))
+    if len(places) != len(values) or not places:
+        raise ShapeError(f"interp takes as many values as positions, not {len(values)}")
+    if len(places) > MAX_POINTS:
+        raise UnsupportedError(
+            f"interp takes up to {MAX_POINTS} points, which it writes as a formula of pieces, not "
+            f"{len(places)}"
+        )
+    ends = (values[0] if left is None else left, values[-1] if right is None else right)
+
+    def line(t: Expr, *given: Expr) -> Expr:
+        (low, high), points = given[:2], list(zip(given[2::2], given[3::2], strict=True))
+        pieces = [(low, t < points[0][0])]
+        for (a, f), (b, g) in pairwise(points):
+            pieces.append((f + (g - f) / (b - a) * (t - a), t < b))
+        last, value = points[-1]
+        return Piecewise(*pieces, (value, Eq(t, last)), (high, True))
+
+    given = [part for pair in zip(places, values, strict=True) for part in pair]
+    return elementwise(line, as_operand(x), *ends, *given)
+
+
+def ediff1d(
+    ary: TensorLike, to_end: TensorLike | None = None, to_begin: TensorLike | None = None
+) -> Operand:
+    """``numpy.ediff1d``: the differences of consecutive entries, with others before and after."""
+    entries = ops.ravel(ary)
+    differences = ops.subtract(
+        ops.getitem(entries, slice(1, None)), ops.getitem(entries, slice(None, -1))
+    )
+    ends = [None if end is None else ops.reshape(end, -1) for end in (to_begin, to_end)]
+    parts = [part for part in (ends[0], differences, ends[1]) if part is not None]
+    return ops.concatenate(parts) if len(parts) > 1 else differences
+
+
+def unwrap(
+    p: TensorLike,
+    discont: TensorLike | None = None,
+    axis: int = -1,
+    *,
+    period: TensorLike = 2 * pi,
+) -> Operand:
+    """``numpy.unwrap``: with multiples of the period added so that no step along the axis is longer
+    than half of it, or than ``discont``.
+    """
+    p = as_operand(p)
+    axis = ops.as_axis(axis, order_of(p))
+    steps = ops.subtract(_cut(p, axis, 1, None), _cut(p, axis, 0, -1))
+    period = as_operand(period)
+    limit = period / 2 if discont is None else Max(as_operand(discont), period / 2)
+
+    def corrected(step: Expr, period: Expr, limit: Expr) -> Expr:
+        short = Mod(step + period / 2, period) - period / 2
+        even = Piecewise((period / 2, Eq(short, -period / 2) & (step > 0)), (short, True))
+        return Piecewise((S.Zero, Abs(step) < limit), (even - step, True))
+
+    added = ops.cumsum(elementwise(corrected, steps, period, limit), axis)
+    return ops.concatenate([_cut(p, axis, 0, 1), ops.add(_cut(p, axis, 1, None), added)], axis)

@@ -1,0 +1,95 @@
+"""All that NumPy can be asked for is here, or refused with a reason."""
+
+import re
+
+import numpy as np
+import pytest
+
+import sympy_einsum as se
+import sympy_einsum.numpy as snp
+from sympy_einsum.numpy._refused import _BY_NAME, refusal
+
+x = se.TensorSymbol("x", 3)
+A = se.TensorSymbol("A", 3, 3)
+PUBLIC = [name for name in dir(np) if not name.startswith("_")]
+CALLABLE = [name for name in PUBLIC if callable(getattr(np, name))]
+# Maxima and order, running sums and windows, joining and taking apart: not refused, to come.
+SOON = {
+    *("amax", "amin", "max", "min", "ptp", "argmax", "argmin", "argpartition", "argsort", "sort"),
+    *("lexsort", "median", "nanargmax", "nanargmin", "nanmax", "nanmin", "nanmedian", "digitize"),
+    *("nanpercentile", "nanquantile", "partition", "percentile", "quantile", "searchsorted"),
+    *("cumprod", "cumulative_prod", "nancumprod", "nancumsum", "convolve", "correlate", "diff"),
+    *("gradient", "polymul", "append", "array", "array_split", "block", "bmat", "column_stack"),
+    *("compress", "delete", "diagflat", "dsplit", "dstack", "flip", "fliplr", "flipud", "hsplit"),
+    *("hstack", "insert", "pad", "repeat", "resize", "roll", "rot90", "row_stack", "split", "take"),
+    *("take_along_axis", "tile", "vsplit", "vstack"),
+}
+# What NumPy asks us for; the rest of what is refused wants to read an array, or none.
+OF_ONE = [
+    *("argwhere", "flatnonzero", "nonzero", "trim_zeros", "unique", "unique_all", "unique_counts"),
+    *("unique_inverse", "unique_values", "bincount", "histogram", "histogram_bin_edges"),
+    *("histogramdd", "empty_like", "bitwise_count", "packbits", "unpackbits", "frexp", "spacing"),
+    *("diag_indices_from", "ix_", "tril_indices_from", "triu_indices_from", "sort_complex"),
+    *("common_type", "min_scalar_type", "result_type", "array2string", "array_repr", "array_str"),
+    *("datetime_as_string", "is_busday", "isnat"),
+]
+OF_TWO = [
+    *("histogram2d", "isin", "array_equiv", "intersect1d", "setdiff1d", "setxor1d", "union1d"),
+    *("extract", "copyto", "left_shift", "right_shift", "bitwise_left_shift", "nextafter"),
+    *("bitwise_right_shift", "gcd", "lcm", "polydiv", "fill_diagonal"),
+]
+OF_MORE = {
+    "apply_along_axis": (np.sum, 0, x),
+    "apply_over_axes": (np.sum, A, 0),
+    "place": (x, x, x),
+    "put": (x, x, x),
+    "putmask": (x, x, x),
+    "put_along_axis": (x, x, x, 0),
+    "einsum_path": ("i,i", x, x),
+    "polyfit": (x, x, 1),
+}
+ASKED = {
+    **dict.fromkeys(OF_ONE, (x,)),
+    **dict.fromkeys(OF_TWO, (x, x)),
+    **OF_MORE,
+}
+
+
+@pytest.mark.parametrize("name", CALLABLE)
+def test_every_name_is_there_or_refused(name):
+    if hasattr(snp, name):
+        assert refusal(name) is None
+    elif name not in SOON:
+        with pytest.raises(AttributeError, match=f"no attribute '{name}': "):
+            getattr(snp, name)
+
+
+def test_what_is_refused_is_in_numpy():
+    assert set(_BY_NAME) <= set(PUBLIC) - SOON
+    with pytest.raises(AttributeError, match=r"no attribute 'nothing'$"):
+        snp.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_numpy_tells_the_reason(name):
+    with pytest.raises(se.UnsupportedError, match=re.escape(refusal(name)) + "$"):
+        getattr(np, name)(*ASKED[name])
+
+
+def test_packages_are_refused():
+    with pytest.raises(se.UnsupportedError, match=r"numpy\.fft\.rfft .* its values are complex"):
+        np.fft.rfft(x)
+    with pytest.raises(AttributeError, match="its values are complex"):
+        snp.fft  # noqa: B018
+    with pytest.raises(se.UnsupportedError, match="only linalg has a counterpart"):
+        np.lib.stride_tricks.sliding_window_view(x, 2)
+    with pytest.raises(AttributeError, match="it is a type"):
+        snp.float64  # noqa: B018
+
+
+def test_bitwise_functions_are_for_conditions():
+    with pytest.raises(se.UnsupportedError, match="compare them first, or use logical_and"):
+        np.bitwise_and(x, x)
+    mask = np.array([True, False, True])
+    assert mask & (x > 0) == (x > 0) & mask
+    assert np.invert(x > 0) == ~(x > 0)
