@@ -24,19 +24,18 @@ from ..core import (
 from ..expressions import (
     Elementwise,
     Operand,
-    Reshape,
     TensorExpr,
     Zeros,
     contract,
     data_expressions,
     inside_log,
     order_of,
-    reshape,
     scalar_product,
     shape_of,
     tensor_sum,
 )
 from ..rules import Step
+from .carried import CARRIERS
 from .choices import opened
 from .pairs import in_pairs, is_long
 from .term import Term
@@ -140,9 +139,11 @@ def pullback(
         if node not in contributions or node in variables or node not in graph.active:
             continue
         cotangent = _total(contributions.pop(node))
-        if isinstance(node, Reshape):
-            back = reshape(cotangent, (*outer_shape, *node.operands[0].shape))
-            contributions.setdefault(node.operands[0], []).append(back)
+        if type(node) in CARRIERS:
+            for k, operand in enumerate(node.operands):
+                if operand in graph.active:
+                    back = CARRIERS[type(node)].back(node, k, cotangent, tuple(outer_shape))
+                    contributions.setdefault(operand, []).append(back)
             continue
         below = graph.below(node)
         for term in graph.terms(node):
@@ -180,8 +181,15 @@ def pushforward(
     for node in graph.order:
         if node in tangent_of or node not in graph.active:
             continue
-        if isinstance(node, Reshape):
-            tangent_of[node] = reshape(tangent_of[node.operands[0]], (*node.shape, *inner))
+        if type(node) in CARRIERS:
+            forth = CARRIERS[type(node)].forth
+            tangent_of[node] = _total(
+                [
+                    forth(node, k, tangent_of[operand], tuple(inner))
+                    for k, operand in enumerate(node.operands)
+                    if operand in graph.active
+                ]
+            )
             continue
         below = graph.below(node)
         used = list(graph.terms(node))

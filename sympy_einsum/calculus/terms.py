@@ -39,7 +39,6 @@ from ..expressions import (
     LogCumSumExp,
     LogSumExp,
     Operand,
-    Reshape,
     RunningSoftmax,
     Selection,
     Softmax,
@@ -57,6 +56,7 @@ from ..expressions import (
     split_body,
     substitute_stock,
 )
+from .carried import CARRIERS
 from .choices import opened
 from .matrix_terms import MATRIX_TERMS
 from .term import Term
@@ -217,7 +217,7 @@ RULES: NodeTable[Callable[..., Iterator[Term]]] = NodeTable(
         Unit: _NO_OPERANDS,
         Selection: _NO_OPERANDS,
         Triangle: _NO_OPERANDS,
-        Reshape: "the sweeps reshape what comes by",
+        **dict.fromkeys(CARRIERS, "the sweeps apply it to what comes by"),
     },
 )
 

@@ -11,7 +11,6 @@ from ..expressions import (
     Cofactors,
     Delta,
     Einsum,
-    Inv,
     Ones,
     Operand,
     Selection,
@@ -57,7 +56,7 @@ def arranged_product(
 
 
 def _factor(builder: Lowering, operand: Operand, labels: Indices) -> Factor:
-    if isinstance(operand, Inv) and operand in builder.solved and len(set(labels)) == 2:
+    if operand in builder.solved and len(set(labels)) == len(labels):
         matrix = operand.operands[0]
         return Factor(builder.value(matrix), labels, (is_definite(matrix),))
     return Factor(builder.value(operand), labels)

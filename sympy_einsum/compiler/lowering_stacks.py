@@ -35,14 +35,15 @@ ALONE = {EigenValues: "eigvalsh", SingularValues: "svdvals", RFactor: "qr_r"}
 
 def lower_stack_function(builder: Lowering, node: StackFunction) -> int:
     """What is needed of one decomposition is computed together."""
-    (matrices,) = node.operands
+    matrices, *directions = node.operands
     value = builder.value(matrices)
     if node.is_of_symmetric and not is_symmetric(matrices):
         value = _symmetric_part(builder, matrices, value)
     tail = node.shape[matrices.order - 2 :]
     name = DECOMPOSITION.get(type(node))
     if name is None:
-        return builder.emit("stacked", value, params=(node.function, tail))
+        values = [value, *map(builder.value, directions)]
+        return builder.emit("stacked", *values, params=(node.function, tail))
     others = [kind.of(matrices) for kind in PARTS[name] if kind is not type(node)]
     alone = ALONE.get(type(node))
     if alone is not None and not any(other in builder.uses for other in others):

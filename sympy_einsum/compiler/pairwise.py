@@ -27,9 +27,14 @@ class Pairs:
 
     def materialise(self, factor: Factor) -> None:
         """Computes an inverse that is more than a factor of a matrix product."""
-        if factor.solves is not None:
+        if factor.solves is None:
+            return
+        if len(factor.labels) == 2:
             factor.value = self.builder.emit("inv", factor.value, params=factor.solves)
-            factor.solves = None
+        else:
+            tail = tuple([self.lengths[i] for i in factor.labels[-2:]])
+            factor.value = self.builder.emit("stacked", factor.value, params=("inv", tail))
+        factor.solves = None
 
     def reduced(self, factor: Factor, output: Collection[int]) -> Factor:
         """Diagonals taken and indices that aren't in ``output`` summed."""
@@ -77,19 +82,29 @@ class Pairs:
 
     def _solve(self, inverse: Factor, other: Factor, output: Indices) -> Factor | None:
         """inv(X) @ Y, if the product is of that kind."""
-        summed = [i for i in inverse.labels if i in other.labels and i not in output]
-        free = [i for i in inverse.labels if i not in other.labels and i in output]
-        rest = [i for i in other.labels if i not in summed]
+        *stack, first, second = inverse.labels
+        summed = [i for i in (first, second) if i in other.labels and i not in output]
+        free = [i for i in (first, second) if i not in other.labels and i in output]
+        rest = [i for i in other.labels if i not in summed and i not in stack]
         if len(summed) != 1 or len(free) != 1 or len(rest) > 1 or other.solves is not None:
             return None
-        if len(set(other.labels)) < len(other.labels) or not set(rest) <= set(output):
+        if len(set(other.labels)) < len(other.labels) or not {*rest, *stack} <= set(output):
             return None
-        matrix = inverse.value
-        if inverse.labels[0] == summed[0] and inverse.solves != (True,):
-            matrix = self.builder.emit("transpose", matrix, params=((1, 0),))
-        right = self.builder.arranged(other.value, other.labels, [*summed, *rest])
-        value = self.builder.emit("solve", matrix, right, params=inverse.solves or ())
-        return Factor(value, (free[0], *rest))
+        matrix, emit = inverse.value, self.builder.emit
+        if first == summed[0] and inverse.solves != (True,):
+            axes = range(len(stack))
+            matrix = emit("transpose", matrix, params=((*axes, len(stack) + 1, len(stack)),))
+        right = self.builder.arranged(other.value, other.labels, [*stack, *summed, *rest])
+        if not stack:
+            return Factor(emit("solve", matrix, right, params=inverse.solves or ()), (*free, *rest))
+        if not rest:
+            right = emit("index", right, params=(("...", "None"),))
+        columns = self.lengths[rest[0]] if rest else S.One
+        tail = (self.lengths[free[0]], columns)
+        value = emit("stacked", matrix, right, params=("solve", tail))
+        if not rest:
+            value = emit("index", value, params=(("...", "0"),))
+        return Factor(value, (*stack, *free, *rest))
 
     def _outer(self, a: Factor, b: Factor, output: Indices) -> Factor:
         """A product in which nothing is summed."""

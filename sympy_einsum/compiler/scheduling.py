@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..expressions import Einsum, Inv, Operand, TensorAdd
+from ..expressions import Einsum, Inv, InvStack, Operand, TensorAdd
 
 # An inverse with so many uses, all in products, is never computed: a system is solved for each.
 MAX_SOLVES = 2
@@ -20,7 +20,7 @@ def only_multiplied(order: Sequence[Operand], uses: Mapping[Operand, int]) -> se
     found: Counter[Operand] = Counter()
     for node in order:
         if type(node) is Einsum:
-            found.update(operand for operand in node.operands if isinstance(operand, Inv))
+            found.update(own for own in node.operands if isinstance(own, (Inv, InvStack)))
     return {inverse for inverse, n in found.items() if n == uses[inverse] <= MAX_SOLVES}
 
 

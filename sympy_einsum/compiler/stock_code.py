@@ -131,6 +131,19 @@ class _ExpressionBackend(NumpyBackend):
         matrix = f"np.exp(np.minimum({x}[..., :, None] - {y}[..., None, :], 0))"
         return _times_upper(c, matrix, backwards)
 
+    def _exponential(self, operands: Texts) -> str:
+        """The exponential of each matrix, or a derivative, as in the function ``expm_along``."""
+        X, *directions = operands
+        matrix = X
+        for k, direction in enumerate(directions):
+            for _ in range(k):
+                direction = (
+                    f"np.block([[{direction}, 0 * {direction}], [0 * {direction}, {direction}]])"
+                )
+            matrix = f"np.block([[{matrix}, {direction}], [0 * {matrix}, {matrix}]])"
+        block = f"[..., :{X}.shape[-1], -{X}.shape[-1]:]" if directions else ""
+        return f"scipy_linalg.expm({matrix}){block}"
+
     def peak(self, operands: Texts, axes: Sequence[int] | None) -> str:
         """The largest entries over axes, over all for None."""
         axis = "".join(axis_arguments(axes)) or "axis=None"
@@ -182,12 +195,13 @@ def stock_code(node: Expr, printer: CodePrinter, *args: object) -> str:
     parts = [f"{target} := {text}" if target else text for target, text, _ in steps]
     code = f"({', '.join([*(f'({part})' for part in parts), *results])},)[-1]"
     if (
-        "special." in code
+        ("special." in code or "scipy_linalg." in code)
         and isinstance(printer, NumPyPrinter)
         and not isinstance(printer, SciPyPrinter)
     ):
         raise UnsupportedError("this expression needs SciPy: sympy.lambdify(..., modules='scipy')")
     code = re.sub(r"\bspecial\.", "scipy.special.", code)
+    code = re.sub(r"\bscipy_linalg\.", "scipy.linalg.", code)
     return re.sub(r"\bnp\.", "numpy.", code)
 
 

@@ -12,11 +12,13 @@ from typing import ClassVar
 
 from sympy import Expr
 
-from ..core import ShapeError, UnsupportedError, same_length
+from ..core import ShapeError, UnsupportedError, same_length, sort_key
 from .base import Operand, TensorExpr, TensorLike
+from .broadcasting import broadcast_together
 from .conversion import as_operand
 from .graphs import shape_of
 from .interning import Data, Operands
+from .leaves import Zeros
 from .matrix_base import MatrixFunction
 
 
@@ -119,6 +121,22 @@ class CofactorStack(StackFunction):
         return self.data[0]
 
 
+class Expm(StackFunction):
+    """The exponentials of a stack of matrices, or a derivative of them in some directions, which
+    are the other operands, in an order of ours; build it with :func:`expm`."""
+
+    __slots__ = ()
+    function = "expm"
+
+    @classmethod
+    def _build(cls, operands: Operands, data: Data) -> Operand:
+        matrices, *directions = operands
+        if any(isinstance(direction, Zeros) for direction in directions):
+            return Zeros(*matrices.shape)
+        ordered = (matrices, *sorted(directions, key=sort_key))
+        return cls._intern(ordered, data, matrices.shape)
+
+
 # --- of symmetric matrices
 
 
@@ -215,6 +233,35 @@ class PseudoInverse(StackFunction):
     @classmethod
     def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
         return columns, rows
+
+
+def expm(X: TensorLike, *directions: TensorLike) -> Operand:
+    """The exponential of a square matrix, or of each along the last two axes of a tensor; with
+    directions its derivative in these, one after the other: d/dt expm(X + t E) at 0 for one.
+
+    It is Σ_k X^k / k!. Its derivatives are found as blocks of the exponentials of block matrices
+    [M], a method that takes 8 times as long for each further direction.
+
+    Raises
+    ======
+
+    ShapeError : the last two axes have different lengths, or a direction has another shape
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> X, E = se.tensors("X E", (2, 2))
+    >>> se.jvp(se.expm(X), X, E) == se.expm(X, E)
+    True
+
+    References
+    ==========
+
+    [M] R. Mathias, "A chain rule for matrix functions and applications", 1996.
+    """
+    operands = [square_matrices(own, "expm") for own in (X, *directions)]
+    return Expm._build(tuple(broadcast_together(operands)), ())
 
 
 def shorter(rows: Expr, columns: Expr) -> Expr:

@@ -78,8 +78,8 @@ def _named(notation: Notation, node: TensorExpr) -> Form:
 
 def _stack_function(notation: Notation, node: StackFunction) -> Form:
     note = (*([] if node.letter is None else [Symbol(node.letter)]), *node.data)
-    operand = _operand(notation, node)
-    return forms.call(node.formula or node.function, operand, axes=node.order, note=note or None)
+    operands = [notation.of(operand) for operand in node.operands]
+    return forms.call(node.formula or node.function, *operands, axes=node.order, note=note or None)
 
 
 def _cofactors(notation: Notation, node: Cofactors) -> Form:

@@ -89,8 +89,8 @@ def _matrix_function(node: MatrixFunction, below: Texts, form: CodeForm) -> Text
 
 
 def _stack_function(node: StackFunction, below: Texts, form: CodeForm) -> Text:
-    static = [*node.options, *map(str, node.data)]
-    called = form.call(node.function, below[node.operands[0]].shown, *static)
+    operands = [below[operand].shown for operand in node.operands]
+    called = form.call(node.function, *operands, *node.options, *map(str, node.data))
     return called if node.part is None else Text(f"{called.shown}[{node.part}]")
 
 

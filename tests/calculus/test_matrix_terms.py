@@ -13,6 +13,7 @@ A = se.TensorSymbol("A", (n, n))
 S = se.TensorSymbol("S", (2, n, n))
 TALL, WIDE = se.TensorSymbol("T", (2, 4, 3)), se.TensorSymbol("W", (3, 5))
 b = se.TensorSymbol("b", (n, 2))
+small = se.TensorSymbol("C", (2, 2))
 
 
 def definite(X):
@@ -53,8 +54,15 @@ CASES = {
     "spectral norm": (lambda X: se.norm(X, 2), WIDE),
     "smallest singular value": (lambda X: se.norm(X, -2), WIDE),
     "condition": (lambda X: se.numpy.linalg.cond(X), A),
+    "expm": (se.expm, S),
+    "expm in a direction": (lambda X: se.expm(X / 2, X.T, se.exp(X)), small),
+    "expm of a product": (lambda X: se.expm(X @ X.T / 4) @ b[:2], se.TensorSymbol("V", (2, 3))),
     "number of entries": (lambda X: se.norm(X, 0, axis=1), TALL),
 }
+
+
+FEW = ["solve with stacks", "det", "sign of det", "cholesky of stacks", "eigenvectors of stacks"]
+FEW += ["left vectors of T", "pinv of W", "R of T", "expm in a direction"]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -76,6 +84,7 @@ def of_jax(jax):
         Q, R = linalg.qr(T)
         parts = [linalg.inv(Y), linalg.det(Y), linalg.slogdet(Y)[1], values, vectors**2]
         parts += [U**2, s, V**2, Q**2, R**2, linalg.pinv(W), linalg.cholesky(positive)]
+        parts += [jax.scipy.linalg.expm(positive)]
         return sum((part**3).sum() for part in parts)
 
     return total
@@ -90,7 +99,7 @@ def test_derivatives_against_jax():
     U, s, V = se.svd(WIDE, full_matrices=False)
     Q, R = se.qr(TALL)
     parts = [se.inv(S), se.det(S), se.logdet(S), se.eigvalsh(A), se.eigh(A)[1] ** 2]
-    parts += [U**2, s, V**2, Q**2, R**2, se.pinv(WIDE), se.cholesky(P)]
+    parts += [U**2, s, V**2, Q**2, R**2, se.pinv(WIDE), se.cholesky(P), se.expm(P)]
     total = sum((part**3).sum() for part in parts)
     arrays = [rng.standard_normal([int(k) for k in X.shape]) for X in symbols]
     arrays[-1] = arrays[-1] @ arrays[-1].T + np.eye(n)
@@ -98,6 +107,40 @@ def test_derivatives_against_jax():
     found = se.lambdify(symbols, se.gradient(total, symbols))(*arrays)
     for value, wanted in zip(found, expected, strict=True):
         assert_close(value, wanted, 1e-9)
+
+
+def test_both_modes_agree():
+    y = se.expm(S) @ se.cholesky(definite(S))
+    functions = [se.jacobian(y, S, mode=mode) for mode in ("forward", "reverse")]
+    point = np.random.default_rng(6).standard_normal((2, n, n))
+    assert_close(*se.lambdify([S], functions)(point), 1e-9)
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch"])
+def test_values_on_other_libraries(backend):
+    library = jax64().numpy if backend == "jax" else pytest.importorskip(backend)
+    # JAX compiles each function for each shape: one case of each function.
+    names = FEW if backend == "jax" else [*CASES]
+    exprs, symbols = [], {b}
+    for name in names:
+        function, X = CASES[name]
+        y = function(X)
+        exprs.append(y)
+        symbols.add(X)
+    symbols = sorted(symbols, key=str)
+    rng = np.random.default_rng(8)
+    arrays = [rng.standard_normal([int(k) for k in X.shape]) for X in symbols]
+    expected = se.lambdify(symbols, exprs)(*arrays)
+    found = se.lambdify(symbols, exprs, backend)(*[library.asarray(own) for own in arrays])
+    for k, (value, wanted) in enumerate(zip(found, expected, strict=True)):
+        assert_close(value, wanted, 1e-8, names[k])
+
+
+def test_dask_refuses_by_name():
+    pytest.importorskip("dask")
+    for y in (se.solve(S, b), se.cholesky(A), se.expm(A), se.inv(S)):
+        with pytest.raises(se.UnsupportedError, match="'dask' has no"):
+            se.lambdify([S, A, b], y, "dask")
 
 
 def test_singular_matrices_of_a_stack():

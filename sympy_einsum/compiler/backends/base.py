@@ -59,7 +59,7 @@ class Backend:
 
     # Functions that the source brings along; ``xp`` in them is the library's own namespace.
     support: ClassVar[Mapping[str, str]] = shared(
-        "cofactors", "peak", "log_total", "logsumexp", "softmax", *RUNNING
+        "cofactors", "expm_along", "peak", "log_total", "logsumexp", "softmax", *RUNNING
     )
     # What else stands in a function: builtins, and names of its own.
     words: ClassVar[set[str]] = {"bool"}
@@ -72,8 +72,11 @@ class Backend:
     stacks: ClassVar[Mapping[str, str]] = {
         "svd": "np.linalg.svd({0}, full_matrices=False)",
         "svdvals": "np.linalg.svd({0}, compute_uv=False)",
+        "solve": "np.linalg.solve({0}, {1})",
         "qr_r": "np.linalg.qr({0}, mode='r')",
     }
+    # The function that gives the exponentials of matrices.
+    exponential: ClassVar[str] = ""
     # The special functions that it has, where it lacks many, or lacks.
     special: ClassVar[Collection[str] | None] = None
     lacking: ClassVar[Collection[str]] = ()
@@ -411,8 +414,18 @@ class Backend:
             return self.spell(f"np.swapaxes({self.cofactors(operands, 1)}, -1, -2)")
         if name == "cofactors":
             return self.cofactors(operands, len(tail) // 2)
+        if name == "expm":
+            return self._exponential(operands)
         call = self.stacks.get(name, f"np.linalg.{name}({{0}})")
         return self.spell(call.format(*operands))
+
+    def _exponential(self, operands: Texts) -> str:
+        """The exponential of each matrix, or its derivative in the directions that follow."""
+        if not self.exponential:
+            raise UnsupportedError(f"backend {self.name!r} has no expm")
+        if len(operands) == 1:
+            return f"{self.exponential}({operands[0]})"
+        return f"expm_along({', '.join([self.exponential, *operands])})"
 
     def decomposed(self, operands: Texts, name: str) -> str:
         """A decomposition of each matrix."""

@@ -20,12 +20,32 @@ class CupyBackend(Backend):
     ``cupy.fuse``."""
 
     name = "cupy"
-    imports = ("import cupy as cp", "from cupyx.scipy import special")
+    imports = (
+        "import cupy as cp",
+        "from cupyx.scipy import special",
+        "from cupyx.scipy import linalg as cupy_linalg",
+    )
     xp = "cp"
+    exponential = "matrix_exp"
     packages = ("cupy",)
     extras: ClassVar = {"cupy": "cupy13", "cupyx": "cupy13"}
     passes = (fused,)
-    support: ClassVar = {**shared(*OWN), **Backend.support}
+    # Systems don't stretch.
+    stacks: ClassVar = {
+        **Backend.stacks,
+        "solve": "cp.linalg.solve({0}, cp.broadcast_to({1}, {0}.shape[:-1] + {1}.shape[-1:]))",
+    }
+    support: ClassVar = {
+        **shared(*OWN),
+        **Backend.support,
+        "matrix_exp": '''
+def matrix_exp(X):
+    """The exponential of each matrix; CuPy takes one at a time."""
+    if X.ndim == 2:
+        return cupy_linalg.expm(X)
+    return cp.stack([matrix_exp(part) for part in X]) if X.size else X + 0.0
+''',
+    }
     renamed: ClassVar = {
         f"special.{x}v({order}, ": f"special.{x}{order}(" for x in "jyik" for order in (0, 1)
     }

@@ -19,8 +19,9 @@ class JaxBackend(Backend):
     name = "jax"
     imports = ("import jax", "import jax.numpy as jnp", "from jax.scipy import special")
     xp = "jnp"
+    exponential = "jax.scipy.linalg.expm"
     packages = ("jax", "jaxlib")
-    support: ClassVar = shared("cofactors", "peak", "log_total", *RUNNING, *SPECIAL)
+    support: ClassVar = shared("cofactors", "expm_along", "peak", "log_total", *RUNNING, *SPECIAL)
     # Its own log-sum-exp along an axis, and its own way with recurrences.
     support |= {
         "recurrence": '''

@@ -21,7 +21,12 @@ class NumpyBackend(Backend):
     """Spells instructions in NumPy 2; special functions come from SciPy, if any are used."""
 
     name = "numpy"
-    imports = ("import numpy as np", "from scipy import special")
+    imports = (
+        "import numpy as np",
+        "from scipy import special",
+        "from scipy import linalg as scipy_linalg",
+    )
+    exponential = "scipy_linalg.expm"
     asarray = "np.asarray"
     passes = (split,)
     overwrites = True
@@ -108,7 +113,7 @@ class NumpyBackend(Backend):
         return f"np.einsum({subscripts!r}, {target})[...] {'+=' if add else '='} {value}"
 
     support: ClassVar = {
-        **shared("cofactors", "lagged_cumsum", "running_products"),
+        **shared("cofactors", "expm_along", "lagged_cumsum", "running_products"),
         "add_transposed": '''
 def add_transposed(X, size=256):
     """X + X.T, block by block, so that both stay in the cache."""

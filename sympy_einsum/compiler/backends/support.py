@@ -48,6 +48,21 @@ def cofactors(X, order, *directions):
         total = total - sum(total.swapaxes(2 * j + last, 2 * k + last) for j in range(k))
     return (xp.linalg.det(U) * xp.linalg.det(V))[(..., *[None] * (2 * order))] * total
 ''',
+    "expm_along": '''
+def expm_along(expm, X, *directions):
+    """The derivative of expm in some directions: a block of that of a block matrix."""
+    n, M = X.shape[-1], X
+
+    def block(A, B, C, D):
+        rows = xp.concatenate([A, B], -1), xp.concatenate([C, D], -1)
+        return xp.concatenate(rows, -2)
+
+    for k, E in enumerate(directions):
+        for _ in range(k):
+            E = block(E, xp.zeros_like(E), xp.zeros_like(E), E)
+        M = block(M, E, xp.zeros_like(M), M)
+    return expm(M)[..., :n, M.shape[-1] - n :]
+''',
     "peak": '''
 def peak(x, axis=None):
     """The largest entries, 0 where those are infinite."""

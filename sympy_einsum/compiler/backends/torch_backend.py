@@ -49,6 +49,7 @@ class TorchBackend(Backend):
     name = "torch"
     imports = ("import torch", "from torch import special")
     xp = "torch"
+    exponential = "torch.linalg.matrix_exp"
     packages = ("torch",)
     own_numbers = True
     words: ClassVar = {"device"}
@@ -61,6 +62,7 @@ class TorchBackend(Backend):
     stacks: ClassVar = {
         "svd": "torch.linalg.svd({0}, full_matrices=False)",
         "svdvals": "torch.linalg.svdvals({0})",
+        "solve": "solve({0}, {1})",
         "qr_r": "torch.linalg.qr({0}, mode='r')[1]",
     }
     special: ClassVar = {
@@ -125,7 +127,9 @@ def select(conditions, values, dtype):
         chosen = value if condition is True else torch.where(condition, value, chosen)
     return chosen
 ''',
-        **shared("cofactors", "log_total", "running_products", "recurrence", "running_mean"),
+        **shared(
+            "cofactors", "expm_along", "log_total", "running_products", "recurrence", "running_mean"
+        ),
         "peak": '''
 def peak(x, axis=()):
     """The largest entries, 0 where those are infinite."""

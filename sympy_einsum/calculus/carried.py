@@ -1,0 +1,76 @@
+"""Linear maps that the sweeps apply to what they carry, of nodes whose derivative is no einsum of
+factors worth writing down.
+
+References
+==========
+
+[H] N. J. Higham, "Functions of Matrices: Theory and Computation", 2008, §3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..core import Shape
+from ..expressions import Expm, Operand, Reshape, TensorExpr, contract, expm, reshape, shape_of
+
+
+class Carrier(NamedTuple):
+    """The derivative of a node by one of its operands as a linear map.
+
+    back : of a cotangent of shape outer + node.shape
+    forth : of a tangent of shape operand.shape + inner
+    """
+
+    back: Callable[[Any, int, Operand, Shape], Operand]
+    forth: Callable[[Any, int, Operand, Shape], Operand]
+
+
+def _permuted(tensor: Operand, axes: Sequence[int]) -> Operand:
+    return contract((tensor,), (range(len(axes)),), axes, dict(enumerate(shape_of(tensor))))
+
+
+def _turned(matrices: Operand) -> Operand:
+    *stack, rows, columns = range(len(shape_of(matrices)))
+    return _permuted(matrices, (*stack, columns, rows))
+
+
+def _repeated(tensor: TensorExpr, outer: Shape) -> Operand:
+    """The same tensor for all positions of new first axes."""
+    shape = (*outer, *tensor.shape)
+    axes = range(len(shape))
+    return contract((tensor,), (axes[len(outer) :],), axes, dict(enumerate(shape)))
+
+
+def _directions(node: Expm, place: int, other: Operand, outer: Shape) -> Operand:
+    """The derivative that has another direction, at the place of one of the operands; more than
+    one for stacks of directions. That by the matrix has one direction more."""
+    kept = [own for k, own in enumerate(node.operands) if k != place or not k]
+    return expm(*[_repeated(own, outer) for own in kept], other)
+
+
+def _expm_back(node: Expm, place: int, cotangent: Operand, outer: Shape) -> Operand:
+    """tr(G' D exp(X)[E]) is tr(E' D exp(X)[G']'), and so for more directions, since the derivatives
+    of tr(exp(X)) are symmetric in them."""
+    return _turned(_directions(node, place, _turned(cotangent), outer))
+
+
+def _expm_forth(node: Expm, place: int, tangent: Operand, inner: Shape) -> Operand:
+    """The derivative by X has the tangent for another direction; that by a direction, in which it
+    is linear, has it in the place of that [H, §3.1]."""
+    axes = list(range(node.order + len(inner)))
+    first = [*axes[node.order :], *axes[: node.order]]
+    value = _directions(node, place, _permuted(tangent, first), inner)
+    return _permuted(value, [*axes[len(inner) :], *axes[: len(inner)]])
+
+
+CARRIERS: Mapping[type, Carrier] = {
+    Reshape: Carrier(
+        lambda node, place, cotangent, outer: reshape(
+            cotangent, (*outer, *node.operands[place].shape)
+        ),
+        lambda node, place, tangent, inner: reshape(tangent, (*node.shape, *inner)),
+    ),
+    Expm: Carrier(_expm_back, _expm_forth),
+}
