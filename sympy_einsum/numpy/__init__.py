@@ -23,9 +23,13 @@ from ..operations import (
     add as add,
     broadcast_to as broadcast_to,
     cumulative_sum as cumulative_sum,
+    diag as diag,
+    diagflat as diagflat,
     diagonal as diagonal,
+    differences as _differences,
     divide as divide,
     dot as dot,
+    ediff1d as ediff1d,
     expand_dims as expand_dims,
     imag as imag,
     inner as inner,
@@ -37,10 +41,12 @@ from ..operations import (
     outer as outer,
     power as power,
     real as real,
+    slopes as _slopes,
     squeeze as squeeze,
     subtract as subtract,
     swapaxes as swapaxes,
     tensordot as tensordot,
+    trace as trace,
     transpose as transpose,
     tril as tril,
     triu as triu,
@@ -94,14 +100,12 @@ from ._polynomials import (
 from ._products import (
     concatenate as concatenate,
     cross as cross,
-    diag as diag,
     einsum as einsum,
     matrix_transpose as matrix_transpose,
     matvec as matvec,
     ravel as ravel,
     reshape as reshape,
     stack as stack,
-    trace as trace,
     unstack as unstack,
     vecdot as vecdot,
     vecmat as vecmat,
@@ -164,6 +168,7 @@ from ._statistics import (
 
 newaxis = None
 pi, e, inf = _sympy.pi, _sympy.E, _sympy.oo
+diff, gradient = _differences, _slopes
 true_divide, float_power, pow, permute_dims = divide, power, power, transpose
 around, concat = round, concatenate
 asanyarray = ascontiguousarray = asarray

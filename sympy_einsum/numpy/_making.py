@@ -6,7 +6,7 @@ import sympy
 from sympy import S
 
 from .. import operations as ops
-from ..core import UnsupportedError, as_length, as_scalar, as_shape, same_length
+from ..core import as_shape
 from ..expressions import Delta, Operand, TensorLike, Zeros, as_operand, order_of, shape_of
 from ._options import Lengths
 
@@ -47,11 +47,8 @@ def zeros(shape: Lengths, dtype: object = None) -> Operand:
 
 
 def eye(N: TensorLike, M: TensorLike | None = None, k: int = 0, dtype: object = None) -> Operand:
-    """``numpy.eye`` for a square matrix."""
-    square = M is None or same_length(as_length(M), as_length(N))
-    if not square or not as_scalar(k, "k").is_zero:
-        raise UnsupportedError("eye supports square matrices with k=0 only")
-    return Delta(N)
+    """``numpy.eye``."""
+    return ops.eye(N, M, k)
 
 
 def identity(n: TensorLike, dtype: object = None) -> Operand:

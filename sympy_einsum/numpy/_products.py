@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import operations as ops
-from ..core import ShapeError, UnsupportedError, as_scalar
+from ..core import ShapeError
 from ..expressions import Operand, TensorLike, shape_of
 from ._options import Lengths, c_order
 from ._shapes import broadcast_arrays
@@ -30,18 +30,6 @@ def vecdot(x1: TensorLike, x2: TensorLike, *, axis: int = -1) -> Operand:
     """``numpy.vecdot``: the products of stacks of vectors, which lie along an axis of both."""
     x1, x2 = (ops.moveaxis(x, axis, -1) for x in (x1, x2))
     return ops.einsum("...i,...i->...", x1, x2)
-
-
-def trace(a: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Operand:
-    """``numpy.trace``, offset 0 only."""
-    return ops.sum_(ops.diagonal(a, offset, axis1, axis2), axis=-1)
-
-
-def diag(v: TensorLike, k: int = 0) -> Operand:
-    """``numpy.diag``, k = 0 only."""
-    if not as_scalar(k, "k").is_zero:
-        raise UnsupportedError("diag supports k=0 only")
-    return ops.diag(v)
 
 
 def reshape(a: TensorLike, shape: Lengths, order: str = "C") -> Operand:

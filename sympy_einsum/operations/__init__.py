@@ -12,10 +12,7 @@ from .axes import (
     as_axes as as_axes,
     as_axis as as_axis,
     broadcast_to as broadcast_to,
-    diag as diag,
-    diagonal as diagonal,
     expand_dims as expand_dims,
-    eye as eye,
     filled as filled,
     moveaxis as moveaxis,
     ravel as ravel,
@@ -47,6 +44,14 @@ from .decompositions import (
     svd as svd,
     svdvals as svdvals,
 )
+from .diagonals import (
+    diag as diag,
+    diagflat as diagflat,
+    diagonal as diagonal,
+    eye as eye,
+    trace as trace,
+)
+from .differences import differences as differences, ediff1d as ediff1d, slopes as slopes
 from .indexing import Index as Index, getitem as getitem
 from .joining import concatenate as concatenate, stack as stack, unstack as unstack
 from .linear_systems import (
@@ -82,7 +87,6 @@ from .reductions import (
     softmax as softmax,
     std as std,
     sum_ as sum_,
-    trace as trace,
     var as var,
 )
 from .running import (

@@ -13,14 +13,12 @@ from ..core import (
     Shape,
     ShapeError,
     TensorError,
-    UnsupportedError,
     as_list,
     as_scalar,
     as_shape,
     same_length,
 )
 from ..expressions import (
-    Delta,
     Operand,
     TensorLike,
     as_operand,
@@ -30,7 +28,6 @@ from ..expressions import (
     shape_of,
     stretch,
 )
-from .checked import contract_labelled
 
 # An axis, several, or None for all.
 Axes: TypeAlias = int | Sequence[int] | None
@@ -216,63 +213,3 @@ def broadcast_to(array: TensorLike, shape: Length | Sequence[Length]) -> Operand
                 f"not {length} or 1"
             )
     return stretch(wide, new)
-
-
-def diagonal(a: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Operand:
-    """The diagonal of two axes, as a new last axis.
-
-    Raises ShapeError for axes of different lengths or fewer than two, and UnsupportedError for an
-    offset other than 0.
-
-    >>> import sympy_einsum as se
-    >>> T = se.TensorSymbol("T", (3, 3, 2))
-    >>> se.diagonal(T).shape
-    (2, 3)
-    """
-    a = as_operand(a)
-    if order_of(a) < 2:
-        raise ShapeError(f"diagonal takes a tensor of order 2 or more, not {order_of(a)}")
-    if not as_scalar(offset, "the offset").is_zero:
-        raise UnsupportedError("diagonal supports offset 0 only; slice first: a[:-1, 1:]")
-    i, j = as_axis(axis1, a.order), as_axis(axis2, a.order)
-    if i == j:
-        raise ShapeError("diagonal needs two different axes")
-    if not same_length(a.shape[i], a.shape[j]):
-        raise ShapeError(
-            f"the diagonal of axes {i} and {j} needs equal lengths, but they are {a.shape[i]} "
-            f"and {a.shape[j]}"
-        )
-    labels = list(range(a.order))
-    labels[j] = i
-    output = [k for k in range(a.order) if k not in (i, j)] + [i]
-    return contract_labelled((a,), (labels,), output, "diagonal")
-
-
-def diag(A: TensorLike) -> Operand:
-    """A vector on the diagonal of a matrix, or the diagonal of a matrix.
-
-    Raises ShapeError for a tensor of order 3 or more, a scalar, or a matrix that isn't square.
-
-    >>> import sympy_einsum as se
-    >>> x, y = se.tensors("x y", 3)
-    >>> se.diag(x).shape, se.diag(se.diag(x)) == x
-    ((3, 3), True)
-    """
-    A = as_operand(A)
-    if order_of(A) == 1:
-        return contract_labelled((A,), ([0],), [0, 0], "diag")
-    if order_of(A) == 2:
-        return diagonal(A)
-    raise ShapeError(f"diag takes a vector or a matrix, not a tensor of order {order_of(A)}")
-
-
-def eye(n: Length) -> Operand:
-    """The identity matrix: NumPy's name for ``Delta(n)``.
-
-    Raises ShapeError for a length that can't be one.
-
-    >>> import sympy_einsum as se
-    >>> se.eye(3) == se.Delta(3)
-    True
-    """
-    return Delta(n)

@@ -23,25 +23,12 @@ from ..expressions import (
     stretch,
 )
 from .arithmetic import add, divide, multiply, power
-from .axes import Axes, as_axes, diagonal, filled, reshape
+from .axes import Axes, as_axes, filled, reshape
 from .indexing import getitem
 from .running import interval_products
 
 # Products of more entries are those of an interval.
 MAX_FACTORS = 8
-
-
-def trace(A: TensorLike) -> Operand:
-    """The sum over the diagonal of the first two axes.
-
-    Raises ShapeError when these have different lengths.
-
-    >>> import sympy_einsum as se
-    >>> S = se.TensorSymbol("S", (3, 3))
-    >>> se.trace(S) == se.einsum("ii", S)
-    True
-    """
-    return sum_(diagonal(A), axis=-1)
 
 
 def sum_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:

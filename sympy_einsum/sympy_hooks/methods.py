@@ -169,17 +169,14 @@ class Methods(Operators, AlgebraHooks):
         return ops.broadcast_to(self, shape[0] if len(shape) == 1 else shape)
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Operand:
-        """The diagonal of two axes of one length, as a new last axis.
-
-        Raises UnsupportedError for an offset other than 0.
-        """
+        """The diagonal of two axes, as a new last axis."""
         return ops.diagonal(self, offset, axis1, axis2)
 
     # --- reductions
 
-    def trace(self) -> Operand:
-        """The sum over the diagonal of the first two axes."""
-        return ops.trace(self)
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Operand:
+        """The sum over the diagonal of two axes."""
+        return ops.trace(self, offset, axis1, axis2)
 
     def sum(self, axis: Axes = None, keepdims: bool = False) -> Operand:
         """The sum over an axis or several, over all without ``axis``; with ``keepdims`` they stay,

@@ -1,0 +1,146 @@
+"""Diagonals: read off two axes, written to them, summed; offset ones by entries and slices."""
+
+from __future__ import annotations
+
+from sympy import Expr, S
+
+from ..core import (
+    Length,
+    ShapeError,
+    TensorError,
+    UnsupportedError,
+    as_length,
+    as_scalar,
+    same_length,
+)
+from ..expressions import (
+    Delta,
+    Operand,
+    Selection,
+    TensorLike,
+    as_operand,
+    contract,
+    order_of,
+    shape_of,
+)
+from .axes import as_axis, ravel
+
+
+def _sides(rows: Expr, columns: Expr, offset: Length) -> list[Operand]:
+    """Two selections, of the rows and the columns that an offset diagonal runs through."""
+    k = as_scalar(offset, "the offset of a diagonal")
+    if not k.is_Integer:
+        raise TensorError(f"the offset of a diagonal is a known integer, not {offset!r}")
+    first = (max(-k, S.Zero), max(k, S.Zero))
+    high, wide = rows - first[0], columns - first[1]
+    if (wide - high).is_nonnegative:
+        count = high
+    elif (high - wide).is_nonnegative:
+        count = wide
+    else:
+        raise UnsupportedError(
+            f"the diagonal of offset {k} of a matrix of shape ({rows}, {columns}) has no simple "
+            "number of entries; slice the matrix first, so that it is square"
+        )
+    count = S.Zero if count.is_negative else count
+    starts = (S.Zero, S.Zero) if count.is_zero else first
+    pairs = zip((rows, columns), starts, strict=True)
+    return [
+        Delta(length) if same_length(length, count) else Selection(length, start, 1, count)
+        for length, start in pairs
+    ]
+
+
+def diagonal(a: TensorLike, offset: Length = 0, axis1: int = 0, axis2: int = 1) -> Operand:
+    """The diagonal of two axes, as a new last axis: entries [i, i + offset].
+
+    Raises
+    ======
+
+    ShapeError : there are fewer than two axes, or not these
+    UnsupportedError : nobody knows where a diagonal of symbolic lengths ends
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> T = se.TensorSymbol("T", (3, 3, 2))
+    >>> se.diagonal(T).shape, se.diagonal(T, 1).shape, se.diagonal(T, 0, 0, 2).shape
+    ((2, 3), (2, 2), (3, 2))
+    """
+    a = as_operand(a)
+    if order_of(a) < 2:
+        raise ShapeError(f"diagonal takes a tensor of order 2 or more, not {order_of(a)}")
+    i, j = as_axis(axis1, a.order), as_axis(axis2, a.order)
+    if i == j:
+        raise ShapeError("diagonal needs two different axes")
+    sides = _sides(a.shape[i], a.shape[j], offset)
+    labels, along = list(range(a.order)), a.order
+    lengths = {**dict(enumerate(a.shape)), along: sides[0].shape[0]}
+    output = [k for k in labels if k not in (i, j)] + [along]
+    return contract((a, *sides), (labels, (along, i), (along, j)), output, lengths)
+
+
+def diag(v: TensorLike, k: Length = 0) -> Operand:
+    """A vector on the k-th diagonal of a square matrix, or the k-th diagonal of a matrix.
+
+    Raises ShapeError for a tensor of order 3 or more and for a scalar.
+
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.diag(x).shape, se.diag(se.diag(x)) == x, se.diag(x, 1).shape
+    ((3, 3), True, (4, 4))
+    """
+    v = as_operand(v)
+    if order_of(v) == 2:
+        return diagonal(v, k)
+    if order_of(v) != 1:
+        raise ShapeError(f"diag takes a vector or a matrix, not a tensor of order {order_of(v)}")
+    size = v.shape[0] + abs(as_scalar(k, "the offset of a diagonal"))
+    return _placed(v, _sides(size, size, k))
+
+
+def diagflat(v: TensorLike, k: Length = 0) -> Operand:
+    """All entries in C order on the k-th diagonal of a square matrix.
+
+    Raises TensorError for an offset that is no known integer.
+    """
+    return diag(ravel(v), k)
+
+
+def eye(N: Length, M: Length | None = None, k: Length = 0) -> Operand:
+    """The matrix of zeros with ones on its k-th diagonal, N × M or square; ``Delta(N)`` on the
+    main one.
+
+    Raises ShapeError for what is no length, UnsupportedError where nobody knows where a diagonal
+    of symbolic lengths ends.
+
+    >>> import sympy_einsum as se
+    >>> se.eye(3) == se.Delta(3), se.eye(3, 4, 1).shape
+    (True, (3, 4))
+    """
+    rows = as_length(N)
+    sides = _sides(rows, rows if M is None else as_length(M), k)
+    count = shape_of(sides[0])[0]
+    return _placed(contract((), (), [0], {0: count}), sides)
+
+
+def _placed(v: Operand, sides: list[Operand]) -> Operand:
+    """A vector on the diagonal that two selections name."""
+    lengths = {0: shape_of(v)[0], 1: sides[0].shape[1], 2: sides[1].shape[1]}
+    return contract((v, *sides), ([0], (0, 1), (0, 2)), [1, 2], lengths)
+
+
+def trace(A: TensorLike, offset: Length = 0, axis1: int = 0, axis2: int = 1) -> Operand:
+    """The sum over a diagonal of two axes.
+
+    Raises ShapeError and UnsupportedError as :func:`diagonal` does.
+
+    >>> import sympy_einsum as se
+    >>> S = se.TensorSymbol("S", (3, 3))
+    >>> se.trace(S) == se.einsum("ii", S)
+    True
+    """
+    along = diagonal(A, offset, axis1, axis2)
+    axes = range(along.order)
+    return contract((along,), (axes,), axes[:-1], dict(enumerate(along.shape)))

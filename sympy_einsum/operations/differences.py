@@ -1,0 +1,199 @@
+"""Differences of neighbours along an axis, and the slopes that they approximate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sympy import Integer, Rational
+
+from ..core import ShapeError, TensorError, same_length
+from ..expressions import Operand, TensorLike, as_operand, order_of, shape_of
+from .arithmetic import add, divide, multiply, subtract
+from .axes import Axes, as_axes, as_axis, broadcast_to, ravel, reshape
+from .indexing import getitem
+from .joining import concatenate
+
+
+def _cut(A: Operand, axis: int, start: int | None, stop: int | None) -> Operand:
+    """A slice of one axis."""
+    return getitem(A, (*[slice(None)] * axis, slice(start, stop)))
+
+
+def differences(
+    a: TensorLike,
+    n: int = 1,
+    axis: int = -1,
+    prepend: TensorLike | None = None,
+    append: TensorLike | None = None,
+) -> Operand:
+    """The n-th differences a[i + 1] - a[i] along an axis, of which others may be put before and
+    behind it first; ``numpy.diff``.
+
+    Raises
+    ======
+
+    ShapeError : there is no such axis, or what is put beside it doesn't fit
+    TensorError : n is no known number of times
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 4)
+    >>> print(snp.diff(x))
+    x[1:4] - x[0:3]
+    """
+    if isinstance(n, bool) or not isinstance(n, (int, Integer)) or n < 0:
+        raise TensorError(f"differences are taken a known number of times, not {n!r}")
+    A = as_operand(a)
+    place = as_axis(axis, order_of(A))
+    beside = [_beside(piece, A, place) for piece in (prepend, append)]
+    pieces = [*beside[0], A, *beside[1]]
+    result = concatenate(pieces, place) if len(pieces) > 1 else A
+    for _ in range(n):
+        if shape_of(result)[place].is_zero:
+            break
+        result = subtract(_cut(result, place, 1, None), _cut(result, place, None, -1))
+    return result
+
+
+def _beside(piece: TensorLike | None, A: Operand, axis: int) -> list[Operand]:
+    """What stands beside a tensor along an axis; a scalar has one entry there."""
+    if piece is None:
+        return []
+    value = as_operand(piece)
+    shape = [1 if k == axis else length for k, length in enumerate(shape_of(A))]
+    return [value if order_of(value) else broadcast_to(value, shape)]
+
+
+def ediff1d(
+    ary: TensorLike, to_end: TensorLike | None = None, to_begin: TensorLike | None = None
+) -> Operand:
+    """The differences of all entries in C order, between other entries; ``numpy.ediff1d``.
+
+    Raises TensorError for what is no array of numbers.
+    """
+    pieces = [] if to_begin is None else [ravel(_vector(to_begin))]
+    pieces.append(differences(ravel(_vector(ary))))
+    pieces += [] if to_end is None else [ravel(_vector(to_end))]
+    return concatenate(pieces) if len(pieces) > 1 else pieces[0]
+
+
+def _vector(value: TensorLike) -> Operand:
+    value = as_operand(value)
+    return value if order_of(value) else broadcast_to(value, (1,))
+
+
+def slopes(
+    f: TensorLike, *spacing: TensorLike, axis: Axes = None, edge_order: int = 1
+) -> Operand | tuple[Operand, ...]:
+    """Central differences inside, one-sided ones at the edges, over the spacing; a tuple of them
+    for several axes; ``numpy.gradient``.
+
+    Parameters
+    ==========
+
+    f : a tensor of order 1 or more
+    spacing : nothing for 1, one scalar for all axes, or for each axis a scalar or coordinates
+    axis : an axis, several, or None for all
+    edge_order : 1 or 2, the order of the differences at the edges
+
+    Raises
+    ======
+
+    ShapeError : there is no such axis, it is too short, or coordinates don't fit
+    TensorError : there isn't one spacing for each axis, or another edge order
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 4)
+    >>> se.lambdify([x], snp.gradient(x))([1.0, 2.0, 4.0, 7.0])
+    array([1. , 1.5, 2.5, 3. ])
+
+    References
+    ==========
+
+    A. Quarteroni, R. Sacco, F. Saleri, "Numerical Mathematics", 2007, §10.10.
+    """
+    A = as_operand(f)
+    if edge_order not in (1, 2):
+        raise TensorError(f"the edge order of slopes is 1 or 2, not {edge_order!r}")
+    axes = as_axes(axis, order_of(A))
+    steps = [as_operand(step) for step in spacing] or [Integer(1)]
+    steps = steps * len(axes) if len(steps) == 1 and not order_of(steps[0]) else steps
+    if len(steps) != len(axes) or not axes:
+        raise TensorError(f"there are {len(steps)} spacings for {len(axes)} axes")
+    pairs = zip(axes, steps, strict=True)
+    found = tuple([_slope(A, place, step, int(edge_order)) for place, step in pairs])
+    return found[0] if len(found) == 1 else found
+
+
+def _slope(A: Operand, axis: int, step: Operand, edge_order: int) -> Operand:
+    length = shape_of(A)[axis]
+    if (length - edge_order - 1).is_negative:
+        raise ShapeError(
+            f"axis {axis} of length {length} is too short for slopes of edge order {edge_order}, "
+            f"which take {edge_order + 1} entries"
+        )
+    if order_of(step):
+        return _uneven(A, axis, step, edge_order)
+    weights = {1: [-1, 1], 2: [-Rational(3, 2), 2, -Rational(1, 2)]}[edge_order]
+    inner = multiply(subtract(_cut(A, axis, 2, None), _cut(A, axis, None, -2)), Rational(1, 2))
+    first = _weighted(A, axis, weights, 0)
+    last = _weighted(A, axis, [-w for w in reversed(weights)], -len(weights))
+    return divide(concatenate([first, inner, last], axis), step)
+
+
+def _weighted(A: Operand, axis: int, weights: Sequence[TensorLike], start: int) -> Operand:
+    """A weighted sum of neighbours, from a position on."""
+    total: Operand = Integer(0)
+    for k, weight in enumerate(weights, start):
+        total = add(total, multiply(weight, _cut(A, axis, k, k + 1 or None)))
+    return total
+
+
+def _uneven(A: Operand, axis: int, points: Operand, edge_order: int) -> Operand:
+    """The same with coordinates: the slope of the parabola through three neighbours."""
+    if order_of(points) != 1 or not same_length(points.shape[0], shape_of(A)[axis]):
+        raise ShapeError(
+            f"axis {axis} of length {shape_of(A)[axis]} needs as many coordinates in a vector, "
+            f"not a tensor of shape {shape_of(points)}"
+        )
+    shape = [-1 if k == axis else 1 for k in range(A.order)]
+    gaps = reshape(differences(points), shape)
+    before, behind = _cut(gaps, axis, None, -1), _cut(gaps, axis, 1, None)
+    whole, both = add(before, behind), multiply(before, behind)
+    parts = [
+        multiply(divide(multiply(-1, behind), multiply(before, whole)), _cut(A, axis, None, -2)),
+        multiply(divide(subtract(behind, before), both), _cut(A, axis, 1, -1)),
+        multiply(divide(before, multiply(behind, whole)), _cut(A, axis, 2, None)),
+    ]
+    inner = add(add(parts[0], parts[1]), parts[2])
+    edges = [_edge(A, axis, gaps, edge_order, start) for start in (0, -1 - edge_order)]
+    return concatenate([edges[0], inner, edges[1]], axis)
+
+
+def _edge(A: Operand, axis: int, gaps: Operand, edge_order: int, start: int) -> Operand:
+    """The slope at the first position, or at the last one."""
+    if edge_order == 1:
+        gap = _cut(gaps, axis, start and -1, None if start else 1)
+        return divide(_weighted(A, axis, [-1, 1], start), gap)
+    pair = [(0, 1), (1, 2)] if not start else [(-2, -1), (-1, None)]
+    one, two = (_cut(gaps, axis, *ends) for ends in pair)
+    whole = add(one, two)
+    weights = [
+        divide(multiply(-1, add(whole, one)), multiply(one, whole)),
+        divide(whole, multiply(one, two)),
+        divide(multiply(-1, one), multiply(two, whole)),
+    ]
+    if start:
+        weights = [
+            divide(two, multiply(one, whole)),
+            divide(multiply(-1, whole), multiply(one, two)),
+            divide(add(whole, two), multiply(two, whole)),
+        ]
+    return _weighted(A, axis, weights, start)
