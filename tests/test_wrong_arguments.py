@@ -300,7 +300,6 @@ OF_NUMPY: dict[str, tuple] = {
     "triu": (snp.triu, A, 1),
     "diagflat": (snp.diagflat, x, 0),
     "diff": (snp.diff, C, 1, 0),
-    "ediff1d": (snp.ediff1d, C, 1, 2),
     "gradient": (snp.gradient, C, 2),
     "divmod": (snp.divmod, x, y),
     "iscomplex": (snp.iscomplex, x),

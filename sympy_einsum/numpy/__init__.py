@@ -29,7 +29,6 @@ from ..operations import (
     differences as _differences,
     divide as divide,
     dot as dot,
-    ediff1d as ediff1d,
     expand_dims as expand_dims,
     imag as imag,
     inner as inner,

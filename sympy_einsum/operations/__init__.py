@@ -51,7 +51,7 @@ from .diagonals import (
     eye as eye,
     trace as trace,
 )
-from .differences import differences as differences, ediff1d as ediff1d, slopes as slopes
+from .differences import differences as differences, slopes as slopes
 from .indexing import Index as Index, getitem as getitem
 from .joining import concatenate as concatenate, stack as stack, unstack as unstack
 from .linear_systems import (

@@ -8,7 +8,6 @@ from ..core import (
     Length,
     ShapeError,
     TensorError,
-    UnsupportedError,
     as_length,
     as_scalar,
     same_length,
@@ -38,7 +37,7 @@ def _sides(rows: Expr, columns: Expr, offset: Length) -> list[Operand]:
     elif (high - wide).is_nonnegative:
         count = wide
     else:
-        raise UnsupportedError(
+        raise ShapeError(
             f"the diagonal of offset {k} of a matrix of shape ({rows}, {columns}) has no simple "
             "number of entries; slice the matrix first, so that it is square"
         )
@@ -57,8 +56,8 @@ def diagonal(a: TensorLike, offset: Length = 0, axis1: int = 0, axis2: int = 1) 
     Raises
     ======
 
-    ShapeError : there are fewer than two axes, or not these
-    UnsupportedError : nobody knows where a diagonal of symbolic lengths ends
+    ShapeError : there are fewer than two axes, or not these, or nobody knows where a diagonal of
+        symbolic lengths ends
 
     Examples
     ========
@@ -112,8 +111,8 @@ def eye(N: Length, M: Length | None = None, k: Length = 0) -> Operand:
     """The matrix of zeros with ones on its k-th diagonal, N × M or square; ``Delta(N)`` on the
     main one.
 
-    Raises ShapeError for what is no length, UnsupportedError where nobody knows where a diagonal
-    of symbolic lengths ends.
+    Raises ShapeError for what is no length, and where nobody knows where a diagonal of symbolic
+    lengths ends.
 
     >>> import sympy_einsum as se
     >>> se.eye(3) == se.Delta(3), se.eye(3, 4, 1).shape
@@ -131,16 +130,16 @@ def _placed(v: Operand, sides: list[Operand]) -> Operand:
     return contract((v, *sides), ([0], (0, 1), (0, 2)), [1, 2], lengths)
 
 
-def trace(A: TensorLike, offset: Length = 0, axis1: int = 0, axis2: int = 1) -> Operand:
+def trace(a: TensorLike, offset: Length = 0, axis1: int = 0, axis2: int = 1) -> Operand:
     """The sum over a diagonal of two axes.
 
-    Raises ShapeError and UnsupportedError as :func:`diagonal` does.
+    Raises ShapeError as :func:`diagonal` does.
 
     >>> import sympy_einsum as se
     >>> S = se.TensorSymbol("S", (3, 3))
     >>> se.trace(S) == se.einsum("ii", S)
     True
     """
-    along = diagonal(A, offset, axis1, axis2)
+    along = diagonal(a, offset, axis1, axis2)
     axes = range(along.order)
     return contract((along,), (axes,), axes[:-1], dict(enumerate(along.shape)))

@@ -9,7 +9,7 @@ from sympy import Integer, Rational
 from ..core import ShapeError, TensorError, same_length
 from ..expressions import Operand, TensorLike, as_operand, order_of, shape_of
 from .arithmetic import add, divide, multiply, subtract
-from .axes import Axes, as_axes, as_axis, broadcast_to, ravel, reshape
+from .axes import Axes, as_axes, as_axis, broadcast_to, reshape
 from .indexing import getitem
 from .joining import concatenate
 
@@ -65,24 +65,6 @@ def _beside(piece: TensorLike | None, A: Operand, axis: int) -> list[Operand]:
     value = as_operand(piece)
     shape = [1 if k == axis else length for k, length in enumerate(shape_of(A))]
     return [value if order_of(value) else broadcast_to(value, shape)]
-
-
-def ediff1d(
-    ary: TensorLike, to_end: TensorLike | None = None, to_begin: TensorLike | None = None
-) -> Operand:
-    """The differences of all entries in C order, between other entries; ``numpy.ediff1d``.
-
-    Raises TensorError for what is no array of numbers.
-    """
-    pieces = [] if to_begin is None else [ravel(_vector(to_begin))]
-    pieces.append(differences(ravel(_vector(ary))))
-    pieces += [] if to_end is None else [ravel(_vector(to_end))]
-    return concatenate(pieces) if len(pieces) > 1 else pieces[0]
-
-
-def _vector(value: TensorLike) -> Operand:
-    value = as_operand(value)
-    return value if order_of(value) else broadcast_to(value, (1,))
 
 
 def slopes(
