@@ -577,6 +577,13 @@ np.copy(X)
 np.array_equal(X, X)
 np.array_equal(X, Y)
 np.array_equal(X, x)
+np.einsum("ij,jk->ik", O, X)
+np.einsum("ij,ij->j", O, X)
+np.einsum("ij,jk", X[:, :1], X.T @ X)
+np.einsum("ij,kj->ijk", O, X)
+np.einsum("ii,i->i", X[:1, :1], x)
+np.einsum("i,i", x[:1], x)
+np.einsum(O, [0, 1], X, [0, 1], [1])
 """.strip().splitlines()
 
 # Contained in the issue's list: these must work. The rest must be right or say clearly no.

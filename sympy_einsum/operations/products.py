@@ -50,7 +50,8 @@ def einsum(
         One index string per operand and, after ``->``, the output: ``"ij,jk->ik"``. The same
         letter may occur several times in an operand (a diagonal is taken) and in the output (a
         diagonal is filled, ``"i->ii"``). Without ``->`` the output is found by NumPy's rule.
-        ``...`` stands for further axes, aligned from the right.
+        ``...`` stands for further axes, aligned from the right. An axis of length 1 stretches
+        to the length that its index has in another operand, as in NumPy.
     operands : tensor expressions, arrays or scalars
 
     The list form of ``numpy.einsum`` is understood too:
@@ -83,11 +84,11 @@ def einsum(
         tensors = [as_operand(operand) for operand in operands]
         orders = [order_of(tensor) for tensor in tensors]
         inputs, output = parse_subscripts(subscripts, orders)
-        return contract_checked(tensors, inputs, output, subscripts)
+        return contract_checked(tensors, inputs, output, subscripts, stretches=True)
     tensors, terms, given = _list_form([subscripts, *operands])
     shown = ",".join(str(list(term)) for term in terms)
     inputs, output = resolve_labels(terms, given, [order_of(t) for t in tensors], shown)
-    return contract_checked(tensors, inputs, output, shown)
+    return contract_checked(tensors, inputs, output, shown, stretches=True)
 
 
 def _list_form(
