@@ -85,3 +85,13 @@ def test_products_of_stacks():
         np.matvec(x, x)
     with pytest.raises(se.ShapeError):
         np.vecmat(x, A)
+
+
+def test_lambertw_of_scipy():
+    """A function in Python around a universal one."""
+    special = pytest.importorskip("scipy.special")
+    x = SYMBOLS["x"]
+    assert special.lambertw(x) == se.LambertW(x)
+    assert special.lambertw(x, -1) == se.LambertW(x, -1)
+    with pytest.raises(se.UnsupportedError, match="the branch"):
+        special.lambertw(x, [0, -1, 0])

@@ -40,6 +40,7 @@ class Lowering(PlanBuilder):
         self.put_off: set[Operand] = set()
         self._rows = rows
         self._values: dict[TensorExpr, int] = {}
+        self._handed_out: set[int] = set()
         # Products that wait to be merged, with the number of operands they bring.
         self._waiting: dict[Operand, int] = {}
         self._scalars = StockScalars(self, self.value)
@@ -53,15 +54,15 @@ class Lowering(PlanBuilder):
         self.uses.update(exprs)
         self.solved = only_multiplied(order, self.uses)
         self.put_off = in_one_term(order, self.uses)
-        results: dict[Operand, int] = {}
+        results: dict[Operand, list[int]] = {}
         seen: set[Operand] = set()
         for root in roots:
             for node in postorder([root], lambda n: [c for c in children(n) if c not in seen]):
                 if node not in seen:
                     seen.add(node)
                     self._lower(node)
-            results[root] = self._result(root)
-        return [results[expr] for expr in exprs]
+            results.setdefault(root, []).append(self._result(root))
+        return [results[expr].pop() for expr in exprs]
 
     def value(self, node: Operand) -> int:
         """The number of the instruction that computes a node, lowering it if that was put off."""
@@ -102,12 +103,17 @@ class Lowering(PlanBuilder):
         return size <= MAX_MERGED
 
     def _result(self, expr: Operand) -> int:
-        """A result that is the caller's own: no argument or constant, nor a view of one."""
+        """A result that is the caller's own: no argument, constant or other result, nor a view of
+        one."""
         number = self.value(expr)
-        source = self.instructions[origin(self.instructions, number)]
+        place = origin(self.instructions, number)
+        source = self.instructions[place]
         is_input = source.op == "argument" and shape_of(source.params[0])
         shared = is_input or source.op == "constant" or self.instructions[number].op == "broadcast"
-        return self.emit("copy", number) if shared else number
+        if shared or (place in self._handed_out and order_of(expr)):
+            return self.emit_fresh("copy", number)
+        self._handed_out.add(place)
+        return number
 
 
 # How the nodes of a type are lowered.

@@ -35,7 +35,8 @@ class relu(WholeFunction):
 
 class step(WholeFunction):
     """The indicator [x > 0]: 1 for positive x, else 0; the derivative of relu. Its own derivative
-    is 0, at 0 too.
+    is 0, at 0 too. A second argument is its value at 0: one half in derivatives of Max, where two
+    arguments that tie share.
 
     >>> import sympy_einsum as se
     >>> from sympy.abc import t
@@ -43,23 +44,28 @@ class step(WholeFunction):
     (0, 0, 1, step(t))
     """
 
-    nargs = 1
+    nargs = (1, 2)
 
     @classmethod
-    def eval(cls, x: Expr) -> Expr | None:
+    def eval(cls, x: Expr, at_0: Expr = S.Zero) -> Expr | None:
         """Known values."""
         if x.is_positive:
             return S.One
-        return S.Zero if x.is_nonpositive else None
+        if x.is_zero:
+            return at_0
+        return S.Zero if x.is_negative or (x.is_nonpositive and at_0.is_zero) else None
 
     def _eval_power(self, exponent: Expr) -> Expr | None:
-        return self if exponent.is_positive else None
+        return self if exponent.is_positive and self.args[1:] in ((), (S.Zero,)) else None
 
     def _latex(self, printer: Printer, exp: str | None = None) -> str:
-        text = rf"\left[{printer._print(self.args[0])} > 0\right]"
+        x, *at_0 = map(printer._print, self.args)
+        text = rf"\left[{x} > 0\right]" + "".join([f"_{{{value}}}" for value in at_0])
         return text if exp is None else f"{text}^{{{exp}}}"
 
     def _pretty(self, printer: Printer) -> prettyForm:
+        if len(self.args) > 1:
+            return printer._print_Function(self)
         inside = prettyForm(*printer._print(self.args[0]).right(" > 0"))
         return prettyForm(*inside.parens("[", "]"))
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import sympy
 from sympy import (
     Add,
+    Eq,
     Expr,
     KroneckerDelta,
     LambertW,
@@ -78,9 +79,9 @@ def _max_derivative(*args: Expr) -> Slopes:
     weight: Expr = S.One
     for k, arg in enumerate(args):
         rest = args[k + 1 :]
-        share = (1 + sign(arg - Max(*rest))) / 2 if rest else S.One
-        partials.append(weight * share)
-        weight *= 1 - share
+        difference = arg - Max(*rest)
+        partials.append(weight * (step(difference, S.Half) if rest else S.One))
+        weight *= step(-difference, S.Half)
     return tuple(partials)
 
 
@@ -310,8 +311,8 @@ _CHOICES = (
         numpy="fmin", is_choice=True),
     Row(relu, "np.maximum({0}, 0)", lambda x: (step(x),), lambda x: Max(x, 0),
         {"math": "max({0}, 0)"}, matrixcalculus="relu", is_choice=True),
-    Row(step, "np.heaviside({0}, 0)", _zero, lambda x: Piecewise((1, x > 0), (0, True)),
-        is_tame=True),
+    Row(step, lambda x, *at_0: f"np.heaviside({{0}}, {'{1}' if at_0 else '0'})", _zero,
+        lambda x, at_0=S.Zero: Piecewise((1, x > 0), (at_0, Eq(x, 0)), (0, True)), is_tame=True),
     Row(masked, "np.where({0} == 0, 0, {0} * {1})", lambda weight, value: (value, weight),
         lambda weight, value: weight * value, {"math": "({0} * {1} if {0} else 0.0)"},
         is_choice=True),

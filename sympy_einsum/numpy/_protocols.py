@@ -8,10 +8,10 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from sympy import Expr
+from sympy import Expr, Integer, LambertW
 
 from ..core import Row, UnsupportedError, of_each_row
-from ..expressions import Operand, TensorExpr, outermost
+from ..expressions import Operand, TensorExpr, TensorLike, elementwise, outermost
 from ._entrywise import ufunc as made
 from ._linalg import linalg
 from ._options import refuse
@@ -94,6 +94,17 @@ class _AskedByNumpy:
             return partial(self._function, scalar)
         owner = kind if scalar is None else scalar
         raise AttributeError(f"{owner!r:.80} has no attribute {self._name!r}")
+
+
+def _lambertw(z: TensorLike, k: np.ndarray, tol: float) -> Operand:
+    """What SciPy's lambertw calls, a function in Python; its branch is an array by then."""
+    if k.ndim:
+        raise UnsupportedError("the branch of lambertw is a single integer, for all entries")
+    branch = (Integer(int(k)),) if k else ()
+    return elementwise(lambda value: LambertW(value, *branch), z)
+
+
+_SPECIAL["_lambertw"] = _lambertw
 
 
 @of_each_row

@@ -115,6 +115,11 @@ class _ExactPrinter(StrPrinter):
     def _print_Rational(self, expr: Rational) -> str:
         return f"Rational({expr.p}, {expr.q})"
 
+    def parenthesize(self, item: Basic, level: int, strict: bool = False) -> str:
+        """A fraction is a call."""
+        is_call = item.is_Rational and not item.is_Integer
+        return self._print(item) if is_call else super().parenthesize(item, level, strict)
+
 
 class _BodyPrinter(_ExactPrinter):
     """Bodies as Python expressions with texts in the slots; a function nobody defined can't be

@@ -47,6 +47,10 @@ class Placed(Dummy):
         return self.shown.cloneNode(True)
 
 
+def _indicator_of(x: Expr, *at_0: Expr) -> Expr:
+    return step(x, *at_0) if at_0 else as_number(x > 0)
+
+
 def _placed(shown: object, level: int) -> Placed:
     atom = Placed("s", real=True)
     atom.shown, atom.level = shown, level
@@ -149,7 +153,7 @@ class Renderer(Generic[Shown]):
         atoms = {}
         for k, part in enumerate(parts):
             atoms[slot(k)] = _placed(self.ready(self.render(part), part.level), part.level)
-        shown = body.xreplace(atoms).replace(step, lambda arg: as_number(arg > 0))
+        shown = body.xreplace(atoms).replace(step, _indicator_of)
         shown = shown.replace(lambda part: indicated(part) is not None, self._indicator)
         for function, restated in self.restated.items():
             shown = shown.replace(function, restated)

@@ -19,7 +19,7 @@ from ..expressions import (
     tensor_sum,
 )
 from .powers import power_of
-from .written_products import Closed, factors_of, opened
+from .written_products import Closed, factors_of, opened, pays
 
 _EXP, _LOG = exp(slot(0)), log(slot(0))
 
@@ -59,16 +59,15 @@ def softmax_of_parts(node: Operand, closed: Closed) -> Operand | None:
 
 def sum_softmax(node: Operand, closed: Closed) -> Operand | None:
     """The entries of a softmax add up to one."""
-    if not any(isinstance(operand, Softmax) for operand in node.operands):
-        return None
-    product = opened(node, closed)
+    product = opened(node)
     counts = product.counts()
     for k, operand in enumerate(product.operands):
         if not isinstance(operand, Softmax):
             continue
         summed = {product.subscripts[k][axis] for axis in operand.axes}
         if all(counts[i] == 1 for i in summed):
-            return product.replaced({k}, absorbed=summed).build()
+            result = product.replaced({k}, absorbed=summed).build()
+            return result if pays(result, node, closed) else None
     return None
 
 

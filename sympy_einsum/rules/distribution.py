@@ -12,12 +12,14 @@ from ..expressions import (
     TensorAdd,
     View,
     Zeros,
+    contract,
     is_tensor,
     scalar_product,
     scale,
     split_coefficient,
     tensor_sum,
 )
+from .axis_functions import sum_softmax
 from .cost_model import RUNNING, SLACK, cost
 from .written_products import Closed, Product, distributed, frontier, opened
 
@@ -48,10 +50,17 @@ def cancel_terms(node: Operand, closed: Closed) -> Operand | None:
     opens = has_delta or is_large
     if set(labels).issubset(node.output) and not opens:
         return None
+    part = _around(node, sums[0])
+    if part is not None:
+        group, inner, axes = part
+        found = cancel_terms(inner, closed)
+        if found is not None:
+            absorbed = {i for k in group for i in node.subscripts[k]}.difference(axes)
+            return _as_written(node).replaced(group, [(found, axes)], absorbed).build()
     terms = distributed(opened(node, closed), MAX_TERMS)
     if terms is None:
         return None
-    built = [term.build() for term in terms]
+    built = [term.split() or term.build() for term in terms]
     if is_tensor(built[0]):
         terms = [opened(term, closed) for term in built]
         built = [term.build() for term in terms]
@@ -61,6 +70,30 @@ def cancel_terms(node: Operand, closed: Closed) -> Operand | None:
     before, after = cost([node], given), cost([total], given)
     cancels = after < before and len(left) < len(operand.operands)
     return total if cancels or (opens and after <= SLACK * before) else None
+
+
+def _as_written(node: Einsum) -> Product:
+    return Product((), node.operands, node.subscripts, node.output, dict(enumerate(node.lengths)))
+
+
+def _around(node: Einsum, k: int) -> tuple[set[int], Operand, list[int]] | None:
+    """A factor with those that what it is summed over hangs on, if these are not all: their places,
+    their product, and the indices it has."""
+    summed = set(node.subscripts[k]).difference(node.output)
+    group = {j for j, term in enumerate(node.subscripts) if j == k or summed.intersection(term)}
+    if not summed or len(group) == len(node.operands):
+        return None
+    inside = {i for j in group for i in node.subscripts[j]}
+    outside = [i for j, term in enumerate(node.subscripts) if j not in group for i in term]
+    axes = sorted(inside.intersection([*outside, *node.output]))
+    places = sorted(group)
+    inner = contract(
+        [node.operands[j] for j in places],
+        [node.subscripts[j] for j in places],
+        axes,
+        {i: node.lengths[i] for i in inside},
+    )
+    return (group, inner, axes) if type(inner) is Einsum else None
 
 
 def drop_vanishing(node: Operand, closed: Closed) -> Operand | None:
@@ -73,7 +106,8 @@ def drop_vanishing(node: Operand, closed: Closed) -> Operand | None:
         alone = any(counts[i] == 1 for i in product.subscripts[k])
         if not alone or not isinstance(operand, TensorAdd) or len(operand.operands) > MAX_TERMS:
             continue
-        terms = [_with_operand(product, k, term).build() for term in operand.operands]
+        built = [_with_operand(product, k, term).build() for term in operand.operands]
+        terms = [(sum_softmax(t, ()) if type(t) is Einsum else None) or t for t in built]
         total = _total(terms)
         if _is_zero(total):
             return total

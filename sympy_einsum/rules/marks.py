@@ -83,7 +83,8 @@ def functions_below(product: Einsum) -> frozenset[Mark]:
 def _of_product(node: Einsum, around: Closed) -> Marks:
     product = opened(node, around)
     operands = product.operands
-    marks: set[Mark] = {type(operand) for operand in (*node.operands, *operands)}
+    inside = [o for own in node.operands if type(own) is Einsum for o in own.operands]
+    marks: set[Mark] = {type(operand) for operand in (*node.operands, *operands, *inside)}
     if Elementwise in marks:
         marks |= _functions_near([o for o in operands if isinstance(o, Elementwise)])
     if any(operand.as_entry_power()[1] == 2 for operand in operands):
@@ -95,7 +96,6 @@ def _of_product(node: Einsum, around: Closed) -> Marks:
         marks.add(PAIRS)
     if operands != node.operands:
         marks.add(NESTED)
-    inside = [o for own in node.operands if type(own) is Einsum for o in own.operands]
     if any(map(is_denominator, (*operands, *inside))):
         marks.add(QUOTIENT)
     output = set(product.output)

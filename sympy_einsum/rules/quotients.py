@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..expressions import Einsum, Operand
-from .cost_model import cost
 from .powers import power_of
-from .written_products import Closed, Product, components, frontier, opened
+from .written_products import Closed, Product, components, opened, pays
 
 # Factors of a denominator.
 MAX_FACTORS = 4
@@ -39,9 +38,7 @@ def cancel_quotient(node: Operand, closed: Closed) -> Operand | None:
             new = [(power_of(b, e), [names[i] for i in labels]) for b, e, labels in left if e != 0]
             inner = set(names.values()).difference(product.subscripts[k])
             result = product.replaced({k, *places}, new, absorbed=inner).build()
-            known = frontier([product, opened(base)]).union(o for o in node.operands if o in closed)
-            known.discard(operand)
-            if cost([result], known) <= cost([node], known):
+            if pays(result, node, closed, made=[operand]):
                 return result
     return None
 

@@ -10,11 +10,11 @@ from .written_products import Closed
 
 
 def log_of_power(node: Operand, closed: Closed) -> Operand | None:
-    """log(x**a) = a log(x) where x is positive."""
+    """log(x**a) = a log(x) where x is positive; for odd a there is no logarithm elsewhere."""
     if node.body != _LOG:
         return None
     base, exponent = node.operands[0].as_entry_power()
-    if exponent is S.One or not is_positive(base):
+    if exponent is S.One or not (exponent.is_odd or is_positive(base)):
         return None
     return scale(exponent, apply_body(_LOG, (base,)))
 

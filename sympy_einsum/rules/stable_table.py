@@ -11,9 +11,24 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from sympy import Add, Dummy, Expr, Mul, S, atanh, cosh, erf, erfc, exp, log, sinh, tanh
+from sympy import (
+    Add,
+    Dummy,
+    Expr,
+    Max,
+    Mul,
+    S,
+    atanh,
+    cosh,
+    erf,
+    erfc,
+    exp,
+    log,
+    sinh,
+    tanh,
+)
 
-from ..core import sigmoid, sigmoid_slope, softplus
+from ..core import relu, sigmoid, sigmoid_slope, softplus, step
 from ..expressions import (
     Einsum,
     Elementwise,
@@ -50,6 +65,11 @@ NAMES: dict[Expr, Expr] = {
     softplus(_U) - softplus(-_U): _U,
     sinh(_U) / cosh(_U): tanh(_U),
     atanh(tanh(_U)): _U,
+    softplus(log(_U)): log(1 + _U),
+    sigmoid(log(_U)): _U / (1 + _U),
+    sigmoid(-log(_U)): 1 / (1 + _U),
+    relu(_U) * step(_U): relu(_U),
+    Max(0, _U) * step(_U, S.Half): Max(0, _U),
 }
 # What cancels against a number is a function of its own. The last three have code as they stand.
 NUMERIC: dict[Expr, Expr] = {
@@ -65,7 +85,7 @@ NUMERIC: dict[Expr, Expr] = {
 }
 # The same at -u, for tensors: SymPy takes erfc(-u) apart.
 TURNED: dict[Expr, Expr] = {1 + erf(_U): erfc(_U)}
-FUNCTIONS = (exp, log, sigmoid, softplus, tanh, sinh, cosh, erf)
+FUNCTIONS = (exp, log, sigmoid, softplus, tanh, sinh, cosh, erf, relu, step, Max)
 
 
 def functions_in(forms: Iterable[Expr]) -> tuple[frozenset[type | str], ...]:

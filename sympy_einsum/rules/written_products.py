@@ -25,6 +25,7 @@ from ..expressions import (
     split_coefficient,
     written_out,
 )
+from .cost_model import cost
 
 # The nodes that stay what they are.
 Closed: TypeAlias = Collection[Operand]
@@ -214,6 +215,13 @@ def frontier(products: Iterable[Product]) -> set[Operand]:
         scalars = postorder(product.scalars, lambda n: () if hasattr(n, "operands") else n.args)
         found.update(node for node in scalars if hasattr(node, "operands"))
     return found
+
+
+def pays(new: Operand, node: Operand, closed: Closed, made: Collection[Operand] = ()) -> bool:
+    """Whether what a rule makes of a product, opened however far, isn't dearer; what stays closed
+    is there already, and what the product is made of except what else was ``made`` of it."""
+    known = frontier([opened(node)]).difference(made).union(o for o in node.operands if o in closed)
+    return cost([new], known) <= cost([node], known)
 
 
 def distributed(product: Product, max_terms: int) -> list[Product] | None:

@@ -167,7 +167,7 @@ ROWS = [
     ('exp(-((x - a) @ inv(Sigma) @ (x - a))/2)', 'x', r"- e^{- \frac{\left(x - a\right)^{\top} \Sigma^{-1} \left(x - a\right)}{2}} \Sigma^{-1} \left(x - a\right)", '-exp(-((x - a) @ inv(Sigma) @ (x - a))/2)*inv(Sigma) @ (x - a)', '          T  -1\n  -(x - a) ⋅Σ  ⋅(x - a)\n  ──────────────────────\n            2             -1\n-ℯ                      ⋅Σ  ⋅(x - a)'),
     ('sum((U @ V.T - M)**2) + t*sum(U**2)', 'U', r"2 \left(U V^{\top} - M\right) V + 2 t U", '2*t*U + 2*((U @ V.T - M) @ V)', '  ⎛   T    ⎞\n2⋅⎝U⋅V  - M⎠⋅V + 2⋅t⋅U'),
     ('softmax(B @ x) @ b', 'x', r"B^{\top} \left(b \odot \operatorname{softmax}\left(B x\right) - \left(b^{\top} \operatorname{softmax}\left(B x\right)\right) \operatorname{softmax}\left(B x\right)\right)", 'B.T @ (b*softmax(B @ x) - (b @ softmax(B @ x))*softmax(B @ x))', ' T ⎛                 ⎛ T             ⎞             ⎞\nB ⋅⎝b∘softmax(B⋅x) - ⎝b ⋅softmax(B⋅x)⎠⋅softmax(B⋅x)⎠'),
-    ('sum(Max(x, 0))', 'x', r"\frac{1}{2} \mathbf{1} + \frac{1}{2} \operatorname{sign}{\left(x \right)}", 'sign(x)/2 + Rational(1, 2)', '1     1\n─⋅𝟙 + ─⋅sign(x)\n2     2'),
+    ("sum(Max(x, 0))", "x", r"\left[x > 0\right]_{\frac{1}{2}}", "step(x, Rational(1, 2))", "step(x, 1/2)"),
 ]
 # fmt: on
 

@@ -209,3 +209,18 @@ def test_what_is_constant_along_the_same_axes_is_added_and_divided_first():
     weights = np.exp(data[0])
     expected = weights * (data[2] / weights.sum(axis=0))
     np.testing.assert_allclose(slope(data[0], data[2])[1], expected)
+
+
+def test_results_share_no_memory():
+    """Neither with each other nor with arguments, however they are views of one another."""
+    B, v = se.TensorSymbol("B", 2, 3), se.TensorSymbol("v", 3)
+    twice, u = 2 * B, B @ v
+    outputs = [B, B, B.T, B[0], twice, twice.T, twice, u, u[1:], u.reshape(2, 1), u @ u, u @ u]
+    data = [np.arange(6.0).reshape(2, 3), np.ones(3)]
+    results = se.lambdify([B, v], outputs)(*data)
+    alone = [se.lambdify([B, v], output)(*data) for output in outputs]
+    for one, value in zip(results, alone, strict=True):
+        np.testing.assert_array_equal(one, value)
+    arrays = [*data, *[value for value in results if np.ndim(value)]]
+    for k, one in enumerate(arrays):
+        assert not any(np.shares_memory(one, other) for other in arrays[:k])

@@ -461,3 +461,27 @@ def test_polynomials_stay_right_at_singular_matrices():
     np.testing.assert_allclose(
         cofactors(np.diag([0.0, 2.0, 3.0])), np.diag([6.0, 0, 0]), atol=1e-12
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (se.einsum("ij,j,i,i->", A, x, y, 1 / (A @ x)), y.sum()),
+        (se.einsum("i,ij,j,i->i", y, A, x, (A @ x) ** -3), y * (A @ x) ** -2),
+        ((y / (y * (A @ x))) @ B, (1 / (A @ x)) @ B),
+        (se.einsum("ij,j,ik->k", A, x, B) / 1, x @ A.T @ B),
+        (se.log(1 / y), -se.log(y)),
+        (se.log(y**3), 3 * se.log(y)),
+        (se.einsum("ij,j->i", se.outer(se.softmax(x), se.softmax(y)), se.Ones(n)), se.softmax(x)),
+    ],
+)
+def test_quotients_logarithms_and_shares(before, after):
+    result = se.simplify(before)
+    assert result == se.simplify(after)
+    assert_equal_values(abs(before), abs(result))
+
+
+def test_a_quotient_with_what_others_need_stays():
+    """A summed index that occurs elsewhere too is no part of the denominator."""
+    e = se.einsum("ij,j,i,jk->ik", A, x, 1 / (A @ x), B)
+    assert se.simplify(e) == e
