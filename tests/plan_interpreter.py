@@ -31,17 +31,21 @@ def indexed(operands, entries):
     return operands[0][tuple(names[e] if e in names else int(e) for e in entries)]
 
 
-def cut(operands, axis, entry):
-    place = (slice(None),) * axis
-    if not isinstance(entry, Slice):
-        return operands[0][(*place, number(S(entry)))]
-    positions = number(entry.start) + entry.step * np.arange(number(S(entry.count)))
-    return operands[0][(*place, positions)]
+def positions(cut):
+    if not isinstance(cut, Slice):
+        return slice(None) if cut is None else number(S(cut))
+    first, step, count = (number(S(part)) for part in cut)
+    stop = first + step * count
+    return slice(first, None if stop < 0 else stop, step)
 
 
-def written(operands, subscripts, add):
+def cut(operands, cuts):
+    return operands[0][tuple(map(positions, cuts))]
+
+
+def written(operands, cuts, subscripts, add):
     target, value = operands
-    diagonal = np.einsum(subscripts, target)
+    diagonal = np.einsum(subscripts, target[tuple(map(positions, cuts))])
     diagonal[...] = diagonal + value if add else value
     return target
 
@@ -133,11 +137,7 @@ MEANINGS = {
     "full": lambda v, shape: np.full([number(n) for n in shape], v[0]),
     "zeros": lambda v, shape: np.zeros([number(n) for n in shape]),
     "writable": lambda v, owned: v[0],
-    "write_diagonal": written,
-    "unit": lambda v, length, position: np.eye(number(length))[number(position)],
-    "selection": lambda v, length, start, step, count: np.eye(number(length))[
-        number(start) + step * np.arange(number(count))
-    ],
+    "write": written,
     "inv": lambda v, definite: np.linalg.inv(v[0]),
     "solve": lambda v, definite: np.linalg.inv(v[0]) @ v[1],
     "det": lambda v, definite: np.linalg.det(v[0]),
@@ -162,7 +162,7 @@ def interpreted(plan, arguments):
             values.append(np.array(arguments[params[0]]))
             continue
         value = MEANINGS[op]([values[k] for k in inputs], *params)
-        values.append(value if op in ("write_diagonal", "decomposed") else np.array(value))
+        values.append(value if op in ("write", "decomposed") else np.array(value))
     return [values[k].copy() for k in plan.results]
 
 
@@ -277,7 +277,7 @@ class RandomPlan:
         if len(shape) != 1:
             return
         total = self.add("zeros", k, params=((*shape, *shape),))
-        self.add("write_diagonal", total, k, params=("ii->i", self.generator.random() < 0.5))
+        self.add("write", total, k, params=((), "ii->i", self.generator.random() < 0.5))
         # What is written to is read as the array, not as its last write.
         self.add("add", total, total, params=((1, 1),))
 

@@ -8,7 +8,15 @@ from typing import Any, TypeAlias
 from sympy import Expr
 
 from ..core import Contraction, NodeTable, Optimizer, children, postorder
-from ..expressions import Einsum, Operand, TensorExpr, TensorSymbol, order_of, shape_of
+from ..expressions import (
+    Einsum,
+    Operand,
+    TensorExpr,
+    TensorSymbol,
+    is_placed_product,
+    order_of,
+    shape_of,
+)
 from .instruction_rules import Instruction
 from .plan_builder import PlanBuilder
 from .plans import origin
@@ -91,7 +99,10 @@ class Lowering(PlanBuilder):
     def _lower(self, node: Operand) -> None:
         if not isinstance(node, TensorExpr):
             self._scalars.lower(node)
-        elif not self._can_wait(node) and node not in self.solved and node not in self.put_off:
+            return
+        # What is placed among zeros is written where it is needed.
+        elsewhere = node in self.solved or node in self.put_off or is_placed_product(node)
+        if not self._can_wait(node) and not elsewhere:
             self.value(node)
 
     def _can_wait(self, node: TensorExpr) -> bool:

@@ -26,6 +26,6 @@ def position_bounds(exprs: Sequence[Operand]) -> list[Expr]:
             found.update(dict.fromkeys([node.position, node.length - 1 - node.position]))
         elif isinstance(node, Selection) and node.count != 0:
             ends = [node.start, node.start + node.step * (node.count - 1)]
-            low, high = ends if node.step > 0 else ends[::-1]
+            low, high = ends if node.step.is_positive else ends[::-1]
             found.update(dict.fromkeys([low, node.length - 1 - high, node.count]))
     return [bound for bound in found if not bound.is_number and not bound.is_Symbol]

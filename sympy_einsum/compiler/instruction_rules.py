@@ -28,8 +28,12 @@ class Slice(NamedTuple):
     """So many positions of an axis, from a first one on, so far apart."""
 
     start: Expr
-    step: int
+    step: Expr
     count: Expr
+
+
+# What stands in brackets for an axis: a position, a slice, or nothing for all of it.
+Cut: TypeAlias = Expr | Slice | None
 
 
 class Work(NamedTuple):
@@ -99,10 +103,13 @@ def indexed(shapes: Sequence[Shape], entries: Sequence[str]) -> Sequence[Expr]:
     return result + list(shape[axis:])
 
 
-def cut(shapes: Sequence[Shape], axis: int, entry: Expr | Slice) -> Sequence[Expr]:
-    """That of one axis cut."""
-    kept = [entry.count] if isinstance(entry, Slice) else []
-    return [*shapes[0][:axis], *kept, *shapes[0][axis + 1 :]]
+def cut(shapes: Sequence[Shape], cuts: Sequence[Cut]) -> Sequence[Expr]:
+    """That of what is cut."""
+    return [
+        length if own is None else own.count
+        for length, own in zip(shapes[0], cuts, strict=True)
+        if own is None or isinstance(own, Slice)
+    ]
 
 
 def with_length(

@@ -152,8 +152,8 @@ OPS: Mapping[str, Op] = {
         inline=Inline.ANYWHERE,
     ),
     "cut": Op(
-        value="one position of an axis, or a slice: start, step, count",
-        parameters=("axis", "entry"),
+        value="positions and slices of axes; None for all of one",
+        parameters=("cuts",),
         shape=cut,
         is_view=True,
         inline=Inline.ANYWHERE,
@@ -336,24 +336,12 @@ OPS: Mapping[str, Op] = {
         is_written=True,
         binding=LOOSE,
     ),
-    "write_diagonal": Op(
-        value="writes into the diagonals iij->ij of its first operand, or adds to them",
-        parameters=("subscripts", "add"),
+    "write": Op(
+        value="writes into the diagonals iij->ij of its first operand, cut, or adds to them",
+        parameters=("cuts", "subscripts", "add"),
         shape=shape_of_first,
-        flops=largest,
+        flops=lambda work: prod(work.operands[1]),
         is_written=True,
-    ),
-    "unit": Op(
-        value="a unit vector",
-        parameters=("length", "position"),
-        shape=lambda shapes, length, position: (length,),
-        flops=largest,
-    ),
-    "selection": Op(
-        value="the matrix that selects a slice",
-        parameters=("length", "start", "step", "count"),
-        shape=lambda shapes, length, start, step, count: (count, length),
-        flops=largest,
     ),
     "tri": Op(
         value="ones at and below a diagonal",

@@ -25,15 +25,14 @@ from ..expressions import (
     LogDet,
     LogSumExp,
     Operand,
+    Positions,
     Reshape,
     RunningSoftmax,
-    Selection,
     Softmax,
     StackFunction,
     TensorAdd,
     TensorSymbol,
     Triangle,
-    Unit,
     View,
     Zeros,
 )
@@ -50,6 +49,7 @@ from .lowering_functions import (
     lower_reshape,
     lower_softmax,
 )
+from .lowering_positions import lower_positions
 from .lowering_products import lower_product
 from .lowering_running import lower_running_matrix, lower_triangle
 from .lowering_stacks import lower_stack_function
@@ -91,10 +91,7 @@ ROWS: NodeTable[Row] = NodeTable(
         TensorSymbol: lambda builder, node: builder.emit("argument", params=(node,)),
         Constant: lambda builder, node: builder.emit("constant", params=(node,)),
         Zeros: lambda builder, node: builder.emit("zeros", params=(node.shape,)),
-        Unit: lambda builder, node: builder.emit("unit", params=(node.length, node.position)),
-        Selection: lambda builder, node: builder.emit(
-            "selection", params=(node.length, node.start, node.step, node.count)
-        ),
+        Positions: lower_positions,
         Triangle: lower_triangle,
         **dict.fromkeys([IntervalProducts, RunningSoftmax], lower_running_matrix),
         LogCumSumExp: lambda builder, node: builder.emit(

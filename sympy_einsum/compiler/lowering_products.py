@@ -7,20 +7,11 @@ from collections.abc import Mapping, Sequence
 from sympy import Expr
 
 from ..core import Indices
-from ..expressions import (
-    Cofactors,
-    Delta,
-    Einsum,
-    Ones,
-    Operand,
-    Selection,
-    Unit,
-    written_out,
-)
+from ..expressions import Cofactors, Delta, Einsum, Ones, Operand, written_out
 from ..rules import is_definite
 from .context import Lowering
 from .factors import Factor
-from .instruction_rules import Slice
+from .lowering_positions import Placed, cut_out, distinct_labels, whole, written
 from .lowering_running import RUNNING, without_running
 from .multiplication import multiply_all
 
@@ -30,16 +21,16 @@ MAX_DIRECTIONS = 2
 
 def lower_product(builder: Lowering, node: Einsum) -> int:
     """A product."""
-    return arranged_product(builder, node, range(node.order))
+    return written(builder, placed_product(builder, node, range(node.order)), node.shape)
 
 
-def arranged_product(
+def placed_product(
     builder: Lowering, node: Einsum, axes: Sequence[int], scalar: int | None = None
-) -> int:
+) -> Placed:
     """A product with its axes in some order, times a scalar if one is given."""
     if not any(node.subscripts):
-        return builder.factor(node.operands)
-    output = tuple(node.output[k] for k in axes)
+        return whole(builder.factor(node.operands), ())
+    output = tuple([node.output[k] for k in axes])
     # Products that are used here only are written out in place.
     operands, subscripts, lengths = written_out(
         node.operands,
@@ -51,8 +42,9 @@ def arranged_product(
         operands, subscripts = without_running(builder, operands, subscripts, output, lengths)
     factors = [_factor(builder, *pair) for pair in zip(operands, subscripts, strict=True)]
     _direct(builder, operands, factors, output, lengths)
-    _cut(builder, operands, factors, output)
-    return multiply_all(builder, factors, output, lengths, scalar)
+    places = cut_out(builder, operands, factors, output)
+    value = multiply_all(builder, factors, distinct_labels(places), lengths, scalar)
+    return Placed(value, places)
 
 
 def _factor(builder: Lowering, operand: Operand, labels: Indices) -> Factor:
@@ -136,46 +128,3 @@ def _matrix(
     for axis in {row, column}.difference(*[factor.labels for factor in given]):
         given.append(Factor(builder.value(Ones(lengths[axis])), (axis,)))
     return multiply_all(builder, given, (row, column), lengths)
-
-
-# --- indexing
-
-
-def _cut(
-    builder: Lowering, operands: list[Operand], factors: list[Factor], output: Indices
-) -> None:
-    """Unit vectors and selections become indexing of what they are contracted with."""
-    for k in range(len(operands) - 1, -1, -1):
-        cutter = operands[k]
-        if not isinstance(cutter, (Unit, Selection)):
-            continue
-        labels = factors[k].labels
-        axis = labels[-1]
-        others = [j for j in range(len(operands)) if j != k and axis in factors[j].labels]
-        new = labels[0] if isinstance(cutter, Selection) else None
-        uses = [*output, *(i for factor in factors for i in factor.labels)]
-        plain = new is None or (new != axis and uses.count(new) > 1)
-        if axis in output or not others or not plain:
-            continue
-        if any(isinstance(operands[j], (Unit, Selection)) for j in others):
-            continue
-        if any(factors[j].labels.count(axis) > 1 or factors[j].solves for j in others):
-            continue
-        for j in others:
-            factors[j] = _cut_axis(builder, factors[j], cutter, labels)
-        del operands[k], factors[k]
-
-
-def _cut_axis(
-    builder: Lowering, factor: Factor, cutter: Unit | Selection, labels: Indices
-) -> Factor:
-    """The factor on the axis that a unit vector or a selection leaves of the last of its
-    labels."""
-    *new, axis = labels
-    place = factor.labels.index(axis)
-    if isinstance(cutter, Unit):
-        entry: Expr | Slice = cutter.position
-    else:
-        entry = Slice(cutter.start, cutter.step, cutter.count)
-    value = builder.emit("cut", factor.value, params=(place, entry))
-    return Factor(value, [*factor.labels[:place], *new, *factor.labels[place + 1 :]])

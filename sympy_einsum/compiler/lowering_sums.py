@@ -9,37 +9,40 @@ from sympy import S
 from ..expressions import Operand, TensorAdd, View, split_coefficient, tensor_sum
 from .context import Lowering
 from .factoring import common_factor
-from .lowering_views import (
-    diagonal_value,
-    has_stretched_axes,
-    is_on_diagonal,
-    narrow_value,
-    write_diagonal,
-    zeros_like,
-)
+from .lowering_positions import Axis, Placed, write, written_together
+from .lowering_views import has_stretched_axes, is_placed, narrow_value, placed_value
 from .scheduling import MAX_SUMMANDS, terms_of
 
 
 def lower_sum(builder: Lowering, node: TensorAdd) -> int:
     """A sum."""
-    dense: list[Operand] = []
-    structured: list[View] = []
-    for term in terms_of(node, builder.put_off):
-        if isinstance(term, View) and is_on_diagonal(term):
-            structured.append(term)
-        else:
-            dense.append(term)
-    if not structured:
-        return _dense_sum(builder, dense)
+    terms = list(terms_of(node, builder.uses, builder.put_off))
+    places = [term for term in terms if is_placed(term)]
+    if not places:
+        return _dense_sum(builder, terms)
+    dense = [term for term in terms if not is_placed(term)]
     total, owned = _writable_sum(builder, dense) if dense else (None, True)
-    values = [diagonal_value(builder, term) for term in structured]
+    placed = _by_place(builder, [placed_value(builder, term) for term in places])
     if total is None:
-        total = zeros_like(builder, values, node.shape)
-    else:
-        total = builder.emit_fresh("writable", total, *values, params=(owned,))
-    for term, value in zip(structured, values, strict=True):
-        write_diagonal(builder, total, value, term, add=True)
+        return written_together(builder, placed, node.shape)
+    values = [term.value for term in placed]
+    total = builder.emit_fresh("writable", total, *values, params=(owned,))
+    for term in placed:
+        write(builder, total, term, add=True)
     return total
+
+
+def _by_place(builder: Lowering, terms: Sequence[Placed]) -> list[Placed]:
+    """Placed values, those for one place added."""
+    values: dict[tuple[Axis, ...], list[int]] = {}
+    for value, axes in terms:
+        values.setdefault(axes, []).append(value)
+    return [
+        Placed(
+            own[0] if len(own) == 1 else builder.emit("add", *own, params=((1,) * len(own),)), at
+        )
+        for at, own in values.items()
+    ]
 
 
 def _dense_sum(builder: Lowering, terms: Sequence[Operand]) -> int:

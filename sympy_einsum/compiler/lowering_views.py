@@ -1,4 +1,5 @@
-"""Scaled, repeated and permuted tensors; what lies on a diagonal is written into zeros."""
+"""Scaled, repeated and permuted tensors; what lies on a diagonal or at positions is written into
+zeros."""
 
 from __future__ import annotations
 
@@ -6,32 +7,39 @@ from collections.abc import Sequence
 
 from sympy import S
 
-from ..core import Shape
-from ..expressions import Einsum, View
+from ..expressions import Einsum, Operand, Positions, View, is_placed_product
 from .context import Lowering
-from .lowering_products import arranged_product
-from .plan_builder import index_text
-from .plans import origin
+from .lowering_positions import Axis, Placed, placed_ones, whole, written
+from .lowering_products import placed_product
 
 
 def lower_view(builder: Lowering, node: View) -> int:
     """A scaled core on axes of its own and others."""
-    if is_on_diagonal(node):
-        value = diagonal_value(builder, node)
-        total = zeros_like(builder, [value], node.shape)
-        write_diagonal(builder, total, value, node, add=False)
-        return total
-    if node.core is None:
+    if node.is_constant_fill:
         return builder.emit("full", _fill(builder, node), params=(node.shape,))
-    value = _aligned(builder, node, node.output)
-    if has_stretched_axes(node):
+    placed = placed_view(builder, node)
+    value = written(builder, placed, node.shape)
+    if placed.is_whole and has_stretched_axes(node):
         return builder.emit("broadcast", value, params=(node.shape,))
     return value
 
 
-def is_on_diagonal(node: View) -> bool:
-    """Whether all entries but those on a diagonal are zeros."""
-    return len(set(node.output)) < node.order
+def is_placed(node: Operand) -> bool:
+    """Whether all entries but those on a diagonal or at some positions are zeros."""
+    if isinstance(node, View):
+        on_diagonal = len(set(node.output)) < node.order
+        return on_diagonal or (node.core is not None and is_placed(node.core))
+    return isinstance(node, Positions) or is_placed_product(node)
+
+
+def placed_value(builder: Lowering, node: Operand) -> Placed:
+    """The entries of a node that aren't known to be zeros, and where they are."""
+    if isinstance(node, View):
+        return placed_view(builder, node)
+    if isinstance(node, Positions):
+        return placed_ones(node, range(node.order), builder.value(S.One))
+    assert isinstance(node, Einsum)
+    return placed_product(builder, node, range(node.order))
 
 
 def has_stretched_axes(node: View) -> bool:
@@ -39,48 +47,45 @@ def has_stretched_axes(node: View) -> bool:
     return node.core is None or bool(set(node.output) - set(node.subscripts[-1]))
 
 
-def diagonal_value(builder: Lowering, node: View) -> int:
-    """The entries on the diagonal that a view fills, axes in order of first appearance."""
-    return _without_leading_ones(builder, node, list(dict.fromkeys(node.output)))
-
-
 def narrow_value(builder: Lowering, node: View) -> int:
-    """A view without the axes along which it is constant."""
-    return _without_leading_ones(builder, node, node.output)
-
-
-def zeros_like(builder: Lowering, values: Sequence[int], shape: Shape) -> int:
-    """Zeros of the type of some values."""
-    sources = [origin(builder.instructions, value) for value in values]
-    return builder.emit_fresh("zeros", *dict.fromkeys(sources), params=(shape,))
-
-
-def write_diagonal(builder: Lowering, target: int, value: int, node: View, *, add: bool) -> None:
-    """Writes the entries that a view has on its diagonal into an array, or adds them to it."""
-    output = index_text(node.output)
-    diagonal = "".join(dict.fromkeys(output))
-    builder.emit_fresh("write_diagonal", target, value, params=(f"{output}->{diagonal}", add))
-
-
-def _without_leading_ones(builder: Lowering, node: View, output: Sequence[int]) -> int:
-    if node.core is None:
-        return _fill(builder, node)
-    return builder.lowest(_aligned(builder, node, output))
+    """A view without the leading axes along which it is constant."""
+    return placed_view(builder, node).value
 
 
 def _fill(builder: Lowering, node: View) -> int:
     return builder.factor(node.scalars) if node.scalars else builder.value(S.One)
 
 
-def _aligned(builder: Lowering, node: View, output: Sequence[int]) -> int:
-    """The scaled core with its axes along ``output``, length-1 axes where it has none."""
+def placed_view(builder: Lowering, node: View) -> Placed:
+    """A view whose value has no leading axes along which it is constant."""
+    if node.core is None:
+        return whole(_fill(builder, node), node.output)
+    kept = [i for i in dict.fromkeys(node.output) if i in node.subscripts[-1]]
+    inner = _placed_core(builder, node, kept)
+    known = dict(zip(kept, inner.axes, strict=True))
+    number: dict[object, int] = {}
+    axes = []
+    for index in node.output:
+        # Along an axis that the core hasn't it is constant.
+        axis = known.get(index, Axis(None, -1 - index))
+        own = None if axis.label is None else number.setdefault(axis.label, len(number))
+        axes.append(Axis(axis.cut, own))
+    labels = [number[label] for label in inner.labels]
+    value = builder.arranged(inner.value, labels, range(len(number)))
+    return Placed(builder.lowest(value), tuple(axes))
+
+
+def _placed_core(builder: Lowering, node: View, kept: Sequence[int]) -> Placed:
+    """The scaled core with its axes in some order."""
     core, labels = node.core, node.subscripts[-1]
-    assert core is not None
     scalar = builder.factor(node.scalars) if node.scalars else None
-    if isinstance(core, Einsum) and builder.is_waiting(core) and len(set(labels)) == len(labels):
-        kept = [i for i in output if i in labels]
-        value = arranged_product(builder, core, [labels.index(i) for i in kept], scalar)
-        return builder.arranged(value, kept, output)
+    if len(set(labels)) == len(labels):
+        axes = [labels.index(i) for i in kept]
+        if isinstance(core, Positions):
+            return placed_ones(core, axes, builder.value(S.One) if scalar is None else scalar)
+        if isinstance(core, Einsum) and (builder.is_waiting(core) or is_placed_product(core)):
+            return placed_product(builder, core, axes, scalar)
+    assert core is not None
     value = builder.value(core)
     value = value if scalar is None else builder.scaled(scalar, value)
-    return builder.arranged(value, labels, output)
+    return whole(builder.arranged(value, labels, kept), kept)

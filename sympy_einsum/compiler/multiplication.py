@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from sympy import Expr
+from sympy import Expr, S
 
 from ..core import Indices
 from .factors import Factor
@@ -23,6 +23,8 @@ def multiply_all(
 ) -> int:
     """The number of the instruction that computes a product; ``scalar`` is one more factor."""
     output = tuple(output)
+    if not factors:
+        return builder.emit("scalar", params=(S.One,)) if scalar is None else scalar
     pairs = Pairs(builder, lengths)
     factors = [_stripped(builder, factor) for factor in factors]
     gram = _weighted_gram(builder, factors, output)

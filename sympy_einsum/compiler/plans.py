@@ -43,7 +43,7 @@ def without_dead_code(instructions: Sequence[Instruction], results: Sequence[int
     live = set(results)
     for number in range(len(instructions) - 1, -1, -1):
         instruction = instructions[number]
-        if number in live or (instruction.op == "write_diagonal" and instruction.inputs[0] in live):
+        if number in live or (instruction.op == "write" and instruction.inputs[0] in live):
             live.add(number)
             live.update(instruction.inputs)
     order = sorted(live)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..expressions import Einsum, Inv, InvStack, Operand, TensorAdd
+from ..expressions import Einsum, Inv, InvStack, Operand, TensorAdd, View, contract
+from ..rules import has_zeros
 
 # An inverse with so many uses, all in products, is never computed: a system is solved for each.
 MAX_SOLVES = 2
@@ -47,12 +48,29 @@ def _is_long(total: TensorAdd) -> bool:
     return len(terms) > MAX_SUMMANDS or any(isinstance(term, TensorAdd) for term in terms)
 
 
-def terms_of(total: TensorAdd, put_off: set[Operand]) -> Iterator[Operand]:
-    """The terms of a sum, with those of the sums that are needed for it only."""
-    pending = [total]
+def terms_of(
+    total: TensorAdd, uses: Mapping[Operand, int], put_off: set[Operand]
+) -> Iterator[Operand]:
+    """The terms of a sum, with those of the sums that are needed for it only: long ones, and such
+    as have zeros among their terms, multiplied out."""
+    pending: list[Operand] = [*reversed(total.operands)]
     while pending:
-        for term in pending.pop().operands:
-            if isinstance(term, TensorAdd) and term in put_off:
-                pending.append(term)
-            else:
-                yield term
+        term = pending.pop()
+        core = getattr(term, "core", term)
+        if not isinstance(core, TensorAdd) or uses[core] != 1 or uses[term] > 1:
+            yield term
+        elif term in put_off:
+            pending.extend(reversed(core.operands))
+        elif any(map(has_zeros, core.operands)) and len(core.operands) <= MAX_SUMMANDS:
+            pending.extend(reversed([_in_view(term, inner) for inner in core.operands]))
+        else:
+            yield term
+
+
+def _in_view(view: Operand, inner: Operand) -> Operand:
+    """A view of something else; a tensor that is none as itself."""
+    if not isinstance(view, View):
+        return inner
+    return contract(
+        (*view.scalars, inner), view.subscripts, view.output, dict(enumerate(view.lengths))
+    )

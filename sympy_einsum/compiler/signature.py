@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from sympy import Dummy, Expr, Integer, Symbol
+from sympy import Dummy, Expr, Integer, Symbol, ceiling, floor, fraction, together
+from sympy.printing.pycode import PythonCodePrinter
 
 from ..core import Shape, TensorError
 from ..expressions import shape_of, slot
@@ -236,6 +237,24 @@ def _solution_text(value: Expr, given: str, names: Mapping[Expr, str], backend: 
     return f"{text if is_bracketed(text) else f'({text})'} // {divisor}"
 
 
+class _LengthPrinter(PythonCodePrinter):
+    """Lengths with rounded quotients, in whole numbers of Python's."""
+
+    def __init__(self, names: Mapping[Expr, str]):
+        super().__init__({"fully_qualified_modules": False})
+        self.names = names
+
+    def _print_Symbol(self, expr: Symbol) -> str:
+        return self.names[expr]
+
+    def _print_floor(self, expr: Expr) -> str:
+        above, below = fraction(together(expr.args[0]))
+        return f"(({self.doprint(above)}) // ({self.doprint(below)}))"
+
+    def _print_ceiling(self, expr: Expr) -> str:
+        return f"(-{self._print_floor(floor(-expr.args[0], evaluate=False))})"
+
+
 def size_text(length: Expr | int, names: Mapping[Expr, str], backend: Backend) -> str:
     """An axis length or a position as integer code, given the names of symbols."""
     if isinstance(length, (int, Integer)):
@@ -249,6 +268,8 @@ def size_text(length: Expr | int, names: Mapping[Expr, str], backend: Backend) -
             )
     if isinstance(length, Symbol):
         return names[length]
+    if length.has(floor, ceiling):
+        return _LengthPrinter(names).doprint(length)
     body = length.xreplace({s: slot(k) for k, s in enumerate(symbols)})
     text = backend.scalar([names[s] for s in symbols], body)
     whole = all(part.is_Integer or not part.is_Number for part in body.atoms())

@@ -22,7 +22,7 @@ from ..expressions import (
     stock_children,
 )
 from ..rules import stable
-from .backends import Texts, axis_arguments
+from .backends import Bracket, Texts, axis_arguments, bracketed
 from .backends.numpy_backend import NumpyBackend
 from .lowering import make_plan
 from .signature import plain_names
@@ -53,22 +53,18 @@ class _ExpressionBackend(NumpyBackend):
         """Floating point where there is no operand: nothing is known of the arguments."""
         return super().common_type(arrays, scalars or ([] if arrays else ["0.0"]))
 
-    def unit(self, operands: Texts, length: str, position: str) -> str:
-        """A unit vector."""
-        return f"(np.arange({length}) == {position}) * 1.0"
-
-    def selection(self, operands: Texts, length: str, start: str, step: int, count: str) -> str:
-        """The matrix that selects a slice."""
-        return f"np.eye({length})[{start} + {step} * np.arange({count})]"
-
-    def write_diagonal(
-        self, target: str, value: str, order: int, subscripts: str, add: bool
+    def write(
+        self,
+        target: str,
+        value: str,
+        order: int,
+        cuts: Sequence[Bracket],
+        subscripts: str,
+        add: bool,
     ) -> str:
         """Writing into a diagonal, as a call."""
-        diagonal = f"np.einsum({subscripts!r}, {target})"
-        if add:
-            return f"np.add({diagonal}, {value}, out={diagonal})"
-        return f"np.copyto({diagonal}, {value})"
+        view = f"np.einsum({subscripts!r}, {target}{bracketed(cuts)})"
+        return f"np.add({view}, {value}, out={view})" if add else f"np.copyto({view}, {value})"
 
     def cofactors(self, operands: Texts, order: int) -> str:
         """A derivative of det, as in the function ``cofactors``, all permutations written out."""

@@ -83,7 +83,7 @@ class StockScalars:
         signs, logarithm = [self._part(rest).body], S.Zero
         for matrix, exponent, is_absolute in factors:
             pair = self.builder.emit("slogdet", self._value(matrix))
-            first, second = (slot(self.builder.emit("cut", pair, params=(0, k))) for k in (0, 1))
+            first, second = (slot(self.builder.emit("cut", pair, params=((k,),))) for k in (0, 1))
             logarithm += exponent * second
             signs.append(S.One if is_absolute else first**exponent)
         if isinstance(node, sign):

@@ -16,8 +16,8 @@ from sympy import Expr
 
 from ..core import Shape, UnsupportedError
 from ..expressions import shape_of
-from .backends import Backend, is_bracketed
-from .instruction_rules import Slice, broadcast_shape
+from .backends import Backend, Bracket, is_bracketed
+from .instruction_rules import Cut, Slice, broadcast_shape
 from .instructions import ATOM, LOOSE, OPS, PRODUCT, SUM, Inline
 from .plans import Plan, origin
 from .signature import Signature, shape_text, size_text
@@ -72,10 +72,12 @@ class Writer:
         steps: list[Step] = []
         count = 0
         for number, (op, inputs, params, shape) in enumerate(self.plan.instructions):
-            if op == "write_diagonal":
+            if op == "write":
                 target, value = [self._operand(k) for k in inputs]
                 order = len(self.plan.instructions[inputs[1]].shape)
-                steps.append(Step("", self.backend.write_diagonal(target, value, order, *params)))
+                cuts = [self._bracket(cut) for cut in params[0]]
+                text = self.backend.write(target, value, order, cuts, *params[1:])
+                steps.append(Step("", text))
                 self._texts.append((target, ATOM))
                 continue
             text = self._spell(number, op, inputs, params)
@@ -160,8 +162,7 @@ class Writer:
             first = PRODUCT
         operands = [self._operand(k, rest if place else first) for place, k in enumerate(inputs)]
         if op == "cut":
-            place, entry = params
-            return self.backend.index(operands, [":"] * place + [self._entry(entry)])
+            return self.backend.cut(operands, [self._bracket(cut) for cut in params[0]])
         params = tuple(
             [self._size(part) for part in param] if _is_shape(param) else self._param(param)
             for param in params
@@ -211,12 +212,22 @@ class Writer:
     def _param(self, param: object) -> object:
         return self._size(param) if isinstance(param, Expr) else param
 
-    def _entry(self, entry: Expr | Slice) -> str:
-        if not isinstance(entry, Slice):
-            return self._size(entry)
-        stop = entry.start + entry.step * entry.count
-        end = "" if stop.is_negative else self._size(stop)
-        return f"{self._size(entry.start)}:{end}" + (f":{entry.step}" if entry.step != 1 else "")
+    def _bracket(self, cut: Cut) -> Bracket:
+        if cut is None:
+            return Bracket(":")
+        if not isinstance(cut, Slice):
+            return Bracket(self._size(cut))
+        start, step, count = map(self._size, cut)
+        stop = cut.start + cut.step * cut.count
+        end = self._size(stop)
+        text = f"{start}:{end}" + (f":{step}" if step != "1" else "")
+        if cut.step.is_negative and stop.is_negative and cut.start.is_nonnegative:
+            text = f"{start}::{step}"
+        elif cut.step.is_negative and not stop.is_nonnegative:
+            # Negative numbers would count from the end.
+            whole = f"slice({start}, {end} if {end} >= 0 else None, {step})"
+            text = f"{whole} if {start} >= 0 else slice(0)"
+        return Bracket(text, start, step, count)
 
     def _size(self, length: Expr) -> str:
         return size_text(length, self.names, self.backend)

@@ -120,7 +120,7 @@ def _from_zero(function: Expr, *limits: Tuple) -> Sum:
 def _selection(label: Symbol, length: Expr, start: Expr, step: Expr, count: Expr) -> TensorExpr:
     """The matrix that picks the positions an index takes, which must lie on the axis."""
     last = start + step * (count - 1)
-    low, high = (start, last) if step > 0 else (last, start)
+    low, high = (start, last) if step.is_positive else (last, start)
     if count.is_negative or (
         count.is_zero is not True and (low.is_negative or (length - 1 - high).expand().is_negative)
     ):
@@ -128,7 +128,7 @@ def _selection(label: Symbol, length: Expr, start: Expr, step: Expr, count: Expr
             f"index {label} takes positions from {low} to {high} on an axis of length {length}; "
             f"they run from 0 to {length - 1}"
         )
-    if step < 0 and last.is_zero is None:
+    if step.is_negative and last.is_zero is None:
         # Whether the slice ends at the first entry isn't known: taken forwards, then turned round.
         return matmul(Selection(count, count - 1, -1, count), Selection(length, low, -step, count))
     return Selection(length, start, step, count)

@@ -54,9 +54,7 @@ from .leaves import (
     ASSUMPTIONS as ASSUMPTIONS,
     SYMMETRIC as SYMMETRIC,
     Constant as Constant,
-    Selection as Selection,
     TensorSymbol as TensorSymbol,
-    Unit as Unit,
     Zeros as Zeros,
     tensors as tensors,
 )
@@ -97,12 +95,20 @@ from .matrix_stacks import (
     square_matrices as square_matrices,
     stacked_matrices as stacked_matrices,
 )
+from .merging import are_apart as are_apart
+from .positions import (
+    Positions as Positions,
+    Selection as Selection,
+    Unit as Unit,
+)
 from .products import (
     Delta as Delta,
     Einsum as Einsum,
     Ones as Ones,
     View as View,
     contract as contract,
+    is_cut as is_cut,
+    is_placed_product as is_placed_product,
     scalar_product as scalar_product,
     written_out as written_out,
 )

@@ -1,4 +1,4 @@
-"""The leaves: symbols, zeros, constants, and the selectors that indexing is made of."""
+"""The leaves: symbols, zeros and constants."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sympy import Basic, Expr, S, Symbol, sympify
+from sympy import Basic, S, Symbol, sympify
 from sympy.core.expr import AtomicExpr
 
 from ..core import (
@@ -15,9 +15,6 @@ from ..core import (
     ShapeError,
     TensorError,
     UnsupportedError,
-    as_length,
-    as_position,
-    as_scalar,
     as_shape,
     data_digest,
     same_length,
@@ -222,82 +219,6 @@ class Constant(TensorExpr):
         """The entries, read-only."""
         shape, dtype, content = self.data
         return np.frombuffer(content, dtype=dtype).reshape(shape)
-
-
-class Unit(TensorExpr):
-    """The unit vector of a length with its one at a position: indexing is contraction with it.
-
-    >>> from sympy_einsum.expressions.leaves import Unit
-    >>> Unit(3, 1).shape
-    (3,)
-    """
-
-    __slots__ = ()
-
-    def __new__(cls, length: Length, position: Length) -> Operand:
-        return cls._build((), (as_length(length), as_position(position, as_length(length))))
-
-    @classmethod
-    def _build(cls, operands: Operands, data: Data) -> Operand:
-        length, position = as_length(data[0]), as_position(data[1], data[0])
-        return cls._intern((), (length, position), (length,))
-
-    @property
-    def length(self) -> Expr:
-        """The length of its axis."""
-        return self.data[0]
-
-    @property
-    def position(self) -> Expr:
-        """Where its one is."""
-        return self.data[1]
-
-
-class Selection(TensorExpr):
-    """The matrix that picks ``count`` positions ``start, start + step, …`` of an axis.
-
-    Its shape is (count, length); slicing an axis is contraction with it, and so is placing a
-    piece into a longer axis.
-
-    >>> from sympy_einsum.expressions.leaves import Selection
-    >>> Selection(5, 1, 2, 2).shape
-    (2, 5)
-    """
-
-    __slots__ = ()
-
-    def __new__(cls, length: Length, start: Length, step: Length, count: Length) -> Operand:
-        first, stride = as_scalar(start, "the start of a slice"), as_scalar(step, "its step")
-        if not stride.is_Integer or first.is_integer is False:
-            raise TensorError(
-                f"a slice needs an integer start and step, not {start!r} and {step!r}"
-            )
-        return cls._build((), (as_length(length), first, int(stride), as_length(count)))
-
-    @classmethod
-    def _build(cls, operands: Operands, data: Data) -> Operand:
-        length, _, _, count = data
-        return cls._intern((), data, (as_length(count), as_length(length)))
-
-    @property
-    def length(self) -> Expr:
-        """The length of the axis that is picked from."""
-        return self.data[0]
-
-    @property
-    def start(self) -> Expr:
-        """The first position."""
-        return self.data[1]
-
-    @property
-    def step(self) -> int:
-        """How far it is from one position to the next, not 0."""
-        return self.data[2]
-
-    @property
-    def count(self) -> Expr:
-        """The number of positions."""
-        return self.data[3]
 
 
 def tensors(names: str, *shape: Length | Sequence[Length], **assumptions: bool) -> Any:

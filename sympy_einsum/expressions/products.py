@@ -24,13 +24,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from sympy import Basic, Expr, KroneckerDelta, Mul, S
+from sympy import Basic, Expr, Mul, S
 
 from ..core import Label, Labels, Lengths, Shape, as_shape, sort_key
 from .base import Operand, TensorExpr
 from .interning import Data, Operands
 from .labels import merge, numbered, representative, sorted_operands
-from .leaves import TensorSymbol, Unit, Zeros
+from .leaves import TensorSymbol, Zeros
+from .merging import merge_positions
+from .positions import Positions
 
 # Flattening without a bound would make a running product quadratic.
 MAX_FACTORS = 16
@@ -159,7 +161,8 @@ def contract(
         return result.zeros()
     if not result.take(operands, subscripts):
         return result.zeros()
-    result.merge_units()
+    if not result.merge_positions():
+        return result.zeros()
     if len(result.tensors) > 1:
         result.cancel_powers()
     factors = _collect_scalars(result.scalars) if result.scalars else []
@@ -239,20 +242,94 @@ class _Product:
         self.tensors = [self.tensors[k] for k in kept]
         self.subs = [self.subs[k] for k in kept]
 
-    def merge_units(self) -> None:
-        """Unit vectors on one index: e_p e_q = δ_pq e_p, and the sum of e_p alone is one."""
-        units = [k for k, tensor in enumerate(self.tensors) if type(tensor) is Unit]
-        if not units:
+    def merge_positions(self) -> bool:
+        """Compose the positions among the factors, and those of entries, slices and what is placed
+        among them; False if the product is zero."""
+        if not any(isinstance(tensor, Positions) for tensor in self.tensors):
+            return True
+        self._write_out_positions()
+        found = merge_positions(self.tensors, self.subs, self.output)
+        if found is None:
+            return False
+        self.tensors, self.subs, self.output, lengths, scalars = found
+        self.lengths = {**self.lengths, **lengths}
+        self.scalars.extend(scalars)
+        self._fold_cuts()
+        return True
+
+    def _write_out_positions(self) -> None:
+        """Write out the operands whose positions fit those among the factors: of two on one axis,
+        one at least picks from it."""
+        places = [k for k, tensor in enumerate(self.tensors) if isinstance(tensor, Positions)]
+        picked = {self.subs[k][-1] for k in places}
+        chosen = {label for k in places for label in self.subs[k][:-1]}
+        pending = [k for k, tensor in enumerate(self.tensors) if is_positional(tensor)]
+        for k in reversed(pending):
+            inner = self.tensors[k]
+            own = dict(zip(inner.output, self.subs[k], strict=True))
+            pairs = list(zip(inner.operands, inner.subscripts, strict=True))
+            terms = [term for operand, term in pairs if isinstance(operand, Positions)]
+            into = {own.get(term[-1]) for term in terms}
+            out_of = {own.get(index) for term in terms for index in term[:-1]}
+            if not (picked & (into | out_of) or chosen & into):
+                continue
+            for index, length in enumerate(inner.lengths):
+                if index not in own:
+                    own[index] = object()
+                    self.lengths = {**self.lengths, own[index]: length}
+            self.tensors[k : k + 1] = inner.operands
+            self.subs[k : k + 1] = [[own[i] for i in term] for _, term in pairs]
+
+    def _fold_cuts(self) -> None:
+        """An entry or a slice of one factor among others becomes an operand of its own."""
+        for k in reversed(range(len(self.tensors))):
+            tensor, labels = self.tensors[k], self.subs[k]
+            if isinstance(tensor, Positions):
+                continue
+            cutters = {self.subs[j][-1]: j for j in self._cutters(k)}
+            left = [i for i in labels if i not in cutters]
+            left += [i for j in cutters.values() for i in self.subs[j][:-1]]
+            if not cutters or (len(self.tensors) == 1 + len(cutters) and self._is_output(left)):
+                continue
+            inner: list[Label] = []
+            outer: list[Label] = []
+            terms = [tuple(range(len(labels)))]
+            for axis, label in enumerate(labels):
+                j = cutters.get(label)
+                own = [(axis, m) for m in range(len(self.subs[j]) - 1)] if j is not None else [axis]
+                outer += self.subs[j][:-1] if j is not None else [label]
+                inner += own
+                terms += [(*own, axis)] if j is not None else []
+            factors = [tensor, *[self.tensors[cutters[i]] for i in labels if i in cutters]]
+            lengths: dict[Label, Expr] = dict(enumerate(tensor.shape))
+            lengths |= {i: self.lengths[o] for i, o in zip(inner, outer, strict=True)}
+            cut = contract(factors, terms, inner, lengths)
+            gone = {k, *cutters.values()}
+            self._keep([j for j in range(len(self.tensors)) if j not in gone])
+            if inner:
+                self.tensors.append(cut)
+                self.subs.append(outer)
+            else:
+                self.scalars.append(cut)
+            self._fold_cuts()
             return
-        others = [k for k in range(len(self.tensors)) if k not in units]
-        first: dict[Label, int] = {}
-        for k in units:
-            known = first.setdefault(self.subs[k][0], k)
-            if known != k:
-                one, other = self.tensors[known].position, self.tensors[k].position
-                self.scalars.append(KroneckerDelta(one, other))
-        used = {label for k in others for label in self.subs[k]}.union(self.output)
-        self._keep([*others, *[k for label, k in first.items() if label in used]])
+
+    def _cutters(self, k: int) -> list[int]:
+        """The positions on axes of a factor that nothing else has."""
+        labels = self.subs[k]
+        found = []
+        for j, tensor in enumerate(self.tensors):
+            target = self.subs[j][-1]
+            if not isinstance(tensor, Positions) or target not in labels or target in self.output:
+                continue
+            others = [own for m, own in enumerate(self.subs) if m not in (j, k)]
+            alone = labels.count(target) == 1 and not any(target in own for own in others)
+            if alone and target not in self.subs[j][:-1]:
+                found.append(j)
+        return found
+
+    def _is_output(self, labels: Labels) -> bool:
+        return len(labels) == len(self.output) == len({*labels}) and {*labels} == {*self.output}
 
     def cancel_powers(self) -> None:
         """Powers of one tensor that make a one together go: x / x, as in SymPy's products."""
@@ -326,6 +403,28 @@ class _Product:
         data = (tuple(terms), indices, tuple([self.lengths[label] for label in number]))
         shape = tuple([self.lengths[label] for label in output])
         return kind._intern((*factors, *self.tensors), data, shape)
+
+
+def is_positional(node: Operand) -> bool:
+    """Whether it is an entry or a slice of a tensor, or a tensor placed among zeros: a product of
+    positions and at most one other tensor."""
+    if type(node) is not Einsum:
+        return False
+    count = sum([isinstance(operand, Positions) for operand in node.operands])
+    return count > 0 and count >= len(node.operands) - 1
+
+
+def is_cut(node: Operand) -> bool:
+    """Whether it is an entry or a slice of a tensor."""
+    return is_positional(node) and not is_placed_product(node)
+
+
+def is_placed_product(node: Operand) -> bool:
+    """Whether it is a product that is placed among zeros."""
+    return type(node) is Einsum and any(
+        isinstance(operand, Positions) and term[-1] in node.output
+        for operand, term in zip(node.operands, node.subscripts, strict=True)
+    )
 
 
 def written_out(

@@ -6,7 +6,7 @@ from types import EllipsisType
 from typing import TypeAlias
 
 import numpy as np
-from sympy import Expr, S
+from sympy import Expr, S, ceiling
 from sympy.core.relational import Relational
 
 from ..core import Label, Labels, ShapeError, TensorError, UnsupportedError, as_scalar
@@ -81,30 +81,37 @@ def _unit(A: TensorExpr, axis: int, position: Expr) -> Operand:
 
 def _selection(length: Expr, cut: slice) -> Operand | None:
     """The selection matrix of a slice, None for the whole axis."""
-    if cut.start is None and cut.stop is None and cut.step in (None, 1):
-        return None
-    stride = as_scalar(1 if cut.step is None else cut.step, "the step of a slice")
-    if not stride.is_Integer or not stride:
-        raise TensorError(f"the step of a slice is a known integer, not 0 or {cut.step!r}")
-    step = int(stride)
-    if length.is_Integer and all(
-        part is None or as_scalar(part, "a bound of a slice").is_Integer
-        for part in (cut.start, cut.stop)
-    ):
-        start, stop = (None if part is None else int(part) for part in (cut.start, cut.stop))
-        known = range(int(length))[start:stop:step]
-        return Selection(length, known.start, step, len(known))
-    if step != 1:
-        raise UnsupportedError(
-            f"a slice with step {step} of an axis of symbolic length {length}; its number of "
-            "entries has no simple expression"
+    step = as_scalar(1 if cut.step is None else cut.step, "the step of a slice")
+    if step.is_integer is not True or not (step.is_positive or step.is_negative):
+        raise TensorError(
+            f"the step of a slice is an integer that is known to be positive or negative, not "
+            f"{cut.step!r}"
         )
-    first = _bound(S.Zero if cut.start is None else cut.start, length)
-    last = _bound(length if cut.stop is None else cut.stop, length)
-    count = last - first
-    if count.is_negative or first.is_negative or (length - last).is_negative:
+    if cut.start is None and cut.stop is None and step is S.One:
+        return None
+    bounds = [
+        None if b is None else as_scalar(b, "a bound of a slice") for b in (cut.start, cut.stop)
+    ]
+    if all(part is None or part.is_Integer for part in (length, step, *bounds)):
+        start, stop = (None if part is None else int(part) for part in bounds)
+        known = range(int(length))[start : stop : int(step)]
+        return Selection(length, known.start, step, len(known)) if known else _nothing(length)
+    ends = (S.Zero, length) if step.is_positive else (length - 1, S.NegativeOne)
+    first, last = (
+        end if bound is None else _bound(bound, length)
+        for bound, end in zip(bounds, ends, strict=True)
+    )
+    count = ceiling((last - first) / step)
+    if count.is_nonpositive:
+        return _nothing(length)
+    furthest = last - 1 if step.is_positive else last + 1
+    if any(end.is_negative or (length - 1 - end).is_negative for end in (first, furthest)):
         raise ShapeError(f"the slice {first}:{last} doesn't lie within an axis of length {length}")
     return Selection(length, first, step, count)
+
+
+def _nothing(length: Expr) -> Operand:
+    return Selection(length, 0, 1, 0)
 
 
 def _bound(value: Expr, length: Expr) -> Expr:

@@ -9,14 +9,22 @@ computed once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import prod
 from typing import Any
 
 from sympy import Basic, Expr, S
 
-from ..core import ENTRY, NodeTable, children, contraction_cost, nominal_length, postorder
+from ..core import (
+    ENTRY,
+    Indices,
+    NodeTable,
+    children,
+    contraction_cost,
+    nominal_length,
+    postorder,
+)
 from ..expressions import (
     Adj,
     AxesFunction,
@@ -31,20 +39,20 @@ from ..expressions import (
     LogSumExp,
     MatrixFunction,
     Operand,
+    Positions,
     Reshape,
     RunningFunction,
     RunningSoftmax,
-    Selection,
     Softmax,
     StackFunction,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
     Triangle,
-    Unit,
     View,
     Zeros,
     inside_log,
+    shape_of,
 )
 
 FUNCTION = 20
@@ -87,35 +95,81 @@ def _view_cost(node: View) -> int:
 
 
 def _product_cost(node: Einsum) -> int:
+    """What is placed among zeros is written there."""
     sizes = tuple((k, nominal_length(n)) for k, n in enumerate(node.lengths))
+    terms, output = _cut_out(node)
+    written = ENTRY * _written(node) if output != node.output else 0
     if any(isinstance(operand, RUNNING) for operand in node.operands):
-        return _running_product_cost(node, dict(sizes))
-    return contraction_cost(node.subscripts, node.output, sizes)
+        return written + _running_product_cost(node, terms, output, dict(sizes))
+    return written + contraction_cost(tuple(terms.values()), output, sizes)
 
 
-def _running_product_cost(node: Einsum, sizes: dict[int, int]) -> int:
-    """What runs along an axis costs as much as a product entry by entry, and a slice less, unless
-    all entries of a matrix are needed."""
+def _cut_out(node: Einsum) -> tuple[dict[int, Indices], Indices]:
+    """The indices of a product by operand, with entries and slices taken from its operands first;
+    those of the result are written into zeros."""
+    terms = dict(enumerate(node.subscripts))
+    output = node.output
+    for k, operand in enumerate(node.operands):
+        if isinstance(operand, Positions):
+            *source, target = terms.pop(k)
+            terms = {j: _renamed(term, target, source) for j, term in terms.items()}
+            output = _renamed(output, target, source)
+    return terms, output
+
+
+def _renamed(term: Indices, old: int, new: Sequence[int]) -> Indices:
+    return tuple(dict.fromkeys([i for own in term for i in (new if own == old else (own,))]))
+
+
+def _running_product_cost(
+    node: Einsum, given: Mapping[int, Indices], output: Indices, sizes: dict[int, int]
+) -> int:
+    """What runs along an axis costs as much as a product entry by entry, unless all entries of a
+    matrix are needed."""
     image = {i: i for i in sizes}
     terms = []
-    for operand, labels in zip(node.operands, node.subscripts, strict=True):
-        is_one = isinstance(operand, (*RUNNING, Selection))
+    for k, labels in given.items():
+        is_one = isinstance(node.operands[k], RUNNING)
         old, new = sorted([image[i] for i in labels[-2:]] if is_one else (0, 0))
-        outside = [image[i] for i in node.output]
+        outside = [image[i] for i in output]
         if not is_one or (old in outside and new in outside):
             terms.append(labels)
             continue
         old, new = (old, new) if new in outside else (new, old)
         image = {i: new if own == old else own for i, own in image.items()}
         sizes[new] = max(sizes[old], sizes[new])
-        terms.append(labels[:-1] if not isinstance(operand, Selection) else ())
+        terms.append(labels[:-1])
     merged = tuple([tuple(dict.fromkeys(image[i] for i in labels)) for labels in terms if labels])
-    output = tuple(dict.fromkeys(image[i] for i in node.output))
-    return contraction_cost(merged, output, tuple(sizes.items()))
+    kept = tuple(dict.fromkeys(image[i] for i in output))
+    return contraction_cost(merged, kept, tuple(sizes.items()))
 
 
 def _sum_cost(node: TensorAdd) -> int:
-    return ENTRY * _entries(node) * len(node.operands)
+    """Terms among zeros are written into the sum of the others, or into zeros."""
+    whole = _entries(node)
+    written = [_written(term) for term in node.operands]
+    views = [n for n, term in zip(written, node.operands, strict=True) if type(term) is not Einsum]
+    dense = [n for n in written if n == whole]
+    return ENTRY * (sum(n for n in views if n < whole) + max(sum(dense), whole))
+
+
+def has_zeros(term: Operand) -> bool:
+    """Whether entries are known to be zeros, beside a diagonal or some positions."""
+    return _written(term) < prod(map(nominal_length, shape_of(term)))
+
+
+def _written(term: Operand) -> int:
+    """How many entries aren't zeros on a side of a diagonal, or beside some positions."""
+    if isinstance(term, View):
+        core = 1 if term.core is None else _written(term.core)
+        present = set(term.subscripts[-1]) if term.core is not None else set()
+        return core * prod(nominal_length(term.lengths[i]) for i in {*term.output} - present)
+    if isinstance(term, Positions):
+        return prod(map(nominal_length, term.counts))
+    if type(term) is Einsum and any(isinstance(o, Positions) for o in term.operands):
+        _, output = _cut_out(term)
+        return prod(nominal_length(term.lengths[i]) for i in set(output))
+    return prod(map(nominal_length, shape_of(term)))
 
 
 def _entrywise_cost(node: Elementwise) -> int:
@@ -176,8 +230,7 @@ COSTS: NodeTable[Callable[[Any], int]] = NodeTable(
         TensorSymbol: _nothing,
         Zeros: _nothing,
         Constant: _nothing,
-        Unit: _nothing,
-        Selection: _nothing,
+        Positions: _nothing,
         Triangle: _nothing,
         Reshape: _nothing,
         View: _view_cost,

@@ -20,7 +20,7 @@ from ..expressions import (
     tensor_sum,
 )
 from .axis_functions import sum_softmax
-from .cost_model import RUNNING, SLACK, cost
+from .cost_model import RUNNING, SLACK, cost, has_zeros
 from .written_products import Closed, Product, distributed, frontier, opened
 
 # Multiplying out stops here.
@@ -94,6 +94,27 @@ def _around(node: Einsum, k: int) -> tuple[set[int], Operand, list[int]] | None:
         {i: node.lengths[i] for i in inside},
     )
     return (group, inner, axes) if type(inner) is Einsum else None
+
+
+def distribute_places(node: Operand, closed: Closed) -> Operand | None:
+    """A sum of what is placed among zeros, in a product, is multiplied out where each term by
+    itself is cheap, so that bands stay bands."""
+    sums = {
+        o for o in node.operands if isinstance(o, TensorAdd) and any(map(has_zeros, o.operands))
+    }
+    if not sums:
+        return None
+    product = opened(node, closed)
+    terms = distributed(product, MAX_TERMS, sums.__contains__)
+    if terms is None:
+        return None
+    built = [term.build() for term in terms]
+    if is_tensor(built[0]):
+        terms = [opened(term) for term in built]
+        built = [term.build() for term in terms]
+    total = _total(built)
+    given = frontier([opened(term) for o in sums for term in o.operands]) | frontier(terms)
+    return total if cost([total], given) <= cost([node], given) else None
 
 
 def drop_vanishing(node: Operand, closed: Closed) -> Operand | None:

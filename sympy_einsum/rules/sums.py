@@ -14,6 +14,7 @@ from ..core import sigmoid
 from ..expressions import (
     Einsum,
     Operand,
+    Positions,
     TensorAdd,
     TensorExpr,
     View,
@@ -231,6 +232,12 @@ def _place(operand: Operand, term: Product, k: int) -> Operand:
     return operand, tuple(labels), term.output
 
 
+def _is_placing(term: Product, j: int, inner: Sequence[int]) -> bool:
+    """Whether an operand places what is left of a term among zeros, which is to be done last."""
+    is_position = isinstance(term.operands[j], Positions)
+    return is_position and term.subscripts[j][-1] in (*term.output, *inner)
+
+
 def _pulled_out(
     terms: Sequence[Product], chosen: dict[int, int], operands: Sequence[Operand]
 ) -> Operand:
@@ -246,6 +253,8 @@ def _pulled_out(
         lone = [i for i in term.output if i not in present and i not in term.subscripts[k]]
         names = dict(zip(inner, range(-1, -1 - len(inner), -1), strict=True))
         if lone or not present.intersection((*inner, *outer)):
+            return None
+        if any(_is_placing(term, j, inner) for j in others):
             return None
         if not axes:
             # In the order in which the first rest has them, so that it isn't transposed.

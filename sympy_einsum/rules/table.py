@@ -283,6 +283,12 @@ NORMAL_RULES: dict[type, tuple[Rule, ...]] = {
         *PRODUCT,
         Rule("cancel", "(x - x.mean()).sum() = 0", distribution.cancel_terms, any_of(TensorAdd)),
         Rule(
+            "places",
+            "gradient(x[0]*x[1], x) @ y = x[1]*y[0] + x[0]*y[1]",
+            distribution.distribute_places,
+            any_of(TensorAdd),
+        ),
+        Rule(
             "vanishing sum",
             "(y + s*(x - x.mean())).sum()*(x - x.mean()) = y.sum()*(x - x.mean())",
             distribution.drop_vanishing,

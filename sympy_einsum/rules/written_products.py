@@ -8,7 +8,7 @@ every inner index gets a name of its own, so the index-symbol graph has no edges
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -21,6 +21,7 @@ from ..expressions import (
     TensorAdd,
     View,
     contract,
+    is_cut,
     scale,
     split_coefficient,
     written_out,
@@ -197,6 +198,7 @@ def opens(inner: Operand, operands: Sequence[Operand], closed: Closed) -> bool:
     return (
         type(inner) is Einsum
         and inner not in closed
+        and not is_cut(inner)
         and any(inner.subscripts)
         and len(operands) - 1 + len(inner.operands) <= MAX_OPERANDS
         and operands.count(inner) == 1
@@ -224,12 +226,14 @@ def pays(new: Operand, node: Operand, closed: Closed, made: Collection[Operand] 
     return cost([new], known) <= cost([node], known)
 
 
-def distributed(product: Product, max_terms: int) -> list[Product] | None:
-    """The product multiplied out over the sums among its operands, or None if there is none, or
-    if that gives too many terms."""
+def distributed(
+    product: Product, max_terms: int, wanted: Callable[[Operand], bool] = lambda total: True
+) -> list[Product] | None:
+    """The product multiplied out over the sums among its operands that are wanted, or None if there
+    is none, or if that gives too many terms."""
     terms = [product]
     for k, operand in enumerate(product.operands):
-        if not isinstance(operand, TensorAdd):
+        if not isinstance(operand, TensorAdd) or not wanted(operand):
             continue
         if len(terms) * len(operand.operands) > max_terms:
             return None

@@ -157,7 +157,7 @@ ROWS = [
     ('b @ (B*R) @ x', 'B', r"\operatorname{diag}\left(b\right) R \operatorname{diag}\left(x\right)", 'diag(b) @ R @ diag(x)', 'diag(b)⋅R⋅diag(x)'),
     ('trace(B.T @ diag(b) @ B)', 'b', r"\operatorname{diag}\left(B B^{\top}\right)", '(B @ B.T).diagonal()', '    ⎛   T⎞\ndiag⎝B⋅B ⎠'),
     ('trace(B.T @ diag(b) @ B)', 'B', r"2 \operatorname{diag}\left(b\right) B", '2*diag(b) @ B', '2⋅diag(b)⋅B'),
-    ('x[0]*x[1]', 'x', r"x_{0} e_{1} + x_{1} e_{0}", 'x[0]*Delta(n)[1] + x[1]*Delta(n)[0]', 'x ⋅e  + x ⋅e\n 0  1    1  0'),
+    ('x[0]*x[1]', 'x', r"x_{1} e_{0} + x_{0} e_{1}", 'x[1]*Delta(n)[0] + x[0]*Delta(n)[1]', 'x ⋅e  + x ⋅e\n 1  0    0  1'),
     ('(X @ X).trace()*(x @ X @ x)', 'x', r"\operatorname{tr}\left(X^{2}\right) \cdot \left(X x + X^{\top} x\right)", '(X @ X).trace()*(X @ x + X.T @ x)', '  ⎛ 2⎞ ⎛       T  ⎞\ntr⎝X ⎠⋅⎝X⋅x + X ⋅x⎠'),
     ('trace(A @ X @ X @ C)', 'X', r"A^{\top} C^{\top} X^{\top} + X^{\top} A^{\top} C^{\top}", 'A.T @ C.T @ X.T + X.T @ A.T @ C.T', ' T  T  T    T  T  T\nA ⋅C ⋅X  + X ⋅A ⋅C'),
     ('logdet(A - X)', 'X', r"- \left(A - X\right)^{- \top}", '-inv(A - X).T', '        -T\n-(A - X)'),

@@ -84,6 +84,11 @@ EXPRESSIONS = {
     "thrice": se.einsum("i->iii", x),
     "unit": x + se.jacobian(x[1], x),
     "selection": se.jacobian(x[1:], x),
+    "slices": [X[1:, ::-1], x[::2], X[::-1][:, 1], x[:-2:3]],
+    "placed": [
+        se.gradient((X[1:, ::-1] ** 3).sum(), X), se.hessian((x[1:] * x[:-1] ** 2).sum(), x),
+        se.hessian((x[::-1] * x**2).sum(), x), x + se.gradient((x[::2] ** 2).sum(), x),
+    ],
     "inverse": se.inv(A) * 1,
     "solve": se.inv(A) @ x,
     "solve transposed": x @ se.inv(A) @ B,

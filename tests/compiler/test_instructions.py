@@ -23,7 +23,7 @@ from sympy_einsum.expressions import slot
 l, m, n = symbols("l m n", integer=True, positive=True)
 a, b = slot(0), slot(1)
 TABLE = se.Constant(np.arange(6.0).reshape(2, 3))
-DIAGONAL = ("ii->i", False)
+DIAGONAL = ((), "ii->i", False)
 
 # The shapes of arguments, and instructions on these, numbered on; the last is the one that is
 # named, unless it writes to another.
@@ -34,7 +34,7 @@ CASES = {
     "elementwise": ([(m, n), (n,)], [("elementwise", (0, 1), (a * cos(b),))]),
     "transpose": ([(l, m, n)], [("transpose", (0,), ((2, 0, 1),))]),
     "index": ([(m, n)], [("index", (0,), ((":", "None", "1"),))]),
-    "cut": ([(m, n)], [("cut", (0,), (1, Slice(Integer(1), 2, Integer(2))))]),
+    "cut": ([(m, n)], [("cut", (0,), ((None, Slice(Integer(1), Integer(2), Integer(2))),))]),
     "diagonal": ([(m, m, n)], [("diagonal", (0,), ("iij->ij",))]),
     "reshape": ([(l, m, n)], [("reshape", (0,), ((l * m, n),))]),
     "broadcast": ([(n,)], [("broadcast", (0,), ((m, n),))]),
@@ -63,12 +63,10 @@ CASES = {
     "full": ([()], [("full", (0,), ((m, n),))]),
     "zeros": ([(n,)], [("zeros", (0,), ((m, n),))]),
     "writable": ([(n, n), (n,)], [("writable", (0, 1), (False,))]),
-    "write_diagonal": (
+    "write": (
         [(n, n), (n,)],
-        [("writable", (0, 1), (False,)), ("write_diagonal", (2, 1), ("ii->i", True))],
+        [("writable", (0, 1), (False,)), ("write", (2, 1), ((), "ii->i", True))],
     ),
-    "unit": ([(n,)], [("unit", (), (n, Integer(2)))]),
-    "selection": ([(n,)], [("selection", (), (n, Integer(1), 2, Integer(2)))]),
     "tri": ([(m, n)], [("tri", (), (m, n, Integer(1)))]),
     "inv": ([(n, n)], [("inv", (0,), (False,))]),
     "solve": ([(n, n), (n, m)], [("solve", (0, 1), (False,))]),
@@ -89,10 +87,10 @@ OF_STACKS = ("stacked", "decomposed", "part")
 VARIANTS = {
     "zeros written to": (
         [(n,)],
-        [("zeros", (0,), ((n, n),)), ("write_diagonal", (1, 0), DIAGONAL)],
+        [("zeros", (0,), ((n, n),)), ("write", (1, 0), DIAGONAL)],
     ),
     "all entries": ([(m, n)], [("sum", (0,), (None,))]),
-    "one position": ([(m, n)], [("cut", (0,), (0, Integer(2)))]),
+    "one position": ([(m, n)], [("cut", (0,), ((Integer(2), None),))]),
     "all as one": ([(m, n)], [("softmax", (0,), (None,))]),
     "from the end": ([(m, n)], [("cumsum", (0,), (0, True))]),
     "later from the end": (
@@ -121,7 +119,7 @@ def plan_of(name):
         shape = result_shape(op, [made[j].shape for j in inputs], params)
         made.append(Instruction(op, inputs, params, shape))
     last = made[-1]
-    result = last.inputs[0] if last.op == "write_diagonal" else len(made) - 1
+    result = last.inputs[0] if last.op == "write" else len(made) - 1
     if last.op == "argument":
         arguments = [last.params[0]]
     rng = np.random.default_rng(3)
@@ -178,12 +176,12 @@ def test_code_of_backends_has_the_meaning_of_the_row(name, backend):
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", OPS)
 def test_every_backend_has_a_method_for_every_row(name, backend):
-    """Arguments are names, and what is cut is indexed."""
+    """Arguments are names."""
     if name == "argument":
         return
-    method = getattr(BACKENDS[backend], "index" if name == "cut" else name)
+    method = getattr(BACKENDS[backend], name)
     given = list(inspect.signature(method).parameters)[1:]
-    expected = {"cut": 2, "write_diagonal": 5}.get(name, 1 + len(OPS[name].parameters))
+    expected = 6 if name == "write" else 1 + len(OPS[name].parameters)
     assert len(given) == expected + OPS[name].is_typed
 
 
@@ -283,9 +281,7 @@ LOWERED = {
     "full": 3 * se.Ones(m, n),
     "zeros": se.Zeros(m, n),
     "writable": A + se.Delta(n),
-    "write_diagonal": se.diag(V),
-    "unit": V + se.Zeros(n) + se.gradient(V[0], V),
-    "selection": se.jacobian(V[1:], V),
+    "write": se.diag(V),
     "inv": se.inv(A),
     "solve": se.inv(A) @ V,
     "det": se.det(A),

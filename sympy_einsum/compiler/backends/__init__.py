@@ -12,7 +12,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from .base import Backend
-from .texts import Texts, axis_arguments, is_bracketed
+from .texts import Bracket, Texts, axis_arguments, bracketed, is_bracketed
 
 _SUFFIX = "_backend"
 # The backends that have a file here.
@@ -40,4 +40,12 @@ class _Backends(Mapping[str, type[Backend]]):
 
 BACKENDS = _Backends()
 
-__all__ = ["BACKENDS", "Backend", "Texts", "axis_arguments", "is_bracketed"]
+__all__ = [
+    "BACKENDS",
+    "Backend",
+    "Bracket",
+    "Texts",
+    "axis_arguments",
+    "bracketed",
+    "is_bracketed",
+]

@@ -19,7 +19,7 @@ from ...core import UnsupportedError
 from ..plans import Plan
 from .scalars import print_scalar
 from .support import RUNNING, shared
-from .texts import Texts, as_tuple, axis_arguments, is_bracketed
+from .texts import Bracket, Texts, as_tuple, axis_arguments, bracketed, is_bracketed
 
 
 class Backend:
@@ -199,6 +199,10 @@ class Backend:
         """Basic indexing, one text for each axis; new axes are ``None``."""
         return f"{operands[0]}[{', '.join(entries)}]"
 
+    def cut(self, operands: Texts, cuts: Sequence[Bracket]) -> str:
+        """Positions and slices of axes."""
+        return f"{operands[0]}{bracketed(cuts)}"
+
     def diagonal(self, operands: Texts, subscripts: str) -> str:
         """Diagonals of repeated indices."""
         return self.einsum(operands, subscripts)
@@ -328,11 +332,40 @@ class Backend:
         """The first operand as an array to write to."""
         return operands[0]
 
-    def write_diagonal(
-        self, target: str, value: str, order: int, subscripts: str, add: bool
+    def write(
+        self,
+        target: str,
+        value: str,
+        order: int,
+        cuts: Sequence[Bracket],
+        subscripts: str,
+        add: bool,
     ) -> str:
-        """The statement that writes a value of some order into the diagonal of an array, or adds
-        it: here as a choice, which a compiler fuses with what comes next."""
+        """The statement that writes a value of some order into the diagonal of an array that is cut
+        first, or adds it: here the diagonal is a choice, which a compiler fuses with what comes
+        next."""
+        diagonal, kept = subscripts.split("->")
+        block = value
+        if diagonal != kept:
+            block = self._on_diagonals(target, value, order, cuts, subscripts, add)
+        if not cuts:
+            return self.spell(f"{target} = {target} + {block}" if add else f"{target} = {block}")
+        return self.spell(self.put(target, bracketed(cuts), block, add))
+
+    def put(self, target: str, brackets: str, block: str, add: bool) -> str:
+        """The statement that writes a block into an array, or adds it."""
+        return f"{target}{brackets} {'+=' if add else '='} {block}"
+
+    def _on_diagonals(
+        self,
+        target: str,
+        value: str,
+        order: int,
+        cuts: Sequence[Bracket],
+        subscripts: str,
+        add: bool,
+    ) -> str:
+        """What has the value on its diagonals; beside them zeros, or else what there was."""
         output, kept = subscripts.split("->")
         firsts = [output.index(label) for label in kept]
         entries = [":" if k in firsts else "None" for k in range(len(output))]
@@ -342,27 +375,19 @@ class Backend:
         while entries and entries[0] == "None":
             entries.pop(0)
         placed = f"{value}[{', '.join(entries)}]" if "None" in entries else value
+        axes = enumerate(cuts or [Bracket(":")] * len(output))
+        lengths = [c.number or f"{target}.shape[{k}]" for k, c in axes if c.number or c.text == ":"]
         mask = " & ".join(
-            self._on_diagonal(target, len(output), output.index(label), k)
+            self._on_diagonal(lengths[k], len(output), output.index(label), k)
             for k, label in enumerate(output)
             if output.index(label) < k
         )
-        chosen = f"np.where({mask}, {placed}, {0 if add else target})"
-        return self.spell(f"{target} = {target} + {chosen}" if add else f"{target} = {chosen}")
+        return f"np.where({mask}, {placed}, {0 if add or cuts else target})"
 
-    def _on_diagonal(self, target: str, order: int, first: int, second: int) -> str:
+    def _on_diagonal(self, length: str, order: int, first: int, second: int) -> str:
         """Where two axes have the same position."""
         entries = [":" if k in (first, second) else "None" for k in range(order)]
-        return f"{self.created('eye', f'{target}.shape[{first}]', 'bool')}[{', '.join(entries)}]"
-
-    def unit(self, operands: Texts, length: str, position: str) -> str:
-        """A unit vector."""
-        return self.spell(f"(np.arange({length}) == {position}).astype(dtype)")
-
-    def selection(self, operands: Texts, length: str, start: str, step: int, count: str) -> str:
-        """The matrix that selects a slice."""
-        rows = f"{start} + {step} * np.arange({count})"
-        return f"{self.created('eye', length, 'dtype')}[{self.spell(rows)}]"
+        return f"{self.created('eye', length, 'bool')}[{', '.join(entries)}]"
 
     def tri(self, operands: Texts, rows: str, columns: str, offset: str) -> str:
         """Ones at and below a diagonal."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from sympy import Expr, preorder_traversal
@@ -9,7 +10,7 @@ from sympy import Expr, preorder_traversal
 from ..fusion import fused
 from .base import Backend
 from .support import shared
-from .texts import Texts, as_tuple, diagonal_view
+from .texts import Bracket, Texts, as_tuple, bracketed, diagonal_view
 
 # What the source brings along of the special functions.
 OWN = ("spherical_jn", "hyp1f1")
@@ -97,8 +98,15 @@ def matrix_exp(X):
         """The first operand as an array to write to; itself, if it is ours and of that type."""
         return f"{operands[0]}.astype({kind}, copy={not owned})"
 
-    def write_diagonal(
-        self, target: str, value: str, order: int, subscripts: str, add: bool
+    def write(
+        self,
+        target: str,
+        value: str,
+        order: int,
+        cuts: Sequence[Bracket],
+        subscripts: str,
+        add: bool,
     ) -> str:
-        """The statement that writes into, or adds to, the diagonal of an array."""
-        return f"{diagonal_view(target, subscripts)}[...] {'+=' if add else '='} {value}"
+        """The statement that writes into, or adds to, the diagonal of an array that is cut."""
+        view = diagonal_view(f"{target}{bracketed(cuts)}", subscripts)
+        return f"{view if view[-1] == ']' else view + '[...]'} {'+=' if add else '='} {value}"

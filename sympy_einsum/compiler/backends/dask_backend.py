@@ -101,6 +101,10 @@ def diagonal(subscripts, X):
         """The entries in C order under another shape."""
         return f"da.reshape({operands[0]}, {as_tuple(shape)})"
 
+    def writable(self, operands: Texts, owned: bool, kind: str) -> str:
+        """The first operand as an array to write to: a copy of the graph, not of the entries."""
+        return f"{operands[0]}.copy()"
+
     def constant(self, operands: Texts, array: np.ndarray) -> str:
         """An array of numbers, written out."""
         numbers = repr(array.tolist()).replace("inf", "np.inf").replace("nan", "np.nan")

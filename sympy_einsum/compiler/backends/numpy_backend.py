@@ -14,7 +14,7 @@ from ..splitting import split
 from .base import Backend
 from .scalars import print_scalar
 from .support import shared
-from .texts import Texts, as_tuple
+from .texts import Bracket, Texts, as_tuple, bracketed
 
 
 class NumpyBackend(Backend):
@@ -103,14 +103,24 @@ class NumpyBackend(Backend):
         """The first operand as an array to write to; itself, if it is ours and of that type."""
         return f"np.{'asarray' if owned else 'array'}({operands[0]}, {kind})"
 
-    def write_diagonal(
-        self, target: str, value: str, order: int, subscripts: str, add: bool
+    def write(
+        self,
+        target: str,
+        value: str,
+        order: int,
+        cuts: Sequence[Bracket],
+        subscripts: str,
+        add: bool,
     ) -> str:
-        """The statement that writes into, or adds to, the diagonal of an array."""
-        if subscripts.index("->") == 2 and not add:
+        """The statement that writes into, or adds to, the diagonal of an array that is cut."""
+        diagonal, kept = subscripts.split("->")
+        sign = "+=" if add else "="
+        if diagonal == kept:
+            return f"{target}{bracketed(cuts) or '[...]'} {sign} {value}"
+        if diagonal == kept * 2 and len(kept) == 1 and not add and not cuts:
             # Fresh zeros lie in one piece.
             return f"{target}.ravel()[:: len({target}) + 1] = {value}"
-        return f"np.einsum({subscripts!r}, {target})[...] {'+=' if add else '='} {value}"
+        return f"np.einsum({subscripts!r}, {target}{bracketed(cuts)})[...] {sign} {value}"
 
     support: ClassVar = {
         **shared("cofactors", "expm_along", "lagged_cumsum", "running_products"),

@@ -3,8 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 Texts = Sequence[str]
+
+
+class Bracket(NamedTuple):
+    """What stands in brackets for an axis; of a slice also its parts."""
+
+    text: str
+    start: str = ""
+    step: str = ""
+    number: str = ""
+
+
+def bracketed(brackets: Sequence[Bracket]) -> str:
+    """Brackets with something in them; axes at the end that aren't cut need nothing."""
+    texts = [bracket.text for bracket in brackets]
+    while texts and texts[-1] == ":":
+        texts.pop()
+    return f"[{', '.join(texts)}]" if texts else ""
 
 
 def as_tuple(items: Sequence[str]) -> str:

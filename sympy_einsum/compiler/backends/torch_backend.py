@@ -10,7 +10,7 @@ import numpy as np
 
 from .base import Backend
 from .support import SHARED, SPECIAL, shared
-from .texts import Texts, as_tuple, diagonal_view
+from .texts import Bracket, Texts, as_tuple, bracketed, diagonal_view
 
 # Its Bessel functions are of the orders 0 and 1 only.
 BESSEL = {"jv": "bessel_j", "yv": "bessel_y", "iv": "i", "kv": "modified_bessel_k"}
@@ -197,15 +197,13 @@ def softmax(x, axes):
             return f"{operands[0]}.T"
         return f"{operands[0]}.permute({', '.join(map(str, axes))})"
 
-    def index(self, operands: Texts, entries: Sequence[str]) -> str:
-        """Indexing, one text for each axis; torch has no negative steps."""
-        return super().index(operands, [self._entry(entry) for entry in entries])
-
-    def _entry(self, entry: str) -> str:
-        start, stop, step = (*entry.split(":"), "", "", "")[:3]
-        if not step.startswith("-"):
-            return entry
-        return f"torch.arange({start}, {stop or -1}, {step})"
+    def cut(self, operands: Texts, cuts: Sequence[Bracket]) -> str:
+        """Positions and slices of axes; torch has no negative steps, so these axes are flipped."""
+        kept = [cut for cut in cuts if cut.text == ":" or cut.number]
+        turned = [axis for axis, cut in enumerate(kept) if cut.step.startswith("-")]
+        forwards = [_forwards(cut) if cut.step.startswith("-") else cut for cut in cuts]
+        text = super().cut(operands, forwards)
+        return f"{text}.flip({', '.join(map(str, turned))})" if turned else text
 
     def contiguous(self, operands: Texts) -> str:
         """The same tensor, its entries one after the other in memory."""
@@ -261,15 +259,21 @@ def softmax(x, axes):
         """The first operand as a tensor to write to; itself, if it is ours and of that type."""
         return f"{operands[0]}.to({kind}, copy={not owned})"
 
-    def write_diagonal(
-        self, target: str, value: str, order: int, subscripts: str, add: bool
+    def write(
+        self,
+        target: str,
+        value: str,
+        order: int,
+        cuts: Sequence[Bracket],
+        subscripts: str,
+        add: bool,
     ) -> str:
-        """The statement that writes into, or adds to, the diagonal of a tensor."""
-        return f"{diagonal_view(target, subscripts, 'permute')}[...] {'+=' if add else '='} {value}"
-
-    def unit(self, operands: Texts, length: str, position: str) -> str:
-        """A unit vector."""
-        return f"(torch.arange({length}, device=device) == {position}).to(dtype)"
+        """The statement that writes into, or adds to, the diagonal of a tensor that is cut; what is
+        turned isn't a view in torch, and is written to by its positions."""
+        view = diagonal_view(f"{target}{bracketed(cuts)}", subscripts, "permute")
+        if any(cut.step.startswith("-") for cut in cuts):
+            view = f"{target}[{', '.join(_mesh(target, cuts, subscripts))}]"
+        return f"{view if view[-1] == ']' else view + '[...]'} {'+=' if add else '='} {value}"
 
     def constant(self, operands: Texts, array: np.ndarray) -> str:
         """A tensor of numbers, written out."""
@@ -293,3 +297,27 @@ def softmax(x, axes):
         if len(axes) == 1:
             return f"torch.softmax({operands[0]}, {axes[0]})"
         return f"softmax({operands[0]}, {tuple(axes)})"
+
+
+def _forwards(cut: Bracket) -> Bracket:
+    """A slice with its positions in the opposite order."""
+    last = f"{cut.start} + {cut.step} * ({cut.number} - 1)"
+    text = f"{last}:{cut.start} + 1:{cut.step[1:]}"
+    return Bracket(text, last, cut.step[1:], cut.number)
+
+
+def _mesh(target: str, cuts: Sequence[Bracket], subscripts: str) -> list[str]:
+    """The positions along each axis of a tensor, for each entry of what is written there."""
+    labels, kept = subscripts.split("->")
+    left = iter(labels)
+    positions = []
+    for axis, cut in enumerate(cuts):
+        if cut.text != ":" and not cut.number:
+            positions.append(cut.text)
+            continue
+        place = kept.index(next(left))
+        spread = ", ".join(":" if k == place else "None" for k in range(len(kept)))
+        count = cut.number or f"{target}.shape[{axis}]"
+        line = f"{cut.start or 0} + {cut.step or 1} * torch.arange({count}, device=device)"
+        positions.append(f"({line})[{spread}]")
+    return positions

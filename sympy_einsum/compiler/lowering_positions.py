@@ -1,0 +1,171 @@
+"""Positions: those contracted with something cut it, those of the result are where it is written.
+
+P[i, j] X[.., j] = P[i, j] X'[.., i] with X' = X cut to the positions, so that afterwards j is an
+axis of nothing but the result, and that is X' written into zeros there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from sympy import Expr, S
+
+from ..core import Indices, Shape
+from ..expressions import Operand, Positions, are_apart
+from .factors import Factor
+from .instruction_rules import Cut, Slice
+from .plan_builder import PlanBuilder, index_text
+from .plans import origin
+
+
+class Axis(NamedTuple):
+    """An axis of an array that is written to: what of it is, a position, a slice or all, and the
+    label of that axis of the value, which a position has none of."""
+
+    cut: Cut
+    label: int | None
+
+
+class Placed(NamedTuple):
+    """A value and where in an array of zeros it stands. Its axes are the labels in the order in
+    which they first occur; where it is constant along some, leading ones may be missing."""
+
+    value: int
+    axes: tuple[Axis, ...]
+
+    @property
+    def labels(self) -> Indices:
+        """The labels of the value's axes."""
+        return distinct_labels(self.axes)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no zeros are left beside it."""
+        return all(axis.cut is None for axis in self.axes) and len(self.labels) == len(self.axes)
+
+
+def distinct_labels(axes: Iterable[Axis]) -> Indices:
+    """Labels in the order in which they first occur."""
+    return tuple(dict.fromkeys(_labels(axes)))
+
+
+def whole(value: int, labels: Iterable[int]) -> Placed:
+    """A value that has no zeros beside it, unless a label occurs twice."""
+    return Placed(value, tuple([Axis(None, label) for label in labels]))
+
+
+def cut_of(position: Positions) -> Expr | Slice:
+    """What stands in brackets for an entry or a slice."""
+    if not position.steps:
+        return position.start
+    return Slice(position.start, position.steps[0], position.counts[0])
+
+
+def cut_out(
+    builder: PlanBuilder, operands: list[Operand], factors: list[Factor], output: Indices
+) -> tuple[Axis, ...]:
+    """Applies entries and slices to the other factors, which takes them from the lists; what the
+    axes of the result have become."""
+    axes = {label: Axis(None, label) for label in output}
+    cuts = {factor: [Axis(None, label) for label in factor.labels] for factor in factors}
+    for k in range(len(operands) - 1, -1, -1):
+        position, labels = operands[k], factors[k].labels
+        if not isinstance(position, Positions) or len(position.steps) > 1:
+            continue
+        *source, target = labels
+        others = [f for j, f in enumerate(factors) if j != k and target in _labels(cuts[f])]
+        inside = target in axes
+        if target in source or not (others or inside) or any(f.solves for f in others):
+            continue
+        cut = Axis(cut_of(position), source[0] if source else None)
+        for factor in others:
+            if any(axis.label == target and axis.cut is not None for axis in cuts[factor]):
+                _apply(builder, factor, cuts)
+            cuts[factor] = [cut if axis.label == target else axis for axis in cuts[factor]]
+        if inside:
+            axes[target] = cut
+        del cuts[factors[k]], operands[k], factors[k]
+    for factor in factors:
+        _apply(builder, factor, cuts)
+    return tuple([axes[label] for label in output])
+
+
+def _labels(axes: Iterable[Axis]) -> list[int]:
+    return [axis.label for axis in axes if axis.label is not None]
+
+
+def _apply(builder: PlanBuilder, factor: Factor, cuts: dict[Factor, list[Axis]]) -> None:
+    """Cuts a factor."""
+    axes = cuts[factor]
+    if any(axis.cut is not None for axis in axes):
+        factor.value = builder.emit("cut", factor.value, params=(tuple([a.cut for a in axes]),))
+        factor.labels = tuple(_labels(axes))
+        cuts[factor] = [Axis(None, label) for label in factor.labels]
+
+
+# --- writing
+
+
+def lower_positions(builder: PlanBuilder, node: Positions) -> int:
+    """Positions that nothing is contracted with: ones written among zeros."""
+    one = builder.emit("scalar", params=(S.One,))
+    return written(builder, placed_ones(node, range(node.order), one), node.shape)
+
+
+def placed_ones(node: Positions, axes: Sequence[int], value: int) -> Placed:
+    """Positions with their axes in some order, and a value in the place of the ones."""
+    source = range(len(node.steps))
+    picked = Axis(cut_of(node), 0 if source else None)
+    known = (*[Axis(None, label) for label in source], picked)
+    return Placed(value, tuple([known[k] for k in axes]))
+
+
+def written(builder: PlanBuilder, placed: Placed, shape: Shape) -> int:
+    """The array of some shape in which a value is placed."""
+    if placed.is_whole:
+        return placed.value
+    return written_together(builder, [placed], shape)
+
+
+def written_together(builder: PlanBuilder, terms: Sequence[Placed], shape: Shape) -> int:
+    """The sum of placed values: written into the same zeros, added where they may overlap."""
+    total = _zeros_like(builder, [term.value for term in terms], shape)
+    before: list[Placed] = []
+    for term in terms:
+        write(builder, total, term, add=any(not _apart(term, other, shape) for other in before))
+        before.append(term)
+    return total
+
+
+def write(builder: PlanBuilder, target: int, placed: Placed, *, add: bool) -> None:
+    """Writes a value into an array, or adds it to what is there."""
+    cuts = tuple([axis.cut for axis in placed.axes])
+    if not any(cut is not None for cut in cuts):
+        cuts = ()
+    text = index_text(_labels(placed.axes))
+    subscripts = f"{text}->{index_text(placed.labels)}"
+    builder.emit_fresh("write", target, placed.value, params=(cuts, subscripts, add))
+
+
+def _zeros_like(builder: PlanBuilder, values: Sequence[int], shape: Shape) -> int:
+    """Zeros of the type of some values."""
+    sources = [origin(builder.instructions, value) for value in values]
+    return builder.emit_fresh("zeros", *dict.fromkeys(sources), params=(shape,))
+
+
+def _apart(one: Placed, other: Placed, shape: Shape) -> bool:
+    """Whether two values are known to have no entry in common."""
+    pairs = zip(one.axes, other.axes, shape, strict=True)
+    return any(
+        a.cut is not None
+        and b.cut is not None
+        and are_apart(_positions(a.cut, length), _positions(b.cut, length))
+        for a, b, length in pairs
+    )
+
+
+def _positions(cut: Expr | Slice, length: Expr) -> Operand:
+    if isinstance(cut, Slice):
+        return Positions(length, cut.start, (cut.step,), (cut.count,))
+    return Positions(length, cut, (), ())

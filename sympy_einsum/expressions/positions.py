@@ -1,0 +1,163 @@
+"""Constants that say which positions fit together: entries, slices and windows are contractions
+with them, so that derivatives of them need no rules of their own.
+
+A delta says i = j. Its siblings say start + Σ step·i = j: of no index i for one entry of an axis,
+of one for a slice, of several for windows. They are constants of zeros and ones, and never computed
+as arrays: the compiler spells a contraction with one as indexing, or as writing into zeros.
+Every position that they name lies on the axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sympy import Expr, S
+
+from ..core import (
+    Length,
+    Shape,
+    ShapeError,
+    TensorError,
+    as_length,
+    as_position,
+    as_scalar,
+    as_shape,
+    same_length,
+)
+from .base import Operand, TensorExpr
+from .interning import Data, Operands
+
+
+class Positions(TensorExpr):
+    """The tensor of shape (\\*counts, length) with a one where ``start + Σ steps·i = j``.
+
+    >>> from sympy_einsum.expressions import Positions
+    >>> Positions(7, 1, (2, 1), (3, 2)).shape
+    (3, 2, 7)
+
+    Raises
+    ======
+
+    TensorError : the start or a step is no integer, or a step is 0
+    ShapeError : a position is known to lie outside of the axis
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls, length: Length, start: Length, steps: Sequence[Length], counts: Sequence[Length]
+    ) -> Operand:
+        first = as_scalar(start, "the start of a slice")
+        strides = tuple([as_scalar(step, "the step of a slice") for step in steps])
+        for number in (first, *strides):
+            if number.is_integer is False:
+                raise TensorError(f"a slice needs an integer start and step, not {number}")
+        return cls._build((), (as_length(length), first, strides, as_shape([*counts, 1])[:-1]))
+
+    @classmethod
+    def _build(cls, operands: Operands, data: Data) -> Operand:
+        length, start, steps, counts = data
+        length = as_length(length)
+        if not steps:
+            start = as_position(start, length)
+            return Unit._intern((), (length, start, (), ()), (length,))
+        if S.Zero in steps:
+            raise TensorError("the step of a slice is an integer other than 0")
+        counts = as_shape([*counts, 1])[:-1]
+        # A step that is never taken may be any.
+        steps = tuple([S.One if n in (0, 1) else s for s, n in zip(steps, counts, strict=True)])
+        _check_range(length, start, steps, counts)
+        kind = Selection if len(steps) == 1 else Positions
+        return kind._intern((), (length, start, steps, counts), (*counts, length))
+
+    @property
+    def length(self) -> Expr:
+        """The length of the axis that is picked from."""
+        return self.data[0]
+
+    @property
+    def start(self) -> Expr:
+        """The position that all indices 0 name."""
+        return self.data[1]
+
+    @property
+    def steps(self) -> Shape:
+        """How far it is from one position to the next, for each index; not 0."""
+        return self.data[2]
+
+    @property
+    def counts(self) -> Shape:
+        """The length of each index."""
+        return self.data[3]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a delta: one index that is the position itself."""
+        if len(self.steps) != 1 or self.start is not S.Zero or self.steps[0] is not S.One:
+            return False
+        return same_length(self.counts[0], self.length)
+
+    @property
+    def is_flip(self) -> bool:
+        """Whether it names all positions from the last to the first: its own transpose."""
+        if self.steps != (S.NegativeOne,) or not same_length(self.counts[0], self.length):
+            return False
+        return same_length(self.start, self.length - 1)
+
+
+def _check_range(length: Expr, start: Expr, steps: Shape, counts: Shape) -> None:
+    if S.Zero in counts:
+        return
+    ends = [(s * (n - 1) if n is not S.One else S.Zero) for s, n in zip(steps, counts, strict=True)]
+    low = start + sum([end for end in ends if end.is_negative])
+    high = start + sum([end for end in ends if end.is_positive])
+    if low.is_negative or (length - 1 - high).is_negative:
+        raise ShapeError(
+            f"positions from {low} to {high} don't lie within an axis of length {length}"
+        )
+
+
+class Unit(Positions):
+    """The unit vector of a length with its one at a position: indexing is contraction with it.
+
+    >>> from sympy_einsum.expressions import Unit
+    >>> Unit(3, 1).shape
+    (3,)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, length: Length, position: Length) -> Operand:
+        return cls._build((), (length, as_position(position, as_length(length)), (), ()))
+
+    @property
+    def position(self) -> Expr:
+        """Where its one is."""
+        return self.start
+
+
+class Selection(Positions):
+    """The matrix that picks ``count`` positions ``start, start + step, …`` of an axis.
+
+    Its shape is (count, length); slicing an axis is contraction with it, and so is placing a
+    piece into a longer axis.
+
+    >>> from sympy_einsum.expressions import Selection
+    >>> Selection(5, 1, 2, 2).shape
+    (2, 5)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, length: Length, start: Length, step: Length, count: Length) -> Operand:
+        return Positions(length, start, (step,), (count,))
+
+    @property
+    def step(self) -> Expr:
+        """How far it is from one position to the next, not 0."""
+        return self.steps[0]
+
+    @property
+    def count(self) -> Expr:
+        """The number of positions."""
+        return self.counts[0]
