@@ -129,7 +129,7 @@ def _running_product_cost(
     image = {i: i for i in sizes}
     terms = []
     for k, labels in given.items():
-        is_one = isinstance(node.operands[k], RUNNING)
+        is_one = isinstance(node.operands[k], RUNNING) and labels == node.subscripts[k]
         old, new = sorted([image[i] for i in labels[-2:]] if is_one else (0, 0))
         outside = [image[i] for i in output]
         if not is_one or (old in outside and new in outside):
