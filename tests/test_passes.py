@@ -12,6 +12,7 @@ from sympy_einsum.core import NODE_TABLES, UnsupportedError
 from sympy_einsum.expressions import (
     AxesFunction,
     MatrixFunction,
+    Positions,
     RunningFunction,
     StackFunction,
     TensorExpr,
@@ -22,7 +23,7 @@ for package in Path(se.__file__).parent.glob("*/__init__.py"):
     import_module(f"sympy_einsum.{package.parent.name}")
 
 # They have no nodes of their own.
-BASES = {TensorExpr, MatrixFunction, StackFunction, AxesFunction, RunningFunction}
+BASES = {TensorExpr, MatrixFunction, StackFunction, AxesFunction, RunningFunction, Positions}
 
 
 def subclasses(kind):
