@@ -97,6 +97,15 @@ def along(b, matrix, backwards):
     return np.einsum("...j,...ij->...i" if backwards else "...i,...ij->...j", b, matrix)
 
 
+def scattered(v, lengths):
+    value, *positions = v
+    shape = value.shape[np.broadcast(*positions).ndim :]
+    total = np.zeros((*[number(length) for length in lengths], *shape))
+    np.add.at(total, tuple(positions), value)
+    return total
+
+
+PICKED = {"sort": np.sort, "cummax": np.maximum.accumulate, "cummin": np.minimum.accumulate}
 # What each instruction computes from the values of its operands and its parameters.
 MEANINGS = {
     "constant": lambda v, node: node.array,
@@ -151,6 +160,14 @@ MEANINGS = {
     "logsumexp": lambda v, axes: log_sum(v[0], axes),
     "softmax": lambda v, axes: np.exp(v[0] - log_sum(v[0], axes, keepdims=True)),
     "log_total": lambda v, axes: np.log(v[2]),
+    "extremum": lambda v, name, axes: getattr(v[0], name)(axis=axes),
+    "share": lambda v, axes: (v[0] == v[1]) / (v[0] == v[1]).sum(axis=axes, keepdims=True),
+    "picked": lambda v, name, axis: PICKED[name](v[0], axis=axis),
+    "positions": lambda v, name, axis: getattr(v[0], name)(axis=axis),
+    "range": lambda v, length: np.arange(number(length)),
+    "take": lambda v, first: v[0][(slice(None),) * first + tuple(v[1:])],
+    "scatter": scattered,
+    "one_hot": lambda v, length: np.eye(number(length))[v[0]],
 }
 
 

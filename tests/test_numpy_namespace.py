@@ -48,6 +48,58 @@ ARRAYS = arrays()
 VALUES = {SYMBOLS[name]: array for name, array in ARRAYS.items()}
 
 CALLS = """
+np.max(X)
+np.amax(X, 0)
+np.max(T, axis=(0, 2))
+np.max(X, axis=1, keepdims=True)
+np.min(x, initial=0.3)
+np.max(X, where=X > 0.5, initial=0.1)
+np.amin(X, axis=-1)
+np.ptp(X, axis=0)
+np.maximum.reduce(X)
+np.minimum.reduce(X, axis=1)
+np.maximum.accumulate(X)
+np.minimum.accumulate(X, axis=1)
+np.argmax(X)
+np.argmax(X, axis=1)
+np.argmin(X, axis=0, keepdims=True)
+np.sort(X)
+np.sort(X, axis=None)
+np.sort(T, axis=1)
+np.argsort(X, axis=0)
+np.partition(x, 1)[1]
+np.median(X, axis=0)
+np.median(v)
+np.median(x, keepdims=True)
+np.quantile(X, 0.3)
+np.quantile(T, 0.75, axis=1)
+np.quantile(v, 0.4, method="lower")
+np.quantile(v, 0.4, method="higher")
+np.quantile(v, 0.4, method="midpoint")
+np.percentile(v, 20)
+np.take(X, [1, 0, 1])
+np.take(X, [[1, 0], [-1, 2]], axis=0)
+np.take_along_axis(X, np.argsort(X, axis=0), axis=0)
+np.take_along_axis(X, np.argmax(X, axis=1, keepdims=True), axis=1)
+X[[0, 1, 1]]
+X[:, [0, -1]]
+X[[0, 1, 2], [0, 0, 3]]
+X[[[0], [2]], [0, 1, 3]]
+T[[0, 1], :, [1, 0]]
+T[:, [0, 1, 3], 1]
+T[0, [0, 1, 3], 1]
+T[..., [1, 0, 0]]
+T[None, [1, 2], 1:, [0]]
+T[[1, 2], None, [1, 3]]
+Q[[True, False]]
+Q[:, [True, False, True]]
+Q[[[True, False, True], [False, True, True]]]
+w[[]]
+x[np.argmax(x)]
+X[np.argmax(X, axis=0)]
+X[np.argmin(X, axis=0), 1]
+X[[0, 2]][:, [1, 1]]
+X[[0, 2, 1]][1:]
 np.einsum("ij,j->i", X, v)
 np.einsum("ij,j", X, v)
 np.einsum("ij,jk", X, Z)

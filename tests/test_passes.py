@@ -12,6 +12,7 @@ from sympy_einsum.core import NODE_TABLES, UnsupportedError
 from sympy_einsum.expressions import (
     AxesFunction,
     MatrixFunction,
+    NamedAxesFunction,
     Positions,
     RunningFunction,
     StackFunction,
@@ -24,6 +25,7 @@ for package in Path(se.__file__).parent.glob("*/__init__.py"):
 
 # They have no nodes of their own.
 BASES = {TensorExpr, MatrixFunction, StackFunction, AxesFunction, RunningFunction, Positions}
+BASES |= {NamedAxesFunction}
 
 
 def subclasses(kind):

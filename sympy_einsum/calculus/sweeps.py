@@ -10,7 +10,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from sympy import (
     Add,
@@ -23,6 +23,7 @@ from ..core import (
 )
 from ..expressions import (
     Elementwise,
+    OneHot,
     Operand,
     TensorExpr,
     Zeros,
@@ -47,7 +48,7 @@ MODES = ("reverse", "forward", "auto")
 def inputs_of(node: Operand) -> tuple[Operand, ...]:
     """The operands of a node in the sense of the rules."""
     if isinstance(node, TensorExpr):
-        return (inside_log(node) or opened(node)).operands
+        return () if node.is_locally_constant else (inside_log(node) or opened(node)).operands
     return scalar_children(node) if node.args else ()
 
 
@@ -75,6 +76,8 @@ class _Graph:
         for node in self.order:
             if symbols and isinstance(node, TensorExpr):
                 _check_data(node, symbols)
+            if isinstance(node, OneHot):
+                _check_positions(node, self.active)
             if node not in self.active and any(n in self.active for n in self.below(node)):
                 self.active.add(node)
 
@@ -97,6 +100,14 @@ def _check_data(node: Operand, symbols: Sequence[Operand]) -> None:
         raise UnsupportedError(
             f"no derivative by {min(clash, key=str)}: it is an axis length or a position in "
             f"{type(node).__name__} of shape {node.shape}"
+        )
+
+
+def _check_positions(node: OneHot, variables: Collection[Operand]) -> None:
+    if node.indices in variables:
+        raise UnsupportedError(
+            f"no derivative by {node.indices}: its entries are positions on an axis of length "
+            f"{node.length}, integers that can't be moved a little"
         )
 
 

@@ -11,6 +11,7 @@ References
 [LMG18] S. Laue, M. Mitterreiter, J. Giesen, "Computing Higher Order Derivatives of Matrix and
 Tensor Expressions", NeurIPS 2018.
 [BV] S. Boyd, L. Vandenberghe, "Convex Optimization", 2004.
+[JAX] The JAX authors, "JAX: composable transformations of Python+NumPy programs", jax.lax, 2018.
 """
 
 from __future__ import annotations
@@ -35,10 +36,15 @@ from ..expressions import (
     Constant,
     Einsum,
     Elementwise,
+    Extremum,
+    ExtremumShare,
     IntervalProducts,
     LogCumSumExp,
     LogSumExp,
+    OneHot,
     Operand,
+    Picked,
+    Ranking,
     RunningSoftmax,
     Selection,
     Softmax,
@@ -94,6 +100,20 @@ def _logsumexp_terms(node: LogSumExp, active: Callable[[Operand], bool]) -> Iter
     axes = range(operand.order)
     kept = [axis for axis in axes if axis not in node.axes]
     yield Term(0, (Softmax.over(operand, node.axes),), (axes,), kept, axes)
+
+
+def _extremum_terms(node: Extremum, active: Callable[[Operand], bool]) -> Iterator[Term]:
+    """Its share: the largest entries share equally [JAX, reduce_max]."""
+    axes = range(node.operands[0].order)
+    kept = [axis for axis in axes if axis not in node.axes]
+    yield Term(0, (node.share,), (axes,), kept, axes)
+
+
+def _picked_terms(node: Picked, active: Callable[[Operand], bool]) -> Iterator[Term]:
+    """Ones where its entries come from along the axis."""
+    axes = range(node.order)
+    other = [node.order if axis in node.axes else axis for axis in axes]
+    yield Term(0, (node.one_hot,), ((*axes, node.order),), axes, other)
 
 
 def _softmax_terms(node: Softmax, active: Callable[[Operand], bool]) -> Iterator[Term]:
@@ -196,6 +216,7 @@ def _of_matrices(rule: Callable[..., Iterator[Term]]) -> Callable[..., Iterator[
     return lambda node, active: rule(node)
 
 
+_CONSTANT = "it is zero wherever there is one, and no sweep asks for it"
 _NO_OPERANDS = "it isn't computed from anything"
 RULES: NodeTable[Callable[..., Iterator[Term]]] = NodeTable(
     "the derivative",
@@ -209,6 +230,8 @@ RULES: NodeTable[Callable[..., Iterator[Term]]] = NodeTable(
         LogCumSumExp: _logcumsumexp_terms,
         RunningSoftmax: _running_softmax_terms,
         IntervalProducts: _interval_products_terms,
+        Extremum: _extremum_terms,
+        Picked: _picked_terms,
     },
     refused={
         TensorSymbol: _NO_OPERANDS,
@@ -218,6 +241,7 @@ RULES: NodeTable[Callable[..., Iterator[Term]]] = NodeTable(
         Selection: _NO_OPERANDS,
         Triangle: _NO_OPERANDS,
         **dict.fromkeys(CARRIERS, "the sweeps apply it to what comes by"),
+        **dict.fromkeys([OneHot, Ranking, ExtremumShare], _CONSTANT),
     },
 )
 

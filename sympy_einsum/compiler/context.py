@@ -102,6 +102,7 @@ class Lowering(PlanBuilder):
             return
         # What is placed among zeros is written where it is needed.
         elsewhere = node in self.solved or node in self.put_off or is_placed_product(node)
+        elsewhere = elsewhere or node.is_one_hot  # it stays positions where it is multiplied
         if not self._can_wait(node) and not elsewhere:
             self.value(node)
 

@@ -148,6 +148,23 @@ def with_axes(shapes: Sequence[Shape], axes: Sequence[int] | None) -> Sequence[E
     return [S.One if axes is None or k in axes else n for k, n in enumerate(shapes[0])]
 
 
+def positions_shape(shapes: Sequence[Shape], name: str, axis: int) -> Sequence[Expr]:
+    """That of the operand, without the axis if there is one position on it."""
+    return without_axes(shapes, (axis,)) if name in ("argmax", "argmin") else shapes[0]
+
+
+def taken(shapes: Sequence[Shape], first: int) -> Shape:
+    """That of the first operand with axes replaced by those of the others."""
+    source, *positions = shapes
+    return (*source[:first], *broadcast_shape(positions), *source[first + len(positions) :])
+
+
+def scattered(shapes: Sequence[Shape], lengths: Shape) -> Shape:
+    """That of the first operand with the axes of the others replaced by others."""
+    value, *positions = shapes
+    return (*lengths, *value[len(broadcast_shape(positions)) :])
+
+
 def stacked(shapes: Sequence[Shape]) -> Shape:
     """That of a product of stacks of matrices."""
     a, b = shapes

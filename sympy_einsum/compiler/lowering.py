@@ -19,13 +19,18 @@ from ..expressions import (
     Det,
     Einsum,
     Elementwise,
+    Extremum,
+    ExtremumShare,
     IntervalProducts,
     Inv,
     LogCumSumExp,
     LogDet,
     LogSumExp,
+    OneHot,
     Operand,
+    Picked,
     Positions,
+    Ranking,
     Reshape,
     RunningSoftmax,
     Softmax,
@@ -49,6 +54,7 @@ from .lowering_functions import (
     lower_reshape,
     lower_softmax,
 )
+from .lowering_orders import lower_extremum, lower_picked, lower_ranking, lower_share
 from .lowering_positions import lower_positions
 from .lowering_products import lower_product
 from .lowering_running import lower_running_matrix, lower_triangle
@@ -110,5 +116,12 @@ ROWS: NodeTable[Row] = NodeTable(
         Cofactors: lower_cofactors,
         StackFunction: lower_stack_function,
         Reshape: lower_reshape,
+        OneHot: lambda builder, node: builder.emit(
+            "one_hot", builder.value(node.indices), params=(node.length,)
+        ),
+        Extremum: lower_extremum,
+        ExtremumShare: lower_share,
+        Picked: lower_picked,
+        Ranking: lower_ranking,
     },
 )

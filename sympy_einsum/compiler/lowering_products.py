@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from sympy import Expr
 
 from ..core import Indices
-from ..expressions import Cofactors, Delta, Einsum, Ones, Operand, written_out
+from ..expressions import Cofactors, Delta, Einsum, OneHot, Ones, Operand, written_out
 from ..rules import is_definite
 from .context import Lowering
 from .factors import Factor
+from .lowering_gathers import Hot, multiply_gathered
 from .lowering_positions import Placed, cut_out, distinct_labels, whole, written
 from .lowering_running import RUNNING, without_running
 from .multiplication import multiply_all
@@ -40,10 +41,27 @@ def placed_product(
     )
     if any(isinstance(operand, RUNNING) for operand in operands):
         operands, subscripts = without_running(builder, operands, subscripts, output, lengths)
-    factors = [_factor(builder, *pair) for pair in zip(operands, subscripts, strict=True)]
-    _direct(builder, operands, factors, output, lengths)
-    places = cut_out(builder, operands, factors, output)
-    value = multiply_all(builder, factors, distinct_labels(places), lengths, scalar)
+    pairs = list(zip(operands, subscripts, strict=True))
+    hots = [(own, labels) for own, labels in pairs if isinstance(own, OneHot)]
+    pairs = [(own, labels) for own, labels in pairs if not isinstance(own, OneHot)]
+    operands = [operand for operand, _ in pairs]
+    factors = [_factor(builder, *pair) for pair in pairs]
+    _direct(builder, operands, factors, (*output, *[i for _, own in hots for i in own]), lengths)
+    if not hots:
+        places = cut_out(builder, operands, factors, output)
+        value = multiply_all(builder, factors, distinct_labels(places), lengths, scalar)
+        return Placed(value, places)
+    # What cuts the axes of positions cuts these; what is on the axis that they are on can't.
+    axes = tuple([labels[-1] for _, labels in hots])
+    operands = [node if f.labels[-1] in axes else o for o, f in zip(operands, factors, strict=True)]
+    operands += [operand for operand, _ in hots]
+    factors += [Factor(builder.value(own.indices), labels[:-1]) for own, labels in hots]
+    places = cut_out(builder, operands, factors, (*output, *axes))[: len(output)]
+    first = len(factors) - len(hots)
+    positions = zip(factors[first:], axes, strict=True)
+    found = [Hot(factor.value, factor.labels, axis) for factor, axis in positions]
+    rest = factors[:first]
+    value = multiply_gathered(builder, rest, found, distinct_labels(places), lengths, scalar)
     return Placed(value, places)
 
 

@@ -22,7 +22,7 @@ from ..expressions import (
     stock_children,
 )
 from ..rules import stable
-from .backends import Bracket, Texts, axis_arguments, bracketed
+from .backends import Bracket, Texts, as_tuple, axis_arguments, bracketed
 from .backends.numpy_backend import NumpyBackend
 from .lowering import make_plan
 from .signature import plain_names
@@ -139,6 +139,34 @@ class _ExpressionBackend(NumpyBackend):
             matrix = f"np.block([[{matrix}, {direction}], [0 * {matrix}, {matrix}]])"
         block = f"[..., :{X}.shape[-1], -{X}.shape[-1]:]" if directions else ""
         return f"scipy_linalg.expm({matrix}){block}"
+
+    def share(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """Where entries are equal to others, divided by how often they are."""
+        over = "".join([f"{axis}, " for axis in axis_arguments(axes)])
+        hits = f"({operands[0]} == {operands[1]})"
+        return f"(lambda hits: hits / hits.sum({over}keepdims=True)){hits}"
+
+    def positions(self, operands: Texts, name: str, axis: int) -> str:
+        """Positions along an axis."""
+        if name not in ("argcummax", "argcummin"):
+            return super().positions(operands, name, axis)
+        best = self.picked(operands, name.removeprefix("arg"), axis)
+        ones = f"[1] * (np.ndim({operands[0]}) - 1 - {axis})"
+        places = f"np.arange(np.shape({operands[0]})[{axis}]).reshape([-1] + {ones})"
+        hits = f"np.where({operands[0]} == {best}, {places}, 0)"
+        return f"np.maximum.accumulate({hits}, axis={axis})"
+
+    def scatter(self, operands: Texts, lengths: Texts) -> str:
+        """Zeros, to which something is added at positions, as a call."""
+        value, *positions = operands
+        places = ", ".join(positions)
+        zeros = f"np.zeros({as_tuple(lengths)} + np.shape({value})[np.broadcast({places}).ndim :])"
+        return f"(lambda total: (np.add.at(total, ({places},), {value}), total)[1])({zeros})"
+
+    def one_hot(self, operands: Texts, length: str) -> str:
+        """Ones at positions on a last axis."""
+        places = f"(np.asarray({operands[0]}) % {length})[..., None]"
+        return f"({places} == np.arange({length})) * 1.0"
 
     def peak(self, operands: Texts, axes: Sequence[int] | None) -> str:
         """The largest entries over axes, over all for None."""

@@ -9,7 +9,23 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 
 import numpy as np
-from sympy import Array, Basic, Expr, LeviCivita, Matrix, Mul, S, exp, log, sympify
+from sympy import (
+    Array,
+    Basic,
+    Eq,
+    Expr,
+    KroneckerDelta,
+    LeviCivita,
+    Matrix,
+    Max,
+    Min,
+    Mul,
+    Piecewise,
+    S,
+    exp,
+    log,
+    sympify,
+)
 
 from ..core import NodeTable, ShapeError, transform
 from ..expressions import (
@@ -19,13 +35,18 @@ from ..expressions import (
     Det,
     Einsum,
     Elementwise,
+    Extremum,
+    ExtremumShare,
     IntervalProducts,
     Inv,
     LogCumSumExp,
     LogDet,
     LogSumExp,
     MatrixFunction,
+    OneHot,
     Operand,
+    Picked,
+    Ranking,
     Reshape,
     RunningSoftmax,
     Selection,
@@ -169,6 +190,33 @@ def _interval_entries(node: IntervalProducts, operands: Arrays, shape: Sizes) ->
     return _filled(shape, {p: Mul(*operands[0][p[:-2]][p[-2] : p[-1]]) for p in inside})
 
 
+def _one_hot_entries(node: OneHot, operands: Arrays, shape: Sizes) -> np.ndarray:
+    positions = operands[0]
+    return _filled(shape, {p: KroneckerDelta(positions[p[:-1]], p[-1]) for p in np.ndindex(shape)})
+
+
+def _extremum_entries(node: Extremum, operands: Arrays, shape: Sizes) -> np.ndarray:
+    kept = [axis for axis in range(operands[0].ndim) if axis not in node.axes]
+    groups = operands[0].transpose([*kept, *node.axes]).reshape(*shape, -1)
+    function = Max if node.name == "max" else Min
+    return _filled(shape, {p: function(*groups[p]) for p in np.ndindex(shape)})
+
+
+def _share_entries(node: ExtremumShare, operands: Arrays, shape: Sizes) -> np.ndarray:
+    found = node.extremum
+    sizes = tuple([n for axis, n in enumerate(shape) if axis not in node.axes])
+    top = np.expand_dims(_extremum_entries(found, operands, sizes), node.axes)
+    top = np.broadcast_to(top, shape)
+    hits = _filled(
+        shape,
+        {
+            p: Piecewise((S.One, Eq(operands[0][p], top[p])), (S.Zero, True))
+            for p in np.ndindex(shape)
+        },
+    )
+    return hits / hits.sum(axis=node.axes, keepdims=True)
+
+
 def _cofactor_entries(node: Cofactors, operands: Arrays, shape: Sizes) -> np.ndarray:
     matrix = Matrix(operands[0].tolist())
     return _filled(shape, {p: _cofactor(matrix, p[::2], p[1::2]) for p in np.ndindex(shape)})
@@ -203,11 +251,17 @@ TO_EXPLICIT: NodeTable[Row] = NodeTable(
         LogCumSumExp: _logcumsumexp_entries,
         RunningSoftmax: _running_softmax_entries,
         IntervalProducts: _interval_entries,
+        OneHot: _one_hot_entries,
+        Extremum: _extremum_entries,
+        ExtremumShare: _share_entries,
         Inv: _of_matrix(Matrix.inv),
         Adj: _of_matrix(Matrix.adjugate),
         Cofactors: _cofactor_entries,
         Det: _of_matrix(Matrix.det),
         LogDet: _of_matrix(lambda matrix: log(abs(matrix.det()))),
     },
-    refused={StackFunction: "lambdify gives its numbers"},
+    refused={
+        StackFunction: "lambdify gives its numbers",
+        **dict.fromkeys([Picked, Ranking], "the order of symbols isn't known; use lambdify"),
+    },
 )

@@ -38,6 +38,7 @@ from sympy.tensor.array.expressions import (
 from ..core import NodeTable, Shape, UnsupportedError, postorder
 from ..expressions import (
     Adj,
+    AxesFunction,
     Cofactors,
     Constant,
     Det,
@@ -45,12 +46,11 @@ from ..expressions import (
     Elementwise,
     Inv,
     LogDet,
-    LogSumExp,
+    OneHot,
     Operand,
     Reshape,
     RunningFunction,
     Selection,
-    Softmax,
     StackFunction,
     TensorAdd,
     TensorExpr,
@@ -240,7 +240,7 @@ TO_ARRAY: NodeTable[Callable[..., Basic]] = NodeTable(
         Det: lambda node, images: Determinant(_matrix_operand(node, images)),
         LogDet: lambda node, images: log(Abs(Determinant(_matrix_operand(node, images)))),
         Reshape: lambda node, images: _reshaped(images[node.operands[0]], node.shape),
-        **dict.fromkeys([Cofactors, LogSumExp, Softmax, StackFunction], refused),
+        **dict.fromkeys([Cofactors, AxesFunction, OneHot, StackFunction], refused),
         RunningFunction: refused,
     },
 )

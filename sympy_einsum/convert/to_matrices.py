@@ -28,6 +28,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from ..core import HADAMARD_FIRST, Network, NodeTable, UnsupportedError, postorder
 from ..expressions import (
     Adj,
+    AxesFunction,
     Cofactors,
     Constant,
     Det,
@@ -35,11 +36,10 @@ from ..expressions import (
     Elementwise,
     Inv,
     LogDet,
-    LogSumExp,
+    OneHot,
     Reshape,
     RunningFunction,
     Selection,
-    Softmax,
     StackFunction,
     TensorAdd,
     TensorExpr,
@@ -260,7 +260,7 @@ TO_MATRIX: NodeTable[Callable[..., Basic]] = NodeTable(
         Adj: _adjugate,
         Det: lambda node, images: Determinant(*images.below(node)),
         LogDet: lambda node, images: log(Abs(Determinant(*images.below(node)))),
-        **dict.fromkeys([Cofactors, LogSumExp, Softmax, StackFunction], refused),
+        **dict.fromkeys([Cofactors, AxesFunction, OneHot, StackFunction], refused),
         **dict.fromkeys([RunningFunction, Reshape], refused),
     },
 )

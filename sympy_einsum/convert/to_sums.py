@@ -38,6 +38,7 @@ from ..expressions import (
     Elementwise,
     IntervalProducts,
     MatrixFunction,
+    OneHot,
     Operand,
     Reshape,
     RunningFunction,
@@ -270,6 +271,11 @@ def _interval(writer: Writer, node: IntervalProducts, at: Position) -> Plan:
     return Plan([(node.operands[0], (*rest, place))], built)
 
 
+def _one_hot(writer: Writer, node: OneHot, at: Position) -> Plan:
+    *own, axis = at
+    return Plan([(node.indices, tuple(own))], lambda v: KroneckerDelta(v[0], axis))
+
+
 def _refused(writer: Writer, node: TensorExpr, at: Position) -> Plan:
     raise UnsupportedError(f"{described(node)} has no form as a sum over entries")
 
@@ -286,6 +292,7 @@ TO_ENTRIES: NodeTable[Callable[..., Plan]] = NodeTable(
         Einsum: _product,
         TensorAdd: lambda writer, node, at: Plan(_along(node, at), lambda v: Add(*v)),
         Elementwise: _function,
+        OneHot: _one_hot,
         IntervalProducts: _interval,
         **dict.fromkeys([MatrixFunction, AxesFunction, RunningFunction, Reshape], _refused),
     },

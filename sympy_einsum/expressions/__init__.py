@@ -29,6 +29,7 @@ from .entrywise import (
     apply_body as apply_body,
     fill_value as fill_value,
 )
+from .gathers import OneHot as OneHot
 from .graphs import (
     flatten as flatten,
     free_leaves as free_leaves,
@@ -96,6 +97,13 @@ from .matrix_stacks import (
     stacked_matrices as stacked_matrices,
 )
 from .merging import are_apart as are_apart
+from .orders import (
+    Extremum as Extremum,
+    ExtremumShare as ExtremumShare,
+    NamedAxesFunction as NamedAxesFunction,
+    Picked as Picked,
+    Ranking as Ranking,
+)
 from .positions import (
     Positions as Positions,
     Selection as Selection,

@@ -24,6 +24,7 @@ from .base import Operand, TensorExpr
 from .bodies import slot
 from .entrywise import Elementwise
 from .interning import Data, Operands
+from .leaves import Zeros
 from .products import Ones, View, contract
 
 Item = TypeVar("Item")
@@ -36,19 +37,59 @@ class AxesFunction(TensorExpr):
     ==========
 
     axes : the axes, ascending, never none
+    name : what it is called
     """
 
     __slots__ = ()
+    # Whether the result has these axes too.
+    keeps_axes = False
 
     @property
     def axes(self) -> tuple[int, ...]:
         """The axes that are summed over."""
         return self.data[0]
 
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return type(self).__name__.lower()
+
     @classmethod
-    def over(cls, tensor: Operand, axes: Sequence[int]) -> Operand:
+    def over(cls, tensor: Operand, axes: Sequence[int], *data: str) -> Operand:
         """The function of a tensor over some of its axes; over none of them it does nothing."""
-        return cls._build((tensor,), (tuple(axes),))
+        return cls._build((tensor,), (tuple(axes), *data))
+
+    @classmethod
+    def _build(cls, operands: Operands, data: Data) -> Operand:
+        tensor, axes, rest = operands[0], tuple(sorted(data[0])), data[1:]
+        if not axes:
+            return cls._over_none(tensor)
+        keeps = cls._keeps(data)
+        if isinstance(tensor, Zeros):
+            known = cls._of_zeros(tensor, axes)
+            if known is not None:
+                return known
+        if _is_permuted(tensor):
+            labels, output, over = tensor.subscripts[-1], tensor.output, _places(tensor, axes)
+            core = cls.over(tensor.core, over, *rest)
+            if not keeps:
+                labels, output = _without(labels, over), _without(output, axes)
+            lengths = {label: tensor.lengths[label] for label in output}
+            return contract((core,), (labels,), output, lengths)
+        shape = tensor.shape if keeps else _without(tensor.shape, axes)
+        return cls._intern((tensor,), (axes, *rest), shape)
+
+    @classmethod
+    def _keeps(cls, data: Data) -> bool:
+        return cls.keeps_axes
+
+    @classmethod
+    def _over_none(cls, tensor: Operand) -> Operand:
+        return tensor
+
+    @classmethod
+    def _of_zeros(cls, zeros: TensorExpr, axes: tuple[int, ...]) -> Operand | None:
+        return None
 
 
 class LogSumExp(AxesFunction):
@@ -56,35 +97,16 @@ class LogSumExp(AxesFunction):
 
     __slots__ = ()
 
-    @classmethod
-    def _build(cls, operands: Operands, data: Data) -> Operand:
-        tensor, axes = operands[0], sorted(data[0])
-        if not axes:
-            return tensor
-        if _is_permuted(tensor):
-            labels, output = tensor.subscripts[-1], _without(tensor.output, axes)
-            over = _places(tensor, axes)
-            total = cls.over(tensor.core, over)
-            lengths = {label: tensor.lengths[label] for label in output}
-            return contract((total,), (_without(labels, over),), output, lengths)
-        return cls._intern((tensor,), (tuple(axes),), _without(tensor.shape, axes))
-
 
 class Softmax(AxesFunction):
     """exp / Σ exp over some axes; build it with ``softmax``."""
 
     __slots__ = ()
+    keeps_axes = True
 
     @classmethod
-    def _build(cls, operands: Operands, data: Data) -> Operand:
-        tensor, axes = operands[0], sorted(data[0])
-        if not axes:
-            return Ones(*tensor.shape)
-        if _is_permuted(tensor):
-            core = cls.over(tensor.core, _places(tensor, axes))
-            lengths = dict(enumerate(tensor.lengths))
-            return contract((core,), (tensor.subscripts[-1],), tensor.output, lengths)
-        return cls._intern((tensor,), (tuple(axes),), tensor.shape)
+    def _over_none(cls, tensor: Operand) -> Operand:
+        return Ones(*tensor.shape)
 
 
 def inside_log(node: Basic) -> Softmax | None:

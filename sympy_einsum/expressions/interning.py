@@ -82,6 +82,10 @@ class Node(Expr):
 
     # Whether the entries are those of the operand, in other places.
     rearranges = False
+    # Whether its derivative is zero wherever it has one, whatever the operands are.
+    is_locally_constant = False
+    # Whether it has ones at positions, which are its operand, along its last axis.
+    is_one_hot = False
     # Cached: the same few data come again and again.
     _data_digest: ClassVar[Callable[..., int]] = staticmethod(lru_cache(8192)(data_digest))
 

@@ -22,6 +22,7 @@ References
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sympy import Basic, Expr, Mul, S
@@ -163,6 +164,7 @@ def contract(
         return result.zeros()
     if not result.merge_positions():
         return result.zeros()
+    result.merge_one_hots()
     if len(result.tensors) > 1:
         result.cancel_powers()
     factors = _collect_scalars(result.scalars) if result.scalars else []
@@ -330,6 +332,30 @@ class _Product:
 
     def _is_output(self, labels: Labels) -> bool:
         return len(labels) == len(self.output) == len({*labels}) and {*labels} == {*self.output}
+
+    def merge_one_hots(self) -> None:
+        """Ones at the same positions: [p_i = j] [p_i = k] = δ_jk [p_i = j]; along the axis that
+        they are on, if nothing else has it, they add up to one."""
+        while hots := [k for k, tensor in enumerate(self.tensors) if tensor.is_one_hot]:
+            first: dict[tuple[TensorExpr, Labels], int] = {}
+            pairs = [
+                (first.setdefault((self.tensors[k], tuple(self.subs[k][:-1])), k), k) for k in hots
+            ]
+            twice = next(((one, two) for one, two in pairs if one != two), None)
+            if twice is not None:
+                old, new = self.subs[twice[1]][-1], self.subs[twice[0]][-1]
+                self._keep([k for k in range(len(self.tensors)) if k != twice[1]])
+                self.subs = [[new if i == old else i for i in labels] for labels in self.subs]
+                self.output = [new if i == old else i for i in self.output]
+                continue
+            count = Counter(label for labels in (*self.subs, self.output) for label in labels)
+            single = next((k for k in hots if count[self.subs[k][-1]] == 1), None)
+            if single is None:
+                return
+            before = set(self.subs[single][:-1])
+            self._keep([k for k in range(len(self.tensors)) if k != single])
+            left = before - self.present() - {*self.output}
+            self.scalars.extend([n for label, n in self.lengths.items() if label in left])
 
     def cancel_powers(self) -> None:
         """Powers of one tensor that make a one together go: x / x, as in SymPy's products."""

@@ -44,6 +44,7 @@ from ..operations import (
     squeeze as squeeze,
     subtract as subtract,
     swapaxes as swapaxes,
+    take_along_axis as take_along_axis,
     tensordot as tensordot,
     trace as trace,
     transpose as transpose,
@@ -87,6 +88,21 @@ from ._making import (
     size as size,
     zeros as zeros,
     zeros_like as zeros_like,
+)
+from ._orders import (
+    argmax as argmax,
+    argmin as argmin,
+    argpartition as argpartition,
+    argsort as argsort,
+    max as max,
+    median as median,
+    min as min,
+    partition as partition,
+    percentile as percentile,
+    ptp as ptp,
+    quantile as quantile,
+    sort as sort,
+    take as take,
 )
 from ._polynomials import (
     polyadd as polyadd,
@@ -171,6 +187,7 @@ diff, gradient = _differences, _slopes
 true_divide, float_power, pow, permute_dims = divide, power, power, transpose
 around, concat = round, concatenate
 asanyarray = ascontiguousarray = asarray
+amax, amin = max, min
 globals().update(_CONDITIONS | _CONSTANTS)
 __all__ = [name for name in globals() if not name.startswith("_")]
 

@@ -12,14 +12,26 @@ from sympy import Expr, Integer, LambertW
 
 from ..core import Row, UnsupportedError, of_each_row
 from ..expressions import Operand, TensorExpr, TensorLike, elementwise, outermost
+from ..operations import cummax, cummin
 from ._entrywise import ufunc as made
 from ._linalg import linalg
 from ._options import refuse
+from ._orders import max, min
 from ._reductions import sum
 from ._refused import refusal
 
 # SciPy's universal functions, under the names that they give themselves.
 _SPECIAL: dict[str, Callable[..., Operand]] = {}
+
+
+# What universal functions do along an axis.
+_REDUCTIONS: dict[tuple[str, str], Callable[..., Operand]] = {
+    ("add", "reduce"): sum,
+    ("maximum", "reduce"): max,
+    ("minimum", "reduce"): min,
+    ("maximum", "accumulate"): cummax,
+    ("minimum", "accumulate"): cummin,
+}
 
 
 def attach(namespace: Mapping[str, Callable[..., Operand]]) -> None:
@@ -29,8 +41,8 @@ def attach(namespace: Mapping[str, Callable[..., Operand]]) -> None:
         self: TensorExpr, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any
     ) -> Operand:
         name = ufunc.__name__
-        if method == "reduce" and name == "add":
-            return sum(*inputs, **kwargs)
+        if (name, method) in _REDUCTIONS:
+            return _called(name, _REDUCTIONS[name, method], inputs, {"axis": 0, **kwargs})
         function = namespace.get(name) or _SPECIAL.get(name)
         if method != "__call__" or function is None:
             reason = refusal(name) if method == "__call__" else None

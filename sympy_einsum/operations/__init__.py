@@ -52,6 +52,7 @@ from .diagonals import (
     trace as trace,
 )
 from .differences import differences as differences, slopes as slopes
+from .gathering import one_hot as one_hot, take as take, take_along_axis as take_along_axis
 from .indexing import Index as Index, getitem as getitem
 from .joining import concatenate as concatenate, stack as stack, unstack as unstack
 from .linear_systems import (
@@ -68,6 +69,24 @@ from .numbers import (
     imag as imag,
     isclose as isclose,
     real as real,
+)
+from .orders import (
+    argcummax as argcummax,
+    argcummin as argcummin,
+    argmax as argmax,
+    argmin as argmin,
+    argsort as argsort,
+    cummax as cummax,
+    cummin as cummin,
+    max_ as max_,
+    max_share as max_share,
+    median as median,
+    min_ as min_,
+    min_share as min_share,
+    percentile as percentile,
+    ptp as ptp,
+    quantile as quantile,
+    sort as sort,
 )
 from .products import (
     dot as dot,

@@ -11,20 +11,24 @@ from sympy.core.relational import Relational
 
 from ..core import Label, Labels, ShapeError, TensorError, UnsupportedError, as_scalar
 from ..expressions import Operand, Selection, TensorExpr, TensorLike, Unit, as_operand, contract
+from .gathering import Gather, gathered, is_gather
 
 # What may stand in brackets for one axis; None is a new one.
 Position: TypeAlias = Expr | int | slice | EllipsisType | None
-Index: TypeAlias = Position | tuple[Position, ...]
+Index: TypeAlias = Position | Gather | tuple[Position | Gather, ...]
 
 
 def getitem(A: TensorLike, index: Index) -> Operand:
-    """Basic indexing as in NumPy: integers, integer symbols, slices, ``None`` and ``...``.
+    """Indexing as in NumPy: integers, integer symbols, slices, ``None``, ``...``, arrays and
+    tensors of positions, and masks that are constant.
 
     A position contracts the axis with a unit vector, a slice with a selection matrix; so the
     derivative of an entry or a slice needs no rule of its own.
     """
     A = as_operand(A)
     entries = list(index) if isinstance(index, tuple) else [index]
+    if any(map(is_gather, entries)):
+        A, entries = gathered(A, entries)
     named = sum(1 for e in entries if e is not None and e is not Ellipsis)
     if named > A.order:
         raise ShapeError(f"{named} indices for a tensor of order {A.order}, shape {A.shape}")

@@ -13,6 +13,7 @@ from ..expressions import (
     Einsum,
     Elementwise,
     MatrixFunction,
+    OneHot,
     Operand,
     Reshape,
     RunningFunction,
@@ -175,6 +176,7 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         TensorAdd: _sum,
         Elementwise: _function,
         **dict.fromkeys([TensorSymbol, Zeros, Constant, Unit, Selection, Triangle], _whole),
-        **dict.fromkeys([MatrixFunction, AxesFunction, RunningFunction, Reshape], _whole),
+        **dict.fromkeys([MatrixFunction, AxesFunction, RunningFunction], _whole),
+        **dict.fromkeys([OneHot, Reshape], _whole),
     },
 )

@@ -25,6 +25,7 @@ from ..expressions import (
     Einsum,
     Elementwise,
     MatrixFunction,
+    OneHot,
     Ones,
     Operand,
     Reshape,
@@ -324,10 +325,11 @@ LINES: NodeTable[Callable[..., list[str]]] = NodeTable(
             _function_text(node.body, [slot(k) for k in range(len(node.operands))])
         ],
         AxesFunction: lambda node: [
-            type(node).__name__.lower(),
+            node.name,
             f"axis {', '.join(map(str, node.axes))}",
         ],
         RunningFunction: lambda node: [node.called.replace("_", " ")],
+        OneHot: lambda node: ["one_hot", str(node.length)],
         Reshape: lambda node: ["reshape", " × ".join(map(str, node.shape))],
         TensorAdd: _sum_lines,
         **dict.fromkeys([Constant, Unit, Selection, Triangle, MatrixFunction], _name_lines),

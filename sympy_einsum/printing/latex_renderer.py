@@ -11,7 +11,7 @@ from sympy import Function, Symbol, beta
 from .rendering import Renderer
 
 # Operators that LaTeX knows by name.
-_KNOWN = {"det", "exp", "log"}
+_KNOWN = {"det", "exp", "log", "max", "min"}
 _WHERE, _BREAK = r"\text{where } ", r" \\ "
 _SAFE = re.compile(
     r"(?=[A-Za-z{\\])"

@@ -18,6 +18,7 @@ from ..expressions import (
     Inv,
     LogDet,
     MatrixFunction,
+    OneHot,
     Operand,
     Reshape,
     RunningFunction,
@@ -89,7 +90,11 @@ def _cofactors(notation: Notation, node: Cofactors) -> Form:
 def _axes_function(notation: Notation, node: AxesFunction) -> Form:
     note = None if len(node.axes) == node.operands[0].order else node.axes
     operand = _operand(notation, node)
-    return forms.call(type(node).__name__.lower(), operand, axes=node.order, note=note)
+    return forms.call(node.name, operand, axes=node.order, note=note)
+
+
+def _one_hot(notation: Notation, node: OneHot) -> Form:
+    return forms.call("onehot", notation.of(node.indices), axes=node.order, note=(node.length,))
 
 
 def _running(notation: Notation, node: RunningFunction) -> Form:
@@ -226,6 +231,7 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         Cofactors: _cofactors,
         AxesFunction: _axes_function,
         RunningFunction: _running,
+        OneHot: _one_hot,
         Reshape: _reshape,
     },
 )

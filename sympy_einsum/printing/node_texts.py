@@ -20,8 +20,10 @@ from ..expressions import (
     Delta,
     Einsum,
     Elementwise,
+    Extremum,
     HalfPower,
     MatrixFunction,
+    OneHot,
     Ones,
     Reshape,
     RunningFunction,
@@ -98,12 +100,20 @@ def _axes_function(node: AxesFunction, below: Texts, form: CodeForm) -> Text:
     operand = node.operands[0]
     axes = node.axes[0] if len(node.axes) == 1 else node.axes
     axis = None if len(node.axes) == operand.order else axes
-    name, inside = type(node).__name__.lower(), below[operand].shown
+    name, inside = node.name, below[operand].shown
     if isinstance(node, Softmax) and operand.order == 2 and axis is not None:
         # softmax(A, axis=0).T is written softmax(A.T, axis=1).
         turned = below.transpose(operand).shown
         below.transposes[node] = form.call(name, turned, f"axis={1 - node.axes[0]}")
-    return form.call(name, inside, *([] if operand.order == 1 else [f"axis={axis}"]))
+    given = [] if operand.order == 1 else [f"axis={axis}"]
+    if isinstance(node, Extremum):
+        # Python has functions of these names.
+        return Text(f"{below[operand].within(ATOM)}.{name}({', '.join(given)})")
+    return form.call(name, inside, *given)
+
+
+def _one_hot(node: OneHot, below: Texts, form: CodeForm) -> Text:
+    return form.call("one_hot", below[node.indices].shown, form.lengths([node.length]))
 
 
 def _running(node: RunningFunction, below: Texts, form: CodeForm) -> Text:
@@ -248,6 +258,7 @@ TEXTS: NodeTable[Callable[..., Text]] = NodeTable(
         StackFunction: _stack_function,
         AxesFunction: _axes_function,
         RunningFunction: _running,
+        OneHot: _one_hot,
         Reshape: _reshape,
     },
 )

@@ -33,11 +33,14 @@ from ..expressions import (
     Det,
     Einsum,
     Elementwise,
+    Extremum,
     IntervalProducts,
     Inv,
     LogDet,
     LogSumExp,
     MatrixFunction,
+    NamedAxesFunction,
+    OneHot,
     Operand,
     Positions,
     Reshape,
@@ -114,6 +117,11 @@ def _cut_out(node: Einsum) -> tuple[dict[int, Indices], Indices]:
             *source, target = terms.pop(k)
             terms = {j: _renamed(term, target, source) for j, term in terms.items()}
             output = _renamed(output, target, source)
+        elif isinstance(operand, OneHot):
+            # Entries are taken, or added to others, where the positions are.
+            *own, axis = terms[k]
+            terms = {j: _renamed(term, axis, own[:1]) for j, term in terms.items()}
+            output = _renamed(output, axis, own[:1])
     return terms, output
 
 
@@ -186,6 +194,12 @@ def _running_cost(node: RunningFunction) -> int:
     return (FUNCTION + ENTRY) * _entries(node.operands[0])
 
 
+def _comparisons_cost(node: NamedAxesFunction) -> int:
+    """A maximum is found in one pass, positions in several."""
+    passes = 1 if isinstance(node, Extremum) else FUNCTION
+    return passes * ENTRY * _entries(node.operands[0])
+
+
 def _factorized(times: int) -> Callable[[MatrixFunction], int]:
     """So many factorizations of the matrix."""
     return lambda node: times * nominal_length(node.operands[0].shape[0]) ** 3
@@ -239,6 +253,8 @@ COSTS: NodeTable[Callable[[Any], int]] = NodeTable(
         Elementwise: _entrywise_cost,
         Softmax: _exponentials_cost,
         LogSumExp: _exponentials_cost,
+        NamedAxesFunction: _comparisons_cost,
+        OneHot: _nothing,
         RunningFunction: _running_cost,
         Inv: _factorized(3),
         Det: _factorized(1),

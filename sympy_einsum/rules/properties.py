@@ -31,9 +31,14 @@ from ..expressions import (
     Det,
     Einsum,
     Elementwise,
+    Extremum,
+    ExtremumShare,
     IntervalProducts,
     Inv,
+    OneHot,
     Operand,
+    Picked,
+    Ranking,
     Reshape,
     RunningSoftmax,
     Selection,
@@ -245,9 +250,10 @@ def is_nonnegative(node: Operand) -> Answer:
         return bool({"positive", "nonnegative"} & _structure(node))
     if isinstance(node, Constant):
         return bool(np.isrealobj(node.array) and (node.array >= 0).all())
-    if isinstance(node, (Zeros, Unit, Selection, Triangle, Softmax, RunningSoftmax)):
+    shares = (Softmax, RunningSoftmax, ExtremumShare)
+    if isinstance(node, (Zeros, Unit, Selection, Triangle, OneHot, Ranking, *shares)):
         return True
-    if isinstance(node, (TensorAdd, Reshape, IntervalProducts)):
+    if isinstance(node, (TensorAdd, Reshape, IntervalProducts, Extremum, Picked)):
         return (yield from _all(is_nonnegative, node.operands))
     if isinstance(node, Elementwise):
         return (yield from _body_has_sign(node, strict=False))
@@ -272,7 +278,7 @@ def is_positive(node: Operand) -> Answer:
         return bool(np.isrealobj(node.array) and (node.array > 0).all())
     if isinstance(node, Softmax):
         return True
-    if isinstance(node, Reshape):
+    if isinstance(node, (Reshape, Extremum, Picked)):
         return (yield is_positive, node.operands[0])
     if isinstance(node, TensorAdd):
         if not (yield is_nonnegative, node):

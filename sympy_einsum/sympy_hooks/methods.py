@@ -216,6 +216,34 @@ class Methods(Operators, AlgebraHooks):
         """The running product along an axis; that of all entries in C order without ``axis``."""
         return ops.cumprod(self, axis)
 
+    def max(self, axis: Axes = None, keepdims: bool = False) -> Operand:
+        """The largest entries over an axis or several, over all without ``axis``; those that tie
+        share the derivative equally.
+
+        Raises ShapeError for an axis without entries.
+        """
+        return ops.max_(self, axis, keepdims)
+
+    def min(self, axis: Axes = None, keepdims: bool = False) -> Operand:
+        """The smallest entries over an axis or several; those that tie share the derivative."""
+        return ops.min_(self, axis, keepdims)
+
+    def argmax(self, axis: int | None = None, keepdims: bool = False) -> Operand:
+        """The position of the first of the largest entries along an axis, or in C order."""
+        return ops.argmax(self, axis, keepdims)
+
+    def argmin(self, axis: int | None = None, keepdims: bool = False) -> Operand:
+        """The position of the first of the smallest entries along an axis, or in C order."""
+        return ops.argmin(self, axis, keepdims)
+
+    def argsort(self, axis: int | None = -1) -> Operand:
+        """The positions along an axis that sort it, equal entries in their order."""
+        return ops.argsort(self, axis)
+
+    def take(self, indices: TensorLike, axis: int | None = None) -> Operand:
+        """The entries at some positions along an axis, in C order without one."""
+        return ops.take(self, indices, axis)
+
     def norm(
         self, ord: Expr | str | None = None, axis: Axes = None, keepdims: bool = False
     ) -> Operand:

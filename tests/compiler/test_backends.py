@@ -129,6 +129,21 @@ EXPRESSIONS = {
         .sum(), x
     ),
     "Bessel": se.besseli(0, x) + se.besseli(1, x),
+    "maxima": [
+        X.max(axis=1), X.min(), C.max(axis=(0, 2)), se.gradient(X.max(), X),
+        se.gradient((C.min(axis=(0, 2)) ** 2).sum(), C), se.argmax(X, axis=0), se.argmin(X),
+    ],
+    "order": [
+        se.sort(X, axis=0), se.argsort(x), se.cummax(X, axis=1), se.argcummin(X), se.median(y),
+    ],
+    "taken": [X[:, [2, 0, 0]], X[[0, 1, 1], [2, 0, -1]], X[np.arange(8).reshape(2, 4) % 4],
+              se.take_along_axis(X, se.argsort(X, axis=0), axis=0), x[se.argmax(x)],
+              Z[[True, False, True]]],
+    "added at positions": [
+        se.gradient((X[:, [2, 0, 0]] ** 2).sum(), X), se.gradient((se.sort(x) ** 2) @ x, x),
+        se.gradient((X[[0, 1, 1], [2, 0, -1]] ** 3).sum(), X), se.one_hot([2, 0, -1], n),
+        se.gradient((se.cummax(X) ** 2).sum(), X), se.gradient(x[se.argmax(x)] ** 2, x),
+    ],
     "order 0": c * x + c**2,
     "several": [logistic, [se.gradient(logistic, x)], (x, t)],
 }  # fmt: skip
@@ -456,6 +471,7 @@ def cupy_names():
         return set((Path(__file__).parents[1] / "data" / "cupy_names.txt").read_text().split())
     found = {f"cp.{name}" for name in dir(cupy)}
     found |= {f"cp.linalg.{name}" for name in dir(cupy.linalg)}
+    found |= {f"cp.add.{name}" for name in dir(cupy.add)}
     return found | {f"special.{name}" for name in dir(special)}
 
 

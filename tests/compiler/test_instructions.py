@@ -27,6 +27,7 @@ DIAGONAL = ((), "ii->i", False)
 
 # The shapes of arguments, and instructions on these, numbered on; the last is the one that is
 # named, unless it writes to another.
+ORDER = ("positions", (1,), ("argsort", 0))
 CASES = {
     "argument": ([], [("argument", (), (se.TensorSymbol("z", (m, n)),))]),
     "constant": ([], [("constant", (), (TABLE,))]),
@@ -81,6 +82,14 @@ CASES = {
     "logsumexp": ([(m, n)], [("logsumexp", (0,), ((0,),))]),
     "softmax": ([(m, n)], [("softmax", (0,), ((1,),))]),
     "log_total": ([(m, n), (m, n), (m,)], [("log_total", (0, 1, 2), ((1,),))]),
+    "extremum": ([(m, n)], [("extremum", (0,), ("max", (1,)))]),
+    "share": ([(m, n)], [("extremum", (0,), ("min", None)), ("share", (0, 1), (None,))]),
+    "picked": ([(m, n)], [("picked", (0,), ("sort", 0))]),
+    "positions": ([(m, n)], [("positions", (0,), ("argmax", 1))]),
+    "range": ([(n,)], [("range", (), (n,))]),
+    "take": ([(m, n), (n, l)], [ORDER, ("take", (0, 2), (1,))]),
+    "scatter": ([(n, l, m), (n, l)], [ORDER, ("scatter", (0, 2), ((n,),))]),
+    "one_hot": ([(m, n), (n, l)], [ORDER, ("one_hot", (2,), (n,))]),
 }
 # What chunks have nothing of.
 OF_STACKS = ("stacked", "decomposed", "part")
@@ -105,6 +114,14 @@ VARIANTS = {
     ),
     "lower": ([(m, n)], [("triangular", (0,), (False, Integer(1)))]),
     "vectors": ([(n,), (n,)], [("dot", (0, 1))]),
+    "positions of all axes": (
+        [(m, n), (l, m), (n,)],
+        [
+            ("positions", (1,), ("argsort", 1)),
+            ("positions", (2,), ("argmax", 0)),
+            ("take", (0, 3, 4), (0,)),
+        ],
+    ),
     "turned": ([(l, m)], [("transpose", (0,), ((1, 0),))]),
 }
 
@@ -295,6 +312,14 @@ LOWERED = {
     "logsumexp": se.logsumexp(X, axis=1),
     "softmax": se.softmax(X, axis=1),
     "log_total": se.log(se.softmax(X, axis=1)),
+    "extremum": X.max(axis=1),
+    "share": se.gradient(X.max(), X),
+    "picked": se.sort(V),
+    "positions": se.argmax(V),
+    "range": se.take_along_axis(X, se.argsort(X), axis=1),
+    "take": X[:, [0, 1]],
+    "scatter": se.gradient((V[[0, 1, 1]] ** 2).sum(), V),
+    "one_hot": se.one_hot([0, 1], n),
 }
 
 

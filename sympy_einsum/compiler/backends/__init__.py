@@ -12,7 +12,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from .base import Backend
-from .texts import Bracket, Texts, axis_arguments, bracketed, is_bracketed
+from .texts import Bracket, Texts, as_tuple, axis_arguments, bracketed, is_bracketed
 
 _SUFFIX = "_backend"
 # The backends that have a file here.
@@ -45,6 +45,7 @@ __all__ = [
     "Backend",
     "Bracket",
     "Texts",
+    "as_tuple",
     "axis_arguments",
     "bracketed",
     "is_bracketed",

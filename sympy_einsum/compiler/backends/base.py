@@ -59,7 +59,8 @@ class Backend:
 
     # Functions that the source brings along; ``xp`` in them is the library's own namespace.
     support: ClassVar[Mapping[str, str]] = shared(
-        "cofactors", "expm_along", "peak", "log_total", "logsumexp", "softmax", *RUNNING
+        *("cofactors", "expm_along", "peak", "log_total", "logsumexp", "softmax", *RUNNING),
+        *("share", "last_equal", "one_hot"),
     )
     # What else stands in a function: builtins, and names of its own.
     words: ClassVar[set[str]] = {"bool"}
@@ -459,6 +460,56 @@ class Backend:
     def part(self, operands: Texts, place: int, tail: Texts) -> str:
         """One of the arrays of a decomposition."""
         return f"{operands[0]}[{place}]"
+
+    # --- maxima and order
+
+    def extremum(self, operands: Texts, name: str, axes: Sequence[int] | None) -> str:
+        """The largest or smallest entries over axes, over all for None."""
+        return f"{operands[0]}.{name}({''.join(axis_arguments(axes))})"
+
+    def share(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """Where entries are equal to others, divided by how often they are."""
+        return f"share({', '.join([*operands, *axis_arguments(axes)])})"
+
+    def picked(self, operands: Texts, name: str, axis: int) -> str:
+        """The entries along an axis in order, or the largest or smallest so far."""
+        if name == "sort":
+            return self.spell(f"np.sort({operands[0]}, axis={axis})")
+        ufunc = {"cummax": "maximum", "cummin": "minimum"}[name]
+        return self.spell(f"np.{ufunc}.accumulate({operands[0]}, axis={axis})")
+
+    def positions(self, operands: Texts, name: str, axis: int) -> str:
+        """Positions along an axis."""
+        if name in ("argcummax", "argcummin"):
+            running = self.picked(operands, name.removeprefix("arg"), axis)
+            return f"last_equal({operands[0]}, {running}, {axis})"
+        if name == "argsort":
+            return self.spell(f'np.argsort({operands[0]}, axis={axis}, kind="stable")')
+        return f"{operands[0]}.{name}(axis={axis})"
+
+    # --- positions
+
+    def range(self, operands: Texts, length: str) -> str:
+        """The positions on an axis."""
+        return self.spell(f"np.arange({length})")
+
+    def take(self, operands: Texts, first: int) -> str:
+        """An array at some positions along axes."""
+        entries = [":"] * first + list(operands[1:])
+        return f"{operands[0]}[{', '.join(entries)}]"
+
+    def scatter(self, operands: Texts, lengths: Texts) -> str:
+        """Zeros, to which something is added at positions."""
+        if "scatter" not in self.support:
+            raise UnsupportedError(
+                f"backend {self.name!r} has no function that adds to entries at positions"
+            )
+        value, *positions = operands
+        return f"scatter({value}, {as_tuple(lengths)}, {', '.join(positions)})"
+
+    def one_hot(self, operands: Texts, length: str) -> str:
+        """Ones at positions on a last axis."""
+        return f"one_hot({operands[0]}, {length}, dtype)"
 
     # --- log-sum-exp and softmax
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -9,7 +10,7 @@ from sympy import Expr, preorder_traversal
 
 from ..fusion import fused
 from .base import Backend
-from .support import shared
+from .support import SHARED, shared
 from .texts import Bracket, Texts, as_tuple, bracketed, diagonal_view
 
 # What the source brings along of the special functions.
@@ -45,6 +46,24 @@ def matrix_exp(X):
     if X.ndim == 2:
         return cupy_linalg.expm(X)
     return cp.stack([matrix_exp(part) for part in X]) if X.size else X + 0.0
+''',
+        "last_equal": re.sub(r"(xp\.\w+)\.accumulate\(", r"running(\1, ", SHARED["last_equal"]),
+        "running": '''
+def running(function, x, axis):
+    """A function accumulated along an axis, by doubling."""
+    x, step = cp.moveaxis(x, axis, 0), 1
+    while step < len(x):
+        x = cp.concatenate([x[:step], function(x[step:], x[:-step])])
+        step *= 2
+    return cp.moveaxis(x, 0, axis)
+''',
+        "scatter": '''
+def scatter(values, lengths, *positions):
+    """Zeros, to which values are added at positions on the first axes, also at repeated ones."""
+    order = max(map(cp.ndim, positions))
+    total = cp.zeros((*lengths, *values.shape[order:]), values.dtype)
+    cp.add.at(total, positions, values)
+    return total
 ''',
     }
     renamed: ClassVar = {
@@ -83,6 +102,15 @@ def matrix_exp(X):
     def copy(self, operands: Texts) -> str:
         """A copy that the caller may write to."""
         return f"{operands[0]}.copy()"
+
+    def picked(self, operands: Texts, name: str, axis: int) -> str:
+        """The entries along an axis in order, or the largest or smallest so far."""
+        text = super().picked(operands, name, axis)
+        return re.sub(r"(cp\.\w+)\.accumulate\(", r"running(\1, ", text)
+
+    def positions(self, operands: Texts, name: str, axis: int) -> str:
+        """Positions along an axis; its argsort is stable."""
+        return super().positions(operands, name, axis).replace(', kind="stable"', "")
 
     def vdot(self, operands: Texts) -> str:
         """The full contraction of two operands of one shape."""

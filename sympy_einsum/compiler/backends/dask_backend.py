@@ -25,7 +25,12 @@ class DaskBackend(Backend):
     """Spells instructions in dask.array; SciPy's special functions act chunk by chunk."""
 
     name = "dask"
-    imports = ("import dask.array as da", "import numpy as np", "from scipy import special")
+    imports = (
+        "import dask.array as da",
+        "import dask",
+        "import numpy as np",
+        "from scipy import special",
+    )
     xp = "da"
     packages = ("dask",)
     spellings: ClassVar = {"Piecewise": "select([{0}], [{1}])"}
@@ -62,6 +67,27 @@ def {name}(x):
 '''
             for name, count in PARTS.items()
         },
+        "last_equal": re.sub(r"\bxp\.", "np.", SHARED["last_equal"]),  # of an axis as one chunk
+        "take": '''
+def take(x, axis, *positions):
+    """Entries at positions along axes from one on, lazily; x becomes one chunk."""
+    shape = np.broadcast_shapes(*[place.shape for place in positions])
+    shape = x.shape[:axis] + shape + x.shape[axis + len(positions) :]
+    function = dask.delayed(lambda x, *places: x[(slice(None),) * axis + places])
+    return da.from_delayed(function(x, *positions), shape, dtype=x.dtype)
+''',
+        "scatter": '''
+def scatter(values, lengths, *positions):
+    """Zeros, to which values are added at positions on the first axes, lazily, as one chunk."""
+    shape = (*lengths, *values.shape[max(place.ndim for place in positions) :])
+
+    def added(values, *positions):
+        total = np.zeros(shape, values.dtype)
+        np.add.at(total, positions, values)
+        return total
+
+    return da.from_delayed(dask.delayed(added)(values, *positions), shape, dtype=values.dtype)
+''',
         "in_one_chunk": '''
 def in_one_chunk(function, X, order, *more):
     """A function of matrices as wholes, lazily, that gives an array of some order."""
@@ -113,6 +139,26 @@ def diagonal(subscripts, X):
     def named_constant(self, name: str) -> str:
         """An array of NumPy that the source has by a name."""
         return f"da.from_array({name})"
+
+    def picked(self, operands: Texts, name: str, axis: int) -> str:
+        """The entries along an axis, as one chunk, in order, or the largest or smallest so far."""
+        functions = {"sort": "sort", "cummax": "maximum.accumulate", "cummin": "minimum.accumulate"}
+        whole = f"{operands[0]}.rechunk({{{axis}: -1}})"
+        return f"{whole}.map_blocks(np.{functions[name]}, axis={axis})"
+
+    def positions(self, operands: Texts, name: str, axis: int) -> str:
+        """Positions along an axis, as one chunk if they are all needed."""
+        if name in ("argmax", "argmin"):
+            return super().positions(operands, name, axis)
+        whole, options = f"{operands[0]}.rechunk({{{axis}: -1}})", f"{axis}, dtype=np.intp"
+        if name == "argsort":
+            return f'{whole}.map_blocks(np.argsort, axis={options}, kind="stable")'
+        running = self.picked(operands, name.removeprefix("arg"), axis)
+        return f"da.map_blocks(last_equal, {whole}, {running}, {options})"
+
+    def take(self, operands: Texts, first: int) -> str:
+        """An array at some positions along axes."""
+        return f"take({', '.join([operands[0], str(first), *operands[1:]])})"
 
     def inv(self, operands: Texts, definite: bool) -> str:
         """The inverse."""

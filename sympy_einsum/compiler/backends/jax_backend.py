@@ -21,7 +21,19 @@ class JaxBackend(Backend):
     xp = "jnp"
     exponential = "jax.scipy.linalg.expm"
     packages = ("jax", "jaxlib")
-    support: ClassVar = shared("cofactors", "expm_along", "peak", "log_total", *RUNNING, *SPECIAL)
+    support: ClassVar = shared(
+        *(
+            "cofactors",
+            "expm_along",
+            "peak",
+            "log_total",
+            "share",
+            "last_equal",
+            "one_hot",
+            *RUNNING,
+        ),
+        *SPECIAL,
+    )
     # Its own log-sum-exp along an axis, and its own way with recurrences.
     support |= {
         "recurrence": '''
@@ -42,7 +54,15 @@ def logcumsumexp(x):
     """log(cumsum(exp(x))) along the last axis without overflow."""
     return jax.lax.cumlogsumexp(x + 0.0, axis=x.ndim - 1)
 ''',
+        "scatter": '''
+def scatter(values, lengths, *positions):
+    """Zeros, to which values are added at positions on the first axes, also at repeated ones."""
+    order = max(map(jnp.ndim, positions))
+    total = jnp.zeros((*lengths, *values.shape[order:]), values.dtype)
+    return total.at[positions].add(values)
+''',
     }
+    support["last_equal"] = support["last_equal"].replace("xp.maximum.accumulate", "jax.lax.cummax")
     renamed: ClassVar = {f"special.iv({order}, ": f"special.i{order}(" for order in (0, 1)}
     special: ClassVar = {
         *("digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "expi", "expit", "expn", "gamma"),
@@ -73,3 +93,13 @@ def logcumsumexp(x):
         """exp / Σ exp over axes, over all for None."""
         axis = "".join(axis_arguments(axes)) or "axis=None"
         return f"jax.nn.softmax({operands[0]}, {axis})"
+
+    def picked(self, operands: Texts, name: str, axis: int) -> str:
+        """The entries along an axis in order, or the largest or smallest so far."""
+        if name == "sort":
+            return super().picked(operands, name, axis)
+        return f"jax.lax.{name}({operands[0]}, axis={axis})"
+
+    def positions(self, operands: Texts, name: str, axis: int) -> str:
+        """Positions along an axis; its argsort is stable."""
+        return super().positions(operands, name, axis).replace(', kind="stable"', "")

@@ -89,6 +89,12 @@ class NumpyBackend(Backend):
         """The full contraction of two operands of one shape."""
         return f"{operands[0]}.ravel().dot({operands[1]}.ravel())"
 
+    def take(self, operands: Texts, first: int) -> str:
+        """An array at some positions along axes; the method has the least overhead."""
+        if len(operands) > 2:
+            return super().take(operands, first)
+        return f"{operands[0]}.take({operands[1]}, {first})"
+
     def full(self, operands: Texts, shape: Texts, kind: str) -> str:
         """The array with all entries equal to a scalar."""
         if operands[0] in ("0", "1"):
@@ -123,7 +129,7 @@ class NumpyBackend(Backend):
         return f"np.einsum({subscripts!r}, {target}{bracketed(cuts)})[...] {sign} {value}"
 
     support: ClassVar = {
-        **shared("cofactors", "expm_along", "lagged_cumsum", "running_products"),
+        **shared("cofactors", "expm_along", "lagged_cumsum", "running_products", "last_equal"),
         "add_transposed": '''
 def add_transposed(X, size=256):
     """X + X.T, block by block, so that both stay in the cache."""
@@ -240,6 +246,35 @@ def logsumexp(x, axis=None):
     top = np.where(np.isfinite(top), top, 0)
     with np.errstate(divide="ignore"):
         return np.log(np.exp(x - top).sum(axis=axis)) + top.squeeze(axis)
+''',
+        "share": '''
+def share(x, top, axis=None):
+    """Where x is the largest, or smallest, over how often it is."""
+    hits = (x == top).astype(x.dtype if x.dtype.kind in "fc" else float)
+    hits /= hits.sum(axis=axis, keepdims=True)
+    return hits
+''',
+        "scatter": '''
+def scatter(values, lengths, *positions):
+    """Zeros, to which values are added at positions on the first axes, also at repeated ones."""
+    order = max(map(np.ndim, positions))
+    shape = values.shape[order:]
+    total = np.zeros((*lengths, *shape), values.dtype)
+    if len(positions) == 1 and shape and total.size:
+        # Of vectors it is fast.
+        columns = np.arange(shape[0] if len(shape) == 1 else total[0].size)
+        flat = np.asarray(positions[0])[..., None] * columns.size + columns
+        np.add.at(total.reshape(-1), flat.ravel(), values.ravel())
+    else:
+        np.add.at(total, positions, values)
+    return total
+''',
+        "one_hot": '''
+def one_hot(positions, length, dtype):
+    """Ones at positions on a last axis."""
+    total = np.zeros((np.size(positions), length), dtype)
+    total[np.arange(len(total)), np.ravel(positions)] = 1
+    return total.reshape(*np.shape(positions), length)
 ''',
         "softmax": '''
 def softmax(x, axis=None):

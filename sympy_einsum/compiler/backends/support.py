@@ -146,6 +146,24 @@ def running_mean(x, y, c, backwards):
         return share * recurrence(ratio, c, True)
     return recurrence(ratio, share * c, False)
 ''',
+    "share": '''
+def share(x, top, axis=None):
+    """Where x is the largest, or smallest, over how often it is."""
+    hits = (x == top).astype(xp.result_type(x, xp.float32))
+    return hits / hits.sum(axis=axis, keepdims=True)
+''',
+    "last_equal": '''
+def last_equal(x, best, axis):
+    """The positions of the last entries so far that are equal to others."""
+    places = xp.arange(x.shape[axis]).reshape([-1] + [1] * (x.ndim - 1 - axis))
+    return xp.maximum.accumulate(xp.where(x == best, places, 0), axis=axis)
+''',
+    "one_hot": '''
+def one_hot(positions, length, dtype):
+    """Ones at positions on a last axis, which may be counted from its end."""
+    places = xp.asarray(positions)[..., None] % length
+    return (places == xp.arange(length)).astype(dtype)
+''',
     # Special functions that SciPy has.
     "spherical_jn": '''
 def spherical_jn(n, x):

@@ -152,6 +152,25 @@ def lagged_cumsum(x, axis, backwards, lag, count):
     positions = n - lag - positions if backwards else positions + 1 - lag
     return total[..., positions.clip(0, n)].movedim(-1, axis)
 ''',
+        "share": '''
+def share(x, top, axes):
+    """Where x is the largest, or smallest, over how often it is."""
+    hits = (x == top).to(torch.result_type(x, 0.0))
+    return hits / hits.sum(axes, keepdim=True)
+''',
+        "scatter": '''
+def scatter(values, lengths, *positions):
+    """Zeros, to which values are added at positions on the first axes."""
+    order = max(place.ndim for place in positions)
+    total = values.new_zeros((*lengths, *values.shape[order:]))
+    return total.index_put_(positions, values, accumulate=True)
+''',
+        "one_hot": '''
+def one_hot(positions, length, dtype):
+    """Ones at positions on a last axis, which may be counted from its end."""
+    places = positions[..., None] % length
+    return (places == torch.arange(length, device=positions.device)).to(dtype)
+''',
         "softmax": '''
 def softmax(x, axes):
     """exp(x) / sum(exp(x)) over several axes, without overflow."""
@@ -283,6 +302,30 @@ def softmax(x, axes):
     def named_constant(self, name: str) -> str:
         """A tensor made of an array of NumPy that the source has by a name."""
         return f"torch.as_tensor({name}, device=device)"
+
+    def extremum(self, operands: Texts, name: str, axes: Sequence[int] | None) -> str:
+        """The largest or smallest entries over axes, over all for None."""
+        over = "" if axes is None else f", {tuple(axes)}"
+        return f"torch.a{name}({operands[0]}{over})"
+
+    def share(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """Where entries are equal to others, divided by how often they are."""
+        return f"share({', '.join([*operands, str(tuple(axes or ()))])})"
+
+    def picked(self, operands: Texts, name: str, axis: int) -> str:
+        """The entries along an axis in order, or the largest or smallest so far."""
+        return f"torch.{name}({operands[0]}, dim={axis}).values"
+
+    def positions(self, operands: Texts, name: str, axis: int) -> str:
+        """Positions along an axis."""
+        if name in ("argcummax", "argcummin"):
+            return f"torch.{name.removeprefix('arg')}({operands[0]}, dim={axis}).indices"
+        stable = ", stable=True" if name == "argsort" else ""
+        return f"torch.{name}({operands[0]}, dim={axis}{stable})"
+
+    def range(self, operands: Texts, length: str) -> str:
+        """The positions on an axis."""
+        return f"torch.arange({length}, device=device)"
 
     def logsumexp(self, operands: Texts, axes: Sequence[int] | None) -> str:
         """log Σ exp over axes, over all for None."""

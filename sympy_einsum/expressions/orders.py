@@ -1,0 +1,106 @@
+"""Maxima, minima and order along axes: functions that pick entries, and the positions of these.
+
+They are linear as long as the picked entries stay the same ones. So the derivative of a maximum is
+its *share*, one over the number of largest entries at each of them, as in JAX, where ties share
+equally; that of a sort is the permutation that sorts. Shares and positions are locally constant:
+their own derivatives are zero, and no sweep visits them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .axis_functions import AxesFunction
+from .base import Operand
+from .gathers import OneHot
+from .interning import Data
+from .leaves import Zeros
+from .products import Ones, contract
+
+if TYPE_CHECKING:
+    from .base import TensorExpr
+
+
+class NamedAxesFunction(AxesFunction):
+    """Base class of the functions whose name is data."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.data[1]
+
+
+class Extremum(NamedAxesFunction):
+    """The largest or smallest entries over some axes, which are gone; build it with ``max``."""
+
+    __slots__ = ()
+
+    @property
+    def share(self) -> Operand:
+        """Where these entries are, divided by how many they are."""
+        return ExtremumShare.over(self.operands[0], self.axes, f"{self.name}_share")
+
+    @classmethod
+    def _of_zeros(cls, zeros: TensorExpr, axes: tuple[int, ...]) -> Operand:
+        return Zeros(*[n for axis, n in enumerate(zeros.shape) if axis not in axes])
+
+
+class ExtremumShare(NamedAxesFunction):
+    """1 over the number of largest (smallest) entries over some axes at these, 0 elsewhere."""
+
+    __slots__ = ()
+    is_locally_constant = True
+    keeps_axes = True
+
+    @property
+    def extremum(self) -> Operand:
+        """The largest or smallest entries."""
+        return Extremum.over(self.operands[0], self.axes, self.name.removesuffix("_share"))
+
+    @classmethod
+    def _over_none(cls, tensor: Operand) -> Operand:
+        return Ones(*tensor.shape)
+
+
+class Picked(NamedAxesFunction):
+    """Entries along an axis in another order or repeated: ``sort``, ``cummax``, ``cummin``."""
+
+    __slots__ = ()
+    keeps_axes = True
+
+    @property
+    def positions(self) -> Operand:
+        """Where along the axis its entries come from."""
+        return Ranking.over(self.operands[0], self.axes, f"arg{self.name}")
+
+    @property
+    def one_hot(self) -> Operand:
+        """The same as ones and zeros, the axis that entries come from last."""
+        return OneHot.at(self.positions, self.shape[self.axes[0]])
+
+    @property
+    def gathered(self) -> Operand:
+        """The same as a product."""
+        axes = range(self.order)
+        source = [self.order if axis in self.axes else axis for axis in axes]
+        lengths = {**dict(enumerate(self.shape)), self.order: self.shape[self.axes[0]]}
+        labels = ((*axes, self.order), source)
+        return contract((self.one_hot, *self.operands), labels, axes, lengths)
+
+    @classmethod
+    def _of_zeros(cls, zeros: TensorExpr, axes: tuple[int, ...]) -> Operand:
+        return zeros
+
+
+class Ranking(NamedAxesFunction):
+    """Ranking along an axis of a tensor: ``argmax`` and ``argmin``, from which the axis is gone,
+    ``argsort``, ``argcummax`` and ``argcummin``."""
+
+    __slots__ = ()
+    is_locally_constant = True
+
+    @classmethod
+    def _keeps(cls, data: Data) -> bool:
+        return data[1] not in ("argmax", "argmin")

@@ -1,0 +1,358 @@
+"""Maxima, minima, order statistics: what compares the entries along axes.
+
+Largest (smallest) entries that tie share the derivative equally, as in JAX; a sort has that of its
+permutation. Second derivatives are zero, also at ties, where there are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sympy import Expr, Rational, S, ceiling, floor
+
+from ..core import ShapeError, TensorError, UnsupportedError, as_flag, as_scalar
+from ..expressions import (
+    Extremum,
+    ExtremumShare,
+    Operand,
+    Picked,
+    Ranking,
+    TensorLike,
+    as_operand,
+    order_of,
+    shape_of,
+)
+from .arithmetic import add, multiply, subtract
+from .axes import Axes, as_axes, as_axis, ravel
+from .indexing import getitem
+from .reductions import kept
+
+
+def _with_entries(A: Operand, axes: list[int], name: str) -> None:
+    """There is no largest of no entries."""
+    for axis in axes:
+        if shape_of(A)[axis] is S.Zero:
+            raise ShapeError(
+                f"{name} over axis {axis} of shape {shape_of(A)}: it has no entries, and there is "
+                f"no {name} of none"
+            )
+
+
+def _extremum(A: TensorLike, axis: Axes, keepdims: bool, name: str) -> Operand:
+    A = as_operand(A)
+    axes = as_axes(axis, order_of(A))
+    _with_entries(A, axes, name)
+    value = Extremum.over(A, axes, name)
+    return kept(value, A, axes) if as_flag(keepdims, "keepdims") else value
+
+
+def max_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
+    """The largest entries over the given axes, over all without ``axis``.
+
+    Entries that tie share the derivative equally: that of ``max(x)`` by x is 1 over the number of
+    largest entries at these, and 0 elsewhere.
+
+    Raises ShapeError for an axis that isn't there or has no entries.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 3)
+    >>> se.max(x), se.gradient(se.max(x), x)
+    (x.max(), max_share(x))
+    >>> se.lambdify(x, se.gradient(se.max(x), x))([2, 7, 7])
+    array([0. , 0.5, 0.5])
+    """
+    return _extremum(A, axis, keepdims, "max")
+
+
+def min_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
+    """The smallest entries over the given axes, over all without ``axis``; see :func:`max_`.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> se.min(A, axis=0).shape
+    (3,)
+    """
+    return _extremum(A, axis, keepdims, "min")
+
+
+def max_share(A: TensorLike, axis: Axes = None) -> Operand:
+    """1 over the number of largest entries over the given axes at these, 0 elsewhere: the
+    derivative of :func:`max_`. Its own is zero.
+
+    Raises ShapeError for an axis that isn't there or has no entries.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> se.max_share(A, axis=1).shape
+    (2, 3)
+    """
+    return _share(A, axis, "max_share")
+
+
+def min_share(A: TensorLike, axis: Axes = None) -> Operand:
+    """1 over the number of smallest entries over the given axes at these, 0 elsewhere: the
+    derivative of :func:`min_`. Its own is zero.
+
+    Raises ShapeError for an axis that isn't there or has no entries.
+
+    >>> import sympy_einsum as se
+    >>> se.lambdify(x := se.TensorSymbol("x", 3), se.min_share(x))([2, 2, 7])
+    array([0.5, 0.5, 0. ])
+    """
+    return _share(A, axis, "min_share")
+
+
+def _share(A: TensorLike, axis: Axes, name: str) -> Operand:
+    A = as_operand(A)
+    axes = as_axes(axis, order_of(A))
+    _with_entries(A, axes, name)
+    return ExtremumShare.over(A, axes, name) if axes else S.One
+
+
+def ptp(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
+    """The largest less the smallest entries over the given axes; see :func:`max_`.
+
+    >>> import sympy_einsum as se
+    >>> se.ptp(se.TensorSymbol("x", 3))
+    x.max() - x.min()
+    """
+    return subtract(max_(A, axis, keepdims), min_(A, axis, keepdims))
+
+
+# --- positions
+
+
+def argmax(A: TensorLike, axis: int | None = None, keepdims: bool = False) -> Operand:
+    """The position of the first of the largest entries along an axis, without one in C order.
+
+    It is an integer, whose derivative is zero; ``x[argmax(x)]`` is a largest entry.
+
+    Raises ShapeError for an axis that isn't there or has no entries.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> se.argmax(A, axis=1).shape, se.argmax(A).shape
+    ((2,), ())
+    """
+    return _first_position(A, axis, keepdims, "argmax")
+
+
+def argmin(A: TensorLike, axis: int | None = None, keepdims: bool = False) -> Operand:
+    """The position of the first of the smallest entries along an axis, without one in C order;
+    see :func:`argmax`.
+
+    >>> import sympy_einsum as se
+    >>> se.argmin(se.TensorSymbol("A", (2, 3)), axis=0).shape
+    (3,)
+    """
+    return _first_position(A, axis, keepdims, "argmin")
+
+
+def _first_position(A: TensorLike, axis: int | None, keepdims: bool, name: str) -> Operand:
+    A = as_operand(A)
+    if not order_of(A):
+        return S.Zero
+    along = ravel(A) if axis is None else A
+    one = 0 if axis is None else as_axis(axis, order_of(A))
+    _with_entries(along, [one], name)
+    value = Ranking.over(along, (one,), name)
+    axes = as_axes(axis, order_of(A))
+    return kept(value, A, axes) if as_flag(keepdims, "keepdims") else value
+
+
+def argsort(A: TensorLike, axis: int | None = -1) -> Operand:
+    """The positions along an axis that sort it, equal entries in their order; of all entries for
+    None.
+
+    They are integers, whose derivative is zero. Raises ShapeError for an axis that isn't there.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 3)
+    >>> se.lambdify(x, se.argsort(x))([3, 1, 2])
+    array([1, 2, 0])
+    """
+    return _along(A, axis, Ranking, "argsort")
+
+
+def argcummax(A: TensorLike, axis: int = 0) -> Operand:
+    """For each position along an axis that of the largest entry up to there, the last of equal
+    ones; integers, whose derivative is zero.
+
+    Raises ShapeError for an axis that isn't there.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 4)
+    >>> se.lambdify(x, se.argcummax(x))([1, 3, 2, 3])
+    array([0, 1, 1, 3])
+    """
+    return _along(A, axis, Ranking, "argcummax")
+
+
+def argcummin(A: TensorLike, axis: int = 0) -> Operand:
+    """For each position along an axis that of the smallest entry up to there, the last of equal
+    ones; see :func:`argcummax`.
+
+    >>> import sympy_einsum as se
+    >>> se.argcummin(se.TensorSymbol("A", (2, 3)), axis=1).shape
+    (2, 3)
+    """
+    return _along(A, axis, Ranking, "argcummin")
+
+
+def _along(
+    A: TensorLike, axis: int | None, kind: type[Picked] | type[Ranking], name: str
+) -> Operand:
+    A = as_operand(A)
+    if not order_of(A):
+        raise ShapeError(f"{name} takes a tensor of order 1 or more, not a scalar")
+    A = ravel(A) if axis is None else A
+    return kind.over(A, (as_axis(-1 if axis is None else axis, order_of(A)),), name)
+
+
+# --- order
+
+
+def sort(A: TensorLike, axis: int | None = -1) -> Operand:
+    """The entries along an axis in ascending order; all of them for None.
+
+    The derivative by A moves entries back to where they come from. ``sort(x)[-k:]`` are the k
+    largest ones. Raises ShapeError for an axis that isn't there, and for a scalar.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 3)
+    >>> se.lambdify(x, se.gradient(se.sort(x)[-2:].sum(), x))([3, 1, 2])
+    array([1., 0., 1.])
+    """
+    return _along(A, axis, Picked, "sort")
+
+
+def cummax(A: TensorLike, axis: int = 0) -> Operand:
+    """The largest entries up to each position along an axis: ``np.maximum.accumulate``.
+
+    The derivative belongs to the last of equal entries. Raises ShapeError for an axis that isn't
+    there, and for a scalar.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 4)
+    >>> se.lambdify(x, se.cummax(x))([1., 3., 2., 4.])
+    array([1., 3., 3., 4.])
+    """
+    return _along(A, axis, Picked, "cummax")
+
+
+def cummin(A: TensorLike, axis: int = 0) -> Operand:
+    """The smallest entries up to each position along an axis: ``np.minimum.accumulate``; see
+    :func:`cummax`.
+
+    >>> import sympy_einsum as se
+    >>> se.cummin(se.TensorSymbol("A", (2, 3)), axis=1).shape
+    (2, 3)
+    """
+    return _along(A, axis, Picked, "cummin")
+
+
+def quantile(
+    A: TensorLike,
+    q: TensorLike,
+    axis: int | None = None,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Operand:
+    """The quantile of entries along an axis, of all for None: by interpolation between the two
+    sorted entries around the place q (n - 1) [HF, definition 7].
+
+    Parameters
+    ==========
+
+    A : a tensor
+    q : a number between 0 and 1
+    axis : an axis, or None
+    method : ``"linear"``, ``"lower"``, ``"higher"`` or ``"midpoint"``
+    keepdims : whether the axes stay, with length 1
+
+    Raises
+    ======
+
+    TensorError : q isn't between 0 and 1
+    UnsupportedError : another method, or several quantiles at once
+    ShapeError : an axis isn't there, or has no entries
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 4)
+    >>> print(se.lambdify(x, se.quantile(x, 0.5))([4.0, 1.0, 3.0, 2.0]))
+    2.5
+
+    References
+    ==========
+
+    [HF] R. Hyndman, Y. Fan, "Sample Quantiles in Statistical Packages", 1996.
+    """
+    A = as_operand(A)
+    share = _exact(as_scalar(q, "q"))
+    if not isinstance(method, str) or method not in _WEIGHTS:
+        raise UnsupportedError(f"quantile knows the methods {', '.join(_WEIGHTS)}, not {method!r}")
+    if not order_of(A):
+        return A
+    along = ravel(A) if axis is None else A
+    one = 0 if axis is None else as_axis(axis, order_of(A))
+    _with_entries(along, [one], "quantile")
+    place = share * (along.shape[one] - 1)
+    below = floor(place)
+    value = _at(sort(along, one), one, below)
+    if place != below:
+        weight = _WEIGHTS[method](place - below)
+        above = ceiling(place)
+        upper = _at(sort(along, one), one, above)
+        value = add(multiply(1 - weight, value), multiply(weight, upper))
+    axes = as_axes(axis, order_of(A))
+    return kept(value, A, axes) if as_flag(keepdims, "keepdims") else value
+
+
+def _exact(q: Expr) -> Expr:
+    """A share as a fraction: n times a float would be rounded at integers."""
+    if not (q.is_number and 0 <= q <= 1):
+        raise TensorError(f"a quantile is of a share between 0 and 1, not {q}")
+    return Rational(str(q)) if q.is_Float else q
+
+
+_WEIGHTS: dict[str, Callable[[Expr], Expr]] = {
+    "linear": lambda rest: rest,
+    "lower": lambda rest: S.Zero,
+    "higher": lambda rest: S.One,
+    "midpoint": lambda rest: S.Half,
+}
+
+
+def _at(A: Operand, axis: int, position: Expr) -> Operand:
+    return getitem(A, (*[slice(None)] * axis, position))
+
+
+def percentile(
+    A: TensorLike,
+    q: TensorLike,
+    axis: int | None = None,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Operand:
+    """The quantile of a percentage; see :func:`quantile`.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 4)
+    >>> se.percentile(x, 25) == se.quantile(x, 0.25)
+    True
+    """
+    return quantile(A, _exact(as_scalar(q, "q") / 100), axis, method, keepdims)
+
+
+def median(A: TensorLike, axis: int | None = None, keepdims: bool = False) -> Operand:
+    """The median of entries along an axis, of all for None; see :func:`quantile`.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> se.median(A, axis=1).shape
+    (2,)
+    """
+    return quantile(A, S.Half, axis, "midpoint", keepdims)
