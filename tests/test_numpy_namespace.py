@@ -336,6 +336,44 @@ np.linalg.norm(x, 3)
 np.linalg.norm(X, axis=0)
 np.linalg.norm(X, axis=1, keepdims=True)
 np.linalg.norm(X, ord=1, axis=1)
+np.linalg.norm(x, 0)
+np.linalg.norm(X, -3, axis=0)
+np.linalg.norm(A, "nuc")
+np.linalg.norm(Q, 2)
+np.linalg.norm(Q, -2, keepdims=True)
+np.linalg.norm(Q[None], 2, axis=(2, 1))
+np.linalg.vector_norm(T, axis=(0, 2), ord=3)
+np.linalg.matrix_norm(Q, ord="nuc")
+np.linalg.cond(A)
+np.linalg.cond(A, "fro")
+np.linalg.cond(Q, -2)
+np.linalg.lstsq(Q.T, w)[0]
+np.linalg.lstsq(Q.T, w)[1]
+np.linalg.lstsq(Q, Q[:, :1])[0]
+np.linalg.lstsq(Q, Q[:, 0])[2]
+np.linalg.lstsq(Q, Q)[3]
+np.linalg.tensorsolve(A, x)
+np.linalg.tensorsolve(A, x, axes=(0,))
+np.linalg.tensorinv(A, 1)
+np.linalg.svdvals(Q)
+np.linalg.svd(Q, full_matrices=False)[0]
+np.linalg.svd(Q, False)[2]
+np.linalg.svd(A, compute_uv=False)
+np.linalg.pinv(Q)
+np.linalg.qr(Q.T)[0]
+np.linalg.qr(Q.T)[1]
+np.linalg.qr(Q)[1]
+np.linalg.qr(Q, mode="complete").Q
+np.linalg.qr(Q.T, mode="r")
+np.linalg.eigvalsh(A + A.T, UPLO="U")
+np.linalg.cholesky(A @ A.T, upper=True)
+np.linalg.matrix_transpose(T)
+np.linalg.cross(w, w * 2 + 1)
+np.linalg.inv(A[None] + w[:, None, None])
+np.linalg.det(A[None] + w[:, None, None])
+np.linalg.slogdet(A[None] + w[:, None, None]).sign
+np.linalg.solve(A[None] + w[:, None, None], x)
+np.linalg.matrix_power(A[None] + w[:, None, None], -3)
 np.linalg.matrix_power(A, 3)
 np.linalg.matrix_power(A, 0)
 np.linalg.matrix_power(A, 1)

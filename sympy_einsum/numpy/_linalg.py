@@ -9,7 +9,7 @@ from .. import operations as ops
 from ..core import TensorError, UnsupportedError, as_flag, as_list
 from ..expressions import Operand, TensorLike, det as _det, inv as _inv
 from ._options import Axes, refuse
-from ._products import vecdot as _vecdot
+from ._products import cross as _cross, vecdot as _vecdot
 
 SlogdetResult = ops.SlogdetResult
 
@@ -101,6 +101,11 @@ class linalg:
     def matrix_norm(x: TensorLike, /, *, keepdims: bool = False, ord: ops.Order = "fro") -> Operand:
         """``numpy.linalg.matrix_norm``: of the matrices along the last two axes."""
         return ops.norm(x, ord, (-2, -1), keepdims)
+
+    @staticmethod
+    def cross(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1) -> Operand:
+        """``numpy.linalg.cross``."""
+        return _cross(x1, x2, axis=axis)
 
     @staticmethod
     def multi_dot(arrays: Sequence[TensorLike]) -> Operand:

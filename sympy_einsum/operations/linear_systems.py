@@ -21,7 +21,7 @@ from ..expressions import (
     stacked_matrices,
 )
 from .arithmetic import add, multiply, power
-from .axes import as_axes, as_axis, moveaxis, ravel, reshape
+from .axes import as_axes, as_axis, ravel, reshape, transpose
 from .decompositions import pinv, svdvals
 from .products import matmul
 from .reductions import sum_
@@ -44,8 +44,8 @@ def tensorsolve(a: TensorLike, b: TensorLike, axes: Sequence[int] | None = None)
     (6,)
     """
     tensor, right = as_operand(a), as_operand(b)
-    for axis in as_axes(axes, order_of(tensor)) if axes is not None else ():
-        tensor = moveaxis(tensor, axis, -1)
+    last = [] if axes is None else as_axes(axes, order_of(tensor))
+    tensor = transpose(tensor, [k for k in range(order_of(tensor)) if k not in last] + last)
     inner = shape_of(tensor)[order_of(right) :]
     size = Mul(*inner)
     if not same_length(size, Mul(*shape_of(right))) or not inner:

@@ -1,0 +1,174 @@
+"""Linear algebra of matrices and of stacks of them: shapes, errors, special points, texts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy
+from sympy import symbols
+
+import sympy_einsum as se
+import sympy_einsum.numpy as snp
+
+m, n, k = symbols("m n k", integer=True, positive=True)
+A, S, W = (
+    se.TensorSymbol(name, shape) for name, shape in [("A", (n, n)), ("S", (m, n, n)), ("W", (n, m))]
+)
+SQUARE = [se.inv, se.det, se.logdet, se.adj, se.slogdet, se.cholesky, se.eigh, se.eigvalsh, se.expm]
+
+
+@pytest.mark.parametrize("function", SQUARE)
+def test_square_matrices_are_asked_for(function):
+    with pytest.raises(se.ShapeError, match=r"axis 0 has length n and axis 1 has length m"):
+        function(W)
+    with pytest.raises(se.ShapeError, match=r"axis 1 has length n and axis 2 has length k"):
+        function(se.TensorSymbol("T", (m, n, k)))
+    with pytest.raises(se.ShapeError, match="order 1"):
+        function(A[0])
+
+
+def test_the_shorter_axis_must_be_known():
+    for function in (se.svdvals, se.qr, lambda X: se.svd(X, False), lambda X: se.lstsq(X, X)):
+        with pytest.raises(se.UnsupportedError, match="which axis is shorter"):
+            function(W)
+    tall = se.TensorSymbol("T", (n + k, n))
+    assert se.svdvals(tall).shape == (n,)
+    assert se.svd(tall.T, full_matrices=False).U.shape == (n, n)
+    assert se.qr(tall).Q.shape == (n + k, n)
+    assert se.qr(tall.T).R.shape == (n, n + k)
+    assert se.lstsq(tall, tall).residuals.shape == (n,)
+    assert se.pinv(W).shape == (m, n)
+
+
+def test_further_vectors_are_refused():
+    C = se.TensorSymbol("C", (2, 3))
+    with pytest.raises(se.UnsupportedError, match="full_matrices=False"):
+        np.linalg.svd(C)
+    with pytest.raises(se.UnsupportedError, match="mode='reduced'"):
+        np.linalg.qr(C.T, mode="complete")
+
+
+@pytest.mark.parametrize("name", ["eig", "eigvals", "matrix_rank"])
+def test_what_has_no_derivative_is_refused_with_the_reason(name):
+    with pytest.raises(se.UnsupportedError, match=f"{name} isn't supported: "):
+        getattr(np.linalg, name)(A)
+
+
+def test_every_name_of_numpy_is_known():
+    ours = {name for name in vars(snp.linalg) if not name.startswith("_")}
+    assert {name for name in np.linalg.__all__ if name != "LinAlgError"} == ours
+
+
+def test_results_have_numpys_names():
+    pairs = [
+        (np.linalg.eigh(A), ("eigenvalues", "eigenvectors")),
+        (np.linalg.slogdet(S), ("sign", "logabsdet")),
+        (np.linalg.svd(A), ("U", "S", "Vh")),
+        (np.linalg.qr(A), ("Q", "R")),
+    ]
+    for result, names in pairs:
+        assert result._fields == names
+        assert all(own is getattr(result, name) for own, name in zip(result, names, strict=True))
+
+
+def test_tensors_as_maps():
+    rng = np.random.default_rng(2)
+    T, b = se.TensorSymbol("T", (2, 3, 6)), se.TensorSymbol("b", (6,))
+    tensor, right = rng.standard_normal((2, 3, 6)), rng.standard_normal(6)
+    x = np.linalg.tensorsolve(T, b, axes=(0, 1))
+    found = se.lambdify([T, b], [x, np.linalg.tensorinv(T)])(tensor, right)
+    np.testing.assert_allclose(found[0], np.linalg.tensorsolve(tensor, right, axes=(0, 1)))
+    np.testing.assert_allclose(found[1], np.linalg.tensorinv(tensor))
+    with pytest.raises(se.ShapeError, match="as many entries"):
+        np.linalg.tensorsolve(T, b)
+    with pytest.raises(se.ShapeError, match="as many entries"):
+        np.linalg.tensorinv(T, ind=1)
+
+
+FUNCTIONS = {
+    "inv": se.inv,
+    "det": se.det,
+    "logdet": se.logdet,
+    "adj": se.adj,
+    "cofactors": lambda X: se.cofactors(X, 2),
+    "sign": lambda X: se.slogdet(X).sign,
+    "solve": lambda X: se.solve(X, se.Ones(X.shape[-1])),
+    "power": lambda X: se.matrix_power(X, -2),
+    "cholesky": se.cholesky,
+    "eigenvalues": se.eigvalsh,
+    "eigenvectors": lambda X: se.eigh(X)[1],
+    "singular values": se.svdvals,
+    "singular vectors": lambda X: se.svd(X)[0],
+    "pinv": se.pinv,
+    "R": lambda X: se.qr(X, mode="r"),
+    "expm": se.expm,
+    "spectral norm": lambda X: se.norm(X, "nuc", axis=(1, 2)),
+}
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 3), (2, 0, 0), (2, 1, 1)])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_axes_of_length_0_and_1(name, shape):
+    X = se.TensorSymbol("X", shape)
+    value = FUNCTIONS[name](X)
+    slope = se.gradient((value**2).sum(), X)
+    found = se.lambdify([X], [value, slope])(np.full(shape, 2.0))
+    assert [own.shape for own in found] == [tuple(map(int, value.shape)), shape]
+    assert all(np.isfinite(own).all() for own in found)
+
+
+def test_what_is_computed_together():
+    """One decomposition for all of its parts, and less where less is needed."""
+    X = se.TensorSymbol("X", (3, 3), symmetric=True)
+    values, vectors = se.eigh(X)
+    both = se.lambdify([X], [values, vectors, se.gradient(values[0], X)]).source
+    assert both.count("linalg") == both.count("np.linalg.eigh(X)") == 1
+    assert "np.linalg.eigvalsh(X)" in se.lambdify([X], values).source
+    assert "compute_uv=False" in se.lambdify([X], se.svdvals(X)).source
+    assert "mode='r'" in se.lambdify([X], se.qr(X).R).source
+    b = se.TensorSymbol("b", (m, n))
+    source = se.lambdify([S, b], se.solve(S, b[:, :, None])).source
+    assert "np.linalg.solve" in source
+    assert "inv(" not in source
+
+
+def test_either_triangle_of_a_symmetric_matrix_is_as_good():
+    """Functions of symmetric matrices are those of (A + A')/2."""
+    X = se.TensorSymbol("X", (2, 2))
+    function = se.lambdify([X], [se.cholesky(X), *se.eigh(X)])
+    for values in zip(function([[4, 3], [1, 5]]), function([[4, 2], [2, 5]]), strict=True):
+        np.testing.assert_allclose(*values)
+
+
+def test_matrices_without_a_factor():
+    X = se.TensorSymbol("X", (2, 2))
+    with pytest.raises(np.linalg.LinAlgError):
+        se.lambdify([X], se.cholesky(X))([[1.0, 2.0], [2.0, 1.0]])
+    with pytest.raises(np.linalg.LinAlgError):
+        se.lambdify([S], se.inv(S))(np.zeros((2, 3, 3)))
+
+
+def test_formulas_and_texts():
+    X, E = se.tensors("X E", (2, 2))
+    shown = {
+        se.cholesky(X): (r"\operatorname{chol}\left(X\right)", "cholesky(X)"),
+        se.eigh(X)[0]: (r"\operatorname{eigvalsh}\left(X\right)", "eigvalsh(X)"),
+        se.eigh(X)[1]: (r"\operatorname{eigh}_{V}\left(X\right)", "eigh(X)[1]"),
+        se.svd(X)[2]: (r"\operatorname{svd}_{Vh}\left(X\right)", "svd(X, full_matrices=False)[2]"),
+        se.qr(X).R: (r"\operatorname{qr}_{R}\left(X\right)", "qr(X)[1]"),
+        se.expm(X, E): (r"\operatorname{expm}\left(X, E\right)", "expm(X, E)"),
+    }
+    for expr, (formula, text) in shown.items():
+        assert sympy.latex(expr) == formula
+        assert str(expr) == text
+        assert eval(text, {**vars(se), "X": X, "E": E}) == expr
+
+
+def test_directions_of_exponentials():
+    X, E, F = se.tensors("X E F", (3, 3))
+    assert se.expm(X, E, F) is se.expm(X, F, E)
+    assert se.expm(X, se.Zeros(3, 3)) == se.Zeros(3, 3)
+    stacked = se.TensorSymbol("D", (5, 3, 3))
+    assert se.expm(X[None], stacked).shape == (5, 3, 3)
+    with pytest.raises(se.ShapeError):
+        se.expm(X, se.TensorSymbol("G", (2, 2)))
