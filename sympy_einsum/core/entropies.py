@@ -28,6 +28,8 @@ class powlog(WholeFunction):
         """Known values, and the product where the logarithm is finite."""
         if b.is_zero and t.is_positive:
             return S.Zero
+        if b.is_zero and not t.is_number:
+            return None
         return b**t * log(b) ** k if b.is_positive or b.is_number or k.is_zero else None
 
     def _latex(self, printer: Printer, exp: str | None = None) -> str:
