@@ -71,7 +71,9 @@ def placed_view(builder: Lowering, node: View) -> Placed:
         own = None if axis.label is None else number.setdefault(axis.label, len(number))
         axes.append(Axis(axis.cut, own))
     labels = [number[label] for label in inner.labels]
-    value = builder.arranged(inner.value, labels, range(len(number)))
+    # The value may lack leading axes, along which it is constant.
+    missing = len(labels) - len(builder.instructions[inner.value].shape)
+    value = builder.arranged(inner.value, labels[missing:], range(len(number)))
     return Placed(builder.lowest(value), tuple(axes))
 
 
