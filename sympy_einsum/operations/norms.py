@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 from sympy import Expr, Ne, S
@@ -22,6 +23,7 @@ from .axes import Axes, as_axes, moveaxis
 from .conditions import compare, where
 from .decompositions import svdvals
 from .indexing import getitem
+from .orders import max_, min_
 from .reductions import kept, sum_
 
 # What NumPy takes for the order of a norm.
@@ -31,10 +33,12 @@ Order: TypeAlias = Expr | float | str | None
 def norm(A: TensorLike, ord: Order = None, axis: Axes = None, keepdims: bool = False) -> Operand:
     """The norms of NumPy: the Euclidean one of a vector and the Frobenius one of anything else, if
     there is no ``ord``; else of a vector, or along one axis, its p-norm for a number p, the number
-    of entries that aren't 0 for 0; of a matrix, or along two axes, ``"fro"``, ``"nuc"`` (the sum of
-    the singular values), 2 and -2 (the largest and the smallest of them).
+    of entries that aren't 0 for 0, the largest and the smallest size of an entry for inf and -inf;
+    of a matrix, or along two axes, ``"fro"``, ``"nuc"`` (the sum of the singular values), 2 and -2
+    (the largest and the smallest of them), 1 and -1 (the largest and the smallest column, each by
+    the sum of its entries' sizes), inf and -inf (the same of rows).
 
-    A norm has no derivative where it is 0.
+    A norm has no derivative where it is 0; those that are made of sizes of entries have 0 there.
 
     Parameters
     ==========
@@ -95,13 +99,15 @@ def vector_norm(
 
 
 def _vector_norm(A: Operand, p: Expr | str, axes: list[int]) -> Operand:
-    if isinstance(p, str) or p.is_infinite:
-        raise UnsupportedError(f"norm of a vector supports finite numbers as ord, not {p!r}")
+    if isinstance(p, str):
+        raise UnsupportedError(f"norm of a vector takes a number as ord, not {p!r}")
     if p == 0:
         return sum_(where(compare(Ne, A, 0), 1, 0), axes)
     if p == 2:
         return power(sum_(power(A, 2), axes), S.Half)
     absolute = elementwise(abs, A)
+    if p.is_infinite:
+        return _extreme(p)(absolute, axes)
     if p == 1:
         return sum_(absolute, axes)
     return power(sum_(power(absolute, p), axes), 1 / p)
@@ -113,7 +119,17 @@ def _matrix_norm(A: Operand, p: Expr | str, axes: list[int]) -> Operand:
     if p in (2, -2):
         place = 0 if p == 2 else -1
         return getitem(svdvals(moveaxis(A, axes, (-2, -1))), (..., place))
-    raise UnsupportedError(f"norm of a matrix supports ord='fro', 'nuc', 2 and -2, not {p!r}")
+    if not isinstance(p, str) and p in (1, -1, S.Infinity, S.NegativeInfinity):
+        rows, columns = axes if p.is_infinite else axes[::-1]
+        total = sum_(elementwise(abs, A), columns)
+        return _extreme(p)(total, rows - (columns < rows))
+    raise UnsupportedError(
+        f"norm of a matrix supports ord='fro', 'nuc', 1, 2, inf and their negatives, not {p!r}"
+    )
+
+
+def _extreme(p: Expr) -> Callable[..., Operand]:
+    return max_ if p.is_extended_positive else min_
 
 
 def cond(x: TensorLike, p: Order = None) -> Operand:
