@@ -64,9 +64,11 @@ class _Graph:
 
     def __init__(self, roots: Sequence[Operand], wrt: Sequence[Operand]):
         self._pairs: dict[Operand, Operand] = {}
+        self._below: dict[Operand, tuple[Operand, ...]] = {}
         self._walk(roots, wrt)
         self._pairs = {n: in_pairs(n) for n in self.order if is_long(n, self.active.__contains__)}
         if self._pairs:
+            self._below.clear()
             self._walk(roots, wrt)
 
     def _walk(self, roots: Sequence[Operand], wrt: Sequence[Operand]) -> None:
@@ -83,7 +85,10 @@ class _Graph:
 
     def below(self, node: Operand) -> tuple[Operand, ...]:
         """The operands of a node in the sense of the rules."""
-        return (self._pairs[node],) if node in self._pairs else inputs_of(node)
+        if node not in self._below:
+            paired = node in self._pairs
+            self._below[node] = (self._pairs[node],) if paired else inputs_of(node)
+        return self._below[node]
 
     def terms(self, node: Operand) -> Iterator[Term]:
         """The derivative of a node by each of its active operands."""

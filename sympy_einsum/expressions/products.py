@@ -360,7 +360,10 @@ class _Product:
     def cancel_powers(self) -> None:
         """Powers of one tensor that make a one together go: x / x, as in SymPy's products."""
         powers = [tensor.as_entry_power() for tensor in self.tensors]
-        if not any(exponent.is_negative for _, exponent in powers):
+        for _, exponent in powers:
+            if exponent is not S.One and exponent.is_negative:
+                break
+        else:
             return
         groups: dict[tuple[TensorExpr, Labels], list[int]] = {}
         for k, (base, _) in enumerate(powers):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from functools import lru_cache
 from typing import Any
 
-from sympy import Basic, Expr
+from sympy import Basic, Expr, S
 
 from ..core import postorder
 from ..expressions import (
@@ -87,16 +87,19 @@ def _of_product(node: Einsum, around: Closed) -> Marks:
     marks: set[Mark] = {type(operand) for operand in (*node.operands, *operands, *inside)}
     if Elementwise in marks:
         marks |= _functions_near([o for o in operands if isinstance(o, Elementwise)])
-    if any(operand.as_entry_power()[1] == 2 for operand in operands):
-        marks.add(SQUARE)
-    bases = [base for operand in operands for base in as_powers(operand)]
+    bases: list[Operand] = []
+    for operand in operands:
+        base, exponent = operand.as_entry_power()
+        bases.extend(as_powers(operand) if type(base) is Einsum else (base,))
+        if exponent is not S.One and exponent == 2:
+            marks.add(SQUARE)
     if len(set(bases)) < len(bases):
         marks.add(REPEATED)
     if len(set(node.operands)) < len(node.operands) - 1:
         marks.add(PAIRS)
     if operands != node.operands:
         marks.add(NESTED)
-    if any(map(is_denominator, (*operands, *inside))):
+    if Elementwise in marks and any(map(is_denominator, (*operands, *inside))):
         marks.add(QUOTIENT)
     output = set(product.output)
     hanging = [output.isdisjoint(term) for term in product.subscripts]

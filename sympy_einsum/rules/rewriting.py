@@ -59,8 +59,20 @@ class RuleSet(NamedTuple):
     for products need nothing but functions in them."""
 
     name: str
-    rules_for: Callable[[Operand], Sequence[Rule]]
+    rules_for: Callable[[Operand], tuple[Rule, ...]]
     is_by_functions: bool
+
+
+# The same few marks come again and again. The rules are kept with their number.
+_fits: dict[tuple[int, frozenset[Mark]], tuple[tuple[Rule, ...], tuple[Rule, ...]]] = {}
+
+
+def _fitting(rules: tuple[Rule, ...], marks: Collection[Mark]) -> tuple[Rule, ...]:
+    """Those of some rules that fit a node with these marks."""
+    key = id(rules), frozenset(marks)
+    if key not in _fits:
+        _fits[key] = rules, tuple([rule for rule in rules if rule.fits(key[1])])
+    return _fits[key][1]
 
 
 class _Found(NamedTuple):
@@ -154,14 +166,11 @@ class Run:
         rule, new = None, None
         candidates = self._rules.rules_for(node)
         if self._rules.is_by_functions and isinstance(node, Einsum):
-            functions = functions_below(node)
-            candidates = [rule for rule in candidates if rule.fits(functions)]
-        found = marks(node, around) if candidates else ()
-        for rule in candidates:
-            if rule.fits(found):
-                new = rule.apply(node, around)
-                if new is not None and new is not node:
-                    break
+            candidates = _fitting(candidates, functions_below(node))
+        for rule in _fitting(candidates, marks(node, around)) if candidates else ():
+            new = rule.apply(node, around)
+            if new is not None and new is not node:
+                break
         else:
             return _Found(frozenset(around.told), frozenset(around.denied), None, None)
         return _Found(frozenset(around.told), frozenset(around.denied), rule.name, new)

@@ -150,7 +150,9 @@ def components(product: Product) -> list[list[int]]:
     first: dict[int, int] = {}
     for k, term in enumerate(product.subscripts):
         for label in term:
-            parent[find(k)] = find(first.setdefault(label, k))
+            other = first.setdefault(label, k)
+            if other != k:
+                parent[find(k)] = find(other)
     groups: dict[int, list[int]] = {}
     for k in range(len(product.operands)):
         groups.setdefault(find(k), []).append(k)
