@@ -154,6 +154,20 @@ def _log_beta_slope(a: Expr, b: Expr) -> Expr:
     return sympy.digamma(a) - sympy.digamma(a + b)
 
 
+def _betaln_code(a: Expr, b: Expr) -> str:
+    # By its factors where b is a small number: SciPy's is nan at some poles of gamma that cancel.
+    if b.is_Integer and 0 < b <= MAX_TERMS:
+        logs = [f"np.log(np.abs({{0}} + {j}))" for j in range(b)]
+        return f"({float(log(sympy.factorial(b - 1)))!r} - {' - '.join(logs)})"
+    return "special.betaln({0}, {1})"
+
+
+def _airy_code(place: int) -> str:
+    # SciPy's is nan where it begins to overflow.
+    scaled = f"special.airye({{0}})[{place}] * np.exp(np.maximum({{0}}, 0)**1.5 * (2/3))"
+    return f"np.where({{0}} > 100, {scaled}, special.airy({{0}})[{place}])"
+
+
 def _beta_derivative(a: Expr, b: Expr) -> Slopes:
     return tuple([sympy.beta(a, b) * slope for slope in _betaln_derivative(a, b)])
 
@@ -392,7 +406,7 @@ _GAMMA = (
         about="The derivative of digamma of an order, as polygamma(order, x)."),
     Row(sympy.beta, "special.beta({0}, {1})", _beta_derivative, scipy="beta",
         about="The beta function gamma(x) gamma(y) / gamma(x + y)."),
-    Row(betaln, "special.betaln({0}, {1})",
+    Row(betaln, _betaln_code,
         _betaln_derivative, lambda a, b: log(abs(sympy.beta(a, b))),
         {"math": "(math.lgamma({0}) + math.lgamma({1}) - math.lgamma({0} + {1}))"},
         scipy="betaln"),
@@ -415,7 +429,8 @@ _BESSEL = (
     Row(spherical_in, "special.spherical_in({0}, {1})", _modified_spherical_derivative,
         lambda order, x: sqrt(pi / (2 * x)) * sympy.besseli(order + S.Half, x)),
     Row(sympy.airyai, about="The Airy function Ai."),
-    Row(sympy.airybi, about="The Airy function Bi."),
+    Row(sympy.airybi, _airy_code(2), about="The Airy function Bi."),
+    Row(sympy.airybiprime, _airy_code(3), is_public=False),
 )  # fmt: skip
 _INTEGRALS = (
     Row(sympy.Si, "special.sici({0})[0]", lambda x: (sinc(x),)),
