@@ -15,6 +15,7 @@ from .compiler import lambdify
 from .core import TensorError, UnsupportedError, postorder, same_length
 from .expressions import (
     MatrixFunction,
+    OneHot,
     Operand,
     Selection,
     TensorExpr,
@@ -64,6 +65,8 @@ class Samples:
         self.matrices = list(
             dict.fromkeys(node.operands[0] for node in nodes if isinstance(node, MatrixFunction))
         )
+        # The axes that the entries of a tensor are positions on.
+        self.axes = {node.indices: node.length for node in nodes if isinstance(node, OneHot)}
         self.count = len(exprs)
         self.function = lambdify(self.symbols, [*exprs, *self.matrices], optimize=False)
 
@@ -91,6 +94,8 @@ class Samples:
                 return None
             given = lengths.get(symbol)
             drawn = _random_value(symbol, tuple(map(int, shape)), rng, seed % 2 == 1)
+            if symbol in self.axes:
+                drawn = rng.integers(int(self.axes[symbol].xreplace(lengths)), size=np.shape(drawn))
             values.append(drawn if given is None else int(given))
         return values
 
@@ -330,6 +335,6 @@ def _differ(data: Samples, values: list[Argument], left: np.ndarray, right: np.n
     if size <= TOLERANCE * (1 + np.max(abs(left), initial=0)):
         return False
     short = data.values(
-        [v if isinstance(v, int) else np.asarray(v, np.float32)[()] for v in values]
+        [v if np.asarray(v).dtype.kind == "i" else np.asarray(v, np.float32)[()] for v in values]
     )
     return short is not None and bool(np.max(abs(short[0] - short[1] - gap)) < 0.1 * size)

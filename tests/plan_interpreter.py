@@ -97,7 +97,7 @@ def along(b, matrix, backwards):
     return np.einsum("...j,...ij->...i" if backwards else "...i,...ij->...j", b, matrix)
 
 
-def scattered(v, lengths):
+def scattered(v, lengths, once):
     value, *positions = v
     shape = value.shape[np.broadcast(*positions).ndim :]
     total = np.zeros((*[number(length) for length in lengths], *shape))

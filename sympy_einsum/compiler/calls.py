@@ -5,6 +5,7 @@ No string that a user chose reaches Python's compiler.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -172,6 +173,8 @@ class _SecondTry:
 
 def _explained(error: Exception, symbols: Sequence[Expr], values: Sequence[Any]) -> Exception:
     """What is wrong with the arguments; else the error itself."""
+    if isinstance(error, IndexError | TypeError) and _OF_POSITIONS.search(str(error)):
+        return TensorError(f"positions must be integers: {error}")
     if isinstance(error, IndexError):
         return ShapeError(f"a position is outside of its axis: {error}")
     for symbol, value in zip(symbols, values, strict=True):
@@ -184,6 +187,10 @@ def _explained(error: Exception, symbols: Sequence[Expr], values: Sequence[Any])
                 "such as with .astype(float)"
             )
     return error
+
+
+# What libraries say to positions that aren't integers.
+_OF_POSITIONS = re.compile(r"must be of integer|used as ind|to dtype\('int64'\)|only integers")
 
 
 class ByArguments:

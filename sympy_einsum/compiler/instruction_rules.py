@@ -159,7 +159,7 @@ def taken(shapes: Sequence[Shape], first: int) -> Shape:
     return (*source[:first], *broadcast_shape(positions), *source[first + len(positions) :])
 
 
-def scattered(shapes: Sequence[Shape], lengths: Shape) -> Shape:
+def scattered(shapes: Sequence[Shape], lengths: Shape, once: bool) -> Shape:
     """That of the first operand with the axes of the others replaced by others."""
     value, *positions = shapes
     return (*lengths, *value[len(broadcast_shape(positions)) :])

@@ -480,8 +480,8 @@ OPS: Mapping[str, Op] = {
     ),
     "scatter": Op(
         value="zeros on axes of some lengths, to which the first operand is added at the positions "
-        "that are the others",
-        parameters=("lengths",),
+        "that are the others, and that may be known to occur once",
+        parameters=("lengths", "once"),
         shape=scattered,
         flops=largest,
         owns=True,

@@ -78,6 +78,9 @@ class _Gathers:
         """The product of factors alone; ones where none of them has an index."""
         scalar, self.scalar = self.scalar, None
         missing = [i for i in output if not any(i in f.labels for f in factors)]
+        if scalar is not None and missing and not factors:
+            first = self.builder.emit("full", scalar, params=((self.lengths[missing[0]],),))
+            factors, missing, scalar = [Factor(first, missing[:1])], missing[1:], None
         ones = [Factor(self.builder.value(Ones(self.lengths[i])), (i,)) for i in missing]
         if not factors and not ones:
             return self.builder.value(S.One) if scalar is None else scalar
@@ -201,8 +204,14 @@ class _Gathers:
         at += [self._aligned(hot, own) for hot in axes.values()]
         new = (*kept, *axes)
         lengths = tuple([self.lengths[i] for i in new])
-        total = self.builder.emit("scatter", value, *at, params=(lengths,))
+        total = self.builder.emit("scatter", value, *at, params=(lengths, self._is_once(group.at)))
         return self.product([*left, Factor(total, (*new, *rest))], outside, output)
+
+    def _is_once(self, hots: Sequence[Hot]) -> bool:
+        """Whether no position is known to occur twice, as those that sort don't."""
+        steps = [self.builder.instructions[hot.positions] for hot in hots]
+        is_order = all(step.op == "positions" and step.params[0] == "argsort" for step in steps)
+        return is_order and len(hots) == 1
 
     def _group(
         self, factors: Sequence[Factor], hots: Sequence[Hot], output: Indices, first: Hot

@@ -156,7 +156,7 @@ class _ExpressionBackend(NumpyBackend):
         hits = f"np.where({operands[0]} == {best}, {places}, 0)"
         return f"np.maximum.accumulate({hits}, axis={axis})"
 
-    def scatter(self, operands: Texts, lengths: Texts) -> str:
+    def scatter(self, operands: Texts, lengths: Texts, once: bool) -> str:
         """Zeros, to which something is added at positions, as a call."""
         value, *positions = operands
         places = ", ".join(positions)

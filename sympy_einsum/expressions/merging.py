@@ -13,6 +13,7 @@ What depends on the sign of an expression in lengths that isn't known, stays as 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import permutations
 from math import gcd
@@ -50,6 +51,28 @@ def merge_positions(tensors: list[TensorExpr], subs: list[Labels], output: Label
     while not merger.is_zero and merger.step():
         pass
     return None if merger.is_zero else merger.result()
+
+
+def merge_one_hots(
+    tensors: list[TensorExpr], subs: list[Labels], output: Labels
+) -> tuple[list[TensorExpr], list[Labels], Labels, set[Label]]:
+    """The factors with each pair of ones at the same positions merged, [p_i = j] [p_i = k] =
+    δ_jk [p_i = j], and without those that add up to one along an axis that nothing else has; the
+    labels of the result, and those of axes that are gone."""
+    gone: set[Label] = set()
+    while hots := [k for k, tensor in enumerate(tensors) if tensor.is_one_hot]:
+        first: dict[tuple[TensorExpr, Labels], int] = {}
+        same = {k: first.setdefault((tensors[k], tuple(subs[k][:-1])), k) for k in hots}
+        count = Counter(label for labels in (*subs, output) for label in labels)
+        k = next((k for k in hots if same[k] != k or count[subs[k][-1]] == 1), None)
+        if k is None:
+            break
+        old, new = subs[k][-1], subs[same[k]][-1]
+        gone.add(old)
+        tensors = [*tensors[:k], *tensors[k + 1 :]]
+        subs = [[new if i == old else i for i in own] for own in (*subs[:k], *subs[k + 1 :])]
+        output = [new if i == old else i for i in output]
+    return tensors, subs, output, gone - {label for labels in (*subs, output) for label in labels}
 
 
 class _Merger:

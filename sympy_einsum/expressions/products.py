@@ -22,7 +22,6 @@ References
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sympy import Basic, Expr, Mul, S
@@ -32,7 +31,7 @@ from .base import Operand, TensorExpr
 from .interning import Data, Operands
 from .labels import merge, numbered, representative, sorted_operands
 from .leaves import TensorSymbol, Zeros
-from .merging import merge_positions
+from .merging import merge_one_hots, merge_positions
 from .positions import Positions
 
 # Flattening without a bound would make a running product quadratic.
@@ -289,23 +288,31 @@ class _Product:
             if isinstance(tensor, Positions):
                 continue
             cutters = {self.subs[j][-1]: j for j in self._cutters(k)}
+            if tensor.is_one_hot:
+                # What cuts the axes of positions cuts these.
+                cutters.pop(labels[-1], None)
             left = [i for i in labels if i not in cutters]
             left += [i for j in cutters.values() for i in self.subs[j][:-1]]
-            if not cutters or (len(self.tensors) == 1 + len(cutters) and self._is_output(left)):
+            is_all = len(self.tensors) == 1 + len(cutters) and self._is_output(left)
+            if not cutters or (is_all and not tensor.is_one_hot):
                 continue
+            source = tensor.operands[0] if tensor.is_one_hot else tensor
             inner: list[Label] = []
             outer: list[Label] = []
-            terms = [tuple(range(len(labels)))]
-            for axis, label in enumerate(labels):
+            terms = [tuple(range(source.order))]
+            for axis, label in enumerate(labels[: source.order]):
                 j = cutters.get(label)
                 own = [(axis, m) for m in range(len(self.subs[j]) - 1)] if j is not None else [axis]
                 outer += self.subs[j][:-1] if j is not None else [label]
                 inner += own
                 terms += [(*own, axis)] if j is not None else []
-            factors = [tensor, *[self.tensors[cutters[i]] for i in labels if i in cutters]]
-            lengths: dict[Label, Expr] = dict(enumerate(tensor.shape))
+            factors = [source, *[self.tensors[cutters[i]] for i in labels if i in cutters]]
+            lengths: dict[Label, Expr] = dict(enumerate(source.shape))
             lengths |= {i: self.lengths[o] for i, o in zip(inner, outer, strict=True)}
             cut = contract(factors, terms, inner, lengths)
+            if tensor.is_one_hot:
+                cut = type(tensor)._build((cut,), tensor.data)
+                inner, outer = [*inner, labels], [*outer, labels[-1]]
             gone = {k, *cutters.values()}
             self._keep([j for j in range(len(self.tensors)) if j not in gone])
             if inner:
@@ -334,27 +341,12 @@ class _Product:
         return len(labels) == len(self.output) == len({*labels}) and {*labels} == {*self.output}
 
     def merge_one_hots(self) -> None:
-        """Ones at the same positions: [p_i = j] [p_i = k] = δ_jk [p_i = j]; along the axis that
-        they are on, if nothing else has it, they add up to one."""
-        while hots := [k for k, tensor in enumerate(self.tensors) if tensor.is_one_hot]:
-            first: dict[tuple[TensorExpr, Labels], int] = {}
-            pairs = [
-                (first.setdefault((self.tensors[k], tuple(self.subs[k][:-1])), k), k) for k in hots
-            ]
-            twice = next(((one, two) for one, two in pairs if one != two), None)
-            if twice is not None:
-                old, new = self.subs[twice[1]][-1], self.subs[twice[0]][-1]
-                self._keep([k for k in range(len(self.tensors)) if k != twice[1]])
-                self.subs = [[new if i == old else i for i in labels] for labels in self.subs]
-                self.output = [new if i == old else i for i in self.output]
-                continue
-            count = Counter(label for labels in (*self.subs, self.output) for label in labels)
-            single = next((k for k in hots if count[self.subs[k][-1]] == 1), None)
-            if single is None:
-                return
-            before = set(self.subs[single][:-1])
-            self._keep([k for k in range(len(self.tensors)) if k != single])
-            left = before - self.present() - {*self.output}
+        """Merge ones at the same positions."""
+        if any(tensor.is_one_hot for tensor in self.tensors):
+            before = self.present()
+            found = merge_one_hots(self.tensors, self.subs, self.output)
+            self.tensors, self.subs, self.output, merged = found
+            left = before - self.present() - {*self.output} - merged
             self.scalars.extend([n for label, n in self.lengths.items() if label in left])
 
     def cancel_powers(self) -> None:

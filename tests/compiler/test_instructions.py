@@ -88,7 +88,7 @@ CASES = {
     "positions": ([(m, n)], [("positions", (0,), ("argmax", 1))]),
     "range": ([(n,)], [("range", (), (n,))]),
     "take": ([(m, n), (n, l)], [ORDER, ("take", (0, 2), (1,))]),
-    "scatter": ([(n, l, m), (n, l)], [ORDER, ("scatter", (0, 2), ((n,),))]),
+    "scatter": ([(n, l, m), (n, l)], [ORDER, ("scatter", (0, 2), ((n,), False))]),
     "one_hot": ([(m, n), (n, l)], [ORDER, ("one_hot", (2,), (n,))]),
 }
 # What chunks have nothing of.

@@ -498,7 +498,7 @@ class Backend:
         entries = [":"] * first + list(operands[1:])
         return f"{operands[0]}[{', '.join(entries)}]"
 
-    def scatter(self, operands: Texts, lengths: Texts) -> str:
+    def scatter(self, operands: Texts, lengths: Texts, once: bool) -> str:
         """Zeros, to which something is added at positions."""
         if "scatter" not in self.support:
             raise UnsupportedError(

@@ -95,6 +95,11 @@ class NumpyBackend(Backend):
             return super().take(operands, first)
         return f"{operands[0]}.take({operands[1]}, {first})"
 
+    def scatter(self, operands: Texts, lengths: Texts, once: bool) -> str:
+        """Zeros, to which something is added at positions, or written if none occurs twice."""
+        text = super().scatter(operands, lengths, once)
+        return f"{text[:-1]}, once=True)" if once else text
+
     def full(self, operands: Texts, shape: Texts, kind: str) -> str:
         """The array with all entries equal to a scalar."""
         if operands[0] in ("0", "1"):
@@ -251,16 +256,20 @@ def logsumexp(x, axis=None):
 def share(x, top, axis=None):
     """Where x is the largest, or smallest, over how often it is."""
     hits = (x == top).astype(x.dtype if x.dtype.kind in "fc" else float)
-    hits /= hits.sum(axis=axis, keepdims=True)
+    count = hits.sum(axis=axis, keepdims=True)
+    if (count != 1).any():
+        hits /= count
     return hits
 ''',
         "scatter": '''
-def scatter(values, lengths, *positions):
+def scatter(values, lengths, *positions, once=False):
     """Zeros, to which values are added at positions on the first axes, also at repeated ones."""
     order = max(map(np.ndim, positions))
     shape = values.shape[order:]
     total = np.zeros((*lengths, *shape), values.dtype)
-    if len(positions) == 1 and shape and total.size:
+    if once:
+        total[positions] = values
+    elif len(positions) == 1 and shape and total.size:
         # Of vectors it is fast.
         columns = np.arange(shape[0] if len(shape) == 1 else total[0].size)
         flat = np.asarray(positions[0])[..., None] * columns.size + columns
