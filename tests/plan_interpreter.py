@@ -134,6 +134,7 @@ MEANINGS = {
     "running_mean": lambda v, backwards: along(
         v[2], np.triu(np.exp(v[0][..., :, None] - v[1][..., None, :])), backwards
     ),
+    "rows": lambda v: np.array(v),
     "prod": lambda v: v[0].prod(),
     "multiply": lambda v: reduce(np.multiply, v),
     "add": added,

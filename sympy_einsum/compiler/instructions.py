@@ -247,6 +247,11 @@ OPS: Mapping[str, Op] = {
         flops=twice_largest,
         owns=True,
     ),
+    "rows": Op(
+        value="arrays of one shape, one after the other along a new first axis",
+        shape=lambda shapes: (Integer(len(shapes)), *shapes[0]),
+        flops=lambda work: prod(work.result),
+    ),
     "prod": Op(value="the product of all entries", shape=no_axes, flops=largest),
     "multiply": Op(
         value="the broadcast product",

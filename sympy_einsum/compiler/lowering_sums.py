@@ -11,6 +11,7 @@ from .context import Lowering
 from .factoring import common_factor
 from .lowering_positions import Axis, Placed, write, written_together
 from .lowering_views import has_stretched_axes, is_placed, narrow_value, placed_value
+from .outer_products import is_own_outer, sum_of_outer
 from .scheduling import MAX_SUMMANDS, terms_of
 
 
@@ -46,6 +47,15 @@ def _by_place(builder: Lowering, terms: Sequence[Placed]) -> list[Placed]:
 
 
 def _dense_sum(builder: Lowering, terms: Sequence[Operand]) -> int:
+    outer = [term for term in terms if is_own_outer(builder, term)]
+    if len(outer) > 1:
+        total = sum_of_outer(builder, outer)
+        rest = [term for term in terms if term not in outer]
+        return (
+            builder.emit("add", total, _dense_sum(builder, rest), params=((1, 1),))
+            if rest
+            else total
+        )
     if len(terms) > MAX_SUMMANDS:
         return _running_total(builder, terms)
     inputs, signs = _short(builder, terms)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from sympy import Expr, S
+from sympy import Add, Expr, S
 
 from ..core import Contraction, Optimizer, Shape, index_letter
-from ..expressions import Operand, TensorExpr, slot
+from ..expressions import Operand, Slot, TensorExpr, slot
 from ..rules import is_nonnegative
 from .factors import KnownProducts
 from .instruction_rules import Instruction, Params
@@ -53,14 +53,18 @@ class PlanBuilder:
             if axes is not None:
                 bases = [self.untransposed(k)[0] for k in inputs]
                 return self.emit("transpose", self.emit(op, *bases, params=params), params=(axes,))
-        if op == "add" and len(inputs) > 2:
-            inputs, params = self._narrow_together(inputs, params[0])
+        if op == "add":
+            inputs, params = self._sorted_terms(inputs, params[0])
         if op == "multiply" and len(inputs) == 2:
             inputs = self._narrow_divided(*inputs)
         if op == "sum" and params[0] is None:
             inputs = (self.untransposed(inputs[0])[0],)
         if op == "sum" and self._is_square(inputs[0]):
             return self._sum_of_squares(self.instructions[inputs[0]].inputs[0], params[0])
+        if op == "sum" and params[0] is None and self._is_own(inputs[0]):
+            total = self._total_of_squares(inputs[0])
+            if total is not None:
+                return total
         key = Instruction(op, inputs, params)
         if key not in self._emitted:
             self._emitted[key] = self.emit_fresh(op, *inputs, params=params)
@@ -128,9 +132,20 @@ class PlanBuilder:
         found = {self.untransposed(k)[1] for k in inputs if self.instructions[k].shape}
         return found.pop() if len(found) == 1 else None
 
-    def _narrow_together(
+    def _sorted_terms(
         self, inputs: Sequence[int], signs: Sequence[int]
     ) -> tuple[tuple[int, ...], Params]:
+        """The terms of a sum and their signs, beginning with one that is added."""
+        terms = list(zip(inputs, signs, strict=True))
+        if len(terms) > 2:
+            terms = self._narrow_together(inputs, signs)
+        first = next((k for k, (_, sign) in enumerate(terms) if sign > 0), 0)
+        terms.insert(0, terms.pop(first))
+        return tuple([k for k, _ in terms]), (tuple([sign for _, sign in terms]),)
+
+    def _narrow_together(
+        self, inputs: Sequence[int], signs: Sequence[int]
+    ) -> list[tuple[int, int]]:
         """The terms of a sum; those that are constant along the same axes are added first."""
         shapes = [self.instructions[k].shape for k in inputs]
         longest = max(map(len, shapes))
@@ -147,7 +162,7 @@ class PlanBuilder:
             sign = -1 if max(own) < 0 else 1
             together = [inputs[k] for k in places]
             terms.append((self._added(together, tuple([sign * s for s in own])), sign))
-        return tuple([k for k, _ in terms]), (tuple([s for _, s in terms]),)
+        return terms
 
     def _added(self, values: Sequence[int], signs: tuple[int, ...]) -> int:
         """A sum; new axes that all terms are given are given to that."""
@@ -179,6 +194,25 @@ class PlanBuilder:
         instruction = self.instructions[value]
         square = instruction.op == "elementwise" and instruction.params[0] == slot(0) ** 2
         return square and self._is_own(value)
+
+    def _total_of_squares(self, value: int) -> int | None:
+        """The sum of all entries of a sum of multiples of squares, which aren't computed for it."""
+        op, inputs, params, shape = self.instructions[value]
+        if op == "elementwise" and params[0].is_Pow and params[0].exp == 2:
+            base = params[0].base
+            known = isinstance(base, Slot)
+            root = inputs[0] if known else self.emit("elementwise", *inputs, params=(base,))
+            return self._sum_of_squares(root, None)
+        if op == "multiply" and not self.instructions[inputs[0]].shape and len(inputs) == 2:
+            total = self._total_of_squares(inputs[1])
+            return None if total is None else self.emit("multiply", inputs[0], total)
+        if op != "add" or any(self.instructions[k].shape != shape for k in inputs):
+            return None
+        totals = [total for k in inputs if (total := self._total_of_squares(k)) is not None]
+        if len(totals) < len(inputs):
+            return None
+        body = Add(*[sign * slot(k) for k, sign in enumerate(params[0])])
+        return self.emit("scalar", *totals, params=(body,))
 
     def _sum_of_squares(self, value: int, axes: Sequence[int] | None) -> int:
         order = len(self.instructions[value].shape)

@@ -224,3 +224,37 @@ def test_results_share_no_memory():
     arrays = [*data, *[value for value in results if np.ndim(value)]]
     for k, one in enumerate(arrays):
         assert not any(np.shares_memory(one, other) for other in arrays[:k])
+
+
+def test_a_sum_of_outer_products_is_one_product_of_matrices():
+    rng = np.random.default_rng(0)
+    names = "abcd"
+    vectors = [se.TensorSymbol(name, (n if k % 2 else m,)) for k, name in enumerate(names)]
+    a, b, c, d = vectors
+    A = se.TensorSymbol("A", (m, n))
+    arrays = [rng.standard_normal(4 if k % 2 else 3) for k in range(4)]
+    M = rng.standard_normal((3, 4))
+    total = 2 * se.outer(a, b) - se.outer(se.exp(c) * a, d) + t * se.outer(d, c).T + A
+    function = se.lambdify([*vectors, A, t], total)
+    assert function.source.count(".dot(") == 1
+    assert "[:, None]" not in function.source
+    w, x, y, z = arrays
+    expected = 2 * np.outer(w, x) - np.outer(np.exp(y) * w, z) + 0.5 * np.outer(y, z) + M
+    np.testing.assert_allclose(function(*arrays, M, 0.5), expected)
+    both = se.outer(a, b) + se.outer(c, b)  # of which one is needed by itself
+    found = se.lambdify(vectors, [both, se.outer(c, b)])(*arrays)
+    np.testing.assert_allclose(found[0], np.outer(w + y, x))
+    square = se.lambdify([b, d], se.outer(b, d) + se.outer(d, b))(x, z)
+    np.testing.assert_array_equal(square, square.T)
+
+
+def test_the_sum_of_weighted_squares_is_made_of_scalar_products():
+    x, y, A = se.TensorSymbol("x", 3), se.TensorSymbol("y", 3), se.TensorSymbol("A", 2, 3)
+    f = snp.sum(3 * (1 - x) ** 2 - (x * y - 2) ** 2)
+    function = se.lambdify([x, y], f)
+    assert function.source.count(".dot(") == 2
+    u, v = np.array([1.0, 2, 4]), np.array([3.0, 0.5, -1])
+    np.testing.assert_allclose(function(u, v), (3 * (1 - u) ** 2 - (u * v - 2) ** 2).sum())
+    # A square that is stretched counts as often as it is repeated.
+    g = se.lambdify([A, x], snp.sum(A**2 + x[None, :] ** 2))
+    np.testing.assert_allclose(g(np.ones((2, 3)), u), 6 + 2 * (u**2).sum())

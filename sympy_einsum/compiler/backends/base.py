@@ -263,6 +263,10 @@ class Backend:
         """Means with the weights of running softmaxes, or the transposed map."""
         return f"running_mean({', '.join(operands)}, {backwards})"
 
+    def rows(self, operands: Texts) -> str:
+        """Arrays of one shape, one after the other along a new first axis."""
+        return self.spell(f"np.stack([{', '.join(operands)}])")
+
     def prod(self, operands: Texts) -> str:
         """The product of all entries."""
         return f"{operands[0]}.prod()"

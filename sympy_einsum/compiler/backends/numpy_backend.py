@@ -55,6 +55,10 @@ class NumpyBackend(Backend):
         """A copy that the caller may write to."""
         return f"np.array({operands[0]})"
 
+    def rows(self, operands: Texts) -> str:
+        """Arrays of one shape, one after the other; nested lists are the fastest."""
+        return f"np.array([{', '.join(operands)}])"
+
     def in_place(self, op: str, operands: Texts, place: int, signs: Sequence[int] = ()) -> str:
         """A sum or product written over one of its operands; an error where that would change the
         type of the result."""

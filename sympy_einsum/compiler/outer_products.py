@@ -1,0 +1,67 @@
+"""Sums of outer products of vectors: Σ a b' is one product of the matrices with rows a and b."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sympy import S
+
+from ..expressions import Einsum, Operand, View, shape_of
+from .context import Lowering
+from .factors import Factor
+from .multiplication import multiply_all
+
+
+class Outer(NamedTuple):
+    """Scalar factors and a product of vectors, each of them on one of the two axes."""
+
+    scalars: tuple[Operand, ...]
+    product: Einsum
+    rows: int
+    columns: int
+
+
+def outer_of(term: Operand) -> Outer | None:
+    """The outer product of vectors that a term is, but for scalar factors; else None."""
+    scalars: tuple[Operand, ...] = ()
+    axes: list[int] = [0, 1]
+    product = term
+    if isinstance(term, View) and term.core is not None:
+        scalars, product, own = term.scalars, term.core, term.subscripts[-1]
+        axes = [own.index(i) for i in term.output if i in own]
+    if type(product) is not Einsum or product.order != 2 or sorted(axes) != [0, 1]:
+        return None
+    if shape_of(term) != tuple([product.shape[k] for k in axes]):
+        return None
+    if any(len(labels) != 1 for labels in product.subscripts):
+        return None
+    rows, columns = [product.output[k] for k in axes]
+    return Outer(scalars, product, rows, columns)
+
+
+def is_own_outer(builder: Lowering, term: Operand) -> bool:
+    """Whether a term is such a product, and nothing else needs it."""
+    outer = outer_of(term)
+    return outer is not None and builder.uses[term] == 1 and builder.is_waiting(outer.product)
+
+
+def sum_of_outer(builder: Lowering, terms: Sequence[Operand]) -> int:
+    """The sum of outer products."""
+    found = [outer for term in terms if (outer := outer_of(term)) is not None]
+    left, right = [
+        builder.emit("rows", *[_vector(builder, outer, is_left) for outer in found])
+        for is_left in (True, False)
+    ]
+    lengths = dict(enumerate((*shape_of(terms[0]), S(len(found)))))
+    return multiply_all(builder, [Factor(left, (2, 0)), Factor(right, (2, 1))], (0, 1), lengths)
+
+
+def _vector(builder: Lowering, outer: Outer, is_left: bool) -> int:
+    """The vector that stands on an axis of an outer product, on the first with the scalars."""
+    label = outer.rows if is_left else outer.columns
+    pairs = zip(outer.product.operands, outer.product.subscripts, strict=True)
+    factors = [Factor(builder.value(own), (label,)) for own, labels in pairs if labels == (label,)]
+    scalar = builder.factor(outer.scalars) if is_left and outer.scalars else None
+    lengths = dict(enumerate(outer.product.lengths))
+    return multiply_all(builder, factors, (label,), lengths, scalar)
