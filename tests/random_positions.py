@@ -212,7 +212,10 @@ class Program:
         (length,) = numbers([shape_of(self.values[k])[axis]])
         step = self.rng.choice([1, 1, 1, 2, -1, -2, 3])
         near = [None, None, 0, 1, 2, -1, -2, length - 1, length, -length]
-        return [k], [axis, (self.rng.choice(near), self.rng.choice(near), step)]
+        start, stop = self.rng.choice(near), self.rng.choice(near)
+        inside = -length <= (start or 0) < length + (step > 0) and -length <= (stop or 0) <= length
+        # Slices of symbolic lengths aren't clipped.
+        return ([k], [axis, (start, stop, step)]) if inside else None
 
     def _entry(self):
         k = self._one()

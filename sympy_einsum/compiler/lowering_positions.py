@@ -73,6 +73,8 @@ def cut_out(
         position, labels = operands[k], factors[k].labels
         if not isinstance(position, Positions) or len(position.steps) > 1:
             continue
+        if any(axis.cut is not None for axis in cuts[factors[k]]):
+            continue  # others have picked some of its columns
         *source, target = labels
         others = [f for j, f in enumerate(factors) if j != k and target in _labels(cuts[f])]
         inside = target in axes

@@ -35,7 +35,8 @@ def multiply_all(
     if len(order.factors) > 2:
         builder.contractions.append(order.contraction)
     found = [*order.factors]
-    for operands, result in steps_of(order, output):
+    present = {label for factor in factors for label in factor.labels}
+    for operands, result in steps_of(order, tuple([i for i in output if i in present])):
         chosen = [found[k] for k in operands]
         if len(chosen) == 1:
             pairs.materialise(chosen[0])
