@@ -258,3 +258,24 @@ def test_the_sum_of_weighted_squares_is_made_of_scalar_products():
     # A square that is stretched counts as often as it is repeated.
     g = se.lambdify([A, x], snp.sum(A**2 + x[None, :] ** 2))
     np.testing.assert_allclose(g(np.ones((2, 3)), u), 6 + 2 * (u**2).sum())
+
+
+def test_positions_of_which_others_have_picked_some_arent_positions():
+    """Where a piece and a slice overlap depends on n."""
+    a, u = se.TensorSymbol("a", n), se.TensorSymbol("u", 8)
+    joined = t * snp.concatenate([se.tanh(a[0:5:2]), a, a[0:5:2]])
+    function = se.lambdify([a, t, u], se.diff(u @ (joined**2)[2:10], t))
+    value, weights = np.arange(5.0), np.arange(1.0, 9)
+    ends = value[0:5:2]
+    whole = np.concatenate([np.tanh(ends), value, ends])
+    expected = 6 * weights @ whole[2:10] ** 2
+    np.testing.assert_allclose(function(value, 3, weights), expected)
+
+
+def test_what_is_placed_may_be_constant_along_axes():
+    x = se.TensorSymbol("x", (5, 3))
+    pair = snp.stack([x, x])
+    wide = snp.concatenate([snp.concatenate([pair, pair], axis=1)] * 3, axis=2)
+    jacobian = se.lambdify([x], se.jacobian(wide[:, 0:1], x))(np.zeros((5, 3)))
+    row = np.tile(np.eye(15).reshape(5, 3, 5, 3)[0], (3, 1, 1))
+    np.testing.assert_array_equal(jacobian, [[row], [row]])
