@@ -43,10 +43,10 @@ def cut(operands, cuts):
     return operands[0][tuple(map(positions, cuts))]
 
 
-def written(operands, cuts, subscripts, add):
+def written(operands, cuts, subscripts, sign):
     target, value = operands
     diagonal = np.einsum(subscripts, target[tuple(map(positions, cuts))])
-    diagonal[...] = diagonal + value if add else value
+    diagonal[...] = diagonal + sign * value if sign else value
     return target
 
 

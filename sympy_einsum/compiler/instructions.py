@@ -345,8 +345,9 @@ OPS: Mapping[str, Op] = {
         binding=LOOSE,
     ),
     "write": Op(
-        value="writes into the diagonals iij->ij of its first operand, cut, or adds to them",
-        parameters=("cuts", "subscripts", "add"),
+        value="writes into the diagonals iij->ij of its first operand, cut; for the signs 1 and -1 "
+        "adds to them or subtracts from them",
+        parameters=("cuts", "subscripts", "sign"),
         shape=shape_of_first,
         flops=lambda work: prod(work.operands[1]),
         is_written=True,

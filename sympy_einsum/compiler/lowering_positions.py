@@ -141,17 +141,29 @@ def written_together(builder: PlanBuilder, terms: Sequence[Placed], shape: Shape
 
 
 def write(builder: PlanBuilder, target: int, placed: Placed, *, add: bool) -> None:
-    """Writes a value into an array, or adds it to what is there."""
+    """Writes a value into an array, or adds it to what is there; what has its sign turned is
+    subtracted."""
+    value, sign = placed.value, int(add)
+    turned = _turned(builder, value)
+    if add and turned is not None:
+        value, sign = turned, -1
     cuts = tuple([axis.cut for axis in placed.axes])
     if not any(cut is not None for cut in cuts):
         cuts = ()
     text = index_text(_labels(placed.axes))
     subscripts = f"{text}->{index_text(placed.labels)}"
-    builder.emit_fresh("write", target, placed.value, params=(cuts, subscripts, add))
+    builder.emit_fresh("write", target, value, params=(cuts, subscripts, sign))
+
+
+def _turned(builder: PlanBuilder, value: int) -> int | None:
+    """What a value is with its sign turned, if it was computed so."""
+    op, inputs, params, _ = builder.instructions[value]
+    return inputs[0] if (op, params) == ("add", ((-1,),)) else None
 
 
 def _zeros_like(builder: PlanBuilder, values: Sequence[int], shape: Shape) -> int:
     """Zeros of the type of some values."""
+    values = [value if (own := _turned(builder, value)) is None else own for value in values]
     sources = [origin(builder.instructions, value) for value in values]
     return builder.emit_fresh("zeros", *dict.fromkeys(sources), params=(shape,))
 

@@ -22,7 +22,7 @@ from ..expressions import (
     stock_children,
 )
 from ..rules import stable
-from .backends import Bracket, Texts, as_tuple, axis_arguments, bracketed
+from .backends import Place, Texts, as_tuple, axis_arguments, bracketed
 from .backends.numpy_backend import NumpyBackend
 from .lowering import make_plan
 from .signature import plain_names
@@ -53,18 +53,12 @@ class _ExpressionBackend(NumpyBackend):
         """Floating point where there is no operand: nothing is known of the arguments."""
         return super().common_type(arrays, scalars or ([] if arrays else ["0.0"]))
 
-    def write(
-        self,
-        target: str,
-        value: str,
-        order: int,
-        cuts: Sequence[Bracket],
-        subscripts: str,
-        add: bool,
-    ) -> str:
+    def write(self, place: Place, value: str, order: int, sign: int) -> str:
         """Writing into a diagonal, as a call."""
-        view = f"np.einsum({subscripts!r}, {target}{bracketed(cuts)})"
-        return f"np.add({view}, {value}, out={view})" if add else f"np.copyto({view}, {value})"
+        view = f"np.einsum({place.subscripts!r}, {place.array}{bracketed(place.cuts)})"
+        if not sign:
+            return f"np.copyto({view}, {value})"
+        return f"np.{'add' if sign > 0 else 'subtract'}({view}, {value}, out={view})"
 
     def cofactors(self, operands: Texts, order: int) -> str:
         """A derivative of det, as in the function ``cofactors``, all permutations written out."""

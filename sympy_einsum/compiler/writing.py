@@ -16,7 +16,7 @@ from sympy import Expr
 
 from ..core import Shape, UnsupportedError
 from ..expressions import shape_of
-from .backends import Backend, Bracket, is_bracketed
+from .backends import Backend, Bracket, Place, is_bracketed
 from .instruction_rules import Cut, Slice, broadcast_shape
 from .instructions import ATOM, LOOSE, OPS, PRODUCT, SUM, Inline
 from .plans import Plan, origin
@@ -75,9 +75,11 @@ class Writer:
             if op == "write":
                 target, value = [self._operand(k) for k in inputs]
                 order = len(self.plan.instructions[inputs[1]].shape)
-                cuts = [self._bracket(cut) for cut in params[0]]
-                text = self.backend.write(target, value, order, cuts, *params[1:])
-                steps.append(Step("", text))
+                cuts, subscripts, sign = params
+                is_fresh = self.plan.instructions[inputs[0]].op == "zeros"
+                width = self._size(shape[-1]) if is_fresh else ""
+                place = Place(target, [self._bracket(cut) for cut in cuts], subscripts, width)
+                steps.append(Step("", self.backend.write(place, value, order, sign)))
                 self._texts.append((target, ATOM))
                 continue
             text = self._spell(number, op, inputs, params)

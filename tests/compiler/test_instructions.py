@@ -199,7 +199,7 @@ def test_every_backend_has_a_method_for_every_row(name, backend):
         return
     method = getattr(BACKENDS[backend], name)
     given = list(inspect.signature(method).parameters)[1:]
-    expected = 6 if name == "write" else 1 + len(OPS[name].parameters)
+    expected = 4 if name == "write" else 1 + len(OPS[name].parameters)
     assert len(given) == expected + OPS[name].is_typed
 
 

@@ -12,7 +12,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from .base import Backend
-from .texts import Bracket, Texts, as_tuple, axis_arguments, bracketed, is_bracketed
+from .texts import Bracket, Place, Texts, as_tuple, axis_arguments, bracketed, is_bracketed
 
 _SUFFIX = "_backend"
 # The backends that have a file here.
@@ -44,6 +44,7 @@ __all__ = [
     "BACKENDS",
     "Backend",
     "Bracket",
+    "Place",
     "Texts",
     "as_tuple",
     "axis_arguments",

@@ -19,7 +19,16 @@ from ...core import UnsupportedError
 from ..plans import Plan
 from .scalars import print_scalar
 from .support import RUNNING, shared
-from .texts import Bracket, Texts, as_tuple, axis_arguments, bracketed, is_bracketed
+from .texts import (
+    SIGNS,
+    Bracket,
+    Place,
+    Texts,
+    as_tuple,
+    axis_arguments,
+    bracketed,
+    is_bracketed,
+)
 
 
 class Backend:
@@ -337,41 +346,25 @@ class Backend:
         """The first operand as an array to write to."""
         return operands[0]
 
-    def write(
-        self,
-        target: str,
-        value: str,
-        order: int,
-        cuts: Sequence[Bracket],
-        subscripts: str,
-        add: bool,
-    ) -> str:
-        """The statement that writes a value of some order into the diagonal of an array that is cut
-        first, or adds it: here the diagonal is a choice, which a compiler fuses with what comes
-        next."""
-        diagonal, kept = subscripts.split("->")
-        block = value
-        if diagonal != kept:
-            block = self._on_diagonals(target, value, order, cuts, subscripts, add)
-        if not cuts:
-            return self.spell(f"{target} = {target} + {block}" if add else f"{target} = {block}")
-        return self.spell(self.put(target, bracketed(cuts), block, add))
+    def write(self, place: Place, value: str, order: int, sign: int) -> str:
+        """The statement that writes a value of some order into a place for the sign 0, and adds or
+        subtracts it for 1 and -1: here a diagonal is a choice, which a compiler fuses with what
+        comes next."""
+        target = place.array
+        block = self._on_diagonals(place, value, order, sign) if place.is_diagonal else value
+        if place.cuts:
+            return self.spell(self.put(target, bracketed(place.cuts), block, sign))
+        before = {0: "", 1: f"{target} + ", -1: f"{target} - "}[sign]
+        return self.spell(f"{target} = {before}{block}")
 
-    def put(self, target: str, brackets: str, block: str, add: bool) -> str:
-        """The statement that writes a block into an array, or adds it."""
-        return f"{target}{brackets} {'+=' if add else '='} {block}"
+    def put(self, target: str, brackets: str, block: str, sign: int) -> str:
+        """The statement that writes, adds or subtracts a block of an array."""
+        return f"{target}{brackets} {SIGNS[sign]} {block}"
 
-    def _on_diagonals(
-        self,
-        target: str,
-        value: str,
-        order: int,
-        cuts: Sequence[Bracket],
-        subscripts: str,
-        add: bool,
-    ) -> str:
+    def _on_diagonals(self, place: Place, value: str, order: int, sign: int) -> str:
         """What has the value on its diagonals; beside them zeros, or else what there was."""
-        output, kept = subscripts.split("->")
+        target, cuts = place.array, place.cuts
+        output, kept = place.subscripts.split("->")
         firsts = [output.index(label) for label in kept]
         entries = [":" if k in firsts else "None" for k in range(len(output))]
         missing = len(kept) - order
@@ -387,7 +380,7 @@ class Backend:
             for k, label in enumerate(output)
             if output.index(label) < k
         )
-        return f"np.where({mask}, {placed}, {0 if add or cuts else target})"
+        return f"np.where({mask}, {placed}, {0 if sign or cuts else target})"
 
     def _on_diagonal(self, length: str, order: int, first: int, second: int) -> str:
         """Where two axes have the same position."""

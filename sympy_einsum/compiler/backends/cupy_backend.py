@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import ClassVar
 
 from sympy import Expr, preorder_traversal
@@ -11,7 +10,7 @@ from sympy import Expr, preorder_traversal
 from ..fusion import fused
 from .base import Backend
 from .support import SHARED, shared
-from .texts import Bracket, Texts, as_tuple, bracketed, diagonal_view
+from .texts import SIGNS, Place, Texts, as_tuple, bracketed, diagonal_view
 
 # What the source brings along of the special functions.
 OWN = ("spherical_jn", "hyp1f1")
@@ -126,15 +125,7 @@ def scatter(values, lengths, *positions):
         """The first operand as an array to write to; itself, if it is ours and of that type."""
         return f"{operands[0]}.astype({kind}, copy={not owned})"
 
-    def write(
-        self,
-        target: str,
-        value: str,
-        order: int,
-        cuts: Sequence[Bracket],
-        subscripts: str,
-        add: bool,
-    ) -> str:
-        """The statement that writes into, or adds to, the diagonal of an array that is cut."""
-        view = diagonal_view(f"{target}{bracketed(cuts)}", subscripts)
-        return f"{view if view[-1] == ']' else view + '[...]'} {'+=' if add else '='} {value}"
+    def write(self, place: Place, value: str, order: int, sign: int) -> str:
+        """The statement that writes into, or changes, the diagonal of an array that is cut."""
+        view = diagonal_view(f"{place.array}{bracketed(place.cuts)}", place.subscripts)
+        return f"{view if view[-1] == ']' else view + '[...]'} {SIGNS[sign]} {value}"

@@ -75,9 +75,10 @@ def scatter(values, lengths, *positions):
         text = super().constant(operands, array)
         return re.sub(r", dtype=jnp\.(float64|int64)\)$", ")", text)
 
-    def put(self, target: str, brackets: str, block: str, add: bool) -> str:
-        """The statement that makes an array with a block written into it, or added."""
-        return f"{target} = {target}.at{brackets}.{'add' if add else 'set'}({block})"
+    def put(self, target: str, brackets: str, block: str, sign: int) -> str:
+        """The statement that makes an array with a block written into it, added or subtracted."""
+        action = {0: "set(", 1: "add(", -1: "add(-"}[sign]
+        return f"{target} = {target}.at{brackets}.{action}{block})"
 
     def solve(self, operands: Texts, definite: bool) -> str:
         """inv(X) @ Y, by Cholesky's factor if there is one."""

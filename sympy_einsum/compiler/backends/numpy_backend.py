@@ -14,7 +14,24 @@ from ..splitting import split
 from .base import Backend
 from .scalars import print_scalar
 from .support import shared
-from .texts import Bracket, Texts, as_tuple, bracketed
+from .texts import SIGNS, Bracket, Place, Texts, as_tuple, bracketed
+
+
+def _is_block(cuts: Sequence[Bracket]) -> bool:
+    """Whether what is cut out of a matrix, if anything, lies in neighbouring rows and columns."""
+    return not cuts or (len(cuts) == 2 and all(cut.step in ("", "1") for cut in cuts))
+
+
+def _diagonal_of_block(place: Place) -> str:
+    """The brackets for the diagonal of a block among the entries of a matrix in C order."""
+    width = place.width if place.width.isalnum() else f"({place.width})"
+    if not place.cuts:
+        return f"[:: {width} + 1]"
+    rows, columns = [cut.start or "0" for cut in place.cuts]
+    row = {"0": "", "1": width}.get(rows, f"{rows if rows.isalnum() else f'({rows})'} * {width}")
+    start = " + ".join([part for part in (row, columns) if part not in ("", "0")])
+    number = next(cut.number for cut in place.cuts if cut.number)
+    return f"[{start + ' ' if start else ''}:: {width} + 1][: {number}]"
 
 
 class NumpyBackend(Backend):
@@ -118,24 +135,15 @@ class NumpyBackend(Backend):
         """The first operand as an array to write to; itself, if it is ours and of that type."""
         return f"np.{'asarray' if owned else 'array'}({operands[0]}, {kind})"
 
-    def write(
-        self,
-        target: str,
-        value: str,
-        order: int,
-        cuts: Sequence[Bracket],
-        subscripts: str,
-        add: bool,
-    ) -> str:
-        """The statement that writes into, or adds to, the diagonal of an array that is cut."""
-        diagonal, kept = subscripts.split("->")
-        sign = "+=" if add else "="
-        if diagonal == kept:
-            return f"{target}{bracketed(cuts) or '[...]'} {sign} {value}"
-        if diagonal == kept * 2 and len(kept) == 1 and not add and not cuts:
-            # Fresh zeros lie in one piece.
-            return f"{target}.ravel()[:: len({target}) + 1] = {value}"
-        return f"np.einsum({subscripts!r}, {target}{bracketed(cuts)})[...] {sign} {value}"
+    def write(self, place: Place, value: str, order: int, sign: int) -> str:
+        """The statement that writes into, or changes, the diagonal of an array that is cut."""
+        target, cuts = place.array, place.cuts
+        view = f"{target}{bracketed(cuts) or '[...]'}"
+        if place.is_diagonal:
+            view = f"np.einsum({place.subscripts!r}, {target}{bracketed(cuts)})[...]"
+        if place.width and place.subscripts == "ii->i" and _is_block(cuts):
+            view = f"{target}.ravel(){_diagonal_of_block(place)}"
+        return f"{view} {SIGNS[sign]} {value}"
 
     support: ClassVar = {
         **shared("cofactors", "expm_along", "lagged_cumsum", "running_products", "last_equal"),

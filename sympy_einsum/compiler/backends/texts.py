@@ -17,6 +17,26 @@ class Bracket(NamedTuple):
     number: str = ""
 
 
+class Place(NamedTuple):
+    """Where a value is written: into the diagonals iij->ij of an array, which is cut first. Of
+    fresh zeros, which lie in one piece, ``width`` is the length of the last axis."""
+
+    array: str
+    cuts: Sequence[Bracket]
+    subscripts: str
+    width: str = ""
+
+    @property
+    def is_diagonal(self) -> bool:
+        """Whether it is less than the array that is cut."""
+        diagonal, kept = self.subscripts.split("->")
+        return diagonal != kept
+
+
+# A value is written, added or subtracted.
+SIGNS = {0: "=", 1: "+=", -1: "-="}
+
+
 def bracketed(brackets: Sequence[Bracket]) -> str:
     """Brackets with something in them; axes at the end that aren't cut need nothing."""
     texts = [bracket.text for bracket in brackets]

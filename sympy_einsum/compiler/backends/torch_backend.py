@@ -10,7 +10,7 @@ import numpy as np
 
 from .base import Backend
 from .support import SHARED, SPECIAL, shared
-from .texts import Bracket, Texts, as_tuple, bracketed, diagonal_view
+from .texts import SIGNS, Bracket, Place, Texts, as_tuple, bracketed, diagonal_view
 
 # Its Bessel functions are of the orders 0 and 1 only.
 BESSEL = {"jv": "bessel_j", "yv": "bessel_y", "iv": "i", "kv": "modified_bessel_k"}
@@ -278,21 +278,14 @@ def softmax(x, axes):
         """The first operand as a tensor to write to; itself, if it is ours and of that type."""
         return f"{operands[0]}.to({kind}, copy={not owned})"
 
-    def write(
-        self,
-        target: str,
-        value: str,
-        order: int,
-        cuts: Sequence[Bracket],
-        subscripts: str,
-        add: bool,
-    ) -> str:
-        """The statement that writes into, or adds to, the diagonal of a tensor that is cut; what is
+    def write(self, place: Place, value: str, order: int, sign: int) -> str:
+        """The statement that writes into, or changes, the diagonal of a tensor that is cut; what is
         turned isn't a view in torch, and is written to by its positions."""
-        view = diagonal_view(f"{target}{bracketed(cuts)}", subscripts, "permute")
-        if any(cut.step.startswith("-") for cut in cuts):
-            view = f"{target}[{', '.join(_mesh(target, cuts, subscripts))}]"
-        return f"{view if view[-1] == ']' else view + '[...]'} {'+=' if add else '='} {value}"
+        cut = f"{place.array}{bracketed(place.cuts)}"
+        view = diagonal_view(cut, place.subscripts, "permute")
+        if any(cut.step.startswith("-") for cut in place.cuts):
+            view = f"{place.array}[{', '.join(_mesh(place))}]"
+        return f"{view if view[-1] == ']' else view + '[...]'} {SIGNS[sign]} {value}"
 
     def constant(self, operands: Texts, array: np.ndarray) -> str:
         """A tensor of numbers, written out."""
@@ -349,17 +342,18 @@ def _forwards(cut: Bracket) -> Bracket:
     return Bracket(text, last, cut.step[1:], cut.number)
 
 
-def _mesh(target: str, cuts: Sequence[Bracket], subscripts: str) -> list[str]:
+def _mesh(place: Place) -> list[str]:
     """The positions along each axis of a tensor, for each entry of what is written there."""
-    labels, kept = subscripts.split("->")
+    target, cuts = place.array, place.cuts
+    labels, kept = place.subscripts.split("->")
     left = iter(labels)
     positions = []
     for axis, cut in enumerate(cuts):
         if cut.text != ":" and not cut.number:
             positions.append(cut.text)
             continue
-        place = kept.index(next(left))
-        spread = ", ".join(":" if k == place else "None" for k in range(len(kept)))
+        own = kept.index(next(left))
+        spread = ", ".join(":" if k == own else "None" for k in range(len(kept)))
         count = cut.number or f"{target}.shape[{axis}]"
         line = f"{cut.start or 0} + {cut.step or 1} * torch.arange({count}, device=device)"
         positions.append(f"({line})[{spread}]")
