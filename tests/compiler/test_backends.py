@@ -129,6 +129,28 @@ EXPRESSIONS = {
         se.elementwise(lambda u: sympy.Piecewise((1, sympy.Eq(u, 0)), (sympy.sin(u) / u, True)), x)
         .sum(), x
     ),
+    "rounding": [
+        np.rint(3 * x), np.trunc(3 * x), np.floor(3 * x), np.ceil(3 * x), np.round(x, 1),
+        np.mod(x, 0.3), np.fmod(x, 0.3), x // 0.3, 2 % x, 2 // x, np.copysign(1, x),
+        np.copysign(X, -Y), np.signbit(x), np.mod(X, Y),
+        se.gradient(np.mod(X, Y).sum() + np.fmod(X, Y).sum(), Y), np.sinc(x),
+    ],
+    "no numbers": [
+        np.nan_to_num(np.log(x)), np.where(np.isnan(np.log(X)), Y, X), np.isinf(1 / (x - x[0])),
+        np.nansum(np.sqrt(x)), np.nanvar(np.sqrt(x)), np.nan_to_num(1 / (x - x[0]), posinf=2.0),
+        se.gradient(np.nansum(np.sqrt(x)), x), np.isposinf(1 / (x - x[0])),
+    ],
+    "counted": [
+        (X > Y).sum(), np.mean(X > Y), np.any(x > 5) * x, np.all(X > Y, axis=0) * x,
+        np.isclose(x, x + 1e-9), np.count_nonzero(np.floor(X), axis=1),
+        np.logical_xor(X > 0, Y > 0), np.choose([0, 1, 0], [Z, Z**2]),
+    ],
+    "pieces": [
+        np.interp(x, [-1.0, 0.0, 1.0], [2.0, 0.0, 5.0]), np.polyval([1.0, 2.0, 3.0], x),
+        np.unwrap(9 * x), np.vander(x, 3), np.trapezoid(X, x), np.cov(X), np.cross(Z, 1 + Z),
+        np.linspace(X, Y, 4), np.einsum("ij,ij->j", X[:, :1], X),
+        se.gradient(np.interp(x, [-1.0, 0.0, 1.0], [2.0, 0.0, 5.0]).sum(), x),
+    ],
     "Bessel": se.besseli(0, x) + se.besseli(1, x),
     "maxima": [
         X.max(axis=1), X.min(), C.max(axis=(0, 2)), se.gradient(X.max(), X),
