@@ -42,6 +42,7 @@ from ..expressions import (
     Reshape,
     RunningSoftmax,
     Selection,
+    SingularValues,
     Softmax,
     TensorAdd,
     TensorExpr,
@@ -251,7 +252,9 @@ def is_nonnegative(node: Operand) -> Answer:
     if isinstance(node, Constant):
         return bool(np.isrealobj(node.array) and (node.array >= 0).all())
     shares = (Softmax, RunningSoftmax, ExtremumShare)
-    if isinstance(node, (Zeros, Unit, Selection, Triangle, OneHot, Ranking, *shares)):
+    if isinstance(
+        node, (Zeros, Unit, Selection, Triangle, OneHot, Ranking, SingularValues, *shares)
+    ):
         return True
     if isinstance(node, (TensorAdd, Reshape, IntervalProducts, Extremum, Picked)):
         return (yield from _all(is_nonnegative, node.operands))

@@ -132,6 +132,28 @@ def test_what_is_computed_together():
     assert "inv(" not in source
 
 
+@pytest.mark.parametrize("output", ["bi", "ib", "i", "b", "", "bc", "cib"])
+@pytest.mark.parametrize("terms", ["bij,j", "bij,bj", "bji,bj", "bij,bjc", "bij,cbj", "bij,i,bjc"])
+def test_products_with_inverses_of_stacks(terms, output):
+    """Systems that are solved have the axes of the product, whatever is summed."""
+    output = "".join(letter for letter in output if letter in terms)
+    rng = np.random.default_rng(7)
+    lengths = {"b": 2, "i": 3, "j": 3, "c": 4}
+    arrays = [rng.standard_normal([lengths[k] for k in term]) for term in terms.split(",")]
+    symbols_of = [se.TensorSymbol(f"X{k}", array.shape) for k, array in enumerate(arrays)]
+    product = se.einsum(f"{terms}->{output}", se.inv(symbols_of[0]), *symbols_of[1:])
+    expected = np.einsum(f"{terms}->{output}", np.linalg.inv(arrays[0]), *arrays[1:])
+    found = se.lambdify(symbols_of, product)(*arrays)
+    assert np.shape(found) == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_singular_values_have_no_sign():
+    assert se.simplify(se.Abs(se.svdvals(se.TensorSymbol("T", (3, 4))))) == se.svdvals(
+        se.TensorSymbol("T", (3, 4))
+    )
+
+
 def test_either_triangle_of_a_symmetric_matrix_is_as_good():
     """Functions of symmetric matrices are those of (A + A')/2."""
     X = se.TensorSymbol("X", (2, 2))

@@ -13,7 +13,7 @@ def cofactors(X, order, *directions):
     U, s, V = xp.linalg.svd(X)
     *stack, n = s.shape
     size = n ** (order - 1)
-    one = xp.diag(xp.ones_like(X.sum(tuple(range(len(stack) + 1)))))
+    one = xp.diag(xp.ones_like(X.sum(tuple(range(len(stack) + 1))) if stack else s))
     # For each choice of singular values, the product of the others.
     total = s
     for _ in range(order - 1):
@@ -38,15 +38,17 @@ def cofactors(X, order, *directions):
             apart, rest = total @ d, total * first.T
         total = U.conj() @ (xp.diag(apart) - rest) @ V.conj()
         return xp.linalg.det(U) * xp.linalg.det(V) * total
+    sign = xp.linalg.det(U) * xp.linalg.det(V)
+    U, V = U.conj()[..., None, :, :], V.conj()[..., None, :, :]
     for _ in range(order):
         total = total.reshape(*stack, n, size).swapaxes(-1, -2)[..., :, None, :]
-        total = (U.conj()[..., None, :, :] * total) @ V.conj()[..., None, :, :]
+        total = (U * total) @ V
         size *= n
     total = total.reshape(*stack, *(n,) * (2 * order))
     last = len(stack) + 1
     for k in range(1, order):
         total = total - sum(total.swapaxes(2 * j + last, 2 * k + last) for j in range(k))
-    return (xp.linalg.det(U) * xp.linalg.det(V))[(..., *[None] * (2 * order))] * total
+    return sign[(..., *[None] * (2 * order))] * total if stack else sign * total
 ''',
     "expm_along": '''
 def expm_along(expm, X, *directions):
