@@ -91,3 +91,33 @@ def test_bitwise_functions_are_for_conditions():
     mask = np.array([True, False, True])
     assert mask & (x > 0) == (x > 0) & mask
     assert np.invert(x > 0) == ~(x > 0)
+
+
+def slope(f, values):
+    """The derivative of a function that is applied entry by entry, at some values."""
+    v = se.TensorSymbol("v", len(values))
+    with np.errstate(all="ignore"):
+        return se.lambdify([v], se.gradient(f(v).sum(), v))(np.array(values)).tolist()
+
+
+def test_slopes_at_special_points():
+    """As JAX has them."""
+    nan, inf = np.nan, np.inf
+    assert slope(lambda v: np.clip(v, -1, 2), [-2.0, -1.0, 0.0, 2.0, 3.0]) == [0, 0.5, 1, 0.5, 0]
+    points = ([-1.0, 0.0, 2.0], [1.0, 3.0, -2.0])
+    assert slope(lambda v: np.interp(v, *points), [-2.0, -1.0, 0.0, 2.0, 3.0]) == [
+        0,
+        2,
+        -2.5,
+        -2.5,
+        0,
+    ]
+    assert slope(lambda v: np.nan_to_num(v**2), [3.0, nan, inf]) == [6, 0, 0]
+    assert slope(lambda v: np.nan_to_num(1 / v, posinf=5), [2.0, 0.0]) == [-0.25, 0]
+    assert slope(lambda v: np.nansum(v**2), [3.0, nan]) == [6, 0]
+    assert slope(np.nanmean, [3.0, nan, 1.0]) == [0.5, 0, 0.5]
+    assert slope(lambda v: np.where(np.isnan(v), 0, v**2), [3.0, nan]) == [6, 0]
+    assert slope(lambda v: np.mod(v, 2) * v, [3.0, 2.0, -1.0]) == [4, 2, 0]
+    assert slope(lambda v: np.prod(v[None], axis=1), [0.0, 0.0, 3.0]) == [0, 0, 0]
+    assert slope(lambda v: np.prod(v[None], axis=1), [0.0, 2.0, 3.0]) == [6, 0, 0]
+    assert slope(lambda v: np.power(0.0, v), [1.0, 0.5]) == [0, 0]

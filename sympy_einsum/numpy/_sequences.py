@@ -50,7 +50,7 @@ def interp(
     period: TensorLike | None = None,
 ) -> Operand:
     """``numpy.interp``: the line through points with increasing positions ``xp``, of which there
-    are few and a known number. At a point the slope is that on its right.
+    are few and a known number. At a point the slope is that on its right, at the last on its left.
 
     Raises UnsupportedError for more points than can be written as a formula of pieces.
     """
@@ -68,10 +68,11 @@ def interp(
 
     def line(t: Expr, *given: Expr) -> Expr:
         (low, high), points = given[:2], list(zip(given[2::2], given[3::2], strict=True))
+        last, value = points[-1]
         pieces = [(low, t < points[0][0])]
         for (a, f), (b, g) in pairwise(points):
-            pieces.append((f + (g - f) / (b - a) * (t - a), t < b))
-        last, value = points[-1]
+            inside = t <= b if b == last else t < b
+            pieces.append((f + (g - f) / (b - a) * (t - a), inside))
         return Piecewise(*pieces, (value, Eq(t, last)), (high, True))
 
     given = [part for pair in zip(places, values, strict=True) for part in pair]
