@@ -97,7 +97,7 @@ def slope(f, values):
     """The derivative of a function that is applied entry by entry, at some values."""
     v = se.TensorSymbol("v", len(values))
     with np.errstate(all="ignore"):
-        return se.lambdify([v], se.gradient(f(v).sum(), v))(np.array(values)).tolist()
+        return se.lambdify([v], se.gradient(snp.sum(f(v)), v))(np.array(values)).tolist()
 
 
 def test_slopes_at_special_points():
@@ -112,7 +112,7 @@ def test_slopes_at_special_points():
         -2.5,
         0,
     ]
-    assert slope(lambda v: np.nan_to_num(v**2), [3.0, nan, inf]) == [6, 0, 0]
+    assert slope(np.nan_to_num, [3.0, nan, inf]) == [1, 0, 0]
     assert slope(lambda v: np.nan_to_num(1 / v, posinf=5), [2.0, 0.0]) == [-0.25, 0]
     assert slope(lambda v: np.nansum(v**2), [3.0, nan]) == [6, 0]
     assert slope(np.nanmean, [3.0, nan, 1.0]) == [0.5, 0, 0.5]
