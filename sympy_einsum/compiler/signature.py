@@ -277,15 +277,6 @@ def size_text(length: Expr | int, names: Mapping[Expr, str], backend: Backend) -
     return text if polynomial else f"int({text})"
 
 
-def _quotient_text(rounded: Expr, names: Mapping[Expr, str], backend: Backend) -> str:
-    """A quotient of lengths that is rounded down, or up."""
-    sign = 1 if isinstance(rounded, floor) else -1
-    numerator, divisor = (sign * rounded.args[0]).together().as_numer_denom()
-    above, below = (size_text(part, names, backend) for part in (numerator, divisor))
-    text = f"({above}) // {below if is_bracketed(below) else f'({below})'}"
-    return text if sign > 0 else f"-({text})"
-
-
 def shape_text(shape: Shape, names: Mapping[Expr, str], backend: Backend) -> str:
     """A shape as a tuple in code."""
     texts = [size_text(length, names, backend) for length in shape]

@@ -93,5 +93,6 @@ from .rows import (
     of_each_row as of_each_row,
     row_of as row_of,
 )
+from .special_functions import erfcx as erfcx, erfcx_rate as erfcx_rate
 from .traversal import children as children, postorder as postorder, transform as transform
 from .whole_functions import WholeFunction as WholeFunction

@@ -61,7 +61,7 @@ from .rounding import (
     trunc,
 )
 from .rows import Row, Slopes, add_row
-from .special_functions import betaln, erfcx, gammaln, log_ndtr, ndtr, spherical_in
+from .special_functions import betaln, erfcx, erfcx_rate, gammaln, log_ndtr, ndtr, spherical_in
 
 # How many terms a derivative is written out in.
 MAX_TERMS = 20
@@ -383,6 +383,9 @@ _DISTRIBUTIONS = (
         on={"torch": "(-0.5**0.5 * special.ndtri(0.5 * {0}))"}),
     Row(erfcx, "special.erfcx({0})", lambda x: (erfcx(x) * (2 * x - 2 / (sqrt(pi) * erfcx(x))),),
         lambda x: exp(x**2) * sympy.erfc(x)),
+    Row(erfcx_rate, "(2*{0} - 2/(np.sqrt(np.pi)*special.erfcx({0})))", None,
+        lambda x: 2 * x - 2 / (sqrt(pi) * exp(x**2) * sympy.erfc(x)),
+        {"numpy": "erfcx_rate({0})"}, is_public=False),
     Row(ndtr, "special.ndtr({0})", lambda x: (exp(-(x**2) / 2) / sqrt(2 * pi),),
         lambda x: sympy.erfc(-x / sqrt(2)) / 2,
         {"torch": "(0.5 * special.erfc(-(0.5**0.5) * ({0})))",

@@ -49,6 +49,18 @@ class erfcx(WholeFunction):
         return S.One if x.is_zero else None
 
 
+class erfcx_rate(WholeFunction):
+    """The derivative of log(erfcx(x)), which only generated code has: its formula cancels for
+    large x.
+
+    >>> from sympy.abc import t
+    >>> erfcx_rate(t).rewrite("exp")
+    2*t - 2*exp(-t**2)/(sqrt(pi)*erfc(t))
+    """
+
+    nargs = 1
+
+
 class log_ndtr(WholeFunction):
     """The logarithm of the distribution function of the normal distribution.
 

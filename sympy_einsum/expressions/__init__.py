@@ -15,7 +15,6 @@ from .bodies import (
     replaced as replaced,
     slot as slot,
     substitute_stock as substitute_stock,
-    with_signs as with_signs,
 )
 from .broadcasting import broadcast_together as broadcast_together, stretch as stretch
 from .conversion import (
@@ -46,7 +45,6 @@ from .half_powers import (
     is_half_power as is_half_power,
 )
 from .interning import (
-    Data as Data,
     Node as Node,
     Operands as Operands,
     data_expressions as data_expressions,

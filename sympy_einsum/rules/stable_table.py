@@ -24,11 +24,13 @@ from sympy import (
     erfc,
     exp,
     log,
+    pi,
     sinh,
+    sqrt,
     tanh,
 )
 
-from ..core import relu, sigmoid, sigmoid_slope, softplus, step
+from ..core import erfcx, erfcx_rate, relu, sigmoid, sigmoid_slope, softplus, step
 from ..expressions import (
     Einsum,
     Elementwise,
@@ -78,6 +80,7 @@ NUMERIC: dict[Expr, Expr] = {
     1 + tanh(_U): 2 * sigmoid(2 * _U),
     1 - tanh(_U): 2 * sigmoid(-2 * _U),
     1 - erf(_U): erfc(_U),
+    erfcx(_U) * (2 * _U - 2 / (sqrt(pi) * erfcx(_U))): erfcx(_U) * erfcx_rate(_U),
     log(cosh(_U)): softplus(2 * _U) - _U - log(2),
     log(1 + _U): log(1 + _U),
     log(1 - exp(_U)): log(1 - exp(_U)),
@@ -85,7 +88,7 @@ NUMERIC: dict[Expr, Expr] = {
 }
 # The same at -u, for tensors: SymPy takes erfc(-u) apart.
 TURNED: dict[Expr, Expr] = {1 + erf(_U): erfc(_U)}
-FUNCTIONS = (exp, log, sigmoid, softplus, tanh, sinh, cosh, erf, relu, step, Max)
+FUNCTIONS = (exp, log, sigmoid, softplus, tanh, sinh, cosh, erf, erfcx, relu, step, Max)
 
 
 def functions_in(forms: Iterable[Expr]) -> tuple[frozenset[type | str], ...]:

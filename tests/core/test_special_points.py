@@ -83,8 +83,6 @@ EXACT_AT_0 = {"sin(x)/x", "sin(x)/x the other way round"}
 GAPS = {("Ei", 2, 1000), ("Chi", 2, 1000), ("Chi", 2, -1000)}
 GAPS |= {("binomial of 4", order, p) for order in (1, 2) for p in POINTS if p == int(p)}
 GAPS |= {("beta 1/2", order, p) for order in (1, 2) for p in POINTS if p < 0}
-# Cancels on the right of 0, where it is 1/x.
-GAPS |= {("erfcx", 2, p) for p in POINTS if p >= 9} | {("erfcx", 1, p) for p in (700, 1000)}
 # SymPy has none.
 WITHOUT_DERIVATIVE = {"zeta"}
 

@@ -202,3 +202,15 @@ def test_an_array_of_high_order_with_a_vector_on_each_axis(order):
     vectors = fresh(order, 1)
     g = product([T, *vectors], [list(range(order)), *[[k] for k in range(order)]], [])
     assert calls(lambda: se.hessian(g, vectors[:4])) < 300_000
+
+
+def test_gradients_of_nested_choices():
+    def gradient(count):
+        e = x
+        for v in fresh(count, 1):
+            e = snp.where(v > 0, se.sin(e), e * v)
+        return se.gradient(e.sum(), x)
+
+    gradient(5)
+    few, many = calls(partial(gradient, 10)), calls(partial(gradient, 40))
+    assert many < 4**1.2 * few + CONSTANT

@@ -179,6 +179,15 @@ def sigmoid_slope(z):
     t = np.exp(-np.abs(z))
     return t / (1 + t)**2
 ''',
+        "erfcx_rate": '''
+def erfcx_rate(z):
+    """2*z - 2/(sqrt(pi)*erfcx(z)), by a continued fraction where that cancels."""
+    x = np.maximum(z, 4)
+    rate = x
+    for k in range(24, 0, -1):
+        rate = x + (k + 1) / 2 / rate
+    return np.where(z > 4, -1 / rate, 2 * z - 2 / np.sqrt(np.pi) / special.erfcx(z))
+''',
         "softplus": '''
 def softplus(z):
     """log(1 + exp(z)) without overflow."""
