@@ -156,6 +156,17 @@ class Meaning:
             for at in itertools.product(*ranges)
         )
 
+    def _max(self, form, env):
+        letters = [letter for letter, _ in form.data]
+        ranges = [range(self.size(length)) for _, length in form.data]
+        values = [
+            self.of(form.parts[0], {**env, **dict(zip(letters, at, strict=True))})
+            for at in itertools.product(*ranges)
+        ]
+        return max(values) if form.kind == "max" else min(values)
+
+    _min = _max
+
     def _slice(self, form, env):
         base = form.parts[0]
         value = self.of(base, env)

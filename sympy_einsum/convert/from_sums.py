@@ -282,7 +282,7 @@ class _Reader:
         for axis, length in enumerate(shape_of(tensor)):
             if labels[axis] == variable and not same_length(length, number):
                 new[axis] = _Hidden("axis")
-                cut = _selection(variable, length, S.Zero, 1, number)
+                cut = _selection(variable, length, S.Zero, S.One, number)
                 cuts.append((cut, (variable, new[axis])))
         return [(tensor, tuple(new)), *cuts]
 

@@ -12,6 +12,7 @@ from ..expressions import (
     Constant,
     Einsum,
     Elementwise,
+    Extremum,
     MatrixFunction,
     OneHot,
     Operand,
@@ -163,6 +164,15 @@ def _labels(entries: Entries, node: Einsum) -> dict[int, Label]:
     return label
 
 
+def _extremum(entries: Entries, node: Extremum) -> Form:
+    (operand,) = node.operands
+    kept = iter(range(node.order))
+    axes = range(operand.order)
+    labels = [next(entries.fresh) if axis in node.axes else next(kept) for axis in axes]
+    over = tuple([(labels[axis], operand.shape[axis]) for axis in node.axes])
+    return Form(node.name, [entries.at(operand, labels)], over)
+
+
 def _factor_rank(form: Form) -> tuple[bool, int, list[int]]:
     labels = form.data if form.kind == "entry" else ()
     return form.level < POWER, -len(labels), [k if type(k) is int else -1 for k in labels]
@@ -175,6 +185,7 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         Einsum: _product,
         TensorAdd: _sum,
         Elementwise: _function,
+        Extremum: _extremum,
         **dict.fromkeys([TensorSymbol, Zeros, Constant, Unit, Selection, Triangle], _whole),
         **dict.fromkeys([MatrixFunction, AxesFunction, RunningFunction], _whole),
         **dict.fromkeys([OneHot, Reshape], _whole),

@@ -8,7 +8,7 @@ from sympy import S
 
 from ..core import LETTERS, index_letter
 from . import algebra, forms
-from .forms import Form, Label, Position
+from .forms import BINDERS, Form, Label, Position
 from .functions import body_level, slots
 
 
@@ -99,7 +99,7 @@ def named(form: Form, letters: list[str], order: int) -> Form:
     names = {axis: _letter(letters, axis) for axis in range(order)}
 
     def walk(node: Form, names: dict[int, str], depth: int) -> Form:
-        if node.kind == "sigma":
+        if node.kind in BINDERS:
             names = dict(names)
             for offset, (label, _) in enumerate(node.data):
                 names[label] = _letter(letters, depth + offset)
@@ -108,7 +108,7 @@ def named(form: Form, letters: list[str], order: int) -> Form:
         data = node.data
         if node.kind in ("entry", "delta"):
             data = tuple([names[k] if type(k) is int else k for k in data])
-        elif node.kind == "sigma":
+        elif node.kind in BINDERS:
             data = tuple([(names[k], length) for k, length in data])
         return Form(node.kind, parts, data, node.axes, node.level)
 

@@ -9,7 +9,8 @@ Kinds of forms, and their data:
   ``ones`` and ``zeros`` (the shape), ``identity`` (the length), ``unit`` (position, length),
   ``array`` (a SymPy matrix)
 * sums and products: ``sum``, ``product`` (whether negative, how many of the parts are scalars),
-  ``hadamard``, ``quotient`` (entry by entry), ``kron``, ``sigma`` (pairs of index and length)
+  ``hadamard``, ``quotient`` (entry by entry), ``kron``, ``sigma``, ``max`` and
+  ``min`` (pairs of index and length)
 * superscripts: ``transpose``, ``power`` (of a matrix), ``hadamard_power``, ``norm`` (squared)
 * functions: ``call`` and ``diag`` (name, subscript), ``logdet``, ``placed`` (a scalar expression
   in slots, the parts in their places)
@@ -36,6 +37,8 @@ _LEVELS = {
     "quotient": HADAMARD,
     "product": PRODUCT,
     "sigma": PRODUCT,
+    "max": PRODUCT,
+    "min": PRODUCT,
     "logdet": PRODUCT,
     "kron": HADAMARD,
     "star": HADAMARD,
@@ -52,6 +55,8 @@ class Position(NamedTuple):
     value: Expr
 
 
+# Forms that say what their data, pairs of an index and a length, run through.
+BINDERS = ("sigma", "max", "min")
 # The label of an axis: a number until it gets its letter.
 Label = int | str | Position
 

@@ -90,7 +90,7 @@ def _cofactors(notation: Notation, node: Cofactors) -> Form:
 def _axes_function(notation: Notation, node: AxesFunction) -> Form:
     note = None if len(node.axes) == node.operands[0].order else node.axes
     operand = _operand(notation, node)
-    return forms.call(node.name, operand, axes=node.order, note=note)
+    return forms.call(node.name.replace("_", ""), operand, axes=node.order, note=note)
 
 
 def _one_hot(notation: Notation, node: OneHot) -> Form:

@@ -11,7 +11,7 @@ from sympy.printing.printer import Printer
 
 from ..core import step
 from ..expressions import as_number, indicated, slot
-from .forms import ATOM, HADAMARD, POWER, PRODUCT, SUM, Form, Position
+from .forms import ATOM, BINDERS, HADAMARD, POWER, PRODUCT, SUM, Form, Position
 from .slices import Cut, Range
 
 # A part that is ready to be shown in an output.
@@ -213,7 +213,7 @@ class Renderer(Generic[Shown]):
                 # exp(x) (a + b) reads like a function of a + b.
                 call = form.parts[k - 1].kind in ("call", "placed", "diag")
                 items.append(self.tokens["dot" if call and _opens_with_bracket(part) else "times"])
-            open_end = part.kind in ("sigma", "logdet") and k == last
+            open_end = part.kind in (*BINDERS, "logdet") and k == last
             number = part.kind == "stock" and part.level == PRODUCT
             alone = part.level == HADAMARD and k == scalars == last
             bare = last == 0 or open_end or number or alone
@@ -232,6 +232,12 @@ class Renderer(Generic[Shown]):
     def _sigma(self, form: Form) -> Shown:
         inside = self.at_least(form.parts[0], HADAMARD)
         return self.summation(self._indices([k for k, _ in form.data]), inside)
+
+    def _max(self, form: Form) -> Shown:
+        word = self.lowered(self.word(form.kind), self._indices([k for k, _ in form.data]))
+        return self.row([word, self.tokens["space"], self.at_least(form.parts[0], HADAMARD)])
+
+    _min = _max
 
     # --- superscripts
 
