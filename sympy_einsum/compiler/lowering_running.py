@@ -88,8 +88,14 @@ class Triangles:
         self.lengths = lengths
 
     def replaced(self) -> tuple[list[Operand], list[Indices]]:
-        """The operands of an equal product."""
-        while found := [*self._choices()]:
+        """The operands of an equal product. A triangle along which something larger than all
+        operands and the result would have to run stays one."""
+        limit = max(map(self._entries, [*self.subscripts, self.output]))
+        while found := [
+            (k, group)
+            for k, group in self._choices()
+            if self._entries(group.labels) <= limit or not isinstance(self.operands[k], Triangle)
+        ]:
             self._apply(*min(found, key=lambda choice: self._entries(choice[1].labels)))
         return self.operands, self.subscripts
 

@@ -154,6 +154,15 @@ def test_singular_values_have_no_sign():
     )
 
 
+def test_nothing_is_larger_than_a_matrix():
+    """The triangles in derivatives are masks."""
+    values = [se.cholesky(A), *se.qr(A)]
+    for value in values:
+        source = se.lambdify([A], se.gradient((value**3).sum(), A)).source
+        assert "(n, n)" in source
+        assert "(n, n, n)" not in source
+
+
 def test_either_triangle_of_a_symmetric_matrix_is_as_good():
     """Functions of symmetric matrices are those of (A + A')/2."""
     X = se.TensorSymbol("X", (2, 2))
