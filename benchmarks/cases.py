@@ -13,6 +13,7 @@ import sympy_einsum.numpy as snp
 
 from .case import Case, normal, rng, three, with_gradient
 from .positions import POSITIONS
+from .running import RUNNING
 
 m, n, k, r = symbols("m n k r", integer=True, positive=True)
 A, K, L = (se.TensorSymbol(name, (n, n)) for name in "AKL")
@@ -360,6 +361,7 @@ CASES = [
          three((4, 2), (40, 6), (70, 8)), lambda s, r: normal((s, s, s), (s, r), (s, r), (s, r)),
          cp_core),
     *POSITIONS,
+    *RUNNING,
 ]  # fmt: skip
 
 

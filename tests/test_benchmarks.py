@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.cases import CASES
 from benchmarks.contenders import flat, hand, ours
+from benchmarks.memory import peak
 from benchmarks.report import evaluation_text, geometric_mean
 
 
@@ -17,6 +18,21 @@ def test_values(case):
     assert len(found) == len(expected)
     for result, value in zip(found, expected, strict=True):
         np.testing.assert_allclose(result, value, rtol=1e-9, atol=1e-9)
+
+
+LEAN = ("Rosenbrock", "Laplacian, Hessian", "recurrent", "ridge", "hinge", "Cox")
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in CASES if any(part in case.name for part in LEAN)],
+    ids=lambda case: case.name,
+)
+def test_nothing_is_built_that_hand_written_code_does_without(case):
+    """The most memory that a call takes, with a temporary array to spare."""
+    data = case.data(*case.sizes["mid"])
+    spare = max(np.asarray(value).nbytes for value in data)
+    assert peak(ours(case, data)) <= 1.3 * peak(hand(case, data)) + 2 * spare + 5000
 
 
 def test_the_report_counts_what_the_best_peer_wins():

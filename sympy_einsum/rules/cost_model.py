@@ -104,7 +104,23 @@ def _product_cost(node: Einsum) -> int:
     written = ENTRY * _written(node) if output != node.output else 0
     if any(isinstance(operand, RUNNING) for operand in node.operands):
         return written + _running_product_cost(node, terms, output, dict(sizes))
-    return written + contraction_cost(tuple(terms.values()), output, sizes)
+    price = contraction_cost(tuple(terms.values()), output, sizes)
+    return written + (price // 2 if _is_gram(node, terms, output) else price)
+
+
+def _is_gram(node: Einsum, terms: Mapping[int, Indices], output: Indices) -> bool:
+    """Whether it is X'X or X' diag(w) X, of which libraries compute a half."""
+    longest = max(map(len, terms.values()), default=0)
+    matrices = [k for k, labels in terms.items() if len(labels) == 2]
+    if (
+        longest != 2
+        or len(matrices) != 2
+        or node.operands[matrices[0]] is not node.operands[matrices[1]]
+    ):
+        return False
+    one, other = [terms[k] for k in matrices]
+    shared = [a for a, b in zip(one, other, strict=True) if a == b]
+    return len(shared) == 1 and {*output} == {*one, *other}.difference(shared)
 
 
 def _cut_out(node: Einsum) -> tuple[dict[int, Indices], Indices]:

@@ -279,3 +279,10 @@ def test_what_is_placed_may_be_constant_along_axes():
     jacobian = se.lambdify([x], se.jacobian(wide[:, 0:1], x))(np.zeros((5, 3)))
     row = np.tile(np.eye(15).reshape(5, 3, 5, 3)[0], (3, 1, 1))
     np.testing.assert_array_equal(jacobian, [[row], [row]])
+
+
+def test_a_product_of_which_libraries_compute_a_half_is_kept():
+    """It isn't put together with others that have a factor in common with it."""
+    A, v = se.TensorSymbol("A", (m, n)), se.TensorSymbol("v", n + 1)
+    f = snp.sum((A @ v[:-1] + v[-1]) ** 2)
+    assert "A.T.dot(A)" in se.lambdify([A, v], se.hessian(f, v)).source
