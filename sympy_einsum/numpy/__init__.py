@@ -21,6 +21,8 @@ import sympy as _sympy
 from ..core import Row as _Row, of_each_row as _of_each_row
 from ..operations import (
     add as add,
+    array_split as array_split,
+    block as block,
     broadcast_to as broadcast_to,
     cumulative_sum as cumulative_sum,
     diag as diag,
@@ -30,6 +32,7 @@ from ..operations import (
     divide as divide,
     dot as dot,
     expand_dims as expand_dims,
+    flip as flip,
     imag as imag,
     inner as inner,
     isclose as isclose,
@@ -38,14 +41,19 @@ from ..operations import (
     moveaxis as moveaxis,
     multiply as multiply,
     outer as outer,
+    pad as pad,
     power as power,
     real as real,
+    repeat as repeat,
+    roll as roll,
     slopes as _slopes,
+    split as split,
     squeeze as squeeze,
     subtract as subtract,
     swapaxes as swapaxes,
     take_along_axis as take_along_axis,
     tensordot as tensordot,
+    tile as tile,
     trace as trace,
     transpose as transpose,
     tril as tril,
@@ -103,6 +111,21 @@ from ._orders import (
     quantile as quantile,
     sort as sort,
     take as take,
+from ._pieces import (
+    append as append,
+    array as array,
+    column_stack as column_stack,
+    delete as delete,
+    dsplit as dsplit,
+    dstack as dstack,
+    fliplr as fliplr,
+    flipud as flipud,
+    hsplit as hsplit,
+    hstack as hstack,
+    insert as insert,
+    rot90 as rot90,
+    vsplit as vsplit,
+    vstack as vstack,
 )
 from ._polynomials import (
     polyadd as polyadd,
@@ -185,7 +208,7 @@ newaxis = None
 pi, e, inf = _sympy.pi, _sympy.E, _sympy.oo
 diff, gradient = _differences, _slopes
 true_divide, float_power, pow, permute_dims = divide, power, power, transpose
-around, concat = round, concatenate
+around, concat, row_stack = round, concatenate, vstack
 asanyarray = ascontiguousarray = asarray
 amax, amin = max, min
 globals().update(_CONDITIONS | _CONSTANTS)

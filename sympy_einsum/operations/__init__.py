@@ -87,6 +87,16 @@ from .orders import (
     ptp as ptp,
     quantile as quantile,
     sort as sort,
+from .pieces import (
+    Nested as Nested,
+    array_split as array_split,
+    block as block,
+    flip as flip,
+    pad as pad,
+    repeat as repeat,
+    roll as roll,
+    split as split,
+    tile as tile,
 )
 from .products import (
     dot as dot,

@@ -1,0 +1,172 @@
+"""NumPy's functions that put arrays together and take them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+from sympy import Integer, S
+
+from .. import operations as ops
+from ..core import Length, ShapeError, TensorError, UnsupportedError, as_list
+from ..expressions import Operand, TensorLike, as_operand, order_of, shape_of
+from ..operations import Nested
+from ._shapes import atleast_1d, atleast_2d, atleast_3d
+
+
+def fliplr(m: TensorLike) -> Operand:
+    """``numpy.fliplr``: the second axis reversed."""
+    return ops.flip(m, 1)
+
+
+def flipud(m: TensorLike) -> Operand:
+    """``numpy.flipud``: the first axis reversed."""
+    return ops.flip(m, 0)
+
+
+def rot90(m: TensorLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Operand:
+    """``numpy.rot90``: turned by k right angles in the plane of two axes."""
+    m = as_operand(m)
+    first, second = ops.as_axes(as_list(axes, "axes"), order_of(m))
+    turns = int(k) % 4
+    if turns == 2:
+        return ops.flip(m, (first, second))
+    if turns == 1:
+        m = ops.flip(m, second)
+    turned = ops.swapaxes(m, first, second) if turns else m
+    return ops.flip(turned, second) if turns == 3 else turned
+
+
+def _split_along(
+    axis: int, name: str, ary: TensorLike, indices_or_sections: int | Sequence[Length]
+) -> list[Operand]:
+    ary = as_operand(ary)
+    if order_of(ary) <= axis:
+        raise ShapeError(f"{name} takes a tensor of order {axis + 1} or more, not {order_of(ary)}")
+    return ops.split(ary, indices_or_sections, axis)
+
+
+def hsplit(ary: TensorLike, indices_or_sections: int | Sequence[Length]) -> list[Operand]:
+    """``numpy.hsplit``: along the second axis, the only one of a vector."""
+    return _split_along(min(1, order_of(as_operand(ary)) - 1), "hsplit", ary, indices_or_sections)
+
+
+def vsplit(ary: TensorLike, indices_or_sections: int | Sequence[Length]) -> list[Operand]:
+    """``numpy.vsplit``: along the first axis of two or more."""
+    if order_of(as_operand(ary)) < 2:
+        raise ShapeError("vsplit takes a tensor of order 2 or more")
+    return ops.split(ary, indices_or_sections, 0)
+
+
+def dsplit(ary: TensorLike, indices_or_sections: int | Sequence[Length]) -> list[Operand]:
+    """``numpy.dsplit``: along the third axis."""
+    return _split_along(2, "dsplit", ary, indices_or_sections)
+
+
+def _all(at_least: Callable[..., Operand], tup: Sequence[TensorLike]) -> list[Operand]:
+    return [at_least(tensor) for tensor in as_list(tup, "tensors")]
+
+
+def vstack(tup: Sequence[TensorLike]) -> Operand:
+    """``numpy.vstack``: one above the other; vectors are rows."""
+    return ops.concatenate(_all(atleast_2d, tup), 0)
+
+
+def hstack(tup: Sequence[TensorLike]) -> Operand:
+    """``numpy.hstack``: side by side; vectors one after the other."""
+    tensors = _all(atleast_1d, tup)
+    return ops.concatenate(tensors, min([1, *[order_of(t) - 1 for t in tensors[:1]]]))
+
+
+def dstack(tup: Sequence[TensorLike]) -> Operand:
+    """``numpy.dstack``: along the third axis."""
+    return ops.concatenate(_all(atleast_3d, tup), 2)
+
+
+def column_stack(tup: Sequence[TensorLike]) -> Operand:
+    """``numpy.column_stack``: vectors as columns, and matrices, side by side."""
+    tensors = [as_operand(tensor) for tensor in as_list(tup, "tensors")]
+    columns = [atleast_2d(t) if order_of(t) < 2 else t for t in tensors]
+    return ops.concatenate(
+        [ops.transpose(c) if order_of(t) < 2 else c for c, t in zip(columns, tensors, strict=True)],
+        1,
+    )
+
+
+def append(arr: TensorLike, values: TensorLike, axis: int | None = None) -> Operand:
+    """``numpy.append``: one after the other along an axis; without one both in C order."""
+    if axis is None:
+        return ops.concatenate([ops.ravel(arr), ops.ravel(values)])
+    return ops.concatenate([arr, values], axis)
+
+
+def _positions(obj: object, length: Operand) -> list[int]:
+    """The positions on an axis that an integer, a slice or a list names."""
+    if not length.is_Integer:
+        raise UnsupportedError(f"this needs an axis whose length is a number, not {length}")
+    count = int(length)
+    if isinstance(obj, slice):
+        return list(range(count)[obj])
+    found = np.asarray(obj)
+    if found.dtype == bool:
+        return [int(k) for k in np.flatnonzero(found)]
+    if found.dtype.kind not in "iu" and found.size:
+        raise TensorError(f"positions are integers, a slice or a mask, not {obj!r}")
+    return [int(k) + (count if k < 0 else 0) for k in np.atleast_1d(found)]
+
+
+def _between(arr: Operand, axis: int, cuts: Sequence[int]) -> list[Operand]:
+    """The pieces between positions."""
+    before = (slice(None),) * axis
+    ends = pairwise([0, *cuts, shape_of(arr)[axis]])
+    return [ops.getitem(arr, (*before, slice(a, b))) for a, b in ends]
+
+
+def delete(arr: TensorLike, obj: object, axis: int | None = None) -> Operand:
+    """``numpy.delete``: what is left without some positions of an axis."""
+    arr = ops.ravel(arr) if axis is None else as_operand(arr)
+    axis = ops.as_axis(axis or 0, order_of(arr))
+    length = shape_of(arr)[axis]
+    gone = sorted(set(_positions(obj, length)))
+    if any(not 0 <= k < length for k in gone):
+        raise ShapeError(f"position {gone} is out of range for axis {axis} of length {length}")
+    before = (slice(None),) * axis
+    starts = [0, *[k + 1 for k in gone]]
+    pieces = zip(starts, [*gone, length], strict=True)
+    kept = [ops.getitem(arr, (*before, slice(a, b))) for a, b in pieces if a < b]
+    return ops.concatenate(kept, axis) if kept else ops.getitem(arr, (*before, slice(0, 0)))
+
+
+def insert(arr: TensorLike, obj: object, values: TensorLike, axis: int | None = None) -> Operand:
+    """``numpy.insert``: values before some positions of an axis."""
+    arr = ops.ravel(arr) if axis is None else as_operand(arr)
+    axis = ops.as_axis(axis or 0, order_of(arr))
+    length = shape_of(arr)[axis]
+    places = _positions(obj, length)
+    if any(not 0 <= k <= length for k in places):
+        raise ShapeError(f"position {places} is out of range for axis {axis} of length {length}")
+    new = as_operand(values)
+    is_one = not isinstance(obj, (slice, Sequence, np.ndarray))
+    if is_one and order_of(new) == order_of(arr):
+        # As in NumPy: a single position takes values whose first axis goes there.
+        new = ops.moveaxis(new, 0, axis)
+        places = places * int(shape_of(new)[axis])
+    shape = (*shape_of(arr)[:axis], Integer(len(places)), *shape_of(arr)[axis + 1 :])
+    new = ops.broadcast_to(new, shape)
+    order = sorted(range(len(places)), key=lambda k: places[k])
+    pieces = _between(arr, axis, [places[k] for k in order])
+    before = (slice(None),) * axis
+    inserted = [ops.getitem(new, (*before, slice(k, k + 1))) for k in order]
+    parts = [p for pair in zip(pieces, inserted, strict=False) for p in pair] + pieces[-1:]
+    return ops.concatenate(parts, axis)
+
+
+def array(object: Nested, dtype: object = None, *, copy: bool = True, ndmin: int = 0) -> Operand:
+    """``numpy.array``: nested lists of tensors, SymPy scalars and numbers, stacked."""
+    if isinstance(object, (list, tuple)):
+        made = ops.stack([array(inner) for inner in object])
+    else:
+        made = as_operand(object)
+    missing = max(int(ndmin) - order_of(made), 0)
+    return ops.reshape(made, (S.One,) * missing + tuple(shape_of(made))) if missing else made
