@@ -54,8 +54,13 @@ class _ExpressionBackend(NumpyBackend):
         return super().common_type(arrays, scalars or ([] if arrays else ["0.0"]))
 
     def write(self, place: Place, value: str, order: int, sign: int) -> str:
-        """Writing into a diagonal, as a call."""
-        view = f"np.einsum({place.subscripts!r}, {place.array}{bracketed(place.cuts)})"
+        """Writing into a diagonal or a part, as a call."""
+        part = bracketed(place.cuts)
+        diagonal, kept = place.subscripts.split("->")
+        if diagonal == kept:
+            new = f"{place.array}{part} {'+' if sign > 0 else '-'} {value}" if sign else value
+            return f"{place.array}.__setitem__({f'np.s_{part}' if part else '...'}, {new})"
+        view = f"np.einsum({place.subscripts!r}, {place.array}{part})"
         if not sign:
             return f"np.copyto({view}, {value})"
         return f"np.{'add' if sign > 0 else 'subtract'}({view}, {value}, out={view})"
