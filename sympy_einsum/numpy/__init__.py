@@ -111,6 +111,7 @@ from ._orders import (
     quantile as quantile,
     sort as sort,
     take as take,
+)
 from ._pieces import (
     append as append,
     array as array,

@@ -87,6 +87,7 @@ from .orders import (
     ptp as ptp,
     quantile as quantile,
     sort as sort,
+)
 from .pieces import (
     Nested as Nested,
     array_split as array_split,
