@@ -75,11 +75,6 @@ def placed_view(builder: Lowering, node: View) -> Placed:
     missing = len(labels) - len(builder.instructions[inner.value].shape)
     value = builder.arranged(inner.value, labels[missing:], range(len(number)))
     return Placed(builder.lowest(value), tuple(axes))
-    value = inner.value
-    if builder.instructions[value].shape:  # one number for all entries needs no axes
-        labels = [number[label] for label in inner.labels]
-        value = builder.lowest(builder.arranged(value, labels, range(len(number))))
-    return Placed(value, tuple(axes))
 
 
 def _placed_core(builder: Lowering, node: View, kept: Sequence[int]) -> Placed:
