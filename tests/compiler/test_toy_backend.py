@@ -48,7 +48,8 @@ SAME = [
         "sort",
         "sqrt",
     ),
-    *("stack", "tan", "tanh", "where", "float32", "float64", "int64", "bool", "rint", "trunc", "remainder"),
+    "stack",
+    *("tan", "tanh", "where", "float32", "float64", "int64", "bool", "rint", "trunc", "remainder"),
     *("fmod", "floor_divide", "copysign", "isnan", "isinf", "nan_to_num", "sinc", "heaviside"),
 ]
 MATRICES = ["cholesky", "det", "inv", "slogdet", "solve", "svd"]
