@@ -85,6 +85,9 @@ from .operations import (
     cholesky,
     clip,
     concatenate,
+    conv,
+    convolve,
+    correlate,
     count_nonzero,
     cummax,
     cummin,
@@ -132,6 +135,7 @@ from .operations import (
     reshape,
     roll,
     running_softmax,
+    sliding_window_view,
     slogdet,
     softmax,
     solve,
@@ -156,6 +160,7 @@ from .operations import (
     unstack,
     var,
     where,
+    windows,
 )
 from .rules import expand, factor, simplify
 from .sympy_hooks import Methods as _Methods  # noqa: F401 - importing them attaches them
@@ -266,6 +271,9 @@ __all__ = [
     "codegen",
     "cofactors",
     "concatenate",
+    "conv",
+    "convolve",
+    "correlate",
     "count_nonzero",
     "cummax",
     "cummin",
@@ -335,6 +343,7 @@ __all__ = [
     "roll",
     "running_softmax",
     "simplify",
+    "sliding_window_view",
     "slogdet",
     "softmax",
     "solve",
@@ -365,6 +374,7 @@ __all__ = [
     "var",
     "vjp",
     "where",
+    "windows",
 ]
 
 

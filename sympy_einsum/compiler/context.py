@@ -11,6 +11,7 @@ from ..core import Contraction, NodeTable, Optimizer, children, postorder
 from ..expressions import (
     Einsum,
     Operand,
+    Positions,
     TensorExpr,
     TensorSymbol,
     is_placed_product,
@@ -108,6 +109,8 @@ class Lowering(PlanBuilder):
 
     def _can_wait(self, node: TensorExpr) -> bool:
         if type(node) is not Einsum or not node.shape or self.uses[node] != 1:
+            return False
+        if any(isinstance(o, Positions) and len(o.steps) > 1 for o in node.operands):
             return False
         size = sum(self._waiting.get(operand, 1) for operand in node.operands)
         if size <= MAX_MERGED:

@@ -129,6 +129,13 @@ def recurring(shapes: Sequence[Shape], *params: object) -> Sequence[Expr]:
     return [*broadcast_shape([shape[:-1] for shape in shapes]), shapes[-1][-1]]
 
 
+def windowed(
+    shapes: Sequence[Shape], axis: int, start: Expr, steps: Shape, counts: Shape
+) -> Sequence[Expr]:
+    """That of the operand with the indices of windows in the place of an axis."""
+    return [*shapes[0][:axis], *counts, *shapes[0][axis + 1 :]]
+
+
 def labelled(shapes: Sequence[Shape], subscripts: str) -> Sequence[Expr]:
     """That of an index string."""
     inputs, output = subscripts.split("->")

@@ -49,6 +49,7 @@ from .instruction_rules import (
     sum_body,
     taken,
     twice_largest,
+    windowed,
     with_axes,
     with_length,
     without_axes,
@@ -167,6 +168,24 @@ OPS: Mapping[str, Op] = {
         shape=labelled,
         is_view=True,
         inline=Inline.ANYWHERE,
+    ),
+    "windows": Op(
+        value="an axis as several, of which the positions start + Σ step·i are on it",
+        parameters=("axis", "start", "steps", "counts"),
+        shape=windowed,
+        is_view=True,
+    ),
+    "correlate": Op(
+        value="Σ_k x_(i+k) w_k of vectors, where all of w is on x",
+        shape=lambda shapes: (shapes[0][0] - shapes[1][0] + 1,),
+        flops=lambda work: 2 * work.result[0] * prod(work.operands[1]),
+        owns=True,
+    ),
+    "convolve": Op(
+        value="Σ_k x_(j-k) w_k of vectors, where any of w is on x",
+        shape=lambda shapes: (shapes[0][0] + shapes[1][0] - 1,),
+        flops=lambda work: 2 * prod(work.operands[0]) * prod(work.operands[1]),
+        owns=True,
     ),
     "reshape": Op(
         value="the entries in C order under another shape",

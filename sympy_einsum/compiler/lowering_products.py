@@ -7,13 +7,24 @@ from collections.abc import Mapping, Sequence
 from sympy import Expr
 
 from ..core import Indices
-from ..expressions import Cofactors, Delta, Einsum, OneHot, Ones, Operand, written_out
+from ..expressions import (
+    Cofactors,
+    Delta,
+    Einsum,
+    OneHot,
+    Ones,
+    Operand,
+    View,
+    order_of,
+    written_out,
+)
 from ..rules import is_definite
 from .context import Lowering
 from .factors import Factor
 from .lowering_gathers import Hot, multiply_gathered
 from .lowering_positions import Placed, cut_out, distinct_labels, whole, written
 from .lowering_running import RUNNING, without_running
+from .lowering_windows import Windows, is_window
 from .multiplication import multiply_all
 
 # A derivative of det is multiplied by so many matrices without being built itself.
@@ -22,7 +33,22 @@ MAX_DIRECTIONS = 2
 
 def lower_product(builder: Lowering, node: Einsum) -> int:
     """A product."""
+    if any(map(is_window, node.operands)):
+        return Windows(builder, node).value(lambda term: _placed_term(builder, term))
     return written(builder, placed_product(builder, node, range(node.order)), node.shape)
+
+
+def _placed_term(builder: Lowering, term: Operand) -> Placed:
+    """A term of a sum over the positions of windows."""
+    core = term.core if isinstance(term, View) else None
+    if type(core) is Einsum and not any(map(is_window, core.operands)):
+        labels = term.subscripts[-1]
+        if len({*labels}) == len(labels) and sorted(labels) == sorted(term.output):
+            scalar = builder.factor(term.scalars) if term.scalars else None
+            return placed_product(builder, core, [labels.index(i) for i in term.output], scalar)
+    if type(term) is Einsum and any(term.subscripts) and not any(map(is_window, term.operands)):
+        return placed_product(builder, term, range(term.order))
+    return whole(builder.value(term), range(order_of(term)))
 
 
 def placed_product(
@@ -31,6 +57,10 @@ def placed_product(
     """A product with its axes in some order, times a scalar if one is given."""
     if not any(node.subscripts):
         return whole(builder.factor(node.operands), ())
+    if any(map(is_window, node.operands)):
+        value = builder.value(node)
+        value = value if scalar is None else builder.scaled(scalar, value)
+        return whole(builder.arranged(value, range(node.order), axes), axes)
     output = tuple([node.output[k] for k in axes])
     # Products that are used here only are written out in place.
     operands, subscripts, lengths = written_out(

@@ -324,12 +324,15 @@ class _Product:
             return
 
     def _cutters(self, k: int) -> list[int]:
-        """The positions on axes of a factor that nothing else has."""
+        """The positions on axes of a factor that nothing else has; windows stay with the factors
+        that they are multiplied by, since as operands they would be larger than all of these."""
         labels = self.subs[k]
         found = []
         for j, tensor in enumerate(self.tensors):
             target = self.subs[j][-1]
             if not isinstance(tensor, Positions) or target not in labels or target in self.output:
+                continue
+            if len(tensor.steps) > 1:
                 continue
             others = [own for m, own in enumerate(self.subs) if m not in (j, k)]
             alone = labels.count(target) == 1 and not any(target in own for own in others)

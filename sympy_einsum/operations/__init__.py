@@ -131,3 +131,10 @@ from .running import (
     triu as triu,
 )
 from .scalar_functions import FUNCTIONS as FUNCTIONS
+from .windows import (
+    conv as conv,
+    convolve as convolve,
+    correlate as correlate,
+    sliding_window_view as sliding_window_view,
+    windows as windows,
+)

@@ -69,7 +69,7 @@ class Backend:
     # Functions that the source brings along; ``xp`` in them is the library's own namespace.
     support: ClassVar[Mapping[str, str]] = shared(
         *("cofactors", "expm_along", "peak", "log_total", "logsumexp", "softmax", *RUNNING),
-        *("share", "last_equal", "one_hot"),
+        *("share", "last_equal", "one_hot", "windows"),
     )
     # What else stands in a function: builtins, and names of its own.
     words: ClassVar[set[str]] = {"bool"}
@@ -275,6 +275,18 @@ class Backend:
     def rows(self, operands: Texts) -> str:
         """Arrays of one shape, one after the other along a new first axis."""
         return self.spell(f"np.stack([{', '.join(operands)}])")
+
+    def windows(self, operands: Texts, axis: int, start: str, steps: Texts, counts: Texts) -> str:
+        """An axis as several."""
+        return f"windows({operands[0]}, {axis}, {start}, {as_tuple(steps)}, {as_tuple(counts)})"
+
+    def correlate(self, operands: Texts) -> str:
+        """Scalar products of a vector with all pieces of a longer one."""
+        return self.spell(f'np.correlate({operands[0]}, {operands[1]}, "valid")')
+
+    def convolve(self, operands: Texts) -> str:
+        """The convolution of two vectors."""
+        return self.spell(f"np.convolve({operands[0]}, {operands[1]})")
 
     def prod(self, operands: Texts) -> str:
         """The product of all entries."""

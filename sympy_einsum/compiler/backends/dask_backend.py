@@ -40,6 +40,7 @@ class DaskBackend(Backend):
         **Backend.support,
         "cofactors": re.sub(r"\bxp\.", "np.", SHARED["cofactors"]),  # of a matrix as one chunk
         # Positions are NumPy's: they decide how chunks are taken.
+        "windows": re.sub(r"\bxp\.arange", "np.arange", SHARED["windows"]),
         "lagged_cumsum": re.sub(r"\bxp\.(arange|clip)", r"np.\1", SHARED["lagged_cumsum"]),
         "select": '''
 def select(conditions, values, default=float("nan")):
@@ -159,6 +160,14 @@ def diagonal(subscripts, X):
     def take(self, operands: Texts, first: int) -> str:
         """An array at some positions along axes."""
         return f"take({', '.join([operands[0], str(first), *operands[1:]])})"
+
+    def correlate(self, operands: Texts) -> str:
+        """Refused: Dask has none."""
+        raise UnsupportedError("backend 'dask' has no correlations of whole vectors")
+
+    def convolve(self, operands: Texts) -> str:
+        """Refused: Dask has none."""
+        raise UnsupportedError("backend 'dask' has no convolutions of whole vectors")
 
     def inv(self, operands: Texts, definite: bool) -> str:
         """The inverse."""

@@ -30,6 +30,7 @@ class JaxBackend(Backend):
             "share",
             "last_equal",
             "one_hot",
+            "windows",
             *RUNNING,
         ),
         *SPECIAL,

@@ -211,6 +211,18 @@ def log_total(shifted, weights, total, axis=None):
     with np.errstate(divide="ignore"):
         return np.log1p(rest + (weights.sum(axis=axis, where=shifted == 0) - 1))
 ''',
+        "windows": '''
+def windows(x, axis, start, steps, counts):
+    """The entries at start + steps[0] * i + steps[1] * k of an axis, at [i, k], without a copy."""
+    first = x[(slice(None),) * axis + (slice(start, None),)]
+    strides = [step * x.strides[axis] for step in steps]
+    return np.lib.stride_tricks.as_strided(
+        first,
+        (*x.shape[:axis], *counts, *x.shape[axis + 1 :]),
+        (*x.strides[:axis], *strides, *x.strides[axis + 1 :]),
+        writeable=False,
+    )
+''',
         "recurrence": '''
 def recurrence(x, b, backwards):
     """y[j] = x[j - 1] y[j - 1] + b[j] along the last axis; backwards y[j] = x[j] y[j + 1] + b[j].

@@ -166,6 +166,13 @@ def one_hot(positions, length, dtype):
     places = xp.asarray(positions)[..., None] % length
     return (places == xp.arange(length)).astype(dtype)
 ''',
+    "windows": '''
+def windows(x, axis, start, steps, counts):
+    """The entries at start + steps[0] * i + steps[1] * k of an axis, at [i, k]."""
+    i, k = xp.arange(counts[0])[:, None], xp.arange(counts[1])
+    found = xp.take(x, (start + steps[0] * i + steps[1] * k).reshape(-1), axis)
+    return found.reshape((*x.shape[:axis], *counts, *x.shape[axis + 1 :]))
+''',
     # Special functions that SciPy has.
     "spherical_jn": '''
 def spherical_jn(n, x):

@@ -143,6 +143,25 @@ def logcumsumexp(x):
     """log(cumsum(exp(x))) along the last axis without overflow."""
     return torch.logcumsumexp(x if x.is_floating_point() else x + 0.0, -1)
 ''',
+        "windows": '''
+def windows(x, axis, start, steps, counts):
+    """The entries at start + steps[0] * i + steps[1] * k of an axis, at [i, k]."""
+    i, k = (torch.arange(count, device=x.device) for count in counts)
+    return x[(slice(None),) * axis + (start + steps[0] * i[:, None] + steps[1] * k,)]
+''',
+        "correlate": '''
+def correlate(x, w):
+    """Scalar products of a vector with all pieces of a longer one."""
+    x, w = together(x, w)
+    return torch.nn.functional.conv1d(x[None, None], w[None, None])[0, 0]
+''',
+        "convolve": '''
+def convolve(x, w):
+    """The convolution of two vectors."""
+    x, w = together(x, w)
+    pad = len(w) - 1
+    return torch.nn.functional.conv1d(x[None, None], w.flip(0)[None, None], padding=pad)[0, 0]
+''',
         "lagged_cumsum": '''
 def lagged_cumsum(x, axis, backwards, lag, count):
     """Running sums of which entry j ends at j - lag; backwards, they begin at j + lag."""
@@ -245,6 +264,14 @@ def softmax(x, axes):
     def tri(self, operands: Texts, rows: str, columns: str, offset: str) -> str:
         """Ones at and below a diagonal."""
         return f"{self.created('ones', f'({rows}, {columns})', 'dtype')}.tril({offset})"
+
+    def correlate(self, operands: Texts) -> str:
+        """Scalar products of a vector with all pieces of a longer one."""
+        return f"correlate({operands[0]}, {operands[1]})"
+
+    def convolve(self, operands: Texts) -> str:
+        """The convolution of two vectors."""
+        return f"convolve({operands[0]}, {operands[1]})"
 
     def weighted_gram(self, operands: Texts) -> str:
         """X' diag(w) X with w >= 0."""

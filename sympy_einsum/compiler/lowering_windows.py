@@ -1,0 +1,205 @@
+"""Windows: products with positions of several indices, start + a·i + b·k = j.
+
+Nothing is copied into windows. Where both indices stay, the array is seen as one of windows; of
+vectors there are correlations and convolutions; everything else is a sum over one of the indices,
+the shorter one, in which each term picks a slice, or writes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from math import prod
+from typing import TypeAlias
+
+from sympy import Expr, S
+
+from ..core import Indices, UnsupportedError
+from ..expressions import Einsum, Operand, Positions, Unit, Zeros, contract
+from .context import Lowering
+from .instruction_rules import Slice
+from .lowering_positions import Axis, Placed, write, written, written_together
+
+# How a term is lowered.
+Lower: TypeAlias = Callable[[Operand], Placed]
+# So many terms are written out.
+MAX_TERMS = 128
+
+
+def is_window(operand: Operand) -> bool:
+    """Whether an operand is positions of several indices."""
+    return isinstance(operand, Positions) and len(operand.steps) > 1
+
+
+class Windows:
+    """A product in which some operands are windows."""
+
+    def __init__(self, builder: Lowering, node: Einsum):
+        self.builder = builder
+        self.operands = list(node.operands)
+        self.subscripts = list(node.subscripts)
+        self.output = node.output
+        self.lengths = dict(enumerate(node.lengths))
+
+    def value(self, lower: Lower) -> int:
+        """The number of the instruction that computes the product."""
+        self._apart()
+        self._seen()
+        windows = [k for k, operand in enumerate(self.operands) if is_window(operand)]
+        if not windows:
+            return self.builder.value(self._product([]))
+        return self._correlated(windows) or self._summed(windows, lower)
+
+    def _product(self, units: Sequence[tuple[Operand, Indices]]) -> Operand:
+        operands = [*self.operands, *[unit for unit, _ in units]]
+        terms = [*self.subscripts, *[labels for _, labels in units]]
+        used = {i for own in (*terms, self.output) for i in own}
+        return contract(operands, terms, self.output, {i: self.lengths[i] for i in used})
+
+    def _uses(self, label: int) -> list[int]:
+        return [k for k, own in enumerate(self.subscripts) if label in own]
+
+    def _apart(self) -> None:
+        """Takes together what windows with both their axes summed make of other operands, before
+        the rest is multiplied."""
+        inner = [k for k, operand in enumerate(self.operands) if is_window(operand)]
+        for k in list(inner):
+            *source, target = self.subscripts[k]
+            summed = [i for i in source if i not in self.output]
+            if not summed or target in self.output:
+                return
+            short = min(summed, key=self._size)
+            inner += self._uses(short) + self._uses(target)
+        for k in inner:
+            # What is placed on the axis of a window, as images among zeros are.
+            if isinstance(self.operands[k], Positions) and not is_window(self.operands[k]):
+                behind = self.subscripts[k][:-1]
+                if not {*behind}.isdisjoint(self.output):
+                    return
+                inner += [j for i in behind for j in self._uses(i) if j not in inner]
+        rest = [k for k in range(len(self.operands)) if k not in inner]
+        if not rest:
+            return
+        outside = {i for k in rest for i in self.subscripts[k]}.union(self.output)
+        kept = dict.fromkeys(i for k in dict.fromkeys(inner) for i in self.subscripts[k])
+        labels = tuple([i for i in kept if i in outside])
+        chosen = [k for k in range(len(self.operands)) if k in inner]
+        operands = [self.operands[k] for k in chosen]
+        terms = [self.subscripts[k] for k in chosen]
+        lengths = {i: self.lengths[i] for own in (*terms, labels) for i in own}
+        value = self.builder.value(contract(operands, terms, labels, lengths))
+        self.operands = [self.operands[k] for k in rest] + [self.builder.stand_in(value)]
+        self.subscripts = [self.subscripts[k] for k in rest] + [labels]
+
+    def _size(self, label: int) -> int:
+        return self.builder.size(self.lengths[label])
+
+    def _seen(self) -> None:
+        """Arrays of which all windows are needed are seen as arrays of windows."""
+        for k in range(len(self.operands) - 1, -1, -1):
+            window, labels = self.operands[k], self.subscripts[k]
+            *source, target = labels
+            others = [j for j in self._uses(target) if j != k]
+            stays = {*source} <= {*self.output} and target not in self.output
+            plain = len({*labels}) == len(labels) and len(others) == 1 and len(source) == 2
+            if not (is_window(window) and stays and plain):
+                continue
+            own = self.subscripts[others[0]]
+            if own.count(target) > 1 or is_window(self.operands[others[0]]):
+                continue
+            axis = own.index(target)
+            params = (axis, window.start, window.steps, window.counts)
+            value = self.builder.value(self.operands[others[0]])
+            seen = self.builder.emit("windows", value, params=params)
+            self.operands[others[0]] = self.builder.stand_in(seen)
+            self.subscripts[others[0]] = (*own[:axis], *source, *own[axis + 1 :])
+            del self.operands[k], self.subscripts[k]
+
+    def _correlated(self, windows: Sequence[int]) -> int | None:
+        """A correlation or a convolution of two vectors."""
+        if len(windows) > 1 or len(self.operands) != 3 or len(self.output) != 1:
+            return None
+        window, labels = self.operands[windows[0]], self.subscripts[windows[0]]
+        vectors = {
+            own[0]: operand
+            for own, operand in zip(self.subscripts, self.operands, strict=True)
+            if len(own) == 1
+        }
+        steps = dict(zip(labels, window.steps, strict=False))
+        whole = len(steps) == 2 and {*vectors, *self.output} == {*labels} and len({*labels}) == 3
+        if not whole or any(abs(step) != 1 for step in steps.values()):
+            return None
+        (result,), target = self.output, labels[-1]
+        start = window.start
+        values = {}
+        for label, operand in vectors.items():
+            values[label] = self.builder.value(operand)
+        for label, step in steps.items():
+            if step == -1:
+                start -= self.lengths[label] - 1
+                if label in values:
+                    values[label] = self._flipped(values[label], self.lengths[label])
+        count = sum(window.counts) - 1
+        if result == target:
+            value = self.builder.emit("convolve", values[labels[0]], values[labels[1]])
+            return self._among_zeros(value, Slice(start, S.One, count))
+        (other,) = [i for i in labels[:-1] if i != result]
+        part: int = values[target]
+        if not (start.is_zero and (count - window.length).is_zero):
+            part = self.builder.emit("cut", part, params=((Slice(start, S.One, count),),))
+        value = self.builder.emit("correlate", part, values[other])
+        return self._flipped(value, self.lengths[result]) if steps[result] == -1 else value
+
+    def _flipped(self, value: int, length: Expr) -> int:
+        back = Slice(length - 1, S.NegativeOne, length)
+        return self.builder.emit("cut", value, params=((back,),))
+
+    def _among_zeros(self, value: int, place: Slice) -> int:
+        length = self.lengths[self.output[0]]
+        if place.start.is_zero and (length - place.count).is_zero:
+            return value
+        axis = Axis(place, 0)
+        return written_together(self.builder, [Placed(value, (axis,))], (length,))
+
+    def _summed(self, windows: Sequence[int], lower: Lower) -> int:
+        """The sum over the shortest index of each window."""
+        shape = tuple([self.lengths[i] for i in self.output])
+        total: int | None = None
+        owned = False
+        for units in self._positions(windows):
+            term = self._product(units)
+            if isinstance(term, Zeros) or term.is_zero:
+                continue
+            placed = lower(term)
+            if owned and total is not None:
+                write(self.builder, total, placed, add=True)
+            elif total is None and not placed.is_whole:
+                total, owned = written_together(self.builder, [placed], shape), True
+            else:
+                value = written(self.builder, placed, shape)
+                if total is not None:
+                    value = self.builder.emit("add", total, value, params=((1, 1),))
+                total = value
+        return self.builder.value(Zeros(*shape)) if total is None else total
+
+    def _positions(self, windows: Sequence[int]) -> Iterator[list[tuple[Operand, Indices]]]:
+        """Unit vectors for the shortest index of each window."""
+        chosen: dict[int, int] = {}
+        for k in windows:
+            source = self.subscripts[k][:-1]
+            known = [i for i in source if self.lengths[i].is_Integer]
+            if not {*source} & {*chosen} and known:
+                short = min(known, key=self._size)
+                chosen[short] = int(self.lengths[short])
+        if len(chosen) < len(windows) or prod(chosen.values()) > MAX_TERMS:
+            counts = [tuple(self.operands[k].counts) for k in windows]
+            raise UnsupportedError(
+                f"windows of shapes {', '.join(map(str, counts))} are summed over at most "
+                f"{MAX_TERMS} known positions; give the kernel's lengths as numbers, or take a "
+                "shorter kernel; vectors may have any length, with steps 1"
+            )
+        for places in product(*map(range, chosen.values())):
+            yield [
+                (Unit(self.lengths[i], place), (i,))
+                for i, place in zip(chosen, places, strict=True)
+            ]

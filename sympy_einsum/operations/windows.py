@@ -1,0 +1,312 @@
+"""Windows that slide along axes, correlations and convolutions: products with positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from sympy import Expr, Integer, Max, ceiling, floor
+
+from ..core import (
+    Length,
+    ShapeError,
+    TensorError,
+    as_length,
+    as_list,
+    as_scalar,
+    same_length,
+)
+from ..expressions import (
+    Operand,
+    Positions,
+    Selection,
+    TensorLike,
+    as_operand,
+    contract,
+    order_of,
+    shape_of,
+)
+from .axes import Axes, as_axes
+from .indexing import getitem
+
+# One number for all axes, or one for each.
+PerAxis: TypeAlias = Length | Sequence[Length]
+Padding: TypeAlias = Length | str | Sequence[Length | Sequence[Length]]
+
+
+def _per_axis(values: PerAxis, count: int, what: str) -> list[Expr]:
+    listed = values if isinstance(values, (tuple, list)) else [values] * count
+    found = [as_scalar(value, what) for value in as_list(listed, what)]
+    if len(found) != count:
+        raise ShapeError(f"there are {len(found)} numbers for {what} along {count} axes")
+    return found
+
+
+def _step(value: Expr, what: str) -> Expr:
+    if not (value.is_Integer and value.is_positive):
+        raise TensorError(f"{what} is a positive integer, not {value}")
+    return value
+
+
+def _window_count(length: Expr, size: Expr, stride: Expr, dilation: Expr, axis: int) -> Expr:
+    """How many windows there are along an axis."""
+    room = length - (size - 1) * dilation - 1
+    if room.is_negative:
+        raise ShapeError(
+            f"axis {axis} of length {length} is too short for windows of {size} entries, "
+            f"{dilation} apart"
+        )
+    return room + 1 if stride == 1 else floor(room / stride) + 1
+
+
+def windows(
+    x: TensorLike,
+    window_shape: PerAxis,
+    axis: Axes = None,
+    stride: PerAxis = 1,
+    dilation: PerAxis = 1,
+) -> Operand:
+    """All windows of a shape along some axes, so far apart; the axes of a window come last.
+
+    The windows are no copies where the library has views. Means and maxima over the last axes are
+    poolings.
+
+    Parameters
+    ==========
+
+    x : a tensor
+    window_shape : the length of a window along each of the axes
+    axis : an axis, several, or None for all
+    stride, dilation : how far apart windows, and the entries of one, are along each axis
+
+    Raises
+    ======
+
+    ShapeError : an axis isn't there, is too short, or there isn't one length for each
+    TensorError : a stride or a dilation that is no positive integer
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 6)
+    >>> se.lambdify([x], se.windows(x, 2, stride=2).mean(axis=-1))([1.0, 3, 5, 7, 9, 11])
+    array([ 2.,  6., 10.])
+    """
+    A = as_operand(x)
+    over = as_axes(axis, order_of(A))
+    sizes = _per_axis(window_shape, len(over), "the shape of a window")
+    strides = _per_axis(stride, len(over), "the strides of windows")
+    dilations = _per_axis(dilation, len(over), "the dilations of windows")
+    labels = list(range(order_of(A)))
+    operands, terms, output = [A], [tuple(labels)], list(labels)
+    lengths = dict(enumerate(shape_of(A)))
+    inside = []
+    for place, own in enumerate(over):
+        size, first, second = as_length(sizes[place]), 2 * place + A.order, 2 * place + A.order + 1
+        a, b = _step(strides[place], "a stride"), _step(dilations[place], "a dilation")
+        count = _window_count(lengths[own], size, a, b, own)
+        operands.append(Positions(lengths[own], 0, (a, b), (count, size)))
+        terms.append((first, second, own))
+        lengths |= {first: count, second: size}
+        output[own] = first
+        inside.append(second)
+    return contract(operands, terms, [*output, *inside], lengths)
+
+
+def sliding_window_view(x: TensorLike, window_shape: PerAxis, axis: Axes = None) -> Operand:
+    """All windows of a shape along some axes, as NumPy's ``sliding_window_view``.
+
+    Raises ShapeError as :func:`windows` does.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 6)
+    >>> se.sliding_window_view(x, 4).shape
+    (3, 4)
+    """
+    return windows(x, window_shape, axis)
+
+
+def _vectors(a: TensorLike, v: TensorLike) -> tuple[Operand, Operand]:
+    a, v = as_operand(a), as_operand(v)
+    if order_of(a) != 1 or order_of(v) != 1:
+        raise ShapeError(
+            f"two vectors are convolved, not tensors of shapes {shape_of(a)} and {shape_of(v)}; "
+            "conv takes stacks of images"
+        )
+    if a.shape[0].is_zero or v.shape[0].is_zero:
+        raise ShapeError("an empty vector can't be convolved")
+    return a, v
+
+
+def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Operand:
+    """The convolution of two vectors, as NumPy's: c[j] = Σ a[j - k] v[k].
+
+    Parameters
+    ==========
+
+    a, v : vectors
+    mode : "full", "same" for as many entries as the longer one has, "valid" for those where all of
+        the shorter one is on the longer one; where nobody knows which is longer, that is ``a``
+
+    Raises
+    ======
+
+    ShapeError : these are no vectors, or one is empty
+    TensorError : there is no such mode
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> a, v = se.TensorSymbol("a", 3), se.TensorSymbol("v", 2)
+    >>> se.lambdify([a, v], se.convolve(a, v))([1, 2, 3], [1, 10])
+    array([ 1, 12, 23, 30])
+    """
+    a, v = _vectors(a, v)
+    if (v.shape[0] - a.shape[0]).is_positive:
+        a, v = v, a
+    n, m = a.shape[0], v.shape[0]
+    if mode == "valid":
+        place = Positions(n, m - 1, (1, -1), (n - m + 1, m))
+        lengths = {0: n - m + 1, 1: m, 2: n}
+        return contract((place, a, v), ((0, 1, 2), (2,), (1,)), [0], lengths)
+    if mode not in ("full", "same"):
+        raise TensorError(f"the mode of a convolution is 'full', 'same' or 'valid', not {mode!r}")
+    total = Positions(n + m - 1, 0, (1, 1), (n, m))
+    full = contract((total, a, v), ((0, 1, 2), (0,), (1,)), [2], {0: n, 1: m, 2: n + m - 1})
+    first = floor((m - 1) / Integer(2))
+    return full if mode == "full" else getitem(full, slice(first, first + n))
+
+
+def correlate(a: TensorLike, v: TensorLike, mode: str = "valid") -> Operand:
+    """The correlation of two vectors, as NumPy's: c[j] = Σ a[j + k] v[k].
+
+    Modes and errors are those of :func:`convolve`.
+
+    >>> import sympy_einsum as se
+    >>> a, v = se.TensorSymbol("a", 3), se.TensorSymbol("v", 2)
+    >>> se.lambdify([a, v], se.correlate(a, v))([1, 2, 3], [1, 10])
+    array([21, 32])
+    """
+    a, v = _vectors(a, v)
+    n, m = a.shape[0], v.shape[0]
+    if mode == "valid" and not (m - n).is_positive:
+        lengths = {0: n - m + 1, 1: m, 2: n}
+        place = Positions(n, 0, (1, 1), (n - m + 1, m))
+        return contract((place, a, v), ((0, 1, 2), (2,), (1,)), [0], lengths)
+    flip = Selection(m, m - 1, -1, m)
+    turned = contract((v, flip), ((0,), (1, 0)), [1], {0: m, 1: m})
+    if mode == "same" and (m - n).is_positive:
+        first = floor(n / Integer(2))
+        return getitem(convolve(a, turned), slice(first, first + m))
+    return convolve(a, turned, mode)
+
+
+def _pads(
+    padding: Padding, lengths: Sequence[Expr], sizes: Sequence[Expr], steps: Sequence[list[Expr]]
+) -> list[tuple[Expr, Expr]]:
+    """So many zeros before and behind each axis."""
+    if padding == "valid":
+        padding = 0
+    if padding == "same":
+        found = []
+        for n, size, stride, dilation in zip(lengths, sizes, *steps, strict=True):
+            count = ceiling(n / stride)
+            total = Max(0, (count - 1) * stride + (size - 1) * dilation + 1 - n)
+            found.append((floor(total / 2), total - floor(total / 2)))
+        return found
+    if isinstance(padding, str):
+        raise TensorError(f"padding is 'valid', 'same' or numbers, not {padding!r}")
+    listed = padding if isinstance(padding, (tuple, list)) else [padding] * len(lengths)
+    if len(listed) != len(lengths):
+        raise ShapeError(f"there are {len(listed)} paddings for {len(lengths)} axes")
+    pairs = [own if isinstance(own, (tuple, list)) else (own, own) for own in listed]
+    if any(len(own) != 2 for own in pairs):
+        raise ShapeError("the padding of an axis is a number, or a pair: before and behind")
+    ends = [tuple([as_length(end) for end in own]) for own in pairs]
+    return [(low, high) for low, high in ends]
+
+
+def conv(
+    x: TensorLike,
+    kernel: TensorLike,
+    stride: PerAxis = 1,
+    padding: Padding = 0,
+    dilation: PerAxis = 1,
+) -> Operand:
+    """What the frameworks call a convolution: the correlation of stacks of images with kernels,
+    y[n, o, i] = Σ x[n, c, stride·i + dilation·k - padding] kernel[o, c, k].
+
+    Parameters
+    ==========
+
+    x : shape (batch, channels, \\*lengths), of any number of axes
+    kernel : shape (outputs, channels, \\*lengths)
+    stride, dilation : for all axes, or for each
+    padding : zeros around the images: "valid" for none, "same" for as many results as entries over
+        the stride, a number, or for each axis a number or a pair
+
+    Raises
+    ======
+
+    ShapeError : orders or channels differ, or a kernel is larger than an image
+    TensorError : a stride or dilation that is no positive integer, an unknown padding
+    UnsupportedError : at evaluation, kernels of symbolic or of many lengths
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> x, w = se.TensorSymbol("x", (2, 3, 8, 8)), se.TensorSymbol("w", (5, 3, 3, 3))
+    >>> se.conv(x, w, padding=1).shape, se.conv(x, w, stride=2).shape
+    ((2, 5, 8, 8), (2, 5, 3, 3))
+
+    References
+    ==========
+
+    V. Dumoulin, F. Visin, "A guide to convolution arithmetic for deep learning", 2016.
+    """
+    x, kernel = as_operand(x), as_operand(kernel)
+    if order_of(x) < 3 or order_of(kernel) != order_of(x):
+        raise ShapeError(
+            "conv takes images of shape (batch, channels, lengths) and kernels of shape (outputs, "
+            f"channels, lengths), not {shape_of(x)} and {shape_of(kernel)}"
+        )
+    if not same_length(x.shape[1], kernel.shape[1]):
+        raise ShapeError(f"images of {x.shape[1]} channels, kernels of {kernel.shape[1]}")
+    count = x.order - 2
+    strides = [_step(s, "a stride") for s in _per_axis(stride, count, "the strides")]
+    dilations = [_step(s, "a dilation") for s in _per_axis(dilation, count, "the dilations")]
+    sizes = kernel.shape[2:]
+    pads = _pads(padding, x.shape[2:], sizes, (strides, dilations))
+    x = _padded(x, pads)
+    operands, terms = [x, kernel], [[0, 1], [2, 1]]
+    lengths = {0: x.shape[0], 1: x.shape[1], 2: kernel.shape[0]}
+    output = [0, 2]
+    for axis in range(count):
+        along, window, entry = range(3 * axis + 3, 3 * axis + 6)
+        length, a, b = x.shape[axis + 2], strides[axis], dilations[axis]
+        number = _window_count(length, sizes[axis], a, b, axis + 2)
+        operands.append(Positions(length, 0, (a, b), (number, sizes[axis])))
+        terms.append([window, entry, along])
+        terms[0].append(along)
+        terms[1].append(entry)
+        lengths |= {along: length, window: number, entry: sizes[axis]}
+        output.append(window)
+    return contract(operands, terms, output, lengths)
+
+
+def _padded(x: Operand, pads: Sequence[tuple[Expr, Expr]]) -> Operand:
+    """Images among zeros."""
+    order = order_of(x)
+    operands, terms, output = [x], [tuple(range(order))], list(range(order))
+    lengths = dict(enumerate(shape_of(x)))
+    for axis, (low, high) in enumerate(pads, 2):
+        if low.is_zero and high.is_zero:
+            continue
+        lengths[order + axis] = lengths[axis] + low + high
+        operands.append(Selection(lengths[order + axis], low, 1, lengths[axis]))
+        terms.append((axis, order + axis))
+        output[axis] = order + axis
+    return contract(operands, terms, output, lengths) if len(operands) > 1 else x
