@@ -17,11 +17,10 @@ from .expressions import (
     MatrixFunction,
     OneHot,
     Operand,
-    Selection,
+    Positions,
     TensorExpr,
     TensorLike,
     TensorSymbol,
-    Unit,
     Zeros,
     as_operand,
     data_expressions,
@@ -56,8 +55,7 @@ class Samples:
         tensors = [s for s in (*first, *found) if isinstance(s, TensorSymbol)]
         shapes = {s for e in (*nodes, *tensors) for n in e.shape for s in n.free_symbols}
         data = {s for node in nodes for e in data_expressions(node.data) for s in e.free_symbols}
-        cuts = [node.position for node in nodes if isinstance(node, Unit)]
-        cuts += [node.start for node in nodes if isinstance(node, Selection)]
+        cuts = [node.start for node in nodes if isinstance(node, Positions)]
         self.positions = {s for start in cuts for s in start.free_symbols} - shapes
         self.lengths = sorted(shapes.union(data) - self.positions - {*tensors}, key=str)
         others = sorted(found.union(self.positions) - {*self.lengths}, key=str)

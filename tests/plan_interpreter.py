@@ -135,6 +135,15 @@ MEANINGS = {
         v[2], np.triu(np.exp(v[0][..., :, None] - v[1][..., None, :])), backwards
     ),
     "rows": lambda v: np.array(v),
+    "windows": lambda v, axis, start, steps, counts: np.take(
+        v[0],
+        number(start)
+        + number(steps[0]) * np.arange(number(counts[0]))[:, None]
+        + number(steps[1]) * np.arange(number(counts[1])),
+        axis,
+    ),
+    "correlate": lambda v: np.correlate(*v),
+    "convolve": lambda v: np.convolve(*v),
     "prod": lambda v: v[0].prod(),
     "multiply": lambda v: reduce(np.multiply, v),
     "add": added,

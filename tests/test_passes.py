@@ -13,7 +13,6 @@ from sympy_einsum.expressions import (
     AxesFunction,
     MatrixFunction,
     NamedAxesFunction,
-    Positions,
     RunningFunction,
     StackFunction,
     TensorExpr,
@@ -24,7 +23,7 @@ for package in Path(se.__file__).parent.glob("*/__init__.py"):
     import_module(f"sympy_einsum.{package.parent.name}")
 
 # They have no nodes of their own.
-BASES = {TensorExpr, MatrixFunction, StackFunction, AxesFunction, RunningFunction, Positions}
+BASES = {TensorExpr, MatrixFunction, StackFunction, AxesFunction, RunningFunction}
 BASES |= {NamedAxesFunction}
 
 

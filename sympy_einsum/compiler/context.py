@@ -11,10 +11,10 @@ from ..core import Contraction, NodeTable, Optimizer, children, postorder
 from ..expressions import (
     Einsum,
     Operand,
-    Positions,
     TensorExpr,
     TensorSymbol,
     is_placed_product,
+    is_window,
     order_of,
     shape_of,
 )
@@ -110,7 +110,7 @@ class Lowering(PlanBuilder):
     def _can_wait(self, node: TensorExpr) -> bool:
         if type(node) is not Einsum or not node.shape or self.uses[node] != 1:
             return False
-        if any(isinstance(o, Positions) and len(o.steps) > 1 for o in node.operands):
+        if any(map(is_window, node.operands)):
             return False
         size = sum(self._waiting.get(operand, 1) for operand in node.operands)
         if size <= MAX_MERGED:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sympy import Expr
+from sympy import Expr, S
 
 from ..core import postorder
-from ..expressions import Operand, Selection, Unit
+from ..expressions import Operand, Positions, Unit
 
 
 def position_bounds(exprs: Sequence[Operand]) -> list[Expr]:
@@ -24,8 +24,10 @@ def position_bounds(exprs: Sequence[Operand]) -> list[Expr]:
     for node in postorder(exprs):
         if isinstance(node, Unit):
             found.update(dict.fromkeys([node.position, node.length - 1 - node.position]))
-        elif isinstance(node, Selection) and node.count != 0:
-            ends = [node.start, node.start + node.step * (node.count - 1)]
-            low, high = ends if node.step.is_positive else ends[::-1]
-            found.update(dict.fromkeys([low, node.length - 1 - high, node.count]))
+        elif isinstance(node, Positions) and S.Zero not in node.counts:
+            low = high = node.start
+            for step, count in zip(node.steps, node.counts, strict=True):
+                end = step * (count - 1)
+                low, high = (low, high + end) if step.is_positive else (low + end, high)
+            found.update(dict.fromkeys([low, node.length - 1 - high, *node.counts]))
     return [bound for bound in found if not bound.is_number and not bound.is_Symbol]

@@ -15,6 +15,7 @@ from ..expressions import (
     Ones,
     Operand,
     View,
+    is_window,
     order_of,
     written_out,
 )
@@ -24,7 +25,7 @@ from .factors import Factor
 from .lowering_gathers import Hot, multiply_gathered
 from .lowering_positions import Placed, cut_out, distinct_labels, whole, written
 from .lowering_running import RUNNING, without_running
-from .lowering_windows import Windows, is_window
+from .lowering_windows import Windows
 from .multiplication import multiply_all
 
 # A derivative of det is multiplied by so many matrices without being built itself.

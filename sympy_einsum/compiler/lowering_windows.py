@@ -15,7 +15,7 @@ from typing import TypeAlias
 from sympy import Expr, S
 
 from ..core import Indices, UnsupportedError
-from ..expressions import Einsum, Operand, Positions, Unit, Zeros, contract
+from ..expressions import Einsum, Operand, Positions, Selection, Unit, Zeros, contract, is_window
 from .context import Lowering
 from .instruction_rules import Slice
 from .lowering_positions import Axis, Placed, write, written, written_together
@@ -24,11 +24,6 @@ from .lowering_positions import Axis, Placed, write, written, written_together
 Lower: TypeAlias = Callable[[Operand], Placed]
 # So many terms are written out.
 MAX_TERMS = 128
-
-
-def is_window(operand: Operand) -> bool:
-    """Whether an operand is positions of several indices."""
-    return isinstance(operand, Positions) and len(operand.steps) > 1
 
 
 class Windows:
@@ -45,10 +40,13 @@ class Windows:
         """The number of the instruction that computes the product."""
         self._apart()
         self._seen()
-        windows = [k for k, operand in enumerate(self.operands) if is_window(operand)]
-        if not windows:
+        if not self._windows():
             return self.builder.value(self._product([]))
-        return self._correlated(windows) or self._summed(windows, lower)
+        found = self._correlated()
+        return self._summed(lower) if found is None else found
+
+    def _windows(self) -> list[int]:
+        return [k for k, operand in enumerate(self.operands) if is_window(operand)]
 
     def _product(self, units: Sequence[tuple[Operand, Indices]]) -> Operand:
         operands = [*self.operands, *[unit for unit, _ in units]]
@@ -62,7 +60,7 @@ class Windows:
     def _apart(self) -> None:
         """Takes together what windows with both their axes summed make of other operands, before
         the rest is multiplied."""
-        inner = [k for k, operand in enumerate(self.operands) if is_window(operand)]
+        inner = self._windows()
         for k in list(inner):
             *source, target = self.subscripts[k]
             summed = [i for i in source if i not in self.output]
@@ -115,8 +113,10 @@ class Windows:
             self.subscripts[others[0]] = (*own[:axis], *source, *own[axis + 1 :])
             del self.operands[k], self.subscripts[k]
 
-    def _correlated(self, windows: Sequence[int]) -> int | None:
+    def _correlated(self) -> int | None:
         """A correlation or a convolution of two vectors."""
+        self._place_vector()
+        windows = self._windows()
         if len(windows) > 1 or len(self.operands) != 3 or len(self.output) != 1:
             return None
         window, labels = self.operands[windows[0]], self.subscripts[windows[0]]
@@ -150,6 +150,23 @@ class Windows:
         value = self.builder.emit("correlate", part, values[other])
         return self._flipped(value, self.lengths[result]) if steps[result] == -1 else value
 
+    def _place_vector(self) -> None:
+        """Writes a vector that stands among zeros there, before it is correlated."""
+        pairs = list(zip(self.operands, self.subscripts, strict=True))
+        placed = [pair for pair in pairs if isinstance(pair[0], Selection)]
+        if len(pairs) != 4 or len(placed) != 1:
+            return
+        position, (source, target) = placed[0]
+        vectors = [pair for pair in pairs if pair[1] == (source,)]
+        if len(vectors) != 1 or {source, target} & {*self.output}:
+            return
+        lengths = {i: self.lengths[i] for i in (source, target)}
+        operands, terms = (position, vectors[0][0]), ((source, target), (source,))
+        value = self.builder.value(contract(operands, terms, (target,), lengths))
+        left = [pair for pair in pairs if pair not in (placed[0], vectors[0])]
+        self.operands = [*[operand for operand, _ in left], self.builder.stand_in(value)]
+        self.subscripts = [*[own for _, own in left], (target,)]
+
     def _flipped(self, value: int, length: Expr) -> int:
         back = Slice(length - 1, S.NegativeOne, length)
         return self.builder.emit("cut", value, params=((back,),))
@@ -161,12 +178,12 @@ class Windows:
         axis = Axis(place, 0)
         return written_together(self.builder, [Placed(value, (axis,))], (length,))
 
-    def _summed(self, windows: Sequence[int], lower: Lower) -> int:
+    def _summed(self, lower: Lower) -> int:
         """The sum over the shortest index of each window."""
         shape = tuple([self.lengths[i] for i in self.output])
         total: int | None = None
         owned = False
-        for units in self._positions(windows):
+        for units in self._positions():
             term = self._product(units)
             if isinstance(term, Zeros) or term.is_zero:
                 continue
@@ -182,9 +199,10 @@ class Windows:
                 total = value
         return self.builder.value(Zeros(*shape)) if total is None else total
 
-    def _positions(self, windows: Sequence[int]) -> Iterator[list[tuple[Operand, Indices]]]:
+    def _positions(self) -> Iterator[list[tuple[Operand, Indices]]]:
         """Unit vectors for the shortest index of each window."""
         chosen: dict[int, int] = {}
+        windows = self._windows()
         for k in windows:
             source = self.subscripts[k][:-1]
             known = [i for i in source if self.lengths[i].is_Integer]

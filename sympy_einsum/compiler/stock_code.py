@@ -90,6 +90,11 @@ class _ExpressionBackend(NumpyBackend):
         inner = f"(lambda r: {' '.join(terms)})({sign} * {product})"
         return f"(lambda u: {inner})(np.linalg.svd({operands[0]}))"
 
+    def windows(self, operands: Texts, axis: int, start: str, steps: Texts, counts: Texts) -> str:
+        """An axis as several, copied."""
+        i, k = (f"{step} * np.arange({n})" for step, n in zip(steps, counts, strict=True))
+        return f"np.take({operands[0]}, {start} + ({i})[:, None] + {k}, {axis})"
+
     def tri(self, operands: Texts, rows: str, columns: str, offset: str) -> str:
         """Ones at and below a diagonal."""
         return f"np.tri({rows}, {columns}, {offset})"

@@ -46,17 +46,16 @@ from ..expressions import (
     OneHot,
     Operand,
     Picked,
+    Positions,
     Ranking,
     Reshape,
     RunningSoftmax,
-    Selection,
     Softmax,
     StackFunction,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
     Triangle,
-    Unit,
     Zeros,
     order_of,
     slot,
@@ -140,8 +139,12 @@ def _constant_entries(node: Constant, operands: Arrays, shape: Sizes) -> np.ndar
     return _filled(shape, {p: sympify(node.array[p].item()) for p in np.ndindex(shape)})
 
 
-def _selection_entries(node: Selection, operands: Arrays, shape: Sizes) -> np.ndarray:
-    return _filled(shape, {(k, int(node.start + k * node.step)): S.One for k in range(shape[0])})
+def _position_entries(node: Positions, operands: Arrays, shape: Sizes) -> np.ndarray:
+    ones = {}
+    for p in np.ndindex(shape[:-1]):
+        place = node.start + sum(step * i for step, i in zip(node.steps, p, strict=True))
+        ones[(*p, int(place))] = S.One
+    return _filled(shape, ones)
 
 
 def _triangle_entries(node: Triangle, operands: Arrays, shape: Sizes) -> np.ndarray:
@@ -239,8 +242,7 @@ TO_EXPLICIT: NodeTable[Row] = NodeTable(
         TensorSymbol: _symbol_entries,
         Constant: _constant_entries,
         Zeros: lambda node, operands, shape: _filled(shape, {}),
-        Unit: lambda node, operands, shape: _filled(shape, {(int(node.position),): S.One}),
-        Selection: _selection_entries,
+        Positions: _position_entries,
         Triangle: _triangle_entries,
         Einsum: _einsum_entries,
         TensorAdd: lambda node, operands, shape: sum(operands[1:], operands[0]),

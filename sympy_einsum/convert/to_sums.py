@@ -40,14 +40,13 @@ from ..expressions import (
     MatrixFunction,
     OneHot,
     Operand,
+    Positions,
     Reshape,
     RunningFunction,
-    Selection,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
     Triangle,
-    Unit,
     Zeros,
     order_of,
     shape_of,
@@ -160,12 +159,10 @@ def _letters() -> Iterator[str]:
 
 
 def _target(operand: TensorExpr, at: Sequence[Expr]) -> Expr | None:
-    """The position that a unit vector or a selection puts in the place of its last index."""
-    if isinstance(operand, Unit):
-        return operand.position
-    if isinstance(operand, Selection):
-        return operand.start + operand.step * at[0]
-    return None
+    """The position that an entry, a slice or windows put in the place of their last index."""
+    if not isinstance(operand, Positions):
+        return None
+    return Add(operand.start, *[s * i for s, i in zip(operand.steps, at, strict=False)])
 
 
 def _product(writer: Writer, node: Einsum, at: Position) -> Plan:
@@ -248,12 +245,8 @@ def _constant(writer: Writer, node: Constant, at: Position) -> Plan:
     return Plan([], lambda _: ImmutableDenseNDimArray(node.array.tolist())[at])
 
 
-def _unit(writer: Writer, node: Unit, at: Position) -> Plan:
-    return Plan([], lambda _: KroneckerDelta(at[0], node.position))
-
-
-def _selection(writer: Writer, node: Selection, at: Position) -> Plan:
-    return Plan([], lambda _: KroneckerDelta(_target(node, at), at[1]))
+def _positions(writer: Writer, node: Positions, at: Position) -> Plan:
+    return Plan([], lambda _: KroneckerDelta(_target(node, at), at[-1]))
 
 
 def _triangle(writer: Writer, node: Triangle, at: Position) -> Plan:
@@ -286,8 +279,7 @@ TO_ENTRIES: NodeTable[Callable[..., Plan]] = NodeTable(
         TensorSymbol: _symbol,
         Zeros: lambda writer, node, at: Plan([], lambda _: S.Zero),
         Constant: _constant,
-        Unit: _unit,
-        Selection: _selection,
+        Positions: _positions,
         Triangle: _triangle,
         Einsum: _product,
         TensorAdd: lambda writer, node, at: Plan(_along(node, at), lambda v: Add(*v)),

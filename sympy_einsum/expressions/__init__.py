@@ -106,6 +106,7 @@ from .positions import (
     Positions as Positions,
     Selection as Selection,
     Unit as Unit,
+    is_window as is_window,
 )
 from .products import (
     Delta as Delta,

@@ -105,6 +105,11 @@ class Positions(TensorExpr):
         return same_length(self.start, self.length - 1)
 
 
+def is_window(operand: Operand) -> bool:
+    """Whether an operand is positions of several indices, along which windows slide."""
+    return isinstance(operand, Positions) and len(operand.steps) > 1
+
+
 def _check_range(length: Expr, start: Expr, steps: Shape, counts: Shape) -> None:
     if S.Zero in counts:
         return

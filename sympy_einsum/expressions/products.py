@@ -32,7 +32,7 @@ from .interning import Data, Operands
 from .labels import merge, numbered, representative, sorted_operands
 from .leaves import TensorSymbol, Zeros
 from .merging import merge_one_hots, merge_positions
-from .positions import Positions
+from .positions import Positions, is_window
 
 # Flattening without a bound would make a running product quadratic.
 MAX_FACTORS = 16
@@ -330,9 +330,9 @@ class _Product:
         found = []
         for j, tensor in enumerate(self.tensors):
             target = self.subs[j][-1]
-            if not isinstance(tensor, Positions) or target not in labels or target in self.output:
+            if not isinstance(tensor, Positions) or is_window(tensor) or target not in labels:
                 continue
-            if len(tensor.steps) > 1:
+            if target in self.output:
                 continue
             others = [own for m, own in enumerate(self.subs) if m not in (j, k)]
             alone = labels.count(target) == 1 and not any(target in own for own in others)

@@ -20,13 +20,12 @@ from ..core import children, postorder, transform
 from ..expressions import (
     Elementwise,
     Operand,
-    Selection,
+    Positions,
     Slot,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
     Triangle,
-    Unit,
     View,
     outermost,
 )
@@ -178,7 +177,7 @@ def shown_names(nodes: Sequence[Basic]) -> set[str]:
     """The names in formulas of some nodes: tensors, symbols and positions."""
     found = {node.name for node in nodes if isinstance(node, (TensorSymbol, Symbol))}
     for node in nodes:
-        if isinstance(node, (Unit, Selection, Triangle)):
+        if isinstance(node, (Positions, Triangle)):
             found |= {s.name for s in node._own_symbols()}
     return found
 

@@ -20,6 +20,7 @@ from ..expressions import (
     MatrixFunction,
     OneHot,
     Operand,
+    Positions,
     Reshape,
     RunningFunction,
     Selection,
@@ -54,6 +55,10 @@ def _symbol(notation: Notation, node: TensorSymbol) -> Form:
 
 def _selection(notation: Notation, node: Selection) -> Form:
     return Form("slice", [forms.identity(node.length)], (cut_of(node), None), 2)
+
+
+def _positions(notation: Notation, node: Positions) -> Form:
+    return forms.call("P", axes=node.order, note=(node.start, *node.steps))
 
 
 def _triangle(notation: Notation, node: Triangle) -> Form:
@@ -219,6 +224,7 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         Constant: _constant,
         Unit: lambda notation, node: Form("unit", (), (node.position, node.length), 1),
         Selection: _selection,
+        Positions: _positions,
         Triangle: _triangle,
         View: _view,
         Einsum: _product,

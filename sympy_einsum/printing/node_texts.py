@@ -25,6 +25,7 @@ from ..expressions import (
     MatrixFunction,
     OneHot,
     Ones,
+    Positions,
     Reshape,
     RunningFunction,
     Selection,
@@ -74,6 +75,11 @@ def _triangle(node: Triangle, below: Texts, form: CodeForm) -> Text:
     if node.offset.is_zero and rows == columns:
         return form.call("Triangle", form.lengths([rows]))
     return form.call("Triangle", form.lengths(node.data))
+
+
+def _positions(node: Positions, below: Texts, form: CodeForm) -> Text:
+    steps, counts = (f"({form.lengths(numbers)})" for numbers in (node.steps, node.counts))
+    return form.call("Positions", form.lengths(node.data[:2]), steps, counts)
 
 
 def _cut_text(cut: Cut, form: CodeForm) -> str:
@@ -249,6 +255,7 @@ TEXTS: NodeTable[Callable[..., Text]] = NodeTable(
         Constant: _constant,
         Unit: _cutter,
         Selection: _cutter,
+        Positions: _positions,
         Triangle: _triangle,
         View: _view,
         Einsum: _product,

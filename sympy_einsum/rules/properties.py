@@ -38,17 +38,16 @@ from ..expressions import (
     OneHot,
     Operand,
     Picked,
+    Positions,
     Ranking,
     Reshape,
     RunningSoftmax,
-    Selection,
     SingularValues,
     Softmax,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
     Triangle,
-    Unit,
     View,
     Zeros,
     apply_body,
@@ -252,9 +251,7 @@ def is_nonnegative(node: Operand) -> Answer:
     if isinstance(node, Constant):
         return bool(np.isrealobj(node.array) and (node.array >= 0).all())
     shares = (Softmax, RunningSoftmax, ExtremumShare)
-    if isinstance(
-        node, (Zeros, Unit, Selection, Triangle, OneHot, Ranking, SingularValues, *shares)
-    ):
+    if isinstance(node, (Zeros, Positions, Triangle, OneHot, Ranking, SingularValues, *shares)):
         return True
     if isinstance(node, (TensorAdd, Reshape, IntervalProducts, Extremum, Picked)):
         return (yield from _all(is_nonnegative, node.operands))
@@ -301,7 +298,7 @@ def _product_is_positive(product: Product) -> Answer:
     """Positive factors, summed over axes that aren't empty; what picks one position is fine."""
     if len(set(product.output)) < len(product.output):
         return False
-    selects = (Unit, Selection)
+    selects = Positions
     picked = [k for k, operand in enumerate(product.operands) if isinstance(operand, selects)]
     chosen = {product.subscripts[k][-1] for k in picked}
     if chosen & {*product.output}:

@@ -22,6 +22,7 @@ from ..expressions import (
     View,
     contract,
     is_cut,
+    is_window,
     scale,
     split_coefficient,
     written_out,
@@ -200,6 +201,7 @@ def opens(inner: Operand, operands: Sequence[Operand], closed: Closed) -> bool:
     return (
         type(inner) is Einsum
         and inner not in closed
+        and not any(map(is_window, inner.operands))
         and not is_cut(inner)
         and any(inner.subscripts)
         and len(operands) - 1 + len(inner.operands) <= MAX_OPERANDS

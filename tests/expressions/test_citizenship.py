@@ -143,6 +143,8 @@ SAMPLES = {
     "raveled": snp.ravel(Q),
     "running sum": se.cumsum(X, 0),
     "triangle of a matrix": se.triu(X, 1),
+    "convolution": se.convolve(x, v),
+    "windows": se.windows(Q, 2, 1),
     "running product": se.cumprod(x),
     "running log-sum-exp": se.logcumsumexp(X, 1),
     "running softmax": se.running_softmax(x),

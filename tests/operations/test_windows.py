@@ -1,0 +1,222 @@
+"""Windows, correlations and convolutions, against NumPy and Torch; no copies of windows."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from libraries import LIBRARIES
+from oracles import assert_close
+from sympy import symbols
+
+import sympy_einsum as se
+
+n, m = symbols("n m", integer=True, positive=True)
+rng = np.random.default_rng(5)
+SLIDING = np.lib.stride_tricks.sliding_window_view
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("name", ["convolve", "correlate"])
+def test_vectors(name, mode):
+    for lengths in ((7, 3), (3, 7), (4, 4), (6, 2), (2, 6), (5, 1)):
+        data = [rng.standard_normal(length) for length in lengths]
+        expected = getattr(np, name)(*data, mode)
+        symbolic = [se.TensorSymbol("a", n), se.TensorSymbol("v", m)]
+        known = [se.TensorSymbol(s, k) for s, k in zip("av", lengths, strict=True)]
+        for a, v in [known, symbolic] if lengths[0] >= lengths[1] else [known]:
+            expr = getattr(np, name)(a, v, mode)
+            # Linear in both.
+            f = (expr * se.Constant(expected) if a in known else expr**2 / 2).sum()
+            value, by_a, by_v = se.lambdify([a, v], [expr, *se.gradient(f, [a, v])])(*data)
+            assert_close(value, expected)
+            assert_close(by_a @ data[0], expected @ expected)
+            assert_close(by_v @ data[1], expected @ expected)
+            if a in known:
+                jacobian = se.lambdify([a, v], se.diff(expr, a))(*data)
+                assert_close(jacobian @ data[0], expected)
+            if mode == "same" and a not in known:
+                continue  # halves of lengths are no integers in Python
+            again = eval(str(expr), {**vars(se), "a": a, "v": v, "n": n, "m": m})
+            assert_close(se.lambdify([a, v], again)(*data), expected)
+
+
+def test_second_derivatives_of_convolutions():
+    a, v = se.TensorSymbol("a", n), se.TensorSymbol("v", 3)
+    for mode in ("full", "valid"):
+        f = se.sin(se.convolve(a, v, mode)).sum()
+        data = rng.standard_normal(6), rng.standard_normal(3)
+        gradients = se.gradient(f, [a, v])
+        blocks = se.lambdify([a, v], se.hessian(f, [a, v]))(*data)
+        slopes = se.lambdify([a, v], gradients)
+        for j, length in enumerate((6, 3)):
+            for k in range(length):
+                ends = [[own.copy() for own in data] for _ in range(2)]
+                ends[0][j][k] += 1e-5
+                ends[1][j][k] -= 1e-5
+                up, down = slopes(*ends[0]), slopes(*ends[1])
+                for i in range(2):
+                    assert_close(blocks[i][j][:, k], (up[i] - down[i]) / 2e-5, 1e-8)
+
+
+LAYERS = {
+    "one axis": ((2, 3, 9), (4, 3, 3), {}),
+    "strided": ((2, 3, 9), (4, 3, 3), {"stride": 2, "padding": 1}),
+    "images": ((2, 3, 6, 7), (4, 3, 2, 3), {}),
+    "padded": ((2, 3, 6, 7), (4, 3, 2, 3), {"padding": (2, 1), "stride": (1, 2)}),
+    "dilated": ((1, 2, 8, 9), (3, 2, 2, 3), {"dilation": (3, 2), "padding": 1}),
+    "a point": ((2, 3, 4, 5), (4, 3, 1, 1), {"stride": 2}),
+    "volumes": ((1, 2, 4, 5, 3), (2, 2, 2, 3, 2), {"padding": (1, 0, 1)}),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers(name):
+    torch = pytest.importorskip("torch")
+    shape, kernel, options = LAYERS[name]
+    x, w = se.TensorSymbol("x", shape), se.TensorSymbol("w", kernel)
+    data = [rng.standard_normal(shape), rng.standard_normal(kernel)]
+    function = getattr(torch.nn.functional, f"conv{len(shape) - 2}d")
+    tensors = [torch.tensor(array, requires_grad=True) for array in data]
+    y = function(*tensors, **options)
+    torch.sin(y).sum().backward()
+    expr = se.conv(x, w, **options)
+    outputs = [expr, *se.gradient(se.sin(expr).sum(), [x, w])]
+    expected = [y.detach().numpy(), *[tensor.grad.numpy() for tensor in tensors]]
+    for one, other in zip(se.lambdify([x, w], outputs)(*data), expected, strict=True):
+        assert_close(one, other, label=name)
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3])
+def test_same_padding(stride):
+    jax = pytest.importorskip("jax")
+    x, w = rng.standard_normal((1, 2, 7)), rng.standard_normal((3, 2, 4))
+    expected = jax.lax.conv_general_dilated(x, w, (stride,), "SAME")
+    found = se.lambdify([], se.conv(se.Constant(x), se.Constant(w), stride, "same"))()
+    assert_close(found, expected, 1e-6)
+
+
+def test_symbolic_images():
+    x, w = se.TensorSymbol("x", (1, 2, n, m)), se.TensorSymbol("w", (3, 2, 2, 3))
+    f = (se.conv(x, w, padding=1) ** 2).sum()
+    data = rng.standard_normal((1, 2, 5, 6)), rng.standard_normal((3, 2, 2, 3))
+    known = [se.TensorSymbol("x", data[0].shape), w]
+    other = (se.conv(*known, padding=1) ** 2).sum()
+    expected = se.lambdify(known, se.gradient(other, known))(*data)
+    for one, two in zip(se.lambdify([x, w], se.gradient(f, [x, w]))(*data), expected, strict=True):
+        assert_close(one, two)
+
+
+def test_hessian_of_a_layer():
+    x, w = se.TensorSymbol("x", (1, 1, 4, 3)), se.TensorSymbol("w", (1, 1, 2, 2))
+    assert se.check_derivative(se.gradient(se.sin(se.conv(x, w)).sum(), w), x) < 1e-5
+    assert se.check_derivative(se.gradient(se.sin(se.conv(x, w, padding=1)).sum(), x), x) < 1e-5
+
+
+WINDOWS = {
+    "of a vector": ((7,), 3, None, 1, 1),
+    "of rows": ((5, 6), 2, 0, 2, 1),
+    "of images": ((5, 6), (2, 3), None, (1, 2), 1),
+    "dilated": ((3, 9), 3, 1, 2, 2),
+}
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_windows(name):
+    shape, size, axis, stride, dilation = WINDOWS[name]
+    x, data = se.TensorSymbol("x", shape), rng.standard_normal(shape)
+    found = se.windows(x, size, axis, stride, dilation)
+    value, total = se.lambdify([x], [found, found.mean(axis=-1)])(data)
+    wide = (size - 1) * dilation + 1 if dilation > 1 else size
+    expected = SLIDING(data, wide, axis)[..., ::dilation]
+    over = range(len(shape)) if axis is None else [axis]
+    steps = [slice(None)] * len(shape)
+    for k, own in enumerate(over):
+        steps[own] = slice(None, None, stride[k] if isinstance(stride, tuple) else stride)
+    expected = expected[tuple(steps)]
+    assert_close(value, expected)
+    assert_close(total, expected.mean(axis=-1))
+    assert SLIDING(x, size, axis) == se.windows(x, size, axis)
+    f = (se.exp(found) * se.Constant(rng.standard_normal(expected.shape))).sum()
+    assert se.check_derivative(f, x) < 1e-6
+
+
+@pytest.mark.parametrize("backend", LIBRARIES)
+def test_every_backend(backend):
+    library = LIBRARIES[backend]()
+    x, w = se.TensorSymbol("x", (2, 3, 6, 5)), se.TensorSymbol("w", (4, 3, 2, 3))
+    y = se.conv(x, w, stride=(2, 1), padding=1)
+    views = se.exp(se.windows(x, 3, 2, stride=2)).sum(axis=-1)
+    outputs = [y, *se.gradient(se.sin(y).sum(), [x, w]), views, se.gradient(views.sum(), x)]
+    data = rng.standard_normal((2, 3, 6, 5)), rng.standard_normal((4, 3, 2, 3))
+    results = se.lambdify([x, w], outputs, backend=backend)(*map(library.into, data))
+    for one, other in zip(results, se.lambdify([x, w], outputs)(*data), strict=True):
+        assert_close(library.back(one), other, label=backend)
+    a, v = se.TensorSymbol("a", n), se.TensorSymbol("v", m)
+    f = se.sin(se.convolve(a, v, "valid"))
+    outputs = [f, *se.gradient(f.sum(), [a, v])]
+    if backend == "dask":
+        with pytest.raises(se.UnsupportedError, match="no correlations"):
+            se.lambdify([a, v], outputs, backend=backend)
+        return
+    vectors = rng.standard_normal(7), rng.standard_normal(3)
+    results = se.lambdify([a, v], outputs, backend=backend)(*map(library.into, vectors))
+    for one, other in zip(results, se.lambdify([a, v], outputs)(*vectors), strict=True):
+        assert_close(library.back(one), other, label=backend)
+
+
+def peak(function, *arrays):
+    tracemalloc.start()
+    function(*arrays)
+    found = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return found
+
+
+def test_nothing_is_copied_into_windows():
+    shapes = (4, 8, 40, 40), (8, 8, 3, 3)
+    x, w = (se.TensorSymbol(name, shape) for name, shape in zip("xw", shapes, strict=True))
+    arrays = [rng.standard_normal(shape) for shape in shapes]
+    y = se.conv(x, w, padding=1)
+    call = se.lambdify([x, w], [y, *se.gradient((y**2).sum() / 2, [x, w])])
+    # The windows alone would be 9 times as large as the images.
+    assert peak(call, *arrays) < 7 * arrays[0].nbytes
+    a = se.TensorSymbol("a", n)
+    call = se.lambdify([a], [se.windows(a, 50).mean(axis=-1), se.convolve(a, a[:50])])
+    assert peak(call, rng.standard_normal(20000)) < 6 * 8 * 20000
+
+
+def test_as_sums_and_entries():
+    i = symbols("i", integer=True)
+    a, v = se.TensorSymbol("a", 4), se.TensorSymbol("v", 2)
+    assert str(se.to_indexed(se.correlate(a, v), [i])) == "Sum(a[i + j]*v[j], (j, 0, 1))"
+    entries = se.convolve(a, v).as_explicit().subs({a[k]: k + 1 for k in range(4)})
+    found = entries.subs({v[0]: 1, v[1]: 10})
+    assert list(found) == list(np.convolve([1, 2, 3, 4], [1, 10]))
+    assert "P" in se.latex(se.windows(a, 2))
+
+
+X, W = se.TensorSymbol("X", (2, 3, 5)), se.TensorSymbol("W", (1, 3, n))
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "text"),
+    [
+        (lambda: se.convolve(X, X), se.ShapeError, "two vectors are convolved"),
+        (lambda: se.convolve(X[0, 0], X[0, 0], "half"), se.TensorError, "'half'"),
+        (lambda: se.conv(X, X[:, :2]), se.ShapeError, "3 channels, kernels of 2"),
+        (lambda: se.conv(X, X[0]), se.ShapeError, "conv takes images"),
+        (lambda: se.conv(X[:, :, :2], X), se.ShapeError, "axis 2 of length 2 is too short"),
+        (lambda: se.conv(X, X, stride=0), se.TensorError, "a stride is a positive integer"),
+        (lambda: se.conv(X, X, padding="some"), se.TensorError, "'some'"),
+        (lambda: se.conv(X, X, padding=(1, 2)), se.ShapeError, "2 paddings for 1 axes"),
+        (lambda: se.windows(X, (2, 2)), se.ShapeError, "2 numbers for the shape of a window"),
+        (
+            lambda: se.lambdify([X, W], se.conv(X, W)),
+            se.UnsupportedError,
+            "give the kernel's lengths as numbers",
+        ),
+    ],
+)
+def test_errors(build, error, text):
+    with pytest.raises(error, match=text):
+        build()
