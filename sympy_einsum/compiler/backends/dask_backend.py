@@ -98,6 +98,13 @@ def in_one_chunk(function, X, order, *more):
     whole = [da.asarray(Y).rechunk(-1) for Y in (X, *more)]
     return da.map_blocks(function, *whole, dtype=np.result_type(X.dtype, 0.0), **axes)
 ''',
+        "slid": '''
+def slid(function, x, w, count):
+    """A function of two vectors as wholes, lazily."""
+    kind = np.result_type(x.dtype, w.dtype)
+    pairs = "k", x, "i", w, "j"
+    return da.blockwise(function, *pairs, new_axes={"k": count}, concatenate=True, dtype=kind)
+''',
         "diagonal": '''
 def diagonal(subscripts, X):
     """Diagonals of repeated indices, lazily: axes that share an index become one chunk."""
@@ -162,12 +169,14 @@ def diagonal(subscripts, X):
         return f"take({', '.join([operands[0], str(first), *operands[1:]])})"
 
     def correlate(self, operands: Texts) -> str:
-        """Refused: Dask has none."""
-        raise UnsupportedError("backend 'dask' has no correlations of whole vectors")
+        """Scalar products of a vector with all pieces of a longer one, as one chunk."""
+        x, w = operands
+        return f'slid(lambda x, w: np.correlate(x, w, "valid"), {x}, {w}, len({x}) - len({w}) + 1)'
 
     def convolve(self, operands: Texts) -> str:
-        """Refused: Dask has none."""
-        raise UnsupportedError("backend 'dask' has no convolutions of whole vectors")
+        """The convolution of two vectors, as one chunk."""
+        x, w = operands
+        return f"slid(np.convolve, {x}, {w}, len({x}) + len({w}) - 1)"
 
     def inv(self, operands: Texts, definite: bool) -> str:
         """The inverse."""
