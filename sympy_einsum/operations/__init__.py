@@ -131,7 +131,7 @@ from .running import (
     triu as triu,
 )
 from .scalar_functions import FUNCTIONS as FUNCTIONS
-from .windows import (
+from .sliding import (
     conv as conv,
     convolve as convolve,
     correlate as correlate,
