@@ -71,6 +71,9 @@ class Meaning:
 
     def _product(self, form, env):
         negative, count = form.data
+        conditions = [part for part in form.parts if part.kind == "ordered"]
+        if not all(self.of(part, env) for part in conditions):
+            return 0.0  # whatever stands beside it
         values = self.all(form, env)
         result = -1.0 if negative else 1.0
         for value in values[:count]:
@@ -137,11 +140,14 @@ class Meaning:
     # --- index notation: env holds the position of each letter
 
     def position(self, label, env):
-        return env[label] if isinstance(label, str) else self.size(label.value)
+        if isinstance(label, str):
+            return env[label]
+        return self.size(label.value) + sum(self.size(s) * env[k] for s, k in label.terms)
 
     def _entry(self, form, env):
         value = self.of(form.parts[0], env)
         at = tuple(self.position(label, env) for label in form.data)
+        assert min(at) >= 0, "a position outside of its axis"
         return value[at[0], 0] if form.parts[0].axes == 1 else value[at]
 
     def _delta(self, form, env):
@@ -149,16 +155,27 @@ class Meaning:
         return float(one == two)
 
     def _sigma(self, form, env):
-        letters = [letter for letter, _ in form.data]
-        ranges = [range(self.size(length)) for _, length in form.data]
-        return sum(
-            self.of(form.parts[0], {**env, **dict(zip(letters, at, strict=True))})
-            for at in itertools.product(*ranges)
-        )
+        return self.summed(form.data, form.parts[0], env)
+
+    def summed(self, limits, inside, env):
+        if not limits:
+            return self.of(inside, env)
+        (letter, *ends), *rest = limits
+        low, high = (self.position(end, env) for end in ends)
+        return sum(self.summed(rest, inside, {**env, letter: k}) for k in range(low, high + 1))
+
+    def _ordered(self, form, env):
+        at = [self.position(label, env) for label in form.data]
+        return float(at == sorted(at))
+
+    def _triangle(self, form, env):
+        offset, is_lower = form.data
+        value = self.of(form.parts[0], env)
+        return np.tril(value, -self.size(offset)) if is_lower else np.triu(value, self.size(offset))
 
     def _max(self, form, env):
-        letters = [letter for letter, _ in form.data]
-        ranges = [range(self.size(length)) for _, length in form.data]
+        letters = [letter for letter, *_ in form.data]
+        ranges = [range(self.position(high, env) + 1) for *_, high in form.data]
         values = [
             self.of(form.parts[0], {**env, **dict(zip(letters, at, strict=True))})
             for at in itertools.product(*ranges)
@@ -179,8 +196,8 @@ class Meaning:
             return slice(None)
         if not isinstance(part, tuple):
             return self.size(part)
-        start, stop, step = part
-        return slice(self.size(start), None if stop is None else self.size(stop), step)
+        start, stop = (None if end is None else self.size(end) for end in part[:2])
+        return slice(start, stop, self.size(part.step))
 
     def whole(self, form, shape, indexed):
         """The array that a formula stands for, its free indices counted in the order of letters."""
@@ -191,3 +208,21 @@ class Meaning:
         for at in itertools.product(*map(range, shape)):
             result[at] = self.of(form, dict(zip(letters, at, strict=True)))
         return result
+
+
+def assert_meaning(e, value, data, lengths, style):
+    notation = Notation(style)
+    try:
+        form = notation.form(e)
+        if form is None:
+            return
+        letters = None
+        if e.order and notation.has_indices(e):
+            taken = {node.name for node in e.atoms(se.TensorSymbol, sympy.Symbol)}
+            letters = [letter for letter in "ijklmnopqr" if letter not in taken][: e.order]
+        meaning = Meaning(data, lengths, style).whole(form, np.shape(value), letters)
+    except se.UnsupportedError:
+        assert style == "matrix"
+        return
+    scale = 1 + np.abs(value).max(initial=0)
+    np.testing.assert_allclose(meaning, value, rtol=0, atol=1e-9 * scale, err_msg=se.latex(e))

@@ -149,6 +149,9 @@ def _transposed(form: Form) -> Form:
         return form
     if form.kind == "transpose":
         return form.parts[0]
+    if form.kind == "triangle":
+        offset, is_lower = form.data
+        return Form("triangle", form.parts, (offset, not is_lower), 2)
     if form.kind == "product":
         sign, scalars, chain = _chain(form)
         turned = [*scalars, *[transpose(part) for part in reversed(chain)]]

@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from sympy import S
+
 from ..core import ENTRIES_APART, Network, NodeTable, postorder
 from ..expressions import (
     AxesFunction,
@@ -19,6 +21,7 @@ from ..expressions import (
     Positions,
     Reshape,
     RunningFunction,
+    Selection,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
@@ -26,10 +29,12 @@ from ..expressions import (
     Unit,
     View,
     Zeros,
+    shape_of,
 )
 from . import algebra
-from .entries import entry, relabel
-from .forms import POWER, Form, Label, Position
+from .entries import entry, ordered, relabel
+from .fitting import Factor, Fitting, summed_over
+from .forms import POWER, Form, Label, Position, indices, position
 from .functions import body_level
 from .node_forms import scalar_forms
 from .slices import factors_of, sliced
@@ -121,47 +126,49 @@ def _view(entries: Entries, node: View) -> Form:
 
 
 def _product(entries: Entries, node: Einsum) -> Form:
-    notation, axes = entries.notation, tuple(range(node.order))
+    notation = entries.notation
+    axes: tuple[Label, ...] = tuple(range(node.order))
     cut = sliced(factors_of(node))
     if cut is not None and entries.is_block(cut.tensor):
-        return entry(Form("slice", [notation.of(cut.tensor)], cut.cuts, node.order), axes)
-    label = _labels(entries, node)
-    pairs = [
-        (operand, tuple([label[index] for index in term]))
-        for operand, term in zip(node.operands, node.subscripts, strict=True)
-        if not (isinstance(operand, Unit) and label[term[0]] == Position(operand.position))
-    ]
-    blocks: list[tuple[Operand, tuple[Label, ...]]] = []
-    others: list[tuple[Operand, tuple[Label, ...]]] = []
-    for operand, labels in pairs:
+        block = Form("slice", [notation.of(cut.tensor)], cut.cuts, node.order)
+        places = axes if cut.axes is None else tuple([cut.axes.index(k) for k in axes])
+        return entry(block, places)
+    product = Fitting(node, entries.fresh).fitted(notation.style == "index")
+    blocks: list[Factor] = []
+    others: list[Factor] = []
+    for operand, labels in product.factors:
         whole = entries.is_block(operand) and len(labels) <= 2 and notation.style != "index"
         (blocks if whole else others).append((operand, labels))
-    pinned = {k for _, labels in others for k in labels}
-    lengths = {label[index]: length for index, length in enumerate(node.lengths)}
-    fixed = {k for k in label.values() if type(k) is not int}
+    pinned = {k for _, labels in others for k in labels}.union(
+        *[form.labels for form in product.conditions]
+    )
+    pinned |= {label for _, labels in blocks for label in labels if isinstance(label, Position)}
+    pinned |= {k for label in pinned for k in indices(label)}
     edges = [(notation.of(operand), labels) for operand, labels in blocks]
-    network = Network(algebra, edges, pinned.union(axes, fixed), lengths, ENTRIES_APART)
+    lengths = {
+        label: length
+        for operand, labels in blocks
+        for label, length in zip(labels, shape_of(operand), strict=True)
+    }
+    network = Network(algebra, edges, pinned.union(axes), lengths, ENTRIES_APART)
     network.reduce()
-    factors = [entry(form, labels) for form, labels in network.edges]
+    factors = [
+        entry(form, tuple([k for k in labels if isinstance(k, Label)]))
+        for form, labels in network.edges
+    ]
     factors += [entries.at(operand, labels) for operand, labels in others]
     # Tensors before vectors, what needs brackets last.
     factors.sort(key=_factor_rank)
     used = pinned.union(*[labels for _, labels in network.edges])
-    summed = [k for k in sorted(lengths.keys() - fixed - set(axes)) if k in used]
-    inside = algebra.product([*network.scalars, *factors])
-    return Form("sigma", [inside], tuple((k, lengths[k]) for k in summed)) if summed else inside
+    summed = {k: limits for k, limits in product.summed.items() if k in used}
+    inside = algebra.product([*network.scalars, *sorted(product.conditions, key=_axes), *factors])
+    return summed_over(inside, summed)
 
 
-def _labels(entries: Entries, node: Einsum) -> dict[int, Label]:
-    """The label of each index: an axis, a new number, or the position of a unit vector, since
-    Σ_j T_ij e_p j is T_ip."""
-    label: dict[int, Label] = {index: axis for axis, index in enumerate(node.output)}
-    summed = [index for index in range(len(node.lengths)) if index not in label]
-    label.update({index: next(entries.fresh) for index in summed})
-    for operand, term in zip(node.operands, node.subscripts, strict=True):
-        if isinstance(operand, Unit) and term[0] in summed and type(label[term[0]]) is int:
-            label[term[0]] = Position(operand.position)
-    return label
+def _positions(entries: Entries, node: Positions) -> Form:
+    target = node.order - 1
+    source = position(node.start, list(zip(node.steps, range(target), strict=True)))
+    return Form("delta", (), (source, target))
 
 
 def _extremum(entries: Entries, node: Extremum) -> Form:
@@ -169,13 +176,24 @@ def _extremum(entries: Entries, node: Extremum) -> Form:
     kept = iter(range(node.order))
     axes = range(operand.order)
     labels = [next(entries.fresh) if axis in node.axes else next(kept) for axis in axes]
-    over = tuple([(labels[axis], operand.shape[axis]) for axis in node.axes])
-    return Form(node.name, [entries.at(operand, labels)], over)
+    first = Position(S.Zero)
+    over = [(labels[axis], first, Position(operand.shape[axis] - 1)) for axis in node.axes]
+    return Form(node.name, [entries.at(operand, labels)], tuple(over))
 
 
-def _factor_rank(form: Form) -> tuple[bool, int, list[int]]:
+def _triangle(entries: Entries, node: Triangle) -> Form:
+    return ordered(node.offset, 0, 1)
+
+
+def _axes(condition: Form) -> list[int]:
+    """The axes that a condition is about."""
+    return sorted({k for label in condition.data for k in indices(label) if isinstance(k, int)})
+
+
+def _factor_rank(form: Form) -> tuple[bool, bool, int, list[int]]:
     labels = form.data if form.kind == "entry" else ()
-    return form.level < POWER, -len(labels), [k if type(k) is int else -1 for k in labels]
+    named = [k if type(k) is int else -1 for k in labels]
+    return form.kind != "ordered", form.level < POWER, -len(labels), named
 
 
 FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
@@ -186,7 +204,9 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         TensorAdd: _sum,
         Elementwise: _function,
         Extremum: _extremum,
-        **dict.fromkeys([TensorSymbol, Zeros, Constant, Positions, Triangle], _whole),
+        Positions: _positions,
+        Triangle: _triangle,
+        **dict.fromkeys([TensorSymbol, Zeros, Constant, Unit, Selection], _whole),
         **dict.fromkeys([MatrixFunction, AxesFunction, RunningFunction], _whole),
         **dict.fromkeys([OneHot, Reshape], _whole),
     },

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Iterator, Mapping
 
-from sympy import S
+from sympy import Expr, S
 
 from ..core import LETTERS, index_letter
 from . import algebra, forms
-from .forms import BINDERS, Form, Label, Position
+from .forms import BINDERS, INDEXED, Form, Label, Position, position, renamed
 from .functions import body_level, slots
+from .slices import Cut, Range
 
 
-def entry(form: Form, labels: tuple[Hashable, ...]) -> Form:
+def entry(form: Form, labels: tuple[Label, ...]) -> Form:
     """The entry of a whole form at labels, written out where that is shorter."""
     if not labels or not form.axes:
         return form
@@ -34,10 +35,12 @@ def entry(form: Form, labels: tuple[Hashable, ...]) -> Form:
         return algebra.product([Form("delta", (), labels), inside])
     if form.kind == "transpose" and form.parts[0].kind in ("symbol", "slice", "call", "placed"):
         return entry(form.parts[0], labels[::-1])
-    if form.kind == "slice" and not any(isinstance(part, tuple) for part in form.data):
+    if form.kind == "slice":
         rest = iter(labels)
-        places = tuple([next(rest) if part is None else Position(part) for part in form.data])
-        return Form("entry", form.parts, places)
+        return entry(form.parts[0], tuple([_place(part, rest) for part in form.data]))
+    if form.kind == "triangle":
+        offset, is_lower = form.data
+        return ordered(offset, *(labels[::-1] if is_lower else labels))
     if len(labels) == 2 and form.axes == 2:
         turned = algebra.transpose(form)
         if turned.kind != "transpose" and turned.transposes < form.transposes:
@@ -45,7 +48,21 @@ def entry(form: Form, labels: tuple[Hashable, ...]) -> Form:
     return Form("entry", [form], labels)
 
 
-def _product_at(form: Form, labels: tuple[Hashable, ...]) -> Form:
+def _place(cut: Cut, labels: Iterator[Label]) -> Label:
+    """The position on an axis that a label names behind what stands in brackets."""
+    if isinstance(cut, Range):
+        return position(cut.first, [(cut.step, next(labels))])
+    return next(labels) if cut is None else Position(cut)
+
+
+def ordered(offset: Expr, low: Label, high: Label) -> Form:
+    """[low + offset ≤ high], written without minus."""
+    if offset.could_extract_minus_sign():
+        return Form("ordered", (), (low, position(-offset, [(S.One, high)])))
+    return Form("ordered", (), (position(offset, [(S.One, low)]), high))
+
+
+def _product_at(form: Form, labels: tuple[Label, ...]) -> Form:
     negative, count = form.data
     scalars, chain = list(form.parts[:count]), list(form.parts[count:])
     if negative:
@@ -82,8 +99,11 @@ def relabel(form: Form, names: Mapping[Label, Label]) -> Form:
     """A form with its index labels renamed."""
     parts = [relabel(part, names) for part in form.parts]
     data = form.data
-    if form.kind in ("entry", "delta"):
-        data = tuple([names.get(label, label) if type(label) is int else label for label in data])
+    if form.kind in BINDERS:
+        data = tuple([(k, renamed(low, names), renamed(high, names)) for k, low, high in data])
+        return Form(form.kind, parts, data, form.axes, form.level)
+    if form.kind in INDEXED:
+        data = tuple([renamed(label, names) for label in data])
         if form.kind == "delta" and data[0] == data[1]:
             return forms.stock(S.One)
     elif not form.parts or all(a is b for a, b in zip(parts, form.parts, strict=True)):
@@ -96,20 +116,20 @@ def relabel(form: Form, names: Mapping[Label, Label]) -> Form:
 
 def named(form: Form, letters: list[str], order: int) -> Form:
     """Free indices get the first letters, summed ones the next in each place."""
-    names = {axis: _letter(letters, axis) for axis in range(order)}
+    names: dict[Label, Label] = {axis: _letter(letters, axis) for axis in range(order)}
 
-    def walk(node: Form, names: dict[int, str], depth: int) -> Form:
+    def walk(node: Form, names: dict[Label, Label], depth: int) -> Form:
         if node.kind in BINDERS:
             names = dict(names)
-            for offset, (label, _) in enumerate(node.data):
+            for offset, (label, *_) in enumerate(node.data):
                 names[label] = _letter(letters, depth + offset)
             depth += len(node.data)
         parts = [walk(part, names, depth) for part in node.parts]
         data = node.data
-        if node.kind in ("entry", "delta"):
-            data = tuple([names[k] if type(k) is int else k for k in data])
+        if node.kind in INDEXED:
+            data = tuple([renamed(label, names) for label in data])
         elif node.kind in BINDERS:
-            data = tuple([(names[k], length) for k, length in data])
+            data = tuple([tuple([renamed(label, names) for label in limit]) for limit in data])
         return Form(node.kind, parts, data, node.axes, node.level)
 
     return walk(form, names, order)

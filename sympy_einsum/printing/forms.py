@@ -10,25 +10,29 @@ Kinds of forms, and their data:
   ``array`` (a SymPy matrix)
 * sums and products: ``sum``, ``product`` (whether negative, how many of the parts are scalars),
   ``hadamard``, ``quotient`` (entry by entry), ``kron``, ``sigma``, ``max`` and
-  ``min`` (pairs of index and length)
+  ``min`` (indices, each with its lowest and highest position, which may be indices)
 * superscripts: ``transpose``, ``power`` (of a matrix), ``hadamard_power``, ``norm`` (squared)
 * functions: ``call`` and ``diag`` (name, subscript), ``logdet``, ``placed`` (a scalar expression
   in slots, the parts in their places)
-* indices: ``entry`` and ``delta`` (indices), ``slice`` (what stands in the brackets)
+* indices: ``entry``, ``delta`` and ``ordered``, which is 1 where none is greater than the next
+  (indices), ``slice`` (what stands in the brackets), ``triangle`` (offset, whether it is a lower
+  one)
 * index strings: ``wenig`` and ``star`` (the indices of the parts, of the result)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
-from sympy import Expr
+from sympy import Expr, S
 from sympy.printing.precedence import PRECEDENCE, precedence_traditional
 
 # How tightly a form holds together.
 SUM, HADAMARD, PRODUCT, POWER, ATOM = range(5)
+# The kinds of forms whose data are labels.
+INDEXED = ("entry", "delta", "ordered")
 ROW = -1
 
 _LEVELS = {
@@ -50,15 +54,48 @@ _LEVELS = {
 
 
 class Position(NamedTuple):
-    """A position in the place of an index; index numbers and letters stand bare."""
+    """A position in the place of an index, ``value + Σ step·index``; index numbers and letters
+    stand bare."""
 
     value: Expr
+    terms: tuple[tuple[Expr, int | str], ...] = ()
 
 
-# Forms that say what their data, pairs of an index and a length, run through.
+# The kinds of forms whose data are indices that run from a position to another.
 BINDERS = ("sigma", "max", "min")
 # The label of an axis: a number until it gets its letter.
 Label = int | str | Position
+
+
+def position(value: Expr, terms: Sequence[tuple[Expr, Label]]) -> Label:
+    """The label ``value + Σ step·label``.
+
+    >>> from sympy import S
+    >>> position(S(-1), [(S(1), Position(S(1), ((S(1), 0),)))])
+    0
+    """
+    steps: dict[int | str, Expr] = {}
+    for step, label in terms:
+        inner = label if isinstance(label, Position) else Position(S.Zero, ((S.One, label),))
+        value += step * inner.value
+        for own, index in inner.terms:
+            steps[index] = steps.get(index, S.Zero) + step * own
+    left = tuple([(step, index) for index, step in steps.items() if step != 0])
+    if value.is_zero and len(left) == 1 and left[0][0] is S.One:
+        return left[0][1]
+    return Position(value, left)
+
+
+def renamed(label: Label, names: Mapping[Label, Label]) -> Label:
+    """A label with the indices in it renamed."""
+    if not isinstance(label, Position) or not label.terms:
+        return names.get(label, label)
+    return position(label.value, [(step, names.get(k, k)) for step, k in label.terms])
+
+
+def indices(label: Label) -> tuple[int | str, ...]:
+    """The indices in a label."""
+    return tuple([k for _, k in label.terms]) if isinstance(label, Position) else (label,)
 
 
 class Form:
@@ -75,6 +112,7 @@ class Form:
         "data",
         "depth",
         "kind",
+        "labels",
         "level",
         "parts",
         "pure",
@@ -87,6 +125,7 @@ class Form:
     parts: tuple[Form, ...]
     data: Any
     axes: int
+    labels: frozenset[Label]
     level: int
     size: int
     depth: int
@@ -117,6 +156,9 @@ class Form:
         self.transposes += kind == "transpose" and axes == 2
         # Whether the form says what it stands for without an index string.
         self.pure = kind not in ("wenig", "star") and all(part.pure for part in self.parts)
+        # All that stands in the place of an index.
+        self.labels = frozenset(data if kind in INDEXED else ())
+        self.labels = self.labels.union(*[part.labels for part in self.parts if part.labels])
         # Filled in by the algebra.
         self.transpose = None
         return _forms.setdefault(key, self)

@@ -48,6 +48,8 @@ class LatexRenderer(Renderer[str]):
         "hash": r"\#",
         "star": "*",
         "delta": r"\delta",
+        "equal": "=",
+        "at most": r" \leq ",
         "ones": r"\mathbf{1}",
         "zeros": r"\mathbf{0}",
         "identity": "I",
@@ -90,8 +92,8 @@ class LatexRenderer(Renderer[str]):
     def letter(self, name: str) -> str:
         return name
 
-    def summation(self, indices: str, inside: str) -> str:
-        return rf"\sum_{{{indices}}} {inside}"
+    def summation(self, indices: str, last: str | None, inside: str) -> str:
+        return rf"\sum_{{{indices}}}{'' if last is None else f'^{{{last}}}'} {inside}"
 
     def tensor(self, name: str) -> str:
         """A symbol's name as SymPy typesets it; anything but letters, indices and accents is

@@ -44,6 +44,8 @@ class MathMLRenderer(Renderer[Part]):
         "hash": "#",
         "star": "*",
         "delta": "δ",
+        "equal": "=",
+        "at most": "≤",
         "ones": "𝟏",
         "zeros": "𝟎",
         "identity": "I",
@@ -104,8 +106,9 @@ class MathMLRenderer(Renderer[Part]):
     def letter(self, name: str) -> Element:
         return self.identifier("mi", name)
 
-    def summation(self, indices: Part, inside: Part) -> Element:
-        return self._element("mrow", self._element("munder", "∑", indices), inside)
+    def summation(self, indices: Part, last: Part | None, inside: Part) -> Element:
+        ends = ("munder", "∑", indices) if last is None else ("munderover", "∑", indices, last)
+        return self._element("mrow", self._element(*ends), inside)
 
     def tensor(self, name: str) -> Part:
         if _FORBIDDEN.search(name) or escape(name, quote=False) != name:

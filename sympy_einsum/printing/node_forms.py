@@ -62,8 +62,7 @@ def _positions(notation: Notation, node: Positions) -> Form:
 
 
 def _triangle(notation: Notation, node: Triangle) -> Form:
-    note = None if node.offset.is_zero else (node.offset,)
-    return forms.call("triu", algebra.ones(node.shape), axes=2, note=note)
+    return Form("triangle", [algebra.ones(node.shape)], (node.offset, False), 2)
 
 
 def _constant(notation: Notation, node: Constant) -> Form:
@@ -168,11 +167,18 @@ def _view(notation: Notation, node: View) -> Form:
     is_kept = core is not None and node.output == node.subscripts[-1]
     if is_kept and len(set(node.output)) == len(node.output):
         inside = notation.of(core)
-    elif notation.style in INDEX_STRINGS and type(core) is Einsum and not notation.is_named(core):
+    elif _is_rewritten(notation, core) and (
+        notation.style in INDEX_STRINGS or sliced(merged(node)) is not None
+    ):
         inside = _written(notation, node, merged(node))
     else:
         inside = _written(notation, node, factors_of(node))
     return algebra.product([*scalars, inside]) if scalars else inside
+
+
+def _is_rewritten(notation: Notation, core: TensorExpr | None) -> bool:
+    """Whether what is rearranged is a product, and shown as one."""
+    return type(core) is Einsum and not notation.is_named(core)
 
 
 def _product(notation: Notation, node: Einsum) -> Form:
@@ -180,11 +186,12 @@ def _product(notation: Notation, node: Einsum) -> Form:
 
 
 def _written(notation: Notation, node: Einsum, product: Factors) -> Form:
+    cut = sliced(product)
+    if cut is not None and (cut.axes is None or cut.is_turned):
+        form = Form("slice", [notation.of(cut.tensor)], cut.cuts, node.order)
+        return form if cut.axes is None else algebra.transpose(form)
     if notation.style in INDEX_STRINGS:
         return _index_string(notation, product)
-    cut = sliced(product)
-    if cut is not None:
-        return Form("slice", [notation.of(cut.tensor)], cut.cuts, node.order)
     if not product.operands and len(set(node.output)) == node.order:
         return algebra.ones(node.shape)
     return _matrix(notation, product) or _index_string(notation, product)
@@ -223,8 +230,8 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         Zeros: lambda notation, node: Form("zeros", (), node.shape, node.order),
         Constant: _constant,
         Unit: lambda notation, node: Form("unit", (), (node.position, node.length), 1),
-        Selection: _selection,
         Positions: _positions,
+        Selection: _selection,
         Triangle: _triangle,
         View: _view,
         Einsum: _product,

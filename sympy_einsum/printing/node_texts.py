@@ -44,7 +44,7 @@ from .chains import Short, is_distinct, matrix_text
 from .code import CodeForm, texts_of
 from .naming import DEEP, Shortening, is_long, length_names, names, shown_names
 from .norms import normed
-from .slices import Cut, Factors, Range, cut_of, factors_of, merged, sliced
+from .slices import Cut, Factors, Range, cut_of, factors_of, merged, sliced, typed_range
 from .texts import ATOM, CHAIN, POWER, PRODUCT, QUOTIENT, SUM, Text, Texts
 
 # In a long expression what takes more letters gets a name.
@@ -66,6 +66,10 @@ def _constant(node: Constant, below: Texts, form: CodeForm) -> Text:
 
 
 def _cutter(node: Unit | Selection, below: Texts, form: CodeForm) -> Text:
+    if isinstance(node, Selection) and typed_range(node) is None:
+        return form.call(
+            "Selection", form.lengths([node.length, node.start, node.step, node.count])
+        )
     identity = form.call("Delta", form.lengths((node.length,))).shown
     return Text(f"{identity}[{_cut_text(cut_of(node), form)}]")
 
@@ -87,8 +91,8 @@ def _cut_text(cut: Cut, form: CodeForm) -> str:
         return ":"
     if not isinstance(cut, Range):
         return form.lengths([cut])
-    end = "" if cut.stop is None else form.lengths([cut.stop])
-    return f"{form.lengths([cut.start])}:{end}" + (f":{cut.step}" if cut.step != 1 else "")
+    low, high = ("" if end is None else form.lengths([end]) for end in (cut.start, cut.stop))
+    return f"{low}:{high}" + (f":{form.lengths([cut.step])}" if cut.step != 1 else "")
 
 
 def _matrix_function(node: MatrixFunction, below: Texts, form: CodeForm) -> Text:
@@ -210,9 +214,18 @@ def _product(node: Einsum, below: Texts, form: CodeForm) -> Text:
 
 def _written(node: Einsum, product: Factors, below: Texts, form: CodeForm) -> Text:
     indexed = sliced(product)
-    if indexed is not None:
+    if indexed is not None and all(
+        not isinstance(cutter, Selection) or typed_range(cutter) for cutter in product.operands
+    ):
         inside = ", ".join(_cut_text(cut, form) for cut in indexed.cuts)
-        return Text(f"{below[indexed.tensor].within(ATOM)}[{inside}]")
+        text = Text(f"{below[indexed.tensor].within(ATOM)}[{inside}]")
+        if indexed.axes is None:
+            return text
+        if indexed.is_turned and form.operators:
+            below.transposes[node] = text
+            return Text(f"{text.shown}.T")
+        if form.operators:
+            return Text(f"{text.shown}.transpose({', '.join(map(str, indexed.axes))})")
     if form.operators:
         return _typed(node, product, below, form) or _einsum_call(product, below, form)
     if product.output == (1, 0) and product.terms == ((0, 1),):

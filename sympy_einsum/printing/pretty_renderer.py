@@ -31,6 +31,7 @@ _TOKENS = {
     "colon": ":",
     "space": " ",
     "hash": "#",
+    "equal": "=",
     "star": "*",
     "unit": "e",
     "frobenius": "F",
@@ -43,6 +44,7 @@ _UNICODE = {
     "kron": "⊗",
     "to": " → ",
     "delta": "δ",
+    "at most": " ≤ ",
     "ones": "𝟙",
     "zeros": "𝟘",
     "identity": "𝕀",
@@ -54,6 +56,7 @@ _ASCII = {
     "kron": " x ",
     "to": " -> ",
     "delta": "delta",
+    "at most": " <= ",
     "ones": "1",
     "zeros": "0",
     "identity": "I",
@@ -117,9 +120,12 @@ class PrettyRenderer(Renderer[prettyForm]):
     def letter(self, name: str) -> prettyForm:
         return prettyForm(name)
 
-    def summation(self, indices: prettyForm, inside: prettyForm) -> prettyForm:
-        sign = "∑" if self.printer._use_unicode else "Sum"
-        return self.row([stringPict(*stringPict(sign).below(indices)), " ", inside])
+    def summation(
+        self, indices: prettyForm, last: prettyForm | None, inside: prettyForm
+    ) -> prettyForm:
+        sign = stringPict("∑" if self.printer._use_unicode else "Sum")
+        above = sign if last is None else stringPict(*sign.above(last))
+        return self.row([stringPict(*above.below(indices)), " ", inside])
 
     def tensor(self, name: str) -> prettyForm:
         return self.printer._print(Symbol(name))

@@ -11,7 +11,7 @@ from sympy.printing.printer import Printer
 
 from ..core import step
 from ..expressions import as_number, indicated, slot
-from .forms import ATOM, BINDERS, HADAMARD, POWER, PRODUCT, SUM, Form, Position
+from .forms import ATOM, BINDERS, HADAMARD, POWER, PRODUCT, SUM, Form, Position, call, indices
 from .slices import Cut, Range
 
 # A part that is ready to be shown in an output.
@@ -109,8 +109,8 @@ class Renderer(Generic[Shown]):
         """The name of an index."""
         raise NotImplementedError
 
-    def summation(self, indices: Shown, inside: Shown) -> Shown:
-        """A sum over indices."""
+    def summation(self, indices: Shown, last: Shown | None, inside: Shown) -> Shown:
+        """A sum over indices, up to the last one if that is shown."""
         raise NotImplementedError
 
     def tensor(self, name: str) -> Shown:
@@ -194,6 +194,8 @@ class Renderer(Generic[Shown]):
         for term in form.parts:
             negative = term.kind == "product" and term.data[0]
             shown = self._factors(term) if negative else self.render(term)
+            if term.kind == "stock" and term.data.is_Number and term.data.is_negative:
+                negative, shown = True, self.expression(-term.data)
             if items:
                 items.append(self.tokens["minus" if negative else "plus"])
             elif negative:
@@ -230,11 +232,16 @@ class Renderer(Generic[Shown]):
         return self.separated([self.at_least(part, POWER) for part in form.parts], "kron")
 
     def _sigma(self, form: Form) -> Shown:
-        inside = self.at_least(form.parts[0], HADAMARD)
-        return self.summation(self._indices([k for k, _ in form.data]), inside)
+        shown = self.at_least(form.parts[0], HADAMARD)
+        bounded = [limit for limit in form.data if _is_bounded(form, limit)]
+        for index, low, high in reversed(bounded):
+            first = self.row([self._index(index), self.tokens["equal"], self._index(low)])
+            shown = self.summation(first, self._index(high), shown)
+        free = [index for index, *rest in form.data if (index, *rest) not in bounded]
+        return self.summation(self._indices(free), None, shown) if free else shown
 
     def _max(self, form: Form) -> Shown:
-        word = self.lowered(self.word(form.kind), self._indices([k for k, _ in form.data]))
+        word = self.lowered(self.word(form.kind), self._indices([k for k, *_ in form.data]))
         return self.row([word, self.tokens["space"], self.at_least(form.parts[0], HADAMARD)])
 
     _min = _max
@@ -290,7 +297,29 @@ class Renderer(Generic[Shown]):
     # --- indices
 
     def _index(self, label: str | Position) -> Shown:
-        return self.letter(label) if isinstance(label, str) else self.expression(label.value)
+        if isinstance(label, str):
+            return self.letter(label)
+        rising = [pair for pair in label.terms if not pair[0].could_extract_minus_sign()]
+        falling = [pair for pair in label.terms if pair not in rising]
+        items: list[Shown] = []
+        for times, index in rising:
+            items += [self.tokens["plus"], *self._multiple(times, index)]
+        value = label.value
+        if not value.is_zero or not items:
+            is_less = bool(items) and value.could_extract_minus_sign() and not value.is_Add
+            items += [self.tokens["minus" if is_less else "plus"]]
+            items.append(self.expression(-value if is_less else value))
+        for times, index in falling:
+            items += [self.tokens["minus"], *self._multiple(-times, index)]
+        return self.row(items[1:])
+
+    def _multiple(self, times: Expr, index: int | str) -> list[Shown]:
+        """A multiple of an index."""
+        if times == 1:
+            return [self.letter(str(index))]
+        shown = self.expression(times)
+        factor = self.bracketed(shown) if times.is_Add else shown
+        return [factor, self.tokens["times"], self.letter(str(index))]
 
     def _indices(self, labels: Sequence[str | Position]) -> Shown:
         items = [self._index(label) for label in labels]
@@ -303,6 +332,14 @@ class Renderer(Generic[Shown]):
     def _delta(self, form: Form) -> Shown:
         return self.lowered(self.tokens["delta"], self._indices(form.data))
 
+    def _ordered(self, form: Form) -> Shown:
+        return self.boxed(self.separated([self._index(label) for label in form.data], "at most"))
+
+    def _triangle(self, form: Form) -> Shown:
+        offset, is_lower = form.data
+        note = None if offset.is_zero else (-offset if is_lower else offset,)
+        return self._call(call("tril" if is_lower else "triu", form.parts[0], axes=2, note=note))
+
     def _slice(self, form: Form) -> Shown:
         items = [self._cut(part) for part in form.data]
         return self.lowered(self.at_least(form.parts[0], ATOM), self.separated(items, "thin comma"))
@@ -312,11 +349,12 @@ class Renderer(Generic[Shown]):
             return self.tokens["colon"]
         if not isinstance(part, Range):
             return self.expression(part)
-        items = [self.expression(part.start), self.tokens["colon"]]
+        items = [] if part.start is None else [self.expression(part.start)]
+        items.append(self.tokens["colon"])
         if part.stop is not None:
             items.append(self.expression(part.stop))
         if part.step != 1:
-            items += [self.tokens["colon"], self.expression(Integer(part.step))]
+            items += [self.tokens["colon"], self.expression(part.step)]
         return self.row(items)
 
     # --- index strings
@@ -337,6 +375,16 @@ class Renderer(Generic[Shown]):
         words = [self.row([self.letter(k) for k in word]) for word in inputs]
         result = self.row([self.letter(k) for k in output])
         return self.row([self.separated(words, "thin comma"), self.tokens["to"], result])
+
+
+def _is_bounded(form: Form, limit: tuple[str, str | Position, str | Position]) -> bool:
+    """Whether the limits of a sum are shown: those of an index that is no position by itself."""
+    index, low, high = limit
+    is_whole = isinstance(low, Position) and low.value.is_zero and not low.terms
+    is_whole = is_whole and isinstance(high, Position) and not high.terms
+    return not is_whole or any(
+        isinstance(label, Position) and index in indices(label) for label in form.parts[0].labels
+    )
 
 
 def _opens_with_bracket(form: Form) -> bool:

@@ -5,11 +5,14 @@ as products whose axes are rearranged.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from sympy import Expr
+from sympy import Expr, ceiling
 
-from ..expressions import Einsum, Operand, Selection, TensorExpr, Unit, View
+from ..core import TensorError, same_length
+from ..expressions import Delta, Einsum, Operand, Selection, TensorExpr, Unit, View
+from ..operations import getitem
 
 Labels = tuple[int, ...]
 
@@ -31,11 +34,13 @@ class Factors(NamedTuple):
 
 
 class Range(NamedTuple):
-    """A slice, as it stands in brackets; without a stop it runs to the end."""
+    """A slice, as it stands in brackets; a bound that is None is an end of the axis, a negative one
+    is counted from there. ``first`` is the position where it begins."""
 
-    start: Expr
+    start: Expr | None
     stop: Expr | None
     step: Expr
+    first: Expr
 
 
 # What stands in brackets for an axis: a position, a range, or None for all of it.
@@ -43,10 +48,17 @@ Cut: TypeAlias = Expr | Range | None
 
 
 class Slice(NamedTuple):
-    """A tensor and what stands in the brackets behind it."""
+    """A tensor, what stands in the brackets behind it, and where its axes come from in the slice:
+    None unless they are in another order."""
 
     tensor: TensorExpr
     cuts: tuple[Cut, ...]
+    axes: tuple[int, ...] | None
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether it is the transpose of a slice that is a matrix."""
+        return self.axes == (1, 0)
 
 
 def factors_of(node: Einsum) -> Factors:
@@ -87,14 +99,48 @@ def sliced(product: Factors) -> Slice | None:
         cuts[axis] = cut_of(cutter)
         place = kept.index(axis)
         kept[place : place + 1] = terms[k][:-1]
-    if kept != list(output) or len(set(axes)) < len(axes):
+    if len({*kept}) < len(kept) or {*kept} != {*output} or len(kept) < len(output):
         return None
-    return Slice(operands[tensors[0]], tuple([cuts[axis] for axis in axes]))
+    if len({*axes}) < len(axes):
+        return None
+    order = None if kept == list(output) else tuple([kept.index(label) for label in output])
+    return Slice(operands[tensors[0]], tuple([cuts[axis] for axis in axes]), order)
 
 
 def cut_of(cutter: Unit | Selection) -> Cut:
     """What stands in brackets for a unit vector or a selection matrix."""
     if isinstance(cutter, Unit):
         return cutter.position
-    stop = cutter.start + cutter.step * cutter.count
-    return Range(cutter.start, None if stop.is_negative else stop, cutter.step)
+    start, step = cutter.start, cutter.step
+    stop = start + step * cutter.count
+    return typed_range(cutter) or Range(start, None if stop.is_negative else stop, step, start)
+
+
+@lru_cache(maxsize=1024)
+def typed_range(cutter: Selection) -> Range | None:
+    """The shortest slice that gives a selection when it is typed, if one does."""
+    length, start, step = cutter.length, cutter.start, cutter.step
+    stop = start + step * cutter.count
+    # Where the last step leads beyond the stop.
+    bound = stop.replace(ceiling, lambda number: number).expand()
+    for low in _bounds(start, length):
+        for high in dict.fromkeys([None, *_bounds(bound, length), *_bounds(stop, length)]):
+            try:
+                found = getitem(Delta(length), slice(low, high, step))
+            except TensorError:
+                continue
+            is_same = found is cutter or (isinstance(found, Delta) and cutter.is_whole)
+            if is_same:
+                return Range(low, high, step, start)
+    return None
+
+
+def _bounds(bound: Expr, length: Expr) -> list[Expr | None]:
+    """The ways to write a bound of a slice, the shortest first."""
+    left = bound - length
+    if bound.is_zero or same_length(bound, length - 1):
+        return [None, left, bound] if left == -1 else [None, bound]
+    if bound.is_Integer and length.is_Integer:
+        # Counted from the end where that is close, and the other one far.
+        return [left, bound] if -bound < 2 * left < 0 else [bound]
+    return [left, bound] if len(str(left)) < len(str(bound)) else [bound]

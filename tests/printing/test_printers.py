@@ -65,7 +65,7 @@ SAME = [
     "diag(x)",
     "diag(A @ x)",
     "B[0, :]",
-    "x[1:n]",
+    "x[1:]",
     "x[n - 1]",
     "inv(A)",
     "inv(A).T @ x",

@@ -1,0 +1,170 @@
+"""Products by entries whose positions are read as positions.
+
+What is picked stands at a position: Σ_j [i + 1 = j] x_j is x_{i+1}. What is placed among zeros
+stands where it came from, with the condition that there is something [GKP, §2.1]:
+Σ_k [k + 1 = i] v_k is [1 ≤ i] v_{i-1}. A triangle is the limit of a sum.
+
+References
+==========
+
+[GKP] R. L. Graham, D. E. Knuth, O. Patashnik, "Concrete Mathematics", 2nd edition, 1994.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+
+from sympy import S
+
+from ..core import same_length
+from ..expressions import Einsum, Operand, Positions, Triangle
+from .entries import relabel
+from .forms import Form, Label, Position, indices, position, renamed
+
+Factor: TypeAlias = tuple[Operand, tuple[Label, ...]]
+Limits: TypeAlias = tuple[Label, Label]
+
+
+class Fitted(NamedTuple):
+    """The factors of a product at their labels, the conditions under which it isn't zero, and the
+    labels that are summed over, with their lowest and highest positions."""
+
+    factors: list[Factor]
+    conditions: list[Form]
+    summed: dict[Label, Limits]
+
+
+class Fitting:
+    """The labels of the indices of a product: axes, new numbers for what is summed over, and
+    positions."""
+
+    def __init__(self, node: Einsum, fresh: Iterator[int]):
+        self.lengths = node.lengths
+        self.label: dict[int, Label] = {index: axis for axis, index in enumerate(node.output)}
+        summed = [index for index in range(len(node.lengths)) if index not in self.label]
+        # Which index a label that is summed over belongs to.
+        self.index: dict[Label, int] = {next(fresh): index for index in summed}
+        self.label.update({index: label for label, index in self.index.items()})
+        self.factors = list(zip(node.operands, node.subscripts, strict=True))
+        self.conditions: list[Form] = []
+        self.limits: dict[Label, Limits] = {}
+
+    def fitted(self, has_limits: bool) -> Fitted:
+        """The product; ``has_limits`` says whether triangles are limits of sums."""
+        self._pick()
+        self._place()
+        if has_limits:
+            self._bound()
+        summed: dict[Label, Limits] = {}
+        for label, index in self.index.items():
+            whole = (Position(S.Zero), Position(self.lengths[index] - 1))
+            summed[label] = self.limits.get(label, whole)
+        factors = [(operand, self.labels(term)) for operand, term in self.factors]
+        return Fitted(factors, self.conditions, summed)
+
+    def labels(self, term: tuple[int, ...]) -> tuple[Label, ...]:
+        """The labels of the axes of a factor."""
+        return tuple([self.label[index] for index in term])
+
+    def _put(self, old: Label, new: Label) -> None:
+        """What is summed over stands for another label."""
+        del self.index[old]
+        self.label = {index: renamed(label, {old: new}) for index, label in self.label.items()}
+        self.conditions = [relabel(form, {old: new}) for form in self.conditions]
+
+    def _pick(self) -> None:
+        """Sums over the axis that is picked from."""
+        for factor in list(self.factors):
+            tensor, term = factor
+            if not isinstance(tensor, Positions):
+                continue
+            *sources, target = self.labels(term)
+            if target in self.index and not any(target in indices(label) for label in sources):
+                self.factors.remove(factor)
+                pairs = list(zip(tensor.steps, sources, strict=True))
+                self._put(target, position(tensor.start, pairs))
+
+    def _place(self) -> None:
+        """Sums over the index of what is placed."""
+        placed = [
+            (tensor, term)
+            for tensor, term in self.factors
+            if isinstance(tensor, Positions) and tensor.steps in ((1,), (-1,))
+        ]
+        for tensor, term in sorted(placed, key=lambda factor: not factor[0].start.is_zero):
+            source, target = self.labels(term)
+            if source not in self.index or source in indices(target):
+                continue
+            self.factors.remove((tensor, term))
+            others = [
+                other
+                for other, own in self.factors
+                if (other, own) in placed and own[0] == term[0] and type(self.label[own[1]]) is int
+            ]
+            (step,) = tensor.steps
+            self._put(source, position(-step * tensor.start, [(step, target)]))
+            known = [_within(other) for other in others]
+            known += [_within(tensor)] if type(target) is int else []
+            self._condition(tensor, target, [any(ends) for ends in zip(*known, strict=True)])
+
+    def _condition(self, tensor: Positions, target: Label, known: list[bool]) -> None:
+        """That the target is one of the positions, as far as it isn't known."""
+        (step,), (count,) = tensor.steps, tensor.counts
+        ends = [tensor.start, tensor.start + step * (count - 1)]
+        if isinstance(target, Position) and len(target.terms) == 1 and target.terms[0][0] is S.One:
+            ends = [end - target.value for end in ends]
+            target = target.terms[0][1]
+        needed = [not is_known for is_known in known or (False, False)]
+        if step == -1:
+            ends, needed = ends[::-1], needed[::-1]
+        low = [Position(ends[0])] if needed[0] else []
+        high = [Position(ends[1])] if needed[1] else []
+        if low or high:
+            self.conditions.append(Form("ordered", (), (*low, target, *high)))
+
+    def _bound(self) -> None:
+        """Sums along a triangle; such a sum is empty where it ends before it begins."""
+        for factor in list(self.factors):
+            tensor, term = factor
+            if not isinstance(tensor, Triangle) or not same_length(*tensor.shape):
+                continue
+            row, column = self.labels(term)
+            taken = {k for label, ends in self.limits.items() for k in (label, *map(indices, ends))}
+            others = {k for other in self.factors if other is not factor for k in other[1]}
+            if not tensor.offset.is_nonnegative or {row, column} & taken or row == column:
+                continue
+            last = Position(tensor.shape[1] - 1)
+            if row in self.index and term[0] in others:
+                self.limits[row] = (Position(S.Zero), position(-tensor.offset, [(S.One, column)]))
+            elif column in self.index and term[1] in others:
+                self.limits[column] = (position(tensor.offset, [(S.One, row)]), last)
+            else:
+                continue
+            self.factors.remove(factor)
+
+
+def _within(tensor: Positions) -> tuple[bool, bool]:
+    """Whether its index is known to be at least 0, and less than the count, by the position that
+    it names being on the axis."""
+    (step,), (count,) = tensor.steps, tensor.counts
+    last = tensor.length - 1
+    if step == 1:
+        return bool(tensor.start.is_zero), same_length(tensor.start + count - 1, last)
+    return same_length(tensor.start, last), same_length(tensor.start, count - 1)
+
+
+def summed_over(inside: Form, summed: dict[Label, Limits]) -> Form:
+    """The sum over labels; an index that occurs in one position only is that position."""
+    limits = []
+    for label, (low, high) in summed.items():
+        own = [found for found in inside.labels if label in indices(found)]
+        bare = not any(label in indices(end) for ends in summed.values() for end in ends)
+        place = own[0] if len(own) == 1 else label
+        if isinstance(place, Position) and place.terms == ((S.One, label),) and bare:
+            inside = relabel(inside, {label: position(-place.value, [(S.One, label)])})
+            low, high = (position(place.value, [(S.One, end)]) for end in (low, high))
+        limits.append((label, low, high))
+    # What the limits of another sum name stands outside of it.
+    limits.sort(key=lambda limit: any(indices(end) for end in limit[1:]))
+    return Form("sigma", [inside], tuple(limits)) if limits else inside
