@@ -42,7 +42,7 @@ def differences(
     >>> import sympy_einsum.numpy as snp
     >>> x = se.TensorSymbol("x", 4)
     >>> print(snp.diff(x))
-    x[1:4] - x[0:3]
+    x[1:] - x[:-1]
     """
     if isinstance(n, bool) or not isinstance(n, (int, Integer)) or n < 0:
         raise TensorError(f"differences are taken a known number of times, not {n!r}")
