@@ -41,7 +41,7 @@ from ..expressions import (
     View,
     Zeros,
 )
-from ..rules import by_diagonals
+from ..rules import by_diagonals, cut_early
 from .context import Lowering, Row
 from .instruction_rules import Instruction
 from .lowering_functions import (
@@ -80,7 +80,7 @@ def make_plan(
     optimize : how opt_einsum finds contraction orders
     cse : whether what several of the expressions need is computed once
     """
-    exprs = by_diagonals(exprs)
+    exprs = cut_early(by_diagonals(exprs))
     instructions: list[Instruction] = []
     contractions: list[Contraction] = []
     results: list[int] = []

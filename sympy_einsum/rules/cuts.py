@@ -1,0 +1,73 @@
+"""Entries and slices of what nothing else needs are taken before that is computed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from sympy import Add
+
+from ..core import children, postorder, transform
+from ..expressions import (
+    Einsum,
+    Elementwise,
+    Operand,
+    Positions,
+    TensorAdd,
+    apply_body,
+    contract,
+    is_cut,
+    order_of,
+    rebuild,
+    tensor_sum,
+)
+
+# Through so many nested nodes a cut is carried at once, and so often all cuts are.
+MAX_DEPTH = 50
+MAX_PASSES = 4
+
+
+def cut_early(exprs: Sequence[Operand]) -> Sequence[Operand]:
+    """Equal expressions in which functions and sums of cut operands stand in the place of what is
+    cut from functions and sums: exp(X)[0] = exp(X[0]), unless all of exp(X) is needed elsewhere."""
+    for _ in range(MAX_PASSES):
+        order = postorder(exprs)
+        cuts = [node for node in order if is_cut(node)]
+        if not cuts:
+            break
+        uses = Counter(child for node in order for child in children(node))
+        uses.update(exprs)
+        images = {node: _carried(node, _cut_operand(node), uses, MAX_DEPTH) for node in cuts}
+        if all(image is node for node, image in images.items()):
+            break
+        exprs = transform(exprs, partial(_replaced, images))
+    return exprs
+
+
+def _replaced(
+    images: Mapping[Operand, Operand], node: Operand, new: tuple[Operand, ...]
+) -> Operand:
+    return images[node] if node in images else rebuild(node, new)
+
+
+def _cut_operand(node: Einsum) -> Operand | None:
+    return next((o for o in node.operands if not isinstance(o, Positions)), None)
+
+
+def _carried(
+    cut: Einsum, operand: Operand | None, uses: Mapping[Operand, int], depth: int
+) -> Operand:
+    """What a cut takes from another operand than its own; carried into that, if nothing else needs
+    it."""
+    if isinstance(operand, (Elementwise, TensorAdd)) and uses[operand] == 1 and depth:
+        parts = [
+            _carried(cut, inner, uses, depth - 1) if order_of(inner) else inner
+            for inner in operand.operands
+        ]
+        if isinstance(operand, Elementwise):
+            return apply_body(operand.body, parts)
+        return tensor_sum(parts) if cut.shape else Add(*parts)
+    own = _cut_operand(cut)
+    factors = [operand if factor is own else factor for factor in cut.operands]
+    return contract(factors, cut.subscripts, cut.output, dict(enumerate(cut.lengths)))

@@ -1,0 +1,57 @@
+"""What is cut is computed where it is cut."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from sympy import symbols
+
+import sympy_einsum as se
+from sympy_einsum.rules import cut_early
+
+m, n = symbols("m n", integer=True, positive=True)
+X, x = se.TensorSymbol("X", m, n), se.TensorSymbol("x", n)
+CASES = {
+    "function": (se.exp(X)[0], se.exp(X[0])),
+    "entry": (se.sin(X + x[None])[0, 1], se.sin(X[0, 1] + x[1])),
+    "sum": ((X + 2 * X**2)[1:], X[1:] + 2 * X[1:] ** 2),
+    "nested": (se.exp(se.sin(X) + X)[::2], se.exp(se.sin(X[::2]) + X[::2])),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_functions_and_sums_are_cut_before(name):
+    before, after = CASES[name]
+    (found,) = cut_early([before])
+    assert found == after
+
+
+def test_what_is_needed_whole_is_cut_afterwards():
+    whole = se.exp(X)
+    assert cut_early([whole[0], whole.sum()]) == [whole[0], whole.sum()]
+    assert cut_early([whole[0] @ whole[1]])[0] == whole[0] @ whole[1]
+
+
+def test_values_and_derivatives_stay():
+    f = (se.tanh(X * x[None] + 1)[1:, 0] ** 2).sum() + se.exp(X)[0, 1]
+    rng = np.random.default_rng(2)
+    data = rng.normal(size=(3, 4)), rng.normal(size=4)
+    found = se.lambdify([X, x], [f, se.gradient(f, X), se.gradient(f, x)])(*data)
+    plain = se.lambdify([X, x], [f, se.gradient(f, X), se.gradient(f, x)], optimize=False)(*data)
+    for a, b in zip(found, plain, strict=True):
+        np.testing.assert_allclose(a, b)
+    expected = (np.tanh(data[0][1:, 0] * data[1][0] + 1) ** 2).sum() + np.exp(data[0][0, 1])
+    np.testing.assert_allclose(found[0], expected)
+
+
+def test_an_entry_takes_no_memory():
+    compute = se.lambdify([X], se.exp(se.sin(X) + 1)[0].sum())
+    data = np.ones((1000, 100))
+    compute(data)
+    tracemalloc.start()
+    compute(data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < data.nbytes / 10
