@@ -12,21 +12,25 @@ from sympy import (
     DiagMatrix,
     Expr,
     FunctionMatrix,
+    Ge,
     HadamardPower,
     HadamardProduct,
     Identity,
     ImmutableDenseMatrix,
     Inverse,
     KroneckerDelta,
+    Le,
     MatAdd,
     MatMul,
     MatPow,
     MatrixBase,
     MatrixSymbol,
     OneMatrix,
+    Piecewise,
     Trace,
     Transpose,
     ZeroMatrix,
+    ceiling,
     sympify,
 )
 from sympy.matrices.expressions.applyfunc import ElementwiseApplyFunction
@@ -46,6 +50,7 @@ from ..expressions import (
     Selection,
     TensorExpr,
     TensorSymbol,
+    Triangle,
     Unit,
     Zeros,
     as_operand,
@@ -206,13 +211,31 @@ def _function_tensor(node: Basic, *parts: Operand) -> Operand:
         if at == j and given == i and same_length(rows, columns):
             return Delta(rows)
         is_cut = at == j and start + step * i == given and i not in start.free_symbols
-        inside = columns - 1 - start - step * (rows - 1)
-        if is_cut and step.is_positive and start.is_nonnegative and inside.is_nonnegative:
+        if is_cut and _is_inside(start, step, rows, columns):
             return Selection(columns, start, step, rows)
         places = [place for place in entry.args if place != i]
         if columns == 1 and len(places) == 1 and not {i, j} & places[0].free_symbols:
             return expand_dims(Unit(rows, places[0]), 1)
+    if isinstance(entry, Piecewise) and len(entry.args) == 2:
+        (one, condition), (zero, _) = entry.args
+        if isinstance(condition, (Le, Ge)) and (one, zero) == (1, 0):
+            offset = condition.lts - condition.gts - i + j
+            if not {i, j} & offset.free_symbols:
+                return Triangle(rows, columns, offset)
     return _explicit_tensor(node)
+
+
+def _is_inside(start: Expr, step: Expr, count: Expr, length: Expr) -> bool:
+    """Whether the positions of a slice are known to lie on an axis; one in steps of s has at most
+    (p + s - 1)/s entries where it has p/s, rounded up."""
+
+    def upper(number: Expr) -> Expr:
+        is_rounded = (step * number).is_integer
+        return number + 1 - 1 / abs(step) if is_rounded else ceiling(number)
+
+    last = (start + step * (count.replace(ceiling, upper) - 1)).expand()
+    low, high = (start, last) if step.is_positive else (last, start)
+    return bool(low.is_nonnegative and (length - 1 - high).is_nonnegative)
 
 
 def _explicit_tensor(node: Basic, *parts: Operand) -> Operand:

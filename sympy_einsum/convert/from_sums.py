@@ -303,11 +303,17 @@ class _Reader:
         labels: list[Symbol] = []
         factors: list[_Factor] = []
         for length, position in zip(tensor.shape, positions, strict=True):
-            if position in self.labels:
+            count = self.hints.get(position, length)
+            is_part = (length - count).is_nonnegative and not same_length(length, count)
+            if position in self.labels and not is_part:
                 labels.append(position)
                 continue
             hidden = _Hidden("axis")
             labels.append(hidden)
+            if position in self.labels:
+                part = _selection(position, length, S.Zero, S.One, count)
+                factors.append((part, (position, hidden)))
+                continue
             factors.append(self._placed(hidden, position, length))
         return _Value([(tensor, tuple(labels)), *factors])
 
