@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import sympy
 from libraries import LIBRARIES
-from scipy import special
+from scipy import linalg, special
 from sympy import symbols
 
 import sympy_einsum as se
@@ -37,6 +37,7 @@ D = se.TensorSymbol("D", (m, k, n))
 x, y = se.TensorSymbol("x", (n,)), se.TensorSymbol("y", (m,))
 Z = se.TensorSymbol("Z", (3,))
 c = se.TensorSymbol("c", ())
+S = se.einsum("mnk,mlk->mnl", C, C) + se.broadcast_to(se.Delta(n), (m, n, n))
 logistic = snp.sum(snp.log(1 + snp.exp(-y * (X @ x))))
 factorization = ((T - U @ V.T) ** 2).sum()
 
@@ -167,9 +168,42 @@ EXPRESSIONS = {
         se.gradient((X[[0, 1, 1], [2, 0, -1]] ** 3).sum(), X), se.one_hot([2, 0, -1], n),
         se.gradient((se.cummax(X) ** 2).sum(), X), se.gradient(x[se.argmax(x)] ** 2, x),
     ],
+    "running": [
+        X.cumsum(axis=1), se.gradient((se.cumsum(X[:, ::-1], axis=0) ** 2).sum(), X),
+        se.cumsum(X, axis=0)[1:], se.gradient((se.cumsum(x)[:-1] ** 2).sum(), x),
+        np.cumulative_sum(x, include_initial=True), se.tri(n, n, -1) @ x,
+    ],
+    "running products": [
+        se.cumprod(X, axis=1), se.gradient((se.cumprod(x) ** 2).sum(), x),
+        se.jacobian(se.cumprod(x), x), se.logcumsumexp(X, axis=1),
+        se.gradient((se.logcumsumexp(X, axis=0) ** 2).sum(), X),
+        se.hessian(se.logcumsumexp(x).sum(), x), se.jvp(se.logcumsumexp(X, axis=1), X, Y),
+    ],
+    "triangles": [
+        se.tri(m, n), se.tri(n) @ se.exp(A), se.tril(A), se.triu(X, 1),
+        se.jacobian(se.cumsum(x), x),
+    ],
+    "windows": [
+        se.sliding_window_view(X, 2, axis=1), se.windows(X, 2, 1) ** 2, se.convolve(x, y),
+        se.gradient((se.sliding_window_view(x, 2) ** 2).sum(), x), se.correlate(y, x),
+        se.convolve(y, Z, "valid"), se.convolve(X[:, 0], Z[:2], "same"),
+        se.gradient((se.convolve(y, Z) ** 2).sum(), Z),
+    ],
+    "stacks of matrices": [
+        se.inv(S), se.det(S), se.logdet(S), se.inv(S) @ x, se.expm(A),
+        se.gradient(se.expm(A).sum(), A),
+    ],
+    "decompositions": [
+        *se.eigh(K), se.svdvals(A), se.cholesky(K), se.eigvalsh(K), se.qr(A)[0],
+        se.gradient((se.eigvalsh(K) ** 2).sum(), K),
+    ],
     "order 0": c * x + c**2,
     "several": [logistic, [se.gradient(logistic, x)], (x, t)],
 }  # fmt: skip
+
+
+# What Dask refuses: its chunks would have to hold whole matrices.
+OF_WHOLE_MATRICES = ("stacks of matrices", "decompositions")
 
 
 def arguments_of(exprs):
@@ -238,6 +272,11 @@ def test_values(library, name):
     arguments = arguments_of(exprs)
     data = data_for(arguments)
     expected = flattened(se.lambdify(arguments, exprs)(*data))
+    if name in OF_WHOLE_MATRICES and library.name == "dask":
+        for expr in exprs:
+            with pytest.raises(se.UnsupportedError, match="'dask' has no"):
+                se.lambdify(arguments, expr, "dask")
+        return
     function = se.lambdify(arguments, exprs, library.name)
     found = flattened(function(*map(library.into, data)))
     for result, value in zip(found, expected, strict=True):
@@ -549,7 +588,7 @@ def test_cupy_code_on_numpy(name):
     # NumPy's diagonals are views that can't be written to unless told so.
     source = re.sub(r"^( +)(\S.*diagonal.*)\[\.\.\.\]", r"\1writable(\2)[...]", source, flags=re.M)
     lines = [line for line in source.splitlines() if not line.startswith(("import", "from"))]
-    namespace = {"cp": stand_in, "special": special, "writable": writable}
+    namespace = {"cp": stand_in, "special": special, "writable": writable, "cupy_linalg": linalg}
     exec("\n".join(lines), namespace)
     data = data_for(arguments)
     found = flattened(namespace["function"](*data))

@@ -9,6 +9,7 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import linalg
 from test_backends import EXPRESSIONS, arguments_of, data_for, flattened
 
 import sympy_einsum as se
@@ -51,8 +52,10 @@ SAME = [
     "stack",
     *("tan", "tanh", "where", "float32", "float64", "int64", "bool", "rint", "trunc", "remainder"),
     *("fmod", "floor_divide", "copysign", "isnan", "isinf", "nan_to_num", "sinc", "heaviside"),
+    *("clip", "convolve", "correlate", "cumsum", "moveaxis", "swapaxes", "take"),
+    *("pad", "tri", "tril", "triu", "zeros_like"),
 ]
-MATRICES = ["cholesky", "det", "inv", "slogdet", "solve", "svd"]
+MATRICES = ["cholesky", "det", "eigh", "eigvalsh", "inv", "qr", "slogdet", "solve", "svd"]
 x = se.TensorSymbol("x", (3,))
 
 
@@ -71,6 +74,7 @@ def library():
         setattr(toy, name, lambda *args, _f=create, **options: _f(*args, **options).view(Array))
     vars(toy).update({name: getattr(np, name) for name in SAME})
     toy.atan, toy.atan2, toy.concat = np.arctan, np.arctan2, np.concatenate
+    toy.expm = linalg.expm
     toy.linalg = SimpleNamespace(**{name: getattr(np.linalg, name) for name in MATRICES})
     return toy
 
@@ -89,6 +93,7 @@ def toy(monkeypatch):
         packages = ("toy",)
         passes = (fused,)
         special = ()
+        exponential = "toy.expm"
         renamed = {f"np.{theirs}": f"toy.{ours}" for theirs, ours in OTHER.items()}  # noqa: RUF012
 
     yield module

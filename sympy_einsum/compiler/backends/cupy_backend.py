@@ -70,6 +70,7 @@ def scatter(values, lengths, *positions):
     }
     lacking = (
         *("erfi", "jv", "yv", "iv", "kv", "shichi", "lambertw", "spherical_in", "fresnel", "airy"),
+        "airye",
     )
 
     def __init__(self) -> None:

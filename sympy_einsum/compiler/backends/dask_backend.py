@@ -16,7 +16,7 @@ from .support import SHARED
 from .texts import Texts, as_tuple
 
 # Functions with several values, which Dask doesn't know how to apply.
-PARTS = {"sici": 2, "shichi": 2, "fresnel": 2, "airy": 4}
+PARTS = {"sici": 2, "shichi": 2, "fresnel": 2, "airy": 4, "airye": 4}
 # Functions of an order that aren't universal functions.
 WHOLE = ("polygamma", "spherical_jn", "spherical_in")
 
