@@ -2,14 +2,40 @@
 
 from __future__ import annotations
 
-from ..expressions import Extremum, ExtremumShare, NamedAxesFunction, Picked, Ranking
+from itertools import product
+from math import prod
+
+from sympy import Integer, Max, Min
+
+from ..expressions import Extremum, ExtremumShare, NamedAxesFunction, Picked, Ranking, slot
 from .context import Lowering
+from .instruction_rules import Cut
+
+# Over so few entries, as of pooling, slices are compared: libraries are slow along short axes.
+MAX_SLICES = 16
 
 
 def lower_extremum(builder: Lowering, node: Extremum) -> int:
     """The largest or smallest entries."""
-    operand = builder.value(node.operands[0])
-    return builder.emit("extremum", operand, params=(node.name, _axes(node)))
+    (tensor,) = node.operands
+    operand = builder.value(tensor)
+    lengths = [tensor.shape[axis] for axis in node.axes]
+    known = all(length.is_Integer for length in lengths)
+    if not node.order or not known or not 1 < prod(lengths) <= MAX_SLICES:
+        return builder.emit("extremum", operand, params=(node.name, _axes(node)))
+    cuts: list[Cut] = [None] * tensor.order
+    slices = []
+    for places in product(*map(range, lengths)):
+        for axis, place in zip(node.axes, places, strict=True):
+            cuts[axis] = Integer(place)
+        slices.append(builder.emit("cut", operand, params=(tuple(cuts),)))
+    compare = Max if node.name == "max" else Min
+    while len(slices) > 1:
+        pairs = zip(slices[::2], slices[1::2], strict=False)
+        rest = slices[len(slices) // 2 * 2 :]
+        body = compare(slot(0), slot(1))
+        slices = [builder.emit("elementwise", *pair, params=(body,)) for pair in pairs] + rest
+    return slices[0]
 
 
 def lower_share(builder: Lowering, node: ExtremumShare) -> int:

@@ -288,8 +288,15 @@ def logsumexp(x, axis=None):
         "share": '''
 def share(x, top, axis=None):
     """Where x is the largest, or smallest, over how often it is."""
-    hits = (x == top).astype(x.dtype if x.dtype.kind in "fc" else float)
-    count = hits.sum(axis=axis, keepdims=True)
+    hits = x == top
+    lengths = [] if axis is None else [x.shape[k] for k in np.atleast_1d(axis)]
+    if 0 < np.prod(lengths) <= 16 and lengths:
+        along = np.moveaxis(hits, axis, range(len(lengths)) if len(lengths) > 1 else 0)
+        count = sum([along[place].astype(np.int8) for place in np.ndindex(*lengths)])
+        count = np.expand_dims(count, axis)
+    else:
+        count = hits.sum(axis=axis, keepdims=True)
+    hits = hits.astype(x.dtype if x.dtype.kind in "fc" else float)
     if (count != 1).any():
         hits /= count
     return hits
