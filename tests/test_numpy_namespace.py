@@ -619,6 +619,23 @@ np.nanmean(X, axis=1)
 np.nanprod(Q, axis=1)
 np.nanvar(X, axis=0, ddof=1, keepdims=True)
 np.nanstd(X)
+np.nanmax(X)
+np.nanmin(X, axis=0, keepdims=True)
+np.nanmax(T, axis=(0, 2))
+np.nanmin(x, initial=0.3)
+np.nanargmax(X, axis=1)
+np.nanargmin(X)
+np.nancumsum(X, axis=1)
+np.nancumprod(x)
+np.compress([True, False, True], w)
+np.compress([0, 1], Q, axis=0)
+np.compress([False, False], w)
+np.compress([True, True], Q, 0)
+np.polymul(w, w[:2])
+np.polymul(x, [1.0, 2.0])
+np.resize(Q, 10)
+np.resize(Q, (2, 2))
+np.resize(w, (2, 4))
 np.prod(Q - Q[0, 0], axis=1)
 np.cross(w, w * w)
 np.cross(Q, w)
@@ -704,6 +721,7 @@ REQUIRED = set(
     any all count_nonzero greater greater_equal less equal not_equal logical_and logical_or
     logical_xor logical_not bitwise_and bitwise_or bitwise_xor invert bitwise_not piecewise choose
     select pow atan2 ldexp asin acos atan asinh acosh atanh concat float_power fmax fmin heaviside
+    nanmax nanmin nanargmax nanargmin nancumsum nancumprod compress polymul resize
     average cov corrcoef nansum nanmean nanprod nanvar nanstd prod cross ediff1d polyval polyder
     polyint polyadd polysub vander trapezoid interp unwrap atleast_1d atleast_2d atleast_3d rollaxis
     broadcast_arrays meshgrid linspace logspace arange geomspace hamming copy array_equal

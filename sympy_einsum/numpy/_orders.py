@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sympy import Max, Min
+import numpy as np
+from sympy import Basic, Max, Min
 
 from .. import operations as ops
-from ..core import TensorError, as_flag
-from ..expressions import Operand, TensorLike, elementwise
+from ..core import TensorError, UnsupportedError, as_flag
+from ..expressions import Constant, Operand, TensorLike, elementwise
 from ._options import Axes, refuse
 
 
@@ -175,6 +176,21 @@ def percentile(
     """``numpy.percentile`` for one ``q``, along one axis, or of all entries."""
     refuse("percentile", {"out": out})
     return ops.percentile(a, q, axis, method, keepdims)
+
+
+def compress(
+    condition: TensorLike, a: TensorLike, axis: int | None = None, out: object = None
+) -> Operand:
+    """``numpy.compress`` by a condition of numbers: how many entries there are must be known."""
+    refuse("compress", {"out": out})
+    given = condition.array if isinstance(condition, Constant) else condition
+    mask = np.array(None) if isinstance(given, Basic) else np.asarray(given)
+    if mask.ndim != 1 or mask.dtype == object:
+        raise UnsupportedError(
+            "compress takes a vector of numbers or truth values as its condition: the shape of the "
+            "result depends on them; multiply by a condition on symbols, or use where"
+        )
+    return ops.take(a, np.flatnonzero(mask), axis)
 
 
 def take(

@@ -10,7 +10,7 @@ from sympy import Integer, S
 
 from .. import operations as ops
 from ..core import Length, ShapeError, TensorError, UnsupportedError, as_list
-from ..expressions import Operand, TensorLike, as_operand, order_of, shape_of
+from ..expressions import Operand, TensorExpr, TensorLike, as_operand, order_of, shape_of
 from ..operations import Nested
 from ._shapes import atleast_1d, atleast_2d, atleast_3d
 
@@ -64,8 +64,13 @@ def dsplit(ary: TensorLike, indices_or_sections: int | Sequence[Length]) -> list
     return _split_along(2, "dsplit", ary, indices_or_sections)
 
 
+def _tensors(tup: TensorLike | Sequence[TensorLike]) -> Sequence[TensorLike]:
+    """Those of a list, or the pieces of a tensor along its first axis."""
+    return ops.unstack(tup) if isinstance(tup, TensorExpr) else as_list(tup, "tensors")
+
+
 def _all(at_least: Callable[..., Operand], tup: Sequence[TensorLike]) -> list[Operand]:
-    return [at_least(tensor) for tensor in as_list(tup, "tensors")]
+    return [at_least(tensor) for tensor in _tensors(tup)]
 
 
 def vstack(tup: Sequence[TensorLike]) -> Operand:
@@ -86,7 +91,7 @@ def dstack(tup: Sequence[TensorLike]) -> Operand:
 
 def column_stack(tup: Sequence[TensorLike]) -> Operand:
     """``numpy.column_stack``: vectors as columns, and matrices, side by side."""
-    tensors = [as_operand(tensor) for tensor in as_list(tup, "tensors")]
+    tensors = [as_operand(tensor) for tensor in _tensors(tup)]
     columns = [atleast_2d(t) if order_of(t) < 2 else t for t in tensors]
     return ops.concatenate(
         [ops.transpose(c) if order_of(t) < 2 else c for c, t in zip(columns, tensors, strict=True)],

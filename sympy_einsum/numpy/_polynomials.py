@@ -78,6 +78,11 @@ def polyadd(a1: TensorLike, a2: TensorLike) -> Operand:
     return ops.add(*[_longer(p, max(counts) - n) for p, n in zip((a, b), counts, strict=True)])
 
 
+def polymul(a1: TensorLike, a2: TensorLike) -> Operand:
+    """``numpy.polymul``: the coefficients of a product; leading zeros stay."""
+    return ops.convolve(coefficients_of("polymul", a1), coefficients_of("polymul", a2))
+
+
 def _longer(p: Operand, count: int) -> Operand:
     return ops.concatenate([as_operand(np.zeros(count)), p]) if count else p
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 from sympy import S
@@ -41,6 +42,24 @@ def atleast_3d(*arys: TensorLike) -> Operand | tuple[Operand, ...]:
     ]
     rows = [ops.expand_dims(t, -1) if order_of(t) == 1 else t for t in tensors]
     return _at_least(3, rows)
+
+
+def resize(a: TensorLike, new_shape: Lengths) -> Operand:
+    """``numpy.resize``: the entries in C order, again from the first on where they are too few;
+    both shapes are numbers."""
+    a, shape = (
+        ops.ravel(a),
+        as_shape(new_shape if isinstance(new_shape, (tuple, list)) else (new_shape,)),
+    )
+    (size,), count = shape_of(a), prod(shape, start=S.One)
+    if not (size.is_Integer and count.is_Integer):
+        raise UnsupportedError(
+            f"resize takes lengths that are numbers, not {size} entries for the shape {shape}; "
+            "tile and slices take symbols"
+        )
+    if not size:
+        return ops.broadcast_to(S.Zero, shape)
+    return ops.reshape(ops.tile(a, -(-count // size))[:count], shape)
 
 
 def rollaxis(a: TensorLike, axis: int, start: int = 0) -> Operand:

@@ -11,7 +11,9 @@ from ..core import ShapeError, TensorError, as_flag, as_scalar, isnan, same_leng
 from ..expressions import Operand, TensorLike, as_operand, elementwise, order_of, shape_of
 from ._making import ones_like
 from ._options import Axes, refuse
-from ._reductions import mean, prod, sum
+from ._orders import argmax, argmin, max, min
+from ._reductions import all as all_, mean, prod, sum
+from ._running import cumprod, cumsum
 
 
 def average(
@@ -105,6 +107,11 @@ def corrcoef(x: TensorLike, y: TensorLike | None = None, rowvar: bool = True) ->
 # --- without what is no number -------------------------------------------------------------------
 
 
+def _replaced(a: TensorLike, neutral: Expr) -> Operand:
+    """The entries, and something else for those that are no numbers."""
+    return ops.where(elementwise(isnan, a), neutral, a)
+
+
 def _without_nan(
     name: str, neutral: Expr, function: Callable[..., Operand]
 ) -> Callable[..., Operand]:
@@ -117,8 +124,7 @@ def _without_nan(
         initial: TensorLike | None = None,
         where: TensorLike | None = True,
     ) -> Operand:
-        chosen = ops.where(elementwise(isnan, a), neutral, a)
-        return function(chosen, axis, dtype, out, keepdims, initial, where)
+        return function(_replaced(a, neutral), axis, dtype, out, keepdims, initial, where)
 
     apply.__name__ = apply.__qualname__ = name
     apply.__doc__ = f"``numpy.{name}``: entries that are no numbers count as {neutral}."
@@ -127,6 +133,62 @@ def _without_nan(
 
 nansum = _without_nan("nansum", S.Zero, sum)
 nanprod = _without_nan("nanprod", S.One, prod)
+
+
+def _running_without_nan(
+    name: str, neutral: Expr, function: Callable[..., Operand]
+) -> Callable[..., Operand]:
+    def apply(
+        a: TensorLike, axis: int | None = None, dtype: object = None, out: object = None
+    ) -> Operand:
+        return function(_replaced(a, neutral), axis, dtype, out)
+
+    apply.__name__ = apply.__qualname__ = name
+    apply.__doc__ = f"``numpy.{name}``: entries that are no numbers count as {neutral}."
+    return apply
+
+
+nancumsum = _running_without_nan("nancumsum", S.Zero, cumsum)
+nancumprod = _running_without_nan("nancumprod", S.One, cumprod)
+
+
+def _extremum_without_nan(
+    name: str, least: Expr, function: Callable[..., Operand]
+) -> Callable[..., Operand]:
+    def apply(
+        a: TensorLike,
+        axis: Axes = None,
+        out: object = None,
+        keepdims: bool = False,
+        initial: TensorLike | None = None,
+        where: TensorLike | None = True,
+    ) -> Operand:
+        value = function(_replaced(a, least), axis, out, keepdims, initial, where)
+        if initial is not None:
+            return value
+        return ops.where(all_(elementwise(isnan, a), axis, keepdims=keepdims), S.NaN, value)
+
+    apply.__name__ = apply.__qualname__ = name
+    apply.__doc__ = f"``numpy.{name}`` of the entries that are numbers; of none it is nan."
+    return apply
+
+
+nanmax = _extremum_without_nan("nanmax", S.NegativeInfinity, max)
+nanmin = _extremum_without_nan("nanmin", S.Infinity, min)
+
+
+def nanargmax(
+    a: TensorLike, axis: int | None = None, out: object = None, *, keepdims: bool = False
+) -> Operand:
+    """``numpy.nanargmax``; 0 where no entry is a number."""
+    return argmax(_replaced(a, S.NegativeInfinity), axis, out, keepdims=keepdims)
+
+
+def nanargmin(
+    a: TensorLike, axis: int | None = None, out: object = None, *, keepdims: bool = False
+) -> Operand:
+    """``numpy.nanargmin``; 0 where no entry is a number."""
+    return argmin(_replaced(a, S.Infinity), axis, out, keepdims=keepdims)
 
 
 def nanmean(

@@ -261,6 +261,8 @@ def quantile(
     """The quantile of entries along an axis, of all for None: by interpolation between the two
     sorted entries around the place q (n - 1) [HF, definition 7].
 
+    Entries that are no numbers stand behind all others, as in a sort, where NumPy's are no numbers.
+
     Parameters
     ==========
 
