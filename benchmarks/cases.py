@@ -14,6 +14,7 @@ import sympy_einsum.numpy as snp
 from .case import Case, normal, rng, three, with_gradient
 from .positions import POSITIONS
 from .running import RUNNING
+from .windows import WINDOWS
 
 m, n, k, r = symbols("m n k r", integer=True, positive=True)
 A, K, L = (se.TensorSymbol(name, (n, n)) for name in "AKL")
@@ -362,6 +363,7 @@ CASES = [
          cp_core),
     *POSITIONS,
     *RUNNING,
+    *WINDOWS,
 ]  # fmt: skip
 
 

@@ -115,6 +115,7 @@ class Windows:
 
     def _correlated(self) -> int | None:
         """A correlation or a convolution of two vectors."""
+        self._multiply_vectors()
         self._place_vector()
         windows = self._windows()
         if len(windows) > 1 or len(self.operands) != 3 or len(self.output) != 1:
@@ -149,6 +150,19 @@ class Windows:
             part = self.builder.emit("cut", part, params=((Slice(start, S.One, count),),))
         value = self.builder.emit("correlate", part, values[other])
         return self._flipped(value, self.lengths[result]) if steps[result] == -1 else value
+
+    def _multiply_vectors(self) -> None:
+        """Vectors on one axis become one."""
+        for labels in {own for own in self.subscripts if len(own) == 1}:
+            places = [k for k, own in enumerate(self.subscripts) if own == labels]
+            vectors = [self.operands[k] for k in places]
+            if len(places) < 2 or any(isinstance(vector, Positions) for vector in vectors):
+                continue
+            lengths = {labels[0]: self.lengths[labels[0]]}
+            value = self.builder.value(contract(vectors, [labels] * len(places), labels, lengths))
+            rest = [k for k in range(len(self.operands)) if k not in places]
+            self.operands = [*[self.operands[k] for k in rest], self.builder.stand_in(value)]
+            self.subscripts = [*[self.subscripts[k] for k in rest], labels]
 
     def _place_vector(self) -> None:
         """Writes a vector that stands among zeros there, before it is correlated."""

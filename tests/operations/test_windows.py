@@ -216,3 +216,21 @@ X, W = se.TensorSymbol("X", (2, 3, 5)), se.TensorSymbol("W", (1, 3, n))
 def test_errors(build, error, text):
     with pytest.raises(error, match=text):
         build()
+
+
+def test_a_layer_of_symbolic_lengths_correlates():
+    """What a function of a convolution is multiplied by is one vector in its derivatives."""
+    n, k = symbols("n k", integer=True, positive=True)
+    x, w = se.TensorSymbol("x", n), se.TensorSymbol("w", k)
+    f = (se.tanh(se.convolve(x, w, "valid")) ** 2).sum()
+    compute = se.lambdify([x, w], [f, se.gradient(f, x), se.gradient(f, w)])
+    rng = np.random.default_rng(5)
+    data = [rng.normal(size=9), rng.normal(size=4)]
+    _, *gradients = compute(*data)
+    for place, gradient in enumerate(gradients):
+        for entry in range(data[place].size):
+            ends = [[value.copy() for value in data] for _ in range(2)]
+            ends[0][place][entry] += 1e-6
+            ends[1][place][entry] -= 1e-6
+            slope = (compute(*ends[0])[0] - compute(*ends[1])[0]) / 2e-6
+            np.testing.assert_allclose(gradient[entry], slope, rtol=1e-5, atol=1e-8)

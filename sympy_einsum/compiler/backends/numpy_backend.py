@@ -269,10 +269,10 @@ def running_mean(x, y, c, backwards):
         total *= after
         return total
     finite = np.where(y == -np.inf, 0, y)
-    share, ratio = np.exp(x - finite), np.exp(y[..., :-1] - finite[..., 1:])
+    weights, ratio = np.exp(x - finite), np.exp(y[..., :-1] - finite[..., 1:])
     if backwards:
-        return share * recurrence(ratio, c, True)
-    return recurrence(ratio, share * c, False)
+        return weights * recurrence(ratio, c, True)
+    return recurrence(ratio, weights * c, False)
 ''',
         "logsumexp": '''
 def logsumexp(x, axis=None):

@@ -143,10 +143,10 @@ def logcumsumexp(x):
 def running_mean(x, y, c, backwards):
     """Sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i; y is logcumsumexp(x)."""
     finite = xp.where(y == -xp.inf, 0, y)
-    share, ratio = xp.exp(x - finite), xp.exp(y[..., :-1] - finite[..., 1:])
+    weights, ratio = xp.exp(x - finite), xp.exp(y[..., :-1] - finite[..., 1:])
     if backwards:
-        return share * recurrence(ratio, c, True)
-    return recurrence(ratio, share * c, False)
+        return weights * recurrence(ratio, c, True)
+    return recurrence(ratio, weights * c, False)
 ''',
     "share": '''
 def share(x, top, axis=None):

@@ -1,0 +1,111 @@
+"""Problems of gathers and of windows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sympy import symbols
+
+import sympy_einsum as se
+
+from .case import Case, normal, rng, three, with_gradient
+
+m, n, k, w = symbols("m n k w", integer=True, positive=True)
+table, target = se.TensorSymbol("table", (m, n)), se.TensorSymbol("target", (k, n))
+words = se.TensorSymbol("words", (k,))
+signal, taps = se.TensorSymbol("signal", (n,)), se.TensorSymbol("taps", (k,))
+image = se.TensorSymbol("image", (m, 4, n, w))
+kernel = se.TensorSymbol("kernel", (6, 4, 3, 3))
+
+
+# --- gathers --------------------------------------------------------------------------------------
+
+
+def embedding(xp: Any, table: Any, words: Any, target: Any) -> Any:
+    """How far the rows of a table that are looked up are from others."""
+    return xp.sum((xp.tanh(table[words]) - target) ** 2)
+
+
+def embedding_gradient(table: Any, words: Any, target: Any) -> Any:
+    found = np.tanh(table[words])
+    e = found - target
+    entries = e.ravel()
+    value = entries.dot(entries)
+    found *= found
+    np.subtract(1, found, out=found)
+    found *= e
+    found *= 2
+    places = (words[:, None] * table.shape[1] + np.arange(table.shape[1])).ravel()
+    return value, np.bincount(places, found.ravel(), table.size).reshape(table.shape)
+
+
+def embedding_data(rows: int, count: int, width: int) -> list[Any]:
+    first, last = normal((rows, width), (count, width))
+    return [first, rng().integers(rows, size=count), last]
+
+
+# --- windows --------------------------------------------------------------------------------------
+
+
+def filtered(xp: Any, signal: Any, taps: Any) -> Any:
+    """A convolution layer of one axis."""
+    return xp.sum(xp.tanh(xp.convolve(signal, taps, "valid")) ** 2)
+
+
+def filtered_gradient(signal: Any, taps: Any) -> Any:
+    found = np.tanh(np.convolve(signal, taps, "valid"))
+    value = found.dot(found)
+    slope = 1 - found * found
+    slope *= found
+    slope *= 2
+    return (
+        value,
+        np.convolve(slope, taps[::-1], "full"),
+        np.correlate(signal, slope, "valid")[::-1],
+    )
+
+
+def layer(image: Any, kernel: Any) -> Any:
+    """A convolution layer of two axes."""
+    return (se.tanh(se.conv(image, kernel)) ** 2).sum()
+
+
+def layer_gradient(image: Any, kernel: Any) -> Any:
+    _, _, height, width = image.shape
+    rows, columns = height - 2, width - 2
+    places = [(i, j) for i in range(3) for j in range(3)]
+    pieces = {(i, j): image[:, :, i : i + rows, j : j + columns] for i, j in places}
+    found = 0
+    for (i, j), piece in pieces.items():
+        found = found + np.tensordot(piece, kernel[:, :, i, j], (1, 1))
+    np.tanh(found, out=found)
+    value = found.ravel().dot(found.ravel())
+    slope = 1 - found * found
+    slope *= found
+    slope *= 2
+    by_image, by_kernel = np.zeros_like(image), np.empty_like(kernel)
+    for (i, j), piece in pieces.items():
+        by_kernel[:, :, i, j] = np.tensordot(slope, piece, ((0, 1, 2), (0, 2, 3)))
+        back = np.tensordot(slope, kernel[:, :, i, j], (3, 0))
+        by_image[:, :, i : i + rows, j : j + columns] += back.transpose(0, 3, 1, 2)
+    return value, by_image, by_kernel
+
+
+JAX = ("jax",)
+WINDOWS = [
+    Case("embedding lookup, value and gradient",
+         lambda: ([table, words, target],
+                  with_gradient(embedding(se.numpy, table, words, target), table)),
+         three((10, 6, 3), (1000, 200, 16), (20000, 5000, 64)), embedding_data,
+         embedding_gradient, embedding, peers=JAX),
+    Case("convolution of a signal, value and gradients",
+         lambda: ([signal, taps], with_gradient(filtered(se.numpy, signal, taps), signal, taps)),
+         three((12, 3), (2000, 15), (50000, 63)), lambda size, width: normal((size,), (width,)),
+         filtered_gradient, filtered, (0, 1), peers=JAX),
+    Case("convolution of images, value and gradients",
+         lambda: ([image, kernel], with_gradient(layer(image, kernel), image, kernel)),
+         three((1, 5, 5), (4, 16, 16), (8, 64, 64)),
+         lambda count, rows, columns: normal((count, 4, rows, columns), (6, 4, 3, 3)),
+         layer_gradient),
+]  # fmt: skip
