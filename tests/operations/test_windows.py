@@ -234,3 +234,15 @@ def test_a_layer_of_symbolic_lengths_correlates():
             ends[1][place][entry] -= 1e-6
             slope = (compute(*ends[0])[0] - compute(*ends[1])[0]) / 2e-6
             np.testing.assert_allclose(gradient[entry], slope, rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "dask"])
+def test_no_pieces_of_a_vector_that_is_shorter_by_one(backend):
+    library = LIBRARIES[backend]()
+    a, v = se.TensorSymbol("a", n), se.TensorSymbol("v", m)
+    compute = se.lambdify([a, v], se.correlate(a, v), backend)
+    for count in (0, 1, 2):
+        x, w = np.arange(count + 2.0), np.array([1.0, 10.0, 100.0])
+        found = library.back(compute(library.into(x), library.into(w)))
+        np.testing.assert_allclose(found, np.correlate(x, w)[:count])
+        assert found.shape == (count,)

@@ -69,7 +69,7 @@ class Backend:
     # Functions that the source brings along; ``xp`` in them is the library's own namespace.
     support: ClassVar[Mapping[str, str]] = shared(
         *("cofactors", "expm_along", "peak", "log_total", "logsumexp", "softmax", *RUNNING),
-        *("share", "last_equal", "one_hot", "windows"),
+        *("share", "last_equal", "one_hot", "windows", "correlate"),
     )
     # What else stands in a function: builtins, and names of its own.
     words: ClassVar[set[str]] = {"bool"}
@@ -282,7 +282,7 @@ class Backend:
 
     def correlate(self, operands: Texts) -> str:
         """Scalar products of a vector with all pieces of a longer one."""
-        return self.spell(f'np.correlate({operands[0]}, {operands[1]}, "valid")')
+        return f"correlate({operands[0]}, {operands[1]})"
 
     def convolve(self, operands: Texts) -> str:
         """The convolution of two vectors."""

@@ -40,6 +40,7 @@ class DaskBackend(Backend):
         **Backend.support,
         "cofactors": re.sub(r"\bxp\.", "np.", SHARED["cofactors"]),  # of a matrix as one chunk
         # Positions are NumPy's: they decide how chunks are taken.
+        "correlate": re.sub(r"\bxp\.", "np.", SHARED["correlate"]),  # of vectors as one chunk
         "windows": re.sub(r"\bxp\.arange", "np.arange", SHARED["windows"]),
         "lagged_cumsum": re.sub(r"\bxp\.(arange|clip)", r"np.\1", SHARED["lagged_cumsum"]),
         "select": '''
@@ -171,7 +172,7 @@ def diagonal(subscripts, X):
     def correlate(self, operands: Texts) -> str:
         """Scalar products of a vector with all pieces of a longer one, as one chunk."""
         x, w = operands
-        return f'slid(lambda x, w: np.correlate(x, w, "valid"), {x}, {w}, len({x}) - len({w}) + 1)'
+        return f"slid(correlate, {x}, {w}, len({x}) - len({w}) + 1)"
 
     def convolve(self, operands: Texts) -> str:
         """The convolution of two vectors, as one chunk."""

@@ -32,6 +32,7 @@ class JaxBackend(Backend):
             "one_hot",
             "windows",
             *RUNNING,
+            "correlate",
         ),
         *SPECIAL,
     )

@@ -146,7 +146,14 @@ class NumpyBackend(Backend):
         return f"{view} {SIGNS[sign]} {value}"
 
     support: ClassVar = {
-        **shared("cofactors", "expm_along", "lagged_cumsum", "running_products", "last_equal"),
+        **shared(
+            "cofactors",
+            "expm_along",
+            "lagged_cumsum",
+            "running_products",
+            "last_equal",
+            "correlate",
+        ),
         "add_transposed": '''
 def add_transposed(X, size=256):
     """X + X.T, block by block, so that both stay in the cache."""

@@ -166,6 +166,11 @@ def one_hot(positions, length, dtype):
     places = xp.asarray(positions)[..., None] % length
     return (places == xp.arange(length)).astype(dtype)
 ''',
+    "correlate": '''
+def correlate(x, w):
+    """Scalar products of a vector with all pieces of a longer one; NumPy exchanges a longer w."""
+    return xp.correlate(x, w, "valid")[: max(len(x) - len(w) + 1, 0)]
+''',
     "windows": '''
 def windows(x, axis, start, steps, counts):
     """The entries at start + steps[0] * i + steps[1] * k of an axis, at [i, k]."""
