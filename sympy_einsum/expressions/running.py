@@ -45,7 +45,6 @@ class IntervalProducts(RunningFunction):
 
     __slots__ = ()
     called = "interval_products"
-    is_built = False
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Operand:
@@ -72,7 +71,6 @@ class RunningSoftmax(RunningFunction):
 
     __slots__ = ()
     called = "running_softmax"
-    is_built = False
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Operand:
