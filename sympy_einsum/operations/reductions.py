@@ -90,7 +90,7 @@ def var(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool =
     divisor = _count(A, axis) - as_scalar(ddof, "ddof")
     if _count(A, axis).is_zero:
         return filled(S.NaN, shape_of(total))
-    if _count(A, axis) == 1 and not divisor.is_zero:
+    if _count(A, axis) == 1 and divisor.is_positive:
         # A single entry is its own mean.
         return filled(S.Zero, shape_of(total))
     return divide(total, S.Zero if divisor.is_negative else divisor)

@@ -167,6 +167,8 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Operand:
     if (v.shape[0] - a.shape[0]).is_positive:
         a, v = v, a
     n, m = a.shape[0], v.shape[0]
+    if not isinstance(mode, str):
+        raise TensorError(f"the mode of a convolution is 'full', 'same' or 'valid', not {mode!r}")
     if mode == "valid":
         place = Positions(n, m - 1, (1, -1), (n - m + 1, m))
         lengths = {0: n - m + 1, 1: m, 2: n}
@@ -191,13 +193,13 @@ def correlate(a: TensorLike, v: TensorLike, mode: str = "valid") -> Operand:
     """
     a, v = _vectors(a, v)
     n, m = a.shape[0], v.shape[0]
-    if mode == "valid" and not (m - n).is_positive:
+    if isinstance(mode, str) and mode == "valid" and not (m - n).is_positive:
         lengths = {0: n - m + 1, 1: m, 2: n}
         place = Positions(n, 0, (1, 1), (n - m + 1, m))
         return contract((place, a, v), ((0, 1, 2), (2,), (1,)), [0], lengths)
     flip = Selection(m, m - 1, -1, m)
     turned = contract((v, flip), ((0,), (1, 0)), [1], {0: m, 1: m})
-    if mode == "same" and (m - n).is_positive:
+    if isinstance(mode, str) and mode == "same" and (m - n).is_positive:
         first = floor(n / Integer(2))
         return getitem(convolve(a, turned), slice(first, first + m))
     return convolve(a, turned, mode)
@@ -207,9 +209,9 @@ def _pads(
     padding: Padding, lengths: Sequence[Expr], sizes: Sequence[Expr], steps: Sequence[list[Expr]]
 ) -> list[tuple[Expr, Expr]]:
     """So many zeros before and behind each axis."""
-    if padding == "valid":
+    if isinstance(padding, str) and padding == "valid":
         padding = 0
-    if padding == "same":
+    if isinstance(padding, str) and padding == "same":
         found = []
         for n, size, stride, dilation in zip(lengths, sizes, *steps, strict=True):
             count = ceiling(n / stride)

@@ -10,6 +10,7 @@ from sympy import Add
 
 from ..core import children, postorder, transform
 from ..expressions import (
+    AxesFunction,
     Einsum,
     Elementwise,
     Operand,
@@ -60,7 +61,11 @@ def _carried(
 ) -> Operand:
     """What a cut takes from another operand than its own; carried into that, if nothing else needs
     it."""
-    if isinstance(operand, (Elementwise, TensorAdd)) and uses[operand] == 1 and depth:
+    # Functions of softmax and its like are computed together with them.
+    apart = isinstance(operand, (Elementwise, TensorAdd)) and not any(
+        isinstance(inner, AxesFunction) for inner in operand.operands
+    )
+    if operand is not None and apart and uses[operand] == 1 and depth:
         parts = [
             _carried(cut, inner, uses, depth - 1) if order_of(inner) else inner
             for inner in operand.operands

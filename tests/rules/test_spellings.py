@@ -133,17 +133,17 @@ def test_what_is_no_list_of_labels(labels):
 
 @pytest.mark.parametrize(
     "index",
-    [np.array([0, 1]), np.array([True, False]), [0, 1], [True], range(2), x, x > 0, True, np.True_],
+    [True, np.True_],
     ids=repr,
 )
-def test_indices_that_gather_are_refused_by_name(index):
-    with pytest.raises(se.UnsupportedError, match="indexed by integers, integer symbols, slices"):
+def test_what_is_no_index_is_refused_by_name(index):
+    with pytest.raises(se.TensorError, match="indexed by integers, integer symbols, slices"):
         x[index]
 
 
 @pytest.mark.parametrize(
     ("step", "words"),
-    [(0, "not 0"), ("a", "the step of a slice"), (t, "known integer"), (1.5, "known integer")],
+    [(0, "not 0"), ("a", "the step of a slice"), (t, "is an integer"), (1.5, "is an integer")],
 )
 def test_steps_of_slices(step, words):
     with pytest.raises(se.TensorError, match=words):
@@ -300,7 +300,6 @@ REFUSED = {
     "var where": (lambda: np.var(x, where=x > 0), "var doesn't support where="),
     "var mean": (lambda: np.var(x, mean=0.5), "var doesn't support mean=0.5"),
     "sum dtype": (lambda: np.sum(x, dtype=float), "sum doesn't support dtype="),
-    "average returned": (lambda: np.average(x, returned=True), "average .* returned=True"),
     "trace dtype": (lambda: np.trace(X, dtype=float), "trace doesn't support dtype="),
     "ones_like shape": (lambda: np.ones_like(x, shape=3), "ones_like doesn't support shape=3"),
     "add out": (lambda: np.add(x, x, out=np.zeros(3)), "add doesn't support out="),
