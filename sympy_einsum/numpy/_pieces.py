@@ -28,8 +28,13 @@ def flipud(m: TensorLike) -> Operand:
 def rot90(m: TensorLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Operand:
     """``numpy.rot90``: turned by k right angles in the plane of two axes."""
     m = as_operand(m)
-    first, second = ops.as_axes(as_list(axes, "axes"), order_of(m))
-    turns = int(k) % 4
+    plane = ops.as_axes(as_list(axes, "axes"), order_of(m))
+    if len(plane) != 2:
+        raise ShapeError(f"rot90 turns in the plane of two axes, not {axes!r}")
+    first, second = plane
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
+        raise TensorError(f"the number of right angles is an integer, not {k!r}")
+    turns = k % 4
     if turns == 2:
         return ops.flip(m, (first, second))
     if turns == 1:
@@ -113,11 +118,11 @@ def _positions(obj: object, length: Operand) -> list[int]:
     count = int(length)
     if isinstance(obj, slice):
         return list(range(count)[obj])
-    found = np.asarray(obj)
-    if found.dtype == bool:
+    found = np.asarray(obj) if isinstance(obj, (int, np.integer, list, tuple, np.ndarray)) else None
+    if found is not None and found.dtype == bool:
         return [int(k) for k in np.flatnonzero(found)]
-    if found.dtype.kind not in "iu" and found.size:
-        raise TensorError(f"positions are integers, a slice or a mask, not {obj!r}")
+    if found is None or found.ndim > 1 or (found.dtype.kind not in "iu" and found.size):
+        raise TensorError(f"positions are integers, a slice or a mask, not {str(obj)[:80]!r}")
     return [int(k) + (count if k < 0 else 0) for k in np.atleast_1d(found)]
 
 
@@ -131,7 +136,7 @@ def _between(arr: Operand, axis: int, cuts: Sequence[int]) -> list[Operand]:
 def delete(arr: TensorLike, obj: object, axis: int | None = None) -> Operand:
     """``numpy.delete``: what is left without some positions of an axis."""
     arr = ops.ravel(arr) if axis is None else as_operand(arr)
-    axis = ops.as_axis(axis or 0, order_of(arr))
+    axis = ops.as_axis(0 if axis is None else axis, order_of(arr))
     length = shape_of(arr)[axis]
     gone = sorted(set(_positions(obj, length)))
     if any(not 0 <= k < length for k in gone):
@@ -146,7 +151,7 @@ def delete(arr: TensorLike, obj: object, axis: int | None = None) -> Operand:
 def insert(arr: TensorLike, obj: object, values: TensorLike, axis: int | None = None) -> Operand:
     """``numpy.insert``: values before some positions of an axis."""
     arr = ops.ravel(arr) if axis is None else as_operand(arr)
-    axis = ops.as_axis(axis or 0, order_of(arr))
+    axis = ops.as_axis(0 if axis is None else axis, order_of(arr))
     length = shape_of(arr)[axis]
     places = _positions(obj, length)
     if any(not 0 <= k <= length for k in places):
@@ -156,7 +161,10 @@ def insert(arr: TensorLike, obj: object, values: TensorLike, axis: int | None = 
     if is_one and order_of(new) == order_of(arr):
         # As in NumPy: a single position takes values whose first axis goes there.
         new = ops.moveaxis(new, 0, axis)
-        places = places * int(shape_of(new)[axis])
+        count = shape_of(new)[axis]
+        if not count.is_Integer:
+            raise UnsupportedError(f"insert needs a number of values, not {count}")
+        places = places * int(count)
     shape = (*shape_of(arr)[:axis], Integer(len(places)), *shape_of(arr)[axis + 1 :])
     new = ops.broadcast_to(new, shape)
     order = sorted(range(len(places)), key=lambda k: places[k])
@@ -173,5 +181,5 @@ def array(object: Nested, dtype: object = None, *, copy: bool = True, ndmin: int
         made = ops.stack([array(inner) for inner in object])
     else:
         made = as_operand(object)
-    missing = max(int(ndmin) - order_of(made), 0)
+    missing = max(ndmin - order_of(made), 0)
     return ops.reshape(made, (S.One,) * missing + tuple(shape_of(made))) if missing else made

@@ -28,10 +28,18 @@ from ..expressions import (
     as_operand,
     contract,
     order_of,
-    reshape,
     shape_of,
 )
-from .axes import Axes, as_axes, as_axis, broadcast_to, expand_dims, filled
+from .axes import (
+    Axes,
+    as_axes,
+    as_axis,
+    broadcast_to,
+    expand_dims,
+    filled,
+    ravel,
+    reshape,
+)
 from .indexing import getitem
 from .joining import concatenate
 
@@ -80,7 +88,7 @@ def roll(A: TensorLike, shift: Length | Sequence[Length], axis: Axes = None) -> 
     """
     A = as_operand(A)
     if axis is None:
-        return reshape(_rolled(reshape(A, (A.size,)), as_scalar(shift, "a shift"), 0), A.shape)
+        return reshape(_rolled(ravel(A), as_scalar(shift, "a shift"), 0), shape_of(A))
     axes = list(axis) if isinstance(axis, Sequence) else [axis]
     shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift] * len(axes)
     axes *= len(shifts) if len(axes) == 1 else 1
@@ -187,20 +195,21 @@ def repeat(A: TensorLike, repeats: Length | Sequence[int], axis: int | None = No
     """
     A = as_operand(A)
     if axis is None:
-        A, axis = reshape(A, (A.size,)) if order_of(A) else expand_dims(A, 0), 0
+        A, axis = ravel(A), 0
     axis = as_axis(axis, order_of(A))
     length = shape_of(A)[axis]
-    if isinstance(repeats, (tuple, list, np.ndarray)) and np.ndim(repeats):
-        if len(repeats) != 1:
-            if not same_length(length, Integer(len(repeats))):
+    if isinstance(repeats, (tuple, list)) or (isinstance(repeats, np.ndarray) and repeats.ndim):
+        times_of = [_known(as_length(n), "repeat") for n in as_list(repeats, "numbers")]
+        if len(times_of) != 1:
+            if not same_length(length, Integer(len(times_of))):
                 raise ShapeError(
-                    f"repeat got {len(repeats)} numbers for an axis of length {length}"
+                    f"repeat got {len(times_of)} numbers for an axis of length {length}"
                 )
-            pieces = [_cut(A, axis, k, k + 1) for k in range(len(repeats))]
+            pieces = [_cut(A, axis, k, k + 1) for k in range(len(times_of))]
             return concatenate(
-                [repeat(p, int(n), axis) for p, n in zip(pieces, repeats, strict=True)], axis
+                [repeat(p, n, axis) for p, n in zip(pieces, times_of, strict=True)], axis
             )
-        (repeats,) = repeats
+        (repeats,) = times_of
     times = as_length(repeats)
     shape = list(shape_of(A))
     wide = (*shape[: axis + 1], times, *shape[axis + 1 :])
@@ -223,7 +232,7 @@ def pad(
     """
     A = as_operand(A)
     widths = _widths(pad_width, order_of(A))
-    if mode not in ("constant", *_FRAMES):
+    if not isinstance(mode, str) or mode not in ("constant", *_FRAMES):
         raise TensorError(f"pad knows the modes constant, {', '.join(_FRAMES)}, not {mode!r}")
     value = as_scalar(constant_values, "the value of constant_values")
     if mode == "constant":
