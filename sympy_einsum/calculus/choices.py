@@ -50,6 +50,8 @@ def opened(node: Operand) -> Operand:
 
 def _open(node: Elementwise) -> Elementwise | None:
     """The node with more in its body, None where it stays."""
+    if not _may_matter(node):
+        return None
     places: dict[Operand, int] = {}
     room, inner = MAX_SIZE, MAX_INNER
 
@@ -82,6 +84,26 @@ def _open(node: Elementwise) -> Elementwise | None:
     if not (body.has(Piecewise) or may_be_infinite(body)):
         return None
     return Elementwise._intern(tuple(places), (body,), node.shape)
+
+
+def _may_matter(node: Elementwise) -> bool:
+    """Whether what could be written in the body has a Piecewise or may be infinite: SymPy takes
+    long to write maxima in maxima, for nothing."""
+    room = MAX_SIZE
+    # With how many choices may still be written below.
+    pending: list[tuple[Operand, int]] = [(node, MAX_INNER + 1)]
+    while pending and room > 0:
+        tensor, inner = pending.pop()
+        formula = _formula(tensor)
+        if formula is None:
+            continue
+        body, operands = formula
+        if body.has(Piecewise) or may_be_infinite(body):
+            return True
+        room -= 1 + len(operands)
+        inner -= has_choice(body)
+        pending += [(operand, inner) for operand in operands if inner > 0]
+    return bool(pending)
 
 
 def _filled(
