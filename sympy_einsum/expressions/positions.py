@@ -19,6 +19,7 @@ from ..core import (
     ShapeError,
     TensorError,
     as_length,
+    as_list,
     as_position,
     as_scalar,
     as_shape,
@@ -48,11 +49,15 @@ class Positions(TensorExpr):
         cls, length: Length, start: Length, steps: Sequence[Length], counts: Sequence[Length]
     ) -> Operand:
         first = as_scalar(start, "the start of a slice")
-        strides = tuple([as_scalar(step, "the step of a slice") for step in steps])
+        listed = as_list(steps, "steps")
+        strides = tuple([as_scalar(step, "the step of a slice") for step in listed])
         for number in (first, *strides):
             if number.is_integer is False:
                 raise TensorError(f"a slice needs an integer start and step, not {number}")
-        return cls._build((), (as_length(length), first, strides, as_shape([*counts, 1])[:-1]))
+        lengths = as_shape([*as_list(counts, "lengths"), 1])[:-1]
+        if len(strides) != len(lengths):
+            raise ShapeError(f"there are {len(strides)} steps for {len(lengths)} lengths")
+        return cls._build((), (as_length(length), first, strides, lengths))
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Operand:
