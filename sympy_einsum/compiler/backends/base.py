@@ -72,7 +72,7 @@ class Backend:
         *("share", "last_equal", "one_hot", "windows", "correlate"),
     )
     # What else stands in a function: builtins, and names of its own.
-    words: ClassVar[set[str]] = {"bool"}
+    words: ClassVar[set[str]] = {"bool", "len"}
     # Functions by their SymPy name that are spelled otherwise than in their rows, and Piecewise.
     spellings: ClassVar[Mapping[str, str]] = {}
     # Names of NumPy that the library spells otherwise, and SciPy's special functions of an order:
