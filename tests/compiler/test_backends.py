@@ -413,7 +413,9 @@ SIZE_NAMES = {str(length) for length in SIZES}
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_every_name_that_code_uses_is_reserved(backend):
     reserved = RESERVED | BACKENDS[backend].reserved()
-    for exprs in EXPRESSIONS.values():
+    for name, exprs in EXPRESSIONS.items():
+        if backend == "dask" and name in OF_WHOLE_MATRICES:
+            continue
         arguments = arguments_of(exprs)
         found, own = free_names(se.codegen(arguments, exprs, backend))
         names = {"X", *SIZE_NAMES, *(argument.name for argument in arguments)}
