@@ -342,7 +342,7 @@ SCALAR_WORK = {
 @pytest.mark.parametrize("work", SCALAR_WORK)
 @pytest.mark.parametrize("leaf", ["x @ x", "s"])
 def test_our_work_on_shared_stock_scalars_is_linear(work, leaf):
-    """SymPy's own methods visit such a tree branch by branch; ours visit each node once. The tree is
+    """SymPy's own methods visit such a tree branch by branch; ours visit each once. The tree is
     new: an equal one from before SymPy's cache was cleared would be compared branch by branch."""
     variable = se.TensorSymbol(f"of {work}", () if leaf == "s" else x.shape)
     leaf = variable if leaf == "s" else variable @ variable
