@@ -77,7 +77,7 @@ def cut_out(
             continue  # others have picked some of its columns
         *source, target = labels
         others = [f for j, f in enumerate(factors) if j != k and target in _labels(cuts[f])]
-        inside = target in axes
+        inside = target in _labels(axes.values())
         if target in source or not (others or inside) or any(f.solves for f in others):
             continue
         cut = Axis(cut_of(position), source[0] if source else None)
@@ -85,8 +85,9 @@ def cut_out(
             if any(axis.label == target and axis.cut is not None for axis in cuts[factor]):
                 _apply(builder, factor, cuts)
             cuts[factor] = [cut if axis.label == target else axis for axis in cuts[factor]]
-        if inside:
-            axes[target] = cut
+        for label, axis in axes.items():
+            if axis.label == target:
+                axes[label] = _within(cut, axis.cut)
         del cuts[factors[k]], operands[k], factors[k]
     for factor in factors:
         _apply(builder, factor, cuts)
@@ -95,6 +96,18 @@ def cut_out(
 
 def _labels(axes: Iterable[Axis]) -> list[int]:
     return [axis.label for axis in axes if axis.label is not None]
+
+
+def _within(axis: Axis, outer: Cut) -> Axis:
+    """The positions of an axis on an axis that has become a part of another one."""
+    if not isinstance(outer, Slice):
+        return axis
+    start, step, _ = outer
+    if isinstance(axis.cut, Slice):
+        inner = axis.cut
+        return axis._replace(cut=Slice(start + step * inner.start, step * inner.step, inner.count))
+    assert axis.cut is not None
+    return axis._replace(cut=start + step * axis.cut)
 
 
 def _apply(builder: PlanBuilder, factor: Factor, cuts: dict[Factor, list[Axis]]) -> None:

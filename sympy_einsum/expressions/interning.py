@@ -82,6 +82,8 @@ class Node(Expr):
 
     # Whether the entries are those of the operand, in other places.
     rearranges = False
+    # Whether its entries are computed where it is multiplied.
+    is_built = True
     # Whether its derivative is zero wherever it has one, whatever the operands are.
     is_locally_constant = False
     # Whether it has ones at positions, which are its operand, along its last axis.

@@ -285,7 +285,7 @@ class _Product:
         """An entry or a slice of one factor among others becomes an operand of its own."""
         for k in reversed(range(len(self.tensors))):
             tensor, labels = self.tensors[k], self.subs[k]
-            if isinstance(tensor, Positions):
+            if isinstance(tensor, Positions) or not tensor.is_built:
                 continue
             cutters = {self.subs[j][-1]: j for j in self._cutters(k)}
             if tensor.is_one_hot:

@@ -45,6 +45,7 @@ class IntervalProducts(RunningFunction):
 
     __slots__ = ()
     called = "interval_products"
+    is_built = False
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Operand:
@@ -71,6 +72,7 @@ class RunningSoftmax(RunningFunction):
 
     __slots__ = ()
     called = "running_softmax"
+    is_built = False
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Operand:

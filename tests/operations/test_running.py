@@ -180,6 +180,17 @@ def test_recurrences_where_running_products_vanish():
         assert_close(one, other)
 
 
+def test_positions_within_positions():
+    """F diag(s) F of a flip F and what runs backwards: its entries stand on one diagonal."""
+    z = se.TensorSymbol("z", 5)
+    y = snp.log(snp.triu(snp.ones((5, 5))) @ snp.exp(z))
+    slopes = se.gradient(snp.sum(snp.sin(y) * snp.exp(y / 4)), z)
+    curvature = se.jacobian(slopes, z, mode="forward", simplify=False)
+    slope, step, data = se.lambdify([z], slopes), 1e-6, values[x]
+    columns = [(slope(data + d) - slope(data - d)) / (2 * step) for d in step * np.eye(5)]
+    assert_close(se.lambdify([z], curvature)(data), np.stack(columns, 1), 1e-7)
+
+
 def test_no_triangle_is_built():
     count = 400_000
     y = se.TensorSymbol("y", n)
