@@ -20,8 +20,12 @@ def parse(text: str, declarations: Declarations = None) -> Operand:
       power, as in MATLAB;
     * the elementwise functions ``exp``, ``log``, ``relu`` and so on, all that have a name there in
       the table of scalar functions;
-    * ``sum``, ``norm1``, ``norm2`` (Euclidean or Frobenius), ``tr``, ``det``, ``logdet``, ``inv``,
-      ``adj``, and ``diag`` from a vector to a matrix or back;
+    * ``sum``, ``norm1``, ``norm2`` or ``normF`` (Euclidean or Frobenius), ``tr``, ``det``,
+      ``logdet``, ``inv``, ``adj``, and ``diag`` from a vector to a matrix or back;
+    * ``max`` and ``min`` of all entries or of two values entry by entry, ``softmax``,
+      ``logsumexp``; as in MATLAB, ``sum(X, 1)``, ``softmax(X, 1)`` and ``logsumexp(X, 1)`` go
+      down the columns, with 2 along the rows;
+    * ``vec(X)``, the columns below each other, and ``kron(X, Y)``;
     * ``vector(c)`` and ``matrix(c)``, the scalar c repeated, ``eye``, the identity, and ``pi``.
 
     Axis lengths are inferred; those that stay free become symbols ``n, m, k, …``.
@@ -65,7 +69,8 @@ def parse(text: str, declarations: Declarations = None) -> Operand:
     Traceback (most recent call last):
     ...
     sympy_einsum.ParseError: * can't multiply the column vector x with the column \
-    vector y; write x.*y for the elementwise or x'*y for the inner product, at position 1:
+    vector y; write x.*y for the elementwise or x'*y for the inner product; x is a vector by its \
+    first letter: declare "x matrix" if it is one, at position 1:
       x*y
        ^
 

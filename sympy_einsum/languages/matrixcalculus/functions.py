@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import sympy
 from sympy import Expr, Integer
@@ -10,7 +10,7 @@ from sympy import Expr, Integer
 from ... import operations
 from ...core import Row, TensorError, of_each_row
 from ...expressions import Delta, Operand, adj, det, elementwise, inv, logdet, order_of
-from .operators import exceeds, unchanged
+from .operators import exceeds, infer_elementwise, literal_integer, unchanged
 from .types import SCALAR, Builder, Rule, Site, Type
 
 # SymPy computes these exactly at integers, which takes forever at large ones.
@@ -42,7 +42,7 @@ def _infer_of_square(site: Site, type_: Type) -> Type:
 
 def _infer_diag(site: Site, type_: Type) -> Type:
     if type_ == SCALAR:
-        raise site.error(f"diag needs a vector or a square matrix, not {site.show(0, type_)}")
+        raise site.kind_error(f"diag needs a vector or a square matrix, not {site.show(0, type_)}")
     if type_.noun == "matrix":
         return Type(site.square(0, type_).rows)
     length = type_.rows or type_.columns
@@ -54,14 +54,14 @@ def _infer_filled(axes: int) -> Callable[..., Type]:
 
     def infer(site: Site, type_: Type) -> Type:
         if type_ != SCALAR:
-            raise site.error(f"{site.node.name} repeats a scalar, not {site.show(0, type_)}")
+            raise site.kind_error(f"{site.node.name} repeats a scalar, not {site.show(0, type_)}")
         return Type(*[site.fresh() for _ in range(axes)])
 
     return infer
 
 
-def _build_filled(type_: Type, value: Operand) -> Operand:
-    return operations.filled(value, type_.lengths)
+def _build_filled(types: Sequence[Type], value: Operand) -> Operand:
+    return operations.filled(value, types[0].lengths)
 
 
 def infer_identity(site: Site) -> Type:
@@ -69,8 +69,8 @@ def infer_identity(site: Site) -> Type:
     return Type(length, length)
 
 
-def _build_identity(type_: Type) -> Operand:
-    return Delta(type_.lengths[0])
+def _build_identity(types: Sequence[Type]) -> Operand:
+    return Delta(types[0].lengths[0])
 
 
 def _of_tensor(on_tensor: Builder, on_scalar: Builder) -> Builder:
@@ -86,23 +86,123 @@ def _itself(value: Operand) -> Operand:
     return value
 
 
+def _direction(site: Site, type_: Type) -> int | None:
+    """1 for "down the columns", 2 for "along the rows", as in MATLAB; None if it isn't given."""
+    name, given = site.node.name, site.node.children[1:]
+    if not given:
+        return None
+    direction = literal_integer(given[0])
+    if direction not in (1, 2):
+        raise site.error(f"{name} goes down the columns (1) or along the rows (2)")
+    if type_[direction - 1] is None:
+        raise site.error(f"{site.show(0, type_)} has no direction {direction}")
+    return direction
+
+
+def _infer_reduction(site: Site, type_: Type, *_: Type) -> Type:
+    direction = _direction(site, type_)
+    if direction is None:
+        return SCALAR
+    return Type(None, type_.columns) if direction == 1 else Type(type_.rows)
+
+
+def _infer_along(site: Site, type_: Type, *_: Type) -> Type:
+    if _direction(site, type_) is None and type_.noun == "matrix":
+        name, shown = site.node.name, site.quote(0)
+        raise site.error(
+            f"{name} of a matrix goes down its columns, {name}({shown}, 1), or along its rows, "
+            f"{name}({shown}, 2)"
+        )
+    return type_
+
+
+def _axis(value: Operand, direction: Sequence[Operand]) -> int | None:
+    """The axis along which a function of a value goes; that of a vector is the only one."""
+    return int(direction[0]) - 1 if direction and order_of(value) == 2 else None
+
+
+def _reduction(function: Callable[..., Operand], of_scalar: Builder) -> Rule:
+    """A function of all entries, or of those in one direction."""
+
+    def build(value: Operand, *direction: Operand) -> Operand:
+        if not order_of(value):
+            return of_scalar(value)
+        return function(value, axis=_axis(value, direction))
+
+    return Rule(_infer_reduction, build, counts=(1, 2))
+
+
+def _build_softmax(value: Operand, *direction: Operand) -> Operand:
+    if not order_of(value):
+        return Integer(1)
+    return operations.softmax(value, axis=_axis(value, direction) or 0)
+
+
+def _infer_vec(site: Site, type_: Type) -> Type:
+    rows, columns = type_
+    return Type(site.fresh(factors=(columns, rows))) if rows and columns else Type(rows or columns)
+
+
+def _build_vec(types: Sequence[Type], value: Operand) -> Operand:
+    """The columns below each other."""
+    if order_of(value) < 2:
+        return value
+    return operations.reshape(operations.transpose(value), types[0].lengths)
+
+
+def _infer_kron(site: Site, left: Type, right: Type) -> Type:
+    pairs = zip(left, right, strict=True)
+    return Type(*[site.fresh(factors=(a, b)) if a and b else a or b for a, b in pairs])
+
+
+def _build_kron(types: Sequence[Type], *values: Operand) -> Operand:
+    """By matrices of one row or column."""
+    matrices = [
+        operations.reshape(value, [1 if axis is None else axis.known() for axis in type_])
+        for type_, value in zip(types[1:], values, strict=True)
+    ]
+    return operations.reshape(operations.kron(*matrices), types[0].lengths)
+
+
+def _extremum(reduce: Callable[..., Operand], pairwise: Callable[..., Expr]) -> Rule:
+    """Of all entries, or of corresponding entries of two values."""
+
+    def infer(site: Site, *types: Type) -> Type:
+        return SCALAR if len(types) == 1 else infer_elementwise(site, *types)
+
+    def build(*values: Operand) -> Operand:
+        if len(values) == 2:
+            return elementwise(pairwise, *values)
+        return reduce(values[0]) if order_of(values[0]) else values[0]
+
+    return Rule(infer, build, counts=(1, 2))
+
+
 def _norm1(value: Operand) -> Operand:
     return operations.sum_(elementwise(sympy.Abs, value))
 
 
+_NORM = Rule(_infer_scalar, _of_tensor(operations.norm, sympy.Abs))
 FUNCTIONS: dict[str, Rule] = {
-    "sum": Rule(_infer_scalar, _of_tensor(operations.sum_, _itself)),
+    "sum": _reduction(operations.sum_, _itself),
+    "logsumexp": _reduction(operations.logsumexp, _itself),
+    "softmax": Rule(_infer_along, _build_softmax, counts=(1, 2)),
+    "max": _extremum(operations.max_, sympy.Max),
+    "min": _extremum(operations.min_, sympy.Min),
     "norm1": Rule(_infer_scalar, _of_tensor(_norm1, sympy.Abs)),
-    "norm2": Rule(_infer_scalar, _of_tensor(operations.norm, sympy.Abs)),
+    "norm2": _NORM,
+    "normF": _NORM,
     "tr": Rule(_infer_of_square, _of_tensor(operations.trace, _itself)),
     "det": Rule(_infer_of_square, _of_tensor(det, _itself)),
     "logdet": Rule(_infer_of_square, _of_tensor(logdet, lambda a: sympy.log(sympy.Abs(a)))),
     "inv": Rule(_infer_square, _of_tensor(inv, lambda a: 1 / a)),
     "adj": Rule(_infer_square, _of_tensor(adj, lambda a: Integer(1))),
     "diag": Rule(_infer_diag, operations.diag),
-    "vector": Rule(_infer_filled(1), _build_filled, needs_type=True),
-    "matrix": Rule(_infer_filled(2), _build_filled, needs_type=True),
-    "eye": Rule(infer_identity, _build_identity, needs_type=True),
+    "vec": Rule(_infer_vec, _build_vec, needs_types=True),
+    "kron": Rule(_infer_kron, _build_kron, needs_types=True, counts=(2,)),
+    "vector": Rule(_infer_filled(1), _build_filled, needs_types=True),
+    "matrix": Rule(_infer_filled(2), _build_filled, needs_types=True),
+    "eye": Rule(infer_identity, _build_identity, needs_types=True, counts=(0,)),
 }
 
 
@@ -110,6 +210,3 @@ FUNCTIONS: dict[str, Rule] = {
 def _add_names(row: Row) -> None:
     for name in row.matrixcalculus.split():
         FUNCTIONS[name] = _entrywise(name, row.function)
-
-
-NO_ARGUMENTS = {"eye"}

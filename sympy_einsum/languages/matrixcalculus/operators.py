@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import partial
 
 from ... import operations
@@ -43,7 +44,7 @@ def _mismatch(site: Site, left: Type, right: Type) -> str:
     return message
 
 
-def _infer_elementwise(site: Site, left: Type, right: Type) -> Type:
+def infer_elementwise(site: Site, left: Type, right: Type) -> Type:
     """Elementwise operators, with which a scalar goes with anything."""
     if SCALAR in (left, right):
         return right if left == SCALAR else left
@@ -63,7 +64,7 @@ def _infer_product(site: Site, left: Type, right: Type) -> Type:
             f"{site.quote(0)} has {inner} columns, but {site.quote(1)} has {other} rows"
         )
     if (inner is None) != (other is None):
-        raise site.error(
+        raise site.kind_error(
             f"* can't multiply {site.show(0, left)} with {site.show(1, right)}; "
             + _product_hint(site, left, right)
         )
@@ -87,11 +88,11 @@ def _transposed(quoted: str) -> str:
     return quoted[:-1] if quoted.endswith("'") else f"{quoted}'"
 
 
-def _build_product(type_: Type, left: Operand, right: Operand) -> Operand:
+def _build_product(types: Sequence[Type], left: Operand, right: Operand) -> Operand:
     orders = order_of(left), order_of(right)
     if 0 in orders:
         return operations.multiply(left, right)
-    is_outer = orders == (1, 1) and type_ != SCALAR
+    is_outer = orders == (1, 1) and types[0] != SCALAR
     return (operations.outer if is_outer else operations.matmul)(left, right)
 
 
@@ -100,7 +101,7 @@ def _infer_quotient(site: Site, left: Type, right: Type) -> Type:
         hint = "./ for the elementwise quotient"
         if right.noun == "matrix":
             hint += f", or inv({site.quote(1)}) in a product"
-        raise site.error(f"/ can't divide by {site.show(1, right)}; write {hint}")
+        raise site.kind_error(f"/ can't divide by {site.show(1, right)}; write {hint}")
     return left
 
 
@@ -129,7 +130,7 @@ def _infer_power(site: Site, base: Type, exponent: Type) -> Type:
             f"^ is the power of a scalar or a square matrix, not of {site.show(0, base)}; "
             "the elementwise power is written .^"
         )
-    value = _literal_integer(above)
+    value = literal_integer(above)
     if value is None or abs(value) > MAX_MATRIX_POWER:
         raise site.error(
             f"^ of a matrix needs an integer exponent between {-MAX_MATRIX_POWER} and "
@@ -138,7 +139,8 @@ def _infer_power(site: Site, base: Type, exponent: Type) -> Type:
     return site.square(0, base)
 
 
-def _literal_integer(node: Node) -> int | None:
+def literal_integer(node: Node) -> int | None:
+    """The integer that is written, if it is one."""
     sign = 1
     while node.kind == "prefix":
         sign = -sign if node.name == "-" else sign
@@ -177,12 +179,12 @@ def unchanged(site: Site, type_: Type) -> Type:
 OPERATORS: dict[tuple[str, str], Rule] = {
     ("binary", "+"): Rule(_infer_same_shape, operations.add),
     ("binary", "-"): Rule(_infer_same_shape, _build_difference),
-    ("binary", "*"): Rule(_infer_product, _build_product, needs_type=True),
+    ("binary", "*"): Rule(_infer_product, _build_product, needs_types=True),
     ("binary", "/"): Rule(_infer_quotient, _build_quotient),
     ("binary", "^"): Rule(_infer_power, _build_power),
-    ("binary", ".*"): Rule(_infer_elementwise, operations.multiply),
-    ("binary", "./"): Rule(_infer_elementwise, _build_quotient),
-    ("binary", ".^"): Rule(_infer_elementwise, _build_elementwise_power),
+    ("binary", ".*"): Rule(infer_elementwise, operations.multiply),
+    ("binary", "./"): Rule(infer_elementwise, _build_quotient),
+    ("binary", ".^"): Rule(infer_elementwise, _build_elementwise_power),
     ("prefix", "-"): Rule(unchanged, partial(operations.multiply, -1)),
     ("prefix", "+"): Rule(unchanged, operations.add),
     ("postfix", "'"): Rule(_infer_transpose, operations.transpose),

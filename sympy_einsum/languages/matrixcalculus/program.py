@@ -15,7 +15,7 @@ from sympy import Expr, Float, Integer, Rational, Symbol
 from ...core import ParseError, TensorError, transform
 from ...expressions import Operand, TensorExpr, TensorSymbol, View
 from .declarations import KINDS, Declaration, kind_by_name, length_symbol
-from .functions import FUNCTIONS, NO_ARGUMENTS, infer_identity
+from .functions import FUNCTIONS, infer_identity
 from .operators import OPERATORS
 from .reading import Node
 from .types import SCALAR, Length, Rule, Site, Type
@@ -29,6 +29,9 @@ _ELSEWHERE = {
     "outer": "x*y'",
     "ln": "log(a)",
     "norm": "norm2(x), or norm1(x) for the sum of absolute values",
+    "maximum": "max(x, y)",
+    "minimum": "min(x, y)",
+    "hadamard": "x .* y",
     "inverse": "inv(X)",
     "pow": "a^b",
     "ones": "vector(1) or matrix(1)",
@@ -36,6 +39,7 @@ _ELSEWHERE = {
     "identity": "eye",
     "mean": "sum(x)/sum(vector(1) + 0*x)",
 }
+_ARGUMENTS = ("no argument, its size is inferred", "one argument", "two arguments")
 # Bounds that keep hostile or mistaken text from taking forever.
 MAX_SCALAR_DEPTH = 64
 MAX_NUMBER = 10**308
@@ -54,9 +58,9 @@ class Program:
     symbols: dict[str, Operand] = field(default_factory=dict)
     constants: set[Node] = field(default_factory=set)
 
-    def fresh(self, value: Expr | None = None) -> Length:
-        """A new length, to be inferred if no value is given."""
-        length = Length(value)
+    def fresh(self, value: Expr | None = None, factors: tuple[Length, ...] = ()) -> Length:
+        """A new length, to be inferred if neither its value nor its factors are given."""
+        length = Length(value, factors=factors)
         self.lengths.append(length)
         return length
 
@@ -65,8 +69,9 @@ class Program:
         transform([root], self._infer_node, _children)
         names = self._length_names()
         for length in self.lengths:
-            if length.root().value is None:
-                length.root().value = length_symbol(next(names))
+            own = length.root()
+            if own.value is None and not own.factors:
+                own.value = length_symbol(next(names))
         for name, type_ in self.variables.items():
             self.symbols[name] = self._symbol(name, type_)
         self._check_names()
@@ -92,12 +97,15 @@ class Program:
             type_ = self._infer_constant(node)
         else:
             rule = self._rule(node)
-            type_ = rule.infer(Site(self.text, node, self.fresh), *types)
+            type_ = rule.infer(self._site(node), *types)
             if node.children and all(child in self.constants for child in node.children):
                 self.constants.add(node)
         self.types[node] = type_
         self.depths[node] = self._depth(node, type_)
         return type_
+
+    def _site(self, node: Node) -> Site:
+        return Site(self.text, node, self.fresh, self.declarations)
 
     def _depth(self, node: Node, type_: Type) -> int:
         """How deep scalar functions are nested; SymPy's time grows with the fourth power."""
@@ -133,7 +141,7 @@ class Program:
     def _infer_constant(self, node: Node) -> Type:
         """A number, pi or eye."""
         if node.name == "eye":
-            return infer_identity(Site(self.text, node, self.fresh))
+            return infer_identity(self._site(node))
         if node.name in FUNCTIONS:
             raise ParseError(
                 f"{node.name} is a function; write {node.name}(...), or declare a variable with "
@@ -150,10 +158,10 @@ class Program:
         rule = FUNCTIONS.get(node.name)
         if rule is None:
             raise ParseError(self._unknown_function(node), self.text, node.position)
-        wanted = 0 if node.name in NO_ARGUMENTS else 1
-        if len(node.children) != wanted:
-            takes = "one argument" if wanted else "no argument, its size is inferred"
-            message = f"{node.name} takes {takes}; expected {node.name}({'...' * wanted})"
+        if len(node.children) not in rule.counts:
+            takes = " or ".join(_ARGUMENTS[count] for count in rule.counts)
+            dots = ", ".join(["..."] * rule.counts[0])
+            message = f"{node.name} takes {takes}; expected {node.name}({dots})"
             raise ParseError(message, self.text, node.position)
         return rule
 
@@ -205,7 +213,9 @@ class Program:
         if node.name == "pi":
             return sympy.pi
         rule = FUNCTIONS["eye"] if node.kind == "variable" else self._rule(node)
-        return rule.build(self.types[node], *values) if rule.needs_type else rule.build(*values)
+        if not rule.needs_types:
+            return rule.build(*values)
+        return rule.build([self.types[n] for n in (node, *node.children)], *values)
 
     def _check_number(self, value: Operand, is_constant: bool) -> None:
         """Refuse what has no place among real numbers, before it grows or spreads."""
