@@ -10,8 +10,9 @@ and a method of its name in the backends.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import Enum
+from functools import partial
 from math import prod
 
 from sympy import Expr, Integer
@@ -67,12 +68,13 @@ class Inline(Enum):
     ANYWHERE = 2
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Op:
     """What the compiler knows of an instruction.
 
-    value, parameters : what it computes, from which static parameters
+    value : what it computes
     shape : the shape of that, from those of the operands and the parameters
+    parameters : the names of its static ones
     flops : the arithmetic operations it takes; None if it touches no memory
     is_view : whether the result may share memory with the first operand
     is_whole : whether that has an entry for each of the operand
@@ -91,6 +93,7 @@ class Op:
     value: str
     shape: Callable[..., Sequence[Expr]]
     parameters: tuple[str, ...] = ()
+    _: KW_ONLY
     flops: Callable[[Work], int] | None = None
     is_view: bool = False
     is_whole: bool = False
@@ -107,422 +110,279 @@ class Op:
     is_formula: bool = False
 
 
+# The kinds that most of them are of: what is there already, otherwise arranged; what goes over all
+# entries once; that into an array of its own; what takes longer; what formulas are made of.
+view = partial(Op, is_view=True, inline=Inline.ANYWHERE)
+plain = partial(Op, flops=largest)
+own = partial(Op, flops=largest, owns=True)
+dear = partial(Op, owns=True, is_dear=True)
+formula = partial(Op, inline=Inline.IN_FORMULAS, is_formula=True)
+
 OPS: Mapping[str, Op] = {
     "argument": Op(
-        value="an argument of the program",
-        parameters=("symbol",),
-        shape=lambda shapes, symbol: getattr(symbol, "shape", ()),
+        "an argument of the program",
+        lambda shapes, symbol: getattr(symbol, "shape", ()),
+        ("symbol",),
     ),
-    "constant": Op(
-        value="an array of numbers",
-        parameters=("node",),
-        shape=lambda shapes, node: node.shape,
-    ),
-    "scalar": Op(
-        value="a scalar expression in slots",
-        parameters=("body",),
-        shape=no_axes,
+    "constant": Op("an array of numbers", lambda shapes, node: node.shape, ("node",)),
+    "scalar": formula(
+        "a scalar expression in slots",
+        no_axes,
+        ("body",),
         flops=body_flops,
         body=own_body,
         is_code=True,
-        inline=Inline.IN_FORMULAS,
-        is_formula=True,
     ),
-    "elementwise": Op(
-        value="the same, entry by entry, with broadcasting",
-        parameters=("body",),
-        shape=entrywise,
+    "elementwise": formula(
+        "the same, entry by entry, with broadcasting",
+        entrywise,
+        ("body",),
         flops=body_flops,
         owns=True,
         in_place=is_function_of_one,
         body=own_body,
         is_code=True,
-        inline=Inline.IN_FORMULAS,
-        is_formula=True,
     ),
-    "transpose": Op(
-        value="the axes in another order",
-        parameters=("axes",),
-        shape=lambda shapes, axes: [shapes[0][k] for k in axes],
-        is_view=True,
+    "transpose": view(
+        "the axes in another order",
+        lambda shapes, axes: [shapes[0][k] for k in axes],
+        ("axes",),
         is_whole=True,
-        inline=Inline.ANYWHERE,
     ),
-    "index": Op(
-        value="basic indexing by texts; new axes are None",
-        parameters=("entries",),
-        shape=indexed,
-        is_view=True,
-        inline=Inline.ANYWHERE,
-    ),
-    "cut": Op(
-        value="positions and slices of axes; None for all of one",
-        parameters=("cuts",),
-        shape=cut,
-        is_view=True,
-        inline=Inline.ANYWHERE,
-    ),
-    "diagonal": Op(
-        value="diagonals of repeated indices, as in iij->ij",
-        parameters=("subscripts",),
-        shape=labelled,
-        is_view=True,
-        inline=Inline.ANYWHERE,
-    ),
+    "index": view("basic indexing by texts; new axes are None", indexed, ("entries",)),
+    "cut": view("positions and slices of axes; None for all of one", cut, ("cuts",)),
+    "diagonal": view("diagonals of repeated indices, as in iij->ij", labelled, ("subscripts",)),
     "windows": Op(
-        value="an axis as several, of which the positions start + Σ step·i are on it",
-        parameters=("axis", "start", "steps", "counts"),
-        shape=windowed,
+        "an axis as several, of which the positions start + Σ step·i are on it",
+        windowed,
+        ("axis", "start", "steps", "counts"),
         is_view=True,
     ),
-    "correlate": Op(
-        value="Σ_k x_(i+k) w_k of vectors, where all of w is on x",
-        shape=lambda shapes: (shapes[0][0] - shapes[1][0] + 1,),
+    "correlate": own(
+        "Σ_k x_(i+k) w_k of vectors, where all of w is on x",
+        lambda shapes: (shapes[0][0] - shapes[1][0] + 1,),
         flops=lambda work: 2 * work.result[0] * prod(work.operands[1]),
-        owns=True,
     ),
-    "convolve": Op(
-        value="Σ_k x_(j-k) w_k of vectors, where any of w is on x",
-        shape=lambda shapes: (shapes[0][0] + shapes[1][0] - 1,),
+    "convolve": own(
+        "Σ_k x_(j-k) w_k of vectors, where any of w is on x",
+        lambda shapes: (shapes[0][0] + shapes[1][0] - 1,),
         flops=lambda work: 2 * prod(work.operands[0]) * prod(work.operands[1]),
-        owns=True,
     ),
-    "reshape": Op(
-        value="the entries in C order under another shape",
-        parameters=("shape",),
-        shape=given_shape,
-        is_view=True,
-        is_whole=True,
-        inline=Inline.ANYWHERE,
+    "reshape": view(
+        "the entries in C order under another shape", given_shape, ("shape",), is_whole=True
     ),
-    "broadcast": Op(
-        value="repeated along axes",
-        parameters=("shape",),
-        shape=given_shape,
-        is_view=True,
-        inline=Inline.ANYWHERE,
+    "broadcast": view("repeated along axes", given_shape, ("shape",)),
+    "contiguous": plain(
+        "the entries in C order in memory, copied if they aren't", shape_of_first, is_view=True
     ),
-    "contiguous": Op(
-        value="the entries in C order in memory, copied if they aren't",
-        shape=shape_of_first,
-        flops=largest,
-        is_view=True,
-    ),
-    "copy": Op(value="a copy", shape=shape_of_first, flops=largest),
-    "sum": Op(
-        value="the sum over axes, over all for None",
-        parameters=("axes",),
-        shape=without_axes,
-        flops=largest,
-        inline=Inline.IN_FORMULAS,
-        is_formula=True,
-    ),
-    "cumsum": Op(
-        value="the running sum along an axis, or that from its end",
-        parameters=("axis", "backwards"),
-        shape=shape_of_first,
-        flops=largest,
-        owns=True,
+    "copy": plain("a copy", shape_of_first),
+    "sum": formula("the sum over axes, over all for None", without_axes, ("axes",), flops=largest),
+    "cumsum": own(
+        "the running sum along an axis, or that from its end",
+        shape_of_first,
+        ("axis", "backwards"),
         inline=Inline.IN_FORMULAS,
     ),
-    "lagged_cumsum": Op(
-        value="the running sum so many positions later, or earlier, at so many positions",
-        parameters=("axis", "backwards", "lag", "count"),
-        shape=with_length,
-        flops=largest,
-        owns=True,
+    "lagged_cumsum": own(
+        "the running sum so many positions later, or earlier, at so many positions",
+        with_length,
+        ("axis", "backwards", "lag", "count"),
     ),
-    "triangular": Op(
-        value="the last two axes with zeros on the left of a diagonal, or on its right",
-        parameters=("upper", "offset"),
-        shape=shape_of_first,
-        flops=largest,
-        owns=True,
+    "triangular": own(
+        "the last two axes with zeros on the left of a diagonal, or on its right",
+        shape_of_first,
+        ("upper", "offset"),
     ),
-    "running_products": Op(
-        value="1 and the running products along the last axis, or those from its end and 1",
-        parameters=("backwards",),
-        shape=longer_by_one,
-        flops=largest,
-        owns=True,
+    "running_products": own(
+        "1 and the running products along the last axis, or those from its end and 1",
+        longer_by_one,
+        ("backwards",),
     ),
-    "recurrence": Op(
-        value="y_j = x_(j-1) y_(j-1) + b_j along the last axis, or y_j = x_j y_(j+1) + b_j",
-        parameters=("backwards",),
-        shape=recurring,
+    "recurrence": own(
+        "y_j = x_(j-1) y_(j-1) + b_j along the last axis, or y_j = x_j y_(j+1) + b_j",
+        recurring,
+        ("backwards",),
         flops=twice_largest,
-        owns=True,
     ),
-    "logcumsumexp": Op(
-        value="log Σ exp of all entries up to each on the last axis",
-        shape=shape_of_first,
-        flops=largest,
-        owns=True,
-    ),
-    "running_mean": Op(
-        value="Σ_i S_ij c_i on the last axis with S_ij = exp(x_i - y_j) for i ≤ j, or Σ_j S_ij c_j",
-        parameters=("backwards",),
-        shape=recurring,
+    "logcumsumexp": own("log Σ exp of all entries up to each on the last axis", shape_of_first),
+    "running_mean": own(
+        "Σ_i S_ij c_i on the last axis with S_ij = exp(x_i - y_j) for i ≤ j, or Σ_j S_ij c_j",
+        recurring,
+        ("backwards",),
         flops=twice_largest,
-        owns=True,
     ),
     "rows": Op(
-        value="arrays of one shape, one after the other along a new first axis",
-        shape=lambda shapes: (Integer(len(shapes)), *shapes[0]),
+        "arrays of one shape, one after the other along a new first axis",
+        lambda shapes: (Integer(len(shapes)), *shapes[0]),
         flops=lambda work: prod(work.result),
     ),
-    "prod": Op(value="the product of all entries", shape=no_axes, flops=largest),
-    "multiply": Op(
-        value="the broadcast product",
-        shape=stretched,
+    "prod": plain("the product of all entries", no_axes),
+    "multiply": formula(
+        "the broadcast product",
+        stretched,
         flops=flops_between,
         owns=True,
         in_place=is_product_of_two,
         body=product_body,
         binding=PRODUCT,
         operands=(PRODUCT, ATOM),
-        inline=Inline.IN_FORMULAS,
-        is_formula=True,
     ),
-    "add": Op(
-        value="the broadcast sum",
-        parameters=("signs",),
-        shape=stretched,
+    "add": formula(
+        "the broadcast sum",
+        stretched,
+        ("signs",),
         flops=flops_between,
         owns=True,
         in_place=is_sum_of_two,
         body=sum_body,
         binding=SUM,
         operands=(SUM, PRODUCT),
-        inline=Inline.IN_FORMULAS,
-        is_formula=True,
     ),
-    "add_transposed": Op(
-        value="X + X'",
-        shape=shape_of_first,
-        flops=lambda work: prod(work.result),
-        owns=True,
-        binding=LOOSE,
+    "add_transposed": own(
+        "X + X'", shape_of_first, flops=lambda work: prod(work.result), binding=LOOSE
     ),
-    "dot": Op(
-        value="the product of matrices and vectors",
-        shape=lambda shapes: (*shapes[0][:-1], *shapes[1][1:]),
+    "dot": dear(
+        "the product of matrices and vectors",
+        lambda shapes: (*shapes[0][:-1], *shapes[1][1:]),
         flops=product_flops,
-        owns=True,
-        is_dear=True,
         operands=(ATOM, LOOSE),
         inline=Inline.IN_FORMULAS,
     ),
-    "matmul": Op(
-        value="the product of stacks of matrices",
-        shape=stacked,
-        flops=product_flops,
-        owns=True,
-        is_dear=True,
-    ),
-    "weighted_gram": Op(
-        value="X' diag(w) X of a matrix and w ≥ 0",
-        shape=lambda shapes: (shapes[0][1], shapes[0][1]),
+    "matmul": dear("the product of stacks of matrices", stacked, flops=product_flops),
+    "weighted_gram": dear(
+        "X' diag(w) X of a matrix and w ≥ 0",
+        lambda shapes: (shapes[0][1], shapes[0][1]),
         flops=lambda work: prod(work.result) * prod(work.operands[1]),
-        owns=True,
-        is_dear=True,
     ),
     "vdot": Op(
-        value="the full contraction of two operands of one shape",
-        shape=no_axes,
+        "the full contraction of two operands of one shape",
+        no_axes,
         flops=twice_largest,
         inline=Inline.IN_FORMULAS,
     ),
-    "einsum": Op(
-        value="any other contraction of two operands",
-        parameters=("subscripts",),
-        shape=labelled,
-        flops=twice_largest,
-        owns=True,
+    "einsum": own(
+        "any other contraction of two operands", labelled, ("subscripts",), flops=twice_largest
     ),
-    "full": Op(
-        value="one scalar everywhere",
-        parameters=("shape",),
-        shape=given_shape,
-        flops=largest,
-        is_typed=True,
+    "full": plain("one scalar everywhere", given_shape, ("shape",), is_typed=True),
+    "zeros": plain(
+        "zeros to be written to, of the operands' type", given_shape, ("shape",), is_typed=True
     ),
-    "zeros": Op(
-        value="zeros to be written to, of the operands' type",
-        parameters=("shape",),
-        shape=given_shape,
-        flops=largest,
-        is_typed=True,
-    ),
-    "writable": Op(
-        value="the first operand, to be written to; as it is, if it is owned",
-        parameters=("owned",),
-        shape=shape_of_first,
-        flops=largest,
+    "writable": plain(
+        "the first operand, to be written to; as it is, if it is owned",
+        shape_of_first,
+        ("owned",),
         is_typed=True,
         is_written=True,
         binding=LOOSE,
     ),
     "write": Op(
-        value="writes into the diagonals iij->ij of its first operand, cut; for the signs 1 and -1 "
+        "writes into the diagonals iij->ij of its first operand, cut; for the signs 1 and -1 "
         "adds to them or subtracts from them",
-        parameters=("cuts", "subscripts", "sign"),
-        shape=shape_of_first,
+        shape_of_first,
+        ("cuts", "subscripts", "sign"),
         flops=lambda work: prod(work.operands[1]),
         is_written=True,
     ),
-    "tri": Op(
-        value="ones at and below a diagonal",
-        parameters=("rows", "columns", "offset"),
-        shape=lambda shapes, rows, columns, offset: (rows, columns),
-        flops=largest,
+    "tri": plain(
+        "ones at and below a diagonal",
+        lambda shapes, rows, columns, offset: (rows, columns),
+        ("rows", "columns", "offset"),
     ),
-    "inv": Op(
-        value="the inverse of a matrix, which may be declared definite",
-        parameters=("definite",),
-        shape=shape_of_first,
+    "inv": dear(
+        "the inverse of a matrix, which may be declared definite",
+        shape_of_first,
+        ("definite",),
         flops=cubes(6),
-        owns=True,
-        is_dear=True,
     ),
-    "solve": Op(
-        value="inv(X) @ Y",
-        parameters=("definite",),
-        shape=lambda shapes, definite: shapes[1],
-        flops=solve_flops,
-        owns=True,
-        is_dear=True,
+    "solve": dear(
+        "inv(X) @ Y", lambda shapes, definite: shapes[1], ("definite",), flops=solve_flops
     ),
-    "det": Op(
-        value="the determinant",
-        parameters=("definite",),
-        shape=no_axes,
-        flops=cubes(2),
-    ),
-    "logdet": Op(
-        value="log |det X|",
-        parameters=("definite",),
-        shape=no_axes,
-        flops=cubes(2),
-    ),
+    "det": Op("the determinant", no_axes, ("definite",), flops=cubes(2)),
+    "logdet": Op("log |det X|", no_axes, ("definite",), flops=cubes(2)),
     "slogdet": Op(
-        value="the sign of the determinant and log |det X|",
-        shape=lambda shapes: (Integer(2),),
-        flops=cubes(2),
+        "the sign of the determinant and log |det X|", lambda shapes: (Integer(2),), flops=cubes(2)
     ),
     "cofactors": Op(
-        value="a derivative of det, of an order from 1 on; its last pairs of axes contracted with "
+        "a derivative of det, of an order from 1 on; its last pairs of axes contracted with "
         "the other operands",
-        parameters=("order",),
-        shape=lambda shapes, order: tuple(shapes[0]) * (order + 1 - len(shapes)),
+        lambda shapes, order: tuple(shapes[0]) * (order + 1 - len(shapes)),
+        ("order",),
         flops=cofactors_flops,
     ),
-    "stacked": Op(
-        value="a function of each matrix of a stack, by its name; each has such axes in it",
-        parameters=("name", "tail"),
-        shape=of_stack,
+    "stacked": dear(
+        "a function of each matrix of a stack, by its name; each has such axes in it",
+        of_stack,
+        ("name", "tail"),
         flops=decomposition_flops,
-        owns=True,
-        is_dear=True,
     ),
     "decomposed": Op(
-        value="a decomposition of each matrix of a stack, by its name",
-        parameters=("name",),
-        shape=shape_of_first,
+        "a decomposition of each matrix of a stack, by its name",
+        shape_of_first,
+        ("name",),
         flops=decomposition_flops,
     ),
-    "part": Op(
-        value="one of the arrays of a decomposition, with such axes for each matrix",
-        parameters=("place", "tail"),
-        shape=of_stack,
+    "part": dear(
+        "one of the arrays of a decomposition, with such axes for each matrix",
+        of_stack,
+        ("place", "tail"),
         flops=None,
-        owns=True,
-        is_dear=True,
         inline=Inline.ANYWHERE,
     ),
-    "peak": Op(
-        value="the largest entries over axes or all, finite, the axes kept",
-        parameters=("axes",),
-        shape=with_axes,
-        flops=largest,
+    "peak": plain(
+        "the largest entries over axes or all, finite, the axes kept", with_axes, ("axes",)
     ),
-    "logsumexp": Op(
-        value="log Σ exp over axes or all",
-        parameters=("axes",),
-        shape=without_axes,
-        flops=largest,
-    ),
-    "softmax": Op(
-        value="exp / Σ exp over axes or all",
-        parameters=("axes",),
-        shape=shape_of_first,
-        flops=largest,
-        owns=True,
-    ),
-    "extremum": Op(
-        value="the largest or smallest entries over axes or all",
-        parameters=("name", "axes"),
-        shape=lambda shapes, name, axes: without_axes(shapes, axes),
-        flops=largest,
+    "logsumexp": plain("log Σ exp over axes or all", without_axes, ("axes",)),
+    "softmax": own("exp / Σ exp over axes or all", shape_of_first, ("axes",)),
+    "extremum": plain(
+        "the largest or smallest entries over axes or all",
+        lambda shapes, name, axes: without_axes(shapes, axes),
+        ("name", "axes"),
         inline=Inline.IN_FORMULAS,
     ),
-    "share": Op(
-        value="where entries are equal to others, divided by how often they are over axes or all",
-        parameters=("axes",),
-        shape=shape_of_first,
-        flops=largest,
-        owns=True,
+    "share": own(
+        "where entries are equal to others, divided by how often they are over axes or all",
+        shape_of_first,
+        ("axes",),
     ),
-    "picked": Op(
-        value="the entries along an axis in order, or the largest or smallest so far",
-        parameters=("name", "axis"),
-        shape=shape_of_first,
-        flops=largest,
-        owns=True,
+    "picked": own(
+        "the entries along an axis in order, or the largest or smallest so far",
+        shape_of_first,
+        ("name", "axis"),
     ),
-    "positions": Op(
-        value="positions along an axis: of the largest or smallest entries, or in order",
-        parameters=("name", "axis"),
-        shape=positions_shape,
-        flops=largest,
+    "positions": plain(
+        "positions along an axis: of the largest or smallest entries, or in order",
+        positions_shape,
+        ("name", "axis"),
         inline=Inline.IN_FORMULAS,
     ),
-    "range": Op(
-        value="the positions on an axis of some length",
-        parameters=("length",),
-        shape=lambda shapes, length: (length,),
-        flops=largest,
+    "range": plain(
+        "the positions on an axis of some length",
+        lambda shapes, length: (length,),
+        ("length",),
         inline=Inline.ANYWHERE,
     ),
-    "take": Op(
-        value="the first operand at the positions that are the others, along so many axes from "
+    "take": own(
+        "the first operand at the positions that are the others, along so many axes from "
         "some axis on, in their place",
-        parameters=("first",),
-        shape=taken,
+        taken,
+        ("first",),
         flops=lambda work: prod(work.result),
-        owns=True,
         inline=Inline.IN_FORMULAS,
     ),
-    "scatter": Op(
-        value="zeros on axes of some lengths, to which the first operand is added at the positions "
+    "scatter": own(
+        "zeros on axes of some lengths, to which the first operand is added at the positions "
         "that are the others, and that may be known to occur once",
-        parameters=("lengths", "once"),
-        shape=scattered,
-        flops=largest,
-        owns=True,
+        scattered,
+        ("lengths", "once"),
     ),
-    "one_hot": Op(
-        value="ones at positions on a last axis",
-        parameters=("length",),
-        shape=lambda shapes, length: (*shapes[0], length),
-        flops=largest,
+    "one_hot": plain(
+        "ones at positions on a last axis", lambda shapes, length: (*shapes[0], length), ("length",)
     ),
-    "log_total": Op(
-        value="log Σ over axes or all of weights, of which the largest are 1; the first operand "
+    "log_total": plain(
+        "log Σ over axes or all of weights, of which the largest are 1; the first operand "
         "holds their logarithms, the third their sum",
-        parameters=("axes",),
-        shape=without_axes,
-        flops=largest,
+        without_axes,
+        ("axes",),
     ),
 }
 

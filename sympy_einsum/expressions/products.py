@@ -28,11 +28,12 @@ from sympy import Basic, Expr, Mul, S
 
 from ..core import Label, Labels, Lengths, Shape, as_shape, sort_key
 from .base import Operand, TensorExpr
+from .cutting import find_cut
 from .interning import Data, Operands
 from .labels import merge, numbered, representative, sorted_operands
 from .leaves import TensorSymbol, Zeros
 from .merging import merge_one_hots, merge_positions
-from .positions import Positions, is_window
+from .positions import Positions
 
 # Flattening without a bound would make a running product quadratic.
 MAX_FACTORS = 16
@@ -283,65 +284,37 @@ class _Product:
 
     def _fold_cuts(self) -> None:
         """An entry or a slice of one factor among others becomes an operand of its own."""
-        for k in reversed(range(len(self.tensors))):
+        while (found := find_cut(self.tensors, self.subs, self.output)) is not None:
+            k, cutters = found
             tensor, labels = self.tensors[k], self.subs[k]
-            if isinstance(tensor, Positions) or not tensor.is_built:
-                continue
-            cutters = {self.subs[j][-1]: j for j in self._cutters(k)}
-            if tensor.is_one_hot:
-                # What cuts the axes of positions cuts these.
-                cutters.pop(labels[-1], None)
-            left = [i for i in labels if i not in cutters]
-            left += [i for j in cutters.values() for i in self.subs[j][:-1]]
-            is_all = len(self.tensors) == 1 + len(cutters) and self._is_output(left)
-            if not cutters or (is_all and not tensor.is_one_hot):
-                continue
             source = tensor.operands[0] if tensor.is_one_hot else tensor
             inner: list[Label] = []
             outer: list[Label] = []
-            terms = [tuple(range(source.order))]
+            terms: list[Labels] = [range(source.order)]
             for axis, label in enumerate(labels[: source.order]):
-                j = cutters.get(label)
-                own = [(axis, m) for m in range(len(self.subs[j]) - 1)] if j is not None else [axis]
-                outer += self.subs[j][:-1] if j is not None else [label]
+                if label not in cutters:
+                    inner.append(axis)
+                    outer.append(label)
+                    continue
+                picked = self.subs[cutters[label]][:-1]
+                own = [(axis, m) for m in range(len(picked))]
                 inner += own
-                terms += [(*own, axis)] if j is not None else []
+                outer += picked
+                terms.append((*own, axis))
             factors = [source, *[self.tensors[cutters[i]] for i in labels if i in cutters]]
             lengths: dict[Label, Expr] = dict(enumerate(source.shape))
             lengths |= {i: self.lengths[o] for i, o in zip(inner, outer, strict=True)}
             cut = contract(factors, terms, inner, lengths)
             if tensor.is_one_hot:
                 cut = type(tensor)._build((cut,), tensor.data)
-                inner, outer = [*inner, labels], [*outer, labels[-1]]
+                outer.append(labels[-1])
             gone = {k, *cutters.values()}
             self._keep([j for j in range(len(self.tensors)) if j not in gone])
-            if inner:
+            if outer:
                 self.tensors.append(cut)
                 self.subs.append(outer)
             else:
                 self.scalars.append(cut)
-            self._fold_cuts()
-            return
-
-    def _cutters(self, k: int) -> list[int]:
-        """The positions on axes of a factor that nothing else has; windows stay with the factors
-        that they are multiplied by, since as operands they would be larger than all of these."""
-        labels = self.subs[k]
-        found = []
-        for j, tensor in enumerate(self.tensors):
-            target = self.subs[j][-1]
-            if not isinstance(tensor, Positions) or is_window(tensor) or target not in labels:
-                continue
-            if target in self.output:
-                continue
-            others = [own for m, own in enumerate(self.subs) if m not in (j, k)]
-            alone = labels.count(target) == 1 and not any(target in own for own in others)
-            if alone and target not in self.subs[j][:-1]:
-                found.append(j)
-        return found
-
-    def _is_output(self, labels: Labels) -> bool:
-        return len(labels) == len(self.output) == len({*labels}) and {*labels} == {*self.output}
 
     def merge_one_hots(self) -> None:
         """Merge ones at the same positions."""

@@ -8,8 +8,7 @@ dot or bracket, and of axis lengths; what comes back is the text of one expressi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from importlib.util import find_spec
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -17,8 +16,8 @@ from sympy import Expr
 
 from ...core import UnsupportedError
 from ..plans import Plan
+from .library import Library
 from .scalars import print_scalar
-from .support import RUNNING, shared
 from .texts import (
     SIGNS,
     Bracket,
@@ -31,7 +30,7 @@ from .texts import (
 )
 
 
-class Backend:
+class Backend(Library):
     """Spells instructions as most array libraries do: values that can't be written to, creation
     from shapes and types, the names of NumPy.
 
@@ -42,21 +41,6 @@ class Backend:
     # The classes by their names.
     registered: ClassVar[dict[str, type[Backend]]] = {}
 
-    # --- the library
-
-    name: ClassVar[str] = ""
-    # What code may import; the first is the library itself. ``np`` is spelled ``xp``.
-    imports: ClassVar[tuple[str, ...]] = ()
-    xp: ClassVar[str] = "np"
-    # The packages that its arrays come from, if they don't mix with those of all others.
-    packages: ClassVar[tuple[str, ...]] = ()
-    # The extra of ours that installs a package, where that isn't the package's name.
-    extras: ClassVar[Mapping[str, str]] = {}
-    # What makes an array of anything else, if that is to be done; the text of a function.
-    asarray: ClassVar[str] = "None"
-
-    # --- programs
-
     # Passes over a plan before it is written, and whether results are written over operands that
     # nothing needs any more.
     passes: ClassVar[tuple[Callable[[Plan], Plan], ...]] = ()
@@ -64,97 +48,9 @@ class Backend:
     # Whether its functions take its own numbers only.
     own_numbers: ClassVar[bool] = False
 
-    # --- names
-
-    # Functions that the source brings along; ``xp`` in them is the library's own namespace.
-    support: ClassVar[Mapping[str, str]] = shared(
-        *("cofactors", "expm_along", "peak", "log_total", "logsumexp", "softmax", *RUNNING),
-        *("share", "last_equal", "one_hot", "windows", "correlate"),
-    )
-    # What else stands in a function: builtins, and names of its own.
-    words: ClassVar[set[str]] = {"bool", "len"}
-    # Functions by their SymPy name that are spelled otherwise than in their rows, and Piecewise.
-    spellings: ClassVar[Mapping[str, str]] = {}
-    # Names of NumPy that the library spells otherwise, and SciPy's special functions of an order:
-    # ``{"np.arccos": "xp.acos", "special.jv(0, ": "special.j0("}``.
-    renamed: ClassVar[Mapping[str, str]] = {}
-    # Functions of stacks of matrices that are more than the call of one in ``np.linalg``.
-    stacks: ClassVar[Mapping[str, str]] = {
-        "svd": "np.linalg.svd({0}, full_matrices=False)",
-        "svdvals": "np.linalg.svd({0}, compute_uv=False)",
-        "solve": "np.linalg.solve({0}, {1})",
-        "qr_r": "np.linalg.qr({0}, mode='r')",
-    }
-    # The function that gives the exponentials of matrices.
-    exponential: ClassVar[str] = ""
-    # The special functions that it has, where it lacks many, or lacks.
-    special: ClassVar[Collection[str] | None] = None
-    lacking: ClassVar[Collection[str]] = ()
-
     def __init_subclass__(cls) -> None:
         if "name" in vars(cls):
             Backend.registered[cls.name] = cls
-
-    @classmethod
-    def reserved(cls) -> set[str]:
-        """The names that mean something in a function of this backend."""
-        return {*(line.split()[-1] for line in cls.imports), *cls.support, *cls.words}
-
-    @classmethod
-    def require(cls, body: str = "") -> None:
-        """Raises UnsupportedError where a package that a body of source needs isn't installed."""
-        for line in dict.fromkeys([*cls.imports[:1], *cls.used_imports(body)]):
-            package = line.split()[1].partition(".")[0]
-            if find_spec(package) is None:
-                raise UnsupportedError(cls.how_to_install(package))
-
-    @classmethod
-    def how_to_install(cls, package: str) -> str:
-        """What to say where a package is missing."""
-        extra = cls.extras.get(package, package)
-        return (
-            f"code for the backend {cls.name!r} needs {package}, which isn't installed: "
-            f"pip install 'sympy_einsum[{extra}]'"
-        )
-
-    @classmethod
-    def used_imports(cls, body: str) -> list[str]:
-        """The import lines that a body of source needs."""
-        used = set(re.findall(r"\b(\w+)\.", body))
-        return [line for line in cls.imports if line.split()[-1] in used]
-
-    @classmethod
-    def used_support(cls, body: str) -> str:
-        """The functions that a body of source needs, and those that they need."""
-        used: set[str] = set()
-        texts = [body]
-        for text in texts:
-            words = set(re.findall(r"(?<![\w.])\w+", text))
-            found = words.intersection(cls.support).difference(used)
-            used |= found
-            texts += [cls.support[name] for name in found]
-        functions = "\n".join([text for name, text in cls.support.items() if name in used])
-        return re.sub(r"\bxp\.(\w+)", lambda found: cls._plain_name(found[1]), functions)
-
-    @classmethod
-    def _plain_name(cls, name: str) -> str:
-        return cls.renamed.get(f"np.{name}", f"{cls.xp}.{name}")
-
-    def spell(self, text: str) -> str:
-        """Code in NumPy's names in those of the library."""
-        return re.sub(r"\b(np|special)\.(\w+)(\(\d, )?", self._name, text)
-
-    def _name(self, found: re.Match[str]) -> str:
-        space, name, order = found[1], found[2], found[3] or ""
-        if found[0] in self.renamed:
-            return self.renamed[found[0]]
-        if name in self.support:
-            return f"{name}{order}"
-        if space == "np":
-            return f"{self._plain_name(name)}{order}"
-        if name in self.lacking or (self.special is not None and name not in self.special):
-            raise UnsupportedError(f"backend {self.name!r} has no function {name}")
-        return found[0]
 
     def quick_tests(self, names: Texts) -> list[str]:
         """What holds for arguments that are arrays of numbers of this kind; what fails it, is

@@ -267,14 +267,6 @@ def softmax(x, axes):
         """Ones at and below a diagonal."""
         return f"{self.created('ones', f'({rows}, {columns})', 'dtype')}.tril({offset})"
 
-    def correlate(self, operands: Texts) -> str:
-        """Scalar products of a vector with all pieces of a longer one."""
-        return f"correlate({operands[0]}, {operands[1]})"
-
-    def convolve(self, operands: Texts) -> str:
-        """The convolution of two vectors."""
-        return f"convolve({operands[0]}, {operands[1]})"
-
     def weighted_gram(self, operands: Texts) -> str:
         """X' diag(w) X with w >= 0."""
         return f"matmul({operands[0]}.T * {operands[1]}, {operands[0]})"

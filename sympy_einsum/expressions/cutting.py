@@ -1,0 +1,52 @@
+"""Which factor of a product is cut by positions among the others: an entry or a slice of it can be
+an operand of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..core import Label, Labels
+from .base import TensorExpr
+from .positions import Positions, is_window
+
+
+def find_cut(
+    tensors: Sequence[TensorExpr], subs: Sequence[Labels], output: Labels
+) -> tuple[int, dict[Label, int]] | None:
+    """The place of a factor that is cut, and those of the positions that cut it, by the labels of
+    the axes that they are on; None if that is nowhere, or what is cut is the whole product."""
+    for k in reversed(range(len(tensors))):
+        tensor, labels = tensors[k], subs[k]
+        if isinstance(tensor, Positions) or not tensor.is_built:
+            continue
+        cutters = {subs[j][-1]: j for j in _cutters(k, tensors, subs, output)}
+        if tensor.is_one_hot:
+            # What cuts the axes of positions cuts these.
+            cutters.pop(labels[-1], None)
+        left = [i for i in labels if i not in cutters]
+        left += [i for j in cutters.values() for i in subs[j][:-1]]
+        is_output = len(left) == len(output) == len({*left}) and {*left} == {*output}
+        is_all = len(tensors) == 1 + len(cutters) and is_output
+        if cutters and (tensor.is_one_hot or not is_all):
+            return k, cutters
+    return None
+
+
+def _cutters(
+    k: int, tensors: Sequence[TensorExpr], subs: Sequence[Labels], output: Labels
+) -> list[int]:
+    """The positions on axes of a factor that nothing else has; windows stay with the factors that
+    they are multiplied by, since as operands they would be larger than all of these."""
+    labels = subs[k]
+    found = []
+    for j, tensor in enumerate(tensors):
+        target = subs[j][-1]
+        if not isinstance(tensor, Positions) or is_window(tensor) or target not in labels:
+            continue
+        if target in output:
+            continue
+        others = [own for m, own in enumerate(subs) if m not in (j, k)]
+        alone = labels.count(target) == 1 and not any(target in own for own in others)
+        if alone and target not in subs[j][:-1]:
+            found.append(j)
+    return found
