@@ -8,6 +8,7 @@ from sympy import Expr
 
 from ..core import Indices
 from ..expressions import (
+    RUNNING,
     Cofactors,
     Delta,
     Einsum,
@@ -24,7 +25,7 @@ from .context import Lowering
 from .factors import Factor
 from .lowering_gathers import Hot, multiply_gathered
 from .lowering_positions import Placed, cut_out, distinct_labels, whole, written
-from .lowering_running import RUNNING, without_running
+from .lowering_running import without_running
 from .lowering_windows import Windows
 from .multiplication import multiply_all
 

@@ -16,21 +16,18 @@ from sympy import Expr, S
 
 from ..core import Indices
 from ..expressions import (
+    RUNNING,
     Delta,
     IntervalProducts,
     LogCumSumExp,
     Operand,
     RunningFunction,
-    RunningSoftmax,
     TensorExpr,
     Triangle,
     Unit,
     contract,
 )
 from .context import Lowering
-
-# What is replaced by what runs along its rows or columns.
-RUNNING = (Triangle, IntervalProducts, RunningSoftmax)
 
 
 def lower_triangle(builder: Lowering, node: Triangle) -> int:

@@ -121,6 +121,7 @@ from .products import (
 )
 from .reshaping import Reshape as Reshape, reshape as reshape
 from .running import (
+    RUNNING as RUNNING,
     IntervalProducts as IntervalProducts,
     LogCumSumExp as LogCumSumExp,
     RunningFunction as RunningFunction,

@@ -24,6 +24,7 @@ from ..core import Shape
 from .base import Operand, TensorExpr
 from .interning import Data, Operands
 from .products import Ones
+from .triangles import Triangle
 
 
 class RunningFunction(TensorExpr):
@@ -78,3 +79,8 @@ class RunningSoftmax(RunningFunction):
     def _build(cls, operands: Operands, data: Data) -> Operand:
         shape: Shape = (*operands[0].shape, operands[0].shape[-1])
         return cls._intern(operands, (), shape)
+
+
+# Matrices that are never built where one of their indices is summed: what runs along the other
+# takes their place.
+RUNNING = (Triangle, IntervalProducts, RunningSoftmax)

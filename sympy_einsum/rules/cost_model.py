@@ -26,6 +26,7 @@ from ..core import (
     postorder,
 )
 from ..expressions import (
+    RUNNING,
     Adj,
     AxesFunction,
     Cofactors,
@@ -34,7 +35,6 @@ from ..expressions import (
     Einsum,
     Elementwise,
     Extremum,
-    IntervalProducts,
     Inv,
     LogDet,
     LogSumExp,
@@ -45,7 +45,6 @@ from ..expressions import (
     Positions,
     Reshape,
     RunningFunction,
-    RunningSoftmax,
     Softmax,
     StackFunction,
     TensorAdd,
@@ -59,8 +58,6 @@ from ..expressions import (
 )
 
 FUNCTION = 20
-# Matrices that are never built where one of their indices is summed.
-RUNNING = (Triangle, IntervalProducts, RunningSoftmax)
 # The measure is no finer than this.
 SLACK = 1.02
 

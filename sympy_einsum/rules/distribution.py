@@ -7,6 +7,7 @@ from dataclasses import replace
 from sympy import Add, Expr, Integer, Mul, S, expand, gcd_list
 
 from ..expressions import (
+    RUNNING,
     Einsum,
     Operand,
     TensorAdd,
@@ -20,7 +21,7 @@ from ..expressions import (
     tensor_sum,
 )
 from .axis_functions import sum_softmax
-from .cost_model import RUNNING, SLACK, cost, has_zeros
+from .cost_model import SLACK, cost, has_zeros
 from .written_products import Closed, Product, distributed, frontier, opened
 
 # Multiplying out stops here.
