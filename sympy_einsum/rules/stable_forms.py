@@ -44,7 +44,16 @@ from ..expressions import (
 from .powers import slope_of_power
 from .properties import is_nonnegative, is_positive
 from .running import running_total
-from .stable_table import FUNCTIONS, MAX_OPERANDS, MAX_TERMS, arguments, is_ones, matched, named
+from .stable_table import (
+    FUNCTIONS,
+    MAX_OPERANDS,
+    MAX_TERMS,
+    arguments,
+    is_ones,
+    matched,
+    named,
+    reached,
+)
 from .written_products import Closed, Product, opened
 
 _LOG = log(slot(0))
@@ -379,6 +388,8 @@ def pair_of_factors(node: Einsum, closed: Closed) -> Operand | None:
     for labels, found in places.items():
         for j, k in combinations(found[:MAX_TERMS], 2):
             one, other = product.operands[j], product.operands[k]
+            if reached(one).isdisjoint(reached(other)):
+                continue
             merged = named(_times([one, other], one.shape), False)
             if merged is not None:
                 return product.replaced({j, k}, [(merged, labels)]).build()

@@ -36,6 +36,7 @@ from ..expressions import (
     Elementwise,
     Operand,
     TensorAdd,
+    TensorExpr,
     View,
     apply_body,
     contract,
@@ -255,6 +256,22 @@ def _inlined(body: Expr, operands: tuple[Operand, ...]) -> tuple[Expr, tuple[Ope
     if not opened_any or len(places) > MAX_OPERANDS:
         return None
     return replaced(body, tuple(rule.items())), tuple(places)
+
+
+def reached(node: TensorExpr) -> frozenset[Operand]:
+    """The node and what it is computed from entry by entry, as far down as :func:`named` looks:
+    two factors are one function only of what both reach."""
+    if "reached" not in node.memory:
+        found: set[Operand] = set()
+        level: set[Operand] = {node}
+        for _ in range(MAX_LEVELS - 1):
+            parts = [(operand, _local(operand)) for operand in level]
+            level = {o for operand, part in parts for o in (part[1] if part else (operand,))}
+            if len(level) > MAX_OPERANDS:
+                break
+            found |= level
+        node.memory["reached"] = found - {node}  # what holds itself is freed late
+    return frozenset({node, *node.memory["reached"]})
 
 
 def named(node: Operand, numeric: bool) -> Operand | None:
