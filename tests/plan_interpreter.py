@@ -130,9 +130,10 @@ MEANINGS = {
         intervals(v[0])[..., :, -1] if backwards else intervals(v[0])[..., 0, :]
     ),
     "recurrence": lambda v, backwards: along(v[1], intervals(v[0]), backwards),
-    "logcumsumexp": lambda v: np.log(np.exp(v[0]).cumsum(-1)),
+    "running_weights": lambda v: np.exp(v[0]),
+    "logcumsumexp": lambda v: np.log(v[0].cumsum(-1)),
     "running_mean": lambda v, backwards: along(
-        v[2], np.triu(np.exp(v[0][..., :, None] - v[1][..., None, :])), backwards
+        v[1], np.triu(v[0][..., :, None] / v[0].cumsum(-1)[..., None, :]), backwards
     ),
     "rows": lambda v: np.array(v),
     "windows": lambda v, axis, start, steps, counts: np.take(

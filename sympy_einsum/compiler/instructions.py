@@ -204,9 +204,15 @@ OPS: Mapping[str, Op] = {
         ("backwards",),
         flops=twice_largest,
     ),
-    "logcumsumexp": own("log Σ exp of all entries up to each on the last axis", shape_of_first),
+    "running_weights": plain(
+        "what running log-sum-exps and softmaxes along the last axis are computed from",
+        shape_of_first,
+    ),
+    "logcumsumexp": plain(
+        "log Σ exp of all entries up to each on the last axis, from running weights", shape_of_first
+    ),
     "running_mean": own(
-        "Σ_i S_ij c_i on the last axis with S_ij = exp(x_i - y_j) for i ≤ j, or Σ_j S_ij c_j",
+        "Σ_i S_ij c_i or Σ_j S_ij c_j on the last axis; the running softmax S from weights",
         recurring,
         ("backwards",),
         flops=twice_largest,

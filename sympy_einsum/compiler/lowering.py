@@ -57,7 +57,7 @@ from .lowering_functions import (
 from .lowering_orders import lower_extremum, lower_picked, lower_ranking, lower_share
 from .lowering_positions import lower_positions
 from .lowering_products import lower_product
-from .lowering_running import lower_running_matrix, lower_triangle
+from .lowering_running import lower_logcumsumexp, lower_running_matrix, lower_triangle
 from .lowering_stacks import lower_stack_function
 from .lowering_sums import lower_sum
 from .lowering_views import lower_view
@@ -100,9 +100,7 @@ ROWS: NodeTable[Row] = NodeTable(
         Positions: lower_positions,
         Triangle: lower_triangle,
         **dict.fromkeys([IntervalProducts, RunningSoftmax], lower_running_matrix),
-        LogCumSumExp: lambda builder, node: builder.emit(
-            "logcumsumexp", builder.value(node.operands[0])
-        ),
+        LogCumSumExp: lower_logcumsumexp,
         Einsum: lower_product,
         View: lower_view,
         TensorAdd: lower_sum,

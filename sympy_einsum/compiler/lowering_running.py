@@ -42,8 +42,14 @@ def run_along(builder: Lowering, matrix: TensorExpr, value: int, backwards: bool
     x = matrix.operands[0]
     if isinstance(matrix, IntervalProducts):
         return builder.emit("recurrence", builder.value(x), value, params=(backwards,))
-    inputs = builder.value(x), builder.value(LogCumSumExp.of(x)), value
-    return builder.emit("running_mean", *inputs, params=(backwards,))
+    weights = builder.emit("running_weights", builder.value(x))
+    return builder.emit("running_mean", weights, value, params=(backwards,))
+
+
+def lower_logcumsumexp(builder: Lowering, node: LogCumSumExp) -> int:
+    """A running log-sum-exp."""
+    weights = builder.emit("running_weights", builder.value(node.operands[0]))
+    return builder.emit("logcumsumexp", weights)
 
 
 def lower_running_matrix(builder: Lowering, node: RunningFunction) -> int:

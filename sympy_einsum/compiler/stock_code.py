@@ -121,13 +121,18 @@ class _ExpressionBackend(NumpyBackend):
         matrix = "np.where(np.tri(x.shape[-1]) > 0, 1, x[..., None, :]).cumprod(-1)"
         return f"(lambda x: {_times_upper(operands[1], matrix, backwards)})({_padded(operands[0])})"
 
+    def running_weights(self, operands: Texts) -> str:
+        """The logarithms themselves."""
+        return operands[0]
+
     def logcumsumexp(self, operands: Texts) -> str:
         """log Σ exp of all entries up to each."""
         return f"np.logaddexp.accumulate({operands[0]} + 0.0, -1)"
 
     def running_mean(self, operands: Texts, backwards: bool) -> str:
         """Means with the weights of running softmaxes, in a matrix."""
-        x, y, c = operands
+        x, c = operands
+        y = self.logcumsumexp([x])
         matrix = f"np.exp(np.minimum({x}[..., :, None] - {y}[..., None, :], 0))"
         return _times_upper(c, matrix, backwards)
 

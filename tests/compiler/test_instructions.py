@@ -47,10 +47,11 @@ CASES = {
     "triangular": ([(l, m, n)], [("triangular", (0,), (True, Integer(-1)))]),
     "running_products": ([(m, n)], [("running_products", (0,), (False,))]),
     "recurrence": ([(m, n), (l, m, n + 1)], [("recurrence", (0, 1), (False,))]),
-    "logcumsumexp": ([(m, n)], [("logcumsumexp", (0,))]),
+    "running_weights": ([(m, n)], [("running_weights", (0,)), ("logcumsumexp", (1,))]),
+    "logcumsumexp": ([(n,)], [("running_weights", (0,)), ("logcumsumexp", (1,))]),
     "running_mean": (
         [(m, n), (l, m, n)],
-        [("logcumsumexp", (0,)), ("running_mean", (0, 2, 1), (False,))],
+        [("running_weights", (0,)), ("running_mean", (2, 1), (False,))],
     ),
     "rows": ([(n,), (n,)], [("rows", (0, 1))]),
     "windows": (
@@ -117,7 +118,7 @@ VARIANTS = {
     "recurrence from the end": ([(l, n), (n + 1,)], [("recurrence", (0, 1), (True,))]),
     "mean from the end": (
         [(l, n), (n,)],
-        [("logcumsumexp", (0,)), ("running_mean", (0, 2, 1), (True,))],
+        [("running_weights", (0,)), ("running_mean", (2, 1), (True,))],
     ),
     "lower": ([(m, n)], [("triangular", (0,), (False, Integer(1)))]),
     "vectors": ([(n,), (n,)], [("dot", (0, 1))]),
@@ -291,6 +292,7 @@ LOWERED = {
     "tri": se.tri(3, 4, 1),
     "running_products": se.cumprod(V),
     "recurrence": se.TensorSymbol("b", V.shape[0] + 1) @ se.interval_products(V),
+    "running_weights": se.softmax(se.logcumsumexp(V)),
     "logcumsumexp": se.logcumsumexp(V),
     "running_mean": se.running_softmax(V) @ V,
     "rows": se.outer(V, V**2) + se.outer(se.exp(V), se.sin(V)),

@@ -160,6 +160,10 @@ class Backend(Library):
         """A linear recurrence along the last axis, or one from its end."""
         return f"recurrence({', '.join(operands)}, {backwards})"
 
+    def running_weights(self, operands: Texts) -> str:
+        """What running log-sum-exps and softmaxes are computed from."""
+        return f"running_weights({operands[0]})"
+
     def logcumsumexp(self, operands: Texts) -> str:
         """log Σ exp of all entries up to each on the last axis."""
         return f"logcumsumexp({operands[0]})"

@@ -51,10 +51,10 @@ def recurrence(x, b, backwards):
 
     return jax.lax.associative_scan(joined, (x, b), reverse=backwards, axis=b.ndim - 1)[1]
 ''',
-        "logcumsumexp": '''
-def logcumsumexp(x):
-    """log(cumsum(exp(x))) along the last axis without overflow."""
-    return jax.lax.cumlogsumexp(x + 0.0, axis=x.ndim - 1)
+        "running_weights": '''
+def running_weights(x):
+    """x and log(cumsum(exp(x))) along the last axis without overflow."""
+    return x, jax.lax.cumlogsumexp(x + 0.0, axis=x.ndim - 1)
 ''',
         "scatter": '''
 def scatter(values, lengths, *positions):

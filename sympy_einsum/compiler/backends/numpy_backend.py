@@ -150,7 +150,6 @@ class NumpyBackend(Backend):
             "cofactors",
             "expm_along",
             "lagged_cumsum",
-            "running_products",
             "last_equal",
             "correlate",
         ),
@@ -230,6 +229,17 @@ def windows(x, axis, start, steps, counts):
         writeable=False,
     )
 ''',
+        "running_products": '''
+def running_products(x, backwards):
+    """1 and the running products along the last axis, or those from its end and 1."""
+    if backwards:
+        return running_products(x[..., ::-1], False)[..., ::-1]
+    products = x.cumprod(-1)
+    total = np.empty((*x.shape[:-1], x.shape[-1] + 1), products.dtype)
+    total[..., 0] = 1
+    total[..., 1:] = products
+    return total
+''',
         "recurrence": '''
 def recurrence(x, b, backwards):
     """y[j] = x[j - 1] y[j - 1] + b[j] along the last axis; backwards y[j] = x[j] y[j + 1] + b[j].
@@ -239,7 +249,8 @@ def recurrence(x, b, backwards):
     total = running_products(x, False)
     size = np.abs(total)
     if size.size and size.min() > 1e-140 and size.max() < 1e140:
-        y = (b / total).cumsum(-1)
+        y = b / total
+        np.add.accumulate(y, -1, out=y)
         y *= total
         return y
     a = np.concatenate([0 * total[..., :1], x], -1)
@@ -251,29 +262,38 @@ def recurrence(x, b, backwards):
         size *= 2
     return y
 ''',
-        "logcumsumexp": '''
-def logcumsumexp(x):
-    """log(cumsum(exp(x))) along the last axis without overflow."""
+        "running_weights": '''
+def running_weights(x):
+    """exp(x - top), its running sum along the last axis, and top; x, log(cumsum(exp(x))) and None
+    where these would vanish."""
     top = x.max(axis=-1, keepdims=True, initial=-np.inf)
-    if x.size and (x[..., :1] - top).min() > -600:
-        total = x - top
-        np.exp(total, out=total)
-        total.cumsum(-1, out=total)
-        np.log(total, out=total)
-        total += top
-        return total
-    return np.logaddexp.accumulate(x + 0.0, axis=-1)
+    weights = x - top
+    np.exp(weights, out=weights)
+    if x.size and weights[..., 0].min() > 1e-260:
+        return weights, weights.cumsum(-1), top
+    return x, np.logaddexp.accumulate(x + 0.0, axis=-1), None
+''',
+        "logcumsumexp": '''
+def logcumsumexp(weights):
+    """log(cumsum(exp(x))) of the x that has such weights."""
+    _, total, top = weights
+    return total if top is None else np.log(total) + top
 ''',
         "running_mean": '''
-def running_mean(x, y, c, backwards):
-    """Sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i; y is logcumsumexp(x)."""
-    last = y[..., -1:]
-    if y.size and (last - y[..., :1]).max() < 600:
-        before, after = np.exp(x - last), np.exp(last - y)
+def running_mean(weights, c, backwards):
+    """Sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i, of the x that has such
+    weights and y = log(cumsum(exp(x)))."""
+    x, y, top = weights
+    if top is not None:
         if backwards:
-            return before * (after * c)[..., ::-1].cumsum(-1)[..., ::-1]
-        total = (before * c).cumsum(-1)
-        total *= after
+            total = c / y
+            from_end = total[..., ::-1]
+            np.add.accumulate(from_end, -1, out=from_end)
+            total *= x
+            return total
+        total = x * c
+        np.add.accumulate(total, -1, out=total)
+        total /= y
         return total
     finite = np.where(y == -np.inf, 0, y)
     weights, ratio = np.exp(x - finite), np.exp(y[..., :-1] - finite[..., 1:])

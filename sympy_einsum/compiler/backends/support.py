@@ -128,20 +128,27 @@ def recurrence(x, b, backwards):
         size *= 2
     return b
 ''',
-    "logcumsumexp": '''
-def logcumsumexp(x):
-    """log(cumsum(exp(x))) along the last axis without overflow, in pieces of twice the length again
-    and again."""
-    x, size = x + 0.0, 1
-    while size < x.shape[-1]:
-        later = xp.logaddexp(x[..., size:], x[..., :-size])
-        x = xp.concatenate([x[..., :size], later], -1)
+    "running_weights": '''
+def running_weights(x):
+    """x and log(cumsum(exp(x))) along the last axis without overflow, in pieces of twice the length
+    again and again."""
+    y, size = x + 0.0, 1
+    while size < y.shape[-1]:
+        later = xp.logaddexp(y[..., size:], y[..., :-size])
+        y = xp.concatenate([y[..., :size], later], -1)
         size *= 2
-    return x
+    return x, y
+''',
+    "logcumsumexp": '''
+def logcumsumexp(weights):
+    """log(cumsum(exp(x))) of the x that has such weights."""
+    return weights[1]
 ''',
     "running_mean": '''
-def running_mean(x, y, c, backwards):
-    """Sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i; y is logcumsumexp(x)."""
+def running_mean(weights, c, backwards):
+    """Sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i, of x and y = log(cumsum(
+    exp(x)))."""
+    x, y = weights
     finite = xp.where(y == -xp.inf, 0, y)
     weights, ratio = xp.exp(x - finite), xp.exp(y[..., :-1] - finite[..., 1:])
     if backwards:
@@ -249,7 +256,10 @@ def zeta(s, a=1.0):
 SPECIAL = ("spherical_jn", "hyp1f1", "exprel", "loggamma", "betaln", "beta", "binom", "zeta")
 
 # What runs along an axis.
-RUNNING = ("lagged_cumsum", "running_products", "recurrence", "logcumsumexp", "running_mean")
+RUNNING = (
+    *("lagged_cumsum", "running_products", "recurrence"),
+    *("running_weights", "logcumsumexp", "running_mean"),
+)
 
 
 def shared(*names: str) -> dict[str, str]:

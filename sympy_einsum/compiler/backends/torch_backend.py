@@ -128,7 +128,8 @@ def select(conditions, values, dtype):
     return chosen
 ''',
         **shared(
-            "cofactors", "expm_along", "log_total", "running_products", "recurrence", "running_mean"
+            *("cofactors", "expm_along", "log_total", "running_products", "recurrence"),
+            *("logcumsumexp", "running_mean"),
         ),
         "peak": '''
 def peak(x, axis=()):
@@ -138,10 +139,10 @@ def peak(x, axis=()):
     top = torch.amax(x, axis, keepdim=True)
     return torch.where(torch.isfinite(top), top, 0)
 ''',
-        "logcumsumexp": '''
-def logcumsumexp(x):
-    """log(cumsum(exp(x))) along the last axis without overflow."""
-    return torch.logcumsumexp(x if x.is_floating_point() else x + 0.0, -1)
+        "running_weights": '''
+def running_weights(x):
+    """x and log(cumsum(exp(x))) along the last axis without overflow."""
+    return x, torch.logcumsumexp(x if x.is_floating_point() else x + 0.0, -1)
 ''',
         "windows": '''
 def windows(x, axis, start, steps, counts):
