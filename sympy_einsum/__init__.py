@@ -169,7 +169,7 @@ from .sympy_hooks import Methods as _Methods  # noqa: F401 - importing them atta
 if TYPE_CHECKING:
     from .compiler import codegen, lambdify
     from .convert import from_array, from_indexed, from_matrix, to_array, to_indexed, to_matrix
-    from .languages import parse
+    from .languages import parse, parse_program
     from .printing import draw, latex, pretty, to_dot
     from .verification import check_derivative, equal
 
@@ -184,6 +184,7 @@ _LATER = {
     "to_indexed": "convert",
     "to_matrix": "convert",
     "parse": "languages",
+    "parse_program": "languages",
     "draw": "printing",
     "latex": "printing",
     "pretty": "printing",
@@ -331,6 +332,7 @@ __all__ = [
     "outer",
     "pad",
     "parse",
+    "parse_program",
     "percentile",
     "pinv",
     "pretty",

@@ -1,4 +1,4 @@
-"""The command line: an expression in the language of MatrixCalculus.org in, its derivative out.
+"""The command line: an expression in one of the languages in, its derivative out.
 
 Exit status: 0, or 1 if the numerical check failed, or 2 if the input can't be used, with one
 message on stderr.
@@ -19,7 +19,7 @@ from .calculus import diff
 from .compiler import lambdify
 from .core import TensorError, children, postorder
 from .expressions import Operand, TensorExpr, shape_of
-from .languages import parse_with_variables, read_declarations
+from .languages import SYNTAXES, parse_program, parse_with_variables, read_declarations
 from .verification import check_derivative
 
 MAX_ORDER = 10
@@ -31,8 +31,12 @@ letter of a name. Operators: + - * / ^ .* ./ .^ and ' for the transpose. Functio
 norm2, tr, det, logdet, inv, adj, diag, exp, log, sin, tanh, relu and other elementwise ones;
 vector(1), matrix(1) and eye take their lengths from the context.
 
-example:
+Lippmann's tensor language has index strings: A *(ij,j->i) b. Orders are declared, with --declare or
+in the text, which may be a program that asks for derivatives itself.
+
+examples:
   python -m sympy_einsum "sum(log(exp(-y .* (X*w)) + vector(1)))" --wrt w --order 2 --check
+  python -m sympy_einsum --syntax lippmann "x *(i,ij->j) A *(j,j->) x" --declare "x 1 A 2" --wrt x
 """
 
 
@@ -83,19 +87,28 @@ def _tuple(lengths: Sequence[str]) -> str:
 def make_reports(arguments: argparse.Namespace) -> list[Report]:
     """Parse, and for each variable differentiate, print and check; raises TensorError for input
     that can't be used."""
-    declarations = ";".join(arguments.declare)
-    expr, variables = parse_with_variables(arguments.expression, declarations)
-    unused = sorted(read_declarations(declarations).keys() - variables.keys())
-    if unused:
-        raise TensorError(f"{unused[0]!r} is declared, but doesn't occur in the expression")
-    for name in arguments.wrt:
+    text, declarations = arguments.expression, ";".join(arguments.declare)
+    wanted: list[tuple[Operand, str]] = []
+    if arguments.syntax == "lippmann" and not arguments.wrt:
+        program = parse_program(text, declarations or None)
+        variables = program.symbols
+        wanted = [(program.expressions[place], name) for place, name in program.wanted]
+    else:
+        expr, variables = parse_with_variables(text, declarations or None, arguments.syntax)
+        wanted = [(expr, name) for name in dict.fromkeys(arguments.wrt)]
+    if arguments.syntax == "matrixcalculus":
+        unused = sorted(read_declarations(declarations).keys() - variables.keys())
+        if unused:
+            raise TensorError(f"{unused[0]!r} is declared, but doesn't occur in the expression")
+    if not wanted:
+        raise TensorError("no variable to differentiate by; name one by --wrt")
+    for _, name in wanted:
         if name not in variables:
             names = ", ".join(variables)
             known = f"its variables are {names}" if names else "it has no variables"
             raise TensorError(f"{name!r} is no variable of the expression; {known}")
     return [
-        _report(expr, variables, name, arguments.order, arguments.check)
-        for name in dict.fromkeys(arguments.wrt)
+        _report(expr, variables, name, arguments.order, arguments.check) for expr, name in wanted
     ]
 
 
@@ -164,18 +177,24 @@ def _check(y: Operand, x: Operand, derivative: Operand) -> Check:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m sympy_einsum",
-        description="Differentiate an expression in the language of MatrixCalculus.org.",
+        description="Differentiate an expression, by default one in MatrixCalculus.org's language.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("expression", help='such as "norm2(A*x - y)^2"')
     parser.add_argument(
+        "--syntax",
+        default="matrixcalculus",
+        choices=list(SYNTAXES),
+        help="the language of the expression (default matrixcalculus)",
+    )
+    parser.add_argument(
         "--wrt",
-        required=True,
+        default=[],
         action="append",
         metavar="NAME",
-        help="the variable; can be given several times",
+        help="the variable; can be given several times; a program may name it itself",
     )
     parser.add_argument(
         "--order",
@@ -191,6 +210,7 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="TEXT",
         help='what a variable is: "K symmetric", "a, b vector(n)", "x positive scalar"; '
+        'in Lippmann\'s language its order, "A 2 b 1"; '
         "can be given several times",
     )
     parser.add_argument(
@@ -233,7 +253,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     if arguments.json:
         objects = [report._asdict() for report in reports]
-        print(json.dumps(objects[0] if len(arguments.wrt) == 1 else objects, indent=2))
+        print(json.dumps(objects[0] if len(objects) == 1 else objects, indent=2))
     else:
         print("\n\n".join(report.as_text() for report in reports))
     return 0 if all(report.check is None or report.check["passed"] for report in reports) else 1

@@ -281,3 +281,22 @@ def test_the_module_runs_as_a_program():
     assert not bad.stdout
     assert bad.stderr.startswith("error: expected a number, a variable")
     assert "Traceback" not in bad.stderr
+
+
+def test_lippmanns_language(capsys):
+    lippmann = ["--syntax", "lippmann"]
+    text = "x *(i,ij->j) A *(j,j->) x"
+    declare = ["--declare", "x 1", "--declare", "A 2"]
+    wanted = ["--wrt", "x", "--wrt", "A"]
+    status, reports = report_of(capsys, text, *lippmann, *declare, *wanted, "--check")
+    assert status == 0
+    assert all(report["check"]["passed"] for report in reports)
+    assert [report["wrt"] for report in reports] == ["x", "A"]
+    program = f"declare x 1 A 2 expression {text} derivative wrt x A"
+    _, answered = report_of(capsys, program, *lippmann, "--check")
+    assert answered == reports
+    _, one = report_of(capsys, "declare c 0 expression c^2", *lippmann, "--wrt", "c")
+    assert one["derivative"] == "2*c"
+    message = refused(capsys, "declare x 1 expression x", *lippmann)
+    assert "no variable to differentiate by; name one by --wrt" in message
+    assert "'c' isn't declared" in refused(capsys, "c^2", *lippmann, "--wrt", "c")

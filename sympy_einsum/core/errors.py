@@ -23,12 +23,23 @@ class UnsupportedError(TensorError):
 class ParseError(TensorError):
     """Text that can't be read, with the place where reading stopped.
 
+    Attributes
+    ==========
+
+    text : what was read, or None
+    position : where in it, from 0 on, or None; in a text of several lines the message says line and
+        column, from 1 on
+
     Examples
     ========
 
     >>> from sympy_einsum import ParseError
     >>> print(ParseError("expected an operand", "x + * y", 4))
     expected an operand, at position 4:
+      x + * y
+          ^
+    >>> print(ParseError("expected an operand", "x\\n+ * y", 4))
+    expected an operand, at line 2, column 3:
       x + * y
           ^
     """
@@ -39,10 +50,11 @@ class ParseError(TensorError):
         if text is not None and position is not None:
             start = max(0, position - 60)
             excerpt = text[start : position + 20].replace("\n", " ")
-            message = f"{message}, at position {position}:\n  {excerpt}\n  " + " " * (
-                position - start
-            )
-            message += "^"
+            place = f"position {position}"
+            if "\n" in text:
+                before = text[:position].split("\n")
+                place = f"line {len(before)}, column {len(before[-1]) + 1}"
+            message = f"{message}, at {place}:\n  {excerpt}\n  {' ' * (position - start)}^"
         super().__init__(message)
 
 

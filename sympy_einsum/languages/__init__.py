@@ -1,4 +1,9 @@
 """Text in other languages, read as expressions."""
 
 from .matrixcalculus.declarations import read_declarations as read_declarations
-from .parsing import parse as parse, parse_with_variables as parse_with_variables
+from .parsing import (
+    SYNTAXES as SYNTAXES,
+    parse as parse,
+    parse_program as parse_program,
+    parse_with_variables as parse_with_variables,
+)

@@ -1,50 +1,75 @@
-"""Text as input: the public side of the language in ``matrixcalculus``."""
+"""Text as input: the public side of the languages."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from ..core import ParseError
 from ..expressions import Operand
+from .lippmann.program import (
+    Declarations as OrderDeclarations,
+    TensorProgram,
+    read_expression,
+    read_program,
+)
 from .matrixcalculus.declarations import Declarations, read_declarations
 from .matrixcalculus.program import Program
 from .matrixcalculus.reading import read
 
 
-def parse(text: str, declarations: Declarations = None) -> Operand:
-    """Read an expression in the language of MatrixCalculus.org [1].
-
-    Names that start with a capital letter are matrices, with h to z vectors, with a to g scalars.
-    Vectors are columns, ``x'`` is a row. There are
-
-    * ``+ - * /`` and the power ``^`` of a scalar or (with an integer) a square matrix;
-      ``.* ./ .^`` entry by entry; ``'`` for the transpose, which after a power transposes the
-      power, as in MATLAB;
-    * the elementwise functions ``exp``, ``log``, ``relu`` and so on, all that have a name there in
-      the table of scalar functions;
-    * ``sum``, ``norm1``, ``norm2`` or ``normF`` (Euclidean or Frobenius), ``tr``, ``det``,
-      ``logdet``, ``inv``, ``adj``, and ``diag`` from a vector to a matrix or back;
-    * ``max`` and ``min`` of all entries or of two values entry by entry, ``softmax``,
-      ``logsumexp``; as in MATLAB, ``sum(X, 1)``, ``softmax(X, 1)`` and ``logsumexp(X, 1)`` go
-      down the columns, with 2 along the rows;
-    * ``vec(X)``, the columns below each other, and ``kron(X, Y)``;
-    * ``vector(c)`` and ``matrix(c)``, the scalar c repeated, ``eye``, the identity, and ``pi``.
-
-    Axis lengths are inferred; those that stay free become symbols ``n, m, k, …``.
+def parse(text: str, declarations: Any = None, *, syntax: str = "matrixcalculus") -> Operand:
+    """Read an expression.
 
     Parameters
     ==========
 
     text : str
-    declarations : variables that the rule of the first letter is wrong for, or of which more is
-        known. Text such as ``"K symmetric matrix; b, c vector(n)"``, several such texts, or a
-        mapping from names to ``"positive vector"`` and the like or to symbols of your own. The
-        words are ``symmetric``, ``diagonal``, ``psd``, ``positive`` and ``nonnegative``. Names
-        that don't occur in the text do no harm.
+    declarations : what is known of the variables, by name or in the words of the language
+    syntax : the language
+
+        ``"matrixcalculus"``, that of MatrixCalculus.org [1]. Names that start with a capital
+        letter are matrices, with h to z vectors, with a to g scalars, where the declarations don't
+        say otherwise. Vectors are columns, ``x'`` is a row. There are
+
+        * ``+ - * /`` and the power ``^`` of a scalar or (with an integer) a square matrix;
+          ``.* ./ .^`` entry by entry; ``'`` for the transpose, which after a power transposes the
+          power, as in MATLAB;
+        * the elementwise functions ``exp``, ``log``, ``relu`` and so on, all that have a name
+          there in the table of scalar functions;
+        * ``sum``, ``norm1``, ``norm2`` or ``normF`` (Euclidean or Frobenius), ``tr``, ``det``,
+          ``logdet``, ``inv``, ``adj``, and ``diag`` from a vector to a matrix or back;
+        * ``max`` and ``min`` of all entries or of two values entry by entry, ``softmax``,
+          ``logsumexp``; as in MATLAB, ``sum(X, 1)``, ``softmax(X, 1)`` and ``logsumexp(X, 1)`` go
+          down the columns, with 2 along the rows;
+        * ``vec(X)``, the columns below each other, and ``kron(X, Y)``;
+        * ``vector(c)`` and ``matrix(c)``, the scalar c repeated, ``eye``, the identity, ``pi``.
+
+        Declarations are texts such as ``"K symmetric matrix; b, c vector(n)"``, several such
+        texts, or a mapping from names to ``"positive vector"`` and the like or to symbols of your
+        own. The words are ``symmetric``, ``diagonal``, ``psd``, ``positive``, ``nonnegative``.
+
+        ``"lippmann"``, that of Lippmann's tensor calculus [2], for tensors of any order. There are
+
+        * ``A *(ij,j->i) b``, the product with index strings; ``+ - /`` of tensors of one order,
+          entry by entry; ``^`` with a scalar exponent;
+        * elementwise functions, by the thesis' names and by ours, and ``inv``, ``det``, ``adj``;
+        * numbers, which are repeated to the order that their surroundings need; ``delta(n)``, the
+          delta tensor of order 2 n; ``[m, n]`` behind either or behind an expression says what its
+          axis lengths are.
+
+        Declarations are the orders, ``"A 2 b 1"``, or a mapping from names to orders, to tuples of
+        axis lengths, or to symbols of your own. They may stand in the text: ``declare A 2 b 1
+        expression A *(ij,j->i) b``; what asks for derivatives is for :func:`parse_program`.
+
+        Axis lengths are inferred; those that stay free become symbols ``n, m, k, …``. Names that
+        are declared and don't occur do no harm.
 
     Returns
     =======
 
-    A tensor expression of order 0 for a scalar, 1 for a column or a row, 2 for a matrix. Its
-    variables are in ``free_symbols``: real symbols for scalars, else tensor symbols.
+    A tensor expression of order 0 for a scalar, 1 for a column or a row, 2 for a matrix and so on.
+    Its variables are in ``free_symbols``: real symbols for scalars, else tensor symbols.
 
     Raises
     ======
@@ -73,17 +98,57 @@ def parse(text: str, declarations: Declarations = None) -> Operand:
     first letter: declare "x matrix" if it is one, at position 1:
       x*y
        ^
+    >>> parse("A *(ij,j->i) sin(w) + 1", {"A": 2, "w": w}, syntax="lippmann")
+    A @ sin(w) + 1
 
     References
     ==========
 
     .. [1] https://www.matrixcalculus.org/documentation
+    .. [2] F. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §2
     """
-    return parse_with_variables(text, declarations)[0]
+    return parse_with_variables(text, declarations, syntax)[0]
+
+
+def parse_program(text: str, declarations: OrderDeclarations = None) -> TensorProgram:
+    """Read a program in Lippmann's language, and answer it.
+
+    Parameters
+    ==========
+
+    text : any number of ``declare A 2 b 1``, ``expression A *(ij,j->i) b`` and ``derivative wrt
+        b``, in any order in which what is used is there before. A derivative is that of the
+        expression before it; after ``wrt`` there may be several names, one derivative each.
+    declarations : of further variables, as for :func:`parse`
+
+    Returns
+    =======
+
+    An object with ``symbols``, a dictionary by name; ``expressions``, a list; ``derivatives``, a
+    list of triples ``(expression, variable, derivative)``.
+
+    Raises
+    ======
+
+    ParseError : as for :func:`parse`
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> program = se.parse_program(
+    ...     "declare A 2 b 1 c 0 expression A *(ij,j->i) b + sin(b) derivative wrt b"
+    ... )
+    >>> program.symbols["A"].shape
+    (n, n)
+    >>> program.derivatives[0].derivative
+    A + diag(cos(b))
+    """
+    return read_program(text, declarations)
 
 
 def parse_with_variables(
-    text: str, declarations: Declarations = None
+    text: str, declarations: Any = None, syntax: str = "matrixcalculus"
 ) -> tuple[Operand, dict[str, Operand]]:
     """The expression of a text, and its variables by name in order of appearance.
 
@@ -91,6 +156,12 @@ def parse_with_variables(
     >>> expr, list(variables)
     (0, ['a', 'x'])
     """
+    if syntax not in SYNTAXES:
+        raise ParseError(f"there is no syntax {syntax!r}; choose from {', '.join(SYNTAXES)}")
+    return SYNTAXES[syntax](text, declarations)
+
+
+def _matrix_expression(text: str, declarations: Declarations) -> tuple[Operand, dict[str, Operand]]:
     declared = read_declarations(declarations)
     root = read(text)
     program = Program(text, declared)
@@ -99,3 +170,18 @@ def parse_with_variables(
         return program.build(root), dict(program.symbols)
     except RecursionError:
         raise ParseError("the expression is nested too deeply for SymPy") from None
+
+
+def _tensor_expression(
+    text: str, declarations: OrderDeclarations
+) -> tuple[Operand, dict[str, Operand]]:
+    program = read_expression(text, declarations)
+    (expression,) = program.expressions
+    return expression, program.symbols
+
+
+# By name: what reads a text, with what is declared, as an expression and its variables.
+SYNTAXES: dict[str, Callable[[str, Any], tuple[Operand, dict[str, Operand]]]] = {
+    "matrixcalculus": _matrix_expression,
+    "lippmann": _tensor_expression,
+}

@@ -10,7 +10,9 @@ from sympy import Expr, Integer, Symbol
 
 from ...core import ParseError
 from ...expressions import ASSUMPTIONS, SYMMETRIC, Operand, TensorSymbol
-from .reading import check_text
+from ..lengths import length_symbol
+from ..nodes import check_text
+from .reading import MAX_TEXT
 
 
 class Declaration(NamedTuple):
@@ -54,7 +56,7 @@ def read_declarations(declarations: Declarations) -> dict[str, Declaration]:
     if declarations is None:
         return {}
     if isinstance(declarations, str):
-        check_text(declarations, "the declarations have")
+        check_text(declarations, "the declarations have", MAX_TEXT)
         declarations = [part for part in declarations.split(";") if part.strip()]
     if isinstance(declarations, Mapping):
         return {_checked_name(k): _declared_as(k, value) for k, value in declarations.items()}
@@ -62,7 +64,7 @@ def read_declarations(declarations: Declarations) -> dict[str, Declaration]:
         raise ParseError(f"can't read the declaration {declarations!r}; {_FORM}")
     known: dict[str, Declaration] = {}
     for text in declarations:
-        check_text(text, "a declaration has")
+        check_text(text, "a declaration has", MAX_TEXT)
         match = _DECLARATION.fullmatch(text) if isinstance(text, str) else None
         if match is None:
             raise ParseError(f"can't read the declaration {text!r}; {_FORM}")
@@ -88,7 +90,7 @@ def _declared_as(name: str, value: object) -> Declaration:
         if len(shape) > 2:
             raise ParseError(f"{name!r} has order {len(shape)}; this language has at most order 2")
         return Declaration(list(KINDS)[len(shape)], tuple(shape), (), value)
-    check_text(value, f"the declaration of {name[:40]!r} has")
+    check_text(value, f"the declaration of {name[:40]!r} has", MAX_TEXT)
     match = _DECLARED_AS.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise ParseError(
@@ -126,8 +128,3 @@ def _read_length(name: str, text: str) -> Expr:
     if re.fullmatch(_NAME, text):
         return length_symbol(text)
     raise ParseError(f"{text!r} is no length for {name!r}: expected a name or a positive integer")
-
-
-def length_symbol(name: str) -> Symbol:
-    """The symbol that stands for an axis length."""
-    return Symbol(name, integer=True, positive=True)

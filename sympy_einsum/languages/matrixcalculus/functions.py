@@ -8,23 +8,11 @@ import sympy
 from sympy import Expr, Integer
 
 from ... import operations
-from ...core import Row, TensorError, of_each_row
+from ...core import Row, of_each_row
 from ...expressions import Delta, Operand, adj, det, elementwise, inv, logdet, order_of
-from .operators import exceeds, infer_elementwise, literal_integer, unchanged
+from ..numbers import bounded_function
+from .operators import infer_elementwise, literal_integer, unchanged
 from .types import SCALAR, Builder, Rule, Site, Type
-
-# SymPy computes these exactly at integers, which takes forever at large ones.
-_EXACT_AT_INTEGERS = {"gamma", "gammaln", "digamma"}
-MAX_EXACT_ARGUMENT = 170
-
-
-def _entrywise(name: str, function: Callable[..., Expr]) -> Rule:
-    def build(value: Operand) -> Operand:
-        if name in _EXACT_AT_INTEGERS and exceeds(value, MAX_EXACT_ARGUMENT):
-            raise TensorError(f"the argument of {name} is too large")
-        return elementwise(function, value)
-
-    return Rule(unchanged, build)
 
 
 def _infer_scalar(site: Site, type_: Type) -> Type:
@@ -209,4 +197,4 @@ FUNCTIONS: dict[str, Rule] = {
 @of_each_row
 def _add_names(row: Row) -> None:
     for name in row.matrixcalculus.split():
-        FUNCTIONS[name] = _entrywise(name, row.function)
+        FUNCTIONS[name] = Rule(unchanged, bounded_function(name, row.function))

@@ -8,12 +8,12 @@ from functools import partial
 
 from ... import operations
 from ...core import TensorError
-from ...expressions import Operand, View, order_of
-from .reading import Node
+from ...expressions import Operand, order_of
+from ..nodes import Node
+from ..numbers import bounded_power
 from .types import SCALAR, Rule, Site, Type
 
-# Bounds that keep hostile or mistaken text from taking forever.
-MAX_EXPONENT = 10_000
+# A larger power of a matrix would take forever.
 MAX_MATRIX_POWER = 64
 
 
@@ -152,20 +152,7 @@ def literal_integer(node: Node) -> int | None:
 def _build_power(base: Operand, exponent: Operand) -> Operand:
     if order_of(base):
         return operations.matrix_power(base, exponent)
-    return _build_elementwise_power(base, exponent)
-
-
-def _build_elementwise_power(base: Operand, exponent: Operand) -> Operand:
-    if exceeds(exponent, MAX_EXPONENT):
-        raise TensorError(f"the exponent is too large; at most {MAX_EXPONENT} is possible")
-    return operations.power(base, exponent)
-
-
-def exceeds(value: Operand, bound: int) -> bool:
-    """Whether a value is a number, or filled with one, of a magnitude above the bound."""
-    if isinstance(value, View) and value.is_constant_fill:
-        value = value.coefficient
-    return bool(getattr(value, "is_Number", False) and abs(value) > bound)
+    return bounded_power(base, exponent)
 
 
 def _infer_transpose(site: Site, type_: Type) -> Type:
@@ -184,7 +171,7 @@ OPERATORS: dict[tuple[str, str], Rule] = {
     ("binary", "^"): Rule(_infer_power, _build_power),
     ("binary", ".*"): Rule(infer_elementwise, operations.multiply),
     ("binary", "./"): Rule(infer_elementwise, _build_quotient),
-    ("binary", ".^"): Rule(infer_elementwise, _build_elementwise_power),
+    ("binary", ".^"): Rule(infer_elementwise, bounded_power),
     ("prefix", "-"): Rule(unchanged, partial(operations.multiply, -1)),
     ("prefix", "+"): Rule(unchanged, operations.add),
     ("postfix", "'"): Rule(_infer_transpose, operations.transpose),

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from itertools import chain, count
-from math import isinf
+from itertools import chain
 
 import sympy
-from sympy import Expr, Float, Integer, Rational, Symbol
+from sympy import Expr, Symbol
 
 from ...core import ParseError, TensorError, transform
-from ...expressions import Operand, TensorExpr, TensorSymbol, View
-from .declarations import KINDS, Declaration, kind_by_name, length_symbol
+from ...expressions import Operand, TensorSymbol
+from ..lengths import Length, name_lengths
+from ..nodes import Node, children_of
+from ..numbers import MAX_SCALAR_DEPTH, check_number, read_number
+from .declarations import KINDS, Declaration, kind_by_name
 from .functions import FUNCTIONS, infer_identity
 from .operators import OPERATORS
-from .reading import Node
-from .types import SCALAR, Length, Rule, Site, Type
+from .types import SCALAR, Rule, Site, Type
 
 # Functions of other languages, and how they are written in this one.
 _ELSEWHERE = {
@@ -40,9 +40,6 @@ _ELSEWHERE = {
     "mean": "sum(x)/sum(vector(1) + 0*x)",
 }
 _ARGUMENTS = ("no argument, its size is inferred", "one argument", "two arguments")
-# Bounds that keep hostile or mistaken text from taking forever.
-MAX_SCALAR_DEPTH = 64
-MAX_NUMBER = 10**308
 
 
 @dataclass
@@ -66,12 +63,10 @@ class Program:
 
     def infer(self, root: Node) -> None:
         """Give every node its type and name the lengths that stay unknown."""
-        transform([root], self._infer_node, _children)
-        names = self._length_names()
-        for length in self.lengths:
-            own = length.root()
-            if own.value is None and not own.factors:
-                own.value = length_symbol(next(names))
+        transform([root], self._infer_node, children_of)
+        declared = chain.from_iterable(d.lengths for d in self.declarations.values())
+        taken = {symbol.name for length in declared for symbol in length.free_symbols}
+        name_lengths(self.lengths, taken | self.variables.keys() | self.declarations.keys())
         for name, type_ in self.variables.items():
             self.symbols[name] = self._symbol(name, type_)
         self._check_names()
@@ -88,7 +83,7 @@ class Program:
 
     def build(self, root: Node) -> Operand:
         """The expression."""
-        return transform([root], self._build_node, _children)[0]
+        return transform([root], self._build_node, children_of)[0]
 
     def _infer_node(self, node: Node, types: tuple[Type, ...]) -> Type:
         if node.kind == "variable" and self._is_variable(node):
@@ -176,14 +171,6 @@ class Program:
             return f"{message}; perhaps {close[0]!r} is meant"
         return f"{message}; expected one of {', '.join(sorted(FUNCTIONS))}"
 
-    def _length_names(self) -> Iterator[str]:
-        """Names for lengths, in order of preference, that nothing else in the text has."""
-        lengths = chain.from_iterable(d.lengths for d in self.declarations.values())
-        taken = {symbol.name for length in lengths for symbol in length.free_symbols}
-        taken |= self.variables.keys() | self.declarations.keys()
-        names = chain("nmkpqrsd", (f"n{i}" for i in count(1)))
-        return (name for name in names if name not in taken)
-
     def _symbol(self, name: str, type_: Type) -> Operand:
         declared = self.declarations.get(name, Declaration("scalar"))
         if declared.symbol is not None:
@@ -196,7 +183,7 @@ class Program:
     def _build_node(self, node: Node, values: tuple[Operand, ...]) -> Operand:
         try:
             value = self._value(node, values)
-            self._check_number(value, node in self.constants)
+            check_number(value, node in self.constants)
         except ParseError:
             raise
         except (OverflowError, MemoryError):
@@ -207,7 +194,7 @@ class Program:
 
     def _value(self, node: Node, values: tuple[Operand, ...]) -> Operand:
         if node.kind == "number":
-            return _number(node.name)
+            return read_number(node.name)
         if node.kind == "variable" and node.name in self.symbols:
             return self.symbols[node.name]
         if node.name == "pi":
@@ -216,33 +203,3 @@ class Program:
         if not rule.needs_types:
             return rule.build(*values)
         return rule.build([self.types[n] for n in (node, *node.children)], *values)
-
-    def _check_number(self, value: Operand, is_constant: bool) -> None:
-        """Refuse what has no place among real numbers, before it grows or spreads."""
-        if isinstance(value, TensorExpr):
-            is_real = not (is_constant and value.has(sympy.I))
-        else:
-            known = is_constant or value.is_Atom
-            is_real = not (known and (value.is_finite is False or value.is_real is False))
-        if not is_real:
-            raise TensorError("the value is not a real number")
-        number = value.coefficient if isinstance(value, View) else value.as_coeff_Mul()[0]
-        if abs(number) > MAX_NUMBER or (number.is_Rational and number.q > MAX_NUMBER):
-            raise TensorError("the number is too large")
-
-
-def _children(node: Node) -> tuple[Node, ...]:
-    return node.children
-
-
-def _number(text: str) -> Expr:
-    """A number: exact, unless it is written with an exponent or with very many digits."""
-    value = float(text)
-    if isinf(value) or (value == 0 and re.search("[1-9]", re.split("[eE]", text)[0])):
-        raise TensorError("the number is out of the range of double precision")
-    if text.isdigit():
-        return Integer(int(text))
-    digits, _, decimals = text.partition(".")
-    if "e" in text.lower() or len(text) > 16:
-        return Float(value)
-    return Rational(int(digits + decimals or "0"), 10 ** len(decimals))

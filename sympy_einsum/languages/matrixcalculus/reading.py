@@ -2,55 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
-from typing import Any, TypeAlias
 
 import lark
 
 from ...core import ParseError
+from ..nodes import Node, Parts, check_text, end_of, leaf, open_parentheses
 
 # Longer text would take forever.
 MAX_TEXT = 10_000
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Node:
-    """One operation, number or name of the text."""
-
-    kind: str  # number, variable, call, prefix, postfix or binary
-    name: str  # the number, the name or the operator as it is written
-    children: tuple[Node, ...]
-    position: int  # where errors point to
-    start: int
-    end: int
-    in_parentheses: bool = False
-
-
-# The nodes and tokens that a rule of the grammar is made of.
-Parts: TypeAlias = list[Any]
 
 
 class _ToNodes(lark.Transformer[lark.Token, Node]):
     """Turns each finished rule of the grammar into a node, while lark reads the text."""
 
     def number(self, parts: Parts) -> Node:
-        return _leaf("number", parts[0])
+        return leaf("number", parts[0])
 
     def variable(self, parts: Parts) -> Node:
-        return _leaf("variable", parts[0])
+        return leaf("variable", parts[0])
 
     def arguments(self, parts: Parts) -> list[Node]:
         return parts[::2]
 
     def call(self, parts: Parts) -> Node:
         arguments = parts[2] if len(parts) == 4 else []
-        return replace(_leaf("call", parts[0]), children=tuple(arguments), end=_end(parts[-1]))
+        return replace(leaf("call", parts[0]), children=tuple(arguments), end=end_of(parts[-1]))
 
     def group(self, parts: Parts) -> Node:
         left, node, right = parts
         inside: Node = node
-        return replace(inside, start=left.start_pos, end=_end(right), in_parentheses=True)
+        return replace(inside, start=left.start_pos, end=end_of(right), in_parentheses=True)
 
     def prefix(self, parts: Parts) -> Node:
         sign, node = parts
@@ -58,21 +41,13 @@ class _ToNodes(lark.Transformer[lark.Token, Node]):
 
     def postfix(self, parts: Parts) -> Node:
         node, prime = parts
-        return Node("postfix", str(prime), (node,), prime.start_pos, node.start, _end(prime))
+        return Node("postfix", str(prime), (node,), prime.start_pos, node.start, end_of(prime))
 
     def binary(self, parts: Parts) -> Node:
         left, operator, right = parts
         return Node(
             "binary", str(operator), (left, right), operator.start_pos, left.start, right.end
         )
-
-
-def _leaf(kind: str, token: Any) -> Node:
-    return Node(kind, str(token), (), token.start_pos, token.start_pos, _end(token))
-
-
-def _end(token: Any) -> int:
-    return int(token.start_pos) + len(token)
 
 
 @cache
@@ -87,17 +62,11 @@ def _parser() -> lark.Lark:
     )
 
 
-def check_text(text: object, what: str) -> None:
-    """Refuse what is too long to be read."""
-    if isinstance(text, str) and len(text) > MAX_TEXT:
-        raise ParseError(f"{what} {len(text)} characters; at most {MAX_TEXT} are read")
-
-
 def read(text: str) -> Node:
     """The root node of a text; raises ParseError where the text leaves the grammar."""
     if not isinstance(text, str):
         raise ParseError(f"parse reads text, not {type(text).__name__}")
-    check_text(text, "the text has")
+    check_text(text, "the text has", MAX_TEXT)
     if not text.strip():
         raise ParseError("the text is empty; expected an expression such as x'*A*x")
     try:
@@ -143,7 +112,7 @@ def _wrong_token(text: str, error: lark.exceptions.UnexpectedToken) -> ParseErro
     at_end = token.type == "$END"
     position = len(text.rstrip()) if at_end else token.start_pos
     found = "the end of the text" if at_end else repr(str(token))
-    opened = _open_parentheses(text[:position])
+    opened = open_parentheses(text[:position])
     before = text[:position].rstrip()
     if "NUMBER" in error.expected:
         after = f" after {before[-1]!r}" if before else ""
@@ -159,14 +128,3 @@ def _wrong_token(text: str, error: lark.exceptions.UnexpectedToken) -> ParseErro
     else:
         message = f"expected an operator before {found}; a product is written with *"
     return ParseError(message, text, position)
-
-
-def _open_parentheses(text: str) -> list[int]:
-    """The positions of the parentheses that are not closed in the text, the innermost last."""
-    opened: list[int] = []
-    for position, character in enumerate(text):
-        if character == "(":
-            opened.append(position)
-        elif character == ")" and opened:
-            opened.pop()
-    return opened

@@ -2,74 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container
 from dataclasses import dataclass
-from math import prod
 from typing import NamedTuple
 
-from sympy import Expr
-
-from ...core import ParseError, Shape, same_length
+from ...core import ParseError, Shape
 from ...expressions import Operand
+from ..lengths import Length
+from ..nodes import Place
 from .declarations import kind_by_name
-from .reading import Node
-
-
-@dataclass(eq=False, slots=True)
-class Length:
-    """An axis length that may turn out to be another's: a node of a union-find forest."""
-
-    value: Expr | None = None
-    parent: Length | None = None
-    # Lengths of which it is the product.
-    factors: tuple[Length, ...] = ()
-
-    def root(self) -> Length:
-        """The representative of all lengths that are equal to this one."""
-        root = self
-        while root.parent is not None:
-            root = root.parent
-        while self.parent is not None:
-            self.parent, self = root, self.parent
-        return root
-
-    def merge(self, other: Length) -> bool:
-        """Make two lengths equal; False if they aren't known to be. Products are equal if their
-        factors are."""
-        a, b = self.root(), other.root()
-        if a is b:
-            return True
-        one, two = a.known(), b.known()
-        if one is not None and two is not None:
-            return same_length(one, two)
-        if a.factors and b.factors:
-            return all(map(Length.merge, a.factors, b.factors))
-        if one is None and not a.factors:
-            a, b = b, a
-        if b.value is not None or b.factors or b in a.parts():
-            return False
-        b.parent = a
-        return True
-
-    def known(self) -> Expr | None:
-        """The value, if it is known."""
-        root = self.root()
-        if not root.factors:
-            return root.value
-        values = [value for factor in root.factors if (value := factor.known()) is not None]
-        return prod(values) if len(values) == len(root.factors) else None
-
-    def parts(self) -> Iterator[Length]:
-        """The lengths of which the product is made."""
-        for factor in self.factors:
-            yield factor.root()
-            yield from factor.root().parts()
-
-    def __str__(self) -> str:
-        root = self.root()
-        if root.factors and root.known() is None:
-            return " * ".join(map(str, root.factors))
-        return "?" if root.known() is None else str(root.known())
 
 
 class Type(NamedTuple):
@@ -94,17 +35,12 @@ class Type(NamedTuple):
 SCALAR = Type()
 
 
-class Site(NamedTuple):
+@dataclass(frozen=True)
+class Site(Place):
     """The place where an operation stands, for the rule that infers its type."""
 
-    text: str
-    node: Node
     fresh: Callable[..., Length]
     declared: Container[str]
-
-    def error(self, message: str) -> ParseError:
-        """An error that points to the operation."""
-        return ParseError(message, self.text, self.node.position)
 
     def kind_error(self, message: str) -> ParseError:
         """An error about the kinds of the operands, which may have come from first letters."""
@@ -115,12 +51,6 @@ class Site(NamedTuple):
                 message += f"; {child.name} is a {kind} by its first letter: "
                 return self.error(f'{message}declare "{child.name} {other}" if it is one')
         return self.error(message)
-
-    def quote(self, k: int) -> str:
-        """Operand number k as it is written, shortened."""
-        child = self.node.children[k]
-        quoted = " ".join(self.text[child.start : child.end].split())
-        return quoted if len(quoted) <= 40 else f"{quoted[:37]}..."
 
     def show(self, k: int, type_: Type) -> str:
         """Operand number k in words."""

@@ -1,0 +1,167 @@
+"""Programs: declarations, expressions and derivatives [L, §2.1].
+
+References
+==========
+
+[L] F. Lippmann, "Designing and Implementing a Tensor Calculus", 2022.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+from sympy import Expr, Symbol
+
+from ...core import Length as AnyLength, ParseError, as_length
+from ...expressions import Operand, TensorSymbol
+from ..lengths import name_lengths
+from ..nodes import Deadline, Node
+from .building import build
+from .inference import MAX_ORDER, Inference, read_length
+from .reading import Declared, Wanted, read
+
+# What a user may declare a variable as: a symbol, its order, or its axis lengths.
+Declarable: TypeAlias = "Operand | int | Sequence[AnyLength]"
+Declarations: TypeAlias = "str | Mapping[str, Declarable] | None"
+
+MAX_SECONDS = 2.0
+
+
+class Derivative(NamedTuple):
+    """What a program asks for, and the answer."""
+
+    expression: Operand
+    variable: Operand
+    derivative: Operand
+
+
+@dataclass(frozen=True)
+class TensorProgram:
+    """A program that was read.
+
+    Attributes
+    ==========
+
+    symbols : what is declared, by name
+    expressions : the expressions in order
+    derivatives : for each ``derivative wrt x`` the expression before it, x and the derivative
+    trees : the binary trees of the expressions as they are written
+    """
+
+    symbols: dict[str, Operand]
+    expressions: list[Operand]
+    wanted: list[tuple[int, str]]
+    trees: list[Node]
+
+    @cached_property
+    def derivatives(self) -> list[Derivative]:
+        """The derivatives that are asked for, of shape expression.shape + variable.shape."""
+        pairs = [(self.expressions[place], self.symbols[name]) for place, name in self.wanted]
+        return [Derivative(e, x, e.diff(x)) for e, x in pairs]
+
+
+def read_program(text: str, declarations: Declarations = None) -> TensorProgram:
+    """Read a program."""
+    inference = Inference(text, Deadline(MAX_SECONDS))
+    given = _declare_given(inference, declarations)
+    trees: list[Node] = []
+    wanted: list[tuple[int, str]] = []
+    for part in read(text, "program"):
+        if isinstance(part, Declared):
+            _declare(inference, part, text)
+        elif isinstance(part, Wanted):
+            name, position = str(part.name), part.name.start_pos
+            if not trees:
+                raise ParseError("there is no expression before this derivative", text, position)
+            if name not in inference.variables:
+                raise ParseError(f"{name!r} isn't declared", text, position)
+            wanted.append((len(trees) - 1, name))
+        else:
+            inference.infer(part)
+            trees.append(part)
+    return _built(inference, trees, wanted, given)
+
+
+def read_expression(text: str, declarations: Declarations = None) -> TensorProgram:
+    """Read an expression, or a program of one and no derivative."""
+    if isinstance(text, str) and text.split(None, 1)[:1] in (["declare"], ["expression"]):
+        program = read_program(text, declarations)
+        if len(program.expressions) != 1 or program.wanted:
+            raise ParseError(
+                f"this is a program with {len(program.expressions)} expressions and "
+                f"{len(program.wanted)} derivatives; parse_program reads it"
+            )
+        return program
+    inference = Inference(text, Deadline(MAX_SECONDS))
+    given = _declare_given(inference, declarations)
+    tree = read(text, "sum")
+    inference.infer(tree)
+    return _built(inference, [tree], [], given)
+
+
+def _built(
+    inference: Inference,
+    trees: list[Node],
+    wanted: list[tuple[int, str]],
+    given: Mapping[str, Operand],
+) -> TensorProgram:
+    known = [length.value for length in inference.lengths if length.value is not None]
+    taken = {symbol.name for length in known for symbol in length.free_symbols}
+    name_lengths(inference.lengths, taken | inference.variables.keys())
+    symbols = {
+        name: given.get(name) or _symbol(name, axes.shape)
+        for name, axes in inference.variables.items()
+    }
+    expressions = [build(tree, inference, symbols) for tree in trees]
+    return TensorProgram(symbols, expressions, wanted, trees)
+
+
+def _symbol(name: str, shape: tuple[Expr, ...]) -> Operand:
+    return TensorSymbol(name, shape) if shape else Symbol(name, real=True)
+
+
+def _declare(inference: Inference, declared: Declared, text: str) -> None:
+    name, position = str(declared.name), declared.name.start_pos
+    if name in inference.variables:
+        raise ParseError(f"{name!r} is declared twice", text, position)
+    number = str(declared.order)
+    if not number.isdigit() or len(number) > 2 or int(number) > MAX_ORDER:
+        message = f"an order is a number from 0 to {MAX_ORDER}, not {number}"
+        raise ParseError(message, text, declared.order.start_pos)
+    order = int(number)
+    lengths = declared.lengths
+    if lengths is None:
+        inference.declare(name, order)
+        return
+    if len(lengths) != order:
+        message = f"{name!r} has order {order}, but {len(lengths)} lengths are given"
+        raise ParseError(message, text, position)
+    inference.declare(name, order, [read_length(str(length)) for length in lengths])
+
+
+def _declare_given(inference: Inference, declarations: Declarations) -> dict[str, Operand]:
+    """Declare what isn't declared in the text; the symbols that the user has already."""
+    symbols: dict[str, Operand] = {}
+    if isinstance(declarations, str):
+        for declared in read(declarations, "variables"):
+            _declare(inference, declared, declarations)
+    elif isinstance(declarations, Mapping):
+        for name, value in declarations.items():
+            if isinstance(value, (Symbol, TensorSymbol)):
+                symbols[name] = value
+                value = getattr(value, "shape", ())
+            if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_ORDER:
+                inference.declare(name, value)
+            elif isinstance(value, (tuple, list)):
+                inference.declare(name, len(value), [as_length(length) for length in value])
+            else:
+                raise ParseError(f"can't declare {name!r} as {str(value)[:80]!r}; {_FORM}")
+    elif declarations is not None:
+        raise ParseError(f"can't read the declarations {str(declarations)[:80]!r}; {_FORM}")
+    return symbols
+
+
+_FORM = 'write "A 2 b 1", or give {"A": 2} or {"b": (3,)} or a symbol for each name'

@@ -1,0 +1,95 @@
+"""What the languages share: the nodes that a text is read as, and where in the text they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import thread_time
+from typing import Any, TypeAlias
+
+from ..core import ParseError
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Node:
+    """One operation, number or name of the text."""
+
+    kind: str  # number, variable, call, prefix, postfix or binary
+    name: str  # the number, the name or the operator as it is written
+    children: tuple[Node, ...]
+    position: int  # where errors point to
+    start: int
+    end: int
+    in_parentheses: bool = False
+
+
+# The nodes and tokens that a rule of a grammar is made of.
+Parts: TypeAlias = list[Any]
+
+
+def leaf(kind: str, token: Any) -> Node:
+    """The node of a single token."""
+    return Node(kind, str(token), (), token.start_pos, token.start_pos, end_of(token))
+
+
+def end_of(token: Any) -> int:
+    """The position behind a token."""
+    return int(token.start_pos) + len(token)
+
+
+def children_of(node: Node) -> tuple[Node, ...]:
+    """The operands of a node."""
+    return node.children
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an operation stands, for the errors of the rule that infers its type."""
+
+    text: str
+    node: Node
+
+    def error(self, message: str) -> ParseError:
+        """An error that points to the operation."""
+        return ParseError(message, self.text, self.node.position)
+
+    def quote(self, k: int) -> str:
+        """Operand number k as it is written, shortened."""
+        child = self.node.children[k]
+        return shortened(self.text[child.start : child.end])
+
+
+def shortened(text: str) -> str:
+    """A piece of text as messages quote it."""
+    quoted = " ".join(text.split())
+    return quoted if len(quoted) <= 40 else f"{quoted[:37]}..."
+
+
+def check_text(text: object, what: str, limit: int) -> None:
+    """Refuse what is too long to be read."""
+    if isinstance(text, str) and len(text) > limit:
+        raise ParseError(f"{what} {len(text)} characters; at most {limit} are read")
+
+
+def open_parentheses(text: str) -> list[int]:
+    """The positions of the parentheses that are not closed in the text, the innermost last."""
+    opened: list[int] = []
+    for position, character in enumerate(text):
+        if character == "(":
+            opened.append(position)
+        elif character == ")" and opened:
+            opened.pop()
+    return opened
+
+
+@dataclass
+class Deadline:
+    """How long a text may take."""
+
+    seconds: float
+    _start: float = field(default_factory=thread_time)
+
+    def check(self, error: Callable[[str], ParseError]) -> None:
+        """Raise the error that is made of a message once the time is over."""
+        if thread_time() - self._start > self.seconds:
+            raise error(f"the text takes more than {self.seconds} seconds to read")

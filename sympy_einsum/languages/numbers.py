@@ -1,0 +1,74 @@
+"""Numbers in a text, and bounds that keep hostile or mistaken ones from taking forever."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from math import isinf
+
+import sympy
+from sympy import Expr, Float, Integer, Rational
+
+from .. import operations
+from ..core import TensorError
+from ..expressions import Operand, TensorExpr, View, elementwise
+
+MAX_NUMBER = 10**308
+MAX_EXPONENT = 10_000
+# SymPy's time grows with the fourth power of how deep scalar functions are nested.
+MAX_SCALAR_DEPTH = 64
+# SymPy computes these exactly at integers, which takes forever at large ones.
+_EXACT_AT_INTEGERS = {"gamma", "gammaln", "digamma"}
+MAX_EXACT_ARGUMENT = 170
+
+
+def read_number(text: str) -> Expr:
+    """A number: exact, unless it is written with an exponent or with very many digits."""
+    value = float(text)
+    if isinf(value) or (value == 0 and re.search("[1-9]", re.split("[eE]", text)[0])):
+        raise TensorError("the number is out of the range of double precision")
+    if text.isdigit():
+        return Integer(int(text))
+    digits, _, decimals = text.partition(".")
+    if "e" in text.lower() or len(text) > 16:
+        return Float(value)
+    return Rational(int(digits + decimals or "0"), 10 ** len(decimals))
+
+
+def check_number(value: Operand, is_constant: bool) -> None:
+    """Refuse what has no place among real numbers, before it grows or spreads."""
+    if isinstance(value, TensorExpr):
+        is_real = not (is_constant and value.has(sympy.I))
+    else:
+        known = is_constant or value.is_Atom
+        is_real = not (known and (value.is_finite is False or value.is_real is False))
+    if not is_real:
+        raise TensorError("the value is not a real number")
+    number = value.coefficient if isinstance(value, View) else value.as_coeff_Mul()[0]
+    if abs(number) > MAX_NUMBER or (number.is_Rational and number.q > MAX_NUMBER):
+        raise TensorError("the number is too large")
+
+
+def bounded_power(base: Operand, exponent: Operand) -> Operand:
+    """A power entry by entry, if the exponent isn't too large."""
+    if exceeds(exponent, MAX_EXPONENT):
+        raise TensorError(f"the exponent is too large; at most {MAX_EXPONENT} is possible")
+    return operations.power(base, exponent)
+
+
+def bounded_function(name: str, function: Callable[..., Expr]) -> Callable[[Operand], Operand]:
+    """A function entry by entry, if its argument isn't too large to be computed exactly."""
+
+    def build(value: Operand) -> Operand:
+        if name in _EXACT_AT_INTEGERS and exceeds(value, MAX_EXACT_ARGUMENT):
+            raise TensorError(f"the argument of {name} is too large")
+        return elementwise(function, value)
+
+    return build
+
+
+def exceeds(value: Operand, bound: int) -> bool:
+    """Whether a value is a number, or filled with one, of a magnitude above the bound."""
+    if isinstance(value, View) and value.is_constant_fill:
+        value = value.coefficient
+    return bool(getattr(value, "is_Number", False) and abs(value) > bound)
