@@ -56,13 +56,9 @@ class Place:
     def quote(self, k: int) -> str:
         """Operand number k as it is written, shortened."""
         child = self.node.children[k]
-        return shortened(self.text[child.start : child.end])
-
-
-def shortened(text: str) -> str:
-    """A piece of text as messages quote it."""
-    quoted = " ".join(text.split())
-    return quoted if len(quoted) <= 40 else f"{quoted[:37]}..."
+        # Of a long operand a part is enough.
+        quoted = " ".join(self.text[child.start : min(child.end, child.start + 400)].split())
+        return quoted if len(quoted) <= 40 else f"{quoted[:37]}..."
 
 
 def check_text(text: object, what: str, limit: int) -> None:
