@@ -11,8 +11,7 @@ from sympy.core.function import FunctionClass
 from .. import operations as ops
 from ..core import ShapeError, TensorError, UnsupportedError, as_list
 from ..expressions import Constant, Elementwise, Operand, TensorLike, as_operand, is_condition
-from ._entrywise import named
-from ._options import refuse
+from ._options import named, refuse
 
 
 def _relation(name: str, relation: Callable[..., Operand]) -> Callable[..., Operand]:

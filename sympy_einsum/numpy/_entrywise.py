@@ -9,7 +9,7 @@ import sympy
 from .. import operations as ops
 from ..core import TensorError, as_flag, floor_divide, isinf, isnan, nan_to_num as finite, trunc
 from ..expressions import Operand, TensorLike, as_operand, elementwise
-from ._options import refuse
+from ._options import named, refuse
 
 
 def ufunc(name: str, function: Callable[..., Operand]) -> Callable[..., Operand]:
@@ -20,13 +20,6 @@ def ufunc(name: str, function: Callable[..., Operand]) -> Callable[..., Operand]
         return elementwise(function, *tensors)
 
     return named(apply, name, "entry by entry, on tensors and SymPy scalars")
-
-
-def named(apply: Callable[..., Operand], name: str, text: str) -> Callable[..., Operand]:
-    """A function with the name and the docstring of NumPy's."""
-    apply.__name__ = apply.__qualname__ = name
-    apply.__doc__ = f"``numpy.{name}`` {text}."
-    return apply
 
 
 def negative(a: TensorLike) -> Operand:

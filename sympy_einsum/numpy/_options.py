@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import ParamSpec, TypeAlias
 
 from sympy import Expr
 
 from ..core import UnsupportedError
+from ..expressions import Operand
 
 # Axes and lengths as NumPy's functions take them.
 Axes: TypeAlias = int | Sequence[int] | None
 Lengths: TypeAlias = Expr | int | Sequence[Expr | int]
 
+P = ParamSpec("P")
 
 # NumPy's options that say nothing about the values, and the defaults of others.
 _HARMLESS = {"optimize", "copy", "subok", "device"}
@@ -23,6 +25,13 @@ _DEFAULTS: dict[str, bool | str] = {
     "keepdims": False,
     "returned": False,
 }
+
+
+def named(function: Callable[P, Operand], name: str, about: str) -> Callable[P, Operand]:
+    """A function that another has made, by its name in NumPy."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"``numpy.{name}`` {about}."
+    return function
 
 
 def refuse(name: str, options: Mapping[str, object]) -> None:

@@ -10,8 +10,7 @@ from sympy import Expr, S
 from .. import operations as ops
 from ..core import UnsupportedError, as_flag, as_scalar
 from ..expressions import Ones, Operand, TensorLike, as_operand, order_of
-from ._entrywise import named
-from ._options import refuse
+from ._options import named, refuse
 
 
 def linspace(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
+from functools import wraps
 
 from sympy import Eq, S
 
@@ -10,7 +12,7 @@ from .. import operations as ops
 from ..core import TensorError, same_length
 from ..expressions import Operand, TensorLike, as_operand, shape_of
 from ._making import ones_like
-from ._options import Axes, refuse
+from ._options import Axes, P, named, refuse
 
 
 def _chosen(a: TensorLike, where: TensorLike | None, otherwise: TensorLike) -> Operand:
@@ -129,20 +131,26 @@ def var(
 ) -> Operand:
     """``numpy.var``; ``correction`` is another name of ``ddof``."""
     refuse("var", {"dtype": dtype, "out": out})
-    if correction is not None and ddof != 0:
+    return ops.var(a, axis, degrees(ddof, correction), keepdims)
+
+
+def degrees(ddof: TensorLike, correction: TensorLike | None) -> TensorLike:
+    """The degrees of freedom that a variance has less than entries."""
+    if correction is None:
+        return ddof
+    if ddof != 0:
         raise TensorError("var and std take ddof or correction, two names of the same, not both")
-    return ops.var(a, axis, ddof if correction is None else correction, keepdims)
+    return correction
 
 
-def std(
-    a: TensorLike,
-    axis: Axes = None,
-    dtype: object = None,
-    out: object = None,
-    ddof: TensorLike = 0,
-    keepdims: bool = False,
-    *,
-    correction: TensorLike | None = None,
-) -> Operand:
-    """``numpy.std``; ``correction`` is another name of ``ddof``."""
-    return ops.power(var(a, axis, dtype, out, ddof, keepdims, correction=correction), S.Half)
+def deviation(name: str, about: str, variance: Callable[P, Operand]) -> Callable[P, Operand]:
+    """The root of a variance."""
+
+    @wraps(variance)
+    def apply(*args: P.args, **kwargs: P.kwargs) -> Operand:
+        return ops.power(variance(*args, **kwargs), S.Half)
+
+    return named(apply, name, about)
+
+
+std = deviation("std", "with ``correction`` as another name of ``ddof``", var)

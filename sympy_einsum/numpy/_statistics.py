@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 
 from sympy import Expr, Ne, S
 
 from .. import operations as ops
-from ..core import ShapeError, TensorError, as_flag, as_scalar, isnan, same_length
+from ..core import ShapeError, as_flag, as_scalar, isnan, same_length
 from ..expressions import Operand, TensorLike, as_operand, elementwise, order_of, shape_of
 from ._making import ones_like
-from ._options import Axes, refuse
+from ._options import Axes, named, refuse
 from ._orders import argmax, argmin, max, min
-from ._reductions import all as all_, mean, prod, sum
+from ._reductions import all as all_, degrees, deviation, mean, prod, sum
 from ._running import cumprod, cumsum
 
 
@@ -113,43 +114,25 @@ def _replaced(a: TensorLike, neutral: Expr) -> Operand:
 
 
 def _without_nan(
-    name: str, neutral: Expr, function: Callable[..., Operand]
+    name: str,
+    neutral: Expr,
+    function: Callable[..., Operand],
+    about: str = "of entries that count as {} where they are no numbers",
 ) -> Callable[..., Operand]:
-    def apply(
-        a: TensorLike,
-        axis: Axes = None,
-        dtype: object = None,
-        out: object = None,
-        keepdims: bool = False,
-        initial: TensorLike | None = None,
-        where: TensorLike | None = True,
-    ) -> Operand:
-        return function(_replaced(a, neutral), axis, dtype, out, keepdims, initial, where)
+    @wraps(function)
+    def apply(a: TensorLike, *args: object, **kwargs: object) -> Operand:
+        return function(_replaced(a, neutral), *args, **kwargs)
 
-    apply.__name__ = apply.__qualname__ = name
-    apply.__doc__ = f"``numpy.{name}``: entries that are no numbers count as {neutral}."
-    return apply
+    return named(apply, name, about.format(neutral))
 
 
 nansum = _without_nan("nansum", S.Zero, sum)
 nanprod = _without_nan("nanprod", S.One, prod)
-
-
-def _running_without_nan(
-    name: str, neutral: Expr, function: Callable[..., Operand]
-) -> Callable[..., Operand]:
-    def apply(
-        a: TensorLike, axis: int | None = None, dtype: object = None, out: object = None
-    ) -> Operand:
-        return function(_replaced(a, neutral), axis, dtype, out)
-
-    apply.__name__ = apply.__qualname__ = name
-    apply.__doc__ = f"``numpy.{name}``: entries that are no numbers count as {neutral}."
-    return apply
-
-
-nancumsum = _running_without_nan("nancumsum", S.Zero, cumsum)
-nancumprod = _running_without_nan("nancumprod", S.One, cumprod)
+nancumsum = _without_nan("nancumsum", S.Zero, cumsum)
+nancumprod = _without_nan("nancumprod", S.One, cumprod)
+_POSITION = "of the entries that are numbers; 0 where there is none"
+nanargmax = _without_nan("nanargmax", S.NegativeInfinity, argmax, _POSITION)
+nanargmin = _without_nan("nanargmin", S.Infinity, argmin, _POSITION)
 
 
 def _extremum_without_nan(
@@ -168,27 +151,11 @@ def _extremum_without_nan(
             return value
         return ops.where(all_(elementwise(isnan, a), axis, keepdims=keepdims), S.NaN, value)
 
-    apply.__name__ = apply.__qualname__ = name
-    apply.__doc__ = f"``numpy.{name}`` of the entries that are numbers; of none it is nan."
-    return apply
+    return named(apply, name, "of the entries that are numbers; of none it is nan")
 
 
 nanmax = _extremum_without_nan("nanmax", S.NegativeInfinity, max)
 nanmin = _extremum_without_nan("nanmin", S.Infinity, min)
-
-
-def nanargmax(
-    a: TensorLike, axis: int | None = None, out: object = None, *, keepdims: bool = False
-) -> Operand:
-    """``numpy.nanargmax``; 0 where no entry is a number."""
-    return argmax(_replaced(a, S.NegativeInfinity), axis, out, keepdims=keepdims)
-
-
-def nanargmin(
-    a: TensorLike, axis: int | None = None, out: object = None, *, keepdims: bool = False
-) -> Operand:
-    """``numpy.nanargmin``; 0 where no entry is a number."""
-    return argmin(_replaced(a, S.Infinity), axis, out, keepdims=keepdims)
 
 
 def nanmean(
@@ -223,27 +190,12 @@ def nanvar(
 ) -> Operand:
     """``numpy.nanvar``: the variance of the entries that are numbers."""
     refuse("nanvar", {"dtype": dtype, "out": out})
-    if correction is not None and ddof != 0:
-        raise TensorError("var and std take ddof or correction, two names of the same, not both")
     a, chosen = as_operand(a), _numbers(a, where)
     centre = mean(a, axis, keepdims=True, where=chosen)
     centred = ops.subtract(a, centre)
     total = sum(ops.power(centred, 2), axis, keepdims=keepdims, where=chosen)
     count = sum(chosen, axis, keepdims=keepdims)
-    return ops.divide(total, ops.subtract(count, ddof if correction is None else correction))
+    return ops.divide(total, ops.subtract(count, degrees(ddof, correction)))
 
 
-def nanstd(
-    a: TensorLike,
-    axis: Axes = None,
-    dtype: object = None,
-    out: object = None,
-    ddof: Expr | int = 0,
-    keepdims: bool = False,
-    *,
-    where: TensorLike | None = True,
-    correction: Expr | int | None = None,
-) -> Operand:
-    """``numpy.nanstd``: the standard deviation of the entries that are numbers."""
-    variance = nanvar(a, axis, dtype, out, ddof, keepdims, where=where, correction=correction)
-    return ops.power(variance, S.Half)
+nanstd = deviation("nanstd", "of the entries that are numbers", nanvar)

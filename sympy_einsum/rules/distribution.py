@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from sympy import Add, Expr, Integer, Mul, S, expand, gcd_list
@@ -62,13 +63,8 @@ def cancel_terms(node: Operand, closed: Closed) -> Operand | None:
     if terms is None:
         return None
     built = [term.split() or term.build() for term in terms]
-    if is_tensor(built[0]):
-        terms = [opened(term, closed) for term in built]
-        built = [term.build() for term in terms]
-    total = _total(built)
+    total, before, after = _compared(node, {operand}, terms, built, closed)
     left = total.operands if isinstance(total, TensorAdd) else Add.make_args(total)
-    given = frontier([opened(term) for term in operand.operands]) | frontier(terms)
-    before, after = cost([node], given), cost([total], given)
     cancels = after < before and len(left) < len(operand.operands)
     return total if cancels or (opens and after <= SLACK * before) else None
 
@@ -109,13 +105,25 @@ def distribute_places(node: Operand, closed: Closed) -> Operand | None:
     terms = distributed(product, MAX_TERMS, sums.__contains__)
     if terms is None:
         return None
-    built = [term.build() for term in terms]
+    total, before, after = _compared(node, sums, terms, [term.build() for term in terms], ())
+    return total if after <= before else None
+
+
+def _compared(
+    node: Operand,
+    sums: Collection[Operand],
+    terms: Sequence[Product],
+    built: Sequence[Operand],
+    closed: Closed,
+) -> tuple[Operand, int, int]:
+    """The total of the terms of a product in which sums are multiplied out; the costs of the
+    product and of the total, what both are made of being there."""
     if is_tensor(built[0]):
-        terms = [opened(term) for term in built]
+        terms = [opened(term, closed) for term in built]
         built = [term.build() for term in terms]
     total = _total(built)
     given = frontier([opened(term) for o in sums for term in o.operands]) | frontier(terms)
-    return total if cost([total], given) <= cost([node], given) else None
+    return total, cost([node], given), cost([total], given)
 
 
 def drop_vanishing(node: Operand, closed: Closed) -> Operand | None:
@@ -153,7 +161,7 @@ def _is_zero(value: Operand) -> bool:
     return value == 0 or isinstance(value, Zeros)
 
 
-def _total(terms: list[Operand]) -> Operand:
+def _total(terms: Sequence[Operand]) -> Operand:
     return tensor_sum(terms) if is_tensor(terms[0]) else Add(*terms)
 
 
