@@ -24,6 +24,7 @@ def lambdify(
     check: bool = True,
     cse: bool = True,
     optimize: Any = "auto",
+    semiring: Any = None,
 ) -> CompiledFunction:
     """A Python function that evaluates expressions on arrays.
 
@@ -39,6 +40,13 @@ def lambdify(
         ``contract_path`` takes, such as ``"greedy"`` or an optimizer of opt_einsum or cotengra.
         Expressions that aren't too long are simplified together before; ``False`` computes them as
         they are written.
+    semiring : ``"max-plus"``, ``"min-plus"``, ``"max-times"``, ``"or-and"``, ``"log"``,
+        ``"count"``, or an object with two functions of arrays, ``add`` and ``multiply``, and their
+        neutral elements ``zero`` and ``one``: sums and products are those of that commutative
+        semiring [W, def. 4.2], deltas, ones and zeros have its elements. A whole number k stands
+        for the sum of k ones, an axis length too, and x**k for the product of k factors; other
+        elements are arguments. ``"max-times"`` is one on numbers that aren't negative, ``"count"``
+        on integers, which as Python's in arrays of objects may be of any size. NumPy, CuPy, JAX.
 
     Returns
     =======
@@ -55,8 +63,9 @@ def lambdify(
     ======
 
     TensorError : an expression has a free symbol that is no argument
-    UnsupportedError : a function has no numerical code, the backend or optimizer doesn't exist, or
-        a library isn't installed; the message names the extra to install
+    UnsupportedError : a function has no numerical code, the backend, optimizer or semiring doesn't
+        exist, something has no meaning in the semiring, or a library isn't installed; the message
+        names the extra to install
     ShapeError : (when called) an argument doesn't fit; the message names it, its axis and lengths
 
     Examples
@@ -70,13 +79,34 @@ def lambdify(
     >>> f = se.lambdify([A, x], se.gradient(((A @ x)**2).sum(), x))
     >>> f(np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([1.0, 1.0]))
     array([ 6., 14.])
+
+    Shortest ways over one point between:
+
+    >>> D = se.TensorSymbol("D", (n, n))
+    >>> distances = np.array([[0, 1, 9], [1, 0, 2], [9, 2, 0]])
+    >>> se.lambdify([D], D @ D, semiring="min-plus")(distances)
+    array([[0., 1., 3.],
+           [1., 0., 2.],
+           [3., 2., 0.]])
+
+    References
+    ==========
+
+    [W] M. Wenig, P. Rump, M. Blacher, J. Giesen, "The Syntax and Semantics of einsum", 2025.
     """
-    request = Request(args, exprs, backend, check, cse, optimize)
+    request = Request(args, exprs, backend, check, cse, optimize, semiring)
     by_arguments = isinstance(backend, str) and backend == "auto"
     return ByArguments(request) if by_arguments else Compiled(request).function
 
 
-def codegen(args: Any, exprs: Any, backend: str = "numpy", *, name: str = "function") -> str:
+def codegen(
+    args: Any,
+    exprs: Any,
+    backend: str = "numpy",
+    *,
+    name: str = "function",
+    semiring: Any = None,
+) -> str:
     """The text of a Python function that evaluates expressions on arrays, for a file of its own.
 
     Parameters
@@ -84,6 +114,7 @@ def codegen(args: Any, exprs: Any, backend: str = "numpy", *, name: str = "funct
 
     args, exprs, backend : as for :func:`lambdify`
     name : the function's name
+    semiring : the name of one, as for :func:`lambdify`
 
     Returns
     =======
@@ -95,7 +126,8 @@ def codegen(args: Any, exprs: Any, backend: str = "numpy", *, name: str = "funct
     ======
 
     TensorError : the name is no identifier, or an expression has a free symbol that is no argument
-    UnsupportedError : a function has no numerical code, or the backend doesn't exist
+    UnsupportedError : a function has no numerical code, the backend doesn't exist, something has no
+        meaning in the semiring, or that isn't given by its name
 
     Examples
     ========
@@ -114,7 +146,9 @@ def codegen(args: Any, exprs: Any, backend: str = "numpy", *, name: str = "funct
     <BLANKLINE>
     """
     _check_name(name, backend_class(backend).reserved())
-    program = Program(Request(args, exprs, backend), [name])
+    if semiring is not None and not isinstance(semiring, str):
+        raise UnsupportedError("one's own operations can't be written out: name a semiring")
+    program = Program(Request(args, exprs, backend, semiring=semiring), [name])
     body = program.body(program.plan())
     if body.constants:
         raise UnsupportedError("a constant array is too large to be written out: pass it instead")

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from sympy import Expr, S
 
 from ..core import Indices, Shape
-from ..expressions import Operand, Positions, are_apart
+from ..expressions import Delta, Operand, Positions, are_apart, is_window
+from .context import Lowering
 from .factors import Factor
 from .instruction_rules import Cut, Slice
 from .plan_builder import PlanBuilder, index_text
@@ -122,8 +123,13 @@ def _apply(builder: PlanBuilder, factor: Factor, cuts: dict[Factor, list[Axis]])
 # --- writing
 
 
-def lower_positions(builder: PlanBuilder, node: Positions) -> int:
-    """Positions that nothing is contracted with: ones written among zeros."""
+def lower_positions(builder: Lowering, node: Positions) -> int:
+    """Positions that nothing is contracted with: ones written among zeros; of several indices,
+    windows of the identity matrix."""
+    if is_window(node):
+        params = (0, node.start, node.steps, node.counts)
+        eye = builder.value(Delta(node.length))
+        return builder.emit("copy", builder.emit("windows", eye, params=params))
     one = builder.emit("scalar", params=(S.One,))
     return written(builder, placed_ones(node, range(node.order), one), node.shape)
 

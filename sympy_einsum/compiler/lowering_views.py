@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sympy import S
 
-from ..expressions import Einsum, Operand, Positions, View, is_placed_product
+from ..expressions import Einsum, Operand, Positions, View, is_placed_product, is_window
 from .context import Lowering
 from .lowering_positions import Axis, Placed, placed_ones, whole, written
 from .lowering_products import placed_product
@@ -29,7 +29,9 @@ def is_placed(node: Operand) -> bool:
     if isinstance(node, View):
         on_diagonal = len(set(node.output)) < node.order
         return on_diagonal or (node.core is not None and is_placed(node.core))
-    return isinstance(node, Positions) or is_placed_product(node)
+    if isinstance(node, Positions):
+        return not is_window(node)
+    return is_placed_product(node)
 
 
 def placed_value(builder: Lowering, node: Operand) -> Placed:
@@ -83,7 +85,7 @@ def _placed_core(builder: Lowering, node: View, kept: Sequence[int]) -> Placed:
     scalar = builder.factor(node.scalars) if node.scalars else None
     if len(set(labels)) == len(labels):
         axes = [labels.index(i) for i in kept]
-        if isinstance(core, Positions):
+        if isinstance(core, Positions) and not is_window(core):
             return placed_ones(core, axes, builder.value(S.One) if scalar is None else scalar)
         if isinstance(core, Einsum) and (builder.is_waiting(core) or is_placed_product(core)):
             return placed_product(builder, core, axes, scalar)

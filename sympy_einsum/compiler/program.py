@@ -22,6 +22,9 @@ from .index_bounds import position_bounds
 from .lowering import make_plan
 from .overwriting import overwritten
 from .plans import Plan, proven
+from .semiring_backends import in_semiring
+from .semiring_meaning import in_meaning
+from .semirings import semiring_of
 from .signature import Signature
 from .writing import Body, function_body, module_text
 
@@ -38,6 +41,7 @@ class Request(NamedTuple):
     check: bool = True
     cse: bool = True
     optimize: Any = "auto"
+    semiring: Any = None
 
 
 class Program:
@@ -45,14 +49,19 @@ class Program:
 
     def __init__(self, request: Request, reserved: Iterable[str] = ()):
         self.request = request
-        self.backend = backend_class(request.backend)()
+        self.backend = _backend(request)()
         check_optimizer(request.optimize)
         symbols = _arguments(request.args)
         exprs: list[Expr] = []
         self.layout = _layout(request.exprs, exprs)
         self.shapes = [shape_of(expr) for expr in exprs]
         self.signature = Signature(symbols, self.backend, reserved)
-        self.exprs = exprs if request.optimize is False else _in_best_forms(exprs)
+        if request.semiring is not None:
+            self.exprs = in_meaning(exprs, semiring_of(request.semiring).name)
+        elif request.optimize is False:
+            self.exprs = exprs
+        else:
+            self.exprs = _in_best_forms(exprs)
         self._check_complete()
 
     def _check_complete(self) -> None:
@@ -78,7 +87,9 @@ class Program:
     def body(self, plan: Plan, reuse: bool = True, careful: bool = False) -> Body:
         """The body of the function that computes a plan."""
         reused = overwritten(plan) if reuse and self.backend.overwrites else {}
-        return function_body(self.signature, plan, self.layout, reused, careful)
+        body = function_body(self.signature, plan, self.layout, reused, careful)
+        body.constants.update(self.backend.namespace)
+        return body
 
     def checks(self, error: str) -> list[str]:
         """The lines that check the arguments."""
@@ -98,6 +109,13 @@ def backend_class(name: Any) -> type[Backend]:
     if not isinstance(name, str) or name not in BACKENDS:
         raise UnsupportedError(f"no backend {str(name)[:80]!r}; there are {', '.join(BACKENDS)}")
     return BACKENDS[name]
+
+
+def _backend(request: Request) -> type[Backend]:
+    backend = backend_class(request.backend)
+    if request.semiring is None:
+        return backend
+    return in_semiring(backend, semiring_of(request.semiring))
 
 
 def _arguments(args: Any) -> list[Expr]:

@@ -271,7 +271,7 @@ def size_text(length: Expr | int, names: Mapping[Expr, str], backend: Backend) -
     if length.has(floor, ceiling):
         return _LengthPrinter(names).doprint(length)
     body = length.xreplace({s: slot(k) for k, s in enumerate(symbols)})
-    text = backend.scalar([names[s] for s in symbols], body)
+    text = backend.length([names[s] for s in symbols], body)
     whole = all(part.is_Integer or not part.is_Number for part in body.atoms())
     polynomial = body.is_polynomial() and whole
     return text if polynomial else f"int({text})"

@@ -55,7 +55,7 @@ class Writer:
         self.backend = backend
         self.prefix = prefix
         self.careful = careful
-        self.constants: dict[str, np.ndarray] = {}
+        self.constants: dict[str, object] = {}
         self._texts: list[tuple[str, int]] = []
         # Scalar code is printed once, with places for its operands.
         self._bodies = {
@@ -298,7 +298,7 @@ class Body(NamedTuple):
 
     reads: list[str]
     lines: list[str]
-    constants: dict[str, np.ndarray]
+    constants: dict[str, object]
 
 
 def function_body(

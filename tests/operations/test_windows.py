@@ -246,3 +246,16 @@ def test_no_pieces_of_a_vector_that_is_shorter_by_one(backend):
         found = library.back(compute(library.into(x), library.into(w)))
         np.testing.assert_allclose(found, np.correlate(x, w)[:count])
         assert found.shape == (count,)
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_windows_that_nothing_is_multiplied_by(name):
+    library = LIBRARIES[name]()
+    x, X = se.TensorSymbol("x", n), se.TensorSymbol("X", (n - 1, 2, n))
+    slide = se.sliding_window_view(x, 2)
+    exprs = [se.jacobian(slide, x), se.jacobian(3 * slide, x), se.jacobian(slide, x) + X]
+    expected = np.array([[np.eye(4)[i + k] for k in range(2)] for i in range(3)])
+    given = [np.arange(4.0), np.arange(24.0).reshape(3, 2, 4)]
+    values = se.lambdify([x, X], exprs, name)(*map(library.into, given))
+    for value, other in zip(values, [expected, 3 * expected, expected + given[1]], strict=True):
+        np.testing.assert_allclose(library.back(value), other)

@@ -48,6 +48,12 @@ class Backend(Library):
     # Whether its functions take its own numbers only.
     own_numbers: ClassVar[bool] = False
 
+    # What functions use besides by a name of theirs.
+    namespace: ClassVar[Mapping[str, object]] = {}
+    # What zeros and ones are written as.
+    zero: ClassVar[str] = "0"
+    one: ClassVar[str] = "1"
+
     def __init_subclass__(cls) -> None:
         if "name" in vars(cls):
             Backend.registered[cls.name] = cls
@@ -73,6 +79,10 @@ class Backend(Library):
     def scalar(self, operands: Texts, expr: Expr) -> str:
         """A SymPy scalar expression in slots."""
         return self.spell(print_scalar(expr, operands, self.name, self.spellings))
+
+    def length(self, operands: Texts, expr: Expr) -> str:
+        """An axis length or a position, in slots."""
+        return self.scalar(operands, expr)
 
     def elementwise(self, operands: Texts, expr: Expr) -> str:
         """The same for every entry of arrays."""
@@ -266,12 +276,16 @@ class Backend(Library):
         block = self._on_diagonals(place, value, order, sign) if place.is_diagonal else value
         if place.cuts:
             return self.spell(self.put(target, bracketed(place.cuts), block, sign))
-        before = {0: "", 1: f"{target} + ", -1: f"{target} - "}[sign]
-        return self.spell(f"{target} = {before}{block}")
+        value = self.add([target, block], (1, sign)) if sign else block
+        return self.spell(f"{target} = {value}")
 
     def put(self, target: str, brackets: str, block: str, sign: int) -> str:
         """The statement that writes, adds or subtracts a block of an array."""
-        return f"{target}{brackets} {SIGNS[sign]} {block}"
+        return self.assigned(f"{target}{brackets}", block, sign)
+
+    def assigned(self, place: str, value: str, sign: int) -> str:
+        """The statement that writes, adds or subtracts a value where it may be written to."""
+        return f"{place} {SIGNS[sign]} {value}"
 
     def _on_diagonals(self, place: Place, value: str, order: int, sign: int) -> str:
         """What has the value on its diagonals; beside them zeros, or else what there was."""
@@ -292,7 +306,7 @@ class Backend(Library):
             for k, label in enumerate(output)
             if output.index(label) < k
         )
-        return f"np.where({mask}, {placed}, {0 if sign or cuts else target})"
+        return f"np.where({mask}, {placed}, {self.zero if sign or cuts else target})"
 
     def _on_diagonal(self, length: str, order: int, first: int, second: int) -> str:
         """Where two axes have the same position."""

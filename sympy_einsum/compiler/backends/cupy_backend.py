@@ -10,7 +10,7 @@ from sympy import Expr, preorder_traversal
 from ..fusion import fused
 from .base import Backend
 from .support import SHARED, shared
-from .texts import SIGNS, Place, Texts, as_tuple, bracketed, diagonal_view
+from .texts import Place, Texts, as_tuple, bracketed, diagonal_view
 
 # What the source brings along of the special functions.
 OWN = ("spherical_jn", "hyp1f1")
@@ -129,4 +129,4 @@ def scatter(values, lengths, *positions):
     def write(self, place: Place, value: str, order: int, sign: int) -> str:
         """The statement that writes into, or changes, the diagonal of an array that is cut."""
         view = diagonal_view(f"{place.array}{bracketed(place.cuts)}", place.subscripts)
-        return f"{view if view[-1] == ']' else view + '[...]'} {SIGNS[sign]} {value}"
+        return self.assigned(view if view[-1] == "]" else f"{view}[...]", value, sign)

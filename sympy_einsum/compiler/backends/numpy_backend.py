@@ -14,7 +14,7 @@ from ..splitting import split
 from .base import Backend
 from .scalars import print_scalar
 from .support import shared
-from .texts import SIGNS, Bracket, Place, Texts, as_tuple, bracketed
+from .texts import Bracket, Place, Texts, as_tuple, bracketed
 
 
 def _is_block(cuts: Sequence[Bracket]) -> bool:
@@ -143,7 +143,7 @@ class NumpyBackend(Backend):
             view = f"np.einsum({place.subscripts!r}, {target}{bracketed(cuts)})[...]"
         if place.width and place.subscripts == "ii->i" and _is_block(cuts):
             view = f"{target}.ravel(){_diagonal_of_block(place)}"
-        return f"{view} {SIGNS[sign]} {value}"
+        return self.assigned(view, value, sign)
 
     support: ClassVar = {
         **shared(

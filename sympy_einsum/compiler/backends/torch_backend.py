@@ -10,7 +10,7 @@ import numpy as np
 
 from .base import Backend
 from .support import SHARED, SPECIAL, shared
-from .texts import SIGNS, Bracket, Place, Texts, as_tuple, bracketed, diagonal_view
+from .texts import Bracket, Place, Texts, as_tuple, bracketed, diagonal_view
 
 # Its Bessel functions are of the orders 0 and 1 only.
 BESSEL = {"jv": "bessel_j", "yv": "bessel_y", "iv": "i", "kv": "modified_bessel_k"}
@@ -307,7 +307,7 @@ def softmax(x, axes):
         view = diagonal_view(cut, place.subscripts, "permute")
         if any(cut.step.startswith("-") for cut in place.cuts):
             view = f"{place.array}[{', '.join(_mesh(place))}]"
-        return f"{view if view[-1] == ']' else view + '[...]'} {SIGNS[sign]} {value}"
+        return self.assigned(view if view[-1] == "]" else f"{view}[...]", value, sign)
 
     def constant(self, operands: Texts, array: np.ndarray) -> str:
         """A tensor of numbers, written out."""

@@ -1,0 +1,168 @@
+"""Backends that compute in a semiring: the instructions of a plan, spelled with its operations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import reduce
+from typing import ClassVar
+
+import numpy as np
+from sympy import Expr
+
+from ..core import UnsupportedError
+from .backends import Backend, Texts, axis_arguments
+from .semiring_meaning import Natural
+from .semiring_support import LIBRARIES, semiring_support
+from .semirings import Semiring
+
+
+class InSemiring(Backend):
+    """What is spelled otherwise in a semiring. Stands before the class of an array library, whose
+    code it has for everything else: what moves, cuts and writes entries."""
+
+    semiring: ClassVar[Semiring]
+    passes: ClassVar = ()
+    overwrites = False
+
+    def opening(self, body: str, tensors: Texts) -> list[str]:
+        """Arrays become such as hold elements."""
+        lines = [f"{name} = entries({name})" for name in tensors]
+        return [*(lines if self.semiring.entries != "x" else []), *super().opening(body, tensors)]
+
+    # --- scalars and elementwise
+
+    def length(self, operands: Texts, expr: Expr) -> str:
+        """An axis length: an integer, in no semiring."""
+        return super().scalar(operands, expr)
+
+    def scalar(self, operands: Texts, expr: Expr) -> str:
+        """Sums, products and powers of entries, and numbers of ones."""
+        if isinstance(expr, Natural):
+            return f"natural({self.length(operands, expr.args[0])})"
+        if expr.is_Integer:
+            return {0: self.zero, 1: self.one}.get(int(expr), f"natural({expr})")
+        if expr.is_Pow:
+            base, exponent = expr.args
+            return self.semiring.power.format(self.scalar(operands, base), exponent)
+        if expr.args:
+            parts = [self.scalar(operands, part) for part in expr.args]
+            return self.multiply(parts) if expr.is_Mul else self.add(parts, (1,) * len(parts))
+        return operands[expr.place]
+
+    def elementwise(self, operands: Texts, expr: Expr) -> str:
+        """The same, entry by entry."""
+        return self.scalar(operands, expr)
+
+    def multiply(self, operands: Texts) -> str:
+        """The broadcast product."""
+        return self.spell(reduce(self.semiring.multiply.format, operands))
+
+    def add(self, operands: Texts, signs: Sequence[int]) -> str:
+        """The broadcast sum."""
+        return self.spell(reduce(self.semiring.add.format, operands))
+
+    def add_transposed(self, operands: Texts) -> str:
+        """X + X'."""
+        return self.add([operands[0], f"{operands[0]}.T"], (1, 1))
+
+    def sum(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """The sum over axes, over all for None."""
+        return f"total({', '.join([operands[0], *axis_arguments(axes)])})"
+
+    def cumsum(self, operands: Texts, axis: int, backwards: bool) -> str:
+        """The running sum along an axis, or that from its end."""
+        return f"running_total({operands[0]}, {axis}, {backwards})"
+
+    def lagged_cumsum(
+        self, operands: Texts, axis: int, backwards: bool, lag: str, count: str
+    ) -> str:
+        """The running sum so many positions later, or that from the end so many earlier."""
+        return f"lagged_total({operands[0]}, {axis}, {backwards}, {lag}, {count})"
+
+    # --- products
+
+    def dot(self, operands: Texts) -> str:
+        """The product of matrices and vectors."""
+        return f"dot({operands[0]}, {operands[1]})"
+
+    def matmul(self, operands: Texts) -> str:
+        """The matrix product of stacks."""
+        return f"product({operands[0]}, {operands[1]})"
+
+    def weighted_gram(self, operands: Texts) -> str:
+        """X' diag(w) X."""
+        return f"dot({self.multiply([f'{operands[0]}.T', operands[1]])}, {operands[0]})"
+
+    def vdot(self, operands: Texts) -> str:
+        """The full contraction of two operands of one shape."""
+        return f"total({self.multiply(operands)})"
+
+    def convolve(self, operands: Texts) -> str:
+        """The convolution of two vectors."""
+        return f"convolve({operands[0]}, {operands[1]})"
+
+    def einsum(self, operands: Texts, subscripts: str) -> str:
+        """A contraction of two operands; of one there are diagonals only."""
+        if len(operands) == 1:
+            return super().einsum(operands, subscripts)
+        return f"contraction({subscripts!r}, {operands[0]}, {operands[1]})"
+
+    # --- zeros and ones
+
+    def zeros(self, operands: Texts, shape: Texts, kind: str) -> str:
+        """Zeros of the semiring, to be written to."""
+        return self.full([self.zero], shape, kind)
+
+    def triangular(self, operands: Texts, upper: bool, offset: str) -> str:
+        """The last two axes with zeros on the left of a diagonal, or on its right."""
+        x = operands[0]
+        below = f"np.tri(*{x}.shape[-2:], {offset}{' - 1' if upper else ''}, dtype=bool)"
+        kept = [self.zero, x] if upper else [x, self.zero]
+        return self.spell(f"np.where({below}, {kept[0]}, {kept[1]})")
+
+    def tri(self, operands: Texts, rows: str, columns: str, offset: str) -> str:
+        """Ones at and below a diagonal."""
+        below = f"np.tri({rows}, {columns}, {offset}, dtype=bool)"
+        return self.spell(f"np.where({below}, {self.one}, {self.zero}).astype(dtype)")
+
+    def constant(self, operands: Texts, array: np.ndarray) -> str:
+        """An array of numbers of ones."""
+        return f"natural({super().constant(operands, array)})"
+
+    def named_constant(self, name: str) -> str:
+        """The same, of an array that the source has by a name."""
+        return f"natural({super().named_constant(name)})"
+
+    def assigned(self, place: str, value: str, sign: int) -> str:
+        """The statement that writes a value into a place, or adds it."""
+        return f"{place} = {self.add([place, value], (1, 1)) if sign else value}"
+
+    def put(self, target: str, brackets: str, block: str, sign: int) -> str:
+        """The statement that writes or adds a block of an array."""
+        if sign:
+            block = self.add([f"{target}{brackets}", block], (1, 1))
+        return super().put(target, brackets, block, 0)
+
+
+def in_semiring(backend: type[Backend], semiring: Semiring) -> type[Backend]:
+    """A backend that computes in a semiring.
+
+    Raises
+    ======
+
+    UnsupportedError : there is no code for semirings in that library
+    """
+    if backend.name not in LIBRARIES:
+        raise UnsupportedError(
+            f"backend {backend.name!r} doesn't compute in semirings; {', '.join(LIBRARIES)} do"
+        )
+    parts = {
+        "semiring": semiring,
+        "support": {**backend.support, **semiring_support(semiring, backend.name)},
+        "words": {*backend.words, "semiring"},
+        "zero": re.sub(r"\bnp\.", f"{backend.xp}.", semiring.zero),
+        "one": semiring.one,
+        "namespace": {} if semiring.operations is None else {"semiring": semiring.operations},
+    }
+    return type(f"{backend.__name__}InSemiring", (InSemiring, backend), parts)

@@ -1,0 +1,135 @@
+"""What has a meaning in a semiring: sums, products and natural numbers of ones; what has none, as a
+difference, an inverse or another function, is refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sympy import Add, Basic, Expr, Function, Mul, Pow, Symbol, preorder_traversal
+
+from ..core import NodeTable, UnsupportedError, children, postorder, transform
+from ..expressions import (
+    Adj,
+    Cofactors,
+    Constant,
+    Det,
+    Einsum,
+    Elementwise,
+    Extremum,
+    ExtremumShare,
+    IntervalProducts,
+    Inv,
+    LogCumSumExp,
+    LogDet,
+    LogSumExp,
+    OneHot,
+    Operand,
+    Picked,
+    Positions,
+    Ranking,
+    Reshape,
+    RunningSoftmax,
+    Softmax,
+    StackFunction,
+    TensorAdd,
+    TensorExpr,
+    TensorSymbol,
+    Triangle,
+    View,
+    Zeros,
+    rebuild,
+)
+
+
+class Natural(Function):
+    """A whole number, as of positions on an axis, as the sum of so many ones of a semiring."""
+
+    is_commutative = True
+
+
+def in_meaning(exprs: Sequence[Operand], semiring: str) -> list[Operand]:
+    """The expressions with whole numbers marked, after everything in them is found to have a
+    meaning.
+
+    Raises
+    ======
+
+    UnsupportedError : something has none; the message names it
+    """
+    for node in reversed(postorder(exprs, _parts)):
+        if not _has_meaning(node):
+            raise UnsupportedError(
+                f"{node!s:.200} means nothing in the semiring {semiring!r}: that has sums, "
+                "products, powers by whole numbers, and a whole number k as the sum of k ones; "
+                "pass other elements as arguments"
+            )
+    return transform(
+        exprs, lambda node, new: Natural(node) if _is_whole(node) else rebuild(node, new), _parts
+    )
+
+
+def _parts(node: Operand) -> Sequence[Operand]:
+    return () if _is_whole(node) else children(node)
+
+
+def _is_whole(node: Operand) -> bool:
+    """Whether a scalar is a whole number for which symbols stand, such as axis lengths."""
+    if isinstance(node, TensorExpr) or not isinstance(node, Expr) or not node.is_integer:
+        return False
+    free = node.free_symbols
+    return bool(free) and all(isinstance(s, Symbol) and s.is_integer for s in free)
+
+
+def _has_meaning(node: Operand) -> bool:
+    if isinstance(node, TensorExpr):
+        try:
+            return ROWS[type(node)](node)
+        except UnsupportedError:
+            return False
+    return _is_whole(node) or _is_operation(node)
+
+
+def _is_operation(part: Basic) -> bool:
+    """Whether a part of a scalar expression is one that a semiring has, but for its operands."""
+    if isinstance(part, Mul):
+        return not part.args[0].is_Number or _is_operation(part.args[0])
+    if isinstance(part, Pow):
+        return part.exp.is_Integer and part.exp.is_positive
+    if part.is_Number:
+        return part.is_Integer and part.is_nonnegative
+    return isinstance(part, (Add, Symbol))
+
+
+def _holds_natural_numbers(node: Constant) -> bool:
+    array = node.array
+    return array.dtype.kind in "biuf" and bool(((array >= 0) & (array % 1 == 0)).all())
+
+
+def _is_polynomial(node: Elementwise) -> bool:
+    return all(map(_is_operation, preorder_traversal(node.body)))
+
+
+def _always(node: Operand) -> bool:
+    return True
+
+
+# Whether a node of a type means something in a semiring, if its operands do.
+ROWS: NodeTable[Callable[[Any], bool]] = NodeTable(
+    "the value in a semiring",
+    {
+        **dict.fromkeys([TensorSymbol, Zeros, Positions, Triangle, Reshape], _always),
+        **dict.fromkeys([Einsum, TensorAdd], _always),
+        View: lambda node: _is_operation(node.coefficient),
+        Constant: _holds_natural_numbers,
+        Elementwise: _is_polynomial,
+    },
+    refused=dict.fromkeys(
+        [
+            *(Inv, Det, LogDet, Adj, Cofactors, StackFunction),
+            *(LogSumExp, Softmax, LogCumSumExp, RunningSoftmax, IntervalProducts),
+            *(Extremum, ExtremumShare, Picked, Ranking, OneHot),
+        ],
+        "a semiring has sums and products only",
+    ),
+)
