@@ -8,7 +8,7 @@ dot or bracket, and of axis lengths; what comes back is the text of one expressi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
