@@ -180,6 +180,8 @@ CALLS: dict[str, tuple] = {
     "jacobian": (se.jacobian, X @ x, x),
     "jvp": (se.jvp, X @ x, x, v),
     "kron": (se.kron, X, Y),
+    "to_kronecker": (se.to_kronecker, X, 1),
+    "vec": (se.vec, X),
     "lambdify": (se.lambdify, [X, x], f, "numpy"),
     "latex": (se.latex, f),
     "logdet": (se.logdet, X),

@@ -108,7 +108,9 @@ from .products import (
     matrix_power as matrix_power,
     outer as outer,
     tensordot as tensordot,
+    to_kronecker as to_kronecker,
     vdot as vdot,
+    vec as vec,
 )
 from .reductions import (
     logsumexp as logsumexp,

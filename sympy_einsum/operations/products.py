@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Sequence
+from math import prod
 from typing import Any
 
 from sympy import Integer, Mul
@@ -24,6 +25,7 @@ from ..core import (
 from ..expressions import (
     Delta,
     Operand,
+    TensorAdd,
     TensorExpr,
     TensorLike,
     as_operand,
@@ -33,8 +35,8 @@ from ..expressions import (
     shape_of,
     square_matrices,
 )
-from .arithmetic import multiply
-from .axes import Axes, as_axis, broadcast_to, ravel, reshape
+from .arithmetic import add, multiply
+from .axes import Axes, as_axis, broadcast_to, ravel, reshape, transpose
 from .checked import contract_checked, contract_labelled
 
 
@@ -253,6 +255,80 @@ def kron(a: TensorLike, b: TensorLike) -> Operand:
     output = [label for pair in zip(*labels, strict=True) for label in pair]
     pairs = contract_labelled((a, b), labels, output, "kron")
     return reshape_tensor(pairs, [p * q for p, q in zip(a.shape, b.shape, strict=True)])
+
+
+def vec(A: TensorLike) -> Operand:
+    """The columns of a matrix below each other, as one vector; a vector itself.
+
+    This is the vec of matrix calculus [1]; :func:`ravel` puts the rows one after the other.
+
+    Raises ShapeError for a tensor of order 3 or more.
+
+    >>> import sympy_einsum as se
+    >>> A, X, B = (se.TensorSymbol(name, (2, 2)) for name in "AXB")
+    >>> print(se.latex(se.vec(A)))
+    \\operatorname{vec}\\left(A\\right)
+
+    References
+    ==========
+
+    .. [1] J. R. Magnus, H. Neudecker, Matrix Differential Calculus, Wiley, 2019, §2.4
+    """
+    A = as_operand(A)
+    if order_of(A) > 2:
+        raise ShapeError(f"vec takes a vector or a matrix, not a tensor of order {order_of(A)}")
+    return ravel(transpose(A))
+
+
+def to_kronecker(derivative: TensorLike, order: int) -> Operand:
+    """A derivative as the matrix ∂vec(Y)/∂vec(X)ᵀ, whose formula has Kronecker products [1].
+
+    Parameters
+    ==========
+
+    derivative : of a scalar, vector or matrix Y by a scalar, vector or matrix X, with the axes of
+        Y first
+    order : the order of Y
+
+    Returns
+    =======
+
+    A matrix with as many rows as Y has entries, and a column for each entry of X, both numbered
+    down the columns. In formulas, ``⊗`` is the Kronecker product and ``K`` the commutation matrix,
+    K vec(X) = vec(Xᵀ).
+
+    Raises
+    ======
+
+    ShapeError : Y or X has more than two axes
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> A, X, B = (se.TensorSymbol(name, (2, 2)) for name in "AXB")
+    >>> print(se.latex(se.to_kronecker(se.diff(A @ X @ B, X), 2)))
+    B^{\\top} \\otimes A
+    >>> print(se.pretty(se.to_kronecker(se.diff(X.inv(), X), 2), use_unicode=False))
+       -T    -1
+    - X   x X
+
+    References
+    ==========
+
+    .. [1] J. R. Magnus, H. Neudecker, Matrix Differential Calculus, Wiley, 2019, §9.3
+    """
+    derivative = as_operand(derivative)
+    shape, order = shape_of(derivative), as_axis(order, order_of(derivative) + 1)
+    if max(order, len(shape) - order) > 2:
+        raise ShapeError(
+            f"a derivative of shape {shape} of a tensor of order {order} is no matrix of Kronecker "
+            "products: there are two axes at most for each of both tensors"
+        )
+    axes = [*reversed(range(order)), *reversed(range(order, len(shape)))]
+    size = prod(shape[:order]), prod(shape[order:])
+    terms = derivative.operands if isinstance(derivative, TensorAdd) else [derivative]
+    return add(*[reshape(transpose(term, axes), size) for term in terms])
 
 
 def matrix_power(X: TensorLike, exponent: Length) -> Operand:

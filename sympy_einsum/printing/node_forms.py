@@ -4,6 +4,7 @@ string."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 from sympy import ImmutableDenseMatrix, Mul, Symbol
@@ -36,6 +37,7 @@ from ..expressions import (
 from . import algebra, forms
 from .forms import Form
 from .functions import elementwise_form
+from .kronecker import paired
 from .slices import Factors, cut_of, factors_of, merged, sliced
 
 if TYPE_CHECKING:
@@ -106,9 +108,9 @@ def _running(notation: Notation, node: RunningFunction) -> Form:
 
 
 def _reshape(notation: Notation, node: Reshape) -> Form:
-    pair = None if notation.style in INDEX_STRINGS else _kronecker_factors(node)
-    if pair is not None:
-        return Form("kron", [notation.of(factor) for factor in pair], None, 2)
+    product = None if notation.style in INDEX_STRINGS else _paired(notation, node)
+    if product is not None:
+        return product
     operand = _operand(notation, node)
     if node.order == 1 and node.operands[0].order == 2:
         # The textbooks' vec goes down the columns.
@@ -116,21 +118,23 @@ def _reshape(notation: Notation, node: Reshape) -> Form:
     return forms.call("reshape", operand, axes=node.order, note=node.shape)
 
 
-def _kronecker_factors(node: Reshape) -> tuple[Operand, Operand] | None:
-    """The matrices A and B if the reshaped tensor is A_ij B_kl with axes i, k, j, l."""
+def _paired(notation: Notation, node: Reshape) -> Form | None:
+    """A reshaped product as a matrix whose rows or columns are numbered by pairs of indices."""
     inner = node.operands[0]
-    if node.order != 2 or inner.order != 4 or not isinstance(inner, View):
+    if node.order != 2 or inner.order not in (3, 4) or not isinstance(inner, Einsum):
         return None
-    core = inner.core
-    if type(core) is not Einsum or inner.scalars or len(core.operands) != 2:
+    products = [prod(inner.shape[:count]) for count in range(inner.order)]
+    split = [k for k in (1, 2) if products[k] == node.shape[0] and inner.order - k <= 2]
+    is_view = isinstance(inner, View)
+    found = merged(inner) if is_view and _is_rewritten(notation, inner.core) else factors_of(inner)
+    operands = [notation.of(operand) for operand in found.operands]
+    if not split or any(len(t) > 2 for t in found.terms) or not all(o.pure for o in operands):
         return None
-    operands, terms, output, _ = merged(inner)
-    for one, two in ((0, 1), (1, 0)):
-        halves = (output[0], output[2]), (output[1], output[3])
-        if (terms[one], terms[two]) == halves and len(set(output)) == 4:
-            rows = inner.shape[0] * inner.shape[1]
-            return (operands[one], operands[two]) if rows == node.shape[0] else None
-    return None
+    edges = list(zip(operands, found.terms, strict=True))
+    form = paired(edges, found.lengths, found.output[: split[0]], found.output[split[0] :])
+    if form is None or not is_view:
+        return form
+    return algebra.product([*scalar_forms(notation, inner.scalars), form])
 
 
 def _function(notation: Notation, node: Elementwise) -> Form:

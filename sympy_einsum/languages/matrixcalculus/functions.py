@@ -131,13 +131,6 @@ def _infer_vec(site: Site, type_: Type) -> Type:
     return Type(site.fresh(factors=(columns, rows))) if rows and columns else Type(rows or columns)
 
 
-def _build_vec(types: Sequence[Type], value: Operand) -> Operand:
-    """The columns below each other."""
-    if order_of(value) < 2:
-        return value
-    return operations.reshape(operations.transpose(value), types[0].lengths)
-
-
 def _infer_kron(site: Site, left: Type, right: Type) -> Type:
     pairs = zip(left, right, strict=True)
     return Type(*[site.fresh(factors=(a, b)) if a and b else a or b for a, b in pairs])
@@ -186,7 +179,7 @@ FUNCTIONS: dict[str, Rule] = {
     "inv": Rule(_infer_square, _of_tensor(inv, lambda a: 1 / a)),
     "adj": Rule(_infer_square, _of_tensor(adj, lambda a: Integer(1))),
     "diag": Rule(_infer_diag, operations.diag),
-    "vec": Rule(_infer_vec, _build_vec, needs_types=True),
+    "vec": Rule(_infer_vec, _of_tensor(operations.vec, _itself)),
     "kron": Rule(_infer_kron, _build_kron, needs_types=True, counts=(2,)),
     "vector": Rule(_infer_filled(1), _build_filled, needs_types=True),
     "matrix": Rule(_infer_filled(2), _build_filled, needs_types=True),
