@@ -194,6 +194,7 @@ CALLS: dict[str, tuple] = {
     "norm": (se.norm, x, 2, 0, False),
     "outer": (se.outer, x, y),
     "parse": (se.parse, "x'*A*x", "A symmetric"),
+    "parse_program": (se.parse_program, "declare b 1 expression b derivative wrt b", "c 0"),
     "pinv": (se.pinv, X),
     "pretty": (se.pretty, f),
     "prod": (se.prod, C, 0, False),
