@@ -122,10 +122,8 @@ class TensorExpr(Methods):
     is_number = False
     is_comparable = False
     _op_priority = 100.0
-    # Stock code takes whatever can be iterated for a sequence, also by its type: a scalar has the
-    # type of a tensor, so none of them can be. And __getitem__ makes iterable.
+    # Stock code takes what can be iterated for a sequence, but a tensor is one thing.
     _iterable = False
-    __iter__ = None
 
     def __bool__(self) -> bool:
         # An axis of length 0 is no reason to be false: expressions aren't.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import Any, NoReturn
 
@@ -65,6 +65,11 @@ class Methods(Operators, AlgebraHooks):
                 "ask for .shape[0], or substitute a number for it"
             )
         return int(length)
+
+    def __iter__(self) -> Iterator[Operand]:
+        """The pieces along the first axis, as ``unstack`` has them; TypeError where its length is
+        no number."""
+        return map(self.__getitem__, range(len(self)))
 
     def unstack(self, axis: int = 0) -> tuple[Operand, ...]:
         """The pieces along an axis, whose length must be a number, without it: the entries of a
@@ -236,6 +241,14 @@ class Methods(Operators, AlgebraHooks):
         """The position of the first of the smallest entries along an axis, or in C order."""
         return ops.argmin(self, axis, keepdims)
 
+    def ptp(self, axis: Axes = None, keepdims: bool = False) -> Operand:
+        """The largest less the smallest entries over an axis or several."""
+        return ops.ptp(self, axis, keepdims)
+
+    def sort(self, axis: int | None = -1) -> Operand:
+        """The entries along an axis in ascending order, another tensor: this one doesn't change."""
+        return ops.sort(self, axis)
+
     def argsort(self, axis: int | None = -1) -> Operand:
         """The positions along an axis that sort it, equal entries in their order."""
         return ops.argsort(self, axis)
@@ -243,6 +256,10 @@ class Methods(Operators, AlgebraHooks):
     def take(self, indices: TensorLike, axis: int | None = None) -> Operand:
         """The entries at some positions along an axis, in C order without one."""
         return ops.take(self, indices, axis)
+
+    def repeat(self, repeats: Length | Sequence[int], axis: int | None = None) -> Operand:
+        """Each entry so many times along an axis, in C order without one."""
+        return ops.repeat(self, repeats, axis)
 
     def norm(
         self, ord: Expr | str | None = None, axis: Axes = None, keepdims: bool = False

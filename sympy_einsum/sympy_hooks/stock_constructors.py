@@ -6,7 +6,7 @@ SymPy's in all other cases. Importing this module replaces them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any, TypeAlias
 
@@ -26,8 +26,9 @@ from sympy.concrete import expr_with_limits
 from sympy.core.function import FunctionClass
 from sympy.core.relational import Relational, _Inequality
 from sympy.logic.boolalg import BooleanFunction
+from sympy.matrices import matrixbase
 from sympy.polys.matrices import linsolve
-from sympy.tensor.array import NDimArray, arrayop
+from sympy.tensor.array import NDimArray, arrayop, ndim_array
 
 from .. import operations as ops
 from ..calculus import diff
@@ -172,6 +173,16 @@ def _gives_array(pair: object) -> bool:
     )
 
 
+class _Iterability(type):
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, Iterable) and not isinstance(value, TensorExpr)
+
+
+class _IterableByStock(metaclass=_Iterability):
+    """What stock matrices and arrays take for a sequence of entries: tensors are entries, of whose
+    type scalars with tensors inside are too."""
+
+
 _stock_derivative = Derivative.__new__
 _stock_with_limits = expr_with_limits._common_new
 _stock_relation = _Inequality._eval_relation.__func__
@@ -186,3 +197,4 @@ MatMul.__new__ = _matrix_product
 arrayop._arrayfy = _as_array
 linsolve._lin_eq2dict = _linear
 Basic.subs = _subs_of_any
+matrixbase.Iterable = ndim_array.Iterable = _IterableByStock

@@ -330,8 +330,9 @@ def test_operands_of_other_types_are_refused(operation, other):
 @pytest.mark.parametrize("function", [len, iter, float, int, complex, list, tuple])
 @pytest.mark.parametrize("tensor", [x, X, w, Q, X @ v], ids=str)
 def test_a_tensor_is_no_truth_value_and_no_sequence(function, tensor):
-    if function is len and tensor in (w, Q):
-        assert len(tensor) == tensor.shape[0]  # a number is known
+    if function in (len, iter, list, tuple) and tensor in (w, Q):
+        found = function(tensor)  # a number is known
+        assert found == tensor.shape[0] if function is len else tuple(found) == tensor.unstack()
         return
     with pytest.raises((TypeError, se.TensorError)):
         function(tensor)

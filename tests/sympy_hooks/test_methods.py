@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from types import FunctionType
 
@@ -91,6 +90,12 @@ def test_length_and_pieces():
     x, A = se.TensorSymbol("x", 3), se.TensorSymbol("A", n, 2)
     assert (len(x), len(se.TensorSymbol("z", 0)), x.size, A.size, A.ndim) == (3, 0, 3, 2 * n, 2)
     assert list(reversed(x)) == [x[2], x[1], x[0]]
+    first, *rest = x
+    assert (first, rest, [row.shape for row in A.T]) == (x[0], [x[1], x[2]], [(n,), (n,)])
+    assert dict(zip("ab", A.T, strict=True)) == {"a": A[:, 0], "b": A[:, 1]}
+    for unpacked in (A, x @ x):
+        with pytest.raises(TypeError, match="has the length n|has no length"):
+            iter(unpacked)
     assert x.unstack() == (x[0], x[1], x[2])
     assert A.unstack(axis=1) == (A[:, 0], A[:, 1])
     one = se.TensorSymbol("y", 1, 1)
@@ -117,13 +122,11 @@ def test_an_expression_is_true_whatever_its_length():
 
 
 def test_stock_code_takes_no_tensor_for_a_sequence():
-    """By its methods, by its length or by its type."""
+    """By its methods or by its length."""
     x, y, s, t = *se.tensors("x y", 3), se.TensorSymbol("s"), sympy.Symbol("t")
     f = x @ y
-    assert not isinstance(f, Iterable)
-    for unpacked in (lambda: list(x), lambda: [*x], lambda: iter(f)):
-        with pytest.raises(TypeError, match="not iterable"):
-            unpacked()
+    assert (sympy.eye(2) + sympy.Matrix(2, 2, [f] * 4))[0, 1] == f
+    assert (sympy.Array([t]) * f)[0] == t * f
     assert (sympy.Tuple(x), sympy.sympify([x])) == ((x,), [x])
     assert sympy.Matrix([x]).shape == (1, 1)
     assert sympy.Array([f, s]).shape == (2,)
