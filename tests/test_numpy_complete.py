@@ -22,13 +22,16 @@ OF_ONE = [
     *("histogramdd", "empty_like", "bitwise_count", "packbits", "unpackbits", "frexp", "spacing"),
     *("diag_indices_from", "ix_", "tril_indices_from", "triu_indices_from", "sort_complex"),
     *("common_type", "min_scalar_type", "result_type", "array2string", "array_repr", "array_str"),
-    *("datetime_as_string", "is_busday", "isnat", "nanmedian", "lexsort"),
+    *(
+        "datetime_as_string",
+        "is_busday",
+        "isnat",
+    ),
 ]
 OF_TWO = [
     *("histogram2d", "isin", "array_equiv", "intersect1d", "setdiff1d", "setxor1d", "union1d"),
     *("extract", "copyto", "left_shift", "right_shift", "bitwise_left_shift", "nextafter"),
-    *("bitwise_right_shift", "gcd", "lcm", "polydiv", "fill_diagonal", "digitize"),
-    *("searchsorted", "nanquantile", "nanpercentile"),
+    *("bitwise_right_shift", "gcd", "lcm", "polydiv", "fill_diagonal"),
 ]
 OF_MORE = {
     "apply_along_axis": (np.sum, 0, x),
@@ -154,3 +157,39 @@ def test_a_condition_that_is_no_number_is_refused():
 def test_a_tensor_is_a_list_of_its_pieces(name):
     stack = getattr(snp, name)
     assert stack(A) == stack(list(se.unstack(A)))
+
+
+def test_quantiles_and_what_is_no_number():
+    """As NumPy has them, also of ties and of nothing."""
+    nan = np.nan
+    rows = np.array([[1, nan, 3, 3], [nan, nan, nan, nan], [2, 5, 1, 1], [4, 5, nan, nan]])
+    M = se.TensorSymbol("M", *rows.shape)
+    for method in ("linear", "lower", "higher", "midpoint"):
+        for f in (np.quantile, np.nanquantile):
+            found = se.lambdify([M], f(M, [0, 0.3, 1], axis=1, method=method))(rows)
+            with warnings.catch_warnings(action="ignore"):
+                expected = f(rows, [0, 0.3, 1], axis=1, method=method)
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert slope(lambda v: np.nanmedian(v) ** 2, [3.0, 1.0, nan, 2.0, 7.0]) == [2.5, 0, 0, 2.5, 0]
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("edges", [[1.0, 2, 2, 2, 4], [4.0, 4, 2, -1]])
+def test_searches_among_ties(side, edges):
+    values = np.array([-1.0, 0, 4, 1, 2, 2, 3, 4, 5, np.nan])
+    v, a = se.TensorSymbol("v", len(values)), se.TensorSymbol("a", len(edges))
+    found = se.lambdify([v], np.digitize(v, edges, side == "left"))(values)
+    np.testing.assert_array_equal(found, np.digitize(values, edges, side == "left"))
+    rising = np.sort(edges)
+    found = se.lambdify([a, v], np.searchsorted(a, v, side))(rising, values)
+    np.testing.assert_array_equal(found, np.searchsorted(rising, values, side))
+    assert found.dtype.kind == "i"
+
+
+def test_wrong_searches():
+    with pytest.raises(se.TensorError, match="rise or fall, not both"):
+        np.digitize(x, [1, 3, 2])
+    with pytest.raises(se.ShapeError, match=r"searchsorted takes a vector, not .* \(3, 3\)"):
+        np.searchsorted(A, x)
+    with pytest.raises(se.ShapeError, match="as many values as positions, not 2"):
+        np.interp(x, x, [1, 2])

@@ -180,6 +180,7 @@ from ._running import (
     cumulative_prod as cumulative_prod,
     tri as tri,
 )
+from ._searching import digitize as digitize, lexsort as lexsort, searchsorted as searchsorted
 from ._sequences import (
     ediff1d as ediff1d,
     interp as interp,
@@ -210,8 +211,11 @@ from ._statistics import (
     nancumsum as nancumsum,
     nanmax as nanmax,
     nanmean as nanmean,
+    nanmedian as nanmedian,
     nanmin as nanmin,
+    nanpercentile as nanpercentile,
     nanprod as nanprod,
+    nanquantile as nanquantile,
     nanstd as nanstd,
     nansum as nansum,
     nanvar as nanvar,

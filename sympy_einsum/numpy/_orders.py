@@ -140,12 +140,12 @@ def _check_order(name: str, order: object, stable: bool | None) -> None:
 
 def median(
     a: TensorLike,
-    axis: int | None = None,
+    axis: Axes = None,
     out: object = None,
     overwrite_input: bool = False,
     keepdims: bool = False,
 ) -> Operand:
-    """``numpy.median`` along one axis, or of all entries."""
+    """``numpy.median`` along some axes, or of all entries."""
     refuse("median", {"out": out})
     return ops.median(a, axis, keepdims)
 
@@ -153,13 +153,13 @@ def median(
 def quantile(
     a: TensorLike,
     q: TensorLike,
-    axis: int | None = None,
+    axis: Axes = None,
     out: object = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
 ) -> Operand:
-    """``numpy.quantile`` for one ``q``, along one axis, or of all entries."""
+    """``numpy.quantile`` for one ``q`` or an array of some."""
     refuse("quantile", {"out": out})
     return ops.quantile(a, q, axis, method, keepdims)
 
@@ -167,13 +167,13 @@ def quantile(
 def percentile(
     a: TensorLike,
     q: TensorLike,
-    axis: int | None = None,
+    axis: Axes = None,
     out: object = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
 ) -> Operand:
-    """``numpy.percentile`` for one ``q``, along one axis, or of all entries."""
+    """``numpy.percentile`` for one ``q`` or an array of some."""
     refuse("percentile", {"out": out})
     return ops.percentile(a, q, axis, method, keepdims)
 

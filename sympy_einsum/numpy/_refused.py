@@ -28,13 +28,6 @@ _REASONS = {
         tril_indices_from triu_indices triu_indices_from unravel_index""",
     "its result isn't unique, or is complex; there is the matrix that it comes from, by vander": """
         poly polydiv polyfit roots""",
-    "it gives positions among all entries, which it compares each with; count them where they are "
-    "few, with (x[:, None] >= edges).sum(axis=1)": "digitize searchsorted",
-    "it gives positions that sort by several keys; sort by one with argsort, or by their sum with "
-    "weights": "lexsort",
-    "it takes the middle of as many entries as are numbers, which isn't known before; replace the "
-    "others first, with where or nan_to_num, and use median, quantile or percentile": """
-        nanmedian nanpercentile nanquantile""",
     "its result is a numpy.matrix, or is made of names in a text; use block": "bmat",
     "it sorts complex numbers, and tensors are real": "sort_complex",
     "contractions are planned when an expression is compiled: lambdify(..., optimize=)": """

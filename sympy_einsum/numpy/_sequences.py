@@ -7,11 +7,12 @@ from itertools import pairwise
 from sympy import Abs, Eq, Expr, Max, Mod, Piecewise, S, pi
 
 from .. import operations as ops
-from ..core import ShapeError, UnsupportedError
+from ..core import ShapeError, same_length
 from ..expressions import Operand, TensorLike, as_operand, elementwise, order_of, shape_of
 from ._polynomials import entries_of
+from ._searching import as_vector, line_through
 
-# Interpolation between more points would be written as a formula of as many pieces.
+# Through so few points a line is a formula of pieces.
 MAX_POINTS = 20
 
 
@@ -49,21 +50,24 @@ def interp(
     right: TensorLike | None = None,
     period: TensorLike | None = None,
 ) -> Operand:
-    """``numpy.interp``: the line through points with increasing positions ``xp``, of which there
-    are few and a known number. At a point the slope is that on its right, at the last on its left.
-
-    Raises UnsupportedError for more points than can be written as a formula of pieces.
-    """
+    """``numpy.interp``: the line through points with increasing positions ``xp``, or any within a
+    ``period``. At a point the slope is that on its right, at the last on its left. A few points are
+    written as a formula of pieces; among more, or a symbolic number, they are searched."""
+    x, points, heights = as_operand(x), as_vector("interp", xp), as_vector("interp", fp)
+    (count,) = shape_of(points)
+    if not same_length(count, shape_of(heights)[0]) or count is S.Zero:
+        raise ShapeError(f"interp takes as many values as positions, not {shape_of(heights)[0]}")
     if period is not None:
-        raise UnsupportedError("interp supports no period; take x modulo the period: x % period")
+        x, points = (elementwise(Mod, value, period) for value in (x, points))
+        order = ops.argsort(points)
+        points, heights = ops.take(points, order), ops.take(heights, order)
+        around = [ops.subtract(points[-1:], period), points, ops.add(points[:1], period)]
+        points = ops.concatenate(around)
+        heights = ops.concatenate([heights[-1:], heights, heights[:1]])
+        return line_through(x, points, heights, None, None)
+    if not count.is_Integer or count > MAX_POINTS:
+        return line_through(x, points, heights, left, right)
     places, values = (entries_of("interp", part) for part in (xp, fp))
-    if len(places) != len(values) or not places:
-        raise ShapeError(f"interp takes as many values as positions, not {len(values)}")
-    if len(places) > MAX_POINTS:
-        raise UnsupportedError(
-            f"interp takes up to {MAX_POINTS} points, which it writes as a formula of pieces, not "
-            f"{len(places)}"
-        )
     ends = (values[0] if left is None else left, values[-1] if right is None else right)
 
     def line(t: Expr, *given: Expr) -> Expr:
@@ -76,7 +80,7 @@ def interp(
         return Piecewise(*pieces, (value, Eq(t, last)), (high, True))
 
     given = [part for pair in zip(places, values, strict=True) for part in pair]
-    return elementwise(line, as_operand(x), *ends, *given)
+    return elementwise(line, x, *ends, *given)
 
 
 def ediff1d(

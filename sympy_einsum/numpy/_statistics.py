@@ -199,3 +199,43 @@ def nanvar(
 
 
 nanstd = deviation("nanstd", "of the entries that are numbers", nanvar)
+
+
+def nanquantile(
+    a: TensorLike,
+    q: TensorLike,
+    axis: Axes = None,
+    out: object = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Operand:
+    """``numpy.nanquantile``: the quantile of the entries that are numbers."""
+    refuse("nanquantile", {"out": out})
+    return ops.nanquantile(a, q, axis, method, keepdims)
+
+
+def nanpercentile(
+    a: TensorLike,
+    q: TensorLike,
+    axis: Axes = None,
+    out: object = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Operand:
+    """``numpy.nanpercentile``: the percentile of the entries that are numbers."""
+    refuse("nanpercentile", {"out": out})
+    return ops.nanquantile(a, ops.over_100(q), axis, method, keepdims)
+
+
+def nanmedian(
+    a: TensorLike,
+    axis: Axes = None,
+    out: object = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
+) -> Operand:
+    """``numpy.nanmedian``: the median of the entries that are numbers."""
+    refuse("nanmedian", {"out": out})
+    return ops.nanquantile(a, S.Half, axis, keepdims=keepdims)

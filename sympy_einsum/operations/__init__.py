@@ -80,12 +80,9 @@ from .orders import (
     cummin as cummin,
     max_ as max_,
     max_share as max_share,
-    median as median,
     min_ as min_,
     min_share as min_share,
-    percentile as percentile,
     ptp as ptp,
-    quantile as quantile,
     sort as sort,
 )
 from .pieces import (
@@ -111,6 +108,13 @@ from .products import (
     to_kronecker as to_kronecker,
     vdot as vdot,
     vec as vec,
+)
+from .quantiles import (
+    median as median,
+    nanquantile as nanquantile,
+    over_100 as over_100,
+    percentile as percentile,
+    quantile as quantile,
 )
 from .reductions import (
     logsumexp as logsumexp,

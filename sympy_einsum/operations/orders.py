@@ -6,11 +6,9 @@ permutation. Second derivatives are zero, also at ties, where there are none.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from sympy import S
 
-from sympy import Expr, Rational, S, ceiling, floor
-
-from ..core import ShapeError, TensorError, UnsupportedError, as_flag, as_scalar
+from ..core import ShapeError, as_flag
 from ..expressions import (
     Extremum,
     ExtremumShare,
@@ -22,13 +20,12 @@ from ..expressions import (
     order_of,
     shape_of,
 )
-from .arithmetic import add, multiply, subtract
+from .arithmetic import subtract
 from .axes import Axes, as_axes, as_axis, ravel
-from .indexing import getitem
 from .reductions import kept
 
 
-def _with_entries(A: Operand, axes: list[int], name: str) -> None:
+def with_entries(A: Operand, axes: list[int], name: str) -> None:
     """There is no largest of no entries."""
     for axis in axes:
         if shape_of(A)[axis] is S.Zero:
@@ -41,7 +38,7 @@ def _with_entries(A: Operand, axes: list[int], name: str) -> None:
 def _extremum(A: TensorLike, axis: Axes, keepdims: bool, name: str) -> Operand:
     A = as_operand(A)
     axes = as_axes(axis, order_of(A))
-    _with_entries(A, axes, name)
+    with_entries(A, axes, name)
     value = Extremum.over(A, axes, name)
     return kept(value, A, axes) if as_flag(keepdims, "keepdims") else value
 
@@ -105,7 +102,7 @@ def min_share(A: TensorLike, axis: Axes = None) -> Operand:
 def _share(A: TensorLike, axis: Axes, name: str) -> Operand:
     A = as_operand(A)
     axes = as_axes(axis, order_of(A))
-    _with_entries(A, axes, name)
+    with_entries(A, axes, name)
     return ExtremumShare.over(A, axes, name) if axes else S.One
 
 
@@ -154,7 +151,7 @@ def _first_position(A: TensorLike, axis: int | None, keepdims: bool, name: str) 
         return S.Zero
     along = ravel(A) if axis is None else A
     one = 0 if axis is None else as_axis(axis, order_of(A))
-    _with_entries(along, [one], name)
+    with_entries(along, [one], name)
     value = Ranking.over(along, (one,), name)
     axes = as_axes(axis, order_of(A))
     return kept(value, A, axes) if as_flag(keepdims, "keepdims") else value
@@ -249,112 +246,3 @@ def cummin(A: TensorLike, axis: int = 0) -> Operand:
     (2, 3)
     """
     return _along(A, axis, Picked, "cummin")
-
-
-def quantile(
-    A: TensorLike,
-    q: TensorLike,
-    axis: int | None = None,
-    method: str = "linear",
-    keepdims: bool = False,
-) -> Operand:
-    """The quantile of entries along an axis, of all for None: by interpolation between the two
-    sorted entries around the place q (n - 1) [HF, definition 7].
-
-    Entries that are no numbers stand behind all others, as in a sort, where NumPy's are no numbers.
-
-    Parameters
-    ==========
-
-    A : a tensor
-    q : a number between 0 and 1
-    axis : an axis, or None
-    method : ``"linear"``, ``"lower"``, ``"higher"`` or ``"midpoint"``
-    keepdims : whether the axes stay, with length 1
-
-    Raises
-    ======
-
-    TensorError : q isn't between 0 and 1
-    UnsupportedError : another method, or several quantiles at once
-    ShapeError : an axis isn't there, or has no entries
-
-    Examples
-    ========
-
-    >>> import sympy_einsum as se
-    >>> x = se.TensorSymbol("x", 4)
-    >>> print(se.lambdify(x, se.quantile(x, 0.5))([4.0, 1.0, 3.0, 2.0]))
-    2.5
-
-    References
-    ==========
-
-    [HF] R. Hyndman, Y. Fan, "Sample Quantiles in Statistical Packages", 1996.
-    """
-    A = as_operand(A)
-    share = _exact(as_scalar(q, "q"))
-    if not isinstance(method, str) or method not in _WEIGHTS:
-        raise UnsupportedError(f"quantile knows the methods {', '.join(_WEIGHTS)}, not {method!r}")
-    if not order_of(A):
-        return A
-    along = ravel(A) if axis is None else A
-    one = 0 if axis is None else as_axis(axis, order_of(A))
-    _with_entries(along, [one], "quantile")
-    place = share * (along.shape[one] - 1)
-    below = floor(place)
-    value = _at(sort(along, one), one, below)
-    if place != below:
-        weight = _WEIGHTS[method](place - below)
-        above = ceiling(place)
-        upper = _at(sort(along, one), one, above)
-        value = add(multiply(1 - weight, value), multiply(weight, upper))
-    axes = as_axes(axis, order_of(A))
-    return kept(value, A, axes) if as_flag(keepdims, "keepdims") else value
-
-
-def _exact(q: Expr) -> Expr:
-    """A share as a fraction: n times a float would be rounded at integers."""
-    if not (q.is_number and 0 <= q <= 1):
-        raise TensorError(f"a quantile is of a share between 0 and 1, not {q}")
-    return Rational(str(q)) if q.is_Float else q
-
-
-_WEIGHTS: dict[str, Callable[[Expr], Expr]] = {
-    "linear": lambda rest: rest,
-    "lower": lambda rest: S.Zero,
-    "higher": lambda rest: S.One,
-    "midpoint": lambda rest: S.Half,
-}
-
-
-def _at(A: Operand, axis: int, position: Expr) -> Operand:
-    return getitem(A, (*[slice(None)] * axis, position))
-
-
-def percentile(
-    A: TensorLike,
-    q: TensorLike,
-    axis: int | None = None,
-    method: str = "linear",
-    keepdims: bool = False,
-) -> Operand:
-    """The quantile of a percentage; see :func:`quantile`.
-
-    >>> import sympy_einsum as se
-    >>> x = se.TensorSymbol("x", 4)
-    >>> se.percentile(x, 25) == se.quantile(x, 0.25)
-    True
-    """
-    return quantile(A, _exact(as_scalar(q, "q") / 100), axis, method, keepdims)
-
-
-def median(A: TensorLike, axis: int | None = None, keepdims: bool = False) -> Operand:
-    """The median of entries along an axis, of all for None; see :func:`quantile`.
-
-    >>> import sympy_einsum as se
-    >>> A = se.TensorSymbol("A", (2, 3))
-    >>> se.median(A, axis=1).shape
-    (2,)
-    """
-    return quantile(A, S.Half, axis, "midpoint", keepdims)

@@ -94,7 +94,7 @@ def test_length_and_pieces():
     assert (first, rest, [row.shape for row in A.T]) == (x[0], [x[1], x[2]], [(n,), (n,)])
     assert dict(zip("ab", A.T, strict=True)) == {"a": A[:, 0], "b": A[:, 1]}
     for unpacked in (A, x @ x):
-        with pytest.raises(TypeError, match="has the length n|has no length"):
+        with pytest.raises(TypeError, match=r"has the length n|has no length"):
             iter(unpacked)
     assert x.unstack() == (x[0], x[1], x[2])
     assert A.unstack(axis=1) == (A[:, 0], A[:, 1])

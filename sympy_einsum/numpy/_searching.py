@@ -1,0 +1,96 @@
+"""NumPy's searches in sorted vectors, sorts by several keys, and the lines that they interpolate.
+
+Positions come from sorts: that of v among the entries of a is its rank among both less its rank
+among all v, so there is no table of all comparisons. Nothing flows through them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from sympy import Eq, Expr, Piecewise
+
+from .. import operations as ops
+from ..core import ShapeError, TensorError, as_flag
+from ..expressions import Constant, Operand, TensorLike, as_operand, elementwise, order_of, shape_of
+
+
+def as_vector(name: str, a: TensorLike) -> Operand:
+    """What NumPy takes for a vector of points or edges; ShapeError for others."""
+    a = as_operand(a)
+    if order_of(a) != 1:
+        raise ShapeError(f"{name} takes a vector, not a tensor of shape {shape_of(a)}")
+    return a
+
+
+def searchsorted(
+    a: TensorLike, v: TensorLike, side: str = "left", sorter: TensorLike | None = None
+) -> Operand:
+    """``numpy.searchsorted``: where entries would be put into a sorted vector, before or behind
+    equal ones; a tensor of integers, whose derivative is zero."""
+    if not isinstance(side, str) or side not in ("left", "right"):
+        raise TensorError(f"searchsorted takes side='left' or 'right', not {side!r}")
+    a, v = as_vector("searchsorted", a), as_operand(v)
+    a = a if sorter is None else ops.take(a, sorter)
+    found = ops.reshape(v, -1)
+    pair = [found, a] if side == "left" else [a, found]
+    ranks = _ranks(ops.concatenate(pair))
+    among = slice(shape_of(found)[0]) if side == "left" else slice(shape_of(a)[0], None)
+    return ops.reshape(ops.subtract(ranks[among], _ranks(found)), shape_of(v))
+
+
+def _ranks(a: Operand) -> Operand:
+    """How many entries of a vector come before each in its order."""
+    return ops.argsort(ops.argsort(a))
+
+
+def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> Operand:
+    """``numpy.digitize``: the numbers of the bins that entries fall into, integers; the edges rise,
+    or fall if they are constants."""
+    edges = as_vector("digitize", bins)
+    side = "left" if as_flag(right, "right") else "right"
+    steps = np.diff(edges.array) if isinstance(edges, Constant) else np.array(())
+    if (steps < 0).any():
+        if (steps > 0).any():
+            raise TensorError("digitize takes edges that rise or fall, not both")
+        return ops.subtract(shape_of(edges)[0], searchsorted(edges[::-1], x, side))
+    return searchsorted(edges, x, side)
+
+
+def lexsort(keys: TensorLike | Sequence[TensorLike], axis: int = -1) -> Operand:
+    """``numpy.lexsort``: the positions that sort by the last key, those that tie by the one before
+    it, and so on; integers, whose derivative is zero."""
+    listed = keys if isinstance(keys, (list, tuple)) else ops.unstack(keys)
+    if not listed:
+        raise TensorError("lexsort takes at least one key")
+    first, *rest = listed
+    order = ops.argsort(first, axis)
+    for key in rest:
+        ranks = ops.argsort(ops.take_along_axis(key, order, axis), axis)
+        order = ops.take_along_axis(order, ranks, axis)
+    return order
+
+
+def line_through(
+    x: Operand, xp: Operand, fp: Operand, left: TensorLike | None, right: TensorLike | None
+) -> Operand:
+    """The line through any number of points, between which of them entries are being searched."""
+    last = shape_of(xp)[0] - 1
+    behind = ops.clip(searchsorted(xp, x, "right"), 1, last)
+    ends = [ops.subtract(behind, 1), behind]
+    given = [ops.take(points, place) for points in (xp, fp) for place in ends]
+    outside = (
+        xp[0],
+        xp[last],
+        fp[0] if left is None else left,
+        fp[last] if right is None else right,
+    )
+    return elementwise(_between, x, *given, *outside)
+
+
+def _between(
+    t: Expr, a: Expr, b: Expr, f: Expr, g: Expr, first: Expr, last: Expr, low: Expr, high: Expr
+) -> Expr:
+    inside = Piecewise((f, Eq(a, b)), (f + (g - f) / (b - a) * (t - a), True))
+    return Piecewise((low, t < first), (high, t > last), (inside, True))

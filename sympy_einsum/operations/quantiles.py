@@ -1,0 +1,214 @@
+"""Quantiles: entries among sorted ones, with the derivatives of these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from sympy import Abs, Eq, Expr, Gt, Ne, Piecewise, Rational, S, ceiling, floor
+
+from ..core import TensorError, UnsupportedError, as_flag, as_scalar, isnan
+from ..expressions import (
+    Constant,
+    Ones,
+    Operand,
+    TensorLike,
+    as_operand,
+    elementwise,
+    order_of,
+    shape_of,
+)
+from .arithmetic import add, multiply, subtract
+from .axes import Axes, as_axes, reshape, transpose
+from .conditions import choose, compare
+from .indexing import getitem
+from .joining import stack
+from .orders import sort, with_entries
+from .reductions import kept, sum_
+from .running import cumsum
+
+
+def quantile(
+    A: TensorLike,
+    q: TensorLike,
+    axis: Axes = None,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Operand:
+    """The quantile of entries along some axes, of all for None: by interpolation between the two
+    sorted entries around the place q (n - 1) [HF, definition 7]. Of entries with one that is no
+    number it is none.
+
+    Parameters
+    ==========
+
+    A : a tensor
+    q : a number between 0 and 1, or an array of some, whose axes come first in the result
+    axis : an axis, several, or None
+    method : ``"linear"``, ``"lower"``, ``"higher"`` or ``"midpoint"``
+    keepdims : whether the axes stay, with length 1
+
+    Raises
+    ======
+
+    TensorError : q isn't between 0 and 1
+    UnsupportedError : another method
+    ShapeError : an axis isn't there, or has no entries
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 4)
+    >>> print(se.lambdify(x, se.quantile(x, [0.5, 1]))([4.0, 1.0, 3.0, 2.0]))
+    [2.5 4. ]
+
+    References
+    ==========
+
+    [HF] R. Hyndman, Y. Fan, "Sample Quantiles in Statistical Packages", 1996.
+    """
+    return _of_shares(_quantile, A, q, axis, method, keepdims)
+
+
+def nanquantile(
+    A: TensorLike,
+    q: TensorLike,
+    axis: Axes = None,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Operand:
+    """The quantile of those entries that are numbers; nan of none. Otherwise as :func:`quantile`.
+
+    >>> import numpy as np
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 4)
+    >>> print(se.lambdify(x, np.nanmedian(x))([4.0, np.nan, 3.0, 2.0]))
+    3.0
+    """
+    return _of_shares(_nanquantile, A, q, axis, method, keepdims)
+
+
+def _of_shares(
+    of_one: Callable[[Operand, int, Expr, str], Operand],
+    A: TensorLike,
+    q: TensorLike,
+    axis: Axes,
+    method: str,
+    keepdims: bool,
+) -> Operand:
+    """The quantiles for all shares, from those of one along one axis."""
+    if isinstance(q, (list, tuple, np.ndarray, Constant)):
+        shares = np.asarray(q.array if isinstance(q, Constant) else q)
+        if not shares.size:
+            raise TensorError("there is no quantile of no share")
+        values = [_of_shares(of_one, A, share, axis, method, keepdims) for share in shares.flat]
+        return reshape(stack(values), (*shares.shape, *shape_of(values[0])))
+    A = as_operand(A)
+    share = _exact(as_scalar(q, "q"))
+    if not isinstance(method, str) or method not in _PLACES:
+        raise UnsupportedError(f"quantile knows the methods {', '.join(_PLACES)}, not {method!r}")
+    axes = as_axes(axis, order_of(A))
+    if not axes:
+        return A
+    with_entries(A, axes, "quantile")
+    value = of_one(*_as_one(A, axes), share, method)
+    return kept(value, A, axes) if as_flag(keepdims, "keepdims") else value
+
+
+def _as_one(A: Operand, axes: list[int]) -> tuple[Operand, int]:
+    """A tensor with some axes as one, and its place."""
+    if len(axes) == 1:
+        return A, axes[0]
+    others = [axis for axis in range(order_of(A)) if axis not in axes]
+    lengths = [shape_of(A)[axis] for axis in others]
+    return reshape(transpose(A, [*others, *axes]), (*lengths, -1)), len(others)
+
+
+def _exact(q: Expr) -> Expr:
+    """A share as a fraction: n times a float would be rounded at integers."""
+    if not (q.is_number and 0 <= q <= 1):
+        raise TensorError(f"a quantile is of a share between 0 and 1, not {q}")
+    return Rational(str(q)) if q.is_Float else q
+
+
+# The places among sorted entries where those are between which a method interpolates.
+_PLACES: dict[str, Callable[[Expr], Expr]] = {
+    "linear": lambda place: place,
+    "lower": floor,
+    "higher": ceiling,
+    "midpoint": lambda place: (floor(place) + ceiling(place)) / 2,
+}
+
+
+def _quantile(A: Operand, axis: int, share: Expr, method: str) -> Operand:
+    entries, length = sort(A, axis), shape_of(A)[axis]
+    exact = share * (length - 1)
+    place, below = _PLACES[method](exact), floor(exact)
+    value = _at(entries, axis, below)
+    if exact != below:
+        upper = _at(entries, axis, ceiling(exact))
+        value = add(multiply(below + 1 - place, value), multiply(place - below, upper))
+    return elementwise(_unless_nan, value, _at(entries, axis, length - 1))
+
+
+def _nanquantile(A: Operand, axis: int, share: Expr, method: str) -> Operand:
+    """The sum of the sorted entries with weights: those of a tent around the place."""
+    entries = sort(A, axis)
+    are = compare(Eq, elementwise(isnan, A), 0)
+    count = sum_(are, axis, keepdims=True)
+    shape = [length if k == axis else S.One for k, length in enumerate(shape_of(A))]
+    positions = reshape(subtract(cumsum(Ones(shape[axis])), 1), shape)
+
+    def weighted(entry: Expr, count: Expr, position: Expr) -> Expr:
+        distance = Abs(_PLACES[method](share * (count - 1)) - position)
+        return Piecewise((S.Zero, distance >= 1), ((1 - distance) * entry, True))
+
+    total = sum_(elementwise(weighted, entries, count, positions), axis)
+    return choose([(total, compare(Gt, sum_(are, axis), 0)), (S.NaN, True)])
+
+
+def _unless_nan(value: Expr, last: Expr) -> Expr:
+    """A value, and nan where the last of sorted entries is: there is one then."""
+    return Piecewise((S.NaN, Ne(isnan(last), 0)), (value, True))
+
+
+def _at(A: Operand, axis: int, position: Expr) -> Operand:
+    return getitem(A, (*[slice(None)] * axis, position))
+
+
+def percentile(
+    A: TensorLike,
+    q: TensorLike,
+    axis: Axes = None,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Operand:
+    """The quantile of a percentage, or of an array of some; see :func:`quantile`.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 4)
+    >>> se.percentile(x, 25) == se.quantile(x, 0.25)
+    True
+    """
+    return quantile(A, over_100(q), axis, method, keepdims)
+
+
+def over_100(percentages: TensorLike) -> TensorLike:
+    """A percentage, or an array of some, over 100."""
+    if isinstance(percentages, Constant):
+        percentages = percentages.array
+    if isinstance(percentages, (list, tuple, np.ndarray)):
+        return np.vectorize(over_100, otypes=[object])(percentages)
+    return _exact(as_scalar(percentages, "q") / 100)
+
+
+def median(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
+    """The median of entries along some axes, of all for None; see :func:`quantile`.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> se.median(A, axis=1).shape
+    (2,)
+    """
+    return quantile(A, S.Half, axis, "midpoint", keepdims)
