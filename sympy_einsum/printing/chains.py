@@ -84,21 +84,17 @@ class Short:
     def _matmul(self, first: int, second: int, index: int) -> Text | None:
         if not self.output and all(len(term) == 1 for term in self.terms):
             return self._dot()
-        left = self._oriented(first, self.terms[first][0] == index)
+        turned = self.terms[first][0] == index
+        left = self._oriented(first, turned)
         right = self._oriented(second, self.terms[second][-1] == index)
         orders = len(self.terms[first]), len(self.terms[second])
         if orders == (2, 1):
-            self._note_row(self.operands[second], first, left)
+            row = self.below.row(self.operands[second])
+            # ``A.T @ x`` may be written ``x @ A`` where it stands on the left.
+            self.below.rows[self._target()] = chained([row, self._oriented(first, not turned)])
         if orders == (2, 2):
             self._note_transpose(first, second, index)
         return chained([left, right])
-
-    def _note_row(self, vector: TensorExpr, k: int, matrix: Text) -> None:
-        """``A.T @ x`` may be written ``x @ A`` where it stands on the left."""
-        turned = matrix.shown.endswith(".T") and matrix.level == ATOM
-        operand = self.operands[k]
-        text = self.below[operand] if turned else self.below.transpose(operand)
-        self.below.rows[self._target()] = chained([self.below.row(vector), text])
 
     def _note_transpose(self, first: int, second: int, index: int) -> None:
         """``(A @ B).T`` is written ``B.T @ A.T``."""

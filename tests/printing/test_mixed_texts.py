@@ -175,6 +175,8 @@ BRACKETS = [
     (sympy.sin(x @ y), "sin(x @ y)"),
     (sympy.Max(x @ y, t), "Max(t, x @ y)"),
     (x / sympy.sqrt(x @ x), "x/norm(x)"),
+    (x @ (se.softmax(A, axis=0).T @ y), "y @ softmax(A, axis=0) @ x"),
+    (se.tanh(C @ y) @ (se.outer(A @ x, y) @ x), "x @ outer(y, A @ x) @ tanh(C @ y)"),
 ]
 
 
