@@ -204,14 +204,17 @@ class _Gathers:
         at += [self._aligned(hot, own) for hot in axes.values()]
         new = (*kept, *axes)
         lengths = tuple([self.lengths[i] for i in new])
-        total = self.builder.emit("scatter", value, *at, params=(lengths, self._is_once(group.at)))
+        total = self.builder.emit("scatter", value, *at, params=(lengths, self._is_once(group.at, kept)))
         return self.product([*left, Factor(total, (*new, *rest))], outside, output)
 
-    def _is_once(self, hots: Sequence[Hot]) -> bool:
-        """Whether no position is known to occur twice, as those that sort don't."""
-        steps = [self.builder.instructions[hot.positions] for hot in hots]
-        is_order = all(step.op == "positions" and step.params[0] == "argsort" for step in steps)
-        return is_order and len(hots) == 1
+    def _is_once(self, hots: Sequence[Hot], kept: Indices) -> bool:
+        """Whether no entry is known to be added to twice: one array's positions are added there,
+        which sort it along an axis, and all its other axes are kept."""
+        op, _, params, _ = self.builder.instructions[hots[0].positions]
+        if len(hots) > 1 or op != "positions" or params[0] != "argsort":
+            return False
+        axis, own = params[1], hots[0].own
+        return {*own[:axis], *own[axis + 1 :]} <= {*kept}
 
     def _group(
         self, factors: Sequence[Factor], hots: Sequence[Hot], output: Indices, first: Hot

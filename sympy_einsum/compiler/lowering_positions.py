@@ -127,11 +127,21 @@ def lower_positions(builder: Lowering, node: Positions) -> int:
     """Positions that nothing is contracted with: ones written among zeros; of several indices,
     windows of the identity matrix."""
     if is_window(node):
-        params = (0, node.start, node.steps, node.counts)
-        eye = builder.value(Delta(node.length))
-        return builder.emit("copy", builder.emit("windows", eye, params=params))
+        return builder.emit("copy", _windows(builder, node))
     one = builder.emit("scalar", params=(S.One,))
     return written(builder, placed_ones(node, range(node.order), one), node.shape)
+
+
+def _windows(builder: Lowering, node: Positions) -> int:
+    """Rows start + Σ steps·i of the identity matrix at [i, ...]: windows over windows."""
+    rows, length, start = builder.value(Delta(node.length)), node.length, node.start
+    for step, count in reversed([*zip(node.steps, node.counts, strict=True)][2:]):
+        reach = step * (count - 1)
+        first = -reach if step.is_negative else S.Zero
+        length, start = length - reach - 2 * first, start - first
+        params = (0, first, (S.One, step), (length, count))
+        rows = builder.emit("windows", rows, params=params)
+    return builder.emit("windows", rows, params=(0, start, node.steps[:2], node.counts[:2]))
 
 
 def placed_ones(node: Positions, axes: Sequence[int], value: int) -> Placed:

@@ -59,7 +59,7 @@ def terms_of(
         core = getattr(term, "core", term)
         if not isinstance(core, TensorAdd) or uses[core] != 1 or uses[term] > 1:
             yield term
-        elif term in put_off:
+        elif term is core and term in put_off:
             pending.extend(reversed(core.operands))
         elif any(map(has_zeros, core.operands)) and len(core.operands) <= MAX_SUMMANDS:
             pending.extend(reversed([_in_view(term, inner) for inner in core.operands]))

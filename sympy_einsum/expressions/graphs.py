@@ -125,7 +125,7 @@ def flatten(root: Expr) -> tuple[Entry, ...]:
         else:
             below = tuple([number[child] for child in children(node)])
             data = node.data if isinstance(node, Node) else None
-            entries.append((type(node), below, data))
+            entries.append((type(node) if isinstance(node, Node) else node.func, below, data))
     return tuple(entries)
 
 

@@ -139,6 +139,12 @@ def _vectors(a: TensorLike, v: TensorLike) -> tuple[Operand, Operand]:
     return a, v
 
 
+def _is_longer(one: Operand, other: Operand) -> bool:
+    """Whether a vector is known to be longer than another, or as long at least and maybe longer."""
+    excess = one.shape[0] - other.shape[0]
+    return bool(excess.is_nonnegative and not excess.is_zero)
+
+
 def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Operand:
     """The convolution of two vectors, as NumPy's: c[j] = Σ a[j - k] v[k].
 
@@ -164,7 +170,7 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Operand:
     array([ 1, 12, 23, 30])
     """
     a, v = _vectors(a, v)
-    if (v.shape[0] - a.shape[0]).is_positive:
+    if _is_longer(v, a):
         a, v = v, a
     n, m = a.shape[0], v.shape[0]
     if not isinstance(mode, str):
@@ -193,13 +199,13 @@ def correlate(a: TensorLike, v: TensorLike, mode: str = "valid") -> Operand:
     """
     a, v = _vectors(a, v)
     n, m = a.shape[0], v.shape[0]
-    if isinstance(mode, str) and mode == "valid" and not (m - n).is_positive:
+    if isinstance(mode, str) and mode == "valid" and not _is_longer(v, a):
         lengths = {0: n - m + 1, 1: m, 2: n}
         place = Positions(n, 0, (1, 1), (n - m + 1, m))
         return contract((place, a, v), ((0, 1, 2), (2,), (1,)), [0], lengths)
     flip = Selection(m, m - 1, -1, m)
     turned = contract((v, flip), ((0,), (1, 0)), [1], {0: m, 1: m})
-    if isinstance(mode, str) and mode == "same" and (m - n).is_positive:
+    if isinstance(mode, str) and mode == "same" and _is_longer(v, a):
         first = floor(n / Integer(2))
         return getitem(convolve(a, turned), slice(first, first + m))
     return convolve(a, turned, mode)

@@ -183,3 +183,21 @@ def test_texts_evaluate_back(e):
     names = {**vars(se), **NAMES, "n": n, "m": m, "k": k}
     assert eval(str(e), names) is e
     assert eval(repr(e), names) is e
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_rows_that_are_sorted_alike_are_added_to_one(mode):
+    """Each row's positions are different, but not those of all rows."""
+    a, w = se.TensorSymbol("a", (3, 4)), se.TensorSymbol("w", (3, 4))
+    x = se.TensorSymbol("x", 4)
+    f = (w * se.sort(a * x[None, :], axis=1)).sum()
+    given = [rng.standard_normal(s) for s in ((3, 4), (3, 4), 4)]
+    order = np.argsort(given[0] * given[2], axis=1)
+    expected = np.zeros(4)
+    for row in range(3):
+        expected[order[row]] += given[1][row] * given[0][row, order[row]]
+    found = se.lambdify([a, w, x], se.gradient(f, x, mode=mode))(*given)
+    assert_close(found, expected)
+    total = se.einsum("ijk,ij->k", se.one_hot(se.argsort(a, axis=1), 4), w)
+    counts = se.lambdify([a, w], total)(given[0], np.ones((3, 4)))
+    np.testing.assert_array_equal(counts, [3, 3, 3, 3])

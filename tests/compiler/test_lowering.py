@@ -286,3 +286,11 @@ def test_a_product_of_which_libraries_compute_a_half_is_kept():
     A, v = se.TensorSymbol("A", (m, n)), se.TensorSymbol("v", n + 1)
     f = snp.sum((A @ v[:-1] + v[-1]) ** 2)
     assert "A.T.dot(A)" in se.lambdify([A, v], se.hessian(f, v)).source
+
+
+def test_a_long_sum_keeps_the_transpose_of_a_sum_in_it():
+    X = [se.TensorSymbol(f"X{i}", (n, n)) for i in range(20)]
+    total = sum(X[2:], (se.sin(X[0]) + X[1]).T)
+    data = np.random.default_rng(0).standard_normal((20, 3, 3))
+    expected = (np.sin(data[0]) + data[1]).T + sum(data[2:])
+    np.testing.assert_allclose(se.lambdify(X, total)(*data), expected)

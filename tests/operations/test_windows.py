@@ -160,6 +160,39 @@ def test_every_backend(backend):
         assert_close(library.back(one), other, label=backend)
 
 
+@pytest.mark.parametrize("steps", [(1, -1), (2, 1), (-1, 2, -3)])
+@pytest.mark.parametrize("backend", LIBRARIES)
+def test_positions_of_windows_are_ones(backend, steps):
+    """Sums of windows alone, as Hessians of convolutions of few entries are."""
+    LIBRARIES[backend]()
+    counts = (1, 2, 3)[-len(steps) :]
+    ends = [step * (count - 1) for step, count in zip(steps, counts, strict=True)]
+    start = -sum(end for end in ends if end < 0)
+    length = start + sum(end for end in ends if end > 0) + 2
+    expected = np.zeros((*counts, length))
+    for index in np.ndindex(*counts):
+        expected[(*index, start + sum(np.multiply(index, steps)))] = 1
+    window = se.Positions(length, start, steps, counts)
+    ones, total = se.lambdify([], [window, window.T + 2 * se.tanh(window).T], backend)()
+    np.testing.assert_array_equal(ones, expected)
+    np.testing.assert_allclose(total, expected.T * (1 + 2 * np.tanh(1)), rtol=1e-6)
+
+
+def test_a_hessian_of_one_entry_of_a_convolution():
+    x, a = se.TensorSymbol("x", 2), se.TensorSymbol("a", 3)
+    f = se.convolve(a, se.convolve(x, x, "valid")[[0]], "same").sum()
+    for mode, simplify in (("forward", False), ("reverse", True)):
+        hessian = se.lambdify([x, a], se.hessian(f, x, mode=mode, simplify=simplify))
+        np.testing.assert_allclose(hessian([1, 2], [3, 4, 5]), [[0, 24], [24, 0]])
+
+
+def test_a_vector_of_one_entry_is_the_shorter_one():
+    a, v = se.TensorSymbol("a", 1), se.TensorSymbol("v", n)
+    for function, mode in ((np.convolve, "valid"), (np.convolve, "same"), (np.correlate, "valid")):
+        value = se.lambdify([a, v], function(a, v, mode))([2.0], [1.0, 2, 3])
+        np.testing.assert_array_equal(value, function([2.0], [1.0, 2, 3], mode))
+
+
 def peak(function, *arrays):
     tracemalloc.start()
     function(*arrays)

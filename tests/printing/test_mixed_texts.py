@@ -183,7 +183,8 @@ BRACKETS = [
 @pytest.mark.parametrize(("e", "text"), BRACKETS, ids=[row[1] for row in BRACKETS])
 def test_brackets(e, text):
     assert str(e) == text
-    np.testing.assert_allclose(value(eval(text, dict(TYPED))), value(e))
+    for written in (text, sympy.srepr(e)):
+        np.testing.assert_allclose(value(eval(written, dict(TYPED))), value(e))
 
 
 def test_a_matrix_may_be_called_like_sympys_singletons():
