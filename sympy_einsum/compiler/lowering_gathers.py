@@ -204,7 +204,8 @@ class _Gathers:
         at += [self._aligned(hot, own) for hot in axes.values()]
         new = (*kept, *axes)
         lengths = tuple([self.lengths[i] for i in new])
-        total = self.builder.emit("scatter", value, *at, params=(lengths, self._is_once(group.at, kept)))
+        once = self._is_once(group.at, kept)
+        total = self.builder.emit("scatter", value, *at, params=(lengths, once))
         return self.product([*left, Factor(total, (*new, *rest))], outside, output)
 
     def _is_once(self, hots: Sequence[Hot], kept: Indices) -> bool:
