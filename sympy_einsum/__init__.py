@@ -170,7 +170,15 @@ from .sympy_hooks import Methods as _Methods  # noqa: F401 - importing them atta
 
 if TYPE_CHECKING:
     from .compiler import codegen, lambdify
-    from .convert import from_array, from_indexed, from_matrix, to_array, to_indexed, to_matrix
+    from .convert import (
+        from_array,
+        from_indexed,
+        from_matrix,
+        in_semiring,
+        to_array,
+        to_indexed,
+        to_matrix,
+    )
     from .languages import parse, parse_program
     from .printing import draw, latex, pretty, to_dot
     from .verification import check_derivative, equal
@@ -182,6 +190,7 @@ _LATER = {
     "from_array": "convert",
     "from_indexed": "convert",
     "from_matrix": "convert",
+    "in_semiring": "convert",
     "to_array": "convert",
     "to_indexed": "convert",
     "to_matrix": "convert",
@@ -308,6 +317,7 @@ __all__ = [
     "hessian",
     "hvp",
     "imag",
+    "in_semiring",
     "inner",
     "interval_products",
     "inv",

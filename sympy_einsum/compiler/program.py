@@ -16,14 +16,13 @@ from ..core import (
     nominal_length,
 )
 from ..expressions import TensorSymbol, as_operand, free_leaves, shape_of
-from ..rules import cost, stable, tidy
+from ..rules import cost, in_meaning, stable, tidy
 from .backends import BACKENDS, Backend
 from .index_bounds import position_bounds
 from .lowering import make_plan
 from .overwriting import overwritten
 from .plans import Plan, proven
 from .semiring_backends import in_semiring
-from .semiring_meaning import in_meaning
 from .semirings import semiring_of
 from .signature import Signature
 from .writing import Body, function_body, module_text

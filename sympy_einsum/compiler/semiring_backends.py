@@ -11,8 +11,8 @@ import numpy as np
 from sympy import Expr
 
 from ..core import UnsupportedError
+from ..rules import Natural
 from .backends import Backend, Texts, axis_arguments
-from .semiring_meaning import Natural
 from .semiring_support import LIBRARIES, semiring_support
 from .semirings import Semiring
 

@@ -25,3 +25,8 @@ from .properties import (
     is_symmetric as is_symmetric,
 )
 from .rewriting import Step as Step
+from .semiring_meaning import (
+    MEANING as MEANING,
+    Natural as Natural,
+    in_meaning as in_meaning,
+)

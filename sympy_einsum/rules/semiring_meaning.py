@@ -84,7 +84,7 @@ def _is_whole(node: Operand) -> bool:
 def _has_meaning(node: Operand) -> bool:
     if isinstance(node, TensorExpr):
         try:
-            return ROWS[type(node)](node)
+            return MEANING[type(node)](node)
         except UnsupportedError:
             return False
     return _is_whole(node) or _is_operation(node)
@@ -115,7 +115,7 @@ def _always(node: Operand) -> bool:
 
 
 # Whether a node of a type means something in a semiring, if its operands do.
-ROWS: NodeTable[Callable[[Any], bool]] = NodeTable(
+MEANING: NodeTable[Callable[[Any], bool]] = NodeTable(
     "the value in a semiring",
     {
         **dict.fromkeys([TensorSymbol, Zeros, Positions, Triangle, Reshape], _always),
