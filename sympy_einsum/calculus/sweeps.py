@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from sympy import (
-    Add,
     Expr,
 )
 
@@ -33,7 +32,7 @@ from ..expressions import (
     order_of,
     scalar_product,
     shape_of,
-    tensor_sum,
+    total_of,
 )
 from ..rules import Step
 from .carried import CARRIERS
@@ -121,9 +120,7 @@ def _lengths(*pairs: tuple[Sequence[int], Sequence[Expr]]) -> dict[int, Expr]:
 
 
 def _total(contributions: Sequence[Operand]) -> Operand:
-    if len(contributions) == 1:
-        return contributions[0]
-    return tensor_sum(contributions) if order_of(contributions[0]) else Add(*contributions)
+    return contributions[0] if len(contributions) == 1 else total_of(contributions)
 
 
 def _rule_name(node: Operand) -> str:

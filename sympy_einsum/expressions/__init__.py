@@ -49,6 +49,7 @@ from .interning import (
     Operands as Operands,
     data_expressions as data_expressions,
 )
+from .labels import representative as representative, unite as unite
 from .leaves import (
     ASSUMPTIONS as ASSUMPTIONS,
     SYMMETRIC as SYMMETRIC,
@@ -133,5 +134,6 @@ from .sums import (
     scale as scale,
     split_coefficient as split_coefficient,
     tensor_sum as tensor_sum,
+    total_of as total_of,
 )
 from .triangles import Triangle as Triangle

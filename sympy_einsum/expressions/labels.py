@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import permutations, product
 from math import factorial, prod
+from typing import TypeVar
 
 from ..core import Label, Labels, sort_key
 from .base import TensorExpr
@@ -18,15 +19,17 @@ from .base import TensorExpr
 # Identical operands can trade places; beyond this many orders their given order is kept.
 MAX_ORDERS = 24
 
+Item = TypeVar("Item")
 
-def merge(merged: dict[Label, Label], a: Label, b: Label) -> None:
+
+def unite(merged: dict[Item, Item], a: Item, b: Item) -> None:
     """Note that two labels stand for one axis."""
     a, b = representative(merged, a), representative(merged, b)
     if a != b:
         merged[b] = a
 
 
-def representative(merged: dict[Label, Label], label: Label) -> Label:
+def representative(merged: dict[Item, Item], label: Item) -> Item:
     """What a label is called once those of one axis are one."""
     while label in merged:
         label = merged[label]

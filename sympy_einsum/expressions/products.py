@@ -30,7 +30,7 @@ from ..core import Label, Labels, Lengths, Shape, as_shape, sort_key
 from .base import Operand, TensorExpr
 from .cutting import find_cut
 from .interning import Data, Operands
-from .labels import merge, numbered, representative, sorted_operands
+from .labels import numbered, representative, sorted_operands, unite
 from .leaves import TensorSymbol, Zeros
 from .merging import merge_one_hots, merge_positions
 from .positions import Positions
@@ -228,7 +228,7 @@ class _Product:
         outer: dict[int, Label] = {}
         for index, label in zip(view.output, labels, strict=True):
             if outer.setdefault(index, label) != label:
-                merge(merged, outer[index], label)
+                unite(merged, outer[index], label)
         self.scalars.extend(view.scalars)
         if view.core is not None:
             self.tensors.append(view.core)

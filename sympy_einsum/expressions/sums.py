@@ -65,6 +65,11 @@ def _repeated_sum(tensor: Operand) -> TensorAdd | None:
     return core if is_sum and len(axes_with_entries([tensor])) < tensor.order else None
 
 
+def total_of(terms: Sequence[Operand]) -> Operand:
+    """The sum of tensors of one shape, or of scalars."""
+    return tensor_sum(terms) if isinstance(terms[0], TensorExpr) and terms[0].order else Add(*terms)
+
+
 def axes_with_entries(tensors: Sequence[TensorExpr]) -> list[int]:
     """The axes of tensors of one shape on which they aren't all repeated: a function of tensors
     that are repeated along an axis is repeated too, and that of a column x[:, None] is a column."""

@@ -135,8 +135,7 @@ def _between(arr: Operand, axis: int, cuts: Sequence[int]) -> list[Operand]:
 
 def delete(arr: TensorLike, obj: object, axis: int | None = None) -> Operand:
     """``numpy.delete``: what is left without some positions of an axis."""
-    arr = ops.ravel(arr) if axis is None else as_operand(arr)
-    axis = ops.as_axis(0 if axis is None else axis, order_of(arr))
+    arr, axis = ops.running_axis(arr, axis)
     length = shape_of(arr)[axis]
     gone = sorted(set(_positions(obj, length)))
     if any(not 0 <= k < length for k in gone):
@@ -150,8 +149,7 @@ def delete(arr: TensorLike, obj: object, axis: int | None = None) -> Operand:
 
 def insert(arr: TensorLike, obj: object, values: TensorLike, axis: int | None = None) -> Operand:
     """``numpy.insert``: values before some positions of an axis."""
-    arr = ops.ravel(arr) if axis is None else as_operand(arr)
-    axis = ops.as_axis(0 if axis is None else axis, order_of(arr))
+    arr, axis = ops.running_axis(arr, axis)
     length = shape_of(arr)[axis]
     places = _positions(obj, length)
     if any(not 0 <= k <= length for k in places):

@@ -131,6 +131,7 @@ from .running import (
     cumulative_sum as cumulative_sum,
     interval_products as interval_products,
     logcumsumexp as logcumsumexp,
+    running_axis as running_axis,
     running_softmax as running_softmax,
     tri as tri,
     tril as tril,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sympy import Add, Mul, S
 
 from ..core import (
+    Shape,
     exact_power,
 )
 from ..expressions import (
@@ -26,13 +29,18 @@ def add(*values: TensorLike) -> Operand:
 
     Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
     """
-    operands = broadcast_together([as_operand(value) for value in values])
-    shape = next((o.shape for o in operands if order_of(o)), None)
+    operands, shape = _together(values)
     if shape is None:
         return Add(*operands)
     scalar = Add(*[o for o in operands if not order_of(o)])
     terms = [o for o in operands if order_of(o)]
     return tensor_sum(terms if scalar.is_zero else [*terms, filled(scalar, shape)])
+
+
+def _together(values: Sequence[TensorLike]) -> tuple[list[Operand], Shape | None]:
+    """Operands of one shape, and that; None if all are scalars."""
+    operands = broadcast_together([as_operand(value) for value in values])
+    return operands, next((o.shape for o in operands if order_of(o)), None)
 
 
 def subtract(a: TensorLike, b: TensorLike) -> Operand:
@@ -48,8 +56,7 @@ def multiply(*values: TensorLike) -> Operand:
 
     Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
     """
-    operands = broadcast_together([as_operand(value) for value in values])
-    shape = next((o.shape for o in operands if order_of(o)), None)
+    operands, shape = _together(values)
     if shape is None:
         return Mul(*operands)
     axes = range(len(shape))

@@ -17,7 +17,14 @@ from sympy.core.function import Function
 from sympy.core.operations import LatticeOp
 from sympy.printing.dot import styleof
 
-from ..core import NodeTable, TensorError, UnsupportedError, children, index_letter, postorder
+from ..core import (
+    NodeTable,
+    TensorError,
+    UnsupportedError,
+    children,
+    index_letter,
+    postorder,
+)
 from ..expressions import (
     AxesFunction,
     Constant,
@@ -38,7 +45,9 @@ from ..expressions import (
     Triangle,
     Zeros,
     as_operand,
+    representative,
     slot,
+    unite,
 )
 from .slices import Factors, Labels
 
@@ -417,13 +426,7 @@ def _opened(e: Operand) -> Factors:
         )
     fresh = itertools.count()
     lengths = {next(fresh): length for length in getattr(e, "shape", ())}
-    merged = {label: label for label in lengths}
-
-    def find(label: int) -> int:
-        while merged[label] != label:
-            label = merged[label]
-        return label
-
+    merged: dict[int, int] = {}
     output = tuple(lengths)
     operands: list[Operand] = []
     terms: list[Sequence[int]] = []
@@ -439,14 +442,13 @@ def _opened(e: Operand) -> Factors:
             outer: dict[int, int] = {}
             for index, label in zip(operand.output, term, strict=True):
                 known = outer.setdefault(index, label)
-                merged[find(label)] = find(known)
+                unite(merged, known, label)
             for index, length in enumerate(operand.lengths):
                 if index not in outer:
                     outer[index] = next(fresh)
                     lengths[outer[index]] = length
-                    merged[outer[index]] = outer[index]
             below = zip(operand.operands, operand.subscripts, strict=True)
             stack.extend((o, [outer[k] for k in t]) for o, t in reversed(list(below)))
-    kept = [tuple([find(label) for label in term]) for term in [*terms, output]]
+    kept = [tuple([representative(merged, label) for label in term]) for term in [*terms, output]]
     used = dict.fromkeys(label for term in [kept[-1], *kept] for label in term)
     return Factors(operands, kept[:-1], kept[-1], {label: lengths[label] for label in used})

@@ -223,13 +223,9 @@ class Renderer(Generic[Shown]):
         return self.row(items)
 
     def _hadamard(self, form: Form) -> Shown:
-        return self.separated([self.at_least(part, POWER) for part in form.parts], "hadamard")
+        return self.separated([self.at_least(part, POWER) for part in form.parts], form.kind)
 
-    def _quotient(self, form: Form) -> Shown:
-        return self.separated([self.at_least(part, POWER) for part in form.parts], "quotient")
-
-    def _kron(self, form: Form) -> Shown:
-        return self.separated([self.at_least(part, POWER) for part in form.parts], "kron")
+    _quotient = _kron = _hadamard
 
     def _sigma(self, form: Form) -> Shown:
         shown = self.at_least(form.parts[0], HADAMARD)
@@ -281,8 +277,7 @@ class Renderer(Generic[Shown]):
         inside = self.separated([self.render(part) for part in form.parts])
         return self.row([word, self.bracketed(inside)])
 
-    def _diag(self, form: Form) -> Shown:
-        return self._call(form)
+    _diag = _call
 
     def _logdet(self, form: Form) -> Shown:
         inside = self.bracketed(self.render(form.parts[0]))

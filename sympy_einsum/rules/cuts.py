@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from sympy import Add
-
 from ..core import children, postorder, transform
 from ..expressions import (
     AxesFunction,
@@ -21,7 +19,7 @@ from ..expressions import (
     is_cut,
     order_of,
     rebuild,
-    tensor_sum,
+    total_of,
 )
 
 # Through so many nested nodes a cut is carried at once, and so often all cuts are.
@@ -72,7 +70,7 @@ def _carried(
         ]
         if isinstance(operand, Elementwise):
             return apply_body(operand.body, parts)
-        return tensor_sum(parts) if cut.shape else Add(*parts)
+        return total_of(parts)
     own = _cut_operand(cut)
     factors = [operand if factor is own else factor for factor in cut.operands]
     return contract(factors, cut.subscripts, cut.output, dict(enumerate(cut.lengths)))

@@ -20,6 +20,7 @@ from ..expressions import (
     scale,
     split_coefficient,
     tensor_sum,
+    total_of,
 )
 from .axis_functions import sum_softmax
 from .cost_model import SLACK, cost, has_zeros
@@ -36,7 +37,7 @@ def distribute(node: Operand, closed: Closed) -> Operand | None:
     if scalar.is_Add and len(scalar.args) <= MAX_TERMS:
         return tensor_sum([replace(product, scalars=(term,)).build() for term in scalar.args])
     terms = distributed(product, MAX_TERMS)
-    return None if terms is None else _total([term.build() for term in terms])
+    return None if terms is None else total_of([term.build() for term in terms])
 
 
 def cancel_terms(node: Operand, closed: Closed) -> Operand | None:
@@ -121,7 +122,7 @@ def _compared(
     if is_tensor(built[0]):
         terms = [opened(term, closed) for term in built]
         built = [term.build() for term in terms]
-    total = _total(built)
+    total = total_of(built)
     given = frontier([opened(term) for o in sums for term in o.operands]) | frontier(terms)
     return total, cost([node], given), cost([total], given)
 
@@ -138,7 +139,7 @@ def drop_vanishing(node: Operand, closed: Closed) -> Operand | None:
             continue
         built = [_with_operand(product, k, term).build() for term in operand.operands]
         terms = [(sum_softmax(t, ()) if type(t) is Einsum else None) or t for t in built]
-        total = _total(terms)
+        total = total_of(terms)
         if _is_zero(total):
             return total
         pairs = zip(operand.operands, terms, strict=True)
@@ -159,10 +160,6 @@ def _vanishes(expr: Operand) -> bool:
 
 def _is_zero(value: Operand) -> bool:
     return value == 0 or isinstance(value, Zeros)
-
-
-def _total(terms: Sequence[Operand]) -> Operand:
-    return tensor_sum(terms) if is_tensor(terms[0]) else Add(*terms)
 
 
 def content(node: Operand, closed: Closed) -> Operand | None:

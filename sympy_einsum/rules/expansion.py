@@ -39,6 +39,7 @@ from ..expressions import (
     scale,
     slot,
     tensor_sum,
+    total_of,
 )
 from .sums import collect, common_scalar, factorings
 
@@ -205,9 +206,7 @@ class _Expansion:
         groups: dict[Operand, list[Operand]] = {}
         for key, part in parts:
             groups.setdefault(key, []).append(part)
-        has_axes = is_tensor(parts[0][1])
-        total: Operand = tensor_sum if has_axes else lambda terms: Add(*terms)
-        return [(key, total(found)) for key, found in groups.items()]
+        return [(key, total_of(found)) for key, found in groups.items()]
 
     def _opaque(self, node: Operand) -> list[Part]:
         """What isn't taken apart; a scalar with a symbol inside stands among the scalars."""

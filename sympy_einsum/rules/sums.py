@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import comb, prod
 from typing import Any
 
-from sympy import Add, Mul, S, expand
+from sympy import Mul, S, expand
 
 from ..core import sigmoid
 from ..expressions import (
@@ -20,12 +20,12 @@ from ..expressions import (
     View,
     apply_body,
     contract,
-    is_tensor,
     scalar_product,
     scale,
     slot,
     split_coefficient,
     tensor_sum,
+    total_of,
 )
 from .cost_model import cost
 from .written_products import Closed, Product, distributed, frontier, like_terms, opened
@@ -191,10 +191,6 @@ def factorings(operands: Sequence[Operand], closed: Closed = ()) -> Iterator[Ope
             yield factored
 
 
-def _total(terms: Sequence[Operand]) -> Operand:
-    return tensor_sum(terms) if is_tensor(terms[0]) else Add(*terms)
-
-
 def _as_product(term: Operand, closed: Closed) -> Product:
     """A term as a product; in a stock one the first scalar product of tensors is opened."""
     if isinstance(term, TensorExpr):
@@ -281,4 +277,4 @@ def _pulled_out(
         term.output,
         {i: n for i, n in term.lengths.items() if i in used},
     )
-    return _total([factored, *(o for t, o in enumerate(operands) if t not in chosen)])
+    return total_of([factored, *(o for t, o in enumerate(operands) if t not in chosen)])

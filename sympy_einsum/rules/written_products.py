@@ -23,8 +23,10 @@ from ..expressions import (
     contract,
     is_cut,
     is_window,
+    representative,
     scale,
     split_coefficient,
+    unite,
     written_out,
 )
 from .cost_model import cost
@@ -141,22 +143,14 @@ class Product:
 
 def components(product: Product) -> list[list[int]]:
     """Groups of operands connected by indices."""
-    parent = list(range(len(product.operands)))
-
-    def find(k: int) -> int:
-        while parent[k] != k:
-            k = parent[k]
-        return k
-
+    merged: dict[int, int] = {}
     first: dict[int, int] = {}
     for k, term in enumerate(product.subscripts):
         for label in term:
-            other = first.setdefault(label, k)
-            if other != k:
-                parent[find(k)] = find(other)
+            unite(merged, first.setdefault(label, k), k)
     groups: dict[int, list[int]] = {}
     for k in range(len(product.operands)):
-        groups.setdefault(find(k), []).append(k)
+        groups.setdefault(representative(merged, k), []).append(k)
     return list(groups.values())
 
 

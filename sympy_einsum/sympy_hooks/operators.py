@@ -155,22 +155,19 @@ class Operators(Node):
         """Ones where both conditions hold, zeros elsewhere."""
         return _connected(And, self, other)
 
-    def __rand__(self, other: TensorLike) -> Operand:
-        return _connected(And, self, other)
+    __rand__ = __and__
 
     def __or__(self, other: TensorLike) -> Operand:
         """Ones where one of the conditions holds, zeros elsewhere."""
         return _connected(Or, self, other)
 
-    def __ror__(self, other: TensorLike) -> Operand:
-        return _connected(Or, self, other)
+    __ror__ = __or__
 
     def __xor__(self, other: TensorLike) -> Operand:
         """Ones where exactly one of the conditions holds, zeros elsewhere."""
         return _connected(Xor, self, other)
 
-    def __rxor__(self, other: TensorLike) -> Operand:
-        return _connected(Xor, self, other)
+    __rxor__ = __xor__
 
     def __invert__(self) -> Operand:
         """Ones where the condition doesn't hold, zeros elsewhere."""
