@@ -180,7 +180,7 @@ if TYPE_CHECKING:
         to_matrix,
     )
     from .languages import parse, parse_program
-    from .printing import draw, latex, pretty, to_dot
+    from .printing import draw, latex, pretty, to_dot, to_text
     from .verification import check_derivative, equal
 
 # What loads when it is first used, since not every session does.
@@ -200,6 +200,7 @@ _LATER = {
     "latex": "printing",
     "pretty": "printing",
     "to_dot": "printing",
+    "to_text": "printing",
     "check_derivative": "verification",
     "equal": "verification",
 }
@@ -381,6 +382,7 @@ __all__ = [
     "to_indexed",
     "to_kronecker",
     "to_matrix",
+    "to_text",
     "trace",
     "transpose",
     "tri",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...core import Row, of_each_row
-from ...expressions import Operand, adj, det, inv
+from ...expressions import Operand, adj, det, inv, logdet
 from ...operations import FUNCTIONS
 from ..numbers import bounded_function
 
@@ -13,7 +13,14 @@ from ..numbers import bounded_function
 _OWN_NAMES = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "abs": "Abs"}
 ELEMENTWISE: dict[str, Callable[[Operand], Operand]] = {}
 # Functions of a square matrix, by name: what they give for one, and how.
-SPECIAL: dict[str, Callable[[Operand], Operand]] = {"inv": inv, "det": det, "adj": adj}
+SPECIAL: dict[str, Callable[[Operand], Operand]] = {
+    "inv": inv,
+    "det": det,
+    "adj": adj,
+    "logdet": logdet,
+}
+# Those that give a scalar.
+OF_ORDER_0 = {"det", "logdet"}
 DELTA = "delta"
 
 

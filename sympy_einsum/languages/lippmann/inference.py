@@ -24,7 +24,7 @@ from ...core import ParseError, Shape, transform
 from ..lengths import Length, Merged, length_symbol
 from ..nodes import Deadline, Node, Place, children_of
 from ..numbers import MAX_SCALAR_DEPTH
-from .functions import DELTA, ELEMENTWISE, SPECIAL
+from .functions import DELTA, ELEMENTWISE, OF_ORDER_0, SPECIAL
 
 MAX_ORDER = 50
 
@@ -162,7 +162,7 @@ class Inference:
         rows, columns = argument.known or ()
         names = f"axis 1 of {place.quote(0)}", f"axis 2 of {place.quote(0)}"
         self._merge(place, f"{name} needs a square matrix", (rows, names[0]), (columns, names[1]))
-        return Axes(()) if name == "det" else argument
+        return Axes(()) if name in OF_ORDER_0 else argument
 
     def _delta(self, place: Place) -> Axes:
         (child,) = place.node.children

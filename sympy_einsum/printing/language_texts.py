@@ -1,0 +1,47 @@
+"""Expressions as text in the languages that ``parse`` reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..core import TensorError
+from ..expressions import Operand, TensorLike, as_operand
+from .star_text import star_text
+
+SYNTAXES: dict[str, Callable[[Operand], str]] = {"lippmann": star_text}
+
+
+def to_text(e: TensorLike, syntax: str) -> str:
+    """The text of an expression in a language: ``parse`` with the same ``syntax`` reads it, and
+    gives this expression if it gets the expression's symbols by their names.
+
+    Parameters
+    ==========
+
+    syntax : ``"lippmann"``: products ``A *(ij,j->i) b`` [L]
+
+    Raises
+    ======
+
+    UnsupportedError : the language has no such function, name or axis length
+    TensorError : there is no such language
+
+    References
+    ==========
+
+    [L] F. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §2.
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> A, b = se.TensorSymbol("A", (3, 3)), se.TensorSymbol("b", 3)
+    >>> e = A @ se.sin(b) - 2 * b
+    >>> print(se.to_text(e, "lippmann"))
+    -2 *(,i->i) b + A *(ij,j->i) sin(b)
+    >>> se.parse(se.to_text(e, "lippmann"), {"A": A, "b": b}, syntax="lippmann") == e
+    True
+    """
+    if syntax not in SYNTAXES:
+        raise TensorError(f"there is no text in {syntax!r}; choose from {', '.join(SYNTAXES)}")
+    return SYNTAXES[syntax](as_operand(e))

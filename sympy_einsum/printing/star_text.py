@@ -1,0 +1,216 @@
+"""Expressions as text in Lippmann's language, which ``parse(text, syntax="lippmann")`` reads.
+
+A product of several operands is a chain ``A *(ij,jk->ik) B *(ik,k->i) x``. Where nothing else tells
+the axis lengths of a number or of a delta tensor, they stand behind it in brackets.
+
+References
+==========
+
+[L] F. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sympy import Basic, Expr, Integer, S, Symbol
+
+from ..core import ROWS, UnsupportedError, children, index_letter, postorder, powlog
+from ..expressions import (
+    Adj,
+    Det,
+    Einsum,
+    Elementwise,
+    Inv,
+    LogDet,
+    MatrixFunction,
+    Operand,
+    TensorAdd,
+    TensorExpr,
+    TensorSymbol,
+    View,
+    Zeros,
+    slot,
+)
+from .texts import ATOM, POWER, PRODUCT, SUM, Text
+
+# Texts of more characters aren't read.
+MAX_TEXT = 100_000
+_NAME = re.compile(r"(?!(declare|expression|derivative|wrt)$)[A-Za-z][A-Za-z0-9_]*")
+# SymPy's names of functions that the language calls otherwise, and SymPy's constants.
+_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "Abs": "abs"}
+_CONSTANTS = {S.Pi: "arccos(-1)", S.Exp1: "exp(1)"}
+_MATRIX_FUNCTIONS: dict[type, str] = {Inv: "inv", Det: "det", Adj: "adj", LogDet: "logdet"}
+
+
+class _Part(NamedTuple):
+    """A piece of text, and the order of its value; that of a number is what is needed."""
+
+    text: Text
+    order: int | None = None
+
+
+def star_text(root: Operand) -> str:
+    """The text of an expression."""
+    texts: dict[Basic, Text] = {}
+    for node in postorder([root]):
+        texts[node] = _text(node, texts)
+        if len(texts[node].shown) > MAX_TEXT:
+            raise UnsupportedError(
+                f"the text has more than {MAX_TEXT} characters; latex and codegen give what is "
+                "used again a name"
+            )
+    return texts[root].shown
+
+
+def _text(node: Basic, texts: dict[Basic, Text]) -> Text:
+    if isinstance(node, TensorSymbol):
+        return Text(_name(node.name))
+    if isinstance(node, Zeros):
+        return Text(f"0{_lengths(node.shape)}")
+    if isinstance(node, Einsum):
+        return _product(node, texts)
+    if isinstance(node, TensorAdd):
+        is_told = any(not isinstance(o, View) or o.core is not None for o in node.operands)
+        return _sum([(is_told and _number_in(o)) or texts[o] for o in node.operands])
+    if isinstance(node, Elementwise):
+        parts = [_Part(texts[o], getattr(o, "order", 0)) for o in node.operands]
+        return _body(node.body, parts, node.order)
+    if isinstance(node, MatrixFunction) and type(node) in _MATRIX_FUNCTIONS:
+        return Text(f"{_MATRIX_FUNCTIONS[type(node)]}({texts[node.operands[0]].shown})")
+    if isinstance(node, TensorExpr):
+        raise UnsupportedError(f"Lippmann's language has no {type(node).__name__}")
+    return _scalar(node, [_Part(texts[child], 0) for child in children(node)], 0).text
+
+
+def _number_in(tensor: Operand) -> Text | None:
+    """The number that a tensor repeats, if it does."""
+    if not isinstance(tensor, View) or not tensor.is_constant_fill:
+        return None
+    is_number = tensor.scalars in ((), (tensor.coefficient,))
+    return _number(tensor.coefficient) if is_number else None
+
+
+def _body(body: Expr, operands: Sequence[_Part], order: int) -> Text:
+    """A scalar function with texts in its slots."""
+    parts: dict[Basic, _Part] = {slot(k): part for k, part in enumerate(operands)}
+    for node in postorder([body]):
+        if node not in parts:
+            parts[node] = _scalar(node, [parts[child] for child in children(node)], order)
+    return parts[body].text
+
+
+def _scalar(expr: Basic, below: Sequence[_Part], order: int) -> _Part:
+    """One operation between scalars, or entry by entry between tensors of an order and scalars."""
+    if expr in _CONSTANTS:
+        return _Part(Text(_CONSTANTS[expr]))
+    if isinstance(expr, Symbol):
+        return _Part(Text(_name(expr.name)), 0)
+    if expr.is_Number and expr.is_finite:
+        return _Part(_number(expr))
+    orders = [part.order for part in below if part.order is not None]
+    full = max(orders, default=None)
+    texts = [part.text for part in below]
+    letters = range(full or 0)
+    labels = [letters if part.order else () for part in below]
+    if expr.is_Add:
+        ones = (Text("1"), letters)
+        pairs = zip(below, texts, strict=True)
+        terms = [_chain([(t, ()), ones], letters) if full and p.order == 0 else t for p, t in pairs]
+        return _Part(_sum(terms), full)
+    if expr.is_Mul:
+        return _Part(_chain(list(zip(texts, labels, strict=True)), letters), full)
+    if expr.is_Pow and not below[1].order:
+        return _Part(_power(*texts), full)
+    if isinstance(expr, powlog) and not below[1].order:
+        # b^t log(b)^k
+        base, exponent, count = texts
+        powers = _power(base, exponent), _power(Text(f"log({base.shown})"), count)
+        return _Part(_chain([(power, labels[0]) for power in powers], letters), full)
+    name = _FUNCTIONS.get(type(expr))
+    if name is None or len(below) != 1:
+        raise UnsupportedError(f"Lippmann's language has no {type(expr).__name__} of this kind")
+    return _Part(Text(f"{name}({texts[0].shown})"), full)
+
+
+_FUNCTIONS = {
+    row.function: _NAMES.get(row.name, row.name) for row in ROWS if row.name and row.arity == 1
+}
+
+
+def _power(base: Text, exponent: Text) -> Text:
+    if exponent.shown in ("1", "-1"):
+        return base if exponent.shown == "1" else Text(f"1/{base.within(POWER)}", PRODUCT)
+    return Text(f"{base.within(ATOM)}^{exponent.within(ATOM)}", POWER)
+
+
+def _number(number: Expr) -> Text:
+    if number.is_Integer:
+        return Text(f"{number}", ATOM if number >= 0 else POWER)
+    if number.is_Rational:
+        return Text(f"{number}", PRODUCT)
+    # Without an exponent it would be read as an exact fraction.
+    shown = repr(float(number))
+    return Text(shown if "e" in shown else f"{shown}e0", ATOM if number >= 0 else POWER)
+
+
+def _sum(terms: Sequence[Text]) -> Text:
+    first, *rest = [term.within(PRODUCT) for term in terms]
+    signed = [f" - {t.removeprefix('-')}" if t.startswith("-") else f" + {t}" for t in rest]
+    return Text(first + "".join(signed), SUM)
+
+
+def _product(node: Einsum, texts: dict[Basic, Text]) -> Text:
+    factors: list[tuple[Text, Sequence[int]]] = [
+        (texts[o], term) for o, term in zip(node.operands, node.subscripts, strict=True)
+    ]
+    present = {label for term in node.subscripts for label in term}
+    absent = [label for label in dict.fromkeys(node.output) if label not in present]
+    if absent:
+        is_delta = node.output == (*absent, *absent)
+        shown = f"delta({len(absent)})" if is_delta else "1"
+        labels = node.output if is_delta else absent
+        number = _number_in(node)
+        if number is not None:
+            return Text(f"{number.within(ATOM)}{_lengths(node.shape)}")
+        shown += _lengths([node.lengths[label] for label in labels])
+        factors.append((Text(shown), labels))
+    return _chain(factors, node.output)
+
+
+def _chain(factors: list[tuple[Text, Sequence[int]]], output: Sequence[int]) -> Text:
+    """Factors with their indices, multiplied one after the other."""
+    if len(factors) > 1 and factors[0][0].shown == "-1":
+        rest = _chain(factors[1:], output).within(PRODUCT)
+        return Text(f"-({rest})" if rest.startswith("-") else f"-{rest}", PRODUCT)
+    if len(factors) == 1:
+        if list(factors[0][1]) == list(output):
+            return factors[0][0]
+        factors = [*factors, (Text("1"), ())]
+    (first, left), *others = factors
+    shown = [first.within(POWER)]
+    for k, (factor, right) in enumerate(others, start=1):
+        after = {label for _, labels in factors[k + 1 :] for label in labels}.union(output)
+        is_last = k == len(others)
+        kept = output if is_last else [i for i in dict.fromkeys([*left, *right]) if i in after]
+        subscripts = ["".join(map(index_letter, labels)) for labels in (left, right, kept)]
+        shown.append(f"*({subscripts[0]},{subscripts[1]}->{subscripts[2]}) {factor.within(POWER)}")
+        left = kept
+    return Text(" ".join(shown), PRODUCT)
+
+
+def _lengths(shape: Sequence[Expr]) -> str:
+    """Axis lengths in brackets."""
+    for length in shape:
+        is_known = isinstance(length, Integer) and length > 0
+        if not is_known and length != Symbol(str(length), integer=True, positive=True):
+            raise UnsupportedError(f"Lippmann's language has no length {length}")
+    return f"[{','.join(map(str, shape))}]"
+
+
+def _name(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise UnsupportedError(f"Lippmann's language has no variable {name!r}")
+    return name
