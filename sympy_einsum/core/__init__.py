@@ -45,6 +45,7 @@ from .indices import (
     parse_subscripts as parse_subscripts,
     resolve_labels as resolve_labels,
 )
+from .labelled_graphs import LabelledGraph as LabelledGraph
 from .lazy import deferred as deferred
 from .lengths import (
     Label as Label,

@@ -18,6 +18,7 @@ from sympy.core.operations import LatticeOp
 from sympy.printing.dot import styleof
 
 from ..core import (
+    LabelledGraph,
     NodeTable,
     TensorError,
     UnsupportedError,
@@ -92,7 +93,8 @@ def to_dot(e: object, kind: str = "graph", styles: Styles = ()) -> str:
     ==========
 
     e : an expression, or lists, tuples, dicts or matrices of expressions, which are drawn as one
-        graph; a network is the picture of one product
+        graph; a network is the picture of one product. Or a ``LabelledGraph``, as programs in
+        Lippmann's language give
     kind :
         ``"graph"``: the expression graph [L, §3.2]. Each node stands once, however often it is
         used; leaves are at the bottom, symbols with their shape; products show their index string,
@@ -138,6 +140,8 @@ def to_dot(e: object, kind: str = "graph", styles: Styles = ()) -> str:
     0 -- axis0;
     0 -- 1 [label="j"];
     """
+    if isinstance(e, LabelledGraph):
+        return _labelled(e)
     if kind not in KINDS:
         raise TensorError(f"there is no picture {kind!r}; choose from {', '.join(KINDS)}")
     return _network(e, styles) if kind == "network" else _graph(e, styles)
@@ -226,6 +230,17 @@ def _graph(e: object, styles: Styles) -> str:
         if name:
             statements.append(_statement(f"root{k}", {"label": name, **_MARK}))
             statements.append(_statement(f"root{k} -> {number[root]}", {}))
+    return _dot("digraph", _GRAPH_HEAD, statements)
+
+
+def _labelled(graph: LabelledGraph) -> str:
+    statements = []
+    for k, (label, below) in enumerate(zip(graph.labels, graph.below, strict=True)):
+        style = (_ROOT if k == len(graph.labels) - 1 else {}) | ({} if below else _LEAF)
+        statements.append(_statement(f"{k}", {"label": _shown(label), **style}))
+        for place, child in enumerate(below, start=1):
+            attributes = {"taillabel": f"{place}"} if label.startswith("*") else {}
+            statements.append(_statement(f"{k} -> {child}", attributes))
     return _dot("digraph", _GRAPH_HEAD, statements)
 
 

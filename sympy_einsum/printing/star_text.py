@@ -176,18 +176,21 @@ def _product(node: Einsum, texts: dict[Basic, Text]) -> Text:
         if number is not None:
             return Text(f"{number.within(ATOM)}{_lengths(node.shape)}")
         shown += _lengths([node.lengths[label] for label in labels])
+        if is_delta and not factors:
+            return Text(shown)
         factors.append((Text(shown), labels))
     return _chain(factors, node.output)
 
 
 def _chain(factors: list[tuple[Text, Sequence[int]]], output: Sequence[int]) -> Text:
     """Factors with their indices, multiplied one after the other."""
-    if len(factors) > 1 and factors[0][0].shown == "-1":
-        rest = _chain(factors[1:], output).within(PRODUCT)
-        return Text(f"-({rest})" if rest.startswith("-") else f"-{rest}", PRODUCT)
+    # The sign of a product is that of its first factor, and would be multiplied into a sum.
+    if len(factors) > 1 and factors[0][0].shown == "-1" and factors[1][0].level >= POWER:
+        return Text(f"-{_chain(factors[1:], output).shown}", PRODUCT)
     if len(factors) == 1:
-        if list(factors[0][1]) == list(output):
-            return factors[0][0]
+        text, labels = factors[0]
+        if list(labels) == list(output) and len(set(labels)) == len(labels):
+            return text
         factors = [*factors, (Text("1"), ())]
     (first, left), *others = factors
     shown = [first.within(POWER)]

@@ -167,6 +167,106 @@ def test_programs(declared, expression, variable, value, slope):
         assert_close(found[1], called(slope, arrays))
 
 
+# --- what the thesis draws ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=[program[1] for program in PROGRAMS])
+def test_derivations(program):
+    """Reverse mode with explicit delta tensors finds the derivative, and simplifying keeps it."""
+    declared, expression, variable = program[:3]
+    answer = se.parse_program(f"declare {declared} expression {expression}")
+    arrays = arrays_for(answer.symbols)
+    if "sigmoid" in expression:
+        with pytest.raises(se.UnsupportedError, match="no derivative of sigmoid"):
+            answer.derivation(variable)
+        return
+    steps = answer.derivation(variable)
+    first = next(k for k, step in enumerate(steps) if step.title.startswith("derivative"))
+    known = {name: getattr(array, "shape", ()) for name, array in arrays.items()}
+    f, x = answer.expressions[0], answer.symbols[variable]
+    args = list(answer.symbols.values())
+    value = np.asarray(se.lambdify(args, se.diff(f, x))(*arrays.values()))
+    lengths = f"[{','.join(map(str, value.shape))}]" if value.shape else ""
+    for step in (steps[first], steps[-1]):
+        e = se.parse(f"({step.text}){lengths}", known, syntax="lippmann")
+        symbols = {s.name: s for s in e.free_symbols}
+        found = se.lambdify(list(symbols.values()), e)(*[arrays[name] for name in symbols])
+        assert_close(found, value)
+
+
+def texts_of(program, variable):
+    return [step.text for step in se.parse_program(program).derivation(variable)]
+
+
+def test_the_first_example():
+    """Figure 4.6, and what is left when the delta tensors are merged."""
+    full = "(delta(2) *(abij,ij->abij) X) + (delta(2) *(abij,ij->abij) X)"
+    assert texts_of("declare X 2 expression X *(ij,ij->ij) X", "X") == [
+        "delta(2)",
+        "delta(2) *(abij,ij->abij) X",
+        full,
+        full,
+        "(X *(ab,->abab) 1) + (X *(ab,->abab) 1)",
+    ]
+
+
+def test_the_second_example():
+    """Figures 4.7 to 4.9."""
+    program = se.parse_program("declare v 1 expression sin(v) + cos((sin(v)))")
+    assert program.tree().labels == ("v", "sin", "v", "sin", "cos", "+")
+    graph = program.graph()
+    assert graph.labels == ("v", "sin", "cos", "+")
+    assert graph.below == ((), (0,), (1,), (1, 2))
+    steps = program.derivation("v")
+    assert [step.text for step in steps[:3]] == ["delta(1)"] * 2 + ["delta(1) *(ba,a->ba) cos(v)"]
+    (full,) = [step for step in steps if step.title.startswith("derivative")]
+    assert full.text == "(delta(1) + (delta(1) *(ba,a->ba) (-sin(sin(v))))) *(ba,a->ba) cos(v)"
+    assert full.labels.count("δ1") == 1
+
+
+def test_figures_of_chapter_3():
+    tree = se.parse_program("declare A 1 b 1 expression A + sin(b)").tree()
+    assert tree.labels == ("A", "b", "sin", "+")
+    program = se.parse_program("declare X 2 expression (X + 1) + X *(ij,ij->ij) (X + 1)")
+    assert program.tree().labels.count("X") == 3
+    assert program.graph().labels == ("X", "1", "+", "*(ij,ij→ij)", "+")
+
+
+def test_missing_indices():
+    """Section 4.6: the sum over an index that one operand alone has is made explicit."""
+    texts = texts_of("declare A 2 v 1 expression A *(ij,j->) v", "A")
+    assert "(1 *(,i->i) 1) *(i,j->ij) v" in texts
+    assert texts[-1] == "1 *(i,j->ij) v"
+
+
+def test_substitutions():
+    """Table 3.1."""
+    program = se.parse_program("declare X 2 Y 2 expression X - Y / adj(X)^2")
+    assert program.graph().text == (
+        "X + (-(Y *(ij,ij->ij) (1/exp(2 *(,ij->ij) log(det(X) *(,ij->ij) inv(X))))))"
+    )
+
+
+def test_growth():
+    """Section 4.7: linear in the size of the tree."""
+    sizes = []
+    for depth in (10, 20, 40):
+        text = "sin(" * depth + "v" + ")" * depth
+        steps = se.parse_program(f"declare v 1 expression {text} *(i,i->i) v").derivation("v")
+        sizes.append(max(len(step.labels) for step in steps))
+    assert sizes[2] - sizes[1] == 2 * (sizes[1] - sizes[0])
+
+
+def test_what_is_drawn():
+    program = se.parse_program("declare x 1 expression x *(i,i->) sin(x)")
+    dot = se.to_dot(program.graph())
+    assert '2 [label="*(i,i→)", penwidth="2"];' in dot
+    assert '2 -> 0 [taillabel="1"];' in dot
+    with pytest.raises(se.ParseError, match="'y' isn't declared"):
+        program.derivation("y")
+    assert texts_of("declare x 1 y 1 expression x", "y")[-1] == "0"
+
+
 # --- axes -----------------------------------------------------------------------------------------
 
 

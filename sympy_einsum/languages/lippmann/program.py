@@ -15,13 +15,16 @@ from typing import NamedTuple, TypeAlias
 
 from sympy import Expr, Symbol
 
-from ...core import Length as AnyLength, ParseError, as_length
+from ...core import LabelledGraph, Length as AnyLength, ParseError, as_length
 from ...expressions import Operand, TensorSymbol
 from ..lengths import name_lengths
 from ..nodes import Deadline, Node
 from .building import build
+from .derivation import ReverseMode, explicit_sums
 from .inference import MAX_ORDER, Inference, read_length
 from .reading import Declared, Wanted, read
+from .simplification import simplifications
+from .vertices import Vertex, Vertices, drawing, tree_drawing
 
 # What a user may declare a variable as: a symbol, its order, or its axis lengths.
 Declarable: TypeAlias = "Operand | int | Sequence[AnyLength]"
@@ -48,19 +51,56 @@ class TensorProgram:
     symbols : what is declared, by name
     expressions : the expressions in order
     derivatives : for each ``derivative wrt x`` the expression before it, x and the derivative
-    trees : the binary trees of the expressions as they are written
     """
 
     symbols: dict[str, Operand]
     expressions: list[Operand]
     wanted: list[tuple[int, str]]
-    trees: list[Node]
+    _trees: list[Node]
+    _inference: Inference
 
     @cached_property
     def derivatives(self) -> list[Derivative]:
         """The derivatives that are asked for, of shape expression.shape + variable.shape."""
         pairs = [(self.expressions[place], self.symbols[name]) for place, name in self.wanted]
         return [Derivative(e, x, e.diff(x)) for e, x in pairs]
+
+    # --- what the thesis draws
+
+    def tree(self, place: int = 0) -> LabelledGraph:
+        """The binary tree of an expression as it is written [L, fig. 3.1], for ``draw``."""
+        root = self._trees[place]
+        text = self._inference.text[root.start : root.end]
+        return tree_drawing(root, "binary tree", text)
+
+    def graph(self, place: int = 0) -> LabelledGraph:
+        """The graph in which equal subtrees are one, and differences, quotients, powers and
+        adjugates are written by other operations [L, fig. 3.2, table 3.1], for ``draw``."""
+        return drawing(self._vertex(Vertices(), place), "graph")
+
+    def derivation(self, variable: str, place: int = 0) -> list[LabelledGraph]:
+        """The graphs of reverse mode by one variable, for ``draw``: the pullbacks as it finds them,
+        the derivative, and this after each simplification [L, fig. 4.6, 4.8, 4.9].
+
+        Raises ParseError for a variable that isn't declared, UnsupportedError for a function that
+        isn't in the thesis' table of derivatives.
+
+        >>> program = read_program("declare v 1 expression sin(v) + cos(sin(v))")
+        >>> [step.text for step in program.derivation("v") if "derivative" in step.title][0]
+        '(delta(1) + (delta(1) *(ba,a->ba) (-sin(sin(v))))) *(ba,a->ba) cos(v)'
+        """
+        if variable not in self.symbols:
+            raise ParseError(f"{variable!r} isn't declared")
+        vertices = Vertices()
+        root = explicit_sums(self._vertex(vertices, place), vertices)
+        argument = vertices.variable(variable, len(self._inference.variables[variable].shape))
+        reverse = ReverseMode(vertices, root, argument)
+        return [*reverse.steps(), *simplifications(reverse.derivative(), vertices)]
+
+    def _vertex(self, vertices: Vertices, place: int) -> Vertex:
+        orders = {name: len(axes.shape) for name, axes in self._inference.variables.items()}
+        variables = {name: vertices.variable(name, order) for name, order in orders.items()}
+        return vertices.of(self._trees[place], self._inference, variables)
 
 
 def read_program(text: str, declarations: Declarations = None) -> TensorProgram:
@@ -116,7 +156,7 @@ def _built(
         for name, axes in inference.variables.items()
     }
     expressions = [build(tree, inference, symbols) for tree in trees]
-    return TensorProgram(symbols, expressions, wanted, trees)
+    return TensorProgram(symbols, expressions, wanted, trees, inference)
 
 
 def _symbol(name: str, shape: tuple[Expr, ...]) -> Operand:
