@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from itertools import islice
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from sympy import Add, Mul, Piecewise, preorder_traversal
 
@@ -33,18 +32,16 @@ from ..expressions import (
 MAX_SIZE = 200
 MAX_INNER = 4
 
-# None for a node that stays what it is: its entry mustn't keep it alive.
-_opened: WeakKeyDictionary[Elementwise, Elementwise | None] = WeakKeyDictionary()
-
 
 def opened(node: Operand) -> Operand:
     """The same node; if its body makes a choice, with what is computed entry by entry written in
     the body."""
     if not isinstance(node, Elementwise):
         return node
-    if node not in _opened:
-        _opened[node] = _open(node) if has_choice(node.body) else None
-    found = _opened[node]
+    if "opened" not in node.memory:
+        # None for a node that stays what it is: what holds itself is freed late.
+        node.memory["opened"] = _open(node) if has_choice(node.body) else None
+    found = node.memory["opened"]
     return node if found is None else found
 
 

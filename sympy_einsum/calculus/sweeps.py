@@ -71,7 +71,7 @@ class _Graph:
             self._walk(roots, wrt)
 
     def _walk(self, roots: Sequence[Operand], wrt: Sequence[Operand]) -> None:
-        self.order = postorder(roots, self.below)
+        self.order = postorder(roots, self.below)  # which remembers what is below
         self.active: set[Operand] = set(wrt)
         symbols = [v for v in wrt if not isinstance(v, TensorExpr)]
         for node in self.order:
@@ -79,7 +79,7 @@ class _Graph:
                 _check_data(node, symbols)
             if isinstance(node, OneHot):
                 _check_positions(node, self.active)
-            if node not in self.active and any(n in self.active for n in self.below(node)):
+            if not self.active.isdisjoint(self._below[node]):
                 self.active.add(node)
 
     def below(self, node: Operand) -> tuple[Operand, ...]:

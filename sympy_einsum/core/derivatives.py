@@ -101,6 +101,7 @@ def is_choice(expr: Basic) -> bool:
     return isinstance(expr, Piecewise) or (row is not None and row.is_choice)
 
 
+@lru_cache(maxsize=4096)
 def has_choice(expr: Expr) -> bool:
     """Whether an expression, or a part of it, is a choice."""
     return any(map(is_choice, preorder_traversal(expr)))

@@ -19,7 +19,7 @@ def children(node: Basic) -> tuple[Basic, ...]:
 
 
 def postorder(
-    roots: Iterable[Basic], children: Callable[[Basic], Sequence[Basic]] = children
+    roots: Iterable[Basic], children: Callable[[Basic], Sequence[Basic]] | None = None
 ) -> list[Basic]:
     """All nodes reachable from the roots, each once, operands before the nodes that use them.
 
@@ -30,19 +30,25 @@ def postorder(
     """
     order: list[Basic] = []
     seen: set[Basic] = set()
-    stack: list[tuple[Basic, bool]] = [(root, False) for root in reversed(list(roots))]
+    stack: list[Basic | None] = list(roots)[::-1]
     while stack:
-        node, expanded = stack.pop()
-        if expanded:
-            order.append(node)
+        node = stack.pop()
+        if node is None:  # what stands below has been visited since
+            order.append(stack.pop())
             continue
         if node in seen:
             continue
         seen.add(node)
-        stack.append((node, True))
-        for child in reversed(children(node)):
-            if child not in seen:
-                stack.append((child, False))
+        if children is not None:
+            below = children(node)
+        else:  # every pass walks: no call for each node
+            operands = getattr(node, "operands", None)
+            below = node.args if operands is None else operands
+        if below:
+            stack += (node, None)
+            stack += below[::-1]
+        else:
+            order.append(node)
     return order
 
 

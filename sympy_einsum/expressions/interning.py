@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Self, TypeAlias
-from weakref import WeakValueDictionary
+from weakref import ref
 
 from sympy import Basic, Expr, S
 
@@ -29,14 +29,64 @@ from ..core import Shape, data_digest, digest, text_digest
 Data: TypeAlias = tuple[Any, ...]
 Operands: TypeAlias = tuple[Expr, ...]
 
-_nodes: WeakValueDictionary[tuple[type, Operands, Data], Node] = WeakValueDictionary()
 _lock = threading.RLock()
 # A child that is forked while another thread holds the lock would wait for it for ever.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
     )
+
+
+class _Entry(ref[Any]):
+    """Where something stands in a table."""
+
+    __slots__ = ("key", "table")
+    key: Any
+    table: _Table
+
+
+# What was built by what it is made of, as long as somebody has it.
+_Table: TypeAlias = dict[Any, _Entry]
+
+
+def _first(table: _Table, key: Any, new: Any) -> Any:
+    """What stands for a key: what another thread may have published meanwhile, else the new."""
+    entry = _Entry(new, _forget)
+    entry.key, entry.table = key, table
+    with _lock:
+        found = table.setdefault(key, entry)()
+        if found is None:  # it is dead, and about to be forgotten
+            table[key] = entry
+    return new if found is None else found
+
+
+def _forget(entry: _Entry) -> None:
+    with _lock:
+        if entry.table.get(entry.key) is entry:
+            del entry.table[entry.key]
+
+
+class _Kind:
+    """A class of nodes and static data, which many nodes share: hashing SymPy's expressions takes
+    longer than all the rest of finding a node.
+
+    Attributes
+    ==========
+
+    digests : what these add to a node's digest
+    """
+
+    __slots__ = ("__weakref__", "data", "digests")
+
+    def __init__(self, cls: type[Node], data: Data):
+        self.data = data
+        self.digests = text_digest(cls.__name__), cls._data_digest(data)
+
+
+_kinds: _Table = {}
+_nodes: _Table = {}
 # At shutdown modules go before nodes do, and forgetting a node would hash its key with them gone.
+atexit.register(_kinds.clear)
 atexit.register(_nodes.clear)
 
 
@@ -62,6 +112,7 @@ class Node(Expr):
         "_depth",
         "_digest",
         "_free",
+        "_kind",
         "_kinds",
         "_view",
         "data",
@@ -72,11 +123,12 @@ class Node(Expr):
 
     operands: Operands
     data: Data
-    memory: dict[str, Any]
+    memory: dict[object, Any]
     shape: Shape
     _depth: int
     _digest: int
     _free: frozenset[Basic] | None
+    _kind: _Kind
     _kinds: frozenset[type] | None
     _view: tuple[Basic, ...] | None
 
@@ -86,6 +138,8 @@ class Node(Expr):
     is_built = True
     # Whether its derivative is zero wherever it has one, whatever the operands are.
     is_locally_constant = False
+    # Whether it is a constant that says which positions fit.
+    is_positions = False
     # Whether it has ones at positions, which are its operand, along its last axis.
     is_one_hot = False
     # Cached: the same few data come again and again.
@@ -99,8 +153,13 @@ class Node(Expr):
     @classmethod
     def _intern(cls, operands: Operands, data: Data, shape: Shape) -> Self:
         """The one node of this class with these operands and data."""
-        key = (cls, operands, data)
-        node = _nodes.get(key)
+        known = _kinds.get((cls, data))
+        kind = known() if known is not None else None
+        if kind is None:
+            kind = _first(_kinds, (cls, data), _Kind(cls, data))
+        key = (kind, operands)
+        entry = _nodes.get(key)
+        node = entry() if entry is not None else None
         if node is not None:
             return node
         node = object.__new__(cls)
@@ -108,14 +167,15 @@ class Node(Expr):
         node._args = ()
         node._assumptions = cls.default_assumptions
         node.operands = operands
-        node.data = data
+        node.data = kind.data
         node.shape = shape
         node.memory = {}
         node._free = None
         node._view = None
+        node._kind = kind
         node._kinds = None
         depth = 0
-        parts = [text_digest(cls.__name__), cls._data_digest(data)]
+        parts = [*kind.digests]
         for operand in operands:
             if isinstance(operand, Node):
                 depth = max(depth, operand._depth)
@@ -124,9 +184,7 @@ class Node(Expr):
                 parts.append(digest(operand))
         node._depth = depth + 1 if operands else 0
         node._digest = hash(tuple(parts))
-        with _lock:
-            # Another thread may have published the node meanwhile: the first one stays.
-            return _nodes.setdefault(key, node)
+        return _first(_nodes, key, node)
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Expr:

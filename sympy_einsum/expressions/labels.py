@@ -8,12 +8,12 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import permutations, product
+from collections.abc import Iterable, Sequence
+from itertools import chain, permutations, product
 from math import factorial, prod
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from ..core import Label, Labels, sort_key
+from ..core import Label, Labels
 from .base import TensorExpr
 
 # Identical operands can trade places; beyond this many orders their given order is kept.
@@ -38,21 +38,21 @@ def representative(merged: dict[Item, Item], label: Item) -> Item:
 
 def numbered(subs: Iterable[Labels]) -> dict[Label, int]:
     """Labels numbered by first appearance."""
-    number: dict[Label, int] = {}
-    for labels in subs:
-        for label in labels:
-            number.setdefault(label, len(number))
-    return number
+    return {label: k for k, label in enumerate(dict.fromkeys(chain.from_iterable(subs)))}
 
 
 def sorted_operands(
     tensors: list[TensorExpr], subs: list[Labels], output: Labels
 ) -> tuple[list[TensorExpr], list[Labels]]:
     """Operands in canonical order; identical ones are tried in every order [W, lemma 5.1]."""
-    order = sorted(range(len(tensors)), key=lambda k: sort_key(tensors[k]))
+    depths = [tensor._depth for tensor in tensors]
+    differ = len(set(depths)) == len(depths)
+    # The depth comes first in the key, and mostly decides.
+    keys: Sequence[Any] = depths if differ else [tensor._key for tensor in tensors]
+    order = sorted(range(len(tensors)), key=keys.__getitem__)
     tensors = [tensors[k] for k in order]
     subs = [subs[k] for k in order]
-    if len(set(tensors)) == len(tensors):
+    if differ or len(set(tensors)) == len(tensors):
         return tensors, subs
     groups: list[list[int]] = []
     for k, tensor in enumerate(tensors):

@@ -44,6 +44,7 @@ class Positions(TensorExpr):
     """
 
     __slots__ = ()
+    is_positions = True
 
     def __new__(
         cls, length: Length, start: Length, steps: Sequence[Length], counts: Sequence[Length]

@@ -158,13 +158,15 @@ def contract(
     label in ``lengths`` alone is summed over and gives a factor. A sum of no entries is 0.
     """
     result = _Product(output, lengths)
-    if any(length is S.Zero and label not in output for label, length in lengths.items()):
-        return result.zeros()
+    for label, length in lengths.items():
+        if length is S.Zero and label not in output:
+            return result.zeros()
     if not result.take(operands, subscripts):
         return result.zeros()
-    if not result.merge_positions():
-        return result.zeros()
-    result.merge_one_hots()
+    if [tensor for tensor in result.tensors if tensor.is_positions or tensor.is_one_hot]:
+        if not result.merge_positions():
+            return result.zeros()
+        result.merge_one_hots()
     if len(result.tensors) > 1:
         result.cancel_powers()
     factors = _collect_scalars(result.scalars) if result.scalars else []
@@ -225,14 +227,19 @@ class _Product:
         return True
 
     def _absorb(self, view: View, labels: Labels, merged: dict[Label, Label]) -> None:
+        subscripts, output, _ = view.data
         outer: dict[int, Label] = {}
-        for index, label in zip(view.output, labels, strict=True):
-            if outer.setdefault(index, label) != label:
+        for index, label in zip(output, labels, strict=True):
+            if index not in outer:
+                outer[index] = label
+            elif outer[index] != label:
                 unite(merged, outer[index], label)
-        self.scalars.extend(view.scalars)
-        if view.core is not None:
-            self.tensors.append(view.core)
-            self.subs.append([outer[index] for index in view.subscripts[-1]])
+        if not (subscripts and subscripts[-1]):
+            self.scalars.extend(view.operands)
+            return
+        self.scalars.extend(view.operands[:-1])
+        self.tensors.append(view.operands[-1])
+        self.subs.append([outer[index] for index in subscripts[-1]])
 
     def present(self) -> set[Label]:
         """The labels that some tensor has."""
@@ -378,12 +385,12 @@ class _Product:
 
     def _view(self, factors: Sequence[Expr]) -> Operand:
         """At most one tensor, rearranged, times factors."""
-        output = self.output
+        output = list(self.output)
         if self.tensors:
             (core,), (own,) = self.tensors, self.subs
-            if _is_symmetric(core, own, output):
-                output = own
-            if list(output) == list(own) and len(set(own)) == len(own):
+            if output != [*own] and _is_symmetric(core, own, output):
+                output = [*own]
+            if output == [*own] and len(set(own)) == len(own):
                 multiple = core._times(factors)
                 if multiple is not None:
                     return multiple
@@ -484,12 +491,14 @@ def scalar_product(factors: Sequence[Operand]) -> Expr:
 def _is_symmetric(core: TensorExpr, labels: Labels, output: Labels) -> bool:
     """Whether a tensor is the same with its axes permuted: a matrix that is declared so, or a
     product of repeated operands, as AᵀA is."""
-    if len(labels) != len(output) or set(labels) != set(output):
+    if type(core) is TensorSymbol:
+        may_be = core.is_symmetric
+    else:
+        may_be = type(core) is Einsum and len(set(core.operands)) < len(core.operands)
+    if not may_be or len(labels) != len(output) or set(labels) != set(output):
         return False
     if type(core) is TensorSymbol:
-        return core.is_symmetric
-    if type(core) is not Einsum or len(set(core.operands)) == len(core.operands):
-        return False
+        return True
     index_of = dict(zip(labels, core.output, strict=True))
     permuted = [index_of[label] for label in output]
     _, subs = sorted_operands(list(core.operands), list(core.subscripts), permuted)

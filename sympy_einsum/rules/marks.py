@@ -44,10 +44,18 @@ def functions_of(body: Expr) -> frozenset[type]:
     return frozenset([type(part) for part in postorder([body])])
 
 
-def _functions_near(roots: Collection[Operand]) -> set[Mark]:
+def _functions_near(roots: Collection[TensorExpr]) -> frozenset[Mark]:
     """The functions in nodes and in what they are computed from entry by entry, a few levels."""
+    for root in roots:
+        if "functions near" not in root.memory:
+            root.memory["functions near"] = _found_near(root)
+    none: frozenset[Mark] = frozenset()
+    return none.union(*[root.memory["functions near"] for root in roots])
+
+
+def _found_near(root: TensorExpr) -> Marks:
     found: set[Mark] = set()
-    level: Collection[Operand] = roots
+    level: Collection[Operand] = [root]
     for _ in range(2 * MAX_LEVELS):  # numeric factors stand between the levels
         below: list[Operand] = []
         for node in level:
@@ -69,14 +77,14 @@ def _functions_near(roots: Collection[Operand]) -> set[Mark]:
 def functions_below(product: Einsum) -> frozenset[Mark]:
     """The functions in a product and the products in it, at whatever depth; kept at the nodes."""
 
-    def below(node: Operand) -> tuple[Operand, ...]:
-        return node.operands if isinstance(node, Einsum) and "functions" not in node.memory else ()
+    def unknown(node: Einsum) -> list[Einsum]:
+        inside = [o for o in node.operands if isinstance(o, Einsum)]
+        return [o for o in inside if "functions" not in o.memory]
 
-    for node in postorder([product], below):
-        if isinstance(node, Einsum) and "functions" not in node.memory:
-            entrywise = [o for o in node.operands if isinstance(o, Elementwise)]
-            inside = [o.memory["functions"] for o in node.operands if isinstance(o, Einsum)]
-            node.memory["functions"] = frozenset(_functions_near(entrywise)).union(*inside)
+    for node in postorder([product], unknown) if "functions" not in product.memory else ():
+        entrywise = [o for o in node.operands if isinstance(o, Elementwise)]
+        inside = [o.memory["functions"] for o in node.operands if isinstance(o, Einsum)]
+        node.memory["functions"] = frozenset(_functions_near(entrywise)).union(*inside)
     return product.memory["functions"]
 
 
@@ -172,6 +180,12 @@ _SEARCH: tuple[tuple[type, Callable[[Any, Closed], Marks]], ...] = (
 )
 
 
+_search_of: dict[type, Callable[[Any, Closed], Marks]] = {}
+
+
 def marks(node: Operand, around: Closed) -> Marks:
     """What occurs in a node."""
-    return next(search for kind, search in _SEARCH if isinstance(node, kind))(node, around)
+    kind = type(node)
+    if kind not in _search_of:
+        _search_of[kind] = next(search for base, search in _SEARCH if issubclass(kind, base))
+    return _search_of[kind](node, around)

@@ -19,7 +19,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from sympy import Dummy, Expr, S, factor
@@ -68,7 +67,6 @@ class Property:
 
     def __init__(self, rule: Callable[[Operand], Answer]):
         self._rule = rule
-        self._known: WeakKeyDictionary[TensorExpr, bool] = WeakKeyDictionary()
         self.__doc__ = rule.__doc__
 
     def __call__(self, node: Operand) -> bool:
@@ -83,7 +81,7 @@ class Property:
                 answer = bool(end.value)
                 stack.pop()
                 if isinstance(subject, TensorExpr):
-                    asked._known[subject] = answer
+                    subject.memory[asked] = answer
             else:
                 answer = question._remembered(other)
                 if answer is None:
@@ -91,7 +89,7 @@ class Property:
         return bool(answer)
 
     def _remembered(self, node: Operand) -> bool | None:
-        return self._known.get(node) if isinstance(node, TensorExpr) else None
+        return node.memory.get(self) if isinstance(node, TensorExpr) else None
 
 
 # What a rule is: questions out, answers in, and its own answer at the end.

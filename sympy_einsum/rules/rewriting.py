@@ -87,6 +87,9 @@ class _Found(NamedTuple):
         return self.told <= closed and self.denied.isdisjoint(closed)
 
 
+_NOTHING = _Found(frozenset(), frozenset(), None, None)
+
+
 class Run:
     """One application of rules to some graphs.
 
@@ -113,7 +116,8 @@ class Run:
             if node in images:
                 continue
             below = children(node)
-            rebuilt = rebuild(node, tuple([images[o] for o in below])) if below else node
+            new = tuple([images[o] for o in below])
+            rebuilt = node if new == below else rebuild(node, new)
             moved = False
             if rebuilt is not node:
                 moved = any(images.get(o) != o for o in children(rebuilt))
@@ -136,7 +140,10 @@ class Run:
             return self._images[node]
         if node in self._active:
             return node  # two rules that undo each other
-        found = self._found(node)
+        candidates = self._rules.rules_for(node)
+        if not candidates:
+            return node
+        found = self._found(node, candidates)
         self.depends_on_kept = self.depends_on_kept or bool(found.told)
         if found.rule is None:
             return node
@@ -147,7 +154,7 @@ class Run:
         finally:
             self._active.discard(node)
 
-    def _found(self, node: Operand) -> _Found:
+    def _found(self, node: Operand, candidates: tuple[Rule, ...]) -> _Found:
         """What the rules do with a node, as remembered if the answers are the same."""
         known: tuple[_Found, ...] = ()
         if isinstance(node, TensorExpr):
@@ -155,22 +162,26 @@ class Run:
             for found in known:
                 if found.holds(self._around.closed):
                     return found
-        found = self._tried(node)
+        found = self._tried(node, candidates)
         if isinstance(node, TensorExpr):
             node.memory[self._rules.name] = (found, *known[: MAX_REMEMBERED - 1])
         return found
 
-    def _tried(self, node: Operand) -> _Found:
+    def _tried(self, node: Operand, candidates: tuple[Rule, ...]) -> _Found:
+        if self._rules.is_by_functions and isinstance(node, Einsum):
+            candidates = _fitting(candidates, functions_below(node))
+            if not candidates:
+                return _NOTHING
         around = self._around
         around.forget()
         rule, new = None, None
-        candidates = self._rules.rules_for(node)
-        if self._rules.is_by_functions and isinstance(node, Einsum):
-            candidates = _fitting(candidates, functions_below(node))
-        for rule in _fitting(candidates, marks(node, around)) if candidates else ():
+        for rule in _fitting(candidates, marks(node, around)):
             new = rule.apply(node, around)
             if new is not None and new is not node:
                 break
         else:
-            return _Found(frozenset(around.told), frozenset(around.denied), None, None)
-        return _Found(frozenset(around.told), frozenset(around.denied), rule.name, new)
+            rule, new = None, None
+        if rule is None and not around.told and not around.denied:
+            return _NOTHING
+        name = None if rule is None else rule.name
+        return _Found(frozenset(around.told), frozenset(around.denied), name, new)

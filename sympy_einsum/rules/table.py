@@ -359,13 +359,16 @@ def _rule_set(name: str, *tables: Mapping[type, tuple[Rule, ...]]) -> RuleSet:
     """The rules of some tables, for every type of node in them."""
     kinds = {kind for table in tables for kind in table}
     rules = {kind: tuple([r for table in tables for r in table.get(kind, ())]) for kind in kinds}
+    rules_of: dict[type, tuple[Rule, ...]] = {}
 
     def rules_for(node: Operand) -> tuple[Rule, ...]:
-        if isinstance(node, View):
-            return rules[View]
-        if isinstance(node, Einsum):
+        kind = type(node)
+        if kind is Einsum:
             return rules[Einsum] if any(node.subscripts) else ()  # else scalars alone
-        return rules.get(type(node) if isinstance(node, TensorExpr) else Expr, ())
+        if kind not in rules_of:
+            named = View if issubclass(kind, View) else kind
+            rules_of[kind] = rules.get(named if issubclass(kind, TensorExpr) else Expr, ())
+        return rules_of[kind]
 
     products = (*rules.get(Einsum, ()), *rules.get(View, ()))
     return RuleSet(name, rules_for, is_by_functions=set(products) <= set(STABLE_PRODUCT))

@@ -143,6 +143,14 @@ class Product:
 
 def components(product: Product) -> list[list[int]]:
     """Groups of operands connected by indices."""
+    terms = iter(product.subscripts)
+    reached = set(next(terms, ()))
+    for term in terms:
+        if reached.isdisjoint(term):
+            break
+        reached.update(term)
+    else:  # mostly each hangs together with those before
+        return [[*range(len(product.operands))]] if product.operands else []
     merged: dict[int, int] = {}
     first: dict[int, int] = {}
     for k, term in enumerate(product.subscripts):
