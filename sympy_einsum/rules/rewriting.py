@@ -140,10 +140,9 @@ class Run:
             return self._images[node]
         if node in self._active:
             return node  # two rules that undo each other
-        candidates = self._rules.rules_for(node)
-        if not candidates:
+        if not self._rules.rules_for(node):
             return node
-        found = self._found(node, candidates)
+        found = self._found(node)
         self.depends_on_kept = self.depends_on_kept or bool(found.told)
         if found.rule is None:
             return node
@@ -154,7 +153,7 @@ class Run:
         finally:
             self._active.discard(node)
 
-    def _found(self, node: Operand, candidates: tuple[Rule, ...]) -> _Found:
+    def _found(self, node: Operand) -> _Found:
         """What the rules do with a node, as remembered if the answers are the same."""
         known: tuple[_Found, ...] = ()
         if isinstance(node, TensorExpr):
@@ -162,16 +161,17 @@ class Run:
             for found in known:
                 if found.holds(self._around.closed):
                     return found
-        found = self._tried(node, candidates)
+        found = self._tried(node)
         if isinstance(node, TensorExpr):
             node.memory[self._rules.name] = (found, *known[: MAX_REMEMBERED - 1])
         return found
 
-    def _tried(self, node: Operand, candidates: tuple[Rule, ...]) -> _Found:
+    def _tried(self, node: Operand) -> _Found:
+        candidates = self._rules.rules_for(node)
         if self._rules.is_by_functions and isinstance(node, Einsum):
             candidates = _fitting(candidates, functions_below(node))
-            if not candidates:
-                return _NOTHING
+        if not candidates:
+            return _NOTHING
         around = self._around
         around.forget()
         rule, new = None, None
