@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
-from sympy import Basic, Dummy, Expr, IndexedBase, KroneckerDelta, S, Sum, Symbol, Tuple
+from sympy import (
+    Basic,
+    Dummy,
+    Expr,
+    Ge,
+    IndexedBase,
+    KroneckerDelta,
+    Le,
+    Piecewise,
+    S,
+    Sum,
+    Symbol,
+    Tuple,
+)
 from sympy.matrices.expressions.matexpr import MatrixElement
 from sympy.tensor.indexed import Idx, Indexed
 
@@ -25,6 +39,7 @@ from ..expressions import (
     Selection,
     TensorExpr,
     TensorSymbol,
+    Triangle,
     Unit,
     apply_body,
     as_operand,
@@ -83,8 +98,10 @@ def from_indexed(expr: object, indices: Sequence[Index] = (), *, vectors: bool =
     >>> e == se.TensorSymbol("A", (m, n)) @ se.TensorSymbol("x", (n,))
     True
     """
-    root = as_stock(expr).replace(Sum, _from_zero)
     pairs = [_indexed_by(index) for index in as_list(indices, "indices")]
+    stock = as_stock(expr)
+    labels = {index for index, _ in pairs}.union(*[node.variables for node in stock.atoms(Sum)])
+    root = stock.replace(Sum, partial(_from_zero, labels))
     given = {index: as_length(length) for index, length in pairs if length is not None}
     reader = _Reader(root, [index for index, _ in pairs], given, vectors)
     images: dict[Basic, _Value] = {}
@@ -108,12 +125,16 @@ def _indexed_by(given: Index) -> tuple[Symbol, Expr | None]:
     return index, length[0] if length else None
 
 
-def _from_zero(function: Expr, *limits: Tuple) -> Sum:
-    """A sum over indices that all start at 0."""
-    shifted = []
+def _from_zero(labels: Set[Symbol], function: Expr, *limits: Tuple) -> Sum:
+    """A sum over indices that start at 0, or at another index."""
+    shifted: list[tuple[Symbol, Expr, Expr]] = []
     for variable, low, high in limits:
-        function = function.subs(variable, variable + low) if low != 0 else function
-        shifted.append((variable, 0, high - low))
+        if low != 0 and not low.free_symbols & labels:
+            moved = {variable: variable + low}
+            function = function.subs(moved)
+            shifted = [(own, first.subs(moved), last.subs(moved)) for own, first, last in shifted]
+            low, high = S.Zero, high - low
+        shifted.append((variable, low, high))
     return Sum(function, *shifted)
 
 
@@ -132,6 +153,10 @@ def _selection(label: Symbol, length: Expr, start: Expr, step: Expr, count: Expr
         # Whether the slice ends at the first entry isn't known: taken forwards, then turned round.
         return matmul(Selection(count, count - 1, -1, count), Selection(length, low, -step, count))
     return Selection(length, start, step, count)
+
+
+def _triangle(row: Symbol, column: Symbol, offset: Expr, known: Lengths) -> Operand:
+    return Triangle(_length(row, known), _length(column, known), offset)
 
 
 class _Hidden(Dummy):
@@ -193,10 +218,11 @@ class _Reader:
         self.vectors = vectors
         limits = [limit for node in root.atoms(Sum) for limit in node.limits]
         self.labels = {*indices, *[variable for variable, _, _ in limits]}
-        self.hints = {variable: high + 1 for variable, _, high in limits}
-        for variable, _, high in limits:
-            if self.hints.get(variable) != high + 1:
-                self.hints.pop(variable, None)
+        numbers: dict[Symbol, set[Expr | None]] = {}
+        for variable, low, high in limits:
+            depends = (low.free_symbols | high.free_symbols) & self.labels
+            numbers.setdefault(variable, set()).add(None if depends else high + 1)
+        self.hints = {k: n for k, (n, *others) in numbers.items() if n is not None and not others}
         self.hints.update(given)
 
     def parts(self, node: Basic) -> tuple[Basic, ...]:
@@ -204,6 +230,7 @@ class _Reader:
         if isinstance(node, Sum):
             return node.args[:1]
         leaf = isinstance(node, (Indexed, MatrixElement, KroneckerDelta, TensorExpr))
+        leaf = leaf or self._order(node) is not None
         if leaf or not node.free_symbols & self.labels:
             holds = not leaf and node.has(Sum, Indexed)
             return node.args if holds and not hasattr(node, "bound_symbols") else ()
@@ -220,6 +247,10 @@ class _Reader:
             return self._element(matrix_tensor(node.parent, self.vectors), (node.i, node.j))
         if isinstance(node, KroneckerDelta) and node.free_symbols & self.labels:
             return self._delta(*node.args)
+        order = self._order(node)
+        if order is not None:
+            (row, column), offset = order
+            return _Value([(partial(_triangle, row, column, offset), (row, column))])
         if not isinstance(node, Expr) or (
             not below and (node.free_symbols & self.labels or node.has(Indexed))
         ):
@@ -252,11 +283,12 @@ class _Reader:
         """The factors that hang on the variables are contracted, the others wait."""
         waiting = list(inner.factors)
         given: dict[Symbol, Expr] = {}
-        for variable, _, high in node.limits:
-            if high.free_symbols & self.labels:
-                raise UnsupportedError(f"the bounds of {node} depend on an index")
-            given[variable] = high + 1
-            if variable not in inner.labels:
+        for variable, low, high in node.limits:
+            given[variable], triangles = self._range(variable, low, high, inner)
+            if triangles:
+                bounded = [self._cut(factor, variable, given[variable]) for factor in waiting]
+                waiting = [*triangles, *[factor for factors in bounded for factor in factors]]
+            elif variable not in _Value(waiting).labels:
                 waiting.append((given[variable], ()))
             else:
                 cut = [self._cut(factor, variable, given[variable]) for factor in waiting]
@@ -272,6 +304,48 @@ class _Reader:
         total = _Value(hanging)
         left = tuple([label for label in total.labels if label not in node.variables])
         return _Value([*waiting, (total.whole(left, {**self.hints, **given}), left)])
+
+    def _range(
+        self, variable: Symbol, low: Expr, high: Expr, inner: _Value
+    ) -> tuple[Expr, list[_Factor]]:
+        """How many positions a sum goes over, and triangles that say which of them where its bounds
+        are other indices, plus a number."""
+        (start, first), (end, last) = (self._bound(bound) for bound in (low, high))
+        known = {**inner.lengths(), **self.hints}
+        number, shortest = last + 1, last - first + 1
+        triangles: list[_Factor] = []
+        if end is not None:
+            # A running sum over an axis goes on to its end.
+            axis = known.get(variable, S.NaN)
+            if last is S.Zero and variable in known:
+                known.setdefault(end, axis)
+            reach = _length(end, known)
+            number = axis if last == -1 and same_length(axis, reach) else reach + last
+            triangles.append((Triangle(number, reach, -last), (variable, end)))
+        if start is not None:
+            if first is S.Zero:
+                known.setdefault(start, number)
+            reach = _length(start, known)
+            triangles.append((Triangle(reach, number, first), (start, variable)))
+            shortest -= 0 if start == end else reach - 1
+        if shortest.is_negative or (start is not None and end not in (None, start)):
+            raise UnsupportedError(
+                f"a sum over {variable} from {low} to {high} may end before it begins, and SymPy "
+                "takes it for that of the positions between, with a minus"
+            )
+        if first.is_negative:
+            raise ShapeError(f"index {variable} takes the position {first}; they run from 0 on")
+        return number, triangles
+
+    def _bound(self, bound: Expr) -> tuple[Symbol | None, Expr]:
+        """The index that a bound is, if it is one, and what is added to it."""
+        found = bound.free_symbols & self.labels
+        if not found:
+            return None, bound
+        label, *others = found
+        if others or (bound - label).free_symbols & self.labels:
+            raise UnsupportedError(f"the bound {bound} of a sum is no index plus a number")
+        return label, bound - label
 
     def _cut(self, factor: _Factor, variable: Symbol, number: Expr) -> list[_Factor]:
         """A factor whose axes with a label are cut to the range that is summed over."""
@@ -316,6 +390,20 @@ class _Reader:
                 continue
             factors.append(self._placed(hidden, position, length))
         return _Value([(tensor, tuple(labels)), *factors])
+
+    def _order(self, node: Basic) -> tuple[tuple[Symbol, Symbol], Expr] | None:
+        """The indices and the offset of a triangle of ones, [i + offset <= j]."""
+        if not isinstance(node, Piecewise) or len(node.args) != 2:
+            return None
+        (value, condition), rest = node.args
+        if value != 1 or tuple(rest) != (0, True) or not isinstance(condition, (Le, Ge)):
+            return None
+        room = condition.gts - condition.lts
+        found = sorted(room.free_symbols & self.labels, key=room.coeff)
+        if [room.coeff(label) for label in found] != [-1, 1]:
+            return None
+        row, column = found
+        return (row, column), column - row - room
 
     def _delta(self, one: Expr, two: Expr) -> _Value:
         """Two positions that are equal."""

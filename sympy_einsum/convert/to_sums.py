@@ -79,7 +79,7 @@ def to_indexed(e: Operand, indices: Sequence[Expr] | None = None) -> Expr:
 
     UnsupportedError : a part has no such form (inverses, determinants, reshaped tensors), or the
         expression would be huge when shared parts are written out
-    ShapeError : the number of indices isn't the order
+    ShapeError : the number of indices isn't the order, or one is known to lie outside of its axis
 
     Examples
     ========
@@ -97,6 +97,9 @@ def to_indexed(e: Operand, indices: Sequence[Expr] | None = None) -> Expr:
     order = order_of(root)
     if indices is not None and len(indices) != order:
         raise ShapeError(f"{len(indices)} indices for a tensor of order {order}: {tuple(indices)}")
+    for index, length in zip(indices or (), shape_of(root), strict=False):
+        if index.is_negative or (index - length).is_nonnegative:
+            raise ShapeError(f"index {index} isn't between 0 and {length - 1}")
     return Writer(root).entry(root, indices)
 
 

@@ -1,7 +1,8 @@
 """Slices and what is placed among zeros, to SymPy and back."""
 
+import numpy as np
 import pytest
-from sympy import IndexedBase, Sum, ceiling, symbols
+from sympy import Indexed, IndexedBase, Piecewise, Sum, ceiling, symbols
 
 import sympy_einsum as se
 
@@ -24,6 +25,11 @@ EXPRESSIONS = {
     "placed": se.Delta(n)[1:].T @ v,
     "placed in steps": se.diff((x[::2] ** 3).sum(), x),
     "chain": se.diff((difference**2).sum(), x),
+    "running": se.cumsum(x),
+    "running sums of rows": se.cumsum(X, axis=1),
+    "from the end": se.Triangle(n) @ x**2,
+    "running, without the last": se.Triangle(n, n, 1).T @ x,
+    "masked": X * se.Triangle(m, n, 1),
     "product": se.Delta(n)[1:].T @ se.Delta(n)[1:],
 }
 
@@ -63,3 +69,63 @@ def test_the_bounds_are_those_of_sympy():
 def test_positions_outside_of_the_axis_are_refused(outside):
     with pytest.raises(se.ShapeError, match="axis of length n"):
         se.from_indexed(outside)
+
+
+k = symbols("k", integer=True)
+B = IndexedBase("B", shape=(n, n))
+BOUNDED = [
+    (Sum(base[j], (j, 0, i - 1)), (i,)),
+    (Sum(B[i, j] * base[j], (j, i + 1, n - 1)), (i,)),
+    (Sum(B[i, j], (j, i, i + 1), (i, 0, n - 2)), ()),
+    (Sum(base[j], (j, 0, i), (i, 0, n - 1)), ()),
+    (Sum(base[j], (j, 2, i + 1), (i, 1, n - 2)), ()),
+    (Sum(base[j] * base[k], (k, 0, j), (j, 0, i)), (i,)),
+    (Sum(base[i], (j, 0, i)) ** 2, (i,)),
+    (Sum(Sum(base[j], (j, 0, i)) ** 2, (i, 0, n - 1)), ()),
+    (Piecewise((1, j - 1 <= i), (0, True)) * B[i, j], (i, j)),
+]
+
+
+@pytest.mark.parametrize(("expr", "indices"), BOUNDED, ids=str)
+def test_sums_up_to_other_indices(expr, indices):
+    """Their values are those of the terms, added up one by one."""
+    data = {"x": np.array([2.0, 3, 5, 7]), "B": np.arange(1.0, 17).reshape(4, 4)}
+
+    def value(e, at):
+        if isinstance(e, Sum):
+            *inner, (index, low, high) = e.limits
+            positions = range(int(low.subs(at)), int(high.subs(at)) + 1)
+            term = Sum(e.function, *inner) if inner else e.function
+            return sum(value(term, {**at, index: position}) for position in positions)
+        if isinstance(e, Indexed):
+            return data[str(e.base)][tuple(int(position.subs(at)) for position in e.indices)]
+        if isinstance(e, Piecewise) or not e.args:
+            return float(e.subs(at))
+        return e.func(*[value(part, at) for part in e.args])
+
+    tensor = se.from_indexed(expr, [(index, n) for index in indices])
+    symbols = [x, se.TensorSymbol("B", (n, n))]
+    found = se.lambdify(symbols, tensor)(data["x"], data["B"])
+    for at in np.ndindex(np.shape(found)):
+        expected = value(expr.subs(n, 4), dict(zip(indices, at, strict=True)))
+        assert found[at] == float(expected)
+
+
+def test_bounds_that_no_sum_has():
+    assert se.from_indexed(Sum(base[j], (j, 0, i)), [i]) is se.cumsum(x)
+    with pytest.raises(se.UnsupportedError, match="may end before it begins"):
+        se.from_indexed(Sum(base[j], (j, 0, i - 2)), [(i, n)])
+    with pytest.raises(se.UnsupportedError, match="is no index plus a number"):
+        se.from_indexed(Sum(base[j], (j, 0, 2 * i)), [(i, n)])
+    with pytest.raises(se.ShapeError, match="takes positions from 0 to n on an axis of length n"):
+        se.from_indexed(Sum(base[j], (j, 0, i + 1)), [(i, n)])
+    with pytest.raises(se.ShapeError, match="index j takes the position -1"):
+        se.from_indexed(Sum(base[j], (j, i - 1, n - 1)), [(i, n)])
+    with pytest.raises(se.ShapeError, match="the length of index i can't be told"):
+        se.from_indexed(Sum(base[j], (j, 0, i - 1)), [i])
+
+
+@pytest.mark.parametrize("position", [-1, n, n + 2])
+def test_entries_lie_on_their_axes(position):
+    with pytest.raises(se.ShapeError, match="isn't between 0 and n - 1"):
+        se.to_indexed(se.cumsum(x), [position])
