@@ -268,11 +268,13 @@ class _Product:
 
     def _write_out_positions(self) -> None:
         """Write out the operands whose positions fit those among the factors: of two on one axis,
-        one at least picks from it."""
+        one at least picks from it. The slice of a slice is one, on whichever axes they are."""
         places = [k for k, tensor in enumerate(self.tensors) if isinstance(tensor, Positions)]
         picked = {self.subs[k][-1] for k in places}
         chosen = {label for k in places for label in self.subs[k][:-1]}
         pending = [k for k, tensor in enumerate(self.tensors) if is_positional(tensor)]
+        alone = len(pending) == 1 and len(places) + 1 == len(self.tensors)
+        is_slice = alone and is_cut(self.tensors[pending[0]]) and picked.isdisjoint(self.output)
         for k in reversed(pending):
             inner = self.tensors[k]
             own = dict(zip(inner.output, self.subs[k], strict=True))
@@ -280,7 +282,7 @@ class _Product:
             terms = [term for operand, term in pairs if isinstance(operand, Positions)]
             into = {own.get(term[-1]) for term in terms}
             out_of = {own.get(index) for term in terms for index in term[:-1]}
-            if not (picked & (into | out_of) or chosen & into):
+            if not (is_slice or picked & (into | out_of) or chosen & into):
                 continue
             for index, length in enumerate(inner.lengths):
                 if index not in own:
