@@ -61,6 +61,12 @@ def test_what_is_typed_is_printed(text, expected):
     assert sympy.latex(e) == expected
 
 
+def test_a_slice_of_a_slice_is_one():
+    assert str(X[::-1, :][:, ::-1]) == "X[::-1, ::-1]"
+    assert X[1:, :][:, 0] is X[1:, 0]
+    assert T[1:].T[2:, 1].T is T[1:, 1, 2:]
+
+
 def test_positions_that_no_slice_gives():
     step = sympy.Symbol("s", integer=True)
     for e in (se.Selection(n, r, step, 3), se.Positions(7, 1, (2, 1), (3, 2))):
