@@ -30,6 +30,7 @@ def cox(xp: Any, X: Any, died: Any, beta: Any) -> Any:
 
 def _cox_parts(X: Any, beta: Any) -> Any:
     scores = X.dot(beta)
+    scores -= scores.max()
     risks = np.exp(scores)
     return scores, risks, risks.cumsum()
 
@@ -64,22 +65,29 @@ def survival(xp: Any, y: Any, x: Any) -> Any:
     return xp.sum((xp.cumprod(1 / (1 + xp.exp(x))) - y) ** 2)
 
 
+def _survival_parts(x: Any) -> Any:
+    """The survival in each period and the hazard, neither as 1 minus the other."""
+    small = np.exp(-np.abs(x))
+    larger = 1 / (1 + small)
+    small *= larger
+    return np.where(x < 0, larger, small), np.where(x < 0, small, larger)
+
+
 def survival_gradient(y: Any, x: Any) -> Any:
-    live = 1 / (1 + np.exp(x))
+    live, hazard = _survival_parts(x)
     alive = live.cumprod()
     e = alive - y
     value = e.dot(e)
     e *= alive
     g = e[::-1].cumsum()[::-1]
     g *= -2
-    g *= 1 - live
+    g *= hazard
     return value, g
 
 
 def survival_hessian(y: Any, x: Any) -> Any:
-    live = 1 / (1 + np.exp(x))
+    live, hazard = _survival_parts(x)
     alive = live.cumprod()
-    hazard = 1 - live
     e = alive - y
     e *= alive
     slope = e[::-1].cumsum()[::-1]

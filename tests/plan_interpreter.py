@@ -126,6 +126,9 @@ MEANINGS = {
     ),
     "triangular": lambda v, upper, offset: (np.triu if upper else np.tril)(v[0], number(offset)),
     "tri": lambda v, rows, columns, offset: np.tri(number(rows), number(columns), number(offset)),
+    "mirrored": lambda v, larger: v[0][
+        ..., (np.maximum if larger else np.minimum).outer(*[np.arange(v[0].shape[-1])] * 2)
+    ],
     "running_products": lambda v, backwards: (
         intervals(v[0])[..., :, -1] if backwards else intervals(v[0])[..., 0, :]
     ),

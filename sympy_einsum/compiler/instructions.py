@@ -193,6 +193,12 @@ OPS: Mapping[str, Op] = {
         shape_of_first,
         ("upper", "offset"),
     ),
+    "mirrored": own(
+        "the last axis as two, x at the larger of the two positions, or at the smaller",
+        lambda shapes, larger: (*shapes[0], shapes[0][-1]),
+        ("larger",),
+        flops=lambda work: prod(work.result),
+    ),
     "running_products": own(
         "1 and the running products along the last axis, or those from its end and 1",
         longer_by_one,

@@ -66,11 +66,12 @@ def lower_running_matrix(builder: Lowering, node: RunningFunction) -> int:
 class Group(NamedTuple):
     """Operands that are multiplied before a triangle is: the numbers of these, and the indices of
     their product. The running sum over the index ``moved`` has another one in its place; without
-    one there is a mask."""
+    one there is a mask. A ``twin`` runs along the same index from another one."""
 
     members: tuple[int, ...]
     labels: Indices
     moved: tuple[int, int] | None = None
+    twin: int | None = None
 
 
 class Triangles:
@@ -89,15 +90,17 @@ class Triangles:
         self.subscripts = [tuple(labels) for labels in subscripts]
         self.output = output
         self.lengths = lengths
+        # Nothing larger than all operands and the result is computed.
+        self.limit = max(map(self._entries, [*subscripts, output]))
 
     def replaced(self) -> tuple[list[Operand], list[Indices]]:
         """The operands of an equal product. A triangle along which something larger than all
         operands and the result would have to run stays one."""
-        limit = max(map(self._entries, [*self.subscripts, self.output]))
         while found := [
             (k, group)
             for k, group in self._choices()
-            if self._entries(group.labels) <= limit or not isinstance(self.operands[k], Triangle)
+            if self._entries(group.labels) <= self.limit
+            or not isinstance(self.operands[k], Triangle)
         ]:
             self._apply(*min(found, key=lambda choice: self._entries(choice[1].labels)))
         return self.operands, self.subscripts
@@ -116,35 +119,49 @@ class Triangles:
                 continue
             summed = [i for i in labels if i not in self.output]
             for old in summed:
-                yield k, self._summed(k, old, labels[old == labels[0]])
+                new = labels[old == labels[0]]
+                yield k, self._summed(k, old, new)
+                for twin in self._twins(k, old, new) if is_mask else ():
+                    group = self._summed(k, old, new, twin)
+                    both = {*group.labels, *self.subscripts[k], *self.subscripts[twin]} - {old}
+                    if self._entries(both) <= self.limit:
+                        yield k, group
             if is_mask and not summed and len(self.operands) > 1:
                 yield k, self._masked(k, labels)
 
-    def _summed(self, k: int, old: int, new: int) -> Group:
+    def _twins(self, k: int, old: int, new: int) -> Iterator[int]:
+        """The triangles that run along an index as one does, both from indices of the result that
+        nothing else along it has."""
+        place = self.subscripts[k].index(old)
+        for j in range(k):
+            if self.operands[j] is self.operands[k] and self.subscripts[j][place] == old:
+                ends = {new, self.subscripts[j][1 - place]}
+                between = [self.subscripts[m] for m in self._holders({old}, j, k)]
+                is_free = between and ends.isdisjoint(i for own in between for i in own)
+                if is_free and len(ends & {*self.output}) == 2:
+                    yield j
+
+    def _summed(self, k: int, old: int, new: int, twin: int | None = None) -> Group:
         """What has an index, and what makes that smaller."""
-        members = self._holders({old}, k)
+        ends = {new} if twin is None else {new, *self.subscripts[twin]} - {old}
+        members = self._holders({old}, k, twin)
         labels = self._kept(members, {old})
         while True:
             shared = {i for j in members for i in self.subscripts[j]} - {old}
-            more = self._smaller(k, members, old, new, shared, labels)
+            more = self._smaller(members, old, ends, self._holders(shared, k, twin, *members))
             if more is None:
-                return Group(tuple(members), labels, (old, new))
+                return Group(tuple(members), labels, (old, new), twin)
             members = [*members, more]
             labels = self._kept(members, {old})
 
     def _smaller(
-        self,
-        k: int,
-        members: Sequence[int],
-        old: int,
-        new: int,
-        shared: Collection[int],
-        labels: Indices,
+        self, members: Sequence[int], old: int, ends: set[int], others: Sequence[int]
     ) -> int | None:
-        """An operand without the new index that doesn't make a product larger."""
-        for j in self._holders(shared, k):
-            free = j not in members and new not in self.subscripts[j]
-            if free and self._entries(self._kept([*members, j], {old})) <= self._entries(labels):
+        """One of some operands without the new indices that doesn't make a product larger."""
+        limit = self._entries(self._kept(members, {old}))
+        for j in others:
+            free = ends.isdisjoint(self.subscripts[j])
+            if free and self._entries(self._kept([*members, j], {old})) <= limit:
                 return j
         return None
 
@@ -158,10 +175,12 @@ class Triangles:
                 return Group(tuple(members), self._kept(members, labels))
             members += more
 
-    def _holders(self, labels: Collection[int], k: int) -> list[int]:
-        """The operands but one that have one of some indices."""
+    def _holders(self, labels: Collection[int], *others: int | None) -> list[int]:
+        """The operands but some that have one of some indices."""
         return [
-            j for j, own in enumerate(self.subscripts) if j != k and not {*labels}.isdisjoint(own)
+            j
+            for j, own in enumerate(self.subscripts)
+            if j not in others and not {*labels}.isdisjoint(own)
         ]
 
     def _kept(self, members: Collection[int], wanted: Collection[int]) -> Indices:
@@ -189,13 +208,19 @@ class Triangles:
             if isinstance(matrix, Triangle):
                 value = self._running(matrix, factor, group.labels.index(old), backwards)
                 labels = tuple([new if i == old else i for i in group.labels])
+                if group.twin is not None:
+                    labels, given = (*[i for i in labels if i != new], new), labels
+                    value = self.builder.arranged(value, given, labels)
+                    value = self.builder.emit("mirrored", value, params=(backwards,))
+                    ends = new, self.subscripts[group.twin][not backwards]
+                    labels = (*labels[:-1], *sorted(ends, key=self.output.index))
             else:
                 others = [i for i in group.labels if i != old and i not in rest]
                 labels = (*others, *rest, new)
                 value = self._recurrence(
                     matrix, factor, group.labels, (*labels[:-1], old), backwards
                 )
-        gone = {k, *group.members}
+        gone = {k, group.twin, *group.members}
         self.operands = [o for j, o in enumerate(self.operands) if j not in gone]
         self.subscripts = [own for j, own in enumerate(self.subscripts) if j not in gone]
         self.operands.append(self.builder.stand_in(value))

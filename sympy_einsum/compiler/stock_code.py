@@ -110,6 +110,12 @@ class _ExpressionBackend(NumpyBackend):
         moved = f"np.moveaxis({operands[0]}, {axis}, -1)"
         return f"(lambda x: np.moveaxis({total}, -1, {axis}))({moved})"
 
+    def mirrored(self, operands: Texts, larger: bool) -> str:
+        """x at the larger of two positions, or at the smaller."""
+        is_first = f"np.tri(x.shape[-1]){'' if larger else '.T'} > 0"
+        entries = f"np.where({is_first}, x[..., :, None], x[..., None, :])"
+        return f"(lambda x: {entries})({operands[0]})"
+
     def running_products(self, operands: Texts, backwards: bool) -> str:
         """1 and running products."""
         turn = "[..., ::-1]" if backwards else ""

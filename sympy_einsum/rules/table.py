@@ -29,6 +29,7 @@ from ..expressions import (
     Det,
     Einsum,
     Elementwise,
+    IntervalProducts,
     Inv,
     LogDet,
     LogSumExp,
@@ -42,6 +43,7 @@ from . import (
     axis_functions as softmax,
     distribution,
     entries,
+    intervals,
     inverses,
     matrices,
     nesting,
@@ -185,6 +187,13 @@ PRODUCT = (
     Rule("square", "(x**2).sum() = x @ x", powers.split_square, any_of(SQUARE)),
     Rule("symmetric", "x @ S @ y - y @ S @ x = 0", symmetry.order_symmetric, any_of(SYMMETRIC)),
     HALVES,
+    Rule(
+        "intervals",
+        "x*interval_products(x)[0, :-1]*(interval_products(x)[1:, 1:] @ y)"
+        " = Triangle(n) @ (cumprod(x)*y)",
+        intervals.join_intervals,
+        any_of(IntervalProducts),
+    ),
     CONTENT,
     Rule(
         "components",

@@ -45,6 +45,7 @@ CASES = {
     "cumsum": ([(m, n)], [("cumsum", (0,), (1, False))]),
     "lagged_cumsum": ([(l, m)], [("lagged_cumsum", (0,), (0, False, Integer(1), l + 2))]),
     "triangular": ([(l, m, n)], [("triangular", (0,), (True, Integer(-1)))]),
+    "mirrored": ([(m, n)], [("mirrored", (0,), (True,))]),
     "running_products": ([(m, n)], [("running_products", (0,), (False,))]),
     "recurrence": ([(m, n), (l, m, n + 1)], [("recurrence", (0, 1), (False,))]),
     "running_weights": ([(m, n)], [("running_weights", (0,)), ("logcumsumexp", (1,))]),
@@ -114,6 +115,7 @@ VARIANTS = {
         [(l, m)],
         [("lagged_cumsum", (0,), (1, True, Integer(-1), m + 3))],
     ),
+    "mirrored at the smaller": ([(m, n)], [("mirrored", (0,), (False,))]),
     "products from the end": ([(n,)], [("running_products", (0,), (True,))]),
     "recurrence from the end": ([(l, n), (n + 1,)], [("recurrence", (0, 1), (True,))]),
     "mean from the end": (
@@ -290,6 +292,7 @@ LOWERED = {
     "lagged_cumsum": V @ se.Triangle(*V.shape, *V.shape, 1),
     "triangular": se.tril(X),
     "tri": se.tri(3, 4, 1),
+    "mirrored": se.hessian((se.cumsum(V) ** 3).sum(), V),
     "running_products": se.cumprod(V),
     "recurrence": se.TensorSymbol("b", V.shape[0] + 1) @ se.interval_products(V),
     "running_weights": se.softmax(se.logcumsumexp(V)),

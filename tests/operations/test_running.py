@@ -47,6 +47,10 @@ CASES = {
     "log of a running sum of all": (lambda np, a: np.log(np.cumsum(np.exp(a))), A),
     "log from the end": (lambda np, a: np.log(np.triu(np.ones((5, 5))) @ np.exp(a)), x),
     "partial likelihood": (lambda np, a: a @ np.sin(a) - np.log(np.cumsum(np.exp(a))).sum(), x),
+    "products of exponentials": (lambda np, a: np.cumprod(np.exp(a)) ** 2, x),
+    "products of shares": (lambda np, a: np.cumprod(1 / (1 + np.exp(a)), axis=1) ** 2, T),
+    "products from the end": (lambda np, a: np.cumprod(np.tanh(a)[::-1])[::-1][1:] * a[:-1], x),
+    "a square of a running sum": (lambda np, a: np.cumsum(np.cumsum(a, 0) ** 2, 1), A),
     "a mask of a product": (lambda np, a: np.tril(a @ a.T) @ a, A),
 }
 
@@ -178,6 +182,40 @@ def test_recurrences_where_running_products_vanish():
     results = se.lambdify([x, b], [forwards, backwards])(*data)
     for one, other in zip(results, (ahead, behind), strict=True):
         assert_close(one, other)
+
+
+@pytest.mark.parametrize("offset", [-1, 0, 2])
+@pytest.mark.parametrize("subscripts", ["ks,ms,ls->mkl", "sk,ms,sl->lkm", "ks,ms,ml,ls->lk"])
+def test_pairs_of_triangles(subscripts, offset):
+    """Running sums at the larger or the smaller of two positions."""
+    rows, columns = (7, 5) if subscripts.startswith("k") else (5, 7)
+    symbols = [se.TensorSymbol("C", 4, 5), se.TensorSymbol("D", 4, 7)][: subscripts.count(",") - 1]
+    arrays = [rng.standard_normal(symbol.shape) for symbol in symbols]
+    first, last = [np.tri(columns, rows, -offset).T] * 2
+    triangle = se.Triangle(rows, columns, offset)
+    found = se.lambdify(symbols, se.einsum(subscripts, triangle, *symbols, triangle))
+    assert_close(found(*arrays), np.einsum(subscripts, first, *arrays, last))
+    assert ("mirrored(" in found.source) == (len(symbols) == 1)
+
+
+def test_joined_intervals():
+    """What a running product leaves out is multiplied by its entry, also where that is zero."""
+    y = se.TensorSymbol("y", n)
+    slopes = [
+        x * se.gradient(f, x) for f in (se.cumprod(x) @ y, y @ se.interval_products(x)[1:, n])
+    ]
+    found = se.lambdify([x, y], [se.simplify(slope) for slope in slopes])
+    assert "recurrence" not in found.source
+    for zeros in range(3):
+        data, weights = values[x].copy(), np.arange(5.0) - 1
+        data[1 : 1 + zeros] = 0
+        ahead, behind = (
+            data.cumprod() * weights,
+            np.append(data[:0:-1].cumprod()[::-1], 1) * weights,
+        )
+        expected = [ahead[::-1].cumsum()[::-1], np.append(0, behind.cumsum()[:-1])]
+        for one, other in zip(found(data, weights), expected, strict=True):
+            assert_close(one, other)
 
 
 def test_positions_within_positions():

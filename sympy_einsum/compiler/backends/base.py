@@ -162,6 +162,10 @@ class Backend(Library):
         """The last two axes with zeros on the left of a diagonal, or on its right."""
         return self.spell(f"np.{'triu' if upper else 'tril'}({operands[0]}, {offset})")
 
+    def mirrored(self, operands: Texts, larger: bool) -> str:
+        """The last axis as two: the entry at the larger of two positions, or at the smaller."""
+        return f"mirrored({operands[0]}, {larger})"
+
     def running_products(self, operands: Texts, backwards: bool) -> str:
         """1 and the running products along the last axis, or those from its end and 1."""
         return f"running_products({operands[0]}, {backwards})"

@@ -150,6 +150,7 @@ class NumpyBackend(Backend):
             "cofactors",
             "expm_along",
             "lagged_cumsum",
+            "mirrored",
             "last_equal",
             "correlate",
         ),

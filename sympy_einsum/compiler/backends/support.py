@@ -105,6 +105,14 @@ def lagged_cumsum(x, axis, backwards, lag, count):
     positions = n - lag - xp.arange(count) if backwards else xp.arange(1 - lag, count + 1 - lag)
     return xp.moveaxis(xp.take(x.cumsum(-1), xp.clip(positions, 0, n), -1), -1, axis)
 ''',
+    "mirrored": '''
+def mirrored(x, larger):
+    """x at the larger of two positions on the last axis, or at the smaller."""
+    places = xp.arange(x.shape[-1])
+    first, second = x[..., :, None], x[..., None, :]
+    is_first = places[:, None] >= places if larger else places[:, None] <= places
+    return xp.where(is_first, first, second)
+''',
     "running_products": '''
 def running_products(x, backwards):
     """1 and the running products along the last axis, or those from its end and 1."""
@@ -257,7 +265,7 @@ SPECIAL = ("spherical_jn", "hyp1f1", "exprel", "loggamma", "betaln", "beta", "bi
 
 # What runs along an axis.
 RUNNING = (
-    *("lagged_cumsum", "running_products", "recurrence"),
+    *("lagged_cumsum", "mirrored", "running_products", "recurrence"),
     *("running_weights", "logcumsumexp", "running_mean"),
 )
 

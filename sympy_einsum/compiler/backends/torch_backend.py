@@ -139,6 +139,7 @@ def peak(x, axis=()):
     top = torch.amax(x, axis, keepdim=True)
     return torch.where(torch.isfinite(top), top, 0)
 ''',
+        "mirrored": SHARED["mirrored"].replace("[-1])", "[-1], device=x.device)"),
         "running_weights": '''
 def running_weights(x):
     """x and log(cumsum(exp(x))) along the last axis without overflow."""

@@ -1,0 +1,129 @@
+"""Derivatives of running products: what leaves out a position may be multiplied by its entry."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+from sympy import Expr, Mul, Pow, S
+
+from ..expressions import (
+    Elementwise,
+    IntervalProducts,
+    Ones,
+    Operand,
+    Positions,
+    Selection,
+    Triangle,
+    Unit,
+    apply_body,
+    contract,
+    is_cut,
+    slot,
+    written_out,
+)
+from .written_products import Closed, Product, opened
+
+
+def join_intervals(node: Operand, closed: Closed) -> Operand | None:
+    """x_k W_0k W_(k+1)j = [k < j] W_0j for the interval products W of x, and likewise
+    W_ik x_k W_(k+1)n = [i ≤ k] W_in: what was a recurrence is a running sum."""
+    product = opened(node, closed)
+    given = product.operands, product.subscripts, product.lengths
+    operands, subscripts, lengths = written_out(*given, lambda inner, _: _is_cut(inner))
+    product = Product(product.scalars, tuple(operands), tuple(subscripts), product.output, lengths)
+    places = [k for k, o in enumerate(product.operands) if isinstance(o, IntervalProducts)]
+    for one, other in permutations(places, 2):
+        joined = _joined(product, one, other)
+        if joined is not None:
+            return joined.build()
+    return None
+
+
+def _is_cut(operand: Operand) -> bool:
+    return is_cut(operand) and any(isinstance(o, IntervalProducts) for o in operand.operands)
+
+
+def _joined(product: Product, one: int, other: int) -> Product | None:
+    """A product in which the intervals before and behind a position are one, if they can be."""
+    operands, labels = product.operands, product.subscripts
+    *rest, row, before = labels[one]
+    *same, behind, column = labels[other]
+    left, right = _cut(product, one, before), _cut(product, other, behind)
+    if operands[one] is not operands[other] or rest != same or left is None or right is None:
+        return None
+    (x,), k = operands[one].operands, labels[left][0]
+    count = x.shape[-1]
+    slices = tuple([Selection(count + 1, start, 1, count) for start in (0, 1)])
+    entry = _multiple(product, x, (*rest, k))
+    if (operands[left], operands[right]) != slices or labels[right][0] != k or entry is None:
+        return None
+    place, quotient = entry
+    ends = _cut(product, one, row), _cut(product, other, column)
+    first, last = (None if end is None else operands[end] for end in ends)
+    if first == Unit(count + 1, 0):
+        length, start, label = _kept(product, ends[1], column, count + 1)
+        triangle = Triangle(count, length, 1 - start), (k, label)
+    elif last == Unit(count + 1, count):
+        length, start, label = _kept(product, ends[0], row, count + 1)
+        triangle = Triangle(length, count, start), (label, k)
+    else:
+        return None
+    cuts = [end for end in ends if end is not None]
+    terms = [(*rest, row, column), *[labels[end] for end in cuts]]
+    sources = [
+        labels[end][:-1] if end is not None else (i,)
+        for end, i in zip(ends, (row, column), strict=True)
+    ]
+    output = (*rest, *sources[0], *sources[1])
+    used = {i for term in terms for i in term}
+    factors = operands[one], *[operands[end] for end in cuts]
+    joined = contract(factors, terms, output, {i: product.lengths[i] for i in used})
+    gone = (one, other, left, right, place, *cuts)
+    new = [(joined, output), triangle, (quotient, (*rest, k))]
+    return product.replaced(gone, new, (before, behind, row, column))
+
+
+def _cut(product: Product, place: int, label: int) -> int | None:
+    """The place of what cuts an axis of a factor that nothing else has."""
+    found = [
+        j
+        for j, own in enumerate(product.subscripts)
+        if j != place and own[-1:] == (label,) and isinstance(product.operands[j], Positions)
+    ]
+    return found[0] if found and product.is_private([label], (place, found[0])) else None
+
+
+def _kept(product: Product, cut: int | None, label: int, length: Expr) -> tuple[Expr, Expr, int]:
+    """The length, the first position and the label of an axis, cut if it is to consecutive
+    positions."""
+    operand = None if cut is None else product.operands[cut]
+    if isinstance(operand, Selection) and operand.step is S.One:
+        return operand.count, operand.start, product.subscripts[cut][0]
+    return length, S.Zero, label
+
+
+def _multiple(product: Product, x: Operand, labels: tuple[int, ...]) -> tuple[int, Operand] | None:
+    """The place of a factor with some labels that has x as a factor, and what else it has."""
+    for k, operand in enumerate(product.operands):
+        if product.subscripts[k] == labels:
+            quotient = _quotient(operand, x)
+            if quotient is not None:
+                return k, quotient
+    return None
+
+
+def _quotient(tensor: Operand, x: Operand) -> Operand | None:
+    """What a tensor has besides a factor x."""
+    if tensor is x:
+        return Ones(*x.shape)
+    if not isinstance(tensor, Elementwise):
+        return None
+    known = slot(tensor.operands.index(x)) if x in tensor.operands else None
+    if known is None and isinstance(x, Elementwise) and x.operands == tensor.operands:
+        known = x.body
+    factors = list(Mul.make_args(tensor.body))
+    for k, (base, exponent) in enumerate(map(Expr.as_base_exp, factors)):
+        if known is not None and base == known and exponent.is_Integer and exponent.is_positive:
+            factors[k] = Pow(base, exponent - 1)
+            return apply_body(Mul(*factors), tensor.operands)
+    return None
