@@ -123,8 +123,8 @@ class Triangles:
                 yield k, self._summed(k, old, new)
                 for twin in self._twins(k, old, new) if is_mask else ():
                     group = self._summed(k, old, new, twin)
-                    both = {*group.labels, *self.subscripts[k], *self.subscripts[twin]} - {old}
-                    if self._entries(both) <= self.limit:
+                    used = {*group.labels, *self.subscripts[k], *self.subscripts[twin]}
+                    if self._entries(used - {old}) <= self.limit:
                         yield k, group
             if is_mask and not summed and len(self.operands) > 1:
                 yield k, self._masked(k, labels)

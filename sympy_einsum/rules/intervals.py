@@ -58,29 +58,28 @@ def _joined(product: Product, one: int, other: int) -> Product | None:
     if (operands[left], operands[right]) != slices or labels[right][0] != k or entry is None:
         return None
     place, quotient = entry
-    ends = _cut(product, one, row), _cut(product, other, column)
-    first, last = (None if end is None else operands[end] for end in ends)
-    if first == Unit(count + 1, 0):
-        length, start, label = _kept(product, ends[1], column, count + 1)
-        triangle = Triangle(count, length, 1 - start), (k, label)
-    elif last == Unit(count + 1, count):
-        length, start, label = _kept(product, ends[0], row, count + 1)
-        triangle = Triangle(length, count, start), (label, k)
+    cuts = [j for j in (_cut(product, one, row), _cut(product, other, column)) if j is not None]
+    ends = {labels[j][-1]: (operands[j], labels[j][:-1]) for j in cuts}
+    whole = Selection(count + 1, 0, 1, count + 1)
+    (first, i), (last, j) = (ends.get(end, (whole, (end,))) for end in (row, column))
+    if first == Unit(count + 1, 0) and _is_slice(last):
+        triangle = Triangle(count, last.counts[0], 1 - last.start), (k, *j)
+    elif last == Unit(count + 1, count) and _is_slice(first):
+        triangle = Triangle(first.counts[0], count, first.start), (*i, k)
     else:
         return None
-    cuts = [end for end in ends if end is not None]
-    terms = [(*rest, row, column), *[labels[end] for end in cuts]]
-    sources = [
-        labels[end][:-1] if end is not None else (i,)
-        for end, i in zip(ends, (row, column), strict=True)
-    ]
-    output = (*rest, *sources[0], *sources[1])
-    used = {i for term in terms for i in term}
-    factors = operands[one], *[operands[end] for end in cuts]
-    joined = contract(factors, terms, output, {i: product.lengths[i] for i in used})
-    gone = (one, other, left, right, place, *cuts)
-    new = [(joined, output), triangle, (quotient, (*rest, k))]
+    terms = [(*rest, row, column), *[labels[cut] for cut in cuts]]
+    lengths = {label: product.lengths[label] for term in terms for label in term}
+    factors = operands[one], *[operands[cut] for cut in cuts]
+    joined = contract(factors, terms, (*rest, *i, *j), lengths), (*rest, *i, *j)
+    gone = one, other, left, right, place, *cuts
+    new = [joined, triangle, (quotient, (*rest, k))]
     return product.replaced(gone, new, (before, behind, row, column))
+
+
+def _is_slice(operand: Positions) -> bool:
+    """Whether positions are consecutive."""
+    return operand.steps == (S.One,)
 
 
 def _cut(product: Product, place: int, label: int) -> int | None:
@@ -91,15 +90,6 @@ def _cut(product: Product, place: int, label: int) -> int | None:
         if j != place and own[-1:] == (label,) and isinstance(product.operands[j], Positions)
     ]
     return found[0] if found and product.is_private([label], (place, found[0])) else None
-
-
-def _kept(product: Product, cut: int | None, label: int, length: Expr) -> tuple[Expr, Expr, int]:
-    """The length, the first position and the label of an axis, cut if it is to consecutive
-    positions."""
-    operand = None if cut is None else product.operands[cut]
-    if isinstance(operand, Selection) and operand.step is S.One:
-        return operand.count, operand.start, product.subscripts[cut][0]
-    return length, S.Zero, label
 
 
 def _multiple(product: Product, x: Operand, labels: tuple[int, ...]) -> tuple[int, Operand] | None:

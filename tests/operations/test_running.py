@@ -50,6 +50,7 @@ CASES = {
     "products of exponentials": (lambda np, a: np.cumprod(np.exp(a)) ** 2, x),
     "products of shares": (lambda np, a: np.cumprod(1 / (1 + np.exp(a)), axis=1) ** 2, T),
     "products from the end": (lambda np, a: np.cumprod(np.tanh(a)[::-1])[::-1][1:] * a[:-1], x),
+    "products, turned": (lambda np, a: np.cumprod(np.exp(a / 8), 1)[:, ::-1] ** 2, A),
     "a square of a running sum": (lambda np, a: np.cumsum(np.cumsum(a, 0) ** 2, 1), A),
     "a mask of a product": (lambda np, a: np.tril(a @ a.T) @ a, A),
 }
