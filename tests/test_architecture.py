@@ -30,6 +30,7 @@ PACKAGES = [
     "numpy",
     "sympy_hooks",
     "verification",
+    "commandline",
     "__init__",
     "__main__",
 ]

@@ -9,7 +9,7 @@ from oracles import n
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
-from sympy_einsum.__main__ import main
+from sympy_einsum.commandline import main
 
 x = se.TensorSymbol("x", (n,))
 a = sympy.Symbol("a", real=True)

@@ -3,6 +3,7 @@
 from .matrixcalculus.declarations import read_declarations as read_declarations
 from .parsing import (
     SYNTAXES as SYNTAXES,
+    checked_syntax as checked_syntax,
     parse as parse,
     parse_program as parse_program,
     parse_with_variables as parse_with_variables,

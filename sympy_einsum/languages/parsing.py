@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,7 @@ from .matrixcalculus.program import Program
 from .matrixcalculus.reading import read
 
 
-def parse(text: str, declarations: Any = None, *, syntax: str = "matrixcalculus") -> Operand:
+def parse(text: str, declarations: Any = None, *, syntax: str = "auto") -> Operand:
     """Read an expression.
 
     Parameters
@@ -26,7 +27,7 @@ def parse(text: str, declarations: Any = None, *, syntax: str = "matrixcalculus"
 
     text : str
     declarations : what is known of the variables, by name or in the words of the language
-    syntax : the language
+    syntax : the language, by default the one that the text looks like
 
         ``"matrixcalculus"``, that of MatrixCalculus.org [1]. Names that start with a capital
         letter are matrices, with h to z vectors, with a to g scalars, where the declarations don't
@@ -98,7 +99,7 @@ def parse(text: str, declarations: Any = None, *, syntax: str = "matrixcalculus"
     first letter: declare "x matrix" if it is one, at position 1:
       x*y
        ^
-    >>> parse("A *(ij,j->i) sin(w) + 1", {"A": 2, "w": w}, syntax="lippmann")
+    >>> parse("A *(ij,j->i) sin(w) + 1", {"A": 2, "w": w})
     A @ sin(w) + 1
 
     References
@@ -148,7 +149,7 @@ def parse_program(text: str, declarations: OrderDeclarations = None) -> TensorPr
 
 
 def parse_with_variables(
-    text: str, declarations: Any = None, syntax: str = "matrixcalculus"
+    text: str, declarations: Any = None, syntax: str = "auto"
 ) -> tuple[Operand, dict[str, Operand]]:
     """The expression of a text, and its variables by name in order of appearance.
 
@@ -156,9 +157,22 @@ def parse_with_variables(
     >>> expr, list(variables)
     (0, ['a', 'x'])
     """
-    if syntax not in SYNTAXES:
-        raise ParseError(f"there is no syntax {syntax!r}; choose from {', '.join(SYNTAXES)}")
-    return SYNTAXES[syntax](text, declarations)
+    return SYNTAXES[checked_syntax(text, syntax)](text, declarations)
+
+
+def checked_syntax(text: str, syntax: str = "auto") -> str:
+    """The name of a language; of the one that a text looks like for ``"auto"``.
+
+    >>> checked_syntax("A *(ij,j->i) b"), checked_syntax("A*b")
+    ('lippmann', 'matrixcalculus')
+    """
+    if syntax == "auto" and isinstance(text, str):
+        found = (name for name, mark in _MARKS.items() if re.search(mark, text))
+        return next(found, "matrixcalculus")
+    if syntax != "auto" and syntax not in SYNTAXES:
+        names = ", ".join(["auto", *SYNTAXES])
+        raise ParseError(f"there is no syntax {syntax!r}; choose from {names}")
+    return syntax if syntax != "auto" else "matrixcalculus"
 
 
 def _matrix_expression(text: str, declarations: Declarations) -> tuple[Operand, dict[str, Operand]]:
@@ -185,3 +199,5 @@ SYNTAXES: dict[str, Callable[[str, Any], tuple[Operand, dict[str, Operand]]]] = 
     "matrixcalculus": _matrix_expression,
     "lippmann": _tensor_expression,
 }
+# What only texts in a language have.
+_MARKS = {"lippmann": r"\*\s*\([^()]*(->|→|>)|^\s*(declare|expression)\s"}

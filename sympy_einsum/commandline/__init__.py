@@ -1,0 +1,3 @@
+"""The command line and the local page: texts in, derivatives out."""
+
+from .main import main as main

@@ -1,0 +1,44 @@
+"""Values of a text on data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..compiler import lambdify
+from ..core import TensorError
+from .reports import Request, derivatives, question, unbound_lengths
+
+
+def evaluate(request: Request, data: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The values of an expression and of its derivatives, by what they are called.
+
+    Raises TensorError where data are missing or don't fit.
+    """
+    read = question(request)
+    unused = sorted(data.keys() - read.variables.keys())
+    missing = [name for name in read.variables if name not in data]
+    if unused or missing:
+        wrong = (
+            f"{unused[0]!r} doesn't occur in it" if unused else f"there is none for {missing[0]!r}"
+        )
+        raise TensorError(f"the data don't fit the expression: {wrong}")
+    found = dict(zip(_names(len(read.expressions)), read.expressions, strict=True))
+    for expr, name in read.wanted:
+        power = f"^{request.order}" if request.order > 1 else ""
+        found[f"d{power}/d{name}{power}"] = derivatives(request, expr, read.variables[name])[0][-1]
+    lengths = unbound_lengths([*found.values()], read.variables.values())
+    if lengths:
+        raise TensorError(
+            f"nothing says how long {lengths[0]} is; declare the lengths of what it is in"
+        )
+    values = lambdify([*read.variables.values()], [*found.values()])(
+        *[data[name] for name in read.variables]
+    )
+    return {name: np.asarray(value) for name, value in zip(found, values, strict=True)}
+
+
+def _names(count: int) -> list[str]:
+    """What the values of so many expressions are called."""
+    return ["value"] if count == 1 else [f"value {k + 1}" for k in range(count)]

@@ -1,0 +1,251 @@
+"""The command line.
+
+Exit status: 0, or 1 if a numerical check failed, or 2 if the input can't be used, with one message
+on stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..compiler import BACKENDS
+from ..core import TensorError
+from ..languages import SYNTAXES
+from .evaluation import evaluate
+from .reports import MAX_ORDER, MODES, NOTATIONS, Request, reports
+from .serving import serve
+
+_EPILOG = """\
+In the language of MatrixCalculus.org capital letters are matrices, a to g scalars, h to z vectors
+(columns; x' is a row), by the first letter of a name. Operators: + - * / ^ .* ./ .^ and ' for the
+transpose. Functions: sum, norm1, norm2, tr, det, logdet, inv, adj, diag, vec, kron, max, softmax,
+exp, log, sin, tanh, relu and other elementwise ones; vector(1), matrix(1) and eye take their
+lengths from the context.
+
+Lippmann's tensor language has index strings: A *(ij,j->i) b. Orders are declared, with --declare or
+in the text, which may be a program that asks for derivatives itself.
+
+examples:
+  sympy-einsum derive "sum(log(exp(-y .* (X*w)) + vector(1)))" --wrt w --order 2 --check
+  sympy-einsum derive "x *(i,ij->j) A *(j,j->) x" --declare "x 1 A 2" --wrt x --code
+  sympy-einsum eval "x'*A*x" --set "x=[1, 2]" --set "A=[[1, 0], [0, 3]]" --wrt x
+  sympy-einsum serve
+
+Without a command, "derive" is meant. "python -m sympy_einsum" is the same.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status.
+
+    >>> main(["derive", "a^2", "--wrt", "a"])
+    function   a**2
+    variables  a
+    d/da       2*a
+    shape      ()
+    LaTeX      2 a
+    <BLANKLINE>
+    def function(a):
+        t1 = 2*a
+        return t1
+    0
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words and words[0] not in (*_COMMANDS, "-h", "--help"):
+        words.insert(0, "derive")
+    # An expression may start with a minus sign, in which argparse sees an option.
+    spaced = [f" {w}" if re.match(r"-[^-h]", w) else w for w in words]
+    arguments = _parser().parse_args(spaced)
+    try:
+        return _COMMANDS[arguments.command](arguments)
+    except TensorError as error:
+        print(f"error: {_for_shells(str(error))}", file=sys.stderr)
+    except RecursionError:
+        print("error: the expression is nested too deeply for SymPy", file=sys.stderr)
+    except BrokenPipeError:  # who reads has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return 2
+
+
+def _for_shells(message: str) -> str:
+    """An error message with declarations as options."""
+    return message.replace('declare "', '--declare "')
+
+
+def _derive(arguments: argparse.Namespace) -> int:
+    found = reports(_request(arguments))
+    if arguments.json:
+        objects = [report._asdict() for report in found]
+        print(json.dumps(objects[0] if len(objects) == 1 else objects, indent=2))
+    elif arguments.code:
+        print("\n\n".join(report.module.rstrip() for report in found))
+    elif arguments.dot:
+        print("\n".join(report.dot for report in found))
+    else:
+        print("\n\n".join(report.as_text() for report in found))
+    return 0 if all(report.check is None or report.check["passed"] for report in found) else 1
+
+
+def _eval(arguments: argparse.Namespace) -> int:
+    values = evaluate(_request(arguments), _data(arguments))
+    if arguments.json:
+        print(json.dumps({name: value.tolist() for name, value in values.items()}))
+    else:
+        print("\n".join(f"{name} = {value}" for name, value in values.items()))
+    return 0
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    serve(arguments.port)
+    return 0
+
+
+# --- what is given
+
+
+def _request(arguments: argparse.Namespace) -> Request:
+    given = vars(arguments)
+    options = {name: given[name] for name in Request._fields if name in given}
+    return Request(_text(arguments), declarations=";".join(arguments.declare), **options)
+
+
+def _text(arguments: argparse.Namespace) -> str:
+    """The expression, from the command line, a file or the standard input."""
+    if arguments.file is not None and arguments.expression is not None:
+        raise TensorError("give an expression or a file, not both")
+    if arguments.file is not None:
+        with _readable(arguments.file):
+            return str(arguments.file.read_text(encoding="utf-8"))
+    if arguments.expression in (None, "-"):
+        return sys.stdin.read()
+    return str(arguments.expression)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """An error in reading a file is one of the input."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise TensorError(f"can't read {path}: {error}") from None
+
+
+def _data(arguments: argparse.Namespace) -> dict[str, np.ndarray]:
+    """Arrays by name, from files of NumPy or JSON and from the command line."""
+    data: dict[str, Any] = {}
+    for path in arguments.data:
+        with _readable(path):
+            if path.suffix == ".npz":
+                with np.load(path, allow_pickle=False) as arrays:
+                    data |= dict(arrays)
+            else:
+                data |= dict(_numbers(path.read_text(encoding="utf-8")))
+    for text in arguments.set:
+        name, _, value = text.partition("=")
+        try:
+            data[name.strip()] = _numbers(value)
+        except ValueError:
+            raise TensorError(f'--set takes NAME=VALUE as in "x=[1, 2.5]", not {text!r}') from None
+    return {name: _array(name, value) for name, value in data.items()}
+
+
+def _numbers(text: str) -> Any:
+    """JSON whose numbers are floating-point ones."""
+    return json.loads(text, parse_int=float)
+
+
+def _array(name: str, value: Any) -> np.ndarray:
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        array = np.empty(0, object)
+    if array.dtype.kind not in "biuf":
+        raise TensorError(f"{name} is no array of real numbers")
+    return array
+
+
+# --- the options
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="sympy-einsum",
+        description="Derivatives of tensor expressions.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    derive = commands.add_parser("derive", help="print derivatives", allow_abbrev=False)
+    evaluation = commands.add_parser("eval", help="evaluate on data", allow_abbrev=False)
+    serving = commands.add_parser("serve", help="answer in a browser", allow_abbrev=False)
+    _add_texts(derive)
+    _add_texts(evaluation)
+    _add_reports(derive)
+    add = evaluation.add_argument
+    add("--set", action="append", default=[], metavar="NAME=VALUE", help='as in "x=[1, 2.5]"')
+    add("--data", action="append", default=[], type=Path, metavar="FILE", help=".npz or .json")
+    serving.add_argument("--port", type=int, default=8765, help="of this machine (default 8765)")
+    return parser
+
+
+def _add_texts(parser: argparse.ArgumentParser) -> None:
+    """What both commands take that read an expression."""
+    add = parser.add_argument
+    add("expression", nargs="?", help='such as "norm2(A*x - y)^2"; else, or for -, standard input')
+    add("--file", type=Path, help="a file with the expression")
+    add("--syntax", default="auto", choices=["auto", *SYNTAXES], help="its language")
+    add(
+        "--declare",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help='what a variable is: "K symmetric", "a, b vector(n)", "x positive scalar"; in '
+        'Lippmann\'s language its order, "A 2 b 1"; can be given several times',
+    )
+    add(
+        "--wrt",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="the variable; can be given several times; a program may name it itself",
+    )
+    add(
+        "--order",
+        type=int,
+        default=1,
+        choices=range(1, MAX_ORDER + 1),
+        metavar="K",
+        help=f"how often to differentiate, 1 to {MAX_ORDER} (default 1)",
+    )
+    add("--mode", default="auto", choices=MODES, help="of differentiation")
+    add("--json", action="store_true", help="print JSON, for several variables a list")
+
+
+def _add_reports(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--notation", default="auto", choices=NOTATIONS, help="of the LaTeX")
+    add("--backend", default="numpy", choices=[*BACKENDS], help="the array library of the code")
+    add("--steps", action="store_true", help="show each step of the derivation")
+    add("--check", action="store_true", help="compare with finite differences on random data")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--code", action="store_true", help="print nothing but the code")
+    only.add_argument("--dot", action="store_true", help="print the graph, for Graphviz")
+
+
+_COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "derive": _derive,
+    "eval": _eval,
+    "serve": _serve,
+}

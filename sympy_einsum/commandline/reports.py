@@ -1,0 +1,208 @@
+"""What is told about a text in one of the languages: its derivatives and their code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypedDict
+
+from sympy import Basic, Expr, Symbol, mathml
+
+from ..calculus import diff
+from ..compiler import codegen, lambdify
+from ..core import TensorError, children, postorder
+from ..expressions import Operand, TensorExpr, order_of, shape_of
+from ..languages import checked_syntax, parse_program, parse_with_variables, read_declarations
+from ..operations import to_kronecker
+from ..printing import latex, to_dot
+from ..verification import check_derivative
+
+MAX_ORDER = 10
+# Derivatives of more operations aren't printed.
+MAX_WRITTEN = 30_000
+NOTATIONS = ("auto", "matrix", "index", "einsum", "star", "kronecker")
+MODES = ("auto", "reverse", "forward")
+
+
+class Request(NamedTuple):
+    """What is asked for."""
+
+    text: str
+    wrt: Sequence[str] = ()
+    declarations: str = ""
+    syntax: str = "auto"
+    order: int = 1
+    mode: str = "auto"
+    notation: str = "auto"
+    backend: str = "numpy"
+    check: bool = False
+    steps: bool = False
+
+
+class Question(NamedTuple):
+    """A text that was read: its expressions, pairs of these and names of variables to
+    differentiate by, and all variables by name."""
+
+    expressions: Sequence[Operand]
+    wanted: Sequence[tuple[Operand, str]]
+    variables: dict[str, Operand]
+
+
+class Check(TypedDict):
+    """The outcome of a comparison with finite differences."""
+
+    passed: bool
+    max_relative_error: float | None
+    message: str
+
+
+class Report(NamedTuple):
+    """All that is known about one derivative."""
+
+    wrt: str
+    order: int
+    expression: str
+    variables: dict[str, list[str]]
+    derivative: str
+    shape: list[str]
+    latex: str
+    mathml: str
+    code: str
+    module: str
+    dot: str
+    steps: list[dict[str, str]] | None
+    check: Check | None
+
+    def as_text(self) -> str:
+        """For people."""
+        variables = ", ".join(
+            f"{name} {_tuple(shape)}" if shape else name for name, shape in self.variables.items()
+        )
+        power = f"^{self.order}" if self.order > 1 else ""
+        lines = [
+            ("function", self.expression),
+            ("variables", variables),
+            (f"d{power}/d{self.wrt}{power}", self.derivative),
+            ("shape", _tuple(self.shape)),
+            ("LaTeX", self.latex),
+        ]
+        lines += [(s["rule"], f"{s['before']}  ->  {s['after']}") for s in self.steps or ()]
+        if self.check is not None:
+            lines.append(("check", self.check["message"]))
+        table = "\n".join(f"{label:<10} {value}".rstrip() for label, value in lines)
+        return f"{table}\n\n{self.code.rstrip()}"
+
+
+def _tuple(lengths: Sequence[str]) -> str:
+    return f"({', '.join(lengths)}{',' * (len(lengths) == 1)})"
+
+
+def question(request: Request) -> Question:
+    """The text, read; raises TensorError if it can't be."""
+    text, declarations = request.text.strip(), request.declarations or None
+    syntax = checked_syntax(text, request.syntax)
+    if syntax == "lippmann" and not request.wrt:
+        program = parse_program(text, declarations)
+        wanted = [(program.expressions[place], name) for place, name in program.wanted]
+        return Question(program.expressions, wanted, program.symbols)
+    expr, variables = parse_with_variables(text, declarations, syntax)
+    if syntax == "matrixcalculus":
+        unused = sorted(read_declarations(request.declarations).keys() - variables.keys())
+        if unused:
+            raise TensorError(f"{unused[0]!r} is declared, but doesn't occur in the expression")
+    for name in request.wrt:
+        if name not in variables:
+            names = ", ".join(variables)
+            known = f"its variables are {names}" if names else "it has no variables"
+            raise TensorError(f"{name!r} is no variable of the expression; {known}")
+    return Question([expr], [(expr, name) for name in dict.fromkeys(request.wrt)], variables)
+
+
+def reports(request: Request) -> list[Report]:
+    """For each variable: differentiate, print and check; raises TensorError for what can't be
+    used."""
+    read = question(request)
+    if not read.wanted:
+        raise TensorError("no variable to differentiate by; name one by --wrt")
+    return [_report(request, expr, read.variables, name) for expr, name in read.wanted]
+
+
+def derivatives(
+    request: Request, expr: Operand, x: Operand
+) -> tuple[list[Operand], list[dict[str, str]]]:
+    """An expression and its derivatives up to the order that is asked for, and the steps."""
+    found, steps = [expr], []
+    for count in range(1, request.order + 1):
+        derivative, own = diff(found[-1], x, mode=request.mode, trace=True)
+        found.append(derivative)
+        steps += own
+        if _written_nodes(derivative) > MAX_WRITTEN:
+            raise TensorError(
+                f"the derivative of order {count} has more than {MAX_WRITTEN} operations to be "
+                "written; ask for a lower order"
+            )
+    return found, [
+        {k: str(getattr(step, k)) for k in ("rule", "before", "after")} for step in steps
+    ]
+
+
+def _report(request: Request, expr: Operand, variables: dict[str, Operand], name: str) -> Report:
+    """What is printed about the derivatives by one variable."""
+    x = variables[name]
+    found, steps = derivatives(request, expr, x)
+    lower, derivative = found[-2:]
+    arguments = [*variables.values(), *unbound_lengths([derivative], variables.values())]
+    return Report(
+        wrt=name,
+        order=request.order,
+        expression=str(expr),
+        variables={own: _strings(shape_of(symbol)) for own, symbol in variables.items()},
+        derivative=str(derivative),
+        shape=_strings(shape_of(derivative)),
+        latex=_formula(derivative, request.notation, order_of(lower)),
+        mathml=mathml(derivative, printer="presentation"),
+        code=lambdify(arguments, derivative, request.backend).source,
+        module=codegen(arguments, derivative, request.backend),
+        dot=to_dot(derivative),
+        steps=steps if request.steps else None,
+        check=_check(lower, x, derivative) if request.check else None,
+    )
+
+
+def _formula(derivative: Operand, notation: str, order: int) -> str:
+    if notation == "kronecker":
+        return latex(to_kronecker(derivative, order))
+    return latex(derivative, notation=notation)
+
+
+def _written_nodes(expr: Operand) -> int:
+    """How many nodes a printer meets at most: each tensor once, but SymPy's scalars wherever they
+    occur."""
+    size: dict[Basic, int] = {}
+    tensors = 0
+    for node in postorder([expr]):
+        size[node] = 1 + sum(size[child] for child in children(node))
+        if isinstance(node, TensorExpr):
+            tensors += size[node]
+            size[node] = 1
+    return tensors + size[expr]
+
+
+def _strings(shape: Sequence[Expr]) -> list[str]:
+    return [str(length) for length in shape]
+
+
+def unbound_lengths(exprs: Sequence[Operand], symbols: Iterable[Operand]) -> list[Symbol]:
+    """Free symbols that neither are nor come with the arguments: lengths as in ``vector(1)``."""
+    bound = set(symbols)
+    bound.update([s for x in symbols for length in shape_of(x) for s in length.free_symbols])
+    return sorted({s for e in exprs for s in e.free_symbols} - bound, key=str)
+
+
+def _check(y: Operand, x: Operand, derivative: Operand) -> Check:
+    """The outcome of the comparison with finite differences on random data."""
+    try:
+        error = check_derivative(y, x, derivative)
+    except TensorError as failure:
+        return {"passed": False, "max_relative_error": None, "message": f"failed: {failure}"}
+    message = f"passed, max relative error {error:.1e} against finite differences"
+    return {"passed": True, "max_relative_error": error, "message": message}

@@ -1,0 +1,224 @@
+"""A page on this machine that answers as one types.
+
+It listens on the loopback address only, to requests that name it as their host and, where they say
+so, their origin. Each question is answered by a process of its own, whose time and memory are
+limited.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from multiprocessing.connection import Connection
+from threading import BoundedSemaphore
+from typing import Any
+
+from ..compiler import BACKENDS
+from ..core import TensorError
+from ..languages import SYNTAXES
+from .reports import MAX_ORDER, MODES, NOTATIONS, Request, reports
+
+if sys.platform != "win32":
+    import resource
+
+MAX_BYTES = 100_000
+MAX_SECONDS = 10
+MAX_MEMORY = 4 * 2**30
+# Questions that are answered at the same time; others wait.
+MAX_PROCESSES = 2
+_FILES = {
+    "/": ("page.html", "text/html; charset=utf-8"),
+    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
+    "/page.css": ("page.css", "text/css; charset=utf-8"),
+}
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "connect-src 'self'; img-src data:; form-action 'none'; frame-ancestors 'none'; "
+    "base-uri 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+_CHOICES = {
+    "syntax": ("auto", *SYNTAXES),
+    "notation": NOTATIONS,
+    "mode": MODES,
+    "backend": tuple(BACKENDS),
+    "order": tuple(range(1, MAX_ORDER + 1)),
+    "check": (False, True),
+}
+if sys.platform == "win32":
+    _CONTEXT = multiprocessing.get_context("spawn")
+else:
+    _CONTEXT = multiprocessing.get_context("forkserver")
+    # Processes start with what is imported there.
+    _CONTEXT.set_forkserver_preload([__name__])
+
+
+def serve(port: int) -> None:
+    """Answer until interrupted."""
+    try:
+        server = Server(port)
+    except OSError as error:
+        raise TensorError(
+            f"can't listen on port {port}: {error}; choose another by --port"
+        ) from None
+    print(f"http://127.0.0.1:{server.server_port}/ (Ctrl+C ends it)", flush=True)
+    with server, suppress(KeyboardInterrupt):
+        server.serve_forever()
+
+
+class Server(ThreadingHTTPServer):
+    """The server of the page; port 0 is any that is free."""
+
+    daemon_threads = True
+
+    def __init__(self, port: int):
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.places = BoundedSemaphore(MAX_PROCESSES)
+        self.hosts = {f"{name}:{self.server_port}" for name in ("127.0.0.1", "localhost")}
+
+
+class _Refused(Exception):
+    """A request that isn't answered, and why."""
+
+    def __init__(self, status: HTTPStatus, message: str):
+        super().__init__(message)
+        self.status = status
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+    server_version = "sympy-einsum"
+    sys_version = ""
+    timeout = 30
+
+    def do_GET(self) -> None:
+        self._respond(self._file)
+
+    def do_POST(self) -> None:
+        self._respond(self._answer)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing: the terminal stays readable."""
+
+    def _respond(self, work: Any) -> None:
+        try:
+            self._check_sender()
+            content, kind = work()
+            status = HTTPStatus.OK
+        except _Refused as refused:
+            status = refused.status
+            content, kind = _json({"error": str(refused)})
+        self.send_response(status)
+        for name, value in {**_HEADERS, "Content-Type": kind}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def _check_sender(self) -> None:
+        """Pages of other sites reach this address too, by their own name or by a form."""
+        host, origin = self.headers.get("Host"), self.headers.get("Origin")
+        if host not in self.server.hosts:
+            raise _Refused(HTTPStatus.FORBIDDEN, "this server answers under its own address only")
+        if origin not in (None, f"http://{host}"):
+            raise _Refused(HTTPStatus.FORBIDDEN, "this server answers its own page only")
+
+    def _file(self) -> tuple[bytes, str]:
+        if self.path == "/choices":
+            return _json(
+                {name: _CHOICES[name] for name in ("syntax", "notation", "mode", "backend")}
+            )
+        if self.path not in _FILES:
+            raise _Refused(HTTPStatus.NOT_FOUND, "there is no such page")
+        name, kind = _FILES[self.path]
+        return files(__package__).joinpath(name).read_bytes(), kind
+
+    def _answer(self) -> tuple[bytes, str]:
+        if self.path != "/answer":
+            raise _Refused(HTTPStatus.NOT_FOUND, "there is no such page")
+        if self.headers.get_content_type() != "application/json":
+            raise _Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "questions are JSON")
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal() or int(length) > MAX_BYTES:
+            raise _Refused(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"at most {MAX_BYTES} bytes are read"
+            )
+        try:
+            request = read_request(json.loads(self.rfile.read(int(length))))
+        except (TensorError, ValueError) as error:
+            raise _Refused(HTTPStatus.BAD_REQUEST, str(error)) from None
+        with self.server.places:
+            return _json(answer(request))
+
+
+def _json(content: Mapping[str, Any]) -> tuple[bytes, str]:
+    return json.dumps(content).encode(), "application/json"
+
+
+def read_request(fields: Any) -> Request:
+    """The request of a page; raises TensorError for anything else."""
+    if not isinstance(fields, dict) or not fields.keys() <= {*Request._fields}:
+        raise TensorError(f"a question has the fields {', '.join(Request._fields)}")
+    for name in ("text", "declarations"):
+        if not isinstance(fields.get(name, ""), str):
+            raise TensorError(f"{name} is text")
+    wrt = fields.get("wrt", [])
+    if not isinstance(wrt, list) or not all(isinstance(name, str) for name in wrt):
+        raise TensorError("wrt is a list of names")
+    for name, choices in _CHOICES.items():
+        if name in fields and fields[name] not in choices:
+            raise TensorError(f"{name} is one of {', '.join(map(str, choices))}")
+    return Request(**{"text": "", **fields, "steps": True})
+
+
+def answer(request: Request) -> dict[str, Any]:
+    """The answer of a process of its own, or why there is none."""
+    receiver, sender = _CONTEXT.Pipe(duplex=False)
+    process = _CONTEXT.Process(target=_work, args=(sender, request), daemon=True)
+    process.start()
+    sender.close()
+    try:
+        if not receiver.poll(MAX_SECONDS):
+            return {"error": f"this takes more than {MAX_SECONDS} s; ask on the command line"}
+        found: dict[str, Any] = receiver.recv()
+        return found
+    except EOFError:
+        return {"error": "this needs too much memory; ask on the command line"}
+    finally:
+        process.kill()
+        process.join()
+        receiver.close()
+
+
+def _work(sender: Connection, request: Request) -> None:
+    if sys.platform != "win32":
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (MAX_SECONDS, MAX_SECONDS))
+    try:
+        found = [{**report._asdict(), "svg": _drawn(report.dot)} for report in reports(request)]
+        sender.send({"reports": found})
+    except TensorError as error:
+        sender.send({"error": str(error)})
+    except RecursionError:
+        sender.send({"error": "the expression is nested too deeply"})
+
+
+def _drawn(dot: str) -> str | None:
+    """The picture of a graph, where Graphviz is installed."""
+    program = shutil.which("dot")
+    if program is None:
+        return None
+    done = subprocess.run(
+        [program, "-Tsvg"], input=dot, capture_output=True, text=True, timeout=MAX_SECONDS
+    )
+    return done.stdout if done.returncode == 0 else None

@@ -1,0 +1,169 @@
+"""The local page: what it answers, whom, within which limits, and by clicking in a browser."""
+
+import http.client
+import json
+import shutil
+import threading
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from sympy_einsum.commandline import serving
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving.Server(0) as found:
+        threading.Thread(target=found.serve_forever, daemon=True).start()
+        yield found
+        found.shutdown()
+
+
+def respond(server, method, path, body=None, **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=60)
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    connection.request(method, path, body, names)
+    response = connection.getresponse()
+    return response, response.read()
+
+
+def answer(server, **fields):
+    _, body = respond(
+        server, "POST", "/answer", json.dumps(fields), Content_Type="application/json"
+    )
+    return json.loads(body)
+
+
+def test_an_answer(server):
+    (report,) = answer(server, text="x'*A*x", wrt=["x"], check=True)["reports"]
+    assert report["derivative"] == "A @ x + A.T @ x"
+    assert report["mathml"].startswith("<mrow>")
+    assert "def function(x, A):" in report["code"]
+    assert report["check"]["passed"]
+    assert "pullback of Einsum" in {step["rule"] for step in report["steps"]}
+    assert answer(server, text="x*x", wrt=["x"])["error"].startswith("* can't multiply")
+
+
+def test_the_page_is_whole(server):
+    for path, kind in [
+        ("/", "text/html"),
+        ("/page.js", "text/javascript"),
+        ("/page.css", "text/css"),
+    ]:
+        response, body = respond(server, "GET", path)
+        assert response.status == 200
+        assert response.getheader("Content-Type").startswith(kind)
+        assert "default-src 'none'" in response.getheader("Content-Security-Policy")
+        assert b"http" not in body.replace(b"http://www.w3.org/1998/Math/MathML", b"")
+    assert respond(server, "GET", "/page.html")[0].status == 404
+    assert "kronecker" in json.loads(respond(server, "GET", "/choices")[1])["notation"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "example.org"}, 403),
+        ({"Origin": "http://example.org"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Content_Type": "text/plain"}, 415),
+        ({"Content_Type": "application/x-www-form-urlencoded"}, 415),
+    ],
+)
+def test_whom_it_answers(server, headers, status):
+    body = json.dumps({"text": "x'*x", "wrt": ["x"]})
+    response, _ = respond(
+        server, "POST", "/answer", body, **{"Content_Type": "application/json", **headers}
+    )
+    assert response.status == status
+    if "Content_Type" not in headers:
+        assert respond(server, "GET", "/", **headers)[0].status == status
+    assert server.server_address[0] == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [],
+        {"name": "x"},
+        {"text": 1},
+        {"text": "x", "wrt": "x"},
+        {"text": "x", "wrt": [1]},
+        {"text": "x", "order": 11},
+        {"text": "x", "order": "2"},
+        {"text": "x", "backend": "os"},
+        {"text": "x", "syntax": ["auto"]},
+    ],
+)
+def test_other_questions_are_refused(server, fields):
+    body = json.dumps(fields)
+    response, body = respond(server, "POST", "/answer", body, Content_Type="application/json")
+    assert response.status == 400
+    assert json.loads(body)["error"]
+
+
+def test_limits(server, monkeypatch):
+    response, _ = respond(
+        server, "POST", "/answer", b" " * (serving.MAX_BYTES + 1), Content_Type="application/json"
+    )
+    assert response.status == 413
+    assert "text" in answer(server, text="x'*x + " * 2000 + "1", wrt=["x"])["error"]
+    monkeypatch.setattr(serving, "MAX_SECONDS", 0.01)
+    assert "more than 0.01 s" in answer(server, text="x'*x", wrt=["x"])["error"]
+
+
+def test_a_process_that_dies_is_an_answer(server, monkeypatch):
+    monkeypatch.setattr(serving, "_work", _die)
+    assert "too much memory" in answer(server, text="x'*x", wrt=["x"])["error"]
+
+
+def _die(sender, request):
+    raise SystemExit
+
+
+@pytest.mark.skipif(
+    CHROMIUM is None or shutil.which("chromedriver") is None,
+    reason="needs Chromium and its driver",
+)
+def test_in_a_browser(server, tmp_path):
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for word in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        f"--user-data-dir={tmp_path}",
+    ):
+        options.add_argument(word)
+    service = webdriver.ChromeService(shutil.which("chromedriver"))
+    with webdriver.Chrome(options, service) as browser:
+        wait = WebDriverWait(browser, 60)
+
+        def find(selector):
+            return browser.find_element(By.CSS_SELECTOR, selector)
+
+        def shows(selector, text):
+            wait.until(lambda _: browser.find_elements(By.CSS_SELECTOR, selector))
+            wait.until(lambda _: text in find(selector).text)
+
+        browser.get(f"http://localhost:{server.server_port}/")
+        shows("dd:nth-of-type(3)", "X.T @")
+        assert find(".formula math").size["height"] > 10
+        find("textarea").clear()
+        find("textarea").send_keys("x'*A*x")
+        find("[name=wrt]").clear()
+        find("[name=wrt]").send_keys("x, A")
+        wait.until(lambda _: len(browser.find_elements(By.CSS_SELECTOR, "section")) == 2)
+        shows("dd:nth-of-type(3)", "A @ x + A.T @ x")
+        browser.find_elements(By.CSS_SELECTOR, ".tabs button")[2].click()
+        shows("pre", "A @ x")
+        find(".copy").click()
+        shows(".copy", "Copied")
+        find(".steps summary").click()
+        assert "pullback of Einsum" in find(".steps tbody").text
+        find("textarea").send_keys(" +")
+        shows("#message", "expected a number")
+        assert not browser.get_log("browser")
