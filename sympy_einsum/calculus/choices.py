@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import islice
-from typing import Any
 
-from sympy import Add, Mul, Piecewise, preorder_traversal
+from sympy import Add, Expr, Mul, Piecewise, preorder_traversal
 
 from ..core import has_choice, is_choice, may_be_infinite
 from ..expressions import (
@@ -114,7 +113,7 @@ def _filled(
     return body.func(*[_filled(arg, values, tests) for arg in body.args])
 
 
-def _formula(tensor: Operand) -> tuple[Any, tuple[Operand, ...]] | None:
+def _formula(tensor: Operand) -> tuple[Expr, tuple[Operand, ...]] | None:
     """A body, and its operands, for a tensor computed entry by entry and for a scalar that may be
     infinite; None for others."""
     if not isinstance(tensor, TensorExpr):

@@ -11,7 +11,7 @@ Tensor Expressions", NeurIPS 2018.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from sympy import (
     Integer,
@@ -27,6 +27,7 @@ from ..core import (
 )
 from ..expressions import (
     Operand,
+    TensorLike,
     TensorSymbol,
     as_operand,
     order_of,
@@ -37,8 +38,11 @@ from ..rules import Step, stable, tidy
 from .simplified_sweep import sweep
 from .sweeps import pullback, pushforward
 
+# One expression or variable, or a list of some.
+Listed: TypeAlias = "TensorLike | Sequence[TensorLike]"
 
-def as_variable(value: Any) -> Operand:
+
+def as_variable(value: object) -> Operand:
     """A variable to differentiate by: a tensor symbol or an ordinary symbol."""
     if isinstance(value, (TensorSymbol, Symbol)):
         return value
@@ -48,7 +52,7 @@ def as_variable(value: Any) -> Operand:
     )
 
 
-def as_function(value: Any) -> Operand:
+def as_function(value: TensorLike) -> Operand:
     """The expression to differentiate."""
     if isinstance(value, (list, tuple, set, dict, MatrixBase, NDimArray)):
         raise TensorError(
@@ -59,8 +63,8 @@ def as_function(value: Any) -> Operand:
 
 
 def diff(
-    y: Any,
-    *variables: Any,
+    y: TensorLike,
+    *variables: Operand | int,
     mode: str = "auto",
     layout: str = "function-first",
     simplify: bool | None = None,
@@ -136,10 +140,10 @@ def _wrt_first(result: Operand, order: int, blocks: Sequence[int]) -> Operand:
     return transpose(result, [*axes, *range(order)]) if order_of(result) else result
 
 
-def _expand_counts(variables: Sequence[Any]) -> list[Operand]:
+def _expand_counts(variables: Sequence[Operand | int]) -> list[Operand]:
     """``x, 2, (y, 3), z`` written out: x, x, y, y, y, z."""
-    names: list[Any] = []
-    previous: Any = None
+    names: list[Operand] = []
+    previous: Operand | None = None
     for item in variables:
         if isinstance(item, (tuple, list, Tuple)) and len(item) == 2:
             names.extend([as_variable(item[0])] * _count(item[1]))
@@ -153,15 +157,15 @@ def _expand_counts(variables: Sequence[Any]) -> list[Operand]:
     return names
 
 
-def _count(value: Any) -> int:
+def _count(value: object) -> int:
     if not isinstance(value, (int, Integer)) or isinstance(value, bool) or value < 0:
         raise TensorError(f"how often to differentiate is a number from 0 on, not {value!r}")
     return int(value)
 
 
 def jacobian(
-    y: Any,
-    x: Any,
+    y: Listed,
+    x: Listed,
     *,
     mode: str = "auto",
     layout: str = "function-first",
@@ -190,7 +194,7 @@ def jacobian(
     return blocks if isinstance(x, (list, tuple)) else blocks[0]
 
 
-def gradient(f: Any, x: Any, *, mode: str = "auto", simplify: bool | None = None) -> Any:
+def gradient(f: TensorLike, x: Listed, *, mode: str = "auto", simplify: bool | None = None) -> Any:
     """The gradient of a scalar by a tensor, or by each of a list in one joint sweep.
 
     Raises
@@ -212,7 +216,7 @@ def gradient(f: Any, x: Any, *, mode: str = "auto", simplify: bool | None = None
     return jacobian(_as_scalar(f, "gradient"), x, mode=mode, simplify=simplify)
 
 
-def hessian(f: Any, x: Any, *, mode: str = "auto", simplify: bool | None = None) -> Any:
+def hessian(f: TensorLike, x: Listed, *, mode: str = "auto", simplify: bool | None = None) -> Any:
     """The second derivative of a scalar, of shape x.shape + x.shape; for a list of variables the
     nested list of blocks.
 
@@ -235,7 +239,7 @@ def hessian(f: Any, x: Any, *, mode: str = "auto", simplify: bool | None = None)
     return jacobian(slope, x, mode=mode, simplify=simplify)
 
 
-def _as_scalar(f: Any, name: str) -> Operand:
+def _as_scalar(f: TensorLike, name: str) -> Operand:
     f = as_function(f)
     if order_of(f):
         raise ShapeError(
@@ -244,7 +248,7 @@ def _as_scalar(f: Any, name: str) -> Operand:
     return f
 
 
-def vjp(y: Any, x: Any, u: Any, *, simplify: bool | None = None) -> Any:
+def vjp(y: Listed, x: Listed, u: Listed, *, simplify: bool | None = None) -> Any:
     """The cotangent u, of y's shape, pulled back to x: Σ u · dy/dx, without the Jacobian.
 
     A list of variables gives a list; a list of functions takes a list of cotangents, and their
@@ -263,7 +267,7 @@ def vjp(y: Any, x: Any, u: Any, *, simplify: bool | None = None) -> Any:
     return list(results) if isinstance(x, (list, tuple)) else results[0]
 
 
-def jvp(y: Any, x: Any, v: Any, *, simplify: bool | None = None) -> Any:
+def jvp(y: Listed, x: Listed, v: Listed, *, simplify: bool | None = None) -> Any:
     """The tangent v, of x's shape, pushed forward to y: Σ dy/dx · v, without the Jacobian.
 
     A list of functions gives a list; a list of variables takes a list of tangents.
@@ -282,7 +286,7 @@ def jvp(y: Any, x: Any, v: Any, *, simplify: bool | None = None) -> Any:
     return list(results) if isinstance(y, (list, tuple)) else results[0]
 
 
-def hvp(f: Any, x: Any, v: Any, *, simplify: bool | None = None) -> Any:
+def hvp(f: TensorLike, x: Listed, v: Listed, *, simplify: bool | None = None) -> Any:
     """The Hessian of a scalar times v, of x's shape, without the Hessian.
 
     Lists of variables and of directions give a list: the rows of the Hessian of all variables
@@ -298,11 +302,11 @@ def hvp(f: Any, x: Any, v: Any, *, simplify: bool | None = None) -> Any:
     return jvp(slope, x, v, simplify=simplify)
 
 
-def _listed(value: Any) -> list[Operand]:
+def _listed(value: Listed) -> list[TensorLike]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def _fitting(values: Any, likes: Sequence[Operand], several: bool, name: str) -> list[Operand]:
+def _fitting(values: Listed, likes: Sequence[Operand], several: bool, name: str) -> list[Operand]:
     """A tangent for each variable, or a cotangent for each function."""
     if several:
         if not isinstance(values, (list, tuple)) or len(values) != len(likes):
@@ -313,7 +317,7 @@ def _fitting(values: Any, likes: Sequence[Operand], several: bool, name: str) ->
     return [_same_shape(values, likes[0], name)]
 
 
-def _same_shape(value: Any, like: Operand, name: str) -> Operand:
+def _same_shape(value: TensorLike, like: Operand, name: str) -> Operand:
     value = as_operand(value)
     if shape_of(value) != shape_of(like):
         raise ShapeError(

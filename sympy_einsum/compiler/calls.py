@@ -38,7 +38,7 @@ class CompiledFunction(Protocol):
         """Arithmetic operations and bytes of memory, given the axis lengths."""
         ...
 
-    def __call__(self, *values: Any) -> Any: ...
+    def __call__(self, *values: object) -> Any: ...
 
 
 class Compiled:
@@ -153,7 +153,7 @@ class _SecondTry:
         self.plan = plan
         self.functions: dict[bool, CompiledFunction] = {}
 
-    def __call__(self, *values: Any) -> Any:
+    def __call__(self, *values: object) -> Any:
         error: Any = sys.exc_info()[1]
         for careful in (False, True):
             if isinstance(error, ArithmeticError if careful else TypeError):
@@ -171,7 +171,7 @@ class _SecondTry:
         return self.functions[careful]
 
 
-def _explained(error: Exception, symbols: Sequence[Expr], values: Sequence[Any]) -> Exception:
+def _explained(error: Exception, symbols: Sequence[Expr], values: Sequence[object]) -> Exception:
     """What is wrong with the arguments; else the error itself."""
     if isinstance(error, IndexError | TypeError) and _OF_POSITIONS.search(str(error)):
         return TensorError(f"positions must be integers: {error}")
@@ -205,7 +205,7 @@ class ByArguments:
         function = self._compiled("numpy")
         self.source, self.cost = function.source, function.cost
 
-    def __call__(self, *values: Any) -> Any:
+    def __call__(self, *values: object) -> Any:
         kinds = tuple(map(type, values))
         function = self.chosen.get(kinds)
         if function is None:

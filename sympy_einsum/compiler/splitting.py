@@ -4,9 +4,10 @@ over an operand.
 
 from __future__ import annotations
 
-from sympy import Add, Expr, S, exp, log
+from sympy import Expr, S
 
 from ..expressions import Slot, slot
+from .backends.scalars import has_stable_code
 from .instruction_rules import Instruction
 from .plans import Plan, result_shape, without_dead_code
 
@@ -53,13 +54,13 @@ class _Splitter:
             return self._inputs[expr.place]
         if not expr.free_symbols:
             return self._emit("scalar", (), expr)
-        if expr.is_Add and not _is_stable(expr):
+        if expr.is_Add and not has_stable_code(expr):
             return self._sum(expr)
         if expr.is_Mul:
             return self._product(expr)
         if expr.is_Pow and expr.exp.is_number and expr.exp.is_positive:
             return self._emit("elementwise", (self._part(expr.base),), slot(0) ** expr.exp)
-        if expr.is_Function and len(expr.args) == 1 and not _is_stable(expr):
+        if expr.is_Function and len(expr.args) == 1 and not has_stable_code(expr):
             return self._emit("elementwise", (self._part(expr.args[0]),), expr.func(slot(0)))
         used = sorted(expr.free_symbols, key=lambda s: s.place)
         whole = expr.xreplace({own: slot(k) for k, own in enumerate(used)})
@@ -95,10 +96,3 @@ class _Splitter:
             operands = (product, self._part(factor))
             product = self._emit("elementwise", operands, slot(0) / slot(1))
         return product
-
-
-def _is_stable(expr: Expr) -> bool:
-    """Whether code for a body as a whole is more accurate than that of its parts."""
-    if isinstance(expr, log):
-        return isinstance(expr.args[0], Add)
-    return isinstance(expr, Add) and abs(expr.args[0]) is S.One and expr.has(exp)

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sympy import Expr
@@ -17,7 +17,7 @@ from sympy import Expr
 from ..core import Shape, UnsupportedError
 from ..expressions import shape_of
 from .backends import Backend, Bracket, Place, is_bracketed
-from .instruction_rules import Cut, Slice, broadcast_shape
+from .instruction_rules import Cut, Params, Slice, broadcast_shape
 from .instructions import ATOM, LOOSE, OPS, PRODUCT, SUM, Inline
 from .plans import Plan, origin
 from .signature import Signature, shape_text, size_text
@@ -133,15 +133,15 @@ class Writer:
         text, own = self._texts[number]
         return text if own >= binding or is_bracketed(text) else f"({text})"
 
-    def _print_body(self, op: str, count: int, params: tuple[Any, ...]) -> str:
+    def _print_body(self, op: str, count: int, params: Params) -> str:
         return self._called(op, [_place(k) for k in range(count)], params)
 
-    def _called(self, op: str, operands: Sequence[str], params: tuple[Any, ...]) -> str:
+    def _called(self, op: str, operands: Sequence[str], params: Params) -> str:
         """What the backend's method of that name writes."""
         text: str = getattr(self.backend, op)(operands, *params)
         return text
 
-    def _spell(self, number: int, op: str, inputs: Sequence[int], params: tuple[Any, ...]) -> str:
+    def _spell(self, number: int, op: str, inputs: Sequence[int], params: Params) -> str:
         if number in self._bodies:
             body = self._bodies[number]
             if number in self.reuse:

@@ -69,7 +69,7 @@ class TensorSymbol(TensorExpr, AtomicExpr):
     _diff_wrt = True
 
     def __new__(
-        cls, name: str, *shape: Length | Sequence[Length], **assumptions: Any
+        cls, name: str, *shape: Length | Sequence[Length], **assumptions: bool | Sequence[Length]
     ) -> TensorSymbol:
         if isinstance(name, Symbol):
             name = name.name

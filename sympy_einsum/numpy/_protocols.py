@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import Any
+from types import FunctionType
 
 import numpy as np
 from sympy import Expr, Integer, LambertW
@@ -38,7 +38,7 @@ def attach(namespace: Mapping[str, Callable[..., Operand]]) -> None:
     """Has NumPy find the functions of a namespace when it meets tensor expressions."""
 
     def array_ufunc(
-        self: TensorExpr, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any
+        self: TensorExpr, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
     ) -> Operand:
         name = ufunc.__name__
         if (name, method) in _REDUCTIONS:
@@ -53,7 +53,11 @@ def attach(namespace: Mapping[str, Callable[..., Operand]]) -> None:
         return _called(name, function, inputs, kwargs)
 
     def array_function(
-        self: TensorExpr, func: Any, types: object, args: Any, kwargs: Any
+        self: TensorExpr,
+        func: FunctionType,
+        types: object,
+        args: Sequence[object],
+        kwargs: dict[str, object],
     ) -> Operand:
         name = func.__name__
         in_linalg = (func.__module__ or "").endswith("linalg")
@@ -72,7 +76,7 @@ def attach(namespace: Mapping[str, Callable[..., Operand]]) -> None:
 
 
 def _called(
-    name: str, function: Callable[..., Operand], args: Sequence[Any], kwargs: dict[str, Any]
+    name: str, function: Callable[..., Operand], args: Sequence[object], kwargs: dict[str, object]
 ) -> Operand:
     """A call by NumPy, which has more options than we: they are refused by name."""
     known = _parameters(function)

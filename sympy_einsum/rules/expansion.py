@@ -136,7 +136,7 @@ def symbols_outside(node: TensorExpr) -> Operand:
     return _total(_Expansion(symbols, whole=False).parts(node), node) if symbols else node
 
 
-def over(kind: Any, tensor: Operand, *limits: Any) -> Operand:
+def over(kind: type[Expr], tensor: Operand, *limits: Any) -> Operand:
     """The integral, sum or product, entry by entry, of a tensor over ordinary symbols that stand,
     or can be taken, outside of it; ``sympy.Integral``, ``Sum`` and ``Product`` of a tensor with
     axes are this.

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from sympy import Dummy, Expr, S, factor
@@ -53,7 +53,9 @@ from ..expressions import (
     contract,
     is_tensor,
     outermost,
+    representative,
     slot,
+    unite,
 )
 from .written_products import Product, opened
 
@@ -92,8 +94,10 @@ class Property:
         return node.memory.get(self) if isinstance(node, TensorExpr) else None
 
 
+Result = TypeVar("Result")
 # What a rule is: questions out, answers in, and its own answer at the end.
-Answer = Generator[tuple[Property, Operand], Any, bool]
+Asking: TypeAlias = Generator[tuple[Property, Operand], Any, Result]
+Answer: TypeAlias = Asking[bool]
 
 
 def _all(known: Property, nodes: Iterable[Operand]) -> Answer:
@@ -163,21 +167,17 @@ def _has_sides(product: Product, mirror: Mirror) -> bool:
     """Whether the exchanged indices are two sides of a product: no exchanged operand has indices
     of both."""
     side: dict[int, int] = {}
-
-    def find(label: int) -> int:
-        while side.setdefault(label, label) != label:
-            label = side[label]
-        return label
-
     moved = {a for a, b in mirror.image.items() if a != b}
     for k in mirror.paired:
         labels = [i for i in product.subscripts[k] if i in moved]
         for label in labels[1:]:
-            side[find(label)] = find(labels[0])
-    return all(find(label) != find(mirror.image[label]) for label in moved)
+            unite(side, labels[0], label)
+    return all(
+        representative(side, label) != representative(side, mirror.image[label]) for label in moved
+    )
 
 
-def _mirrored(product: Product, start: dict[int, int]) -> Generator[Any, Any, list[Mirror]]:
+def _mirrored(product: Product, start: dict[int, int]) -> Asking[list[Mirror]]:
     """The exchanges of a product, once it is asked which operands are symmetric."""
     symmetric = set()
     for k, operand in enumerate(product.operands):
@@ -327,7 +327,7 @@ def _body_has_sign(node: Elementwise, strict: bool) -> Answer:
     return _body_sign(node.body, tuple(signs), strict)
 
 
-def sign_of(node: Operand) -> Generator[Any, Any, str]:
+def sign_of(node: Operand) -> Asking[str]:
     """What is known of the signs of a node's entries, as a word."""
     if isinstance(node, Softmax) or getattr(node, "body", None) == _SIGMOID:
         return "share"

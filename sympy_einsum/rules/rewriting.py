@@ -49,7 +49,7 @@ class Rule(NamedTuple):
         return not self.needs or any(need.issubset(marks) for need in self.needs)
 
 
-def any_of(*needs: Any) -> tuple[frozenset[Mark], ...]:
+def any_of(*needs: Mark | frozenset[Mark]) -> tuple[frozenset[Mark], ...]:
     """The alternatives of what a rule needs: marks, or sets of marks that occur together."""
     return tuple([need if isinstance(need, frozenset) else frozenset([need]) for need in needs])
 

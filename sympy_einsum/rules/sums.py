@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import comb, prod
-from typing import Any
+from typing import Any, TypeAlias
 
 from sympy import Mul, S, expand
 
@@ -178,7 +178,7 @@ def factorings(operands: Sequence[Operand], closed: Closed = ()) -> Iterator[Ope
     out, that of the most terms first."""
     terms = [_with_common_output(_as_product(term, closed)) for term in operands]
     seen = Counter(operand for term in terms for operand in set(term.operands))
-    places: dict[Any, list[tuple[int, int]]] = {}
+    places: dict[Place, list[tuple[int, int]]] = {}
     for t, term in enumerate(terms):
         for k, operand in enumerate(term.operands):
             if seen[operand] > 1 and len(term.operands) > 1:
@@ -218,7 +218,11 @@ def _with_common_output(product: Product) -> Product:
     )
 
 
-def _place(operand: Operand, term: Product, k: int) -> Operand:
+# A factor, its labels and those of the term.
+Place: TypeAlias = tuple[Operand, tuple[int, ...], tuple[int, ...]]
+
+
+def _place(operand: Operand, term: Product, k: int) -> Place:
     """What two occurrences of a factor have to agree in: output axes, and inner labels by first
     appearance."""
     names: dict[int, int] = {}

@@ -27,6 +27,7 @@ from .texts import (
     axis_arguments,
     bracketed,
     is_bracketed,
+    numbers_text,
 )
 
 
@@ -323,8 +324,7 @@ class Backend(Library):
 
     def constant(self, operands: Texts, array: np.ndarray) -> str:
         """An array of numbers, written out."""
-        numbers = repr(array.tolist()).replace("inf", "np.inf").replace("nan", "np.nan")
-        return self.spell(f"np.array({numbers}, dtype=np.{array.dtype.name})")
+        return self.spell(f"np.array({numbers_text(array)})")
 
     def named_constant(self, name: str) -> str:
         """An array of NumPy that the source has by a name."""
@@ -411,7 +411,7 @@ class Backend(Library):
             running = self.picked(operands, name.removeprefix("arg"), axis)
             return f"last_equal({operands[0]}, {running}, {axis})"
         if name == "argsort":
-            return self.spell(f'np.argsort({operands[0]}, axis={axis}, kind="stable")')
+            return self.spell(f"np.argsort({operands[0]}, axis={axis}{self.stably})")
         return f"{operands[0]}.{name}(axis={axis})"
 
     # --- positions

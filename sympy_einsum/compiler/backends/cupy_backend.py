@@ -28,6 +28,7 @@ class CupyBackend(Backend):
     )
     xp = "cp"
     exponential = "matrix_exp"
+    stably = ""
     packages = ("cupy",)
     extras: ClassVar = {"cupy": "cupy13", "cupyx": "cupy13"}
     passes = (fused,)
@@ -107,10 +108,6 @@ def scatter(values, lengths, *positions):
         """The entries along an axis in order, or the largest or smallest so far."""
         text = super().picked(operands, name, axis)
         return re.sub(r"(cp\.\w+)\.accumulate\(", r"running(\1, ", text)
-
-    def positions(self, operands: Texts, name: str, axis: int) -> str:
-        """Positions along an axis; its argsort is stable."""
-        return super().positions(operands, name, axis).replace(', kind="stable"', "")
 
     def vdot(self, operands: Texts) -> str:
         """The full contraction of two operands of one shape."""

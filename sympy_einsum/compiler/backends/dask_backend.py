@@ -13,7 +13,7 @@ import numpy as np
 from ...core import UnsupportedError
 from .base import Backend
 from .support import SHARED
-from .texts import Texts, as_tuple
+from .texts import Texts, as_tuple, numbers_text
 
 # Functions with several values, which Dask doesn't know how to apply.
 PARTS = {"sici": 2, "shichi": 2, "fresnel": 2, "airy": 4, "airye": 4}
@@ -142,8 +142,7 @@ def diagonal(subscripts, X):
 
     def constant(self, operands: Texts, array: np.ndarray) -> str:
         """An array of numbers, written out."""
-        numbers = repr(array.tolist()).replace("inf", "np.inf").replace("nan", "np.nan")
-        return f"da.from_array(np.array({numbers}, dtype=np.{array.dtype.name}))"
+        return f"da.from_array(np.array({numbers_text(array)}))"
 
     def named_constant(self, name: str) -> str:
         """An array of NumPy that the source has by a name."""

@@ -20,6 +20,7 @@ class JaxBackend(Backend):
     imports = ("import jax", "import jax.numpy as jnp", "from jax.scipy import special")
     xp = "jnp"
     exponential = "jax.scipy.linalg.expm"
+    stably = ""
     packages = ("jax", "jaxlib")
     support: ClassVar = shared(
         *(
@@ -102,7 +103,3 @@ def scatter(values, lengths, *positions):
         if name == "sort":
             return super().picked(operands, name, axis)
         return f"jax.lax.{name}({operands[0]}, axis={axis})"
-
-    def positions(self, operands: Texts, name: str, axis: int) -> str:
-        """Positions along an axis; its argsort is stable."""
-        return super().positions(operands, name, axis).replace(', kind="stable"', "")

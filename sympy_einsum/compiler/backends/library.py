@@ -48,6 +48,8 @@ class Library:
         "solve": "np.linalg.solve({0}, {1})",
         "qr_r": "np.linalg.qr({0}, mode='r')",
     }
+    # How argsort is asked to keep equal entries in order, if that isn't what it does.
+    stably: ClassVar[str] = ', kind="stable"'
     # The function that gives the exponentials of matrices.
     exponential: ClassVar[str] = ""
     # The special functions that it has, where it lacks many, or lacks.

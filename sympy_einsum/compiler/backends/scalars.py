@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from math import isfinite
 
-from sympy import Expr, S, exp
+from sympy import Add, Expr, S, exp, log
 from sympy.core.function import AppliedUndef
 from sympy.printing.codeprinter import PrintMethodNotImplementedError
 from sympy.printing.numpy import SciPyPrinter
@@ -54,24 +54,25 @@ class _ScalarPrinter(SciPyPrinter):
 
     def _print_log(self, expr: Expr) -> str:
         """log(1 + u), log(1 - exp(u)) and log(exp(a) + exp(b)) in their stable forms."""
-        terms = expr.args[0].args if expr.args[0].is_Add else ()
-        if len(terms) == 2 and all(term.func is exp or term is S.One for term in terms):
-            exponents = [S.Zero if term is S.One else term.args[0] for term in terms]
+        total = expr.args[0]
+        exponents = _exponents(total)
+        if exponents is not None:
             return f"np.logaddexp({', '.join(map(self._print, exponents))})"
-        if len(terms) == 2 and S.One in terms and _exponent(expr.args[0] - 1, -1) is not None:
-            u = self._print(_exponent(expr.args[0] - 1, -1))
-            small, large = f"np.log(-np.expm1({u}))", f"np.log1p(-np.exp({u}))"
-            return f"np.where({u} > -0.7, {small}, {large})"
-        if S.One in terms:
-            return f"np.log1p({self._print(expr.args[0] - 1)})"
-        return f"np.log({self._print(expr.args[0])})"
+        if S.One not in Add.make_args(total):
+            return f"np.log({self._print(total)})"
+        exponent = _small_difference(total)
+        if exponent is None:
+            return f"np.log1p({self._print(total - 1)})"
+        u = self._print(exponent)
+        small, large = f"np.log(-np.expm1({u}))", f"np.log1p(-np.exp({u}))"
+        return f"np.where({u} > -0.7, {small}, {large})"
 
     def _print_Add(self, expr: Expr, order: str | None = None) -> str:
         """exp(u) - 1 and 1 - exp(u) in their stable forms."""
-        number, rest = expr.as_coeff_Add()
-        if number in (S.One, S.NegativeOne) and _exponent(rest, -number) is not None:
-            return f"{'-' * int(number)}np.expm1({self._print(_exponent(rest, -number))})"
-        return str(super()._print_Add(expr, order))
+        exponent = _small_difference(expr)
+        if exponent is None:
+            return str(super()._print_Add(expr, order))
+        return f"{'-' if S.One in expr.args else ''}np.expm1({self._print(exponent)})"
 
     def _print_Piecewise(self, expr: Expr) -> str:
         spelling = self._spellings.get("Piecewise", "np.select([{0}], [{1}], default=np.nan)")
@@ -139,10 +140,29 @@ class _ScalarPrinter(SciPyPrinter):
         return f"({base}**2)**2" if power == 4 else f"{base}**{power}"
 
 
-def _exponent(expr: Expr, factor: Expr) -> Expr | None:
-    """Of the multiple of an exponential by some factor the exponent; None for other expressions."""
-    number, rest = expr.as_coeff_Mul()
-    return rest.args[0] if number == factor and rest.func is exp else None
+def has_stable_code(expr: Expr) -> bool:
+    """Whether code for an expression as a whole is more accurate than that of its parts."""
+    if isinstance(expr, log):
+        total = expr.args[0]
+        return S.One in Add.make_args(total) or _exponents(total) is not None
+    return _small_difference(expr) is not None
+
+
+def _exponents(total: Expr) -> list[Expr] | None:
+    """The exponents of a sum of two exponentials, of which 1 is one; None for other expressions."""
+    terms = Add.make_args(total)
+    if len(terms) != 2 or not all(term.func is exp or term is S.One for term in terms):
+        return None
+    return [S.Zero if term is S.One else term.args[0] for term in terms]
+
+
+def _small_difference(expr: Expr) -> Expr | None:
+    """The exponent of 1 - exp(u) or exp(u) - 1; None for other expressions."""
+    number, rest = expr.as_coeff_Add()
+    if abs(number) is not S.One:
+        return None
+    factor, power = rest.as_coeff_Mul()
+    return power.args[0] if factor == -number and power.func is exp else None
 
 
 @of_each_row

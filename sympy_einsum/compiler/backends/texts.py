@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 Texts = Sequence[str]
 
 
@@ -48,6 +50,12 @@ def bracketed(brackets: Sequence[Bracket]) -> str:
 def as_tuple(items: Sequence[str]) -> str:
     """The text of a tuple."""
     return "(" + ", ".join(items) + ("," if len(items) == 1 else "") + ")"
+
+
+def numbers_text(array: np.ndarray) -> str:
+    """The numbers of an array as nested lists, and the type that they have in it."""
+    numbers = repr(array.tolist()).replace("inf", "np.inf").replace("nan", "np.nan")
+    return f"{numbers}, dtype=np.{array.dtype.name}"
 
 
 def axis_arguments(axes: Sequence[int] | None) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .base import Backend
 from .support import SHARED, SPECIAL, shared
-from .texts import Bracket, Place, Texts, as_tuple, bracketed, diagonal_view
+from .texts import Bracket, Place, Texts, as_tuple, bracketed, diagonal_view, numbers_text
 
 # Its Bessel functions are of the orders 0 and 1 only.
 BESSEL = {"jv": "bessel_j", "yv": "bessel_y", "iv": "i", "kv": "modified_bessel_k"}
@@ -312,8 +312,7 @@ def softmax(x, axes):
 
     def constant(self, operands: Texts, array: np.ndarray) -> str:
         """A tensor of numbers, written out."""
-        numbers = repr(array.tolist()).replace("inf", "torch.inf").replace("nan", "torch.nan")
-        return f"torch.tensor({numbers}, dtype=torch.{array.dtype.name}, device=device)"
+        return self.spell(f"np.tensor({numbers_text(array)}, device=device)")
 
     def named_constant(self, name: str) -> str:
         """A tensor made of an array of NumPy that the source has by a name."""
