@@ -10,7 +10,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from sympy import (
     Expr,
@@ -65,7 +65,8 @@ class _Graph:
         self._pairs: dict[Operand, Operand] = {}
         self._below: dict[Operand, tuple[Operand, ...]] = {}
         self._walk(roots, wrt)
-        self._pairs = {n: in_pairs(n) for n in self.order if is_long(n, self.active.__contains__)}
+        is_active = self.active.__contains__
+        self._pairs = {n: in_pairs(n) for n in self.order if is_long(n, is_active)}
         if self._pairs:
             self._below.clear()
             self._walk(roots, wrt)
@@ -166,7 +167,7 @@ def pullback(
                 (*outer, *term.upper),
                 term,
                 (*outer, *term.lower),
-                {**outer_lengths, **_term_lengths(node, operand, term)},
+                _term_lengths(node, operand, term, outer_lengths),
             )
             contributions.setdefault(operand, []).append(contribution)
             if steps is not None:
@@ -212,7 +213,7 @@ def pushforward(
                 (*term.lower, *extra),
                 term,
                 (*term.upper, *extra),
-                {**inner_lengths, **_term_lengths(node, below[term.operand], term)},
+                _term_lengths(node, below[term.operand], term, inner_lengths),
             )
             for term in used
         ]
@@ -227,8 +228,11 @@ def pushforward(
     return tangent_of.get(y, Zeros(*shape_of(y), *inner))
 
 
-def _term_lengths(node: Operand, operand: Operand, term: Term) -> dict[int, Expr]:
-    lengths = _lengths((term.upper, shape_of(node)), (term.lower, shape_of(operand)))
+def _term_lengths(
+    node: Operand, operand: Operand, term: Term, others: Mapping[int, Expr]
+) -> dict[int, Expr]:
+    lengths = {**others, **dict(zip(term.upper, shape_of(node), strict=True))}
+    lengths.update(zip(term.lower, shape_of(operand), strict=True))
     for factor, labels in zip(term.factors, term.subscripts, strict=True):
         lengths.update(zip(labels, shape_of(factor), strict=True))
     return lengths

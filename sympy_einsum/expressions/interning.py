@@ -178,7 +178,7 @@ class Node(Expr):
         parts = [*kind.digests]
         for operand in operands:
             if isinstance(operand, Node):
-                depth = max(depth, operand._depth)
+                depth = operand._depth if operand._depth > depth else depth
                 parts.append(operand._digest)
             else:
                 parts.append(digest(operand))

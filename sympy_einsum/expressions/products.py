@@ -23,6 +23,8 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import TypeAlias
 
 from sympy import Basic, Expr, Mul, S
 
@@ -365,7 +367,7 @@ class _Product:
         dense = self._condense()
         if not self.output:
             return scalar_product([*factors, dense]) if factors else dense
-        if not factors and list(self.output) == self.subs[0]:
+        if not factors and [*self.output] == self.subs[0]:
             return dense
         if not dense.shape:
             found = _collect_scalars([*factors, dense])
@@ -375,40 +377,59 @@ class _Product:
 
     def _condense(self) -> Einsum:
         """The tensors as one dense product, which takes their place."""
-        number = numbered(self.subs)
-        output = tuple(sorted({number[label] for label in self.output if label in number}))
-        lengths = tuple([self.lengths[label] for label in number])
-        terms = tuple([tuple([number[label] for label in labels]) for labels in self.subs])
+        terms = tuple([tuple(labels) for labels in self.subs])
+        labels, terms, output = _dense_indices(terms, tuple(self.output))
+        lengths = tuple([self.lengths[label] for label in labels])
         shape = tuple([lengths[i] for i in output])
         dense = Einsum._intern(tuple(self.tensors), (terms, output, lengths), shape)
-        labels = list(number)
         self.tensors, self.subs = [dense], [[labels[i] for i in output]]
         return dense
 
     def _view(self, factors: Sequence[Expr]) -> Operand:
         """At most one tensor, rearranged, times factors."""
-        output = list(self.output)
+        output = tuple(self.output)
+        own = tuple(self.subs[0]) if self.tensors else ()
         if self.tensors:
-            (core,), (own,) = self.tensors, self.subs
-            if output != [*own] and _is_symmetric(core, own, output):
-                output = [*own]
-            if output == [*own] and len(set(own)) == len(own):
+            (core,) = self.tensors
+            if output != own and _is_symmetric(core, own, output):
+                output = own
+            if output == own and len(set(own)) == len(own):
                 multiple = core._times(factors)
                 if multiple is not None:
                     return multiple
-        number = numbered([*self.subs, output])
-        indices = tuple([number[label] for label in output])
-        terms = [()] * len(factors) + [tuple([number[i] for i in labels]) for labels in self.subs]
+        scalars = ((),) * len(factors)
+        labels, terms = _indices((*scalars, own, output) if self.tensors else (*scalars, output))
+        indices = terms[-1]
         kind = View
         if not factors and not self.tensors:
             half = len(output) // 2
-            if len(number) == len(output):
+            if len(labels) == len(output):
                 kind = Ones
             elif indices == tuple(range(half)) * 2:
                 kind = Delta
-        data = (tuple(terms), indices, tuple([self.lengths[label] for label in number]))
+        data = (terms[:-1], indices, tuple([self.lengths[label] for label in labels]))
         shape = tuple([self.lengths[label] for label in output])
         return kind._intern((*factors, *self.tensors), data, shape)
+
+
+Terms: TypeAlias = tuple[tuple[Label, ...], ...]
+
+
+# The same patterns of labels come again and again.
+@lru_cache(maxsize=4096)
+def _indices(terms: Terms) -> tuple[tuple[Label, ...], tuple[tuple[int, ...], ...]]:
+    """The labels in some terms, each once, and the terms with these numbers in their place."""
+    number = numbered(terms)
+    return tuple(number), tuple([tuple([number[label] for label in term]) for term in terms])
+
+
+@lru_cache(maxsize=4096)
+def _dense_indices(
+    terms: Terms, output: tuple[Label, ...]
+) -> tuple[tuple[Label, ...], tuple[tuple[int, ...], ...], tuple[int, ...]]:
+    """The same of a dense product, with those of the output that are in its terms, ascending."""
+    labels, found = _indices(terms)
+    return labels, found, tuple([k for k, label in enumerate(labels) if label in output])
 
 
 def is_positional(node: Operand) -> bool:

@@ -71,12 +71,18 @@ def cost(exprs: Iterable[Operand], known: Collection[Operand] = ()) -> int:
     >>> cost([A @ (B @ x)]) < cost([(A @ B) @ x])
     True
     """
-    order = postorder(exprs, lambda node: () if node in known else children(node))
-    return sum(_node_cost(node) for node in order if node not in known)
+    order = postorder(
+        exprs, (lambda node: () if node in known else children(node)) if known else None
+    )
+    return sum([_node_cost(node) for node in order if node not in known])
 
 
 def _node_cost(node: Operand) -> int:
-    return COSTS[type(node)](node) if isinstance(node, TensorExpr) else len(node.args)
+    if not isinstance(node, TensorExpr):
+        return len(node.args)
+    if "cost" not in node.memory:
+        node.memory["cost"] = COSTS[type(node)](node)
+    return node.memory["cost"]
 
 
 def _nothing(node: TensorExpr) -> int:

@@ -107,13 +107,13 @@ def _of_product(node: Einsum, around: Closed) -> Marks:
         marks.add(PAIRS)
     if operands != node.operands:
         marks.add(NESTED)
-    if Elementwise in marks and any(map(is_denominator, (*operands, *inside))):
+    if Elementwise in marks and any(map(is_denominator, {*operands, *inside})):
         marks.add(QUOTIENT)
     output = set(product.output)
-    hanging = [output.isdisjoint(term) for term in product.subscripts]
-    if any(hanging) and len(operands) > 1 and len(components(product)) > 1:
+    hangs = all(map(output.intersection, product.subscripts))
+    if not hangs and len(operands) > 1 and len(components(product)) > 1:
         marks.add(APART)
-    if any(o.order == 2 and is_symmetric(o) for o in node.operands):
+    if any(is_symmetric(o) for o in node.operands if o.order == 2):
         marks.add(SYMMETRIC)
     return marks
 

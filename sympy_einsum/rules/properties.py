@@ -15,7 +15,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -183,6 +183,11 @@ def _mirrored(product: Product, start: dict[int, int]) -> Asking[list[Mirror]]:
     for k, operand in enumerate(product.operands):
         if operand.order == 2 and (yield is_symmetric, operand):
             symmetric.add(k)
+    # Operands that are neither exchanged nor turned round keep their indices.
+    moves = bool(symmetric) or len(set(product.operands)) < len(product.operands)
+    kept = {i for term in product.subscripts for i in term}
+    if not moves and any(start[i] != i for i in start if i in kept):
+        return []
     return list(_mirrors(product, start, symmetric))
 
 
@@ -410,15 +415,27 @@ def is_diagonal(node: Operand) -> Answer:
     if isinstance(node, Einsum):
         # A diagonal operand makes its two indices one.
         product = opened(node)
-        ends = {product.output[0]}
-        links = []
-        for operand, labels in zip(product.operands, product.subscripts, strict=True):
-            if len(set(labels)) == 2 == len(labels) and (yield is_diagonal, operand):
-                links.append(set(labels))
-        for _ in links:
-            ends.update(*[link for link in links if link & ends])
-        return product.output[1] in ends
+        matrices = [
+            (operand, labels)
+            for operand, labels in zip(product.operands, product.subscripts, strict=True)
+            if len(labels) == 2 == len(set(labels))
+        ]
+        if not _are_linked(product.output, [labels for _, labels in matrices]):
+            return False
+        diagonal = []
+        for operand, labels in matrices:
+            if (yield is_diagonal, operand):
+                diagonal.append(labels)
+        return _are_linked(product.output, diagonal)
     return isinstance(node, Zeros)
+
+
+def _are_linked(pair: Sequence[int], links: Sequence[tuple[int, ...]]) -> bool:
+    """Whether two indices are one if those of each link are."""
+    ends = {pair[0]}
+    for _ in links:
+        ends.update(*[link for link in links if not ends.isdisjoint(link)])
+    return pair[1] in ends
 
 
 @Property

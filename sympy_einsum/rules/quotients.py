@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..expressions import Einsum, Operand
+from ..expressions import Einsum, Elementwise, Operand
 from .powers import power_of
 from .written_products import Closed, Product, components, opened, pays
 
@@ -14,6 +14,8 @@ MAX_FACTORS = 4
 
 def is_denominator(operand: Operand) -> bool:
     """Whether a factor is a negative power of a product."""
+    if not isinstance(operand, Elementwise):
+        return False
     base, exponent = operand.as_entry_power()
     return type(base) is Einsum and exponent.is_number and bool(exponent.is_negative)
 
