@@ -169,7 +169,7 @@ from .rules import expand, factor, simplify
 from .sympy_hooks import Methods as _Methods  # noqa: F401 - importing them attaches them
 
 if TYPE_CHECKING:
-    from .compiler import codegen, lambdify
+    from .compiler import lambdify
     from .convert import (
         from_array,
         from_indexed,
@@ -181,11 +181,11 @@ if TYPE_CHECKING:
     )
     from .languages import parse, parse_program
     from .printing import draw, latex, pretty, to_dot, to_text
+    from .programs import codegen, from_function, parse_python
     from .verification import check_derivative, equal
 
 # What loads when it is first used, since not every session does.
 _LATER = {
-    "codegen": "compiler",
     "lambdify": "compiler",
     "from_array": "convert",
     "from_indexed": "convert",
@@ -201,6 +201,9 @@ _LATER = {
     "pretty": "printing",
     "to_dot": "printing",
     "to_text": "printing",
+    "codegen": "programs",
+    "from_function": "programs",
+    "parse_python": "programs",
     "check_derivative": "verification",
     "equal": "verification",
 }
@@ -312,6 +315,7 @@ __all__ = [
     "factor",
     "flip",
     "from_array",
+    "from_function",
     "from_indexed",
     "from_matrix",
     "gradient",
@@ -346,6 +350,7 @@ __all__ = [
     "pad",
     "parse",
     "parse_program",
+    "parse_python",
     "percentile",
     "pinv",
     "pretty",

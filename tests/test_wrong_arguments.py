@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+import python_programs
 import scipy.sparse
 import sympy as sp
 from sympy import symbols
@@ -107,6 +108,8 @@ CALLS: dict[str, tuple] = {
     "clip": (se.clip, x, 0, 1),
     "cholesky": (se.cholesky, X),
     "codegen": (se.codegen, [X, x], f, "numpy"),
+    "from_function": (se.from_function, python_programs.product, {"a": n, "b": (n,)}),
+    "parse_python": (se.parse_python, "def f(x): return x", "f", {"x": (n, 3)}),
     "conv": (se.conv, T, T, 1, 0, 1),
     "convolve": (se.convolve, C[0], C[1], "full"),
     "correlate": (se.correlate, C[0], C[1], "valid"),

@@ -8,12 +8,13 @@ from typing import NamedTuple, TypedDict
 from sympy import Basic, Expr, Symbol, mathml
 
 from ..calculus import diff
-from ..compiler import codegen, lambdify
+from ..compiler import lambdify
 from ..core import TensorError, children, postorder
 from ..expressions import Operand, TensorExpr, order_of, shape_of
 from ..languages import checked_syntax, parse_program, parse_with_variables, read_declarations
 from ..operations import to_kronecker
 from ..printing import latex, to_dot
+from ..programs import codegen
 from ..verification import check_derivative
 
 MAX_ORDER = 10

@@ -1,0 +1,468 @@
+"""What the names of Python, its math module, NumPy, SciPy and JAX stand for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from itertools import islice
+
+import numpy as np
+import sympy
+from sympy import Expr, Integer, S
+
+from .. import numpy as snp, operations as ops
+from ..compiler import BACKENDS
+from ..core import Row, TensorError, of_each_row
+from ..expressions import (
+    Operand,
+    TensorExpr,
+    as_operand,
+    cofactors,
+    det,
+    elementwise,
+    expm,
+    inv,
+    logdet,
+    order_of,
+)
+from .source import MAX_ITEMS
+from .values import BINARY, DType, Known, Value, aligned, array, checked, truth
+
+# --- modules -------------------------------------------------------------------------------------
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+# What takes lists of arrays, and what takes lengths of any size.
+_TAKE_LISTS = words("""
+    array asarray stack concatenate hstack vstack dstack block column_stack append select
+    piecewise einsum broadcast_arrays meshgrid multi_dot row_stack concat""")
+_ANY_SIZE = words("""
+    zeros ones full eye identity reshape broadcast_to zeros_like ones_like full_like""")
+_TYPES = words("""float64 float32 float16 int64 int32 int8 double single bool_""")
+
+
+def _entrywise(name: str, function: Callable[..., Operand]) -> Known:
+    return Known(name, lambda *a: function(*aligned(a)), is_entrywise=True)
+
+
+def _result_type(*values: Value) -> DType:
+    return DType()
+
+
+def _select(conditions: Sequence[Value], values: Sequence[Value], default: Value = 0) -> Value:
+    """``numpy.select``; what comes after a condition that holds is never chosen."""
+    result = default
+    for condition, value in zip(conditions[::-1], values[::-1], strict=True):
+        if isinstance(condition, bool):
+            result = value if condition else result
+        else:
+            result = ops.where(*aligned([condition, value, result]))
+    return result
+
+
+# NumPy's functions that are read otherwise than ``sympy_einsum.numpy`` has them.
+_OWN_NUMPY: dict[str, Known] = {
+    "result_type": Known("result_type", _result_type),
+    "select": Known("select", _select, takes_lists=True),
+    "where": Known("where", lambda c, a, b: ops.where(*aligned([c, a, b]))),
+}
+_MATH_NAMES = {
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "asinh": "arcsinh",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
+    "atan2": "arctan2",
+    "pow": "power",
+    "degrees": "rad2deg",
+    "radians": "deg2rad",
+    "fsum": "sum",
+    "fmod": "fmod",
+    "ln": "log",
+}
+_MATH = words("""
+    sin cos tan sinh cosh tanh exp exp2 expm1 log2 log10 log1p sqrt cbrt fabs floor ceil trunc
+    hypot copysign prod""")
+_MATH_VALUES = {"pi": sympy.pi, "e": sympy.E, "tau": 2 * sympy.pi, "inf": S.Infinity}
+_MATH_VALUES["nan"] = S.NaN
+
+
+def _log(x: Value, base: Value = None) -> Value:
+    value = elementwise(sympy.log, array(x))
+    return value if base is None else ops.divide(value, elementwise(sympy.log, array(base)))
+
+
+def _softmax(x: Value, axis: Value = -1) -> Value:
+    return ops.softmax(x, axis)
+
+
+_SPECIAL: dict[str, Known] = {
+    "softmax": Known("softmax", lambda x, axis=None: ops.softmax(x, axis)),
+    "logsumexp": Known(
+        "logsumexp", lambda a, axis=None, keepdims=False: ops.logsumexp(a, axis, keepdims)
+    ),
+}
+# Functions under the names of this package, and of jax.nn, where they agree.
+_NAMED: dict[str, Known] = {
+    "softmax": Known("softmax", _softmax),
+    "logsumexp": Known("logsumexp", ops.logsumexp),
+}
+_FUNCTIONS: dict[str, Callable[..., Value]] = {
+    "softmax": ops.softmax,
+    "logsumexp": ops.logsumexp,
+    "inv": inv,
+    "det": det,
+    "logdet": logdet,
+    "expm": expm,
+    "norm": ops.norm,
+    "trace": ops.trace,
+    "one_hot": ops.one_hot,
+    "cofactors": cofactors,
+}
+_OWN = {name: Known(name, function) for name, function in _FUNCTIONS.items()}
+_JAX_NN = words("""relu sigmoid softplus silu swish gelu elu selu leaky_relu log_sigmoid""")
+
+
+@of_each_row
+def _add_names(row: Row) -> None:
+    for name in row.scipy.split():
+        _SPECIAL[name] = _entrywise(name, partial(elementwise, row.function))
+    if row.name:
+        known = _entrywise(row.name, ops.FUNCTIONS[row.name])
+        _OWN.setdefault(row.name, known)
+        if row.name in _JAX_NN:
+            _NAMED[row.name] = known
+
+
+def _of_numpy(name: str) -> Value:
+    if name in _OWN_NUMPY:
+        return _OWN_NUMPY[name]
+    if name in ("nan", "NaN"):
+        return S.NaN
+    if name in _TYPES or name == "bool":
+        return DType()
+    if name == "linalg":
+        return Module("numpy.linalg")
+    found = getattr(snp, name)
+    if not callable(found) or isinstance(found, sympy.Basic):
+        return found
+    ufunc = getattr(np, name, None)
+    if isinstance(ufunc, np.ufunc) and ufunc.signature is None:
+        return _entrywise(name, found)
+    return Known(name, found, takes_lists=name in _TAKE_LISTS, is_any_size=name in _ANY_SIZE)
+
+
+def _of_linalg(name: str) -> Value:
+    return Known(name, getattr(snp.linalg, name), takes_lists=name in _TAKE_LISTS)
+
+
+def _of_math(name: str) -> Value:
+    if name in _MATH_VALUES:
+        return _MATH_VALUES[name]
+    if name == "log":
+        return Known("log", _log)
+    if name in ("gamma", "lgamma", "erf", "erfc"):
+        return _SPECIAL["gammaln" if name == "lgamma" else name]
+    if name in _MATH or name in _MATH_NAMES:
+        return _of_numpy(_MATH_NAMES.get(name, name))
+    raise AttributeError(f"there is no {name} of math here; NumPy's functions are read")
+
+
+def _of_scipy(name: str) -> Value:
+    if name in ("special", "linalg"):
+        return Module(f"scipy.{name}")
+    raise AttributeError(f"scipy.{name} isn't read; scipy.special is")
+
+
+def _of_scipy_linalg(name: str) -> Value:
+    return _OWN["expm"] if name == "expm" else _of_linalg(name)
+
+
+def _of_jax(name: str) -> Value:
+    if name in ("numpy", "nn", "scipy"):
+        return Module(f"jax.{name}")
+    raise AttributeError(f"jax.{name} isn't read; jax.numpy is")
+
+
+def _of_functools(name: str) -> Value:
+    return {"reduce": BUILTINS["reduce"]}[name]
+
+
+MODULES: Mapping[str, Callable[[str], Value]] = {
+    "numpy": _of_numpy,
+    "numpy.linalg": _of_linalg,
+    "math": _of_math,
+    "scipy": _of_scipy,
+    "scipy.special": _SPECIAL.__getitem__,
+    "scipy.linalg": _of_scipy_linalg,
+    "jax": _of_jax,
+    "jax.numpy": _of_numpy,
+    "jax.numpy.linalg": _of_linalg,
+    "jax.nn": _NAMED.__getitem__,
+    "jax.scipy": _of_scipy,
+    "jax.scipy.special": _SPECIAL.__getitem__,
+    "autograd.numpy": _of_numpy,
+    "sympy_einsum.numpy": _of_numpy,
+    "sympy_einsum": _OWN.__getitem__,
+    "functools": _of_functools,
+}
+# Names that modules have by custom, where the text doesn't import them.
+CUSTOMARY = {"np": "numpy", "numpy": "numpy", "math": "math", "jnp": "jax.numpy"}
+CUSTOMARY |= {"special": "scipy.special", "scipy_linalg": "scipy.linalg"}
+
+
+class Module:
+    """A module that is known by its name."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __getitem__(self, name: str) -> Value:
+        """What the module has under a name."""
+        inside = f"{self.name}.{name}"
+        if inside in MODULES:
+            return Module(inside)
+        try:
+            if name.startswith("_"):
+                raise KeyError(name)
+            return MODULES[self.name](name)
+        except KeyError:
+            raise TensorError(f"there is no {name} of {self.name} here") from None
+        except AttributeError as error:
+            raise TensorError(str(error)) from None
+
+
+# --- Python's own --------------------------------------------------------------------------------
+
+
+def _binary(kind: type[ast.operator]) -> Known:
+    return Known(kind.__name__.lower(), BINARY[kind])
+
+
+def items(value: Value) -> list[Value]:
+    """What a loop over a value goes through."""
+    if isinstance(value, TensorExpr) and value.order:
+        if not value.shape[0].is_Integer:
+            raise TensorError(
+                f"a loop over an axis of length {value.shape[0]}, which is no number: say a number "
+                "by shapes=, or use NumPy's functions of arrays"
+            )
+        if value.shape[0] > MAX_ITEMS:
+            raise TensorError(f"a loop over more than {MAX_ITEMS} entries; use functions of arrays")
+        return list(ops.unstack(value))
+    if not isinstance(value, (list, tuple, range)) and not hasattr(value, "__next__"):
+        raise TensorError("loops go over ranges, lists, tuples and arrays of known length")
+    found = list(islice(value, MAX_ITEMS + 1))
+    if len(found) > MAX_ITEMS:
+        raise TensorError(f"a loop over more than {MAX_ITEMS} entries")
+    return found
+
+
+def _length(value: Value) -> Value:
+    if isinstance(value, (list, tuple, range)):
+        return len(value)
+    return value.shape[0]
+
+
+def _range(*bounds: Value) -> range:
+    for bound in bounds:
+        if not isinstance(bound, int):
+            raise TensorError(
+                f"a range needs known whole numbers, not {bound}: say the lengths by shapes=, or "
+                "use NumPy's functions of arrays"
+            )
+    return range(*bounds)
+
+
+def _total(values: Value, start: Value = 0) -> Value:
+    if isinstance(values, TensorExpr) and start == 0:
+        return snp.sum(values, axis=0)
+    for value in items(values):
+        start = checked(BINARY[ast.Add](start, value))
+    return start
+
+
+def _extreme(name: str) -> Callable[..., Value]:
+    def extreme(*values: Value) -> Value:
+        if len(values) == 1 and isinstance(values[0], TensorExpr):
+            return getattr(snp, name)(values[0], axis=0)
+        found = items(values[0]) if len(values) == 1 else list(values)
+        if all(isinstance(v, int) for v in found):
+            return max(found) if name == "max" else min(found)
+        function: Callable[..., Value] = getattr(snp, f"{name}imum")
+        total, *rest = found
+        for value in rest:
+            total = function(total, value)
+        return total
+
+    return extreme
+
+
+def _absolute(value: Value) -> Value:
+    return abs(value) if isinstance(value, int) else elementwise(sympy.Abs, array(value))
+
+
+def _whole(value: Value) -> int:
+    if isinstance(value, Expr) and value.is_number and value.is_real:
+        return int(Integer(value))
+    if not isinstance(value, int):
+        raise TensorError("int() of what depends on arguments isn't differentiable; use np.floor")
+    return value
+
+
+def _zip(*values: Value, strict: bool = False) -> list[Value]:
+    return list(zip(*map(items, values), strict=strict))
+
+
+def _all(values: Value) -> bool:
+    known = [truth(value) for value in items(values)]
+    if None in known:
+        raise TensorError("all() of conditions on arguments; use np.all")
+    return all(known)
+
+
+def _any(values: Value) -> bool:
+    known = [truth(value) for value in items(values)]
+    if None in known:
+        raise TensorError("any() of conditions on arguments; use np.any")
+    return any(known)
+
+
+# ``map`` and ``reduce`` call what the text defines: they are filled in where calls are read.
+_PYTHON: dict[str, Callable[..., Value]] = {
+    "abs": _absolute,
+    "all": _all,
+    "any": _any,
+    "enumerate": lambda values, start=0: [(start + k, v) for k, v in enumerate(items(values))],
+    "float": lambda value: value,
+    "int": _whole,
+    "len": _length,
+    "list": lambda values=(): items(values),
+    "max": _extreme("max"),
+    "min": _extreme("min"),
+    "range": _range,
+    "reversed": lambda values: items(values)[::-1],
+    "sum": _total,
+    "tuple": lambda values=(): tuple(items(values)),
+    "zip": _zip,
+    "map": lambda function, *values: [function(*v) for v in zip(*map(items, values), strict=False)],
+}
+
+
+def _reduce(function: Callable[..., Value], values: Value, *start: Value) -> Value:
+    total, *rest = [*start, *items(values)]
+    for value in rest:
+        total = function(total, value)
+    return total
+
+
+BUILTINS: dict[str, Value] = {
+    name: Known(name, function, takes_lists=True, is_any_size=True)
+    for name, function in {**_PYTHON, "reduce": _reduce}.items()
+}
+BUILTINS["pow"] = _binary(ast.Pow)
+BUILTINS |= {"True": True, "False": False, "None": None, "slice": Known("slice", slice)}
+
+
+# --- functions that generated code brings along --------------------------------------------------
+
+
+def _cofactors(X: Operand, order: int, *directions: Operand) -> Operand:
+    found = cofactors(X, order)
+    for direction in directions[::-1]:
+        found = ops.tensordot(found, direction, 2)
+    return found
+
+
+_SUPPORT: dict[str, Callable[..., Value]] = {
+    "softmax": lambda x, axis=None: ops.softmax(x, axis),
+    "logsumexp": lambda x, axis=None: ops.logsumexp(x, axis),
+    "cofactors": _cofactors,
+    "share": lambda x, top, axis=None: ops.max_share(x, axis),
+    "logcumsumexp": lambda x: ops.logcumsumexp(x, axis=-1),
+    "sigmoid": lambda z: ops.FUNCTIONS["sigmoid"](z),
+    "softplus": lambda z: ops.FUNCTIONS["softplus"](z),
+    "sigmoid_slope": lambda z: ops.multiply(
+        ops.FUNCTIONS["sigmoid"](z), ops.FUNCTIONS["sigmoid"](ops.multiply(-1, z))
+    ),
+    "add_transposed": lambda X: ops.add(X, ops.transpose(X)),
+    "weighted_gram": lambda X, w: ops.matmul(ops.multiply(ops.transpose(X), w[None, :]), X),
+    "peak": lambda x, axis=None: ops.max_(x, axis, keepdims=True),
+    "log_total": lambda shifted, weights, total, axis=None: elementwise(sympy.log, total),
+}
+
+
+@cache
+def _supporting() -> dict[str, Known]:
+    texts = BACKENDS["numpy"].support
+    return {
+        ast.dump(ast.parse(texts[name]).body[0]): Known(name, function)
+        for name, function in _SUPPORT.items()
+    }
+
+
+def supporting(node: ast.FunctionDef) -> Known | None:
+    """What a function of a text does, if it is one that generated code brings along."""
+    return _supporting().get(ast.dump(node)) if node.name in _SUPPORT else None
+
+
+def bare(name: str) -> Value:
+    """What a name that a text neither defines nor imports stands for, as in Caddie: a function of
+    Python or of mathematics; KeyError if nothing."""
+    if name in BUILTINS:
+        return BUILTINS[name]
+    if name in CUSTOMARY:
+        return Module(CUSTOMARY[name])
+    if name in _MATH or name in _MATH_NAMES or name in ("log", "pi", "dot", "tan", "erf", "gamma"):
+        return _of_numpy("dot") if name == "dot" else _of_math(name)
+    if name in ("cross", "norm", "transpose"):
+        return _of_linalg(name) if name == "norm" else _of_numpy(name)
+    raise KeyError(name)
+
+
+def imported(name: str) -> Module:
+    """A module by its name."""
+    if name not in MODULES:
+        readable = ", ".join(sorted(MODULES))
+        raise TensorError(f"the module {name} isn't read; those that are: {readable}")
+    return Module(name)
+
+
+def attribute(value: Value, name: str) -> Value:
+    """``value.name`` of a number or an array."""
+    operand = as_operand(value)
+    if name == "dtype":
+        return DType()
+    if name == "astype":
+        return Known(name, lambda *types, **options: operand)
+    if name in _METHODS_OF_UFUNCS:
+        raise TensorError(f"{name} belongs to functions of NumPy")
+    if not isinstance(operand, TensorExpr):
+        if name not in _OF_NUMBERS:
+            raise TensorError(f"a number has no {name} here")
+        return _OF_NUMBERS[name](operand)
+    if name.startswith("_") or not (hasattr(np.ndarray, name) and hasattr(operand, name)):
+        raise TensorError(f"arrays have no {name} here; say it by NumPy's functions")
+    found = getattr(operand, name)
+    if name == "shape":
+        return tuple(found)
+    return Known(name, found) if callable(found) and not isinstance(found, Expr) else found
+
+
+_METHODS_OF_UFUNCS = ("accumulate", "reduce")
+_OF_NUMBERS: dict[str, Callable[[Operand], Value]] = {
+    "shape": lambda value: (),
+    "ndim": order_of,
+    "T": lambda value: value,
+    "real": lambda value: value,
+    **{
+        name: lambda value: Known("the same", lambda *a, **options: value)
+        for name in ("sum", "mean", "copy", "item", "prod", "max", "min")
+    },
+}

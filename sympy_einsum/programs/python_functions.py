@@ -1,0 +1,293 @@
+"""Functions of Python as expressions: read from their source, never executed."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any, TypeAlias
+
+import numpy as np
+from sympy import Expr, Integer, Symbol
+
+from ..core import Length, ParseError, TensorError, UnsupportedError, as_shape
+from ..expressions import Operand, TensorSymbol, as_operand
+from .names import MODULES, Module
+from .reading import Closure, Scope
+from .statements import Reader
+from .values import DType, Known, Value, array, entries_of
+
+# A symbol of one's own, or the shape of an argument: lengths are numbers, symbols or their names.
+Shape: TypeAlias = Expr | Length | str | tuple[Length | str, ...]
+# An expression, or tuples and lists of such.
+Outputs: TypeAlias = Any
+
+
+@dataclass(frozen=True)
+class PythonFunction:
+    """A function of Python as expressions.
+
+    name : its name
+    args : a symbol for each argument, tensor symbols and for numbers ordinary symbols
+    outputs : the expression that it returns, or tuples and lists of such
+    """
+
+    name: str
+    args: tuple[Operand, ...]
+    outputs: Outputs
+
+
+def parse_python(
+    source: str, name: str | None = None, shapes: Mapping[str, Shape] | None = None
+) -> PythonFunction:
+    """Read a function from a text in Python. The text is never executed.
+
+    Understood are assignments (also ``a, b = x``, ``a += b`` and to entries and slices of arrays
+    that have one name), arithmetic, comparisons, conditions, ``for`` over ranges and axes of known
+    length, comprehensions, ``lambda``, functions of the same text, the functions and methods of
+    NumPy that ``sympy_einsum.numpy`` has (under its name or JAX's), ``math`` and ``scipy.special``.
+    Where a condition depends on arguments, both branches are read and chosen between. Functions of
+    mathematics need no import: ``sin``, ``log`` or ``ln``, ``pow``. Numbers are exact.
+
+    Parameters
+    ==========
+
+    source : definitions of functions, imports and constants
+    name : which function is meant; by default the last one
+    shapes : for each argument with axes its shape, such as ``{"x": 3, "A": ("m", "n")}``, or a
+        symbol of one's own. An argument of which only ``x[0]``, ``x[1]`` and the like occur, or
+        that is unpacked, is a vector; what the docstring calls ``x : array of shape (3,)`` has
+        that shape; other arguments are numbers, those with a default have that value.
+
+    Returns
+    =======
+
+    A function with ``name``, ``args`` (symbols) and ``outputs``, expressions arranged as the
+    function returns them; ``codegen`` writes it, and its derivatives, as text again.
+
+    Raises
+    ======
+
+    ParseError : what isn't understood, with line and column, and what to write in its place; also
+        for texts of more than 100 000 characters, and where reading takes longer than 2 s
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> f = se.parse_python("def f(x): return x[0] * sin(x[1])")
+    >>> f.args, f.outputs
+    ((x,), sin(x[1])*x[0])
+    >>> print(se.diff(f.outputs, f.args[0]).shape)
+    (2,)
+    >>> se.parse_python("def f(x): return frob(x)")
+    Traceback (most recent call last):
+    ...
+    sympy_einsum.ParseError: nothing is known of 'frob': it is neither an argument, nor \
+    assigned, nor imported, nor a function of math, at line 1, column 18:
+      def f(x): return frob(x)
+                       ^
+
+    References
+    ==========
+
+    .. [C] K. L. Hansen, "Application of Combinatory Automatic Differentiation in a Python
+       Context", 2025, §4, whose language is a part of this one.
+    """
+    try:
+        return _read(Reader(source), name, _as_dict(shapes))
+    except RecursionError:
+        raise ParseError("the text is nested too deeply") from None
+
+
+def _as_dict(shapes: Mapping[str, Shape] | None) -> dict[str, Shape]:
+    if shapes is None or (isinstance(shapes, Mapping) and all(isinstance(k, str) for k in shapes)):
+        return dict(shapes or {})
+    raise TensorError(f"shapes maps names of arguments to shapes, not {str(shapes)[:80]}")
+
+
+def from_function(
+    f: Callable[..., Any], shapes: Mapping[str, Shape] | None = None, **more: Shape
+) -> PythonFunction:
+    """Read a function of Python from its source, and the functions that it calls from theirs.
+
+    Nothing is executed. Numbers, arrays and expressions that the function finds around itself are
+    constants. Parameters, what is understood, and errors as for :func:`parse_python`; shapes may be
+    given by keywords too.
+
+    Raises
+    ======
+
+    UnsupportedError : the source isn't known, as of functions typed at Python's prompt
+    """
+    function = inspect.unwrap(f) if callable(f) else f
+    if not isinstance(function, FunctionType):
+        raise UnsupportedError(
+            f"functions written in Python are read, not {str(f)[:80]}; define one that calls it"
+        )
+    return _read(*_with_surroundings(function, 0), {**_as_dict(shapes), **more})
+
+
+def _read(reader: Reader, name: str | None, shapes: dict[str, Shape]) -> PythonFunction:
+    names = reader.functions()
+    if name is not None and not isinstance(name, str):
+        raise TensorError(f"the name of a function is needed, not {str(name)[:80]}")
+    if not names and name is None:
+        raise ParseError("the text defines no function: begin with `def f(x):`")
+    name = names[-1] if name is None else name
+    closure = reader.globals.names.get(name)
+    if not isinstance(closure, Closure):
+        raise ParseError(f"the text defines no function {name!r}, but {', '.join(names)}")
+    spec = closure.node.args
+    parameters = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]
+    unknown = shapes.keys() - {parameter.arg for parameter in parameters}
+    if unknown:
+        raise TensorError(f"{name} has no argument {', '.join(sorted(unknown))}")
+    told = _told(closure.node)
+    defaults = {arg.arg for arg in spec.args[len(spec.args) - len(spec.defaults) :]}
+    pairs = zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
+    defaults |= {arg.arg for arg, default in pairs if default is not None}
+    args = {
+        p.arg: _symbol(p.arg, shapes.get(p.arg, told.get(p.arg, ())))
+        for p in parameters
+        if p.arg in shapes or p.arg not in defaults
+    }
+    result = reader.call(closure, closure.node, [], args)
+    if result is None:
+        reader.fail(closure.node, f"{name} returns nothing: end it with return and a value")
+    outputs = reader.trying(closure.node, _as_outputs, result)
+    return PythonFunction(name, tuple(args.values()), outputs)
+
+
+def _as_outputs(value: Value) -> Outputs:
+    entries_of(value)
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_as_outputs, value))
+    if isinstance(value, (Closure, Known, DType, Module, slice, str)) or value is None:
+        raise TensorError(f"a function returns numbers and arrays, not a {type(value).__name__}")
+    return as_operand(array(value))
+
+
+def _symbol(name: str, shape: Shape) -> Operand:
+    """The symbol for an argument."""
+    if isinstance(shape, TensorSymbol) or (isinstance(shape, Symbol) and shape.name == name):
+        return shape
+    lengths = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
+    if not lengths:
+        return Symbol(name, real=True)
+    return TensorSymbol(name, as_shape(list(map(_length, lengths))))
+
+
+def _length(length: Length | str) -> Length:
+    if isinstance(length, str):
+        if not length.isidentifier():
+            raise TensorError(f"a length is a number, a symbol or the name of one, not {length!r}")
+        return Symbol(length, integer=True, positive=True)
+    return length
+
+
+# --- shapes that a text tells --------------------------------------------------------------------
+
+_IN_DOCSTRING = re.compile(r"^\s*(\w+) : array of shape \(([\w, ]*)\)\s*$", re.M)
+
+
+def _told(node: ast.FunctionDef | ast.Lambda) -> dict[str, Shape]:
+    """The shapes of arguments that are only taken apart, and of those in the docstring."""
+    loads: dict[str, int] = {}
+    lengths: dict[str, list[int]] = {}
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
+            loads[inner.id] = loads.get(inner.id, 0) + 1
+        if isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
+            index = inner.slice
+            if isinstance(index, ast.Constant) and type(index.value) is int:
+                lengths.setdefault(inner.value.id, []).append(index.value + 1)
+        if isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Name):
+            for target in inner.targets:
+                if isinstance(target, ast.Tuple):
+                    lengths.setdefault(inner.value.id, []).append(len(target.elts))
+    told: dict[str, Shape] = {
+        name: max(found) for name, found in lengths.items() if loads[name] == len(found)
+    }
+    docstring = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
+    for name, shape in _IN_DOCSTRING.findall(docstring or ""):
+        parts = [part.strip() for part in shape.split(",") if part.strip()]
+        told[name] = tuple(int(part) if part.isdigit() else part for part in parts)
+    return told
+
+
+# --- functions in memory -------------------------------------------------------------------------
+
+MAX_SURROUNDINGS = 30
+
+
+def _with_surroundings(function: FunctionType, depth: int) -> tuple[Reader, str]:
+    """The text of a function in memory, with what it finds around itself."""
+    if depth > MAX_SURROUNDINGS:
+        raise UnsupportedError(f"{function.__name__} calls functions more than {depth} deep")
+    text, name = _source_of(function)
+    around = inspect.getclosurevars(function)
+    names: dict[str, Value] = {}
+    for key, value in {**around.globals, **around.nonlocals}.items():
+        if value is function:
+            continue
+        known = _known(value, depth)
+        if known is not None:
+            names[key] = known
+    return Reader(text, Scope(names)), name
+
+
+def _source_of(function: FunctionType) -> tuple[str, str]:
+    """The text of a function, and the name that it has there."""
+    try:
+        text = textwrap.dedent(inspect.getsource(function))
+    except (OSError, TypeError):
+        raise UnsupportedError(
+            f"the source of {function.__name__} isn't known; put it into a file, or give its text "
+            "to parse_python"
+        ) from None
+    if function.__name__ != "<lambda>":
+        # Decorators don't belong to what is read.
+        return text[re.search(r"^\s*def ", text, re.M).start() :], function.__name__  # type: ignore[union-attr]
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    for start in [found.start() for found in re.finditer(r"\blambda\b", text)]:
+        for end in range(len(text), start, -1):
+            try:
+                tree = ast.parse(text[start:end].strip(), mode="eval").body
+            except SyntaxError:
+                continue
+            if isinstance(tree, ast.Lambda) and tuple(a.arg for a in tree.args.args) == names:
+                body = ast.unparse(tree.body)
+                return f"def function({ast.unparse(tree.args)}):\n    return {body}\n", "function"
+            break
+    raise UnsupportedError("the source of this lambda can't be found; write it as a def")
+
+
+def _known(value: object, depth: int) -> Value:
+    """What an object in memory is to a text; None if nothing."""
+    if isinstance(value, ModuleType):
+        return Module(value.__name__) if value.__name__ in MODULES else None
+    if isinstance(value, (bool, int, float)):
+        return value if isinstance(value, int) else as_operand(value)
+    if isinstance(value, (np.ndarray, np.generic, Expr)):
+        return as_operand(value)
+    if isinstance(value, tuple | list):
+        parts = [_known(part, depth) for part in value]
+        return None if None in parts else type(value)(parts)
+    if isinstance(value, np.ufunc):
+        module = "numpy" if getattr(np, value.__name__, None) is value else "scipy.special"
+        return Module(module)[value.__name__]
+    name, module = getattr(value, "__name__", ""), getattr(value, "__module__", "") or ""
+    home = next((m for m in ("math", "numpy.linalg", "numpy", "functools") if module == m), None)
+    if home is not None and callable(value):
+        return Module(home)[name]
+    if isinstance(value, BuiltinFunctionType):
+        return None
+    if isinstance(value, FunctionType):
+        reader, inside = _with_surroundings(value, depth + 1)
+        return reader.globals.names[inside]
+    return Integer(value) if isinstance(value, Integer) else None

@@ -1,0 +1,420 @@
+"""Expressions of Python, read: each gives the value that it would have, in symbols."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import sympy
+
+from ..core import TensorError
+from ..expressions import TensorExpr
+from .names import Module, attribute, bare, items
+from .source import Source
+from .values import (
+    BINARY,
+    COMPARISONS,
+    UNARY,
+    DType,
+    Known,
+    Value,
+    array,
+    checked,
+    choose,
+    is_operand,
+    is_symbolic,
+    logical,
+    number,
+    part,
+    plain,
+    truth,
+)
+
+# What goes wrong in a call that fits neither the function nor the shapes.
+WRONG = (ArithmeticError, AttributeError, LookupError, MemoryError, NotImplementedError)
+WRONG = (*WRONG, TypeError, ValueError)  # type: ignore[assignment]
+MAX_CALLS = 50
+# Lengths of what is built entry by entry.
+MAX_LENGTH = 10_000
+# Where text may stand: the options, and by its place the argument of a function.
+_TEXT_OPTIONS = {"axes", "indexing", "kind", "mode", "method", "order", "ord", "side", "subscripts"}
+_TEXT_PLACES = {"einsum": 0, "norm": 1, "pad": 2}
+
+
+@dataclass
+class Scope:
+    """The names of a function: what they stand for, and which are arrays that nothing else has."""
+
+    names: dict[str, Value]
+    outer: Scope | None = None
+    fresh: set[str] = field(default_factory=set)
+
+    def owner(self, name: str) -> Scope | None:
+        """The scope that a name belongs to."""
+        scope: Scope | None = self
+        while scope is not None and name not in scope.names:
+            scope = scope.outer
+        return scope
+
+
+class Closure:
+    """A function of a text."""
+
+    def __init__(self, node: ast.FunctionDef | ast.Lambda, scope: Scope, defaults: Sequence[Value]):
+        self.node = node
+        self.scope = scope
+        self.defaults = defaults
+        self.name = node.name if isinstance(node, ast.FunctionDef) else "lambda"
+
+
+class ExpressionReader(Source):
+    """Reads expressions; what a function of the text does when it is called, a subclass knows."""
+
+    # Calls of functions of the text, and branches of conditions on arguments, that are being read.
+    depth = branches = 0
+
+    def check_may_change(self, node: ast.AST) -> None:
+        """ParseError where a change of a list depends on a condition on arguments."""
+        if self.branches:
+            self.fail(node, "no list may change under a condition on arguments; use a if c else b")
+
+    def call(self, closure: Closure, node: ast.AST, args: Sequence[Value],
+             options: Mapping[str, Value]) -> Value:  # fmt: skip
+        """The result of a function of the text."""
+        raise NotImplementedError
+
+    def value(self, node: ast.expr, scope: Scope) -> Value:
+        """The value of an expression."""
+        self.tick(node)
+        read = _READ.get(type(node))
+        if read is None:
+            self.fail(node, _INSTEAD.get(type(node), _UNREAD).format(type(node).__name__))
+        return read(self, node, scope)
+
+    def operand(self, node: ast.expr, scope: Scope) -> Value:
+        """A value that is only computed with: an array keeps belonging to its name alone."""
+        if isinstance(node, ast.Name):
+            owner = scope.owner(node.id)
+            if owner is not None:
+                return owner.names[node.id]
+        return self.value(node, scope)
+
+    def trying(self, node: ast.AST, function: Callable[..., Value], *args: Value) -> Value:
+        """The checked result of a function; its errors are those of a place in the text."""
+        try:
+            return checked(function(*args))
+        except RecursionError:
+            self.fail(node, "the expression is nested too deeply for SymPy")
+        except WRONG as error:
+            self.fail(node, _said(error), error)
+
+    # --- one method for each type of node
+
+    def _constant(self, node: ast.Constant, scope: Scope) -> Value:
+        if isinstance(node.value, (str, bytes)):
+            self.fail(node, "text has no place in a function of numbers")
+        if node.value is None or node.value is ...:
+            return node.value
+        return self.trying(node, number, node.value)
+
+    def _name(self, node: ast.Name, scope: Scope) -> Value:
+        owner = scope.owner(node.id)
+        if owner is not None:
+            owner.fresh.discard(node.id)
+            return owner.names[node.id]
+        try:
+            return bare(node.id)
+        except KeyError:
+            self.fail(
+                node,
+                f"nothing is known of {node.id!r}: it is neither an argument, nor assigned, nor "
+                "imported, nor a function of math",
+            )
+
+    def _attribute(self, node: ast.Attribute, scope: Scope) -> Value:
+        base = self.value(node.value, scope)
+        if isinstance(base, Module):
+            return self.trying(node, base.__getitem__, node.attr)
+        if isinstance(base, list) and node.attr == "append":
+            self.check_may_change(node)
+            return Known("append", base.append, takes_lists=True)
+        if isinstance(base, Known) and node.attr == "accumulate" and base.name in _RUNNING:
+            return self.trying(node, Module("numpy").__getitem__, _RUNNING[base.name])
+        if isinstance(base, tuple) and hasattr(base, "_fields") and node.attr in base._fields:
+            return getattr(base, node.attr)
+        if (isinstance(base, (list, tuple)) and not base) or not is_operand(base):
+            self.fail(node, f"there is no attribute {node.attr!r} of this")
+        return self.trying(node, lambda: plain(attribute(base, node.attr)))
+
+    def _binary(self, node: ast.BinOp, scope: Scope) -> Value:
+        # Long sums are nested on the left.
+        spine = [node]
+        while isinstance(spine[-1].left, ast.BinOp):
+            spine.append(spine[-1].left)
+        total = self.operand(spine[-1].left, scope)
+        for step in reversed(spine):
+            self.tick(step)
+            right = self.operand(step.right, scope)
+            apply = BINARY.get(type(step.op))
+            if apply is None:
+                self.fail(step, f"the operator {type(step.op).__name__} isn't read")
+            total = self.trying(step, self._numbers(step, apply), total, right)
+        return total
+
+    def _numbers(self, node: ast.AST, apply: Callable[..., Value]) -> Callable[..., Value]:
+        """An operator, after it is found that it gets numbers, arrays or lists."""
+
+        def applied(*values: Value) -> Value:
+            for value in values:
+                if not is_operand(value) and not isinstance(value, (list, tuple)):
+                    raise TensorError(f"there is no arithmetic with {_kind(value)}")
+            return apply(*values)
+
+        return applied
+
+    def _unary(self, node: ast.UnaryOp, scope: Scope) -> Value:
+        operand = self.operand(node.operand, scope)
+        return self.trying(node, self._numbers(node, UNARY[type(node.op)]), operand)
+
+    def _compare(self, node: ast.Compare, scope: Scope) -> Value:
+        left = self.operand(node.left, scope)
+        results = []
+        for op, right_node in zip(node.ops, node.comparators, strict=True):
+            right = self.operand(right_node, scope)
+            if type(op) not in COMPARISONS:
+                self.fail(node, "`in` isn't read; compare with == and `or`")
+            if not isinstance(op, (ast.Is, ast.IsNot)) and None in (left, right):
+                self.fail(node, "None is compared by `is`")
+            results.append(self.trying(node, COMPARISONS[type(op)], left, right))
+            left = right
+        return results[0] if len(results) == 1 else self._connected(node, sympy.And, results)
+
+    def _connected(
+        self, node: ast.AST, connective: sympy.core.function.FunctionClass, values: list[Value]
+    ) -> Value:
+        """Conditions that are known or not, combined as Python's ``and`` or ``or`` does."""
+        decides = connective is sympy.Or
+        known = [self.trying(node, truth, value) for value in values]
+        if decides in known:
+            return decides
+        left = [value for value, is_true in zip(values, known, strict=True) if is_true is None]
+        if len(left) < 2:
+            return left[0] if left else not decides
+        return self.trying(node, logical, connective, *left)
+
+    def _boolean(self, node: ast.BoolOp, scope: Scope) -> Value:
+        connective = sympy.And if isinstance(node.op, ast.And) else sympy.Or
+        values: list[Value] = []
+        for part_node in node.values:
+            value = self.value(part_node, scope)
+            if not isinstance(value, (bool, sympy.logic.boolalg.Boolean)):
+                self.fail(part_node, "`and` and `or` combine conditions such as x > 0")
+            values.append(value)
+            if value is (connective is sympy.Or):
+                break
+        return self._connected(node, connective, values)
+
+    def _conditional(self, node: ast.IfExp, scope: Scope) -> Value:
+        condition = self.value(node.test, scope)
+        known = self.trying(node.test, truth, condition)
+        if known is not None:
+            return self.value(node.body if known else node.orelse, scope)
+        a, b = self.value(node.body, scope), self.value(node.orelse, scope)
+        return self.trying(node, choose, condition, a, b)
+
+    def _tuple(self, node: ast.Tuple, scope: Scope) -> Value:
+        return tuple(self._parts(node.elts, scope))
+
+    def _list(self, node: ast.List, scope: Scope) -> Value:
+        return self._parts(node.elts, scope)
+
+    def _parts(self, nodes: Sequence[ast.expr], scope: Scope) -> list[Value]:
+        parts: list[Value] = []
+        for node in nodes:
+            if isinstance(node, ast.Starred):
+                parts += self.trying(node, items, self.value(node.value, scope))
+            else:
+                parts.append(self.value(node, scope))
+        return parts
+
+    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, scope: Scope) -> list[Value]:
+        return [self.value(node.elt, inner) for inner in self._scopes(node.generators, scope)]
+
+    def _scopes(self, loops: Sequence[ast.comprehension], scope: Scope) -> Iterator[Scope]:
+        if not loops:
+            yield scope
+            return
+        loop = loops[0]
+        for item in self.trying(loop.iter, items, self.value(loop.iter, scope)):
+            inner = Scope({}, scope)
+            self.bind(loop.target, item, inner)
+            if all(self.known_truth(test, inner) for test in loop.ifs):
+                yield from self._scopes(loops[1:], inner)
+
+    def known_truth(self, node: ast.expr, scope: Scope) -> bool:
+        """Whether a condition holds that doesn't depend on arguments."""
+        known = self.trying(node, truth, self.value(node, scope))
+        if known is None:
+            self.fail(node, "the number of steps depends on this condition on the arguments")
+        return known
+
+    def _subscript(self, node: ast.Subscript, scope: Scope) -> Value:
+        base = self.operand(node.value, scope)
+        entry = self.trying(node, part, base, self.index(node.slice, scope))
+        if isinstance(entry, TensorExpr) and entry.order:
+            self.value(node.value, scope)  # a slice shares the memory of the array
+        return entry
+
+    def index(self, node: ast.expr, scope: Scope) -> Value:
+        """What stands in brackets."""
+        if isinstance(node, ast.Tuple):
+            return tuple([self.index(entry, scope) for entry in node.elts])
+        if isinstance(node, ast.Slice):
+            bounds = (node.lower, node.upper, node.step)
+            return slice(*[None if b is None else self.value(b, scope) for b in bounds])
+        value = self.value(node, scope)
+        return array(value) if isinstance(value, list) else value
+
+    def _walrus(self, node: ast.NamedExpr, scope: Scope) -> Value:
+        value = self.value(node.value, scope)
+        self.bind(node.target, value, scope)
+        return value
+
+    def _lambda(self, node: ast.Lambda, scope: Scope) -> Value:
+        return self.closure(node, scope)
+
+    def closure(self, node: ast.FunctionDef | ast.Lambda, scope: Scope) -> Closure:
+        """A function of the text, with the values that its parameters have by default."""
+        spec = node.args
+        if spec.vararg or spec.kwarg:
+            self.fail(node, "functions with *args or **kwargs aren't read: name the parameters")
+        given = [*spec.defaults, *[d for d in spec.kw_defaults if d is not None]]
+        return Closure(node, scope, [self.value(default, scope) for default in given])
+
+    def bind(self, target: ast.expr, value: Value, scope: Scope) -> None:
+        """``target = value``, for names and tuples of such."""
+        if isinstance(target, ast.Name):
+            scope.names[target.id] = value
+            scope.fresh.discard(target.id)
+            return
+        if not isinstance(target, (ast.Tuple, ast.List)):
+            self.fail(target, "this can't be assigned to here")
+        parts = self.trying(target, items, value)
+        stars = [k for k, t in enumerate(target.elts) if isinstance(t, ast.Starred)]
+        if len(stars) == 1 and len(parts) >= len(target.elts) - 1:
+            (k,), extra = stars, len(parts) - len(target.elts) + 1
+            parts[k : k + extra] = [parts[k : k + extra]]
+        if len(parts) != len(target.elts):
+            self.fail(target, f"there are {len(parts)} values for {len(target.elts)} names")
+        for inner, item in zip(target.elts, parts, strict=True):
+            self.bind(inner.value if isinstance(inner, ast.Starred) else inner, item, scope)
+
+    # --- calls
+
+    def _call(self, node: ast.Call, scope: Scope) -> Value:
+        function = self.value(node.func, scope)
+        name = function.name if isinstance(function, (Known, Closure)) else ""
+        args: list[Value] = []
+        for place, arg in enumerate(node.args):
+            if isinstance(arg, ast.Constant) and isinstance(arg.value, str):
+                args.append(self._text(arg, _TEXT_PLACES.get(name) == place))
+            elif isinstance(arg, ast.Starred):
+                args += self.trying(arg, items, self.value(arg.value, scope))
+            elif isinstance(function, Known) and function.is_entrywise:
+                args.append(self.operand(arg, scope))
+            else:
+                args.append(self.value(arg, scope))
+        options: dict[str, Value] = {}
+        for option in node.keywords:
+            if option.arg is None:
+                self.fail(node, "**options aren't read: write them out")
+            if isinstance(option.value, ast.Constant) and isinstance(option.value.value, str):
+                options[option.arg] = self._text(option.value, option.arg in _TEXT_OPTIONS)
+            else:
+                options[option.arg] = self.value(option.value, scope)
+        return self.applied(function, node, args, options)
+
+    def _text(self, node: ast.Constant, is_expected: bool) -> str:
+        if not is_expected:
+            self.fail(node, "text has no place in a function of numbers")
+        return str(node.value)
+
+    def applied(
+        self, function: Value, node: ast.AST, args: Sequence[Value], options: Mapping[str, Value]
+    ) -> Value:
+        """The result of a call."""
+        if isinstance(function, DType) and len(args) == 1:
+            return args[0]
+        if isinstance(function, Closure):
+            return self.call(function, node, args, options)
+        if not isinstance(function, Known):
+            self.fail(node, f"{_kind(function)} can't be called")
+        args = [self._argument(function, node, a) for a in args if not isinstance(a, DType)]
+        options = {
+            name: self._argument(function, node, value)
+            for name, value in options.items()
+            if not isinstance(value, DType) and (name, value) != ("dtype", None)
+        }
+        return self.trying(node, partial(function.apply, **options), *args)
+
+    def _argument(self, function: Known, node: ast.AST, value: Value) -> Value:
+        """An argument as a function of a library takes it: lists of expressions as arrays."""
+        if isinstance(value, (Closure, Known)):
+            return lambda *args: self.applied(value, node, args, {})
+        if isinstance(value, Module):
+            self.fail(node, f"{_kind(value)} is no argument")
+        if isinstance(value, bool) or function.is_any_size:
+            return value
+        if isinstance(value, int) and abs(value) > MAX_LENGTH and not function.is_entrywise:
+            self.fail(node, f"a length or position is at most {MAX_LENGTH}, not {value}")
+        if not function.takes_lists and isinstance(value, list) and is_symbolic(value):
+            return self.trying(node, array, value)
+        return value
+
+
+def _kind(value: Value) -> str:
+    if isinstance(value, (Closure, Known)):
+        return f"the function {value.name}"
+    return f"the module {value.name}" if isinstance(value, Module) else f"a {type(value).__name__}"
+
+
+def _said(error: BaseException) -> str:
+    if isinstance(error, KeyError):
+        return f"there is no {error}"
+    return str(error).split("\n")[0] if str(error) else type(error).__name__
+
+
+_UNREAD = "{} isn't read: a function is made of assignments, arithmetic, calls, loops and if"
+_INSTEAD: dict[type[ast.AST], str] = {
+    ast.JoinedStr: "text has no place in a function of numbers",
+    ast.Dict: "dictionaries aren't read; use tuples",
+    ast.Set: "sets aren't read; use tuples",
+    ast.DictComp: "dictionaries aren't read; use tuples",
+    ast.SetComp: "sets aren't read; use lists",
+    ast.Await: "functions that wait aren't read",
+    ast.Yield: "generators aren't read; return a tuple",
+    ast.YieldFrom: "generators aren't read; return a tuple",
+}
+_RUNNING = {"maximum": "maximum.accumulate", "minimum": "minimum.accumulate"}
+
+# How each type of node is read.
+_READ: dict[type[ast.expr], Callable[..., Value]] = {
+    ast.Constant: ExpressionReader._constant,
+    ast.Name: ExpressionReader._name,
+    ast.Attribute: ExpressionReader._attribute,
+    ast.BinOp: ExpressionReader._binary,
+    ast.UnaryOp: ExpressionReader._unary,
+    ast.Compare: ExpressionReader._compare,
+    ast.BoolOp: ExpressionReader._boolean,
+    ast.IfExp: ExpressionReader._conditional,
+    ast.Tuple: ExpressionReader._tuple,
+    ast.List: ExpressionReader._list,
+    ast.ListComp: ExpressionReader._comprehension,
+    ast.GeneratorExp: ExpressionReader._comprehension,
+    ast.Subscript: ExpressionReader._subscript,
+    ast.NamedExpr: ExpressionReader._walrus,
+    ast.Lambda: ExpressionReader._lambda,
+    ast.Call: ExpressionReader._call,
+}

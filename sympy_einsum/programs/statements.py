@@ -1,0 +1,365 @@
+"""Statements and functions of Python, read; where a condition depends on arguments, both of its
+branches are, and what they give is chosen between."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from .. import operations as ops
+from ..core import TensorError
+from ..expressions import TensorExpr, order_of
+from .names import imported, items, supporting, words
+from .reading import Closure, ExpressionReader, Scope
+from .values import BINARY, Value, array, choose, truth, with_part
+
+# How a list of statements ends that doesn't return.
+_ON, _BREAK, _CONTINUE = object(), object(), object()
+_ENDS = {ast.Break: _BREAK, ast.Continue: _CONTINUE}
+MAX_DEPTH = 50
+
+
+class Reader(ExpressionReader):
+    """Reads the functions of a text."""
+
+    def __init__(self, text: str, outer: Scope | None = None):
+        super().__init__(text)
+        self.globals = Scope({}, outer)
+        for statement in self.tree.body:
+            self._define(statement)
+
+    def _define(self, statement: ast.stmt) -> None:
+        """What a module defines, imports and assigns; calls are for those who run it."""
+        if isinstance(statement, (ast.FunctionDef, ast.Import, ast.ImportFrom)):
+            self.run([statement], self.globals)
+        elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
+            try:
+                self.run([statement], self.globals)
+            except TensorError:  # it is an error where it is used
+                for node in ast.walk(statement):
+                    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                        self.globals.names.pop(node.id, None)
+        elif isinstance(statement, (ast.AsyncFunctionDef, ast.ClassDef)):
+            self.fail(statement, "a text is made of functions and constants; classes aren't read")
+
+    def functions(self) -> list[str]:
+        """The names of the functions of the text."""
+        return [s.name for s in self.tree.body if isinstance(s, ast.FunctionDef)]
+
+    def call(
+        self, closure: Closure, node: ast.AST, args: Sequence[Value], options: Mapping[str, Value]
+    ) -> Value:
+        """The result of a function of the text."""
+        if self.depth == MAX_DEPTH:
+            self.fail(node, f"calls are nested more than {MAX_DEPTH} deep")
+        scope = Scope(self._bound(closure, node, args, options), closure.scope)
+        if isinstance(closure.node, ast.Lambda):
+            return self.value(closure.node.body, scope)
+        self.depth += 1
+        result = self.run(closure.node.body, scope)
+        self.depth -= 1
+        return None if result is _ON else result
+
+    def _bound(
+        self, closure: Closure, node: ast.AST, args: Sequence[Value], options: Mapping[str, Value]
+    ) -> dict[str, Value]:
+        spec = closure.node.args
+        places = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
+        words = [arg.arg for arg in spec.kwonlyargs]
+        optional = places[len(places) - len(spec.defaults) :] if spec.defaults else []
+        optional += [w for w, d in zip(words, spec.kw_defaults, strict=True) if d is not None]
+        names = dict(zip(optional, closure.defaults, strict=True))
+        if len(args) > len(places):
+            self.fail(node, f"{closure.name} takes {len(places)} arguments, not {len(args)}")
+        given = dict(zip(places, args, strict=False))
+        for name, value in options.items():
+            if name in given or name not in places + words:
+                self.fail(node, f"{closure.name} has no such argument, or has it already: {name}")
+            given[name] = value
+        names |= given
+        missing = [name for name in places + words if name not in names]
+        if missing:
+            self.fail(node, f"{closure.name} lacks the argument {', '.join(missing)}")
+        return names
+
+    # --- statements
+
+    def run(self, statements: Sequence[ast.stmt], scope: Scope, in_loop: bool = False) -> Value:
+        """What the statements return; else how they end."""
+        pending = list(statements)[::-1]
+        while pending:
+            statement = pending.pop()
+            self.tick(statement)
+            if isinstance(statement, ast.Return):
+                return None if statement.value is None else self.value(statement.value, scope)
+            if type(statement) in _ENDS:
+                return _ENDS[type(statement)]
+            if isinstance(statement, ast.If):
+                condition = self.value(statement.test, scope)
+                known = self.trying(statement.test, truth, condition)
+                if known is not None:
+                    pending += (statement.body if known else statement.orelse)[::-1]
+                elif _leaves(statement):
+                    return self._either(statement, condition, pending[::-1], scope, in_loop)
+                else:
+                    self._merge(statement, condition, scope)
+            elif isinstance(statement, (ast.For, ast.While)):
+                result = self._loop(statement, scope)
+                if result is not _ON:
+                    return result
+            else:
+                run = _RUN.get(type(statement))
+                if run is None:
+                    kind = type(statement).__name__
+                    self.fail(statement, f"{kind} isn't read; compute a value and return it")
+                run(self, statement, scope)
+        return _ON
+
+    def _either(
+        self, statement: ast.If, condition: Value, rest: list[ast.stmt], scope: Scope, in_loop: bool
+    ) -> Value:
+        """The result of a function of which one branch returns, chosen by a condition."""
+        if in_loop:
+            self.fail(statement, "how far the loop goes depends on this condition on the arguments")
+        before, fresh = dict(scope.names), set(scope.fresh)
+        results = []
+        self.branches += 1
+        for branch in (statement.body, statement.orelse):
+            scope.names, scope.fresh = dict(before), set(fresh)
+            results.append(self.run([*branch, *rest], scope))
+        self.branches -= 1
+        if any(result is _ON or result is None for result in results):
+            self.fail(statement, "with this condition the function returns, else it doesn't")
+        return self.trying(statement, choose, condition, *results)
+
+    def _merge(self, statement: ast.If, condition: Value, scope: Scope) -> None:
+        """The names after a condition of which both branches go on."""
+        before, fresh = dict(scope.names), set(scope.fresh)
+        ends = []
+        self.branches += 1
+        for branch in (statement.body, statement.orelse):
+            scope.names, scope.fresh = dict(before), set(fresh)
+            self.run(branch, scope)
+            ends.append(Scope(scope.names, None, scope.fresh))
+        self.branches -= 1
+        yes, no = ends
+        scope.names = {
+            name: self.trying(statement, choose, condition, value, no.names[name])
+            for name, value in yes.names.items()
+            if name in no.names
+        }
+        changed = {name for name in scope.names if scope.names[name] is not before.get(name)}
+        scope.fresh = (yes.fresh & no.fresh) - changed
+
+    def _loop(self, statement: ast.For | ast.While, scope: Scope) -> Value:
+        for _ in self._turns(statement, scope):
+            result = self.run(statement.body, scope, True)
+            if result is _BREAK:
+                return _ON
+            if result is not _ON and result is not _CONTINUE:
+                return result
+        return self.run(statement.orelse, scope, True)
+
+    def _turns(self, statement: ast.For | ast.While, scope: Scope) -> Iterator[None]:
+        if isinstance(statement, ast.While):
+            while self.known_truth(statement.test, scope):
+                yield
+            return
+        for item in self.trying(statement.iter, items, self.value(statement.iter, scope)):
+            self.bind(statement.target, item, scope)
+            yield
+
+    def _assign(self, statement: ast.Assign | ast.AnnAssign, scope: Scope) -> None:
+        if statement.value is None:
+            return
+        value = self.value(statement.value, scope)
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        for target in targets:
+            self._store(target, value, scope)
+        if len(targets) == 1 and isinstance(targets[0], ast.Name) and _is_new(statement.value):
+            scope.fresh.add(targets[0].id)
+
+    def _store(self, target: ast.expr, value: Value, scope: Scope) -> None:
+        """``target = value``; arrays are changed as long as only one name has them."""
+        if isinstance(target, ast.Subscript):
+            base = self._changed(target.value, scope)
+            index = self.index(target.slice, scope)
+            if isinstance(base, list):
+                self.check_may_change(target)
+                self.trying(target, base.__setitem__, index, value)
+                return
+            if not isinstance(base, TensorExpr):
+                self.fail(target, "only entries of arrays and lists can be assigned")
+            self._store_view(
+                target.value, self.trying(target, with_part, base, index, value), scope
+            )
+        else:
+            self.bind(target, value, scope)
+
+    def _changed(self, node: ast.expr, scope: Scope) -> Value:
+        """An array, or a view of one, that is about to be changed."""
+        if isinstance(node, ast.Name):
+            owner = scope.owner(node.id)
+            value = None if owner is None else owner.names[node.id]
+            if owner is scope and (node.id in scope.fresh or isinstance(value, list)):
+                return value
+            self.fail(
+                node,
+                f"what {node.id!r} stands for may have another name too, or belong to an argument: "
+                f"begin with {node.id} = np.array(...), or write {node.id} = {node.id} + ...",
+            )
+        if isinstance(node, ast.Subscript):
+            base = self._changed(node.value, scope)
+            inside = self.trying(node, lambda: base[self.index(node.slice, scope)])
+            if isinstance(base, list) and not isinstance(inside, list):
+                self.fail(node, "an array in a list may have a name too: assign a new one to it")
+            return inside
+        call = _view_call(node)
+        if call is None:
+            self.fail(node, "this can't be assigned to; assign to an array, its entries or slices")
+        subscripts, inner = call
+        base = self._changed(inner, scope)
+        if subscripts is None:
+            return self.trying(node, ops.ravel, base)
+        return self.trying(node, ops.einsum, subscripts, base)
+
+    def _store_view(self, node: ast.expr, value: Value, scope: Scope) -> None:
+        """Give an array, or a view of one, another value."""
+        if isinstance(node, ast.Name):
+            scope.names[node.id] = value
+            scope.fresh.add(node.id)
+            return
+        if isinstance(node, ast.Subscript):
+            inner, base = node.value, self._changed(node.value, scope)
+            index = self.index(node.slice, scope)
+            new = self.trying(node, with_part, base, index, value)
+        else:
+            call = _view_call(node)
+            assert call is not None
+            subscripts, inner = call
+            base = self._changed(inner, scope)
+            if subscripts is None:
+                new = self.trying(node, ops.reshape, value, base.shape)
+            else:
+                new = self.trying(node, _with_diagonal, base, subscripts, value)
+        self._store_view(inner, new, scope)
+
+    def _augmented(self, statement: ast.AugAssign, scope: Scope) -> None:
+        target, apply = statement.target, BINARY[type(statement.op)]
+        right = self.operand(statement.value, scope)
+        if isinstance(target, ast.Name):
+            owner = scope.owner(target.id)
+            old = None if owner is None else owner.names[target.id]
+            if isinstance(old, list):
+                self.fail(statement, "lists grow by append, or write a = a + b")
+            if isinstance(old, TensorExpr) and old.order:
+                old = self._changed(target, scope)
+            elif owner is None:
+                old = self.value(target, scope)
+        elif isinstance(target, ast.Subscript):
+            base = self._changed(target.value, scope)
+            index = self.index(target.slice, scope)
+            old = self.trying(target, lambda: base[index])
+        else:
+            self.fail(target, "attributes can't be assigned to")
+        new = self.trying(statement, self._numbers(statement, apply), old, right)
+        if isinstance(old, TensorExpr) and order_of(new) and new.shape != old.shape:
+            self.fail(statement, f"the result has shape {new.shape}, the array {old.shape}")
+        if isinstance(target, ast.Name):
+            self.bind(target, new, scope)
+            scope.fresh.add(target.id)
+        else:
+            self._store(target, new, scope)
+
+    def _expression(self, statement: ast.Expr, scope: Scope) -> None:
+        if not isinstance(statement.value, ast.Constant):  # a docstring
+            self.value(statement.value, scope)
+
+    def _function(self, statement: ast.FunctionDef, scope: Scope) -> None:
+        self.bind(
+            ast.copy_location(ast.Name(statement.name, ast.Store()), statement),
+            supporting(statement) or self.closure(statement, scope),
+            scope,
+        )
+
+    def _import(self, statement: ast.Import | ast.ImportFrom, scope: Scope) -> None:
+        for alias in statement.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            if isinstance(statement, ast.Import):
+                path = alias.name if alias.asname else name
+                value = self.trying(statement, imported, path)
+            elif statement.module == "__future__":
+                continue
+            else:
+                module = self.trying(statement, imported, statement.module or "")
+                if alias.name == "*":
+                    self.fail(statement, "import the names one by one")
+                value = self.trying(statement, module.__getitem__, alias.name)
+            scope.names[name] = value
+
+    def _nothing(self, statement: ast.stmt, scope: Scope) -> None:
+        """What changes no value."""
+
+
+def _leaves(statement: ast.If) -> bool:
+    """Whether a branch returns, or leaves a loop."""
+    inside = [*statement.body, *statement.orelse]
+    while inside:
+        node = inside.pop()
+        if isinstance(node, (ast.Return, ast.Break, ast.Continue)):
+            return True
+        if not isinstance(node, ast.FunctionDef):
+            inside += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
+    return False
+
+
+# NumPy's functions whose results share no memory with their arguments.
+_NEW = words("""
+    zeros ones full zeros_like ones_like full_like array copy exp log sin cos tan tanh sqrt abs
+    eye arange linspace einsum outer dot""")
+
+
+def _is_new(node: ast.expr) -> bool:
+    """Whether an expression gives an array that nothing else has."""
+    if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.List, ast.ListComp)):
+        return True
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    if node.func.attr == "einsum":
+        subscripts = node.args[0] if node.args else None
+        return isinstance(subscripts, ast.Constant) and "," in str(subscripts.value)
+    return node.func.attr in _NEW
+
+
+def _view_call(node: ast.expr) -> tuple[str | None, ast.expr] | None:
+    """The argument of ``a.ravel()``, or of ``np.einsum("ii->i", a)`` with its subscripts."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.keywords:
+        return None
+    if node.func.attr == "ravel" and not node.args:
+        return None, node.func.value
+    if node.func.attr != "einsum" or len(node.args) != 2:
+        return None
+    subscripts = node.args[0]
+    if isinstance(subscripts, ast.Constant) and isinstance(subscripts.value, str):
+        return subscripts.value, node.args[1]
+    return None
+
+
+def _with_diagonal(base: TensorExpr, subscripts: str, value: Value) -> Value:
+    """A tensor after its diagonal has got another value."""
+    old = ops.einsum(subscripts, base)
+    change = ops.broadcast_to(ops.subtract(array(value), old), old.shape)
+    return ops.add(base, ops.einsum("->".join(subscripts.split("->")[::-1]), change))
+
+
+_RUN: dict[type[ast.stmt], Callable[..., None]] = {
+    ast.Assign: Reader._assign,
+    ast.AnnAssign: Reader._assign,
+    ast.AugAssign: Reader._augmented,
+    ast.Expr: Reader._expression,
+    ast.FunctionDef: Reader._function,
+    ast.Import: Reader._import,
+    ast.ImportFrom: Reader._import,
+    ast.Pass: Reader._nothing,
+    ast.Assert: Reader._nothing,
+}
