@@ -35,6 +35,7 @@ from ..expressions import (
 )
 from ..operations import transpose
 from ..rules import Step, stable, tidy
+from .derivation_tables import Derivation, Trace
 from .simplified_sweep import sweep
 from .sweeps import pullback, pushforward
 
@@ -93,7 +94,8 @@ def diff(
     a variable. Derivatives by a symmetric tensor are unconstrained. With ``trace=True`` a pair of
     it and the list of steps ``(rule, before, after, node)``: first those of the sweep, where
     ``before`` is the cotangent of ``node`` and ``after`` what its rule contributes to an operand,
-    as in the tables of [LMG18], then those of the simplification.
+    then those of the simplification. The list's ``rows()`` are those of the tables of [LMG18], as
+    which notebooks show it: every node with its partial derivatives and its tangent or cotangent.
 
     Raises
     ======
@@ -122,12 +124,14 @@ def diff(
     if not variables:
         raise TensorError("diff needs at least one variable to differentiate by")
     steps: list[Step] = []
+    derivations = []
     for variable in names:
+        derivations.append(Derivation(result, (variable,), mode))
         (result,), new = sweep(result, (variable,), mode, simplify, trace)
         steps.extend(new)
     if layout == "wrt-first":
         result = _wrt_first(result, order_of(y), [order_of(v) for v in names])
-    return (result, steps) if trace else result
+    return (result, Trace(steps, derivations)) if trace else result
 
 
 def _wrt_first(result: Operand, order: int, blocks: Sequence[int]) -> Operand:
@@ -194,8 +198,16 @@ def jacobian(
     return blocks if isinstance(x, (list, tuple)) else blocks[0]
 
 
-def gradient(f: TensorLike, x: Listed, *, mode: str = "auto", simplify: bool | None = None) -> Any:
-    """The gradient of a scalar by a tensor, or by each of a list in one joint sweep.
+def gradient(
+    f: TensorLike,
+    x: Listed,
+    *,
+    mode: str = "auto",
+    simplify: bool | None = None,
+    trace: bool = False,
+) -> Any:
+    """The gradient of a scalar by a tensor, or by each of a list in one joint sweep; with
+    ``trace=True`` a pair of it and the steps, as for :func:`diff`.
 
     Raises
     ======
@@ -213,7 +225,15 @@ def gradient(f: TensorLike, x: Listed, *, mode: str = "auto", simplify: bool | N
     >>> gA.shape, gx.shape
     ((m, n), (n,))
     """
-    return jacobian(_as_scalar(f, "gradient"), x, mode=mode, simplify=simplify)
+    f = _as_scalar(f, "gradient")
+    if not trace:
+        return jacobian(f, x, mode=mode, simplify=simplify)
+    variables = tuple([as_variable(v) for v in _listed(x)])
+    blocks, steps = sweep(f, variables, mode, simplify, trace)
+    each = [(v,) for v in variables] if mode == "forward" else [variables]
+    derivations = [Derivation(f, group, mode) for group in each]
+    result = list(blocks) if isinstance(x, (list, tuple)) else blocks[0]
+    return result, Trace(steps, derivations)
 
 
 def hessian(f: TensorLike, x: Listed, *, mode: str = "auto", simplify: bool | None = None) -> Any:

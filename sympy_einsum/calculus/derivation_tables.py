@@ -1,0 +1,215 @@
+"""Derivations as tables: a row per node, with its partial derivatives and its tangent or cotangent.
+
+References
+==========
+
+[LMG18] S. Laue, M. Mitterreiter, J. Giesen, "Computing Higher Order Derivatives of Matrix and
+Tensor Expressions", NeurIPS 2018, tables 2 and 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import NamedTuple
+
+import sympy
+from sympy import Expr, S, Symbol
+
+from ..core import UnsupportedError, postorder
+from ..expressions import (
+    Delta,
+    Operand,
+    TensorExpr,
+    TensorSymbol,
+    order_of,
+    rebuild,
+    shape_of,
+    split_body,
+)
+from ..rules import Step, tidy
+from .simplified_sweep import sweep
+from .sweeps import pullback, pushforward
+
+# Nobody reads more rows.
+MAX_ROWS = 100
+
+
+class Derivation(NamedTuple):
+    """A function, what it is differentiated by, and how."""
+
+    function: Operand
+    variables: tuple[Operand, ...]
+    mode: str
+
+
+class Row(NamedTuple):
+    """A node of the function's graph.
+
+    Attributes
+    ==========
+
+    name : x_0, x_1, … for symbols, v_0, v_1, … for what is computed, y_0 for the function
+    node : the expression
+    definition : the node as its operation on the names of its operands
+    partials : by the name of each operand, the node's derivative by it, in names
+    rule : how the derivative follows from those of other rows, in LaTeX
+    derivative : forward the node's derivative by the variable, else the function's by the node
+    """
+
+    name: str
+    node: Operand
+    definition: Operand
+    partials: dict[str, Operand]
+    rule: str
+    derivative: Operand
+
+
+class Trace(list[Step]):
+    """The steps of a derivation. In notebooks it is shown as the tables of [LMG18]: one for each
+    time that was differentiated and, forward, for each variable.
+
+    Attributes
+    ==========
+
+    derivations : what the tables are about
+    """
+
+    def __init__(self, steps: Iterable[Step], derivations: Sequence[Derivation]):
+        super().__init__(steps)
+        self.derivations = derivations
+
+    def rows(self, place: int = 0) -> list[Row]:
+        """The rows of a table.
+
+        Raises
+        ======
+
+        UnsupportedError : there are more than can be read
+
+        Examples
+        ========
+
+        >>> import sympy_einsum as se
+        >>> A, x = se.TensorSymbol("A", 3, 3), se.TensorSymbol("x", 3)
+        >>> _, trace = se.diff(se.exp(A @ x), x, mode="forward", trace=True)
+        >>> for row in trace.rows():
+        ...     print(row.name, row.definition, row.partials, row.derivative)
+        x_0 A {} Zeros(3, 3, 3)
+        x_1 x {} Delta(3)
+        v_0 x_0 @ x_1 {'x_0': einsum('i,j->jji', x_1, Ones(3)), 'x_1': x_0} A
+        y_0 exp(v_0) {'v_0': diag(exp(v_0))} diag(exp(A @ x)) @ A
+        """
+        return _rows(self.derivations[place])
+
+    def _repr_latex_(self) -> str:
+        tables = [
+            " \\\\\n".join([" & ".join(_cells(row, d.mode)) for row in _rows(d)])
+            for d in self.derivations
+        ]
+        arrays = [f"\\begin{{array}}{{l|l|l}}\n{table}\n\\end{{array}}" for table in tables]
+        return "$\\displaystyle " + "\n\\\\[2ex]\n".join(arrays) + "$"
+
+    def _repr_html_(self) -> str:
+        tables = []
+        for derivation in self.derivations:
+            kind = "Forward" if derivation.mode == "forward" else "Reverse"
+            heads = "Forward trace", "Partial derivatives", f"{kind} derivative trace"
+            lines = [f"<tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>"]
+            for row in _rows(derivation):
+                cells = [f"${escape(c)}$" if c else "" for c in _cells(row, derivation.mode)]
+                lines.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+            tables.append(f"<table>\n{chr(10).join(lines)}\n</table>")
+        return "\n".join(tables)
+
+
+def _cells(row: Row, mode: str) -> list[str]:
+    """The three columns of a row in LaTeX."""
+    name = _letter(row.name)
+    partials = [
+        rf"\frac{{\partial {name}}}{{\partial {_letter(of)}}} = {sympy.latex(partial)}"
+        for of, partial in row.partials.items()
+    ]
+    steps = [_letter(row.name, mode), row.rule, sympy.latex(row.derivative)]
+    return [
+        " = ".join(dict.fromkeys([name, sympy.latex(row.definition), sympy.latex(row.node)])),
+        r",\; ".join(partials),
+        " = ".join(filter(None, steps)),
+    ]
+
+
+def _letter(name: str, mode: str | None = None) -> str:
+    """A name in LaTeX; with a dot that of the tangent, with a bar that of the cotangent."""
+    letter, _, number = name.partition("_")
+    marked = letter if mode is None else rf"\{'dot' if mode == 'forward' else 'bar'}{{{letter}}}"
+    return f"{marked}_{{{number}}}"
+
+
+def _rule(terms: Sequence[tuple[str, str]], mode: str) -> str:
+    """The chain rule: pairs of an operand and what is computed from it."""
+    texts = []
+    for of, to in terms:
+        slope = rf"\frac{{\partial {_letter(to)}}}{{\partial {_letter(of)}}}"
+        pair = [slope, _letter(of, mode)] if mode == "forward" else [_letter(to, mode), slope]
+        texts.append(" ".join(pair))
+    return " + ".join(texts)
+
+
+def _below(node: Operand) -> tuple[Operand, ...]:
+    """The operands that are rows of their own."""
+    if isinstance(node, TensorSymbol) or node.is_Symbol or not node.free_symbols:
+        return ()
+    below = node.operands if isinstance(node, TensorExpr) else split_body(node)[1]
+    return tuple([operand for operand in below if operand.free_symbols])
+
+
+def _rows(derivation: Derivation) -> list[Row]:
+    function, variables, mode = derivation
+    nodes = postorder([function, *variables], _below)
+    if len(nodes) > MAX_ROWS:
+        raise UnsupportedError(f"the table has {len(nodes)} rows; at most {MAX_ROWS} are shown")
+    inputs = [node for node in nodes if not _below(node)]
+    inner = [node for node in nodes if _below(node) and node is not function]
+    names = {node: f"x_{k}" for k, node in enumerate(inputs)}
+    names |= {node: f"v_{k}" for k, node in enumerate(inner)}
+    names.setdefault(function, "y_0")
+    symbols = {node: _placeholder(name, node) for node, name in names.items()}
+    definitions = {node: _in_names(node, symbols) for node in nodes}
+    partials = {
+        node: {
+            names[operand]: sweep(definitions[node], (symbols[operand],), "auto", None)[0][0]
+            for operand in dict.fromkeys(_below(node))
+        }
+        for node in nodes
+    }
+    rows = []
+    for node in [*inputs, *inner, *([function] if _below(function) else [])]:
+        if mode == "forward":
+            (x,) = variables
+            value = pushforward(node, [x], [_identity(x)], shape_of(x))
+            terms = [(names[operand], names[node]) for operand in dict.fromkeys(_below(node))]
+        else:
+            (value,) = pullback([function], [node], [_identity(function)], shape_of(function))
+            terms = [(names[node], names[p]) for p in nodes if names[node] in partials[p]]
+        (shown,), _ = tidy([value], None, [function])
+        defined = node if node in inputs else definitions[node]
+        rows.append(Row(names[node], node, defined, partials[node], _rule(terms, mode), shown))
+    return rows
+
+
+def _identity(node: Operand) -> Operand:
+    return Delta(*shape_of(node)) if order_of(node) else S.One
+
+
+def _placeholder(name: str, node: Operand) -> Operand:
+    return TensorSymbol(name, shape_of(node)) if order_of(node) else Symbol(name, real=True)
+
+
+def _in_names(node: Operand, symbols: dict[Operand, Operand]) -> Operand:
+    """A node on the names of its operands."""
+    if not _below(node):
+        return symbols[node]
+    if isinstance(node, TensorExpr):
+        return rebuild(node, tuple([symbols.get(operand, operand) for operand in node.operands]))
+    replaced: Expr = node.xreplace({operand: symbols[operand] for operand in _below(node)})
+    return replaced
