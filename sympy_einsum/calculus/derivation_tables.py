@@ -22,14 +22,16 @@ from ..expressions import (
     Operand,
     TensorExpr,
     TensorSymbol,
+    Zeros,
     order_of,
     rebuild,
     shape_of,
     split_body,
+    substitute,
 )
+from ..operations import add, tensordot
 from ..rules import Step, tidy
 from .simplified_sweep import sweep
-from .sweeps import pullback, pushforward
 
 # Nobody reads more rows.
 MAX_ROWS = 100
@@ -164,8 +166,8 @@ def _below(node: Operand) -> tuple[Operand, ...]:
 
 
 def _rows(derivation: Derivation) -> list[Row]:
-    function, variables, mode = derivation
-    nodes = postorder([function, *variables], _below)
+    function = derivation.function
+    nodes = postorder([function, *derivation.variables], _below)
     if len(nodes) > MAX_ROWS:
         raise UnsupportedError(f"the table has {len(nodes)} rows; at most {MAX_ROWS} are shown")
     inputs = [node for node in nodes if not _below(node)]
@@ -182,19 +184,43 @@ def _rows(derivation: Derivation) -> list[Row]:
         }
         for node in nodes
     }
-    rows = []
-    for node in [*inputs, *inner, *([function] if _below(function) else [])]:
-        if mode == "forward":
-            (x,) = variables
-            value = pushforward(node, [x], [_identity(x)], shape_of(x))
-            terms = [(names[operand], names[node]) for operand in dict.fromkeys(_below(node))]
-        else:
-            (value,) = pullback([function], [node], [_identity(function)], shape_of(function))
-            terms = [(names[node], names[p]) for p in nodes if names[node] in partials[p]]
-        (shown,), _ = tidy([value], None, [function])
-        defined = node if node in inputs else definitions[node]
-        rows.append(Row(names[node], node, defined, partials[node], _rule(terms, mode), shown))
-    return rows
+    found, rules = _swept(derivation, nodes, names, partials, symbols)
+    order = [*inputs, *inner, *([function] if _below(function) else [])]
+    return [
+        Row(names[v], v, v if v in inputs else definitions[v], partials[v], rules[v], found[v])
+        for v in order
+    ]
+
+
+def _swept(
+    derivation: Derivation,
+    nodes: Sequence[Operand],
+    names: dict[Operand, str],
+    partials: dict[Operand, dict[str, Operand]],
+    symbols: dict[Operand, Operand],
+) -> tuple[dict[Operand, Operand], dict[Operand, str]]:
+    """The derivatives of all nodes by equations 1 and 2 of [LMG18], and how they follow."""
+    function, variables, mode = derivation
+    is_forward = mode == "forward"
+    node_of = {symbol: node for node, symbol in symbols.items()}
+    edges = [(of, to) for to in nodes for of in dict.fromkeys(_below(to))]
+    found: dict[Operand, Operand] = {}
+    rules: dict[Operand, str] = {}
+    for node in nodes if is_forward else reversed(nodes):
+        seed = variables[0] if is_forward else function
+        pairs = [] if node is seed else [edge for edge in edges if edge[is_forward] is node]
+        parts = [_identity(node)] if node is seed else []
+        for of, to in pairs:
+            slope = substitute(partials[to][names[of]], node_of)
+            if is_forward:
+                parts.append(tensordot(slope, found[of], order_of(of)))
+            else:
+                parts.append(tensordot(found[to], slope, order_of(to)))
+        outer, inner = (node, seed) if is_forward else (seed, node)
+        total = add(*parts) if parts else Zeros(*shape_of(outer), *shape_of(inner))
+        (found[node],), _ = tidy([total], None, [function])
+        rules[node] = _rule([(names[of], names[to]) for of, to in pairs], mode)
+    return found, rules
 
 
 def _identity(node: Operand) -> Operand:
