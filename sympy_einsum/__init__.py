@@ -196,6 +196,7 @@ _LATER = {
     "to_matrix": "convert",
     "parse": "languages",
     "parse_program": "languages",
+    "load_ipython_extension": "jupyter",
     "draw": "printing",
     "latex": "printing",
     "pretty": "printing",

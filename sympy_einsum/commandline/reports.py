@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypedDict
 
 from sympy import Basic, Expr, Symbol, mathml
@@ -29,7 +29,7 @@ class Request(NamedTuple):
 
     text: str
     wrt: Sequence[str] = ()
-    declarations: str = ""
+    declarations: str | Mapping[str, Operand] = ""
     syntax: str = "auto"
     order: int = 1
     mode: str = "auto"
@@ -133,7 +133,8 @@ def derivatives(
     """An expression and its derivatives up to the order that is asked for, and the steps."""
     found, steps = [expr], []
     for count in range(1, request.order + 1):
-        derivative, own = diff(found[-1], x, mode=request.mode, trace=True)
+        answer = diff(found[-1], x, mode=request.mode, trace=request.steps)
+        derivative, own = answer if request.steps else (answer, [])
         found.append(derivative)
         steps += own
         if _written_nodes(derivative) > MAX_WRITTEN:

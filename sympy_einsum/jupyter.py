@@ -1,0 +1,90 @@
+"""The cell magic ``%%einsum`` for IPython and Jupyter, after ``%load_ext sympy_einsum``."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Any
+
+from IPython.core.completer import (
+    CompletionContext,
+    SimpleCompletion,
+    SimpleMatcherResult,
+    context_matcher,
+)
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, cell_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments
+from sympy import Symbol
+
+from .commandline import Request, derivatives, question
+from .core import TensorError
+from .expressions import Operand, TensorSymbol
+from .languages import SYNTAXES
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_SYMBOLS = (Symbol, TensorSymbol)
+
+
+@magics_class
+class EinsumMagics(Magics):
+    """Cells in one of the languages that :func:`parse` reads."""
+
+    @magic_arguments()
+    @argument("name", nargs="?", help="the variable that keeps the answer")
+    @argument("--wrt", action="append", default=[], help="a variable to differentiate by")
+    @argument("--order", type=int, default=1, help="how often to differentiate")
+    @argument("--syntax", default="auto", choices=["auto", *SYNTAXES], help="the language")
+    @argument("--declare", default="", help="what the variables are, instead of the session's")
+    @cell_magic
+    def einsum(self, line: str, cell: str) -> Operand | list[Operand]:
+        """Read the cell: its answer is its expression, or the derivatives that are asked for.
+
+        Symbols of the session that have the names in the text stand for these; the others become
+        symbols of the session.
+        """
+        shell: Any = self.shell
+        asked = self.einsum.parser.parse_args(shlex.split(line))
+        request = Request(
+            cell,
+            asked.wrt,
+            asked.declare or _symbols(shell, cell),
+            asked.syntax,
+            asked.order,
+        )
+        try:
+            read = question(request)
+            found = [derivatives(request, e, read.variables[x])[0][-1] for e, x in read.wanted]
+        except TensorError as error:
+            raise UsageError(str(error)) from None
+        answers = found or [*read.expressions]
+        answer = answers[0] if len(answers) == 1 else answers
+        shell.user_ns.update(read.variables)
+        if asked.name:
+            shell.user_ns[asked.name] = answer
+        return answer
+
+
+def _symbols(shell: InteractiveShell, text: str) -> dict[str, Operand]:
+    """The symbols of the session whose names are words of a text."""
+    found = {name: shell.user_ns.get(name) for name in _WORD.findall(text)}
+    return {k: v for k, v in found.items() if isinstance(v, _SYMBOLS) and v.name == k}
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """What ``%load_ext sympy_einsum`` calls: attaches the magic and its completions."""
+    shell.register_magics(EinsumMagics)
+
+    @context_matcher()
+    def einsum_matcher(context: CompletionContext) -> SimpleMatcherResult:
+        """The names of the cell and the session's symbols, in cells with the magic."""
+        first, _, cell = context.full_text.lstrip().partition("\n")
+        names: set[str] = set()
+        if first.startswith("%%einsum"):
+            symbols = [k for k, v in shell.user_ns.items() if isinstance(v, _SYMBOLS)]
+            names = {*symbols, *_WORD.findall(cell)} - {context.token}
+        found = sorted(name for name in names if name.startswith(context.token))
+        return {"completions": [SimpleCompletion(name, type="symbol") for name in found]}
+
+    shell.Completer.custom_matchers.append(einsum_matcher)
