@@ -1,0 +1,116 @@
+"""What the languages share in reading: nodes for the rules of their grammars, and errors that say
+where reading stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import lark
+
+from ..core import ParseError
+from .nodes import Node, Parts, check_text, end_of, leaf, open_parentheses
+
+OPERAND = "a number, a variable, a function call or '('"
+
+
+class ToNodes(lark.Transformer[lark.Token, Any]):
+    """Turns each finished rule of a grammar into a node, while lark reads the text."""
+
+    def number(self, parts: Parts) -> Node:
+        return leaf("number", parts[0])
+
+    def variable(self, parts: Parts) -> Node:
+        return leaf("variable", parts[0])
+
+    def group(self, parts: Parts) -> Node:
+        left, node, right = parts
+        inside: Node = node
+        return replace(inside, start=left.start_pos, end=end_of(right), in_parentheses=True)
+
+    def prefix(self, parts: Parts) -> Node:
+        sign, node = parts
+        return Node("prefix", str(sign), (node,), sign.start_pos, sign.start_pos, node.end)
+
+    def binary(self, parts: Parts) -> Node:
+        left, operator, right = parts
+        children, start = (left, right), operator.start_pos
+        return Node("binary", str(operator), children, start, left.start, right.end)
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """The grammar of a language, ``grammar.lark`` in its package.
+
+    Attributes
+    ==========
+
+    starts : the rules that a text is read by
+    nodes : what makes nodes of finished rules
+    limit : so many characters are read
+    example : an expression
+    operators : what may stand behind an operand
+    instead : what people write in other languages, and how it is written in this one
+    explain : what is wrong, given the error of a token, the text before it, and how it is called
+    """
+
+    package: str
+    starts: tuple[str, ...]
+    nodes: ToNodes
+    limit: int
+    example: str
+    operators: str
+    instead: Mapping[str, str]
+    explain: Callable[[lark.exceptions.UnexpectedToken, str, str], str]
+
+    @cached_property
+    def _parser(self) -> lark.Lark:
+        return lark.Lark.open_from_package(
+            self.package,
+            "grammar.lark",
+            parser="lalr",
+            lexer="basic",
+            start=list(self.starts),
+            transformer=self.nodes,
+        )
+
+    def check(self, text: str) -> None:
+        """Raises ParseError for what is no text, empty or too long."""
+        if not isinstance(text, str):
+            raise ParseError(f"parse reads text, not {type(text).__name__}")
+        check_text(text, "the text has", self.limit)
+        if not text.strip():
+            raise ParseError(f"the text is empty; expected an expression such as {self.example}")
+
+    def read(self, text: str, start: str) -> Any:
+        """What one of the rules makes of a text; raises ParseError where it leaves the grammar."""
+        try:
+            return self._parser.parse(text, start=start)
+        except lark.exceptions.UnexpectedCharacters as error:
+            raise self._wrong_character(text, error.pos_in_stream or 0) from None
+        except lark.exceptions.UnexpectedToken as error:
+            raise self._wrong_token(text, error) from None
+
+    def _wrong_character(self, text: str, position: int) -> ParseError:
+        character = text[position]
+        hint = self.instead.get(character)
+        if hint is None and character.isalpha():
+            hint = "names are made of the letters a-z and A-Z, digits and '_'"
+        hint = hint or f"expected {OPERAND}, or one of {self.operators}"
+        return ParseError(f"unexpected character {character!r}: {hint}", text, position)
+
+    def _wrong_token(self, text: str, error: lark.exceptions.UnexpectedToken) -> ParseError:
+        at_end = error.token.type == "$END"
+        position = len(text.rstrip()) if at_end else error.token.start_pos
+        opened = open_parentheses(text[:position])
+        if at_end and opened and not expects_operand(error):
+            return ParseError("this '(' is never closed; expected ')'", text, opened[-1])
+        found = "the end of the text" if at_end else repr(str(error.token))
+        return ParseError(self.explain(error, text[:position].rstrip(), found), text, position)
+
+
+def expects_operand(error: lark.exceptions.UnexpectedToken) -> bool:
+    """Whether an operand should have stood in the place of a token."""
+    return {"NUMBER", "LEFT"} <= error.expected
