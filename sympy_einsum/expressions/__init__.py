@@ -49,7 +49,11 @@ from .interning import (
     Operands as Operands,
     data_expressions as data_expressions,
 )
-from .labels import representative as representative, unite as unite
+from .labels import (
+    representative as representative,
+    unite as unite,
+    written_out as written_out,
+)
 from .leaves import (
     ASSUMPTIONS as ASSUMPTIONS,
     SYMMETRIC as SYMMETRIC,
@@ -118,7 +122,6 @@ from .products import (
     is_cut as is_cut,
     is_placed_product as is_placed_product,
     scalar_product as scalar_product,
-    written_out as written_out,
 )
 from .reshaping import Reshape as Reshape, reshape as reshape
 from .running import (

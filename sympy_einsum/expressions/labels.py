@@ -1,4 +1,4 @@
-"""Labels of axes: found equal, numbered, and with operands in a canonical order.
+"""Labels of axes: found equal, numbered, with operands in a canonical order, or written out.
 
 References
 ==========
@@ -8,13 +8,15 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, permutations, product
 from math import factorial, prod
 from typing import Any, TypeVar
 
+from sympy import Expr
+
 from ..core import Label, Labels
-from .base import TensorExpr
+from .base import Operand, TensorExpr
 
 # Identical operands can trade places; beyond this many orders their given order is kept.
 MAX_ORDERS = 24
@@ -70,3 +72,28 @@ def sorted_operands(
     choices = product(*[permutations(group) for group in groups])
     candidates = ([subs[k] for group in choice for k in group] for choice in choices)
     return tensors, min(candidates, key=code)
+
+
+def written_out(
+    operands: Sequence[Operand],
+    subscripts: Sequence[Sequence[int]],
+    lengths: Mapping[int, Expr],
+    opens: Callable[[Operand, Sequence[Operand]], bool],
+) -> tuple[list[Operand], list[tuple[int, ...]], dict[int, Expr]]:
+    """A product with those of its operands that are products, and that ``opens`` wants among the
+    others, written out in their place, under index names of their own."""
+    operands, terms, lengths = list(operands), [tuple(t) for t in subscripts], dict(lengths)
+    k = 0
+    while k < len(operands):
+        inner = operands[k]
+        if not opens(inner, operands):
+            k += 1
+            continue
+        rename = dict(zip(inner.output, terms[k], strict=True))
+        for index, length in enumerate(inner.lengths):
+            if index not in rename:
+                rename[index] = len(lengths)
+                lengths[len(lengths)] = length
+        operands[k : k + 1] = inner.operands
+        terms[k : k + 1] = [tuple([rename[i] for i in term]) for term in inner.subscripts]
+    return operands, terms, lengths

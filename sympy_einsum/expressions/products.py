@@ -22,7 +22,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -452,31 +452,6 @@ def is_placed_product(node: Operand) -> bool:
         isinstance(operand, Positions) and term[-1] in node.output
         for operand, term in zip(node.operands, node.subscripts, strict=True)
     )
-
-
-def written_out(
-    operands: Sequence[Operand],
-    subscripts: Sequence[Sequence[int]],
-    lengths: Mapping[int, Expr],
-    opens: Callable[[Operand, Sequence[Operand]], bool],
-) -> tuple[list[Operand], list[tuple[int, ...]], dict[int, Expr]]:
-    """A product with those of its operands that are products, and that ``opens`` wants among the
-    others, written out in their place, under index names of their own."""
-    operands, terms, lengths = list(operands), [tuple(t) for t in subscripts], dict(lengths)
-    k = 0
-    while k < len(operands):
-        inner = operands[k]
-        if not opens(inner, operands):
-            k += 1
-            continue
-        rename = dict(zip(inner.output, terms[k], strict=True))
-        for index, length in enumerate(inner.lengths):
-            if index not in rename:
-                rename[index] = len(lengths)
-                lengths[len(lengths)] = length
-        operands[k : k + 1] = inner.operands
-        terms[k : k + 1] = [tuple([rename[i] for i in term]) for term in inner.subscripts]
-    return operands, terms, lengths
 
 
 def _collect_scalars(scalars: Sequence[Operand]) -> list[Expr] | None:

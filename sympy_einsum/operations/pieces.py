@@ -12,7 +12,6 @@ from sympy import Expr, Integer, S
 
 from ..core import (
     Length,
-    Shape,
     ShapeError,
     TensorError,
     UnsupportedError,
@@ -264,24 +263,25 @@ def _behind(stop: Expr) -> Expr | None:
 
 def _framed(A: Operand, widths: Sequence[tuple[Expr, Expr]], value: Expr) -> Operand:
     """The tensor among equal entries: written into zeros, and the value into what it leaves."""
-    shape = tuple([n + a + b for n, (a, b) in zip(shape_of(A), widths, strict=True)])
-    placed = _placed(A, widths, shape)
+    placed = among_zeros(A, widths)
     if value is S.Zero:
         return placed
-    around = filled(S.One, shape) - _placed(filled(S.One, shape_of(A)), widths, shape)
-    return placed + value * around
+    ones = filled(S.One, shape_of(placed)) - among_zeros(filled(S.One, shape_of(A)), widths)
+    return placed + value * ones
 
 
-def _placed(A: Operand, widths: Sequence[tuple[Expr, Expr]], shape: Shape) -> Operand:
-    order = len(shape)
+def among_zeros(A: Operand, widths: Sequence[tuple[Expr, Expr]]) -> Operand:
+    """A tensor with so many zeros before and after its entries along each axis."""
+    order = order_of(A)
     operands, terms, output = [A], [tuple(range(order))], list(range(order))
     lengths = dict(enumerate(shape_of(A)))
-    for axis, (before, _) in enumerate(widths):
-        if not same_length(lengths[axis], shape[axis]):
-            operands.append(Selection(shape[axis], before, 1, lengths[axis]))
+    for axis, (before, after) in enumerate(widths):
+        whole = lengths[axis] + before + after
+        if not same_length(lengths[axis], whole):
+            operands.append(Selection(whole, before, 1, lengths[axis]))
             terms.append((axis, order + axis))
             output[axis] = order + axis
-            lengths[order + axis] = shape[axis]
+            lengths[order + axis] = whole
     return contract(operands, terms, output, lengths)
 
 

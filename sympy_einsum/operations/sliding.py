@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from sympy import Expr, Integer, Max, ceiling, floor
+from sympy import Expr, Integer, Max, S, ceiling, floor
 
 from ..core import (
     Length,
@@ -28,6 +28,7 @@ from ..expressions import (
 )
 from .axes import Axes, as_axes
 from .indexing import getitem
+from .pieces import among_zeros
 
 # One number for all axes, or one for each.
 PerAxis: TypeAlias = Length | Sequence[Length]
@@ -288,7 +289,7 @@ def conv(
     dilations = [_step(s, "a dilation") for s in _per_axis(dilation, count, "the dilations")]
     sizes = kernel.shape[2:]
     pads = _pads(padding, x.shape[2:], sizes, (strides, dilations))
-    x = _padded(x, pads)
+    x = among_zeros(x, [(S.Zero, S.Zero)] * 2 + pads)
     operands, terms = [x, kernel], [[0, 1], [2, 1]]
     lengths = {0: x.shape[0], 1: x.shape[1], 2: kernel.shape[0]}
     output = [0, 2]
@@ -303,18 +304,3 @@ def conv(
         lengths |= {along: length, window: number, entry: sizes[axis]}
         output.append(window)
     return contract(operands, terms, output, lengths)
-
-
-def _padded(x: Operand, pads: Sequence[tuple[Expr, Expr]]) -> Operand:
-    """Images among zeros."""
-    order = order_of(x)
-    operands, terms, output = [x], [tuple(range(order))], list(range(order))
-    lengths = dict(enumerate(shape_of(x)))
-    for axis, (low, high) in enumerate(pads, 2):
-        if low.is_zero and high.is_zero:
-            continue
-        lengths[order + axis] = lengths[axis] + low + high
-        operands.append(Selection(lengths[order + axis], low, 1, lengths[axis]))
-        terms.append((axis, order + axis))
-        output[axis] = order + axis
-    return contract(operands, terms, output, lengths) if len(operands) > 1 else x
