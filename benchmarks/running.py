@@ -126,6 +126,27 @@ def clusters_gradient(P: Any, Q: Any) -> Any:
     return value, G
 
 
+def clusters_by_differences(xp: Any, P: Any, Q: Any) -> Any:
+    """The same, without cancellation where points are close to centres."""
+    distances = xp.sum((P[:, None] - Q[None]) ** 2, axis=2)
+    return xp.sum(xp.min(distances, axis=1))
+
+
+def clusters_by_differences_gradient(P: Any, Q: Any) -> Any:
+    distances = np.empty((len(P), len(Q)))
+    for j, centre in enumerate(Q):
+        e = P - centre
+        distances[:, j] = np.einsum("ij,ij->i", e, e)
+    nearest = distances.argmin(axis=1)
+    value = distances.min(axis=1).sum()
+    e = Q[nearest]
+    e -= P
+    e *= 2
+    G = np.zeros_like(Q)
+    np.add.at(G, nearest, e)
+    return value, G
+
+
 def pooled(xp: Any, X: Any) -> Any:
     """The maxima of 2 by 2 blocks of an image."""
     return xp.sum(xp.max(X, axis=(1, 3)) ** 2)
@@ -178,6 +199,11 @@ RUNNING = [
          three((12, 3, 2), (1000, 10, 8), (20000, 30, 20)),
          lambda rows, count, width: normal((rows, width), (count, width)), clusters_gradient,
          clusters, 1, peers=JAX),
+    Case("k-means by differences, value and gradient",
+         lambda: ([P, Q], with_gradient(clusters_by_differences(se.numpy, P, Q), Q)),
+         three((12, 3, 2), (1000, 10, 8), (20000, 30, 20)),
+         lambda rows, count, width: normal((rows, width), (count, width)),
+         clusters_by_differences_gradient, clusters_by_differences, 1, peers=JAX),
     Case("max-pooling, value and gradient",
          lambda: ([blocks], with_gradient(pooled(se.numpy, blocks), blocks)),
          three((3, 2), (20, 16), (200, 150)), lambda r, c: normal((r, 2, c, 2)), pooled_gradient,

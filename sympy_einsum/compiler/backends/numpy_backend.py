@@ -315,19 +315,22 @@ def logsumexp(x, axis=None):
 ''',
         "share": '''
 def share(x, top, axis=None):
-    """Where x is the largest, or smallest, over how often it is."""
-    hits = x == top
-    lengths = [] if axis is None else [x.shape[k] for k in np.atleast_1d(axis)]
-    if 0 < np.prod(lengths) <= 16 and lengths:
-        along = np.moveaxis(hits, axis, range(len(lengths)) if len(lengths) > 1 else 0)
-        count = sum([along[place].astype(np.int8) for place in np.ndindex(*lengths)])
-        count = np.expand_dims(count, axis)
+    """Where x is the largest, or smallest, over how often it is. Short axes are gone through entry
+    by entry, and become the outer ones in memory."""
+    axes = [] if axis is None or x.size < 4000 else list(np.atleast_1d(axis))
+    if axes and x.shape[-1] <= 4 and np.prod([x.shape[k] for k in axes]) <= 16:
+        front = list(range(len(axes)))
+        along, best = np.moveaxis(x, axes, front), np.moveaxis(top, axes, front)
+        hits = np.empty(along.shape, bool)
+        for place in np.ndindex(*along.shape[: len(axes)]):
+            np.equal(along[place], best[(0,) * len(axes)], out=hits[place])
+        hits = np.moveaxis(hits, front, axes)
     else:
-        count = hits.sum(axis=axis, keepdims=True)
-    hits = hits.astype(x.dtype if x.dtype.kind in "fc" else float)
-    if (count != 1).any():
-        hits /= count
-    return hits
+        hits = x == top
+    kind = x.dtype if x.dtype.kind in "fc" else float
+    if np.count_nonzero(hits) == top.size and not np.isnan(top).any():
+        return hits.astype(kind)
+    return np.divide(hits, hits.sum(axis=axis, keepdims=True), dtype=kind)
 ''',
         "scatter": '''
 def scatter(values, lengths, *positions, once=False):
