@@ -14,7 +14,7 @@ from .case import Case, normal, rng, three, with_gradient
 m, n, k, c = symbols("m n k c", integer=True, positive=True)
 x, y = se.TensorSymbol("x", (n,)), se.TensorSymbol("y", (n,))
 X, B = se.TensorSymbol("X", (m, n)), se.TensorSymbol("beta", (n,))
-died = se.TensorSymbol("died", (m,))
+died = se.TensorSymbol("died", (m,), nonnegative=True)
 P, Q = se.TensorSymbol("P", (m, k)), se.TensorSymbol("Q", (c, k))
 blocks = se.TensorSymbol("blocks", (m, 2, n, 2))
 

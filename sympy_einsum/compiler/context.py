@@ -82,10 +82,12 @@ class Lowering(PlanBuilder):
             self.nodes[number] = node
         return self._values[node]
 
-    def stand_in(self, value: int) -> TensorExpr:
+    def stand_in(self, value: int, nonnegative: bool = False) -> TensorExpr:
         """A symbol in expressions for a value that is computed already."""
-        symbol = TensorSymbol(f" {value}", self.instructions[value].shape)
+        shape = self.instructions[value].shape
+        symbol = TensorSymbol(f" {value}", shape, nonnegative=nonnegative)
         self._values[symbol] = value
+        self.nodes.setdefault(value, symbol)
         return symbol
 
     def factor(self, scalars: Sequence[Operand]) -> int:

@@ -27,6 +27,7 @@ from ..expressions import (
     Unit,
     contract,
 )
+from ..rules import is_nonnegative
 from .context import Lowering
 
 
@@ -223,7 +224,8 @@ class Triangles:
         gone = {k, group.twin, *group.members}
         self.operands = [o for j, o in enumerate(self.operands) if j not in gone]
         self.subscripts = [own for j, own in enumerate(self.subscripts) if j not in gone]
-        self.operands.append(self.builder.stand_in(value))
+        signless = group.moved is not None and is_nonnegative(matrix) and is_nonnegative(factor)
+        self.operands.append(self.builder.stand_in(value, signless))
         self.subscripts.append(labels)
 
     def _recurrence(

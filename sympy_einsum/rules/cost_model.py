@@ -154,21 +154,22 @@ def _running_product_cost(
     """What runs along an axis costs as much as a product entry by entry, unless all entries of a
     matrix are needed."""
     image = {i: i for i in sizes}
-    terms = []
+    terms = {}
     for k, labels in given.items():
         is_one = isinstance(node.operands[k], RUNNING) and labels == node.subscripts[k]
         old, new = sorted([image[i] for i in labels[-2:]] if is_one else (0, 0))
         outside = [image[i] for i in output]
         if not is_one or (old in outside and new in outside):
-            terms.append(labels)
+            terms[k] = labels
             continue
         old, new = (old, new) if new in outside else (new, old)
         image = {i: new if own == old else own for i, own in image.items()}
         sizes[new] = max(sizes[old], sizes[new])
-        terms.append(labels[:-1])
-    merged = tuple([tuple(dict.fromkeys(image[i] for i in labels)) for labels in terms if labels])
+        terms[k] = labels[:-1]
+    merged = {k: tuple(dict.fromkeys(image[i] for i in own)) for k, own in terms.items() if own}
     kept = tuple(dict.fromkeys(image[i] for i in output))
-    return contraction_cost(merged, kept, tuple(sizes.items()))
+    price = contraction_cost(tuple(merged.values()), kept, tuple(sizes.items()))
+    return price // 2 if _is_gram(node, merged, kept) else price
 
 
 def _sum_cost(node: TensorAdd) -> int:

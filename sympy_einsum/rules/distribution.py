@@ -24,7 +24,7 @@ from ..expressions import (
 )
 from .axis_functions import sum_softmax
 from .cost_model import SLACK, cost, has_zeros
-from .written_products import Closed, Product, distributed, frontier, opened
+from .written_products import Closed, Product, distributed, factors_of, frontier, opened
 
 # Multiplying out stops here.
 MAX_TERMS = 64
@@ -96,10 +96,11 @@ def _around(node: Einsum, k: int) -> tuple[set[int], Operand, list[int]] | None:
 
 def distribute_places(node: Operand, closed: Closed) -> Operand | None:
     """A sum of what is placed among zeros, in a product, is multiplied out where each term by
-    itself is cheap, so that bands stay bands."""
-    sums = {
-        o for o in node.operands if isinstance(o, TensorAdd) and any(map(has_zeros, o.operands))
-    }
+    itself is cheap, so that bands stay bands; one of what something runs in, where that makes
+    products of a matrix with itself."""
+    found = [o for o in node.operands if isinstance(o, TensorAdd)]
+    places = {o for o in found if any(map(has_zeros, o.operands))}
+    sums = places.union(o for o in found if any(map(_runs, o.operands)))
     if not sums:
         return None
     product = opened(node, closed)
@@ -107,7 +108,11 @@ def distribute_places(node: Operand, closed: Closed) -> Operand | None:
     if terms is None:
         return None
     total, before, after = _compared(node, sums, terms, [term.build() for term in terms], ())
-    return total if after <= before else None
+    return total if after < before or (places and after == before) else None
+
+
+def _runs(term: Operand) -> bool:
+    return isinstance(term, Einsum) and any(isinstance(o, RUNNING) for o in factors_of(term))
 
 
 def _compared(

@@ -308,3 +308,30 @@ def test_large_constants_have_no_text():
     q = se.TensorSymbol("q", (3,))
     with pytest.raises(se.UnsupportedError, match="too large"):
         se.codegen(q, np.ones((2000, 3)) @ q)
+
+
+# --- long arrays ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("last", [2, 7])
+@pytest.mark.parametrize("holes", [0, 1])
+def test_ties_of_long_arrays_are_shared(last, holes):
+    """Maxima of many short blocks, with ties and without, with and without what is no number."""
+    blocks = se.TensorSymbol("blocks", (m, 2, n, last))
+    slopes = se.lambdify([blocks], se.gradient((blocks.max(axis=(1, 3)) ** 2).sum(), blocks))
+    for (value,) in (data((40, 2, 90, last)), [np.round(data((40, 2, 90, last))[0])]):
+        value[3, 1, 5, 0] = np.nan if holes else 9
+        top = value.max(axis=(1, 3), keepdims=True)
+        hits = value == top
+        with np.errstate(invalid="ignore"):
+            expected = 2 * top * hits / hits.sum(axis=(1, 3), keepdims=True)
+            np.testing.assert_allclose(slopes(value), expected)
+
+
+def test_products_of_a_long_matrix_with_itself():
+    weights = se.TensorSymbol("w", m, nonnegative=True)
+    gram = se.lambdify([X, weights], X.T @ se.diag(weights) @ X)
+    assert "weighted_gram" in gram.source
+    for rows, columns in ((70_000, 2), (600, 10), (0, 3), (3, 0)):
+        value, scale = data((rows, columns), (rows,))
+        np.testing.assert_allclose(gram(value, scale**2), (value.T * scale**2) @ value, atol=1e-9)

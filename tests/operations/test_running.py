@@ -199,6 +199,27 @@ def test_pairs_of_triangles(subscripts, offset):
     assert ("mirrored(" in found.source) == (len(symbols) == 1)
 
 
+@pytest.mark.parametrize("known", [{}, {"nonnegative": True}])
+def test_partial_likelihood(known):
+    """Its Hessian needs the means of the features only once."""
+    died, beta = se.TensorSymbol("died", m, **known), se.TensorSymbol("beta", n)
+    scores = A @ beta
+    f = snp.sum(died * (snp.log(snp.cumsum(snp.exp(scores))) - scores))
+    slopes, hessian = (
+        se.lambdify([A, died, beta], d) for d in (se.gradient(f, beta), se.hessian(f, beta))
+    )
+    for scale in (1, 400):
+        data = scale * values[A], np.array([1.0, 0, 2, 1]), values[x] / scale
+        step = 1e-5 / scale * np.eye(5)
+        columns = [
+            (slopes(*data[:2], data[2] + d) - slopes(*data[:2], data[2] - d)) / d.max() / 2
+            for d in step
+        ]
+        assert_close(hessian(*data) / scale**2, np.stack(columns, 1) / scale**2, 1e-6)
+    assert hessian.source.count("= running_mean(") == 2
+    assert ("weighted_gram" in hessian.source) == bool(known)
+
+
 def test_joined_intervals():
     """What a running product leaves out is multiplied by its entry, also where that is zero."""
     y = se.TensorSymbol("y", n)

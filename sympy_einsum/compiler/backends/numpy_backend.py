@@ -158,7 +158,7 @@ class NumpyBackend(Backend):
 def add_transposed(X, size=256):
     """X + X.T, block by block, so that both stay in the cache."""
     total = np.empty_like(X)
-    for i in range(0, len(X), size):
+    for i in range(0, rows, size):
         for j in range(0, len(X), size):
             rows, columns = slice(i, i + size), slice(j, j + size)
             np.add(X[rows, columns], X[columns, rows].T, out=total[rows, columns])
@@ -166,11 +166,17 @@ def add_transposed(X, size=256):
 ''',
         "weighted_gram": '''
 def weighted_gram(X, w):
-    """X.T @ diag(w) @ X with w >= 0; of a large X as Y.T @ Y, which BLAS computes by halves."""
+    """X.T @ diag(w) @ X with w >= 0; of a large X as Y.T @ Y, which BLAS computes by halves, of
+    one with many rows in pieces that stay in the cache."""
     if X.size < 5000:
         return (X.T * w).dot(X)
-    Y = np.sqrt(w)[:, None] * X
-    return Y.T.dot(Y)
+    roots, total = np.sqrt(w)[:, None], 0.0
+    rows, width = X.shape
+    size = max(width, 2**16 // width) if rows > 100 * width else rows
+    for i in range(0, len(X), size):
+        Y = roots[i : i + size] * X[i : i + size]
+        total += Y.T.dot(Y)
+    return total
 ''',
         "sigmoid": '''
 def sigmoid(z):
