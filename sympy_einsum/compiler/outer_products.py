@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sympy import S
+from sympy import Integer, S
 
 from ..expressions import Einsum, Operand, View, shape_of
 from .context import Lowering
@@ -49,12 +49,17 @@ def is_own_outer(builder: Lowering, term: Operand) -> bool:
 def sum_of_outer(builder: Lowering, terms: Sequence[Operand]) -> int:
     """The sum of outer products."""
     found = [outer for term in terms if (outer := outer_of(term)) is not None]
-    left, right = [
-        builder.emit("rows", *[_vector(builder, outer, is_left) for outer in found])
-        for is_left in (True, False)
-    ]
+    pairs = [[_vector(builder, outer, is_left) for is_left in (True, False)] for outer in found]
+    pairs.sort(key=lambda pair: [_position(builder, value) for value in pair])
+    left, right = (builder.emit("rows", *values) for values in zip(*pairs, strict=True))
     lengths = dict(enumerate((*shape_of(terms[0]), S(len(found)))))
     return multiply_all(builder, [Factor(left, (2, 0)), Factor(right, (2, 1))], (0, 1), lengths)
+
+
+def _position(builder: Lowering, value: int) -> int:
+    """The number of a row of a matrix, so that rows next to each other make a slice."""
+    op, _, params, _ = builder.instructions[value]
+    return int(params[0][0]) if op == "cut" and isinstance(params[0][0], Integer) else 0
 
 
 def _vector(builder: Lowering, outer: Outer, is_left: bool) -> int:

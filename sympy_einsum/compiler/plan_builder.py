@@ -11,7 +11,7 @@ from ..core import Contraction, Optimizer, Shape, index_letter
 from ..expressions import Operand, Slot, TensorExpr, slot
 from ..rules import is_nonnegative
 from .factors import KnownProducts
-from .instruction_rules import Instruction, Params
+from .instruction_rules import Instruction, Params, Slice
 from .instructions import OPS
 from .plans import result_shape
 
@@ -65,6 +65,10 @@ class PlanBuilder:
             total = self._total_of_squares(inputs[0])
             if total is not None:
                 return total
+        if op == "rows":
+            piece = self._as_slice(inputs)
+            if piece is not None:
+                return piece
         key = Instruction(op, inputs, params)
         if key not in self._emitted:
             self._emitted[key] = self.emit_fresh(op, *inputs, params=params)
@@ -184,6 +188,20 @@ class PlanBuilder:
             if small != shape and self.instructions[inputs[1]].shape == small:
                 return inputs[0], self.emit("elementwise", factor, inputs[1], params=params)
         return one, other
+
+    def _as_slice(self, rows: Sequence[int]) -> int | None:
+        """Rows that are those of one array at equal distances, as a slice of that."""
+        steps = [self.instructions[k] for k in rows]
+        if len(rows) < 2 or any(s.op != "cut" or s.inputs != steps[0].inputs for s in steps):
+            return None
+        first, second = (s.params[0][0] for s in steps[:2])
+        if not (isinstance(first, Expr) and isinstance(second, Expr)) or first == second:
+            return None
+        rest, step = steps[0].params[0][1:], second - first
+        if any(s.params[0] != (first + k * step, *rest) for k, s in enumerate(steps)):
+            return None
+        cuts = (Slice(first, step, S(len(rows))), *rest)
+        return self.emit("cut", *steps[0].inputs, params=(cuts,))
 
     def _is_own(self, value: int) -> bool:
         """Whether nothing but what is being computed needs a value."""

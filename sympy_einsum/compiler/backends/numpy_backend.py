@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from sympy import Expr
 
+from ..batching import batched
 from ..splitting import split
 from .base import Backend
 from .scalars import print_scalar
@@ -45,7 +46,7 @@ class NumpyBackend(Backend):
     )
     exponential = "scipy_linalg.expm"
     asarray = "np.asarray"
-    passes = (split,)
+    passes = (batched, split)
     overwrites = True
     words: ClassVar = {"len"}
 
@@ -212,13 +213,14 @@ def softplus(z):
 def peak(x, axis=None):
     """The largest entries, 0 where those are infinite."""
     x = x if x.dtype.kind in "fc" else x.astype(float)
-    top = x.max(axis=axis, keepdims=True, initial=-np.inf)
-    return top if np.isfinite(top).all() else np.where(np.isfinite(top), top, 0)
+    top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
+    finite = np.isfinite(top)
+    return top if np.count_nonzero(finite) == top.size else np.where(finite, top, 0)
 ''',
         "log_total": '''
 def log_total(shifted, weights, total, axis=None):
     """The logarithm of a sum of weights, the largest of which are 1, the others maybe tiny."""
-    if (total > 1.1).all():
+    if np.count_nonzero(total > 1.1) == total.size:
         return np.log(total)
     rest = weights.sum(axis=axis, where=shifted < 0)
     with np.errstate(divide="ignore"):
@@ -273,7 +275,7 @@ def recurrence(x, b, backwards):
 def running_weights(x):
     """exp(x - top), its running sum along the last axis, and top; x, log(cumsum(exp(x))) and None
     where these would vanish."""
-    top = x.max(axis=-1, keepdims=True, initial=-np.inf)
+    top = np.maximum.reduce(x, axis=-1, keepdims=True, initial=-np.inf)
     weights = x - top
     np.exp(weights, out=weights)
     if x.size and weights[..., 0].min() > 1e-260:
@@ -312,8 +314,8 @@ def running_mean(weights, c, backwards):
 def logsumexp(x, axis=None):
     """log(sum(exp(x))) without overflow."""
     x = x if x.dtype.kind in "fc" else x.astype(float)
-    top = x.max(axis=axis, keepdims=True, initial=-np.inf)
-    if np.isfinite(top).all():
+    top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
+    if np.count_nonzero(np.isfinite(top)) == top.size:
         return np.log(np.exp(x - top).sum(axis=axis)) + top.squeeze(axis)
     top = np.where(np.isfinite(top), top, 0)
     with np.errstate(divide="ignore"):
@@ -334,7 +336,7 @@ def share(x, top, axis=None):
     else:
         hits = x == top
     kind = x.dtype if x.dtype.kind in "fc" else float
-    if np.count_nonzero(hits) == top.size and not np.isnan(top).any():
+    if np.count_nonzero(hits) == top.size and not np.count_nonzero(top != top):
         return hits.astype(kind)
     return np.divide(hits, hits.sum(axis=axis, keepdims=True), dtype=kind)
 ''',
@@ -366,7 +368,7 @@ def one_hot(positions, length, dtype):
 def softmax(x, axis=None):
     """exp(x) / sum(exp(x)) without overflow."""
     x = x if x.dtype.kind in "fc" else x.astype(float)
-    weights = x - x.max(axis=axis, keepdims=True, initial=-np.inf)
+    weights = x - np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
     np.exp(weights, out=weights)
     weights /= weights.sum(axis=axis, keepdims=True)
     return weights
