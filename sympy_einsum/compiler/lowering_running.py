@@ -22,6 +22,7 @@ from ..expressions import (
     LogCumSumExp,
     Operand,
     RunningFunction,
+    Selection,
     TensorExpr,
     Triangle,
     Unit,
@@ -103,8 +104,16 @@ class Triangles:
             if self._entries(group.labels) <= self.limit
             or not isinstance(self.operands[k], Triangle)
         ]:
-            self._apply(*min(found, key=lambda choice: self._entries(choice[1].labels)))
+            self._apply(*min(found, key=self._rank))
         return self.operands, self.subscripts
+
+    def _rank(self, choice: tuple[int, Group]) -> tuple[bool, int]:
+        """What runs along slices alone gives the matrix itself, which other choices may need no
+        more; then the smallest."""
+        k, group = choice
+        slices = [isinstance(self.operands[j], Selection) for j in group.members]
+        is_matrix = all(slices) and isinstance(self.operands[k], IntervalProducts)
+        return is_matrix, self._entries(group.labels)
 
     def _choices(self) -> Iterator[tuple[int, Group]]:
         for k, (operand, labels) in enumerate(zip(self.operands, self.subscripts, strict=True)):
