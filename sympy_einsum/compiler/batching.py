@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sympy import S
+from sympy import Integer, S
 
 from .instruction_rules import Instruction
 from .plans import Plan, result_shape, without_dead_code
@@ -51,7 +51,9 @@ def _row(plan: Plan, step: Instruction) -> tuple[int, int, int] | None:
         return None
     matrix, vector = step.inputs
     cut = plan.instructions[vector]
-    is_row = cut.op == "cut" and len(cut.shape) == 1 and cut.params[0][1] is None
-    if not is_row or not cut.params[0][0].is_Integer:
+    if cut.op != "cut" or len(cut.params[0]) != 2:
         return None
-    return matrix, cut.inputs[0], int(cut.params[0][0])
+    place, rest = cut.params[0]
+    return (
+        (matrix, cut.inputs[0], int(place)) if isinstance(place, Integer) and rest is None else None
+    )
