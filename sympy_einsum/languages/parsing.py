@@ -17,6 +17,7 @@ from .lippmann.program import (
 from .matrixcalculus.declarations import Declarations, read_declarations
 from .matrixcalculus.program import Program
 from .matrixcalculus.reading import read
+from .ricci.program import read_ricci
 
 
 def parse(text: str, declarations: Any = None, *, syntax: str = "auto") -> Operand:
@@ -63,6 +64,14 @@ def parse(text: str, declarations: Any = None, *, syntax: str = "auto") -> Opera
         axis lengths, or to symbols of your own. They may stand in the text: ``declare A 2 b 1
         expression A *(ij,j->i) b``; what asks for derivatives is for :func:`parse_program`.
 
+        ``"ricci"``, Ricci calculus [3]: tensors with upper and lower indices, ``A^i_j x^j``. An
+        index on both levels of a term is summed over; one on a single level is free, and where it
+        stands twice, entries are multiplied one by one: ``x^i y^i``. What is added has the same
+        indices. There are ``+ - *``, also products without a sign, ``/`` by what has only indices
+        that stand before it, powers ``(x^i)^2``, the functions of Lippmann's language, ``δ^i_j``,
+        ``0^i`` and ``1^i``. The axes follow the alphabet, as for ``numpy.einsum``, or the left
+        side, ``C^i_k = A^i_j B^j_k``. Declarations are a mapping from names to symbols.
+
         Axis lengths are inferred; those that stay free become symbols ``n, m, k, …``. Names that
         are declared and don't occur do no harm.
 
@@ -107,6 +116,8 @@ def parse(text: str, declarations: Any = None, *, syntax: str = "auto") -> Opera
 
     .. [1] https://www.matrixcalculus.org/documentation
     .. [2] F. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §2
+    .. [3] S. Laue, M. Mitterreiter, J. Giesen, "Computing Higher Order Derivatives of Matrix and
+       Tensor Expressions", NeurIPS 2018, §2
     """
     return parse_with_variables(text, declarations, syntax)[0]
 
@@ -198,6 +209,7 @@ def _tensor_expression(
 SYNTAXES: dict[str, Callable[[str, Any], tuple[Operand, dict[str, Operand]]]] = {
     "matrixcalculus": _matrix_expression,
     "lippmann": _tensor_expression,
+    "ricci": read_ricci,
 }
 # What only texts in a language have.
 _MARKS = {"lippmann": r"\*\s*\([^()]*(->|→|>)|^\s*(declare|expression)\s"}

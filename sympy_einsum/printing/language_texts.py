@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from ..core import TensorError
 from ..expressions import Operand, TensorLike, as_operand
+from .ricci_text import ricci_text
 from .star_text import star_text
 
-SYNTAXES: dict[str, Callable[[Operand], str]] = {"lippmann": star_text}
+SYNTAXES: dict[str, Callable[[Operand], str]] = {"lippmann": star_text, "ricci": ricci_text}
 
 
 def to_text(e: TensorLike, syntax: str) -> str:
@@ -18,7 +19,8 @@ def to_text(e: TensorLike, syntax: str) -> str:
     Parameters
     ==========
 
-    syntax : ``"lippmann"``: products ``A *(ij,j->i) b`` [L]
+    syntax : ``"lippmann"``: products ``A *(ij,j->i) b`` [L]; ``"ricci"``: upper and lower indices
+        ``A^i_j b^j`` [LMG18], which tell no axis length that isn't that of a symbol
 
     Raises
     ======
@@ -30,6 +32,8 @@ def to_text(e: TensorLike, syntax: str) -> str:
     ==========
 
     [L] F. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §2.
+    [LMG18] S. Laue, M. Mitterreiter, J. Giesen, "Computing Higher Order Derivatives of Matrix and
+    Tensor Expressions", NeurIPS 2018, §2.
 
     Examples
     ========
@@ -39,6 +43,8 @@ def to_text(e: TensorLike, syntax: str) -> str:
     >>> e = A @ se.sin(b) - 2 * b
     >>> print(se.to_text(e, "lippmann"))
     -2 *(,i->i) b + A *(ij,j->i) sin(b)
+    >>> print(se.to_text(e, "ricci"))
+    -2 b^i + A^i_j sin(b^j)
     >>> se.parse(se.to_text(e, "lippmann"), {"A": A, "b": b}, syntax="lippmann") == e
     True
     """

@@ -41,8 +41,8 @@ MAX_TEXT = 100_000
 _NAME = re.compile(r"(?!(declare|expression|derivative|wrt)$)[A-Za-z][A-Za-z0-9_]*")
 # SymPy's names of functions that the language calls otherwise, and SymPy's constants.
 _NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "Abs": "abs"}
-_CONSTANTS = {S.Pi: "arccos(-1)", S.Exp1: "exp(1)"}
-_MATRIX_FUNCTIONS: dict[type, str] = {Inv: "inv", Det: "det", Adj: "adj", LogDet: "logdet"}
+CONSTANTS = {S.Pi: "arccos(-1)", S.Exp1: "exp(1)"}
+MATRIX_FUNCTIONS: dict[type, str] = {Inv: "inv", Det: "det", Adj: "adj", LogDet: "logdet"}
 
 
 class _Part(NamedTuple):
@@ -74,23 +74,23 @@ def _text(node: Basic, texts: dict[Basic, Text]) -> Text:
         return _product(node, texts)
     if isinstance(node, TensorAdd):
         is_told = any(not isinstance(o, View) or o.core is not None for o in node.operands)
-        return _sum([(is_told and _number_in(o)) or texts[o] for o in node.operands])
+        return as_sum([(is_told and number_in(o)) or texts[o] for o in node.operands])
     if isinstance(node, Elementwise):
         parts = [_Part(texts[o], getattr(o, "order", 0)) for o in node.operands]
         return _body(node.body, parts, node.order)
-    if isinstance(node, MatrixFunction) and type(node) in _MATRIX_FUNCTIONS:
-        return Text(f"{_MATRIX_FUNCTIONS[type(node)]}({texts[node.operands[0]].shown})")
+    if isinstance(node, MatrixFunction) and type(node) in MATRIX_FUNCTIONS:
+        return Text(f"{MATRIX_FUNCTIONS[type(node)]}({texts[node.operands[0]].shown})")
     if isinstance(node, TensorExpr):
         raise UnsupportedError(f"Lippmann's language has no {type(node).__name__}")
     return _scalar(node, [_Part(texts[child], 0) for child in children(node)], 0).text
 
 
-def _number_in(tensor: Operand) -> Text | None:
+def number_in(tensor: Operand) -> Text | None:
     """The number that a tensor repeats, if it does."""
     if not isinstance(tensor, View) or not tensor.is_constant_fill:
         return None
     is_number = tensor.scalars in ((), (tensor.coefficient,))
-    return _number(tensor.coefficient) if is_number else None
+    return number_text(tensor.coefficient) if is_number else None
 
 
 def _body(body: Expr, operands: Sequence[_Part], order: int) -> Text:
@@ -104,12 +104,12 @@ def _body(body: Expr, operands: Sequence[_Part], order: int) -> Text:
 
 def _scalar(expr: Basic, below: Sequence[_Part], order: int) -> _Part:
     """One operation between scalars, or entry by entry between tensors of an order and scalars."""
-    if expr in _CONSTANTS:
-        return _Part(Text(_CONSTANTS[expr]))
+    if expr in CONSTANTS:
+        return _Part(Text(CONSTANTS[expr]))
     if isinstance(expr, Symbol):
         return _Part(Text(_name(expr.name)), 0)
     if expr.is_Number and expr.is_finite:
-        return _Part(_number(expr))
+        return _Part(number_text(expr))
     orders = [part.order for part in below if part.order is not None]
     full = max(orders, default=None)
     texts = [part.text for part in below]
@@ -119,7 +119,7 @@ def _scalar(expr: Basic, below: Sequence[_Part], order: int) -> _Part:
         ones = (Text("1"), letters)
         pairs = zip(below, texts, strict=True)
         terms = [_chain([(t, ()), ones], letters) if full and p.order == 0 else t for p, t in pairs]
-        return _Part(_sum(terms), full)
+        return _Part(as_sum(terms), full)
     if expr.is_Mul:
         return _Part(_chain(list(zip(texts, labels, strict=True)), letters), full)
     if expr.is_Pow and not below[1].order:
@@ -129,13 +129,13 @@ def _scalar(expr: Basic, below: Sequence[_Part], order: int) -> _Part:
         base, exponent, count = texts
         powers = _power(base, exponent), _power(Text(f"log({base.shown})"), count)
         return _Part(_chain([(power, labels[0]) for power in powers], letters), full)
-    name = _FUNCTIONS.get(type(expr))
+    name = FUNCTIONS.get(type(expr))
     if name is None or len(below) != 1:
         raise UnsupportedError(f"Lippmann's language has no {type(expr).__name__} of this kind")
     return _Part(Text(f"{name}({texts[0].shown})"), full)
 
 
-_FUNCTIONS = {
+FUNCTIONS = {
     row.function: _NAMES.get(row.name, row.name) for row in ROWS if row.name and row.arity == 1
 }
 
@@ -146,7 +146,8 @@ def _power(base: Text, exponent: Text) -> Text:
     return Text(f"{base.within(ATOM)}^{exponent.within(ATOM)}", POWER)
 
 
-def _number(number: Expr) -> Text:
+def number_text(number: Expr) -> Text:
+    """A number, which is read again as exact as it is."""
     if number.is_Integer:
         return Text(f"{number}", ATOM if number >= 0 else POWER)
     if number.is_Rational:
@@ -156,7 +157,8 @@ def _number(number: Expr) -> Text:
     return Text(shown if "e" in shown else f"{shown}e0", ATOM if number >= 0 else POWER)
 
 
-def _sum(terms: Sequence[Text]) -> Text:
+def as_sum(terms: Sequence[Text]) -> Text:
+    """A sum; a minus in front of a later term is its sign."""
     first, *rest = [term.within(PRODUCT) for term in terms]
     signed = [f" - {t.removeprefix('-')}" if t.startswith("-") else f" + {t}" for t in rest]
     return Text(first + "".join(signed), SUM)
@@ -172,7 +174,7 @@ def _product(node: Einsum, texts: dict[Basic, Text]) -> Text:
         is_delta = node.output == (*absent, *absent)
         shown = f"delta({len(absent)})" if is_delta else "1"
         labels = node.output if is_delta else absent
-        number = _number_in(node)
+        number = number_in(node)
         if number is not None:
             return Text(f"{number.within(ATOM)}{_lengths(node.shape)}")
         shown += _lengths([node.lengths[label] for label in labels])

@@ -1,0 +1,368 @@
+"""The two passes over a tree: indices and axis lengths, then the expression.
+
+References
+==========
+
+[LMG18] S. Laue, M. Mitterreiter, J. Giesen, "Computing Higher Order Derivatives of Matrix and
+Tensor Expressions", NeurIPS 2018, §2, table 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from sympy import Expr, Symbol
+
+from ... import operations
+from ...core import ParseError, Shape, TensorError, transform
+from ...expressions import Delta, Operand, TensorSymbol, contract, shape_of
+from ..lengths import Length, name_lengths
+from ..lippmann.functions import ELEMENTWISE, OF_ORDER_0, SPECIAL
+from ..nodes import Deadline, Node, Place, check_text, children_of
+from ..numbers import MAX_SCALAR_DEPTH, bounded_power, check_number, read_number
+from .reading import UPPER, read, read_indices
+
+MAX_TEXT = 100_000
+MAX_SECONDS = 2.0
+MAX_NESTING = 1_000
+DELTAS = ("δ", "delta")
+
+# Free indices with their levels; None for a number, which is repeated as it is needed.
+Indices: TypeAlias = "dict[str, str] | None"
+
+
+@dataclass
+class _Reading:
+    """What is known of the values in a text.
+
+    Attributes
+    ==========
+
+    indices : the free indices of each node, in the order of its axes, which is that in the text
+    lengths : those of each node's free indices
+    axes : those of each variable, in order
+    written : those of each tensor and number in the text
+    """
+
+    text: str
+    deadline: Deadline
+    axes: dict[str, list[Length]] = field(default_factory=dict)
+    indices: dict[Node, Indices] = field(default_factory=dict)
+    lengths: dict[Node, dict[str, Length]] = field(default_factory=dict)
+    written: dict[Node, list[Length]] = field(default_factory=dict)
+    known: list[Length] = field(default_factory=list)
+    depths: dict[Node, int] = field(default_factory=dict)
+    constants: set[Node] = field(default_factory=set)
+
+    def fresh(self, value: Expr | None = None, origin: str = "") -> Length:
+        length = Length(value, origin=origin)
+        self.known.append(length)
+        return length
+
+    def infer(self, root: Node) -> None:
+        """Find the indices and lengths of all nodes."""
+        transform([root], self._visit, _operands)
+
+    def _visit(self, node: Node, below: tuple[None, ...]) -> None:
+        place = Place(self.text, node)
+        self.deadline.check(place.error)
+        if node.kind in ("tensor", "number"):
+            found, lengths = self._leaf(place)
+        else:
+            found, lengths = _RULES[node.kind](self, place)
+        self.indices[node] = found
+        self.lengths[node] = lengths
+        if node.kind == "number" or (node.kind != "tensor" and self._all_constant(node)):
+            self.constants.add(node)
+        depth = max((self.depths[child] for child in _operands(node)), default=0)
+        self.depths[node] = depth + (not found and node.kind in ("call", "power"))
+        if self.depths[node] > MAX_SCALAR_DEPTH:
+            raise place.error(f"scalar functions are nested more than {MAX_SCALAR_DEPTH} deep")
+
+    def _all_constant(self, node: Node) -> bool:
+        return all(child in self.constants for child in _operands(node))
+
+    def _leaf(self, place: Place) -> tuple[Indices, dict[str, Length]]:
+        node = place.node
+        labels = written(node)
+        if node.kind == "number":
+            if not labels:
+                return None, {}
+            axes = [self.fresh() for _ in labels]
+        elif node.name in DELTAS:
+            if len(labels) != 2:
+                raise place.error(f"{node.name} has two indices, not {len(labels)}")
+            axes = [self.fresh()] * 2
+        else:
+            axes = self.axes.setdefault(
+                node.name,
+                [self.fresh(None, f"axis {k} of {node.name}") for k in range(1, len(labels) + 1)],
+            )
+            if len(axes) != len(labels):
+                raise place.error(
+                    f"{node.name} has order {len(axes)}, but {len(labels)} indices here"
+                )
+        self.written[node] = axes
+        return self._contracted(place, [(labels, axes, node.name)])
+
+    def _contracted(
+        self, place: Place, factors: list[tuple[list[tuple[str, str]], list[Length], str]]
+    ) -> tuple[Indices, dict[str, Length]]:
+        """The free indices of a product: those on one level only."""
+        levels: dict[str, set[str]] = {}
+        lengths: dict[str, tuple[Length, str]] = {}
+        for labels, axes, name in factors:
+            for (letter, level), axis in zip(labels, axes, strict=True):
+                levels.setdefault(letter, set()).add(level)
+                first, other = lengths.setdefault(letter, (axis, name))
+                if not first.merge(axis):
+                    raise place.error(
+                        f"index {letter} is one axis, but in {other} it has length {first} and in "
+                        f"{name} length {axis}"
+                    )
+        free = {letter: min(own) for letter, own in levels.items() if len(own) == 1}
+        return free, {letter: lengths[letter][0] for letter in free}
+
+    def _product(self, place: Place) -> tuple[Indices, dict[str, Length]]:
+        factors: list[tuple[list[tuple[str, str]], list[Length], str]] = []
+        for k, (child, operator) in enumerate(
+            zip(place.node.children, place.node.name, strict=True)
+        ):
+            own = self.indices[child] or {}
+            if operator == "/" and own:
+                before = {pair for labels, _, _ in factors for pair in labels}
+                if not before.issuperset(own.items()):
+                    raise place.error(
+                        f"a quotient has the divisor's indices on the same levels, and those of "
+                        f"{place.quote(k)} aren't before it"
+                    )
+            if child in self.written and operator == "*":
+                factors.append((written(child), self.written[child], place.quote(k)))
+            else:
+                axes = [*self.lengths[child].values()]
+                factors.append((list(own.items()), axes, place.quote(k)))
+        if all(self.indices[child] is None for child in place.node.children):
+            return None, {}
+        return self._contracted(place, factors)
+
+    def _sum(self, place: Place) -> tuple[Indices, dict[str, Length]]:
+        terms = [child for child in place.node.children if self.indices[child] is not None]
+        if not terms:
+            return None, {}
+        first = self.indices[terms[0]]
+        for k, child in enumerate(place.node.children):
+            own = self.indices[child]
+            if own is None:
+                continue
+            if own != first:
+                raise place.error(
+                    f"only what has the same indices is added: {place.quote(0)} has "
+                    f"{shown(first)}, {place.quote(k)} has {shown(own)}"
+                )
+            for letter, length in self.lengths[child].items():
+                one = self.lengths[terms[0]][letter]
+                if not one.merge(length):
+                    raise place.error(
+                        f"index {letter} is one axis, but in {place.quote(0)} it has length {one} "
+                        f"and in {place.quote(k)} length {length}"
+                    )
+        return first, self.lengths[terms[0]]
+
+    def _call(self, place: Place) -> tuple[Indices, dict[str, Length]]:
+        name, (child,) = place.node.name, place.node.children
+        own, lengths = self.indices[child], self.lengths[child]
+        if name in ELEMENTWISE:
+            return own, lengths
+        if name not in SPECIAL:
+            raise place.error(f"there is no function {name!r}; a product has a space before '('")
+        if own is None or len(own) != 2:
+            raise place.error(f"{name} needs two free indices, {place.quote(0)} has {shown(own)}")
+        one, two = lengths.values()
+        if not one.merge(two):
+            raise place.error(f"{name} needs a square matrix, not one of {one} by {two}")
+        return ({}, {}) if name in OF_ORDER_0 else (own, lengths)
+
+    def _power(self, place: Place) -> tuple[Indices, dict[str, Length]]:
+        base, exponent = place.node.children
+        if self.indices[exponent]:
+            raise place.error(f"an exponent has no indices, {place.quote(1)} has some")
+        return self.indices[base], self.lengths[base]
+
+    def _group(self, place: Place) -> tuple[Indices, dict[str, Length]]:
+        (child,) = place.node.children
+        return self.indices[child], self.lengths[child]
+
+
+_RULES: dict[str, Callable[[_Reading, Place], tuple[Indices, dict[str, Length]]]] = {
+    "product": _Reading._product,
+    "sum": _Reading._sum,
+    "call": _Reading._call,
+    "power": _Reading._power,
+    "group": _Reading._group,
+}
+
+
+def written(node: Node) -> list[tuple[str, str]]:
+    """The indices behind a tensor or a number."""
+    return read_indices(node.children[0].name) if node.children else []
+
+
+def shown(indices: Indices) -> str:
+    """Indices as messages show them."""
+    if not indices:
+        return "none"
+    return " ".join(f"{'upper' if level == UPPER else 'lower'} {i}" for i, level in indices.items())
+
+
+def _operands(node: Node) -> tuple[Node, ...]:
+    return () if node.kind in ("tensor", "number") else children_of(node)
+
+
+def read_ricci(
+    text: str, declarations: Mapping[str, Operand] | None = None
+) -> tuple[Operand, dict[str, Operand]]:
+    """The expression of a text, and its variables by name."""
+    if not isinstance(text, str):
+        raise ParseError(f"parse reads text, not {type(text).__name__}")
+    check_text(text, "the text has", MAX_TEXT)
+    if not text.strip():
+        raise ParseError("the text is empty; expected tensors such as A^i_j x^j")
+    depth = 0
+    for position, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth > MAX_NESTING:
+            raise ParseError(f"brackets are nested more than {MAX_NESTING} deep", text, position)
+    indices, tree, position = read(text)
+    reading = _Reading(text, Deadline(MAX_SECONDS))
+    given = _declared(reading, declarations)
+    reading.infer(tree)
+    own = reading.indices[tree] or {}
+    output = sorted(own)
+    if indices is not None:
+        left = read_indices(indices)
+        output = [letter for letter, _ in left]
+        if dict(left) != own or len(output) != len(own):
+            message = f"the left side has the indices {shown(dict(left))}, the right {shown(own)}"
+            raise ParseError(message, text, position)
+    taken = {s.name for n in reading.known if n.value is not None for s in n.value.free_symbols}
+    name_lengths(reading.known, taken | reading.axes.keys())
+    symbols = {name: given.get(name) or _symbol(name, axes) for name, axes in reading.axes.items()}
+    value = _build(tree, reading, symbols)
+    if not output:
+        return value, symbols
+    lengths = dict(zip(own, shape_of(value), strict=True))
+    return contract((value,), (list(own),), output, lengths), symbols
+
+
+def _shape(axes: list[Length]) -> Shape:
+    return tuple([axis.known() for axis in axes])
+
+
+def _symbol(name: str, axes: list[Length]) -> Operand:
+    shape = _shape(axes)
+    return TensorSymbol(name, shape) if shape else Symbol(name, real=True)
+
+
+def _declared(reading: _Reading, declarations: Any) -> dict[str, Operand]:
+    if declarations is None:
+        return {}
+    form = "give a symbol for each name"
+    if not isinstance(declarations, Mapping):
+        raise ParseError(f"can't read the declarations {str(declarations)[:80]!r}; {form}")
+    for name, value in declarations.items():
+        if not isinstance(value, (Symbol, TensorSymbol)):
+            raise ParseError(f"can't declare {name!r} as {str(value)[:80]!r}; {form}")
+        reading.axes[name] = [
+            reading.fresh(length, f"axis {k} of {name}")
+            for k, length in enumerate(shape_of(value), start=1)
+        ]
+    return dict(declarations)
+
+
+def _build(root: Node, reading: _Reading, symbols: Mapping[str, Operand]) -> Operand:
+    def visit(node: Node, below: tuple[Operand, ...]) -> Operand:
+        place = Place(reading.text, node)
+        reading.deadline.check(place.error)
+        try:
+            value = _value(node, below, reading, symbols)
+            check_number(value, node in reading.constants)
+        except ParseError:
+            raise
+        except (OverflowError, MemoryError):
+            raise place.error("the number is too large") from None
+        except TensorError as error:
+            raise place.error(str(error)) from error
+        return value
+
+    return transform([root], visit, _operands)[0]
+
+
+def _value(
+    node: Node, below: tuple[Operand, ...], reading: _Reading, symbols: Mapping[str, Operand]
+) -> Operand:
+    own = list(reading.indices[node] or ())
+    if node.kind in ("tensor", "number"):
+        tensor, labels = _leaf(node, reading, symbols)
+        return _product([(tensor, labels)], own) if labels else tensor
+    if node.kind == "product":
+        pairs = zip(node.children, below, node.name, strict=True)
+        factors = []
+        for child, value, operator in pairs:
+            if operator == "/":
+                factors.append((_divisor(value), list(reading.indices[child] or ())))
+            elif child in reading.written:
+                factors.append(_leaf(child, reading, symbols))
+            else:
+                factors.append((value, list(reading.indices[child] or ())))
+        return _product(factors, own)
+    if node.kind == "sum":
+        shape = _shape([reading.lengths[node][i] for i in own])
+        terms = []
+        for child, value, sign in zip(node.children, below, node.name, strict=True):
+            free = reading.indices[child]
+            if own and free is None:
+                value = operations.filled(value, shape)
+            elif free:
+                value = _product([(value, list(free))], own)
+            terms.append(operations.multiply(-1 if sign == "-" else 1, value))
+        return operations.add(*terms)
+    if node.kind == "power":
+        return bounded_power(*below)
+    if node.kind == "call":
+        return {**ELEMENTWISE, **SPECIAL}[node.name](*below)
+    return below[0]
+
+
+def _leaf(
+    node: Node, reading: _Reading, symbols: Mapping[str, Operand]
+) -> tuple[Operand, list[str]]:
+    """A tensor or a number with the indices of its axes, as they are written."""
+    labels = [letter for letter, _ in written(node)]
+    if node.kind == "number":
+        number = read_number(node.name.removeprefix("-")) * (-1 if node.name[0] == "-" else 1)
+        return (
+            operations.filled(number, _shape(reading.written[node])) if labels else number
+        ), labels
+    if node.name in DELTAS:
+        return Delta(reading.written[node][0].known()), labels
+    return symbols[node.name], labels
+
+
+def _divisor(value: Operand) -> Operand:
+    if value.is_zero:
+        raise TensorError("division by zero")
+    return operations.power(value, -1)
+
+
+def _product(factors: list[tuple[Operand, list[str]]], output: list[str]) -> Operand:
+    lengths = {
+        letter: length
+        for value, labels in factors
+        for letter, length in zip(labels, shape_of(value), strict=True)
+    }
+    values = [value for value, _ in factors]
+    if not lengths:
+        return operations.multiply(*values)
+    return contract(values, [labels for _, labels in factors], output, lengths)
