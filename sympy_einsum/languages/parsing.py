@@ -174,8 +174,8 @@ def parse_with_variables(
 def checked_syntax(text: str, syntax: str = "auto") -> str:
     """The name of a language; of the one that a text looks like for ``"auto"``.
 
-    >>> checked_syntax("A *(ij,j->i) b"), checked_syntax("A*b")
-    ('lippmann', 'matrixcalculus')
+    >>> checked_syntax("A *(ij,j->i) b"), checked_syntax("A*b"), checked_syntax("A^i_j b^j")
+    ('lippmann', 'matrixcalculus', 'ricci')
     """
     if syntax == "auto" and isinstance(text, str):
         found = (name for name, mark in _MARKS.items() if re.search(mark, text))
@@ -212,4 +212,8 @@ SYNTAXES: dict[str, Callable[[str, Any], tuple[Operand, dict[str, Operand]]]] = 
     "ricci": read_ricci,
 }
 # What only texts in a language have.
-_MARKS = {"lippmann": r"\*\s*\([^()]*(->|→|>)|^\s*(declare|expression)\s"}
+_MARKS = {
+    "lippmann": r"\*\s*\([^()]*(->|→|>)|^\s*(declare|expression)\s",
+    # Two tensors with indices side by side, several indices in braces, or a delta tensor.
+    "ricci": r"[\^_][a-z]+\s+[A-Za-z]\w*[\^_][a-z]|[\^_]\{|δ",
+}
