@@ -16,7 +16,7 @@ from sympy.printing.pretty.pretty_symbology import pretty_use_unicode
 from sympy.printing.pretty.stringpict import prettyForm
 from sympy.printing.printer import Printer
 
-from ..expressions import Einsum, HalfPower, TensorExpr, outermost
+from ..expressions import Einsum, HalfPower, TensorExpr, as_operand, outermost
 from .code import CodeForm, ReprForm
 from .forms import ATOM
 from .latex_renderer import LatexRenderer
@@ -27,6 +27,7 @@ from .norms import Norm
 from .notation import Notation, level_of
 from .pretty_renderer import PrettyRenderer
 from .rendering import PRECEDENCES, Renderer, Shown
+from .ricci_text import ricci_latex
 from .slices import factors_of, sliced
 
 
@@ -42,7 +43,8 @@ def latex(expr: object, notation: str = "auto", where: bool = True, **settings: 
         occur twice in a result;
         ``"auto"``: matrix notation up to order 2 where there is one, else entries of matrix blocks;
         ``"einsum"``: ``\#(ij,j \to i; A, x)`` [W];
-        ``"star"``: the same with products of two written ``A *_{(ij,j \to i)} x`` [L]
+        ``"star"``: the same with products of two written ``A *_{(ij,j \to i)} x`` [L];
+        ``"ricci"``: upper and lower indices, ``A^i{}_j\, x^j`` [LMG18]
     where : whether what is used again in an expression too long to be read gets a name, that is
         defined below the formula, "where h_1 = …"; ``False`` writes everything out, however long
     settings : those of ``sympy.latex``
@@ -68,6 +70,8 @@ def latex(expr: object, notation: str = "auto", where: bool = True, **settings: 
     >>> print(se.latex(A @ x, notation="einsum"))
     \#\left(ij,j \to i;\, A, x\right)
     """
+    if notation == "ricci":
+        return ricci_latex(as_operand(expr))
     printer = _Latex(settings)
     printer._tensor_notation = Notation(notation, where)
     return printer.doprint(expr)

@@ -66,6 +66,20 @@ def ricci_text(root: Operand) -> str:
     return _written(root, indices, set(LETTERS[:order])).shown
 
 
+def ricci_latex(root: Operand) -> str:
+    r"""The same in LaTeX.
+
+    >>> import sympy_einsum as se
+    >>> A, x = se.TensorSymbol("A", 3, 3), se.TensorSymbol("x", 3)
+    >>> print(ricci_latex(se.exp(A @ x)))
+    \operatorname{exp}(A^i{}_j\, x^j)
+    """
+    text = re.sub(r"\b([A-Za-z][A-Za-z0-9]*)(?=\()", r"\\operatorname{\1}", ricci_text(root))
+    # What stands side by side stays there, so that the order of the axes is seen.
+    text = re.sub(r"([\^_](?:\{\w+\}|[a-z]))(?=[\^_][a-z{])", r"\1{}", text)
+    return re.sub(r"(?<=[^+\- ]) (?=[^+\- ])", r"\\, ", text).replace("δ", r"\delta")
+
+
 def _text(node: Operand, indices: Sequence[Index], used: set[str]) -> Text:
     """The text of a node whose axes have some indices, in a term with some letters."""
     text = _written(node, indices, used)

@@ -265,6 +265,10 @@ def test_what_is_drawn():
     with pytest.raises(se.ParseError, match="'y' isn't declared"):
         program.derivation("y")
     assert texts_of("declare x 1 y 1 expression x", "y")[-1] == "0"
+    with pytest.raises(se.UnsupportedError, match="drawn up to order 20, this has 22"):
+        se.parse_program("declare T 11 expression T").derivation("T")
+    with pytest.raises(se.UnsupportedError, match="has 1001 nodes; reverse mode is drawn for 300"):
+        se.parse_program(f"declare x 1 expression {'-' * 1000}x").derivation("x")
 
 
 # --- axes -----------------------------------------------------------------------------------------

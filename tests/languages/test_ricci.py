@@ -130,6 +130,20 @@ def test_how_it_is_written(e, text):
     assert parse(text, KNOWN) == e
 
 
+@pytest.mark.parametrize(
+    ("e", "latex"),
+    [
+        (A @ x, r"A^i{}_j\, x^j"),
+        (A.T - 2, r"-2 + A_j{}^i"),
+        (se.sin(x) * 2, r"2\, \operatorname{sin}(x^i)"),
+        (se.diag(x), r"x^i\, \delta^i{}_j"),
+        (c + x @ x, r"c + (x_i\, x^i)"),
+    ],
+)
+def test_latex(e, latex):
+    assert se.latex(e, notation="ricci") == latex
+
+
 def test_inferred_lengths():
     e = parse("C^i_k = M^i_j N^j_k + P^i_k")
     shapes = {s.name: s.shape for s in e.free_symbols}

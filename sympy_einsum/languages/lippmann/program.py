@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 from sympy import Expr, Symbol
 
-from ...core import LabelledGraph, Length as AnyLength, ParseError, as_length
+from ...core import LabelledGraph, Length as AnyLength, ParseError, UnsupportedError, as_length
 from ...expressions import Operand, TensorSymbol
 from ..lengths import name_lengths
 from ..nodes import Deadline, Node
@@ -31,6 +31,8 @@ Declarable: TypeAlias = "Operand | int | Sequence[AnyLength]"
 Declarations: TypeAlias = "str | Mapping[str, Declarable] | None"
 
 MAX_SECONDS = 2.0
+# Every step is a graph of its own.
+MAX_DRAWN = 300
 
 
 class Derivative(NamedTuple):
@@ -83,7 +85,7 @@ class TensorProgram:
         the derivative, and this after each simplification [L, fig. 4.6, 4.8, 4.9].
 
         Raises ParseError for a variable that isn't declared, UnsupportedError for a function that
-        isn't in the thesis' table of derivatives.
+        isn't in the thesis' table of derivatives, or a tree that is too big.
 
         >>> program = read_program("declare v 1 expression sin(v) + cos(sin(v))")
         >>> [step.text for step in program.derivation("v") if "derivative" in step.title][0]
@@ -91,6 +93,11 @@ class TensorProgram:
         """
         if variable not in self.symbols:
             raise ParseError(f"{variable!r} isn't declared")
+        count = len(self.tree(place).labels)
+        if count > MAX_DRAWN:
+            raise UnsupportedError(
+                f"the tree has {count} nodes; reverse mode is drawn for {MAX_DRAWN} at most"
+            )
         vertices = Vertices()
         root = explicit_sums(self._vertex(vertices, place), vertices)
         argument = vertices.variable(variable, len(self._inference.variables[variable].shape))

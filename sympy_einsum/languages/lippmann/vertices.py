@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...core import LabelledGraph, postorder, transform
+from ...core import LabelledGraph, UnsupportedError, postorder, transform
 from ..nodes import Node, children_of
 from .functions import DELTA, SPECIAL
 from .inference import Inference, Subscripts
 
+# More axes would need more letters.
+MAX_ORDER = 20
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -55,6 +57,8 @@ class Vertices:
     def _make(
         self, kind: str, name: str, below: Sequence[Vertex], order: int, *rest: Subscripts
     ) -> Vertex:
+        if order > MAX_ORDER:
+            raise UnsupportedError(f"graphs are drawn up to order {MAX_ORDER}, this has {order}")
         key = (kind, name, *map(id, below), order, *rest)
         if key not in self.known:
             self.known[key] = Vertex(kind, name, tuple(below), order, *rest)
