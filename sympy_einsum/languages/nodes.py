@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 
 from ..core import ParseError
 
+MAX_NESTING = 1_000
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Node:
@@ -65,6 +67,16 @@ def check_text(text: object, what: str, limit: int) -> None:
     """Refuse what is too long to be read."""
     if isinstance(text, str) and len(text) > limit:
         raise ParseError(f"{what} {len(text)} characters; at most {limit} are read")
+
+
+def check_nesting(text: str) -> None:
+    """Refuse what is nested too deeply to be read."""
+    depth = 0
+    for position, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth > MAX_NESTING:
+            message = f"parentheses are nested more than {MAX_NESTING} deep"
+            raise ParseError(message, text, position)
 
 
 def open_parentheses(text: str) -> list[int]:

@@ -7,13 +7,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import lark
 
-from ...core import ParseError
 from ..grammars import OPERAND, Grammar, ToNodes, expects_operand
-from ..nodes import Node, Parts, end_of, leaf
+from ..nodes import Node, Parts, check_nesting, end_of, leaf
 
-# Longer or deeper text is refused.
+# Longer text is refused.
 MAX_TEXT = 100_000
-MAX_NESTING = 1_000
 
 
 class Declared(NamedTuple):
@@ -73,15 +71,6 @@ class _ToNodes(ToNodes):
         return replace(node, kind="product") if parts[1].type == "TIMES" else node
 
 
-def _check_nesting(text: str) -> None:
-    depth = 0
-    for position, character in enumerate(text):
-        depth += (character == "(") - (character == ")")
-        if depth > MAX_NESTING:
-            message = f"parentheses are nested more than {MAX_NESTING} deep"
-            raise ParseError(message, text, position)
-
-
 _PRODUCT = "a product has index strings, a letter for each axis, such as A *(ij,j->i) b"
 # What people write in other languages, and how it is written in this one.
 _INSTEAD = {
@@ -129,5 +118,5 @@ def read(text: str, start: str) -> Any:
     """What a text is read as by one of the grammar's rules: a list of parts of a program, the tree
     of a sum, or a list of declared variables; raises ParseError where it leaves the grammar."""
     _GRAMMAR.check(text)
-    _check_nesting(text)
+    check_nesting(text)
     return _GRAMMAR.read(text, start)

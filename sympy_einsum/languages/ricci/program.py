@@ -20,13 +20,11 @@ from ...core import ParseError, Shape, TensorError, transform
 from ...expressions import Delta, Operand, TensorSymbol, contract, shape_of
 from ..lengths import Length, name_lengths
 from ..lippmann.functions import ELEMENTWISE, OF_ORDER_0, SPECIAL
-from ..nodes import Deadline, Node, Place, check_text, children_of
+from ..lippmann.program import MAX_SECONDS
+from ..nodes import Deadline, Node, Place, children_of
 from ..numbers import MAX_SCALAR_DEPTH, bounded_power, check_number, read_number
 from .reading import UPPER, read, read_indices
 
-MAX_TEXT = 100_000
-MAX_SECONDS = 2.0
-MAX_NESTING = 1_000
 DELTAS = ("δ", "delta")
 
 # Free indices with their levels; None for a number, which is repeated as it is needed.
@@ -224,16 +222,6 @@ def read_ricci(
     text: str, declarations: Mapping[str, Operand] | None = None
 ) -> tuple[Operand, dict[str, Operand]]:
     """The expression of a text, and its variables by name."""
-    if not isinstance(text, str):
-        raise ParseError(f"parse reads text, not {type(text).__name__}")
-    check_text(text, "the text has", MAX_TEXT)
-    if not text.strip():
-        raise ParseError("the text is empty; expected tensors such as A^i_j x^j")
-    depth = 0
-    for position, character in enumerate(text):
-        depth += (character == "(") - (character == ")")
-        if depth > MAX_NESTING:
-            raise ParseError(f"brackets are nested more than {MAX_NESTING} deep", text, position)
     indices, tree, position = read(text)
     reading = _Reading(text, Deadline(MAX_SECONDS))
     given = _declared(reading, declarations)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import lark
 
-from ...core import ParseError
-from ..nodes import Node, Parts, end_of, leaf, open_parentheses
+from ..grammars import Grammar, ToNodes
+from ..lippmann.reading import MAX_TEXT
+from ..nodes import Node, Parts, check_nesting, end_of, leaf
 
 # What stands above and below.
 UPPER, LOWER = "^", "_"
@@ -25,11 +25,11 @@ class Equation(NamedTuple):
     position: int = 0
 
 
-class _ToNodes(lark.Transformer[lark.Token, Any]):
-    """Turns each finished rule of the grammar into a node, while lark reads the text. The indices
-    of a tensor are its node's only child."""
+class _ToNodes(ToNodes):
+    """With indices, which are the only child of a tensor's node, and sums and products of any
+    number of operands."""
 
-    def equation(self, parts: Parts) -> Equation:
+    def sides(self, parts: Parts) -> Equation:
         name, *rest, _, tree = parts
         return Equation(str(rest[0]) if rest else "", tree, name.start_pos)
 
@@ -82,13 +82,6 @@ def _chain(kind: str, operator: str, parts: Parts) -> Node:
     return Node(kind, operators, tuple(operands), place, operands[0].start, operands[-1].end)
 
 
-@cache
-def _parser() -> lark.Lark:
-    return lark.Lark.open_from_package(
-        __package__, "grammar.lark", parser="lalr", lexer="basic", transformer=_ToNodes()
-    )
-
-
 def read_indices(text: str) -> list[tuple[str, str]]:
     """Letters with their levels, in the order of the axes.
 
@@ -102,23 +95,19 @@ def read_indices(text: str) -> list[tuple[str, str]]:
     ]
 
 
+def _explain(error: lark.exceptions.UnexpectedToken, before: str, found: str) -> str:
+    return f"found {found}; expected {_EXPECTED}"
+
+
+_EXPECTED = "tensors such as A^i_j x^j, numbers, functions, + - * / or brackets"
+_GRAMMAR = Grammar(
+    __package__, ("equation",), _ToNodes(), MAX_TEXT, "A^i_j x^j", "+ - * / ^", {}, _explain
+)
+
+
 def read(text: str) -> Equation:
     """The equation of a text; raises ParseError where it leaves the grammar."""
-    try:
-        found: Any = _parser().parse(text)
-    except lark.exceptions.UnexpectedCharacters as error:
-        position = error.pos_in_stream or 0
-        message = f"unexpected character {text[position]!r}"
-        raise ParseError(f"{message}; {_EXPECTED}", text, position) from None
-    except lark.exceptions.UnexpectedToken as error:
-        at_end = error.token.type == "$END"
-        position = len(text.rstrip()) if at_end else error.token.start_pos
-        opened = open_parentheses(text[:position])
-        if at_end and opened and "RIGHT" in error.expected:
-            raise ParseError("this '(' is never closed", text, opened[-1]) from None
-        shown = "the end of the text" if at_end else repr(str(error.token))
-        raise ParseError(f"found {shown}; {_EXPECTED}", text, position) from None
+    _GRAMMAR.check(text)
+    check_nesting(text)
+    found = _GRAMMAR.read(text, "equation")
     return found if isinstance(found, Equation) else Equation(None, found)
-
-
-_EXPECTED = "expected tensors such as A^i_j x^j, numbers, functions, + - * / or brackets"
