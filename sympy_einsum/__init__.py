@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from sympy.functions.elementary.piecewise import ExprCondPair
 
 from . import numpy
-from .calculus import diff, gradient, hessian, hvp, jacobian, jvp, vjp
+from .calculus import diff, gradient, hessian, hvp, jacobian, jvp, linearize, vjp
 from .core import (
     ParseError,
     Row as _Row,
@@ -333,6 +333,7 @@ __all__ = [
     "kron",
     "lambdify",
     "latex",
+    "linearize",
     "logcumsumexp",
     "logdet",
     "logsumexp",

@@ -1,5 +1,6 @@
 """Derivatives: a rule per node type, the two sweeps, and the operators made of them."""
 
+from .linear_maps import linearize as linearize
 from .operators import (
     diff as diff,
     gradient as gradient,

@@ -51,7 +51,7 @@ def inputs_of(node: Operand) -> tuple[Operand, ...]:
     return scalar_children(node) if node.args else ()
 
 
-class _Graph:
+class Graph:
     """What a sweep walks over.
 
     Attributes
@@ -120,7 +120,8 @@ def _lengths(*pairs: tuple[Sequence[int], Sequence[Expr]]) -> dict[int, Expr]:
     return {label: n for labels, shape in pairs for label, n in zip(labels, shape, strict=True)}
 
 
-def _total(contributions: Sequence[Operand]) -> Operand:
+def total(contributions: Sequence[Operand]) -> Operand:
+    """The sum of tensors of one shape, or of scalars."""
     return contributions[0] if len(contributions) == 1 else total_of(contributions)
 
 
@@ -142,7 +143,7 @@ def pullback(
     A root's seed has shape outer_shape + root.shape; the cotangent of v has shape
     outer_shape + v.shape. What the rules do is appended to ``steps``.
     """
-    graph = _Graph(roots, wrt)
+    graph = Graph(roots, wrt)
     outer = [-1 - k for k in range(len(outer_shape))]
     outer_lengths = _lengths((outer, outer_shape))
     contributions: dict[Operand, list[Operand]] = {}
@@ -152,7 +153,7 @@ def pullback(
     for node in reversed(graph.order):
         if node not in contributions or node in variables or node not in graph.active:
             continue
-        cotangent = _total(contributions.pop(node))
+        cotangent = total(contributions.pop(node))
         if type(node) in CARRIERS:
             for k, operand in enumerate(node.operands):
                 if operand in graph.active:
@@ -162,19 +163,19 @@ def pullback(
         below = graph.below(node)
         for term in graph.terms(node):
             operand = below[term.operand]
-            contribution = _combine(
+            contribution = combine(
                 cotangent,
                 (*outer, *term.upper),
                 term,
                 (*outer, *term.lower),
-                _term_lengths(node, operand, term, outer_lengths),
+                term_lengths(node, operand, term, outer_lengths),
             )
             contributions.setdefault(operand, []).append(contribution)
             if steps is not None:
                 rule = f"pullback of {_rule_name(node)}"
                 steps.append(Step(rule, cotangent, contribution, node))
     return [
-        _total(contributions[v]) if v in contributions else Zeros(*outer_shape, *shape_of(v))
+        total(contributions[v]) if v in contributions else Zeros(*outer_shape, *shape_of(v))
         for v in wrt
     ]
 
@@ -188,7 +189,7 @@ def pushforward(
 ) -> Operand:
     """The forward sweep: the tangent of y, of shape y.shape + inner, from those of the variables,
     of shape v.shape + inner. What the rules do is appended to ``steps``."""
-    graph = _Graph([y], wrt)
+    graph = Graph([y], wrt)
     extra = [-1 - k for k in range(len(inner))]
     inner_lengths = _lengths((extra, inner))
     tangent_of: dict[Operand, Operand] = dict(zip(wrt, tangents, strict=True))
@@ -197,7 +198,7 @@ def pushforward(
             continue
         if type(node) in CARRIERS:
             forth = CARRIERS[type(node)].forth
-            tangent_of[node] = _total(
+            tangent_of[node] = total(
                 [
                     forth(node, k, tangent_of[operand], tuple(inner))
                     for k, operand in enumerate(node.operands)
@@ -208,12 +209,12 @@ def pushforward(
         below = graph.below(node)
         used = list(graph.terms(node))
         contributions = [
-            _combine(
+            combine(
                 tangent_of[below[term.operand]],
                 (*term.lower, *extra),
                 term,
                 (*term.upper, *extra),
-                _term_lengths(node, below[term.operand], term, inner_lengths),
+                term_lengths(node, below[term.operand], term, inner_lengths),
             )
             for term in used
         ]
@@ -222,15 +223,14 @@ def pushforward(
             carried = [tangent_of[below[term.operand]] for term in used]
             pairs = zip(carried, contributions, strict=True)
             steps.extend(Step(rule, before, after, node) for before, after in pairs)
-        tangent_of[node] = (
-            _total(contributions) if contributions else Zeros(*shape_of(node), *inner)
-        )
+        tangent_of[node] = total(contributions) if contributions else Zeros(*shape_of(node), *inner)
     return tangent_of.get(y, Zeros(*shape_of(y), *inner))
 
 
-def _term_lengths(
+def term_lengths(
     node: Operand, operand: Operand, term: Term, others: Mapping[int, Expr]
 ) -> dict[int, Expr]:
+    """The lengths of the labels of a term, and others."""
     lengths = {**others, **dict(zip(term.upper, shape_of(node), strict=True))}
     lengths.update(zip(term.lower, shape_of(operand), strict=True))
     for factor, labels in zip(term.factors, term.subscripts, strict=True):
@@ -238,7 +238,7 @@ def _term_lengths(
     return lengths
 
 
-def _combine(
+def combine(
     carried: Operand,
     labels: Sequence[int],
     term: Term,

@@ -1,0 +1,189 @@
+"""Linear maps as text, without their argument: in the notation of Caddie, and in LaTeX.
+
+References
+==========
+
+[C] K. L. Hansen, "Application of Combinatory Automatic Differentiation in a Python Context", 2025,
+    §2.4.1 and equation 2.19.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from sympy import Expr, Mul, S, latex
+
+from ..core import index_letter
+from ..expressions import Operand, Unit, order_of
+from .steps import Carried, Step
+
+
+class Style(NamedTuple):
+    """How combinators are written; ``{0}`` is what they are made of.
+
+    show : an expression
+    forms : the text of each combinator
+    """
+
+    show: Callable[[Expr], str]
+    forms: Mapping[str, str]
+
+
+TEXT = Style(
+    str,
+    {
+        "identity": "Id", "zero": "0", "argument": "π{0}", "name": "m{0}", "compose": " ∘ ",
+        "plus": " + ", "group": "({0})", "tuple": "⟨{0}⟩", "line": "{0} = {1}\n",
+        "scale": "({0} *)", "left": "({0} @)", "right": "(@ {0})", "turned": "{0}.T",
+        "dot": "({0} ·)", "along": "(* {0})", "sum": "Σ", "repeat": "Δ", "transpose": "T",
+        "entry": "π[{0}]", "place": "ι[{0}]", "einsum": "#({0}; ·, {1})", "node": "D{0}",
+        "adjoint": "D{0}*", "arrow": "->",
+    },
+)  # fmt: skip
+LATEX = Style(
+    latex,
+    {
+        "identity": r"\mathrm{Id}", "zero": "0", "argument": r"\pi_{{{0}}}", "name": "m_{{{0}}}",
+        "compose": r" \circ ", "plus": " + ", "group": r"\left({0}\right)",
+        "tuple": r"\left\langle {0} \right\rangle", "line": r"{0} = {1};\; ",
+        "scale": r"\left({0} \odot\right)", "left": r"\left({0}\, \cdot\right)",
+        "right": r"\left(\cdot\, {0}\right)", "turned": r"{0}^{{\top}}",
+        "dot": r"\left\langle {0}, \cdot \right\rangle", "along": r"\left(\cdot\, {0}\right)",
+        "sum": r"\Sigma", "repeat": r"\Delta", "transpose": r"{{\cdot}}^{{\top}}",
+        "entry": r"\pi_{{{0}}}", "place": r"\iota_{{{0}}}",
+        "einsum": r"\#({0};\, \cdot, {1})", "node": r"\mathrm{{D}}{0}",
+        "adjoint": r"\mathrm{{D}}{0}^{{*}}", "arrow": r"\to ",
+    },
+)  # fmt: skip
+
+# The steps of a line, with the numbers of the lines that they start from.
+Steps: TypeAlias = Sequence[tuple[Step | Carried, int]]
+
+
+def written(
+    style: Style,
+    arguments: int | None,
+    lines: Sequence[Steps],
+    results: Sequence[int | None],
+    is_single: bool,
+) -> str:
+    """The text of a map: what is used more than once has a name, and a line of its own before.
+
+    ``arguments`` is how many it takes, None for a map of a tensor and not of a list.
+    """
+    forms = style.forms
+    uses = Counter(source for steps in lines for _, source in steps)
+    uses.update([number for number in results if number is not None])
+    # For each number the text, and whether it is a sum.
+    texts: list[tuple[str, bool]] = [(forms["identity"], False)]
+    if arguments is not None:
+        texts = [(forms["argument"].format(k + 1), False) for k in range(arguments)]
+    named = ""
+    for number, steps in enumerate(lines, start=len(texts)):
+        parts = [_composed(style, step_text(style, step), texts[source]) for step, source in steps]
+        is_sum, text = len(parts) > 1, forms["plus"].join(parts)
+        if uses[number] > 1 and forms["compose"] in text + forms["plus"] * is_sum:
+            name = forms["name"].format(1 + named.count(forms["line"][-1]))
+            named += forms["line"].format(name, text)
+            text, is_sum = name, False
+        texts.append((text, is_sum))
+    shown = [forms["zero"] if number is None else texts[number][0] for number in results]
+    return named + (shown[0] if is_single else forms["tuple"].format(", ".join(shown)))
+
+
+def _composed(style: Style, step: str, inner: tuple[str, bool]) -> str:
+    """The text of a step after a map."""
+    text, is_sum = inner
+    identity = style.forms["identity"]
+    if step == identity or text == identity:
+        return text if step == identity else step
+    joined = step + style.forms["compose"] + (style.forms["group"].format(text) if is_sum else text)
+    return joined.replace(2 * (style.forms["compose"] + style.forms["transpose"]), "")
+
+
+def step_text(style: Style, step: Step | Carried) -> str:
+    """The text of one step."""
+    forms = style.forms
+    if isinstance(step, Carried):
+        return forms["adjoint" if step.is_back else "node"].format(type(step.node).__name__)
+    _, factors, subscripts, upper, lower = step.term
+    upper, lower = tuple(upper), tuple(lower)
+    pairs = [(f, tuple(l)) for f, l in zip(factors, subscripts, strict=True) if f is not S.One]
+    # What multiplies all entries alike, or each by its own factor, is one factor.
+    scales = [f for f, l in pairs if not l or l == upper == lower]
+    others = [(f, l) for f, l in pairs if l and not l == upper == lower]
+    text = _plain(style, upper, lower) if not others else None
+    if len(others) == 1:
+        text = _with_factor(style, *others[0], upper, lower)
+        if text is None and len(lower) == 2:
+            text = _with_factor(style, *others[0], upper, lower[::-1])
+            turned = (forms["transpose"], False)
+            text = text and _composed(style, text, turned)
+    if text is None:
+        text = _einsum(style, others, upper, lower)
+    if not scales:
+        return text
+    product = Mul(*[f for f in scales if not order_of(f)])
+    for factor in [f for f in scales if order_of(f)]:
+        product = product * factor
+    scale = forms["scale"].format(style.show(product))
+    return _composed(style, scale, (text, False))
+
+
+def _plain(style: Style, upper: tuple[int, ...], lower: tuple[int, ...]) -> str | None:
+    """A step without factors: sums, repetitions, other orders of axes."""
+    forms = style.forms
+    if upper == lower:
+        return forms["identity"]
+    if len(set(upper)) < len(upper) or len(set(lower)) < len(lower):
+        return None
+    if upper == lower[::-1] and len(upper) == 2:
+        return forms["transpose"]
+    if not upper:
+        return forms["sum"]
+    return None if lower else forms["repeat"]
+
+
+def _with_factor(
+    style: Style, factor: Operand, labels: tuple[int, ...], upper: tuple[int, ...],
+    lower: tuple[int, ...],
+) -> str | None:  # fmt: skip
+    """A step with one factor, as a product of matrices, a scalar product or an entry."""
+    forms, shown = style.forms, style.show(factor)
+    if isinstance(factor, Unit):
+        position = style.show(factor.position)
+        if not upper and lower == labels:
+            return forms["entry"].format(position)
+        if not lower and upper == labels:
+            return forms["place"].format(position)
+    if labels == lower and not upper:
+        return forms["dot"].format(shown)
+    if labels == upper and not lower:
+        return forms["along"].format(shown)
+    if len(labels) != 2 or len(set(labels)) != 2 or not lower or not upper:
+        return None
+    row, column = labels
+    turned = forms["turned"].format(shown if shown.isalnum() else forms["group"].format(shown))
+    if lower[1:] == upper[1:] and {lower[0], upper[0]} == {row, column}:
+        return forms["left"].format(shown if upper[0] == row else turned)
+    if lower[:-1] == upper[:-1] and {lower[-1], upper[-1]} == {row, column}:
+        return forms["right"].format(shown if upper[-1] == column else turned)
+    return None
+
+
+def _einsum(
+    style: Style, others: Sequence[tuple[Operand, tuple[int, ...]]], upper: tuple[int, ...],
+    lower: tuple[int, ...],
+) -> str:  # fmt: skip
+    """Any other step, as an einsum of which the first operand is left open."""
+    letters: dict[int, str] = {}
+    for label in [*lower, *[k for _, labels in others for k in labels], *upper]:
+        letters.setdefault(label, index_letter(len(letters)))
+    terms = [lower, *[labels for _, labels in others]]
+    inputs = ",".join("".join(letters[k] for k in labels) for labels in terms)
+    output = "".join(letters[k] for k in upper)
+    shown = ", ".join(style.show(factor) for factor, _ in others)
+    text = style.forms["einsum"].format(f"{inputs}{style.forms['arrow']}{output}", shown)
+    return text.replace("·, )", "·)").replace(r"\cdot, )", r"\cdot)")

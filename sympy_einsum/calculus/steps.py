@@ -1,0 +1,66 @@
+"""One step of a linear map: an einsum with factors, or what a node carries changes over by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from sympy import Expr
+
+from ..core import Shape
+from ..expressions import Operand, TensorExpr, shape_of
+from ..operations import transpose
+from .carried import CARRIERS
+from .sweeps import combine
+from .term import Term
+
+
+class Step(NamedTuple):
+    """The einsum of a tensor with the factors of a term; ``lengths`` are those of its labels."""
+
+    term: Term
+    lengths: Mapping[int, Expr]
+
+    @classmethod
+    def identity(cls, shape: Shape) -> Step:
+        """What changes nothing of a tensor of some shape."""
+        axes = range(len(shape))
+        return cls(Term(0, (), (), axes, axes), dict(zip(axes, shape, strict=True)))
+
+    def applied(self, value: Operand, inner: Shape) -> Operand:
+        """The image of a tensor that has more axes behind its own."""
+        extra = [-1 - k for k in range(len(inner))]
+        lengths = {**self.lengths, **dict(zip(extra, inner, strict=True))}
+        labels, output = (*self.term.lower, *extra), (*self.term.upper, *extra)
+        return combine(value, labels, self.term, output, lengths)
+
+    def transposed(self) -> Step:
+        """The adjoint: what it takes and what it gives exchanged."""
+        return Step(self.term._replace(upper=self.term.lower, lower=self.term.upper), self.lengths)
+
+
+class Carried(NamedTuple):
+    """The derivative of a node by an operand that is no einsum, or its adjoint."""
+
+    node: TensorExpr
+    place: int
+    is_back: bool = False
+
+    def applied(self, value: Operand, inner: Shape) -> Operand:
+        """The image of a tensor that has more axes behind its own."""
+        carrier: Any = CARRIERS[type(self.node)]
+        if not self.is_back:
+            return carrier.forth(self.node, self.place, value, inner)
+        count = len(inner)
+        image = carrier.back(self.node, self.place, _turned(value, -count), inner)
+        return _turned(image, count)
+
+    def transposed(self) -> Carried:
+        """The adjoint."""
+        return self._replace(is_back=not self.is_back)
+
+
+def _turned(value: Operand, by: int) -> Operand:
+    """A tensor with so many first axes put last, or last ones first."""
+    axes = range(len(shape_of(value)))
+    return transpose(value, [*axes[by:], *axes[:by]]) if by else value
