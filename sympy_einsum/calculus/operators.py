@@ -14,22 +14,33 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from sympy import (
+    Dummy,
     Integer,
     MatrixBase,
+    MatrixSymbol,
     NDimArray,
     Symbol,
     Tuple,
 )
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from ..core import (
     ShapeError,
     TensorError,
+    UnsupportedError,
+    deferred,
 )
 from ..expressions import (
+    Einsum,
     Operand,
+    Selection,
+    TensorExpr,
     TensorLike,
     TensorSymbol,
+    Unit,
     as_operand,
+    contract,
+    free_leaves,
     order_of,
     shape_of,
 )
@@ -43,8 +54,14 @@ from .sweeps import pullback, pushforward
 Listed: TypeAlias = "TensorLike | Sequence[TensorLike]"
 
 
+_from_matrix = deferred("convert", "from_matrix")
+
+
 def as_variable(value: object) -> Operand:
-    """A variable to differentiate by: a tensor symbol or an ordinary symbol."""
+    """A variable to differentiate by: a tensor symbol or an ordinary symbol; one of SymPy's matrix
+    symbols is the tensor symbol of its name and shape."""
+    if isinstance(value, MatrixSymbol):
+        value = _from_matrix(value)
     if isinstance(value, (TensorSymbol, Symbol)):
         return value
     raise TensorError(
@@ -53,8 +70,11 @@ def as_variable(value: object) -> Operand:
     )
 
 
-def as_function(value: TensorLike) -> Operand:
-    """The expression to differentiate."""
+def as_function(value: TensorLike, *variables: object) -> Operand:
+    """The expression to differentiate by some variables; one of SymPy's with matrices as a tensor
+    expression."""
+    if isinstance(value, MatrixExpr) or any(isinstance(v, MatrixSymbol) for v in variables):
+        value = _from_matrix(value)
     if isinstance(value, (list, tuple, set, dict, MatrixBase, NDimArray)):
         raise TensorError(
             f"one expression is needed, not a {type(value).__name__}: take one at a time, or put "
@@ -78,7 +98,9 @@ def diff(
 
     y : a tensor expression, or a SymPy scalar with tensor expressions inside
     variables : tensor symbols and ordinary symbols, each optionally followed by a count;
-        ``diff(y, x, 2)`` is ``diff(y, x, x)``
+        ``diff(y, x, 2)`` is ``diff(y, x, x)``. Also an entry or a slice of a tensor symbol,
+        ``x[0]``; SymPy's matrix symbols; or a part of y by which alone y depends on what that is
+        made of
     mode : ``"reverse"``, ``"forward"`` or ``"auto"``
     layout : ``"function-first"``: shape y.shape + x.shape, each repetition appends axes;
         ``"wrt-first"``: SymPy's ``derive_by_array`` order, x.shape + y.shape
@@ -118,7 +140,7 @@ def diff(
     """
     if layout not in ("function-first", "wrt-first"):
         raise TensorError(f"layout is 'function-first' or 'wrt-first', not {layout!r}")
-    y = as_function(y)
+    y = as_function(y, *variables)
     result = y
     names = _expand_counts(variables)
     if not variables:
@@ -126,12 +148,59 @@ def diff(
     steps: list[Step] = []
     derivations = []
     for variable in names:
+        if not isinstance(variable, (TensorSymbol, Symbol)):
+            if trace:
+                raise UnsupportedError("there are no steps for derivatives by parts")
+            result = _by_part(result, variable, mode, simplify)
+            continue
         derivations.append(Derivation(result, (variable,), mode))
         (result,), new = sweep(result, (variable,), mode, simplify, trace)
         steps.extend(new)
     if layout == "wrt-first":
         result = _wrt_first(result, order_of(y), [order_of(v) for v in names])
     return (result, Trace(steps, derivations)) if trace else result
+
+
+def _by_part(y: Operand, part: Operand, mode: str, simplify: bool | None) -> Operand:
+    """The derivative by an entry or a slice of a tensor symbol, which is that piece of the
+    derivative by the symbol; or by a part of the expression, as if a symbol stood in its place."""
+    if not _is_cut(part):
+        stand_in = TensorSymbol(f"part{order_of(y)}", shape_of(part)) if order_of(part) else Dummy()
+        replaced = y.xreplace({part: stand_in})
+        if replaced == y:
+            raise TensorError(
+                f"{str(part)[:80]} isn't a part of {str(y)[:80]}; give a symbol, or a part as it is"
+            )
+        left = {s for s in free_leaves(part) & free_leaves(replaced) if not s.is_integer}
+        if left:
+            # A product may have taken the part into itself.
+            raise TensorError(
+                f"{str(y)[:80]} depends on {min(left, key=str)} otherwise than by "
+                f"{str(part)[:80]}; write it with a symbol in the place of that"
+            )
+        (derivative,), _ = sweep(replaced, (stand_in,), mode, simplify)
+        return derivative.xreplace({stand_in: part})
+    symbol = next(operand for operand in part.operands if isinstance(operand, TensorSymbol))
+    (derivative,), _ = sweep(y, (symbol,), mode, simplify)
+    own = tuple(range(len(part.lengths), len(part.lengths) + order_of(y)))
+    operands = [derivative if operand is symbol else operand for operand in part.operands]
+    pairs = zip(part.operands, part.subscripts, strict=True)
+    subscripts = [(*own, *labels) if operand is symbol else labels for operand, labels in pairs]
+    lengths = dict(enumerate((*part.lengths, *shape_of(y))))
+    return contract(operands, subscripts, (*own, *part.output), lengths)
+
+
+def _is_cut(part: Operand) -> bool:
+    """Whether a tensor is an entry, or a slice, of a tensor symbol."""
+    if not isinstance(part, Einsum):
+        return False
+    cutters = [o for o in part.operands if not isinstance(o, TensorSymbol)]
+    labels = [label for labels in part.subscripts for label in labels]
+    return len(cutters) == len(part.operands) - 1 and (
+        all(isinstance(cutter, (Unit, Selection)) for cutter in cutters)
+        and len(set(part.output)) == len(part.output)
+        and all(labels.count(k) + part.output.count(k) == 2 for k in labels)
+    )
 
 
 def _wrt_first(result: Operand, order: int, blocks: Sequence[int]) -> Operand:
@@ -150,15 +219,22 @@ def _expand_counts(variables: Sequence[Operand | int]) -> list[Operand]:
     previous: Operand | None = None
     for item in variables:
         if isinstance(item, (tuple, list, Tuple)) and len(item) == 2:
-            names.extend([as_variable(item[0])] * _count(item[1]))
+            names.extend([_as_part(item[0])] * _count(item[1]))
             previous = None
         elif isinstance(item, (int, Integer)) and previous is not None:
             names[-1:] = [previous] * _count(item)
             previous = None
         else:
-            previous = as_variable(item)
+            previous = _as_part(item)
             names.append(previous)
     return names
+
+
+def _as_part(value: object) -> Operand:
+    """A variable, or what else has entries that change."""
+    if isinstance(value, TensorExpr) and not isinstance(value, TensorSymbol) and value.free_symbols:
+        return value
+    return as_variable(value)
 
 
 def _count(value: object) -> int:
@@ -189,7 +265,7 @@ def jacobian(
     """
     if isinstance(y, (list, tuple)):
         return [jacobian(part, x, mode=mode, layout=layout, simplify=simplify) for part in y]
-    y = as_function(y)
+    y = as_function(y, *_listed(x))
     variables = [as_variable(v) for v in _listed(x)]
     blocks = list(sweep(y, tuple(variables), mode, simplify)[0])
     if layout == "wrt-first":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, reduce
+from itertools import product
 
 from sympy import (
     Adjoint,
@@ -17,6 +18,7 @@ from sympy import (
     HadamardProduct,
     Identity,
     ImmutableDenseMatrix,
+    Integer,
     Inverse,
     KroneckerDelta,
     Le,
@@ -25,6 +27,7 @@ from sympy import (
     MatPow,
     MatrixBase,
     MatrixSymbol,
+    NDimArray,
     OneMatrix,
     Piecewise,
     Trace,
@@ -54,10 +57,12 @@ from ..expressions import (
     Unit,
     Zeros,
     as_operand,
+    contract,
     det,
     elementwise,
     inv,
     order_of,
+    total_of,
 )
 from ..operations import (
     add,
@@ -116,6 +121,27 @@ def from_matrix(expr: object, *, vectors: bool = False) -> Operand:
     return squeeze(result) if vectors and order_of(result) else result
 
 
+def from_explicit(value: MatrixBase | NDimArray) -> Operand:
+    """An explicit matrix or array with symbols as a tensor: the sum of its entries, which stay as
+    they are, each times the unit tensor of its place.
+
+    >>> import sympy_einsum as se
+    >>> from sympy import Matrix, symbols
+    >>> a, b = symbols("a b")
+    >>> x = se.TensorSymbol("x", 2)
+    >>> print(se.simplify((Matrix([[a, 1], [0, b / 3]]) @ x)[1]))
+    b*x[1]/3
+    """
+    shape = tuple(map(int, value.shape))
+    terms = [Zeros(*shape)]
+    for place in product(*map(range, shape)):
+        units = [Unit(n, k) for n, k in zip(shape, place, strict=True)]
+        axes = range(len(shape))
+        unit = contract(units, [(k,) for k in axes], axes, dict(enumerate(map(Integer, shape))))
+        terms.append(multiply(as_operand(value[place]), unit))
+    return total_of(terms)
+
+
 def matrix_tensor(root: Basic, vectors: bool) -> Operand:
     """The tensor for a matrix expression, both axes kept."""
     images: dict[Basic, Operand] = {}
@@ -155,6 +181,8 @@ def _tensor(node: Basic, parts: list[Operand]) -> Operand:
     rule = FROM_MATRIX.get(type(node))
     if rule is not None:
         return rule(node, *parts)
+    if isinstance(node, MatrixBase) and node.free_symbols:
+        return from_explicit(node)
     if isinstance(node, (MatrixBase, TensorExpr)):
         return as_operand(node)
     if isinstance(node, MatrixExpr) or any(order_of(part) for part in parts):

@@ -6,11 +6,19 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from sympy import Basic, Expr, Lambda, Symbol, sympify
+from sympy import Basic, Expr, Lambda, MatrixBase, NDimArray, Symbol, sympify
 from sympy.logic.boolalg import Boolean
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from ..core import TensorError, UnsupportedError, has_shape, postorder, sort_key, sympified
+from ..core import (
+    TensorError,
+    UnsupportedError,
+    deferred,
+    has_shape,
+    postorder,
+    sort_key,
+    sympified,
+)
 from .base import Operand, TensorExpr, TensorLike
 from .bodies import Slot, as_number, slot, substitute_stock
 from .broadcasting import broadcast_together
@@ -18,13 +26,16 @@ from .entrywise import apply_body
 from .graphs import is_tensor, outermost, stock_children
 from .leaves import Constant
 
+_of_entries = deferred("convert", "from_explicit")
+
 
 def as_operand(value: TensorLike) -> Operand:
     """A tensor expression or a SymPy scalar from what a user may write in its place.
 
     Arrays and explicit numeric matrices become constants; a stock function of a tensor
-    (``sympy.exp(A)``) becomes an elementwise node, a relation of scalars 1 or 0; a string, a
-    symbolic matrix or another object with axes is refused.
+    (``sympy.exp(A)``) becomes an elementwise node, a relation of scalars 1 or 0, the entries of an
+    explicit matrix or array stay exact; a string, a matrix expression (its ``*`` is the product of
+    matrices) or another object with axes is refused.
     """
     if isinstance(value, TensorExpr):
         return value
@@ -43,6 +54,8 @@ def as_operand(value: TensorLike) -> Operand:
             return Constant(np.array(value.tolist()).astype(float))
     if hasattr(value, "tolist") and hasattr(value, "free_symbols") and not value.free_symbols:
         return Constant(np.array(value.tolist()).astype(float))
+    if isinstance(value, (MatrixBase, NDimArray)):
+        return _of_entries(value)
     raise TensorError(
         f"can't use {str(value)[:80]}, of type {type(value).__name__}, as a tensor; "
         "give a tensor expression, a SymPy scalar, or an array of numbers"
