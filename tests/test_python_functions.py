@@ -86,3 +86,51 @@ def test_functions_are_read_and_never_called():
 
     with pytest.raises(se.ParseError, match=r"it reads or writes .*, at line 2, column 5"):
         se.from_function(harmful)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        # What NumPy would change under another name too, or round.
+        ("y = x\n    y += 1\n    return x", "may have another name"),
+        ("x[0] = 1\n    return x", "may have another name"),
+        ("y = x[:2]\n    y += 1\n    return x", "may have another name"),
+        ("y = np.zeros(3)\n    z = y\n    y[0] = 1\n    return z", "may have another name"),
+        ("y = np.zeros(3)\n    z = y[1:]\n    y[1] = x[0]\n    return z", "may have another name"),
+        ("y = np.zeros(3)\n    z = [y]\n    y += x\n    return z[0]", "may have another name"),
+        ("y = x + 1\n    z = [y]\n    z[0] += 1\n    return y", "may have a name"),
+        ("y = x + 1\n    z = [y]\n    z[0][1] = 1\n    return y", "may have a name"),
+        ("y = np.asarray(x)\n    y += 1\n    return x", "may have another name"),
+        ("for y in (x, x): y += 1\n    return x", "may have another name"),
+        ("y = x + 1\n    def g(): y[0] = 2\n    g()\n    return y", "may have another name"),
+        ("y = x + 1\n    y.sort()\n    return y", "changes the array in its place"),
+        ("return x.astype(int)", "entries are real numbers"),
+        ("y = np.zeros(3, dtype=int)\n    y += x\n    return y", "entries are real numbers"),
+        ("return np.int64(x[0])", "entries are real numbers"),
+        ("z = []\n    if x[0] > 0: z.append(x)\n    return z", "no list may change"),
+        ("while x[0] > 0: x = x - 1\n    return x", "depends on this condition"),
+        ("for k in range(3):\n        if x[k] > 0: break\n    return x", "how far the loop goes"),
+        ("if x > 0: return x\n    return -x", "np.where"),
+        ("y = x[:2]\n    return x + y", "2"),
+        ("return x @ np.ones(4)", "4"),
+        ("a, b = x\n    return a", "3 values for 2 names"),
+        ("return f", "a function returns numbers and arrays"),
+        ("pass", "returns nothing"),
+    ],
+)
+def test_what_is_not_read_says_what_to_write(body, message):
+    with pytest.raises(se.ParseError, match=message) as error:
+        se.parse_python(f"import numpy as np\ndef f(x):\n    {body}\n", shapes={"x": 3})
+    assert "at line" in str(error.value)
+    assert error.value.text.splitlines()[1] == "def f(x):"
+
+
+def test_arrays_that_are_changed_in_their_place():
+    text = (
+        "def f(x):\n    y = np.zeros((3, 3))\n    for i in range(3):\n        y[i, i] = x[i] ** 2\n"
+        "    y[1:, 0] += x[:2]\n    y[-1] *= x[0]\n    y -= 1\n"
+        "    np.einsum('ii->i', y)[...] += x\n    y.ravel()[1::4] = x[:2]\n"
+        "    return y, y.sum(axis=0)"
+    )
+    f = se.parse_python(text, shapes={"x": 3})
+    check(f, run(text), None)

@@ -43,7 +43,10 @@ _TAKE_LISTS = words("""
     piecewise einsum broadcast_arrays meshgrid multi_dot row_stack concat""")
 _ANY_SIZE = words("""
     zeros ones full eye identity reshape broadcast_to zeros_like ones_like full_like""")
-_TYPES = words("""float64 float32 float16 int64 int32 int8 double single bool_""")
+_REAL_TYPES = words("""float64 float32 double single""")
+_TYPES = _REAL_TYPES | words(
+    """float16 int64 int32 int8 int_ uint8 bool bool_ complex64 complex128"""
+)
 
 
 def _entrywise(name: str, function: Callable[..., Operand]) -> Known:
@@ -145,8 +148,8 @@ def _of_numpy(name: str) -> Value:
         return _OWN_NUMPY[name]
     if name in ("nan", "NaN"):
         return S.NaN
-    if name in _TYPES or name == "bool":
-        return DType()
+    if name in _TYPES:
+        return DType(is_real=name in _REAL_TYPES)
     if name == "linalg":
         return Module("numpy.linalg")
     found = getattr(snp, name)
@@ -441,6 +444,8 @@ def attribute(value: Value, name: str) -> Value:
         return DType()
     if name == "astype":
         return Known(name, lambda *types, **options: operand)
+    if name in _CHANGING:
+        raise TensorError(f"{name} changes the array in its place; NumPy's functions make new ones")
     if name in _METHODS_OF_UFUNCS:
         raise TensorError(f"{name} belongs to functions of NumPy")
     if not isinstance(operand, TensorExpr):
@@ -455,6 +460,7 @@ def attribute(value: Value, name: str) -> Value:
     return Known(name, found) if callable(found) and not isinstance(found, Expr) else found
 
 
+_CHANGING = words("""sort partition fill put resize itemset setfield setflags byteswap""")
 _METHODS_OF_UFUNCS = ("accumulate", "reduce")
 _OF_NUMBERS: dict[str, Callable[[Operand], Value]] = {
     "shape": lambda value: (),

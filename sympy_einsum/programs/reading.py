@@ -345,6 +345,11 @@ class ExpressionReader(Source):
         self, function: Value, node: ast.AST, args: Sequence[Value], options: Mapping[str, Value]
     ) -> Value:
         """The result of a call."""
+        for value in (function, *args, *options.values()):
+            if (isinstance(value, DType) and not value.is_real) or (
+                isinstance(value, Known) and value.name in ("int", "bool") and value is not function
+            ):
+                self.fail(node, "entries are real numbers: leave their type out, or use np.floor")
         if isinstance(function, DType) and len(args) == 1:
             return args[0]
         if isinstance(function, Closure):

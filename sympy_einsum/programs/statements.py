@@ -172,12 +172,14 @@ class Reader(ExpressionReader):
     def _assign(self, statement: ast.Assign | ast.AnnAssign, scope: Scope) -> None:
         if statement.value is None:
             return
-        value = self.value(statement.value, scope)
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        name = targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else None
+        keeps = name in scope.fresh and _is_same(statement.value, name)
+        value = self.value(statement.value, scope)
         for target in targets:
             self._store(target, value, scope)
-        if len(targets) == 1 and isinstance(targets[0], ast.Name) and _is_new(statement.value):
-            scope.fresh.add(targets[0].id)
+        if name is not None and (keeps or _is_new(statement.value)):
+            scope.fresh.add(name)
 
     def _store(self, target: ast.expr, value: Value, scope: Scope) -> None:
         """``target = value``; arrays are changed as long as only one name has them."""
@@ -260,6 +262,8 @@ class Reader(ExpressionReader):
             base = self._changed(target.value, scope)
             index = self.index(target.slice, scope)
             old = self.trying(target, lambda: base[index])
+            if isinstance(base, list) and isinstance(old, (list, TensorExpr)) and _has_parts(old):
+                self.fail(target, "what is in the list may have a name too: assign a new value")
         else:
             self.fail(target, "attributes can't be assigned to")
         new = self.trying(statement, self._numbers(statement, apply), old, right)
@@ -313,6 +317,10 @@ def _leaves(statement: ast.If) -> bool:
     return False
 
 
+def _has_parts(value: Value) -> bool:
+    return isinstance(value, list) or bool(order_of(value))
+
+
 # NumPy's functions whose results share no memory with their arguments.
 _NEW = words("""
     zeros ones full zeros_like ones_like full_like array copy exp log sin cos tan tanh sqrt abs
@@ -329,6 +337,14 @@ def _is_new(node: ast.expr) -> bool:
         subscripts = node.args[0] if node.args else None
         return isinstance(subscripts, ast.Constant) and "," in str(subscripts.value)
     return node.func.attr in _NEW
+
+
+def _is_same(node: ast.expr, name: str | None) -> bool:
+    """Whether an expression is ``np.asarray(name, ...)``."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
+        return False
+    first = node.args[0]
+    return node.func.attr == "asarray" and isinstance(first, ast.Name) and first.id == name
 
 
 def _view_call(node: ast.expr) -> tuple[str | None, ast.expr] | None:

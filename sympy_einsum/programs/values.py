@@ -33,7 +33,9 @@ MAX_TREE = 50_000
 
 @dataclass(frozen=True)
 class DType:
-    """The type of an array's entries, which expressions don't have."""
+    """The type of an array's entries, which expressions don't have; only real ones are read."""
+
+    is_real: bool = True
 
 
 @dataclass(frozen=True, eq=False)
