@@ -107,7 +107,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._respond(self._answer)
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, format: str, *args: object) -> None:
         """Nothing: the terminal stays readable."""
 
     def _respond(self, work: Any) -> None:

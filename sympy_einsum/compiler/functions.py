@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable
-from typing import Any
 
 from sympy import Symbol
 
-from ..core import TensorError, UnsupportedError
+from ..core import Optimizer, TensorError, UnsupportedError
 from .argument_checks import check_shapes, checked_array
 from .backends import BACKENDS
 from .calls import ByArguments, Compiled, CompiledFunction
-from .program import Program, Request, backend_class
+from .program import Arguments, Program, Request, backend_class
 from .signature import plain_names
 
 
 def lambdify(
-    args: Any,
-    exprs: Any,
+    args: Arguments,
+    exprs: object,
     backend: str = "numpy",
     *,
     check: bool = True,
     cse: bool = True,
-    optimize: Any = "auto",
-    semiring: Any = None,
+    optimize: Optimizer = "auto",
+    semiring: object = None,
 ) -> CompiledFunction:
     """A Python function that evaluates expressions on arrays.
 
@@ -126,7 +125,7 @@ def module_of(request: Request, name: str, in_place: bool = True) -> str:
     return text
 
 
-def _check_name(name: Any, reserved: Iterable[str]) -> None:
+def _check_name(name: object, reserved: Iterable[str]) -> None:
     is_plain = isinstance(name, str) and plain_names([Symbol(name)], reserved) == [name]
     if name != "function" and not is_plain:
         raise TensorError(f"the name of a function must be an identifier, not {name!r}")

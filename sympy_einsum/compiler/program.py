@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from sympy import Expr, Symbol
 
 from ..core import (
     Contraction,
+    Optimizer,
     TensorError,
     UnsupportedError,
     check_optimizer,
     deciding_lengths,
     nominal_length,
 )
-from ..expressions import TensorSymbol, as_operand, free_leaves, shape_of
+from ..expressions import Operand, TensorSymbol, as_operand, free_leaves, shape_of
 from ..rules import cost, in_meaning, stable, tidy
 from .backends import BACKENDS, Backend
 from .index_bounds import position_bounds
@@ -27,6 +28,8 @@ from .semirings import semiring_of
 from .signature import Signature
 from .writing import Body, function_body, module_text
 
+# A symbol or a list of them.
+Arguments: TypeAlias = Operand | Sequence[Operand]
 # How a result is written, given the texts of the expressions in it.
 Layout = Callable[[Sequence[str]], str]
 
@@ -34,13 +37,13 @@ Layout = Callable[[Sequence[str]], str]
 class Request(NamedTuple):
     """What a caller asks for."""
 
-    args: Any
-    exprs: Any
+    args: Arguments
+    exprs: object
     backend: str = "numpy"
     check: bool = True
     cse: bool = True
-    optimize: Any = "auto"
-    semiring: Any = None
+    optimize: Optimizer = "auto"
+    semiring: object = None
 
 
 class Program:
@@ -103,7 +106,7 @@ class Program:
         return self.text("function", body.reads + body.lines)
 
 
-def backend_class(name: Any) -> type[Backend]:
+def backend_class(name: object) -> type[Backend]:
     """The backend of a name."""
     if not isinstance(name, str) or name not in BACKENDS:
         raise UnsupportedError(f"no backend {str(name)[:80]!r}; there are {', '.join(BACKENDS)}")
@@ -117,7 +120,7 @@ def _backend(request: Request) -> type[Backend]:
     return in_semiring(backend, semiring_of(request.semiring))
 
 
-def _arguments(args: Any) -> list[Expr]:
+def _arguments(args: Arguments) -> list[Expr]:
     symbols = list(args) if isinstance(args, (list, tuple)) else [args]
     for symbol in symbols:
         if not isinstance(symbol, (TensorSymbol, Symbol)):

@@ -1,5 +1,5 @@
-"""Which factor of a product is cut by positions among the others: an entry or a slice of it can be
-an operand of its own."""
+"""What positions among the factors of a product do to the others: an entry or a slice of one can be
+an operand of its own; what is made of positions itself is written out where these fit."""
 
 from __future__ import annotations
 
@@ -49,4 +49,26 @@ def _cutters(
         alone = labels.count(target) == 1 and not any(target in own for own in others)
         if alone and target not in subs[j][:-1]:
             found.append(j)
+    return found
+
+
+def fitting(
+    tensors: Sequence[TensorExpr], subs: Sequence[Labels], places: Sequence[int]
+) -> list[int]:
+    """Those of some products whose positions fit those among the factors: of two on one axis, one
+    at least picks from it."""
+    pairs = zip(tensors, subs, strict=True)
+    positions = [own for tensor, own in pairs if isinstance(tensor, Positions)]
+    picked = {own[-1] for own in positions}
+    chosen = {label for own in positions for label in own[:-1]}
+    found = []
+    for k in places:
+        inner = tensors[k]
+        own = dict(zip(inner.output, subs[k], strict=True))
+        inside = zip(inner.operands, inner.subscripts, strict=True)
+        terms = [term for operand, term in inside if isinstance(operand, Positions)]
+        into = {own.get(term[-1]) for term in terms}
+        out_of = {own.get(index) for term in terms for index in term[:-1]}
+        if picked & (into | out_of) or chosen & into:
+            found.append(k)
     return found

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from sympy import Expr
 
-from ..core import Label, Labels
+from ..core import Indices, Label, Labels
 from .base import Operand, TensorExpr
 
 # Identical operands can trade places; beyond this many orders their given order is kept.
@@ -72,6 +72,16 @@ def sorted_operands(
     choices = product(*[permutations(group) for group in groups])
     candidates = ([subs[k] for group in choice for k in group] for choice in choices)
     return tensors, min(candidates, key=code)
+
+
+def stays_permuted(
+    operands: Sequence[TensorExpr], subscripts: Sequence[Indices], output: Labels, permuted: Labels
+) -> bool:
+    """Whether a product is the same with its output indices in another order."""
+    _, subs = sorted_operands(list(operands), list(subscripts), permuted)
+    number = numbered(subs)
+    renamed = tuple([tuple([number[i] for i in term]) for term in subs])
+    return renamed == subscripts and [number[i] for i in permuted] == list(output)
 
 
 def written_out(

@@ -30,9 +30,9 @@ from sympy import Basic, Expr, Mul, S
 
 from ..core import Label, Labels, Lengths, Shape, as_shape, sort_key
 from .base import Operand, TensorExpr
-from .cutting import find_cut
+from .cutting import find_cut, fitting
 from .interning import Data, Operands
-from .labels import numbered, representative, sorted_operands, unite
+from .labels import numbered, representative, sorted_operands, stays_permuted, unite
 from .leaves import TensorSymbol, Zeros
 from .merging import merge_one_hots, merge_positions
 from .positions import Positions
@@ -271,27 +271,25 @@ class _Product:
     def _write_out_positions(self) -> None:
         """Write out the operands whose positions fit those among the factors: of two on one axis,
         one at least picks from it. The slice of a slice is one, on whichever axes they are."""
-        places = [k for k, tensor in enumerate(self.tensors) if isinstance(tensor, Positions)]
-        picked = {self.subs[k][-1] for k in places}
-        chosen = {label for k in places for label in self.subs[k][:-1]}
         pending = [k for k, tensor in enumerate(self.tensors) if is_positional(tensor)]
-        alone = len(pending) == 1 and len(places) + 1 == len(self.tensors)
-        is_slice = alone and is_cut(self.tensors[pending[0]]) and picked.isdisjoint(self.output)
+        if not (len(pending) == 1 and self._is_slice(pending[0])):
+            pending = fitting(self.tensors, self.subs, pending)
         for k in reversed(pending):
             inner = self.tensors[k]
             own = dict(zip(inner.output, self.subs[k], strict=True))
-            pairs = list(zip(inner.operands, inner.subscripts, strict=True))
-            terms = [term for operand, term in pairs if isinstance(operand, Positions)]
-            into = {own.get(term[-1]) for term in terms}
-            out_of = {own.get(index) for term in terms for index in term[:-1]}
-            if not (is_slice or picked & (into | out_of) or chosen & into):
-                continue
             for index, length in enumerate(inner.lengths):
                 if index not in own:
                     own[index] = object()
                     self.lengths = {**self.lengths, own[index]: length}
             self.tensors[k : k + 1] = inner.operands
-            self.subs[k : k + 1] = [[own[i] for i in term] for _, term in pairs]
+            self.subs[k : k + 1] = [[own[i] for i in term] for term in inner.subscripts]
+
+    def _is_slice(self, k: int) -> bool:
+        """Whether a slice is sliced once more, and nothing else is there."""
+        return is_cut(self.tensors[k]) and all(
+            j == k or (isinstance(tensor, Positions) and self.subs[j][-1] not in self.output)
+            for j, tensor in enumerate(self.tensors)
+        )
 
     def _fold_cuts(self) -> None:
         """An entry or a slice of one factor among others becomes an operand of its own."""
@@ -499,7 +497,4 @@ def _is_symmetric(core: TensorExpr, labels: Labels, output: Labels) -> bool:
         return True
     index_of = dict(zip(labels, core.output, strict=True))
     permuted = [index_of[label] for label in output]
-    _, subs = sorted_operands(list(core.operands), list(core.subscripts), permuted)
-    number = numbered(subs)
-    renamed = tuple([tuple([number[i] for i in term]) for term in subs])
-    return renamed == core.subscripts and [number[i] for i in permuted] == list(core.output)
+    return stays_permuted(core.operands, core.subscripts, core.output, permuted)

@@ -62,7 +62,7 @@ class Library:
         return {*(line.split()[-1] for line in cls.imports), *cls.support, *cls.words}
 
     @classmethod
-    def require(cls, body: str = "") -> None:
+    def require(cls, body: str) -> None:
         """Raises UnsupportedError where a package that a body of source needs isn't installed."""
         for line in dict.fromkeys([*cls.imports[:1], *cls.used_imports(body)]):
             package = line.split()[1].partition(".")[0]

@@ -17,15 +17,15 @@ MAX_TEXT = 100_000
 class Declared(NamedTuple):
     """A variable of ``declare``, as it is written."""
 
-    name: Any  # tokens
-    order: Any
-    lengths: tuple[Any, ...] | None
+    name: lark.Token
+    order: lark.Token
+    lengths: tuple[lark.Token, ...] | None
 
 
 class Wanted(NamedTuple):
     """A variable of ``derivative wrt``."""
 
-    name: Any
+    name: lark.Token
 
 
 # What stands in a program, in order.
