@@ -14,7 +14,7 @@ import sympy_einsum as se
 
 PACKAGE = Path(__file__).parent.parent / "sympy_einsum"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
-MAX_LINES = 760
+MAX_LINES = 500
 
 # From the ground up; at the top the modules beside the packages.
 PACKAGES = [

@@ -3,18 +3,33 @@ an operand of its own; what is made of positions itself is written out where the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from ..core import Label, Labels
+from sympy import Expr
+
+from ..core import Label, Labels, Lengths
 from .base import TensorExpr
 from .positions import Positions, is_window
 
 
+class Cut(NamedTuple):
+    """An entry or a slice of a factor: the place of that, what is gone with it, the product that it
+    is, as ``contract`` takes it, and the labels of its axes among the other factors."""
+
+    place: int
+    gone: set[int]
+    factors: list[TensorExpr]
+    subscripts: list[Labels]
+    output: list[Label]
+    lengths: Lengths
+    labels: list[Label]
+
+
 def find_cut(
-    tensors: Sequence[TensorExpr], subs: Sequence[Labels], output: Labels
-) -> tuple[int, dict[Label, int]] | None:
-    """The place of a factor that is cut, and those of the positions that cut it, by the labels of
-    the axes that they are on; None if that is nowhere, or what is cut is the whole product."""
+    tensors: Sequence[TensorExpr], subs: Sequence[Labels], output: Labels, lengths: Lengths
+) -> Cut | None:
+    """A factor that is cut; None if there is none, or if what is cut is the whole product."""
     for k in reversed(range(len(tensors))):
         tensor, labels = tensors[k], subs[k]
         if isinstance(tensor, Positions) or not tensor.is_built:
@@ -28,8 +43,38 @@ def find_cut(
         is_output = len(left) == len(output) == len({*left}) and {*left} == {*output}
         is_all = len(tensors) == 1 + len(cutters) and is_output
         if cutters and (tensor.is_one_hot or not is_all):
-            return k, cutters
+            return _cut(tensors, subs, lengths, k, cutters)
     return None
+
+
+def _cut(
+    tensors: Sequence[TensorExpr],
+    subs: Sequence[Labels],
+    lengths: Lengths,
+    k: int,
+    cutters: Mapping[Label, int],
+) -> Cut:
+    tensor, labels = tensors[k], subs[k]
+    source = tensor.operands[0] if tensor.is_one_hot else tensor
+    inner: list[Label] = []
+    outer: list[Label] = []
+    terms: list[Labels] = [range(source.order)]
+    for axis, label in enumerate(labels[: source.order]):
+        if label not in cutters:
+            inner.append(axis)
+            outer.append(label)
+            continue
+        picked = subs[cutters[label]][:-1]
+        own = [(axis, m) for m in range(len(picked))]
+        inner += own
+        outer += picked
+        terms.append((*own, axis))
+    factors = [source, *[tensors[cutters[i]] for i in labels if i in cutters]]
+    known: dict[Label, Expr] = dict(enumerate(source.shape))
+    known |= {i: lengths[o] for i, o in zip(inner, outer, strict=True)}
+    if tensor.is_one_hot:
+        outer.append(labels[-1])
+    return Cut(k, {k, *cutters.values()}, factors, terms, inner, known, outer)
 
 
 def _cutters(

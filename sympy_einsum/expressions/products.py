@@ -293,37 +293,17 @@ class _Product:
 
     def _fold_cuts(self) -> None:
         """An entry or a slice of one factor among others becomes an operand of its own."""
-        while (found := find_cut(self.tensors, self.subs, self.output)) is not None:
-            k, cutters = found
-            tensor, labels = self.tensors[k], self.subs[k]
-            source = tensor.operands[0] if tensor.is_one_hot else tensor
-            inner: list[Label] = []
-            outer: list[Label] = []
-            terms: list[Labels] = [range(source.order)]
-            for axis, label in enumerate(labels[: source.order]):
-                if label not in cutters:
-                    inner.append(axis)
-                    outer.append(label)
-                    continue
-                picked = self.subs[cutters[label]][:-1]
-                own = [(axis, m) for m in range(len(picked))]
-                inner += own
-                outer += picked
-                terms.append((*own, axis))
-            factors = [source, *[self.tensors[cutters[i]] for i in labels if i in cutters]]
-            lengths: dict[Label, Expr] = dict(enumerate(source.shape))
-            lengths |= {i: self.lengths[o] for i, o in zip(inner, outer, strict=True)}
-            cut = contract(factors, terms, inner, lengths)
+        while (cut := find_cut(self.tensors, self.subs, self.output, self.lengths)) is not None:
+            tensor = self.tensors[cut.place]
+            inner = contract(cut.factors, cut.subscripts, cut.output, cut.lengths)
             if tensor.is_one_hot:
-                cut = type(tensor)._build((cut,), tensor.data)
-                outer.append(labels[-1])
-            gone = {k, *cutters.values()}
-            self._keep([j for j in range(len(self.tensors)) if j not in gone])
-            if outer:
-                self.tensors.append(cut)
-                self.subs.append(outer)
+                inner = type(tensor)._build((inner,), tensor.data)
+            self._keep([j for j in range(len(self.tensors)) if j not in cut.gone])
+            if cut.labels:
+                self.tensors.append(inner)
+                self.subs.append(cut.labels)
             else:
-                self.scalars.append(cut)
+                self.scalars.append(inner)
 
     def merge_one_hots(self) -> None:
         """Merge ones at the same positions."""
