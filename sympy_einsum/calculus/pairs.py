@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..core import carried_out, contraction_path, nominal_length
-from ..expressions import Einsum, Operand, contract
+from ..expressions import Einsum, Operand, contract_part
 
 # So many operands in all the terms of a product's derivative are no reason to take it apart.
 MAX_OPERANDS = 256
@@ -36,14 +36,12 @@ def in_pairs(node: Operand) -> Operand:
     is_node = isinstance(node, Einsum)
     operands = node.operands if is_node else node.args
     terms: Sequence[Sequence[int]] = node.subscripts if is_node else ((),) * len(operands)
-    output, lengths = (node.output, node.lengths) if is_node else ((), ())
-    sizes = tuple((k, nominal_length(n)) for k, n in enumerate(lengths))
+    output, lengths = (node.output, dict(enumerate(node.lengths))) if is_node else ((), {})
+    sizes = tuple((k, nominal_length(n)) for k, n in lengths.items())
     found: list[Operand] = list(zip(operands, terms, strict=True))
-    for step, chosen, result in carried_out(terms, output, contraction_path(terms, output, sizes)):
+    for step, _, result in carried_out(terms, output, contraction_path(terms, output, sizes)):
         last = len(found) == 2 * len(operands) - 2
         labels = output if last else tuple(sorted(result))
         factors, subscripts = zip(*[found[k] for k in step], strict=True)
-        used = set(labels).union(*chosen)
-        value = contract(factors, subscripts, labels, {i: lengths[i] for i in used})
-        found.append((value, labels))
+        found.append((contract_part(factors, subscripts, labels, lengths), labels))
     return found[-1][0]

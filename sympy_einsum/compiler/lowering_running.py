@@ -27,6 +27,7 @@ from ..expressions import (
     Triangle,
     Unit,
     contract,
+    contract_part,
 )
 from ..rules import is_nonnegative
 from .context import Lowering
@@ -208,8 +209,7 @@ class Triangles:
         matrix, (*rest, row, column) = self.operands[k], self.subscripts[k]
         operands = [self.operands[j] for j in group.members]
         terms = [self.subscripts[j] for j in group.members]
-        used = {*group.labels}.union(*terms)
-        factor = contract(operands, terms, group.labels, {i: self.lengths[i] for i in used})
+        factor = contract_part(operands, terms, group.labels, self.lengths)
         if group.moved is None:
             value, labels = self._mask(matrix, factor, group.labels, (row, column))
         else:

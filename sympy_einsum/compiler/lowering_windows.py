@@ -15,7 +15,16 @@ from typing import TypeAlias
 from sympy import Expr, S
 
 from ..core import Indices, UnsupportedError
-from ..expressions import Einsum, Operand, Positions, Selection, Unit, Zeros, contract, is_window
+from ..expressions import (
+    Einsum,
+    Operand,
+    Positions,
+    Selection,
+    Unit,
+    Zeros,
+    contract_part,
+    is_window,
+)
 from .context import Lowering
 from .instruction_rules import Slice
 from .lowering_positions import Axis, Placed, write, written, written_together
@@ -51,8 +60,7 @@ class Windows:
     def _product(self, units: Sequence[tuple[Operand, Indices]]) -> Operand:
         operands = [*self.operands, *[unit for unit, _ in units]]
         terms = [*self.subscripts, *[labels for _, labels in units]]
-        used = {i for own in (*terms, self.output) for i in own}
-        return contract(operands, terms, self.output, {i: self.lengths[i] for i in used})
+        return contract_part(operands, terms, self.output, self.lengths)
 
     def _uses(self, label: int) -> list[int]:
         return [k for k, own in enumerate(self.subscripts) if label in own]
@@ -84,8 +92,7 @@ class Windows:
         chosen = [k for k in range(len(self.operands)) if k in inner]
         operands = [self.operands[k] for k in chosen]
         terms = [self.subscripts[k] for k in chosen]
-        lengths = {i: self.lengths[i] for own in (*terms, labels) for i in own}
-        value = self.builder.value(contract(operands, terms, labels, lengths))
+        value = self.builder.value(contract_part(operands, terms, labels, self.lengths))
         self.operands = [self.operands[k] for k in rest] + [self.builder.stand_in(value)]
         self.subscripts = [self.subscripts[k] for k in rest] + [labels]
 
@@ -158,8 +165,8 @@ class Windows:
             vectors = [self.operands[k] for k in places]
             if len(places) < 2 or any(isinstance(vector, Positions) for vector in vectors):
                 continue
-            lengths = {labels[0]: self.lengths[labels[0]]}
-            value = self.builder.value(contract(vectors, [labels] * len(places), labels, lengths))
+            product = contract_part(vectors, [labels] * len(places), labels, self.lengths)
+            value = self.builder.value(product)
             rest = [k for k in range(len(self.operands)) if k not in places]
             self.operands = [*[self.operands[k] for k in rest], self.builder.stand_in(value)]
             self.subscripts = [*[self.subscripts[k] for k in rest], labels]
@@ -174,9 +181,8 @@ class Windows:
         vectors = [pair for pair in pairs if pair[1] == (source,)]
         if len(vectors) != 1 or {source, target} & {*self.output}:
             return
-        lengths = {i: self.lengths[i] for i in (source, target)}
         operands, terms = (position, vectors[0][0]), ((source, target), (source,))
-        value = self.builder.value(contract(operands, terms, (target,), lengths))
+        value = self.builder.value(contract_part(operands, terms, (target,), self.lengths))
         left = [pair for pair in pairs if pair not in (placed[0], vectors[0])]
         self.operands = [*[operand for operand, _ in left], self.builder.stand_in(value)]
         self.subscripts = [*[own for _, own in left], (target,)]

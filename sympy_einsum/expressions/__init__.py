@@ -119,6 +119,7 @@ from .products import (
     Ones as Ones,
     View as View,
     contract as contract,
+    contract_part as contract_part,
     is_cut as is_cut,
     is_placed_product as is_placed_product,
     scalar_product as scalar_product,

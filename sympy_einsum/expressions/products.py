@@ -175,6 +175,14 @@ def contract(
     return result.zeros() if factors is None else result.canonical(factors)
 
 
+def contract_part(
+    operands: Sequence[Operand], subscripts: Sequence[Labels], output: Labels, lengths: Lengths
+) -> Operand:
+    """The same of some factors of a product: ``lengths`` are those of all its labels."""
+    used = {i for labels in (*subscripts, output) for i in labels}
+    return contract(operands, subscripts, output, {i: lengths[i] for i in used})
+
+
 class _Product:
     """A product on its way to its canonical form.
 

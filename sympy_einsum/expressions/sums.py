@@ -10,7 +10,7 @@ from ..core import Shape, sort_key
 from .base import Operand, TensorExpr
 from .interning import Data, Operands
 from .leaves import Zeros
-from .products import View, contract
+from .products import View, contract, contract_part
 
 # Flattening without a bound would make a running sum quadratic.
 MAX_TERMS = 64
@@ -89,9 +89,8 @@ def on_axes(operands: Sequence[Operand], kept: Sequence[int]) -> list[Operand]:
     for operand in operands:
         if isinstance(operand, View):
             output = [operand.output[k] for k in kept]
-            used = {i for term in operand.subscripts for i in term}.union(output)
-            lengths = {i: operand.lengths[i] for i in used}
-            operand = contract(operand.operands, operand.subscripts, output, lengths)
+            lengths = dict(enumerate(operand.lengths))
+            operand = contract_part(operand.operands, operand.subscripts, output, lengths)
         short.append(operand)
     return short
 

@@ -14,7 +14,7 @@ from ..expressions import (
     TensorAdd,
     View,
     Zeros,
-    contract,
+    contract_part,
     is_tensor,
     scalar_product,
     scale,
@@ -85,11 +85,11 @@ def _around(node: Einsum, k: int) -> tuple[set[int], Operand, list[int]] | None:
     outside = [i for j, term in enumerate(node.subscripts) if j not in group for i in term]
     axes = sorted(inside.intersection([*outside, *node.output]))
     places = sorted(group)
-    inner = contract(
+    inner = contract_part(
         [node.operands[j] for j in places],
         [node.subscripts[j] for j in places],
         axes,
-        {i: node.lengths[i] for i in inside},
+        dict(enumerate(node.lengths)),
     )
     return (group, inner, axes) if type(inner) is Einsum else None
 

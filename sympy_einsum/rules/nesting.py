@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import product as combinations
 
-from ..expressions import Einsum, Operand, contract, written_out
+from ..expressions import Einsum, Operand, contract, contract_part, written_out
 from .written_products import Closed, opened, opens
 
 # Beyond so many pairs of equal operands halves aren't looked for.
@@ -63,13 +63,13 @@ def fold_square(node: Operand, closed: Closed) -> Operand | None:
         if not common or not inner or not product.is_private(inner, {*first, *second}):
             continue
         halves = [
-            contract(
+            contract_part(
                 [product.operands[k] for k in half],
                 [product.subscripts[k] for k in half],
                 common,
-                {i: product.lengths[i] for i in own},
+                product.lengths,
             )
-            for half, own in zip((first, second), labels, strict=True)
+            for half in (first, second)
         ]
         if halves[0] is halves[1]:
             new = [(halves[0], common)] * 2

@@ -15,7 +15,7 @@ from ..expressions import (
     Selection,
     Triangle,
     apply_body,
-    contract,
+    contract_part,
 )
 from .written_products import Product
 
@@ -78,5 +78,4 @@ def _product(
 ) -> Operand:
     """A product of which the operands know their labels."""
     operands, terms = zip(*factors, strict=True)
-    used = {i for own in (*terms, output) for i in own}
-    return contract(operands, terms, output, {i: lengths[i] for i in used})
+    return contract_part(operands, terms, output, lengths)

@@ -20,6 +20,7 @@ from ..expressions import (
     View,
     apply_body,
     contract,
+    contract_part,
     scalar_product,
     scale,
     slot,
@@ -263,22 +264,21 @@ def _pulled_out(
         elif outer != {i for i in axes if i >= 0}:
             return None
         label = {name: i for i, name in names.items()}
-        rest = contract(
+        rest = contract_part(
             [*term.scalars, *[term.operands[j] for j in others]],
             [()] * len(term.scalars) + [term.subscripts[j] for j in others],
             [label.get(i, i) for i in axes],
-            {i: n for i, n in term.lengths.items() if i in present or i in inner},
+            term.lengths,
         )
         rests.append(rest)
     t, k = next(iter(chosen.items()))
     term = terms[t]
     bound = [i for i in dict.fromkeys(term.subscripts[k]) if i not in term.output]
     labels = [bound[-1 - i] if i < 0 else i for i in axes]
-    used = {*term.output, *term.subscripts[k], *labels}
-    factored = contract(
+    factored = contract_part(
         (term.operands[k], tensor_sum(rests)),
         (term.subscripts[k], labels),
         term.output,
-        {i: n for i, n in term.lengths.items() if i in used},
+        term.lengths,
     )
     return total_of([factored, *(o for t, o in enumerate(operands) if t not in chosen)])

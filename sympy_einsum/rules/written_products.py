@@ -20,7 +20,7 @@ from ..expressions import (
     Operand,
     TensorAdd,
     View,
-    contract,
+    contract_part,
     is_cut,
     is_window,
     representative,
@@ -132,12 +132,11 @@ class Product:
         self, part: Sequence[int], scalars: Sequence[Operand], output: Sequence[int]
     ) -> Operand:
         subscripts = [self.subscripts[k] for k in part]
-        used = {i for term in (*subscripts, output) for i in term}
-        return contract(
+        return contract_part(
             [*scalars, *[self.operands[k] for k in part]],
             [*[()] * len(scalars), *subscripts],
             output,
-            {i: n for i, n in self.lengths.items() if i in used},
+            self.lengths,
         )
 
 
