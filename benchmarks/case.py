@@ -18,7 +18,7 @@ class Case:
     ``build`` gives our arguments and expressions, ``data`` the arrays for a size, ``hand`` the
     program written by hand, ``plain`` the function of a namespace and the arrays that peers
     differentiate ``order`` times by argument ``wrt``, with its value if ``value``; ``peers`` are
-    those whose namespaces it is written for.
+    those whose namespaces it is written for; ``semiring`` is what ours is evaluated in.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Case:
     order: int = 1
     value: bool = True
     peers: tuple[str, ...] = ("jax", "torch", "autograd")
+    semiring: str | None = None
 
 
 def rng() -> Any:

@@ -14,6 +14,7 @@ import sympy_einsum.numpy as snp
 from .case import Case, normal, rng, three, with_gradient
 from .positions import POSITIONS
 from .running import RUNNING
+from .semirings import SEMIRINGS
 from .windows import WINDOWS
 
 m, n, k, r = symbols("m n k r", integer=True, positive=True)
@@ -364,6 +365,7 @@ CASES = [
     *POSITIONS,
     *RUNNING,
     *WINDOWS,
+    *SEMIRINGS,
 ]  # fmt: skip
 
 

@@ -25,7 +25,7 @@ def flat(value: Any) -> list[Any]:
 
 def ours(case: Case, data: list[Any], check: bool = True) -> Call:
     arguments, exprs = case.build()
-    function = se.lambdify(arguments, exprs, check=check)
+    function = se.lambdify(arguments, exprs, check=check, semiring=case.semiring)
     return lambda: function(*data)
 
 

@@ -75,6 +75,7 @@ from .expressions import (
 )
 from .operations import (
     FUNCTIONS as _FUNCTIONS,
+    THEOREMS,
     argcummax,
     argcummin,
     argmax,
@@ -85,6 +86,7 @@ from .operations import (
     broadcast_to,
     cholesky,
     clip,
+    commute,
     concatenate,
     conv,
     convolve,
@@ -94,6 +96,7 @@ from .operations import (
     cummin,
     cumprod,
     cumsum,
+    denest,
     diag,
     diagonal,
     dot,
@@ -117,9 +120,11 @@ from .operations import (
     max_share,
     mean,
     median,
+    merge_deltas,
     min_ as min,  # noqa: F401
     min_share,
     moveaxis,
+    nest,
     norm,
     one_hot,
     outer,
@@ -142,6 +147,7 @@ from .operations import (
     solve,
     sort,
     split,
+    split_deltas,
     squeeze,
     stack,
     std,
@@ -164,6 +170,7 @@ from .operations import (
     vec,
     where,
     windows,
+    written,
 )
 from .rules import expand, factor, simplify
 from .sympy_hooks import Methods as _Methods  # noqa: F401 - importing them attaches them
@@ -179,7 +186,7 @@ if TYPE_CHECKING:
         to_indexed,
         to_matrix,
     )
-    from .languages import parse, parse_program
+    from .languages import parse, parse_program, read_einsum
     from .printing import draw, latex, pretty, to_dot, to_text
     from .programs import codegen, from_function, parse_python
     from .verification import check_derivative, equal
@@ -195,6 +202,7 @@ _LATER = {
     "to_indexed": "convert",
     "to_matrix": "convert",
     "parse": "languages",
+    "read_einsum": "languages",
     "parse_program": "languages",
     "load_ipython_extension": "jupyter",
     "draw": "printing",
@@ -223,6 +231,7 @@ def __dir__() -> list[str]:
 
 # Without sum, max and min, which a star import would put in the place of Python's.
 __all__ = [
+    "THEOREMS",
     "Adj",
     "AdjStack",
     "Cholesky",
@@ -289,6 +298,7 @@ __all__ = [
     "clip",
     "codegen",
     "cofactors",
+    "commute",
     "concatenate",
     "conv",
     "convolve",
@@ -298,6 +308,7 @@ __all__ = [
     "cummin",
     "cumprod",
     "cumsum",
+    "denest",
     "det",
     "diag",
     "diagonal",
@@ -343,8 +354,10 @@ __all__ = [
     "max_share",
     "mean",
     "median",
+    "merge_deltas",
     "min_share",
     "moveaxis",
+    "nest",
     "norm",
     "numpy",
     "one_hot",
@@ -361,6 +374,7 @@ __all__ = [
     "qr",
     "quantile",
     "ravel",
+    "read_einsum",
     "real",
     "repeat",
     "reshape",
@@ -373,6 +387,7 @@ __all__ = [
     "solve",
     "sort",
     "split",
+    "split_deltas",
     "squeeze",
     "stack",
     "std",
@@ -402,6 +417,7 @@ __all__ = [
     "vjp",
     "where",
     "windows",
+    "written",
 ]
 
 

@@ -23,7 +23,7 @@ from .index_bounds import position_bounds
 from .lowering import make_plan
 from .overwriting import overwritten
 from .plans import Plan, proven
-from .semiring_backends import in_semiring
+from .semiring_backends import in_semiring, positions_in
 from .semirings import semiring_of
 from .signature import Signature
 from .writing import Body, function_body, module_text
@@ -60,6 +60,8 @@ class Program:
         self.signature = Signature(symbols, self.backend, reserved)
         if request.semiring is not None:
             self.exprs = in_meaning(exprs, semiring_of(request.semiring).name)
+            named = [s for s in self.signature.names if s in positions_in(exprs)]
+            self.backend.positions_named = [self.signature.names[s] for s in named]
         elif request.optimize is False:
             self.exprs = exprs
         else:

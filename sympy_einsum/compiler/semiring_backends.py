@@ -10,7 +10,8 @@ from typing import ClassVar
 import numpy as np
 from sympy import Expr
 
-from ..core import UnsupportedError
+from ..core import UnsupportedError, postorder
+from ..expressions import OneHot, Operand, Slot
 from ..rules import Natural
 from .backends import Backend, Texts, axis_arguments
 from .semiring_support import LIBRARIES, semiring_support
@@ -27,7 +28,8 @@ class InSemiring(Backend):
 
     def opening(self, body: str, tensors: Texts) -> list[str]:
         """Arrays become such as hold elements."""
-        lines = [f"{name} = entries({name})" for name in tensors]
+        found = [name for name in tensors if name not in self.positions_named]
+        lines = [f"{name} = entries({name})" for name in found]
         return [*(lines if self.semiring.entries != "x" else []), *super().opening(body, tensors)]
 
     # --- scalars and elementwise
@@ -48,6 +50,8 @@ class InSemiring(Backend):
         if expr.args:
             parts = [self.scalar(operands, part) for part in expr.args]
             return self.multiply(parts) if expr.is_Mul else self.add(parts, (1,) * len(parts))
+        if not isinstance(expr, Slot):
+            raise UnsupportedError(f"the semiring {self.semiring.name!r} has no {expr}")
         return operands[expr.place]
 
     def elementwise(self, operands: Texts, expr: Expr) -> str:
@@ -126,6 +130,18 @@ class InSemiring(Backend):
         below = f"np.tri({rows}, {columns}, {offset}, dtype=bool)"
         return self.spell(f"np.where({below}, {self.one}, {self.zero}).astype(dtype)")
 
+    def one_hot(self, operands: Texts, length: str) -> str:
+        """Ones at positions on a last axis."""
+        places = f"{operands[0]}[..., None] == np.arange({length})"
+        return self.spell(f"np.where({places}, {self.one}, {self.zero}).astype(dtype)")
+
+    def scatter(self, operands: Texts, lengths: Texts, once: bool) -> str:
+        """Zeros, to which something is added at positions."""
+        raise UnsupportedError(
+            f"in the semiring {self.semiring.name!r} nothing is added to entries at positions; "
+            "multiply by an array of zeros and ones"
+        )
+
     def constant(self, operands: Texts, array: np.ndarray) -> str:
         """An array of numbers of ones."""
         return f"natural({super().constant(operands, array)})"
@@ -166,3 +182,8 @@ def in_semiring(backend: type[Backend], semiring: Semiring) -> type[Backend]:
         "namespace": {} if semiring.operations is None else {"semiring": semiring.operations},
     }
     return type(f"{backend.__name__}InSemiring", (InSemiring, backend), parts)
+
+
+def positions_in(exprs: Sequence[Operand]) -> set[Operand]:
+    """The arrays of positions on axes that some expressions take entries at."""
+    return {node.indices for node in postorder(exprs) if isinstance(node, OneHot)}

@@ -202,6 +202,10 @@ class Writer:
                 arrays.append(self._operand(k))
             elif not _is_fixed(self.plan, k):
                 scalars.append(self._operand(k))
+        steps = [self.plan.instructions[k] for k in inputs if _is_fixed(self.plan, k)]
+        is_fraction = [s.op == "scalar" and s.params[0].is_integer is False for s in steps]
+        if (arrays or scalars) and any(is_fraction):
+            scalars.append("0.0")  # integers can't hold it
         return self.backend.common_type(arrays, scalars)
 
     def _constant(self, array: np.ndarray) -> str:

@@ -22,6 +22,7 @@ from ..expressions import (
     Constant,
     Einsum,
     Elementwise,
+    OneHot,
     Operand,
     Positions,
     Reshape,
@@ -122,14 +123,14 @@ def in_semiring(expr: Operand, semiring: str) -> Operand:
     [E] J. Eisner, "Inside-Outside and Forward-Backward Algorithms Are Just Backprop", 2016.
     """
     expr = as_operand(expr)
-    (marked,) = in_meaning([expr], semiring)
-    if semiring == "count":
-        return expr
-    if semiring not in ORDINARY:
+    if not isinstance(semiring, str) or semiring not in (*ORDINARY, "count"):
         raise UnsupportedError(
             f"no ordinary expressions for the semiring {semiring!r:.80}; there are those for "
             f"{', '.join(ORDINARY)} and count"
         )
+    (marked,) = in_meaning([expr], semiring)
+    if semiring == "count":
+        return expr
     meaning = ORDINARY[semiring]
     values: dict[Operand, Operand] = {}
     for node in postorder([marked], _parts):
@@ -223,7 +224,7 @@ ROWS: NodeTable[Callable[..., Operand]] = NodeTable(
         TensorSymbol: lambda meaning, node, operands: node,
         Constant: _constant,
         Zeros: lambda meaning, node, operands: filled(meaning.zero, node.shape),
-        **dict.fromkeys([Positions, Triangle], _mask),
+        **dict.fromkeys([Positions, Triangle, OneHot], _mask),
         Einsum: _product,
         View: _view,
         TensorAdd: lambda meaning, node, operands: meaning.plus(operands),

@@ -41,6 +41,8 @@ def as_operand(value: TensorLike) -> Operand:
         return value
     if isinstance(value, str):
         raise TensorError(f"{value!r} is a string; write an expression, or use parse for text")
+    if hasattr(value, "_sympy_"):
+        return as_operand(value._sympy_())
     if isinstance(value, (np.ndarray, np.generic, list, tuple)) or hasattr(value, "toarray"):
         return Constant(value)
     if isinstance(value, (bool, int, float, complex)):

@@ -1,5 +1,6 @@
 """Text in other languages, read as expressions."""
 
+from .einsum_text import read_einsum as read_einsum
 from .matrixcalculus.declarations import read_declarations as read_declarations
 from .parsing import (
     SYNTAXES as SYNTAXES,

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..core import ParseError
 from ..expressions import Operand
+from .einsum_text import einsum_expression
 from .lippmann.program import (
     Declarations as OrderDeclarations,
     TensorProgram,
@@ -74,6 +75,9 @@ def parse(text: str, declarations: Any = None, *, syntax: str = "auto") -> Opera
 
         Axis lengths are inferred; those that stay free become symbols ``n, m, k, …``. Names that
         are declared and don't occur do no harm.
+
+        ``"einsum"``, that of Wenig and others, as for :func:`read_einsum`:
+        ``#(ij,jk,k->i; A, B, v)``, with declarations as above.
 
     Returns
     =======
@@ -208,6 +212,7 @@ def _tensor_expression(
 # By name: what reads a text, with what is declared, as an expression and its variables.
 SYNTAXES: dict[str, Callable[[str, Any], tuple[Operand, dict[str, Operand]]]] = {
     "matrixcalculus": _matrix_expression,
+    "einsum": einsum_expression,
     "lippmann": _tensor_expression,
     "ricci": read_ricci,
 }

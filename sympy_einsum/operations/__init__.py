@@ -145,3 +145,18 @@ from .sliding import (
     sliding_window_view as sliding_window_view,
     windows as windows,
 )
+from .theorems import (
+    THEOREMS as THEOREMS,
+    commute as commute,
+    denest as denest,
+    merge_deltas as merge_deltas,
+    nest as nest,
+    split_deltas as split_deltas,
+)
+from .written_forms import (
+    Written as Written,
+    WrittenProduct as WrittenProduct,
+    WrittenSum as WrittenSum,
+    folded as folded,
+    written as written,
+)

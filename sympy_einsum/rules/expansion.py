@@ -5,6 +5,11 @@ To stock SymPy a scalar such as ``x @ (y + t*x)`` is an applied function of ``t`
 written as a sum of stock scalars in ``t`` times tensor expressions without it, ``x @ y + t*(x @
 x)``, and that is what ``expand``, ``Poly``, ``solve``, ``series``, ``limit`` and ``integrate`` work
 on. Only as much is multiplied out as is needed for that; :func:`expand` multiplies everything out.
+
+References
+==========
+
+[W] M. Wenig, P. Rump, M. Blacher, J. Giesen, "The Syntax and Semantics of einsum", 2025.
 """
 
 from __future__ import annotations
@@ -51,7 +56,9 @@ Part = tuple[Expr, Operand]
 
 
 def expand(expr: Operand) -> Operand:
-    """An equal expression with sums in products, and in whole powers, multiplied out.
+    """An equal expression with sums in products, and in whole powers, multiplied out [W, thm 5.4].
+
+    Valid in any commutative semiring.
 
     SymPy's ``expand`` does so too, but in a scalar with ordinary symbols inside only as far as
     is needed to have them outside of the tensor products.
@@ -85,7 +92,8 @@ def expand(expr: Operand) -> Operand:
 
 def factor(expr: Operand) -> Operand:
     """An equal expression with common factors of its sums taken out: ``x @ A @ y + x @ B @ y``
-    becomes ``x @ (A + B) @ y``. :func:`simplify` does so only where that is cheaper to evaluate.
+    becomes ``x @ (A + B) @ y`` [W, thm 5.4]. :func:`simplify` does so only where that is cheaper to
+    evaluate. Valid in any commutative ring: numbers are divided by what they have in common.
 
     Parameters
     ==========

@@ -123,12 +123,14 @@ MEANING: NodeTable[Callable[[Any], bool]] = NodeTable(
         View: lambda node: _is_operation(node.coefficient),
         Constant: _holds_natural_numbers,
         Elementwise: _is_polynomial,
+        # Positions are whole numbers, which nothing is computed from.
+        OneHot: lambda node: isinstance(node.indices, TensorSymbol),
     },
     refused=dict.fromkeys(
         [
             *(Inv, Det, LogDet, Adj, Cofactors, StackFunction),
             *(LogSumExp, Softmax, LogCumSumExp, RunningSoftmax, IntervalProducts),
-            *(Extremum, ExtremumShare, Picked, Ranking, OneHot),
+            *(Extremum, ExtremumShare, Picked, Ranking),
         ],
         "a semiring has sums and products only",
     ),

@@ -318,3 +318,12 @@ def test_softmax_and_its_like_of_empty_arrays(backend):
                 found = library.back(value)
                 assert found.shape == tuple(shape[k] for k, s in enumerate(M.shape) if s in e.shape)
                 assert np.all(found == (-np.inf if e in exprs[1:] and 0 in shape else found))
+
+
+def test_fractions_are_written_among_integers():
+    A = se.TensorSymbol("A", (3, 3))
+    f = se.lambdify([A], [A + se.Delta(3) / 2, A + 2 * se.Delta(3)])
+    halves, whole = f(np.ones((3, 3), int))
+    np.testing.assert_array_equal(halves, 1 + np.eye(3) / 2)
+    assert whole.dtype == int
+    assert f(np.ones((3, 3), np.float32))[0].dtype == np.float32

@@ -7,7 +7,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 from libraries import LIBRARIES
-from semirings import ARGUMENTS, EXPRESSIONS, A, B, arrays, hidden_markov_model, matches
+from semirings import ARGUMENTS, EXPRESSIONS, A, B, arrays, hidden_markov_model, m, matches
 
 import sympy_einsum as se
 
@@ -92,3 +92,25 @@ def test_refusals():
     for name in ("or-and", "max-min", 3):
         with pytest.raises(se.UnsupportedError, match="no ordinary expressions for the semiring"):
             se.in_semiring(A, name)
+
+
+@pytest.mark.parametrize("semiring", ["min-plus", "or-and", "log", "count"])
+def test_entries_at_positions(semiring):
+    p = se.TensorSymbol("p", 6)
+    places = np.array([0, 2, 1, 1, 0, 2])
+    a, b = arrays(semiring)[:2]
+    exprs = [A[p], A[p] @ B, se.one_hot(p, m) @ A, A[p].sum(axis=0)]
+    values = se.lambdify([p, A, B], exprs, semiring=semiring)(places, a, b)
+    expected = se.lambdify([A, B], [A, A @ B, A], semiring=semiring)(a, b)
+    for value, other in zip(values, expected, strict=False):
+        matches(value, np.asarray(other)[places], semiring)
+    if semiring in ("min-plus", "log"):
+        ordinary = [se.in_semiring(expr, semiring) for expr in exprs]
+        for value, other in zip(
+            se.lambdify([p, A, B], ordinary)(places, a, b), values, strict=True
+        ):
+            matches(value, other, "log")
+    with pytest.raises(se.UnsupportedError, match="means nothing in the semiring"):
+        se.lambdify([p, A], A[p + 1], semiring=semiring)
+    with pytest.raises(se.UnsupportedError, match="nothing is added to entries at positions"):
+        se.lambdify([p, A], A[p].T @ se.one_hot(p, 9), semiring=semiring)

@@ -51,6 +51,8 @@ class Backend(Library):
 
     # What functions use besides by a name of theirs.
     namespace: ClassVar[Mapping[str, object]] = {}
+    # The arrays among the arguments that are positions on axes.
+    positions_named: Texts = ()
     # What zeros and ones are written as.
     zero: ClassVar[str] = "0"
     one: ClassVar[str] = "1"

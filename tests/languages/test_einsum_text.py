@@ -1,0 +1,230 @@
+"""Einsum expressions as text, and the theorems about them: nothing changes the value."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from sympy import Rational, Symbol
+
+import sympy_einsum as se
+from sympy_einsum.operations import Written, WrittenProduct, WrittenSum
+
+# Symbols of each order, all of whose axes have one length, so that any indices fit.
+ORDERS = {"a": 0, "b": 0, "x": 1, "y": 1, "A": 2, "B": 2, "T": 3, "long_name1": 2}
+VARIABLES = {
+    name: se.TensorSymbol(name, (3,) * order) if order else Symbol(name, real=True)
+    for name, order in ORDERS.items()
+}
+LETTERS = st.sampled_from(["i", "j", "k", "é", "row", "0", "12"])
+
+
+def leaves(order):
+    found = [VARIABLES[name] for name, own in ORDERS.items() if own == order]
+    found += {0: [2, Rational(1, 3), -4], 1: [se.Ones(3)], 2: [se.Delta(3)]}.get(order, [])
+    return st.sampled_from(found)
+
+
+@st.composite
+def products(draw, order, depth):
+    inputs = draw(st.lists(st.lists(LETTERS, max_size=3), max_size=3))
+    known = sorted({i for term in inputs for i in term})
+    if order and not known:
+        inputs, known = [*inputs, ["i"]], ["i"]
+    output = [draw(st.sampled_from(known)) for _ in range(order)]
+    return WrittenProduct(inputs, output, [draw(arguments(len(t), depth - 1)) for t in inputs])
+
+
+@st.composite
+def arguments(draw, order, depth):
+    """Operands of an order up to 3, nested so deep."""
+    count = draw(st.integers(1, 3 if depth else 1))
+    terms = []
+    for _ in range(count):
+        deeper = depth > 0 and draw(st.booleans())
+        terms.append(draw(products(order, depth) if deeper else leaves(order)))
+    return terms[0] if count == 1 else WrittenSum(terms)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 2).flatmap(lambda order: products(order, 3)))
+def test_text_reads_back(expr):
+    assert se.read_einsum(str(expr), VARIABLES) is expr
+    assert se.read_einsum(str(expr).replace("->", " → ").replace("+", "⊕"), VARIABLES) is expr
+
+
+def same_values(before, after):
+    """Whether both have one value, in the ordinary sense and in a semiring."""
+    before, after = before.expr, after.expr
+    arrays = [
+        np.random.default_rng(3).integers(0, 4, (3,) * order) if order else 2
+        for order in ORDERS.values()
+    ]
+    for semiring in (None, "count", "min-plus"):
+        try:
+            f = se.lambdify(list(VARIABLES.values()), [before, after], semiring=semiring)
+        except se.UnsupportedError:
+            assert semiring is not None  # fractions and negative numbers are no sums of ones
+            continue
+        # Ordinary values are those of real numbers.
+        own = arrays if semiring else [np.asarray(a, float) for a in arrays]
+        one, other = f(*own)
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2).flatmap(lambda order: products(order, 3)), st.randoms())
+def test_theorems_keep_values(expr, random):
+    flat = se.denest(expr)
+    same_values(expr, flat)
+    count = len(expr.arguments)
+    same_values(expr, se.commute(expr, random.sample(range(count), count)))
+    same_values(expr, se.commute(expr))
+    split = se.split_deltas(expr)
+    assert all(len({*term}) == len(term) for term in (*split.inputs, split.output))
+    same_values(expr, split)
+    merged = se.merge_deltas(split)
+    assert se.Delta(3) not in merged.arguments
+    same_values(split, merged)
+    if expr.symbols:
+        same_values(expr, se.split_deltas(expr, random.choice(list(expr.symbols))))
+    if count > 1:
+        group = random.sample(range(count), random.randint(1, count - 1))
+        nested = se.nest(expr, group)
+        same_values(expr, nested)
+        last = len(nested.arguments) - 1
+        same_values(nested, se.denest(nested, (last,)))
+
+
+def test_theorems_are_as_the_table_says():
+    variables = {**VARIABLES, "z": se.TensorSymbol("z", 3), "v": VARIABLES["y"]}
+    variables["S"] = VARIABLES["A"]
+    for name, _, algebra, before, after in se.THEOREMS:
+        before, after = (text.replace("(n)", "(3)") for text in (before, after))
+        given_ = se.read_einsum(before, variables)
+        expected = se.read_einsum(after, variables)
+        if name in ("expand", "factor"):
+            assert getattr(se, name)(given_) == expected.expr
+            continue
+        if name == "nest":
+            assert se.nest(given_, (1, 2)) is expected
+        else:
+            assert getattr(se, name)(given_) is expected
+        same_values(given_, expected)
+        assert algebra in ("commutative semiring", "commutative ring")
+
+
+def test_the_examples_of_the_paper():
+    A, B, v = se.TensorSymbol("A", 3, 4), se.TensorSymbol("B", 4, 5), se.TensorSymbol("v", 5)
+    symbols = {"A": A, "B": B, "v": v}
+    flat = se.read_einsum("#(ij,jk,k->i; A, B, v)", symbols)
+    assert str(se.nest(flat, (0, 1))) == "#(k,ik->i; v, #(ij,jk->ik; A, B))"
+    assert str(se.nest(flat, (1, 2))) == "#(ij,j->i; A, #(jk,k->j; B, v))"
+    assert flat.expr == se.einsum("ij,jk,k->i", A, B, v)
+    # section 6.2: collisions of symbols, and the example of figure 1
+    collision = se.read_einsum("#(ijk,->; U, #(ijk->; V))")
+    assert str(se.denest(collision)) == "#(ijk,lmn->; U, V)"
+    inner = "#(i,j,k,l->iijkkl; v6, v7, v8, v9)"
+    figure = se.read_einsum(f"#(a,b,c,d,e,abbcde->bc; v1, v2, v3, v4, v5, {inner})")
+    assert str(se.denest(figure)) == (
+        "#(a,a,c,c,e,a,a,c,e->ac; v1, v2, v3, v4, v5, v6, v7, v8, v9)"
+    )
+    # cor. 7.11
+    alone = se.read_einsum("#(ab->ab; Delta(n))")
+    assert str(se.merge_deltas(alone)) == "#(a->aa; Ones(n))"
+    assert str(se.merge_deltas(se.read_einsum("#(abab,ab->; Delta(m, n), A)"))) == "#(ab->; A)"
+
+
+def test_shapes_are_inferred():
+    found = se.read_einsum("#(ij,jk->ik; A, #(ab,b->ab; B, w)) + C")
+    A, B, C, w = (
+        next(s for s in found.expr.free_symbols if str(s) == name) for name in ("A", "B", "C", "w")
+    )
+    assert A.shape[1] == B.shape[0]
+    assert B.shape[1] == w.shape[0] == C.shape[1]
+    assert found.expr == A @ (B * w[None, :]) + C
+    assert se.parse("#(ij,j->i; A, x)", "A 2 x 1", syntax="einsum").shape[0] is not None
+    n = Symbol("n", integer=True, positive=True)
+    S = se.TensorSymbol("S", n, n)
+    assert se.parse("#(ii->; S)", {"S": S}, syntax="einsum") == se.trace(S)
+    assert se.parse("#(,i->i; 2, Ones(n))", syntax="einsum") == 2 * se.Ones(n)
+
+
+def test_written_expressions_are_expressions():
+    A, x = se.TensorSymbol("A", 2, 3), se.TensorSymbol("x", 3)
+    e = se.written(se.exp(A @ x) * (A @ x) + 2)
+    assert e.expr == se.exp(A @ x) * (A @ x) + 2
+    assert "exp(A @ x)" in str(e)
+    assert se.written(e) is e
+    f = se.lambdify([A, x], se.denest(A @ x))
+    np.testing.assert_array_equal(f(np.ones((2, 3)), np.ones(3)), [3, 3])
+    assert se.gradient(se.denest((A @ x) @ (A @ x)), x) == se.gradient((A @ x) @ (A @ x), x)
+    assert pickle.loads(pickle.dumps(e)) is e
+    assert isinstance(e, Written)
+    for expr in (se.Delta(2), se.Ones(2, 3), se.Delta(2, 3), x @ x + 1, 2 * (x @ x) * x, x):
+        assert se.written(expr).expr == expr
+    assert str(se.written(se.Delta(2))) == "#(i->ii; Ones(2))"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expected a variable.*but the text ends"),
+        ("#(ij,j->i; A x)", r"expected '\+', ',' or '\)', but found 'x'"),
+        ("#(ij,j->i; A, )", r"expected a variable.*but found '\)'"),
+        ("#(ij,j->i; A, x", "is never closed"),
+        ("A)", r"has no '#\(' before it"),
+        ("#(ij,j->i A, x)", "expected index strings"),
+        ("#(ij,j; A, x)", "one arrow"),
+        ("#(i->j->k; A)", "one arrow"),
+        ("#(ij->i; A, x)", "1 index strings for 2 arguments"),
+        ("#(ij->k; A)", "the output index 'k' is in no index string"),
+        ("#(i#->i; A)", "is no index string"),
+        ("#(ij->i; 2)", "2 has order 0, but order 2 is needed"),
+        ("#(ij,i->i; A, A)", "A has order 2, but order 1 is needed|order"),
+        ("#(ii->; Ones(2)) ", "order 1, but order 2"),
+        ("#(ij,j->i; Delta(2), Ones(3))", "lengths are 2 and 3"),
+        ("#(i->i; Ones(0))", "lengths are names or positive numbers"),
+        ("A * B", "unexpected character '\\*'"),
+        ("1e999 + a", "out of the range"),
+    ],
+)
+def test_errors_say_where(text, message):
+    with pytest.raises(se.ParseError, match=message):
+        se.read_einsum(text)
+    with pytest.raises(se.ParseError):
+        se.parse(text, syntax="einsum")
+
+
+def test_limits():
+    deep = "#(i->i; " * 900 + "x" + ")" * 900
+    found = se.read_einsum(deep)
+    assert str(found) == deep
+    assert str(se.denest(found)) == "#(i->i; x)"
+    with pytest.raises(se.ParseError, match="nested more than 1000 deep"):
+        se.read_einsum("#(i->i; " * 1200 + "x" + ")" * 1200)
+    with pytest.raises(se.ParseError, match="characters; at most"):
+        se.read_einsum("x + " * 50_000 + "x")
+    for wrong in (3, None, b"x"):
+        with pytest.raises(se.ParseError, match="text is needed"):
+            se.read_einsum(wrong)
+
+
+def test_wrong_places():
+    A, x = se.TensorSymbol("A", 2, 3), se.TensorSymbol("x", 3)
+    for call in (
+        lambda: se.commute(A @ x, [0, 0]),
+        lambda: se.nest(A @ x, (0, 5)),
+        lambda: se.nest(A @ x, (1, 1)),
+        lambda: se.denest(A @ x, (0,)),
+        lambda: se.denest(A @ x, ()),
+        lambda: se.denest(A @ x, (4,)),
+        lambda: se.split_deltas(A @ x, "z"),
+        lambda: se.merge_deltas(x + 1),
+        lambda: WrittenProduct(["ij"], "k", [A]),
+        lambda: WrittenProduct(["ij", "j"], "i", [A]),
+    ):
+        with pytest.raises(se.TensorError):
+            call()
