@@ -37,3 +37,10 @@ def test_what_one_row_needs_of_another_stays_in_order():
     outer = np.outer(np.tanh(data[0] @ data[1][0]), arrays[2])
     expected = (outer @ data[1].T).sum(1)
     np.testing.assert_allclose(se.lambdify([U, S, x], expr)(*arrays), expected)
+
+
+def test_slices_of_a_vector_are_no_rows():
+    y = se.TensorSymbol("y", k + 1)
+    found = se.lambdify([U, y], U @ y[1:] + 2 * (U @ y[:-1]))
+    value = np.array([1.0, 3, -2])
+    np.testing.assert_allclose(found(data[0], value), data[0] @ (value[1:] + 2 * value[:-1]))
