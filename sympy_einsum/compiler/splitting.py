@@ -28,6 +28,7 @@ def split(plan: Plan) -> Plan:
 class _Splitter:
     def __init__(self) -> None:
         self.instructions: list[Instruction] = []
+        self._roots: dict[int, int] = {}
 
     def add(self, instruction: Instruction) -> int:
         """The number of an instruction."""
@@ -58,13 +59,24 @@ class _Splitter:
             return self._sum(expr)
         if expr.is_Mul:
             return self._product(expr)
+        if expr.is_Pow and expr.exp == S.Half:
+            return self._root(expr.base)
         if expr.is_Pow and expr.exp.is_number and expr.exp.is_positive:
             return self._emit("elementwise", (self._part(expr.base),), slot(0) ** expr.exp)
         if expr.is_Function and len(expr.args) == 1 and not has_stable_code(expr):
             return self._emit("elementwise", (self._part(expr.args[0]),), expr.func(slot(0)))
+        if expr.is_Pow and expr.exp == -S.Half:
+            return self._emit("elementwise", (self._root(expr.base),), 1 / slot(0))
         used = sorted(expr.free_symbols, key=lambda s: s.place)
         whole = expr.xreplace({own: slot(k) for k, own in enumerate(used)})
         return self._emit("elementwise", tuple([self._part(own) for own in used]), whole)
+
+    def _root(self, base: Expr) -> int:
+        """A square root, which its reciprocal elsewhere shares."""
+        number = self._part(base)
+        if number not in self._roots:
+            self._roots[number] = self._emit("elementwise", (number,), slot(0) ** S.Half)
+        return self._roots[number]
 
     def _sum(self, expr: Expr) -> int:
         terms = []
