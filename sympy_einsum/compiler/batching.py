@@ -54,6 +54,5 @@ def _row(plan: Plan, step: Instruction) -> tuple[int, int, int] | None:
     if cut.op != "cut" or len(cut.params[0]) != 2:
         return None
     place, rest = cut.params[0]
-    return (
-        (matrix, cut.inputs[0], int(place)) if isinstance(place, Integer) and rest is None else None
-    )
+    is_row = isinstance(place, Integer) and rest is None
+    return (matrix, cut.inputs[0], int(place)) if is_row else None
