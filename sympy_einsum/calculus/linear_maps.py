@@ -23,7 +23,7 @@ from ..expressions import Delta, Operand, Zeros, as_operand, shape_of
 from ..operations import transpose
 from ..rules import stable, tidy
 from .carried import CARRIERS
-from .operators import as_function, as_variable
+from .operators import Listed, as_function, as_variable, listed
 from .point_free import LATEX, TEXT, Style, written
 from .steps import Carried, Step
 from .sweeps import Graph, term_lengths, total
@@ -65,7 +65,7 @@ class LinearMap:
         # Whether it takes, and gives, a tensor and not a list of tensors.
         self._is_single = is_single
 
-    def __matmul__(self, other: Any) -> Any:
+    def __matmul__(self, other: object) -> Any:
         if isinstance(other, LinearMap):
             return self._after(other)
         values = self._arguments(other)
@@ -133,7 +133,7 @@ class LinearMap:
         pairs = zip(results, self.codomain, strict=True)
         return [Zeros(*shape, *inner) if value is None else value for value, shape in pairs]
 
-    def _arguments(self, given: Any) -> list[Operand]:
+    def _arguments(self, given: object) -> list[Operand]:
         values = [given] if self._is_single[0] else given
         if not isinstance(values, (list, tuple)) or len(values) != len(self.domain):
             raise TensorError(f"the map takes a list of {len(self.domain)} tensors")
@@ -184,7 +184,7 @@ def _check(given: Shape, taken: Shape) -> None:
         raise ShapeError(f"the map takes a tensor of shape {taken}, not of shape {given}")
 
 
-def linearize(f: Any, x: Any) -> LinearMap:
+def linearize(f: Listed, x: Listed) -> LinearMap:
     """The derivative of an expression by a variable as a linear map of that variable's change.
 
     Lists of expressions and of variables give a map between lists of tensors.
@@ -213,8 +213,8 @@ def linearize(f: Any, x: Any) -> LinearMap:
     >>> layer.matrix() == se.jacobian(se.tanh(A @ v), v)
     True
     """
-    functions = [as_function(part) for part in (f if isinstance(f, (list, tuple)) else [f])]
-    variables = [as_variable(v) for v in (x if isinstance(x, (list, tuple)) else [x])]
+    functions = [as_function(part) for part in listed(f)]
+    variables = [as_variable(v) for v in listed(x)]
     roots, _ = stable(functions, variables)
     graph = Graph(roots, variables)
     number = {variable: k for k, variable in enumerate(variables)}

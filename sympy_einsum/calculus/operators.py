@@ -265,8 +265,8 @@ def jacobian(
     """
     if isinstance(y, (list, tuple)):
         return [jacobian(part, x, mode=mode, layout=layout, simplify=simplify) for part in y]
-    y = as_function(y, *_listed(x))
-    variables = [as_variable(v) for v in _listed(x)]
+    y = as_function(y, *listed(x))
+    variables = [as_variable(v) for v in listed(x)]
     blocks = list(sweep(y, tuple(variables), mode, simplify)[0])
     if layout == "wrt-first":
         pairs = zip(blocks, variables, strict=True)
@@ -304,7 +304,7 @@ def gradient(
     f = _as_scalar(f, "gradient")
     if not trace:
         return jacobian(f, x, mode=mode, simplify=simplify)
-    variables = tuple([as_variable(v) for v in _listed(x)])
+    variables = tuple([as_variable(v) for v in listed(x)])
     blocks, steps = sweep(f, variables, mode, simplify, trace)
     each = [(v,) for v in variables] if mode == "forward" else [variables]
     derivations = [Derivation(f, group, mode) for group in each]
@@ -356,8 +356,8 @@ def vjp(y: Listed, x: Listed, u: Listed, *, simplify: bool | None = None) -> Any
     >>> se.vjp(A @ x, x, u) == u @ A
     True
     """
-    variables = [as_variable(v) for v in _listed(x)]
-    functions, _ = stable([as_function(part) for part in _listed(y)], variables)
+    variables = [as_variable(v) for v in listed(x)]
+    functions, _ = stable([as_function(part) for part in listed(y)], variables)
     cotangents = _fitting(u, functions, isinstance(y, (list, tuple)), "vjp")
     results, _ = tidy(pullback(functions, variables, cotangents, ()), simplify, functions)
     return list(results) if isinstance(x, (list, tuple)) else results[0]
@@ -374,8 +374,8 @@ def jvp(y: Listed, x: Listed, v: Listed, *, simplify: bool | None = None) -> Any
     >>> se.jvp(A @ x, x, v) == A @ v
     True
     """
-    variables = [as_variable(variable) for variable in _listed(x)]
-    functions, _ = stable([as_function(part) for part in _listed(y)], variables)
+    variables = [as_variable(variable) for variable in listed(x)]
+    functions, _ = stable([as_function(part) for part in listed(y)], variables)
     tangents = _fitting(v, variables, isinstance(x, (list, tuple)), "jvp")
     pushed = [pushforward(part, variables, tangents, ()) for part in functions]
     results, _ = tidy(pushed, simplify, functions)
@@ -398,7 +398,8 @@ def hvp(f: TensorLike, x: Listed, v: Listed, *, simplify: bool | None = None) ->
     return jvp(slope, x, v, simplify=simplify)
 
 
-def _listed(value: Listed) -> list[TensorLike]:
+def listed(value: Listed) -> list[TensorLike]:
+    """A list as it is, and one of its own for a single expression or variable."""
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 

@@ -143,7 +143,7 @@ def _readable(path: Path) -> Iterator[None]:
 
 def _data(arguments: argparse.Namespace) -> dict[str, np.ndarray]:
     """Arrays by name, from files of NumPy or JSON and from the command line."""
-    data: dict[str, Any] = {}
+    data: dict[str, object] = {}
     for path in arguments.data:
         with _readable(path):
             if path.suffix == ".npz":
@@ -165,7 +165,7 @@ def _numbers(text: str) -> Any:
     return json.loads(text, parse_int=float)
 
 
-def _array(name: str, value: Any) -> np.ndarray:
+def _array(name: str, value: object) -> np.ndarray:
     try:
         array = np.asarray(value)
     except ValueError:

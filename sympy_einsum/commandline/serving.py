@@ -12,14 +12,13 @@ import multiprocessing
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from multiprocessing.connection import Connection
 from threading import BoundedSemaphore
-from typing import Any
 
 from ..compiler import BACKENDS
 from ..core import TensorError
@@ -110,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Nothing: the terminal stays readable."""
 
-    def _respond(self, work: Any) -> None:
+    def _respond(self, work: Callable[[], tuple[bytes, str]]) -> None:
         try:
             self._check_sender()
             content, kind = work()
@@ -161,11 +160,11 @@ class _Handler(BaseHTTPRequestHandler):
             return _json(answer(request))
 
 
-def _json(content: Mapping[str, Any]) -> tuple[bytes, str]:
+def _json(content: Mapping[str, object]) -> tuple[bytes, str]:
     return json.dumps(content).encode(), "application/json"
 
 
-def read_request(fields: Any) -> Request:
+def read_request(fields: object) -> Request:
     """The request of a page; raises TensorError for anything else."""
     if not isinstance(fields, dict) or not fields.keys() <= {*Request._fields}:
         raise TensorError(f"a question has the fields {', '.join(Request._fields)}")
@@ -181,7 +180,7 @@ def read_request(fields: Any) -> Request:
     return Request(**{"text": "", **fields, "steps": True})
 
 
-def answer(request: Request) -> dict[str, Any]:
+def answer(request: Request) -> dict[str, object]:
     """The answer of a process of its own, or why there is none."""
     receiver, sender = _CONTEXT.Pipe(duplex=False)
     process = _CONTEXT.Process(target=_work, args=(sender, request), daemon=True)
@@ -190,7 +189,7 @@ def answer(request: Request) -> dict[str, Any]:
     try:
         if not receiver.poll(MAX_SECONDS):
             return {"error": f"this takes more than {MAX_SECONDS} s; ask on the command line"}
-        found: dict[str, Any] = receiver.recv()
+        found: dict[str, object] = receiver.recv()
         return found
     except EOFError:
         return {"error": "this needs too much memory; ask on the command line"}

@@ -41,15 +41,15 @@ class _Entry(ref[Any]):
     """Where something stands in a table."""
 
     __slots__ = ("key", "table")
-    key: Any
+    key: object
     table: _Table
 
 
 # What was built by what it is made of, as long as somebody has it.
-_Table: TypeAlias = dict[Any, _Entry]
+_Table: TypeAlias = dict[object, _Entry]
 
 
-def _first(table: _Table, key: Any, new: Any) -> Any:
+def _first(table: _Table, key: object, new: Any) -> Any:
     """What stands for a key: what another thread may have published meanwhile, else the new."""
     entry = _Entry(new, _forget)
     entry.key, entry.table = key, table
