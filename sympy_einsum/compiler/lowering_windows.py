@@ -1,27 +1,30 @@
 """Windows: products with positions of several indices, start + a·i + b·k = j.
 
 Nothing is copied into windows. Where both indices stay, the array is seen as one of windows; of
-vectors there are correlations and convolutions; everything else is a sum over one of the indices,
-the shorter one, in which each term picks a slice, or writes one.
+vectors there are correlations and convolutions; most else is a sum over one of the indices, the
+shorter one, in which each term picks a slice, or writes one. Where that is long, vectors are seen
+as matrices of their entries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import TypeAlias
 
 from sympy import Expr, S
 
-from ..core import Indices, UnsupportedError
+from ..core import Indices, Label, Shape, UnsupportedError
 from ..expressions import (
+    Delta,
     Einsum,
     Operand,
     Positions,
     Selection,
     Unit,
     Zeros,
+    contract,
     contract_part,
     is_window,
 )
@@ -52,7 +55,14 @@ class Windows:
         if not self._windows():
             return self.builder.value(self._product([]))
         found = self._correlated()
-        return self._summed(lower) if found is None else found
+        if found is not None:
+            return found
+        chosen = self._short_axes()
+        if chosen is not None:
+            return self._summed(lower, chosen)
+        for k in reversed(self._windows()):
+            self._solve(k)
+        return self.builder.value(self._product([]))
 
     def _windows(self) -> list[int]:
         return [k for k, operand in enumerate(self.operands) if is_window(operand)]
@@ -198,13 +208,14 @@ class Windows:
         axis = Axis(place, 0)
         return written_together(self.builder, [Placed(value, (axis,))], (length,))
 
-    def _summed(self, lower: Lower) -> int:
-        """The sum over the shortest index of each window."""
+    def _summed(self, lower: Lower, chosen: Mapping[int, int]) -> int:
+        """The sum over the positions on some axes."""
         shape = tuple([self.lengths[i] for i in self.output])
         total: int | None = None
         owned = False
-        for units in self._positions():
-            term = self._product(units)
+        for places in product(*map(range, chosen.values())):
+            pairs = zip(chosen, places, strict=True)
+            term = self._product([(Unit(self.lengths[i], place), (i,)) for i, place in pairs])
             if isinstance(term, Zeros) or term.is_zero:
                 continue
             placed = lower(term)
@@ -219,8 +230,9 @@ class Windows:
                 total = value
         return self.builder.value(Zeros(*shape)) if total is None else total
 
-    def _positions(self) -> Iterator[list[tuple[Operand, Indices]]]:
-        """Unit vectors for the shortest index of each window."""
+    def _short_axes(self) -> dict[int, int] | None:
+        """The shortest index of each window and its length; None where these aren't known, or have
+        too many positions together."""
         chosen: dict[int, int] = {}
         windows = self._windows()
         for k in windows:
@@ -229,15 +241,62 @@ class Windows:
             if not {*source} & {*chosen} and known:
                 short = min(known, key=self._size)
                 chosen[short] = int(self.lengths[short])
-        if len(chosen) < len(windows) or prod(chosen.values()) > MAX_TERMS:
-            counts = [tuple(self.operands[k].counts) for k in windows]
-            raise UnsupportedError(
-                f"windows of shapes {', '.join(map(str, counts))} are summed over at most "
-                f"{MAX_TERMS} known positions; give the kernel's lengths as numbers, or take a "
-                "shorter kernel; vectors may have any length, with steps 1"
-            )
-        for places in product(*map(range, chosen.values())):
-            yield [
-                (Unit(self.lengths[i], place), (i,))
-                for i, place in zip(chosen, places, strict=True)
-            ]
+        too_many = len(chosen) < len(windows) or prod(chosen.values()) > MAX_TERMS
+        return None if too_many else chosen
+
+    def _solve(self, k: int) -> None:
+        """Puts a matrix, a view of a vector, into the place of a window: that of the vectors on one
+        of its axes, at the positions there that go with those on the other two; where the result
+        has all three axes, that of each row of the identity."""
+        window, labels = self.operands[k], self.subscripts[k]
+        for label in (labels[-1], *labels[:-1]):
+            others = [j for j in self._uses(label) if j != k]
+            is_summed = label not in self.output
+            is_summed = is_summed and all(len(self.subscripts[j]) == 1 for j in others)
+            is_shown = not others and {*labels} <= {*self.output}
+            solved = _solved(window, labels, label) if is_summed or is_shown else None
+            if solved is None:
+                continue
+            length = self.lengths[label]
+            factors = [self.operands[j] for j in others] if is_summed else [Delta(length)]
+            own = ("row",) if is_shown else ()
+            row: Indices = (label,) if is_shown else ()
+            among, first, view, left = solved
+            place = Selection(among, first, 1, length)
+            terms = [*[(*own, "old")] * len(factors), ("old", "new")]
+            lengths: dict[Label, Expr] = {"row": length, "old": length, "new": among}
+            value = self.builder.value(contract((*factors, place), terms, (*own, "new"), lengths))
+            seen = self.builder.emit("windows", value, params=(len(own), *view))
+            rest = [j for j in range(len(self.operands)) if j not in (k, *others)]
+            self.operands = [*[self.operands[j] for j in rest], self.builder.stand_in(seen)]
+            self.subscripts = [*[self.subscripts[j] for j in rest], (*row, *left)]
+            return
+        counts = [tuple(self.operands[j].counts) for j in self._windows()]
+        raise UnsupportedError(
+            f"windows of shapes {', '.join(map(str, counts))} are summed over at most {MAX_TERMS} "
+            "known positions; give the kernel's lengths as numbers, or take a shorter kernel; "
+            "vectors may have any length, with steps 1"
+        )
+
+
+def _solved(
+    window: Positions, labels: Indices, label: int
+) -> tuple[Expr, Expr, tuple[Expr, Shape, Shape], Indices] | None:
+    """The positions on an axis of a window as those that others name, on a longer axis: its length,
+    where the old one begins on it, the start, steps and counts, and the labels of these.
+
+    For start + a·i + b·k = j and b = ±1, k is b·(j - start - a·i). None for other steps.
+    """
+    if len({*labels}) < 3 or len(labels) > 3:
+        return None
+    if label == labels[-1]:
+        return window.length, S.Zero, (window.start, window.steps, window.counts), labels[:-1]
+    at = labels.index(label)
+    a, b, count = window.steps[1 - at], window.steps[at], window.counts[1 - at]
+    if abs(b) != 1:
+        return None
+    steps = (b, -a * b)
+    reach = [abs(step) * (n - 1) for step, n in zip(steps, (window.length, count), strict=True)]
+    start = sum([n for step, n in zip(steps, reach, strict=True) if step == -abs(step)], S.Zero)
+    view = (start, steps, (window.length, count))
+    return sum(reach) + 1, start + b * window.start, view, (labels[-1], labels[1 - at])

@@ -40,9 +40,10 @@ def test_vectors(name, mode):
             assert_close(se.lambdify([a, v], again)(*data), expected)
 
 
-def test_second_derivatives_of_convolutions():
-    a, v = se.TensorSymbol("a", n), se.TensorSymbol("v", 3)
-    for mode in ("full", "valid"):
+@pytest.mark.parametrize("length", [3, m], ids=str)
+def test_second_derivatives_of_convolutions(length):
+    a, v = se.TensorSymbol("a", n), se.TensorSymbol("v", length)
+    for mode in ("full", "same", "valid"):
         f = se.sin(se.convolve(a, v, mode)).sum()
         data = rng.standard_normal(6), rng.standard_normal(3)
         gradients = se.gradient(f, [a, v])
@@ -93,6 +94,21 @@ def test_same_padding(stride):
     expected = jax.lax.conv_general_dilated(x, w, (stride,), "SAME")
     found = se.lambdify([], se.conv(se.Constant(x), se.Constant(w), stride, "same"))()
     assert_close(found, expected, 1e-6)
+
+
+@pytest.mark.parametrize("mode", ["full", "valid"])
+def test_derivatives_by_long_vectors(mode):
+    """... are seen in these: more positions than are added up one by one."""
+    data = rng.standard_normal(300), rng.standard_normal(140)
+    expected = np.convolve(*data, mode)
+    for lengths in ((300, 140), (n, m)):
+        a, v = se.TensorSymbol("a", lengths[0]), se.TensorSymbol("v", lengths[1])
+        c = np.convolve(a, v, mode)
+        by_a, by_v = se.lambdify([a, v], [se.diff(c, a), se.diff(c, v)])(*data)
+        assert_close(by_a @ data[0], expected)
+        assert_close(by_v @ data[1], expected)
+    by_both = se.lambdify([a, v], se.diff(c, a, v))(data[0][:5], data[1][:3])
+    assert_close(by_both @ data[1][:3] @ data[0][:5], np.convolve(data[0][:5], data[1][:3], mode))
 
 
 def test_symbolic_images():
