@@ -428,8 +428,19 @@ def is_positional(node: Operand) -> bool:
 
 
 def is_cut(node: Operand) -> bool:
-    """Whether it is an entry or a slice of a tensor."""
-    return is_positional(node) and not is_placed_product(node)
+    """Whether it is an entry or a slice of a tensor: each of its entries is one of the tensor's."""
+    if not is_positional(node) or is_placed_product(node):
+        return False
+    targets: list[int] = []
+    own: set[int] = set()
+    left = {i for term in node.subscripts for i in term}
+    for operand, term in zip(node.operands, node.subscripts, strict=True):
+        if isinstance(operand, Positions):
+            targets.append(term[-1])
+        else:
+            own.update(term)
+    of_tensor = not own or (own.issuperset(targets) and len({*targets}) == len(targets))
+    return of_tensor and left.difference(targets) <= {*node.output}
 
 
 def is_placed_product(node: Operand) -> bool:

@@ -6,6 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import sliding_window_view as sliding
 from sympy import symbols
 
 import sympy_einsum as se
@@ -60,3 +61,16 @@ def test_an_entry_takes_no_memory():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < data.nbytes / 10
+
+
+def test_sums_of_entries_and_zeros_beside_them_are_no_cuts():
+    """cos(0) is no 0, and the cosine of a sum no sum of cosines."""
+    w = se.TensorSymbol("w", 6)
+    windows, placed = se.Positions(8, 0, (1, 1), (6, 3)), se.Delta(8)[1:-1]
+    among = np.zeros(8)
+    among[1:-1] = 1
+    for f, expected in (
+        (se.einsum("ijk,lk,l->ij", windows, placed, se.cos(w)), sliding(among, 3)),
+        (se.einsum("ijk,k->i", windows, se.cos(placed.T @ w)), np.full(6, 3.0)),
+    ):
+        np.testing.assert_array_equal(se.lambdify([w], f)(np.zeros(6)), expected)
