@@ -111,13 +111,13 @@ class Windows:
 
     def _seen(self) -> None:
         """Arrays of which all windows are needed are seen as arrays of windows."""
-        for k in range(len(self.operands) - 1, -1, -1):
+        for k in reversed(self._windows()):
             window, labels = self.operands[k], self.subscripts[k]
             *source, target = labels
             others = [j for j in self._uses(target) if j != k]
             stays = {*source} <= {*self.output} and target not in self.output
             plain = len({*labels}) == len(labels) and len(others) == 1 and len(source) == 2
-            if not (is_window(window) and stays and plain):
+            if not (stays and plain):
                 continue
             own = self.subscripts[others[0]]
             if own.count(target) > 1 or is_window(self.operands[others[0]]):
@@ -241,8 +241,8 @@ class Windows:
             if not {*source} & {*chosen} and known:
                 short = min(known, key=self._size)
                 chosen[short] = int(self.lengths[short])
-        too_many = len(chosen) < len(windows) or prod(chosen.values()) > MAX_TERMS
-        return None if too_many else chosen
+        is_apart = all({*self.subscripts[k][:-1]} & {*chosen} for k in windows)
+        return chosen if is_apart and prod(chosen.values()) <= MAX_TERMS else None
 
     def _solve(self, k: int) -> None:
         """Puts a matrix, a view of a vector, into the place of a window: that of the vectors on one

@@ -111,6 +111,21 @@ def test_derivatives_by_long_vectors(mode):
     assert_close(by_both @ data[1][:3] @ data[0][:5], np.convolve(data[0][:5], data[1][:3], mode))
 
 
+def test_windows_of_windows_have_derivatives():
+    """... whose products share indices, or have scalar factors."""
+    x = se.TensorSymbol("x", 5)
+    data = rng.standard_normal(5)
+    for f in (
+        lambda x: np.cos(SLIDING(np.cos(SLIDING(x, 2)).sum(axis=-1), 2)).sum(),
+        lambda x: (SLIDING(SLIDING(np.convolve(x, x, "same"), 2).max(-1)[::2], 2) ** 2).sum(),
+    ):
+        gradient = se.lambdify([x], se.gradient(f(x), x))
+        hessian = se.lambdify([x], se.hessian(f(x), x))(data)
+        for k, step in enumerate(np.eye(5) * 1e-6):
+            assert abs((f(data + step) - f(data - step)) / 2e-6 - gradient(data)[k]) < 1e-7
+            assert_close(hessian[k], (gradient(data + step) - gradient(data - step)) / 2e-6, 1e-6)
+
+
 def test_symbolic_images():
     x, w = se.TensorSymbol("x", (1, 2, n, m)), se.TensorSymbol("w", (3, 2, 2, 3))
     f = (se.conv(x, w, padding=1) ** 2).sum()
