@@ -81,6 +81,19 @@ def test_packages_are_refused():
         snp.float64  # noqa: B018
 
 
+def test_the_transform_is_what_the_reason_says():
+    text = refusal("fft")
+    formulas = re.findall(r"-?(?:cos|sin)\(.*?\) @ x", text)
+    at = {"cos": np.cos, "sin": np.sin, "pi": np.pi, "outer": np.outer, "arange": np.arange}
+    numbers = np.array([2.0, 3, 5, 7, 11])
+    real, imaginary = (
+        se.lambdify([y], eval(formula, {**at, "x": y, "n": 5, "k": np.arange(3)}))(numbers)
+        for y in [se.TensorSymbol("y", 5)]
+        for formula in formulas
+    )
+    np.testing.assert_allclose(real + 1j * imaginary, np.fft.rfft(numbers))
+
+
 def test_bitwise_functions_are_for_conditions():
     with pytest.raises(se.UnsupportedError, match="compare them first, or use logical_and"):
         np.bitwise_and(x, x)

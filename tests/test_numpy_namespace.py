@@ -86,6 +86,11 @@ np.nanmedian(X, axis=1)
 np.searchsorted(np.sort(x), X)
 np.searchsorted(x, 0.5, side="right", sorter=np.argsort(x))
 np.searchsorted([0.3, 0.5], v)
+x[np.searchsorted(np.sort(x), 0.5) - 1]
+X[np.argmin(x) - 1, 1:]
+np.ravel(X, order="F")
+np.reshape(Q, (3, -1), order="F")
+np.reshape(T, -1, "F")
 np.digitize(X, [0.3, 0.5, 0.8])
 np.digitize(X, [0.8, 0.5, 0.3], right=True)
 np.lexsort((x, y))

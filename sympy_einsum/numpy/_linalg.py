@@ -8,7 +8,7 @@ from typing import NoReturn
 from .. import operations as ops
 from ..core import TensorError, UnsupportedError, as_flag, as_list
 from ..expressions import Operand, TensorLike, det as _det, inv as _inv
-from ._options import Axes, refuse
+from ._options import Axes
 from ._products import cross as _cross, vecdot as _vecdot
 
 SlogdetResult = ops.SlogdetResult
@@ -80,14 +80,14 @@ class linalg:
     @staticmethod
     def pinv(a: TensorLike, rcond: None = None, hermitian: bool = False) -> Operand:
         """``numpy.linalg.pinv`` with NumPy's default for what counts as 0."""
-        refuse("pinv", {"rcond": rcond})
+        _of_full_rank("pinv", rcond)
         as_flag(hermitian, "hermitian")
         return ops.pinv(a)
 
     @staticmethod
     def lstsq(a: TensorLike, b: TensorLike, rcond: None = None) -> ops.LstsqResult:
         """``numpy.linalg.lstsq`` of a matrix of full rank."""
-        refuse("lstsq", {"rcond": rcond})
+        _of_full_rank("lstsq", rcond)
         return ops.lstsq(a, b)
 
     @staticmethod
@@ -155,6 +155,14 @@ class linalg:
         raise UnsupportedError(
             "matrix_rank isn't supported: it counts singular values, and has no derivative; count "
             "svdvals(A) of numbers"
+        )
+
+
+def _of_full_rank(name: str, rcond: None) -> None:
+    if rcond is not None:
+        raise UnsupportedError(
+            f"{name} takes no rcond={str(rcond)[:80]}: how many singular values count as 0 depends "
+            "on the numbers, and where their number changes there is no derivative; leave it out"
         )
 
 

@@ -42,6 +42,10 @@ def refuse(name: str, options: Mapping[str, object]) -> None:
             raise UnsupportedError(f"{name} doesn't support {option}={value!r} on symbols")
 
 
-def c_order(name: str, order: str) -> None:
-    if not isinstance(order, str) or order != "C":
-        raise UnsupportedError(f"{name} supports order='C' only, not {order!r}")
+def is_fortran_order(name: str, order: str) -> bool:
+    """Whether entries are taken with the first axis the fastest; in C's order the last one is."""
+    if not isinstance(order, str) or order not in ("C", "F"):
+        raise UnsupportedError(
+            f"{name} knows the orders 'C' and 'F', not {order!r}: expressions have no memory"
+        )
+    return order == "F"

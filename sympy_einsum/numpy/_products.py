@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from .. import operations as ops
 from ..core import ShapeError
 from ..expressions import Operand, TensorLike, shape_of
-from ._options import Lengths, c_order
+from ._options import Lengths, is_fortran_order
 from ._shapes import broadcast_arrays
 
 
@@ -33,15 +33,16 @@ def vecdot(x1: TensorLike, x2: TensorLike, *, axis: int = -1) -> Operand:
 
 
 def reshape(a: TensorLike, shape: Lengths, order: str = "C") -> Operand:
-    """``numpy.reshape`` in C order."""
-    c_order("reshape", order)
-    return ops.reshape(a, *(shape if isinstance(shape, (tuple, list)) else (shape,)))
+    """``numpy.reshape`` in the order of C or of Fortran."""
+    lengths = list(shape) if isinstance(shape, (tuple, list)) else [shape]
+    if is_fortran_order("reshape", order):
+        return ops.transpose(ops.reshape(ops.transpose(a), *lengths[::-1]))
+    return ops.reshape(a, *lengths)
 
 
 def ravel(a: TensorLike, order: str = "C") -> Operand:
-    """``numpy.ravel`` in C order."""
-    c_order("ravel", order)
-    return ops.ravel(a)
+    """``numpy.ravel`` in the order of C or of Fortran."""
+    return ops.ravel(ops.transpose(a) if is_fortran_order("ravel", order) else a)
 
 
 def concatenate(arrays: Sequence[TensorLike], axis: int = 0) -> Operand:

@@ -32,6 +32,7 @@ from ..expressions import (
     contract,
     is_tensor,
     order_of,
+    outermost,
     shape_of,
 )
 from .axes import as_axis, ravel, reshape
@@ -160,7 +161,7 @@ def is_gather(entry: object) -> bool:
     if isinstance(entry, (list, range, TensorExpr)):
         return True
     if isinstance(entry, (Expr, Boolean, MatrixExpr)):
-        return False
+        return isinstance(entry, Expr) and bool(outermost(entry))
     return isinstance(entry, np.ndarray) and (entry.ndim > 0 or entry.dtype == bool)
 
 

@@ -17,6 +17,7 @@ from sympy import (
     MatMul,
     Mod,
     Piecewise,
+    S,
     Symbol,
     Tuple,
     adjoint as stock_adjoint,
@@ -173,6 +174,11 @@ def _gives_array(pair: object) -> bool:
     )
 
 
+def _key_of_nan(self: Expr, order: str | None = None) -> tuple[Any, ...]:
+    """Where nan stands among numbers that are sorted; SymPy would ask whether it is less."""
+    return self.class_key(), (0, ()), (), S.Infinity
+
+
 class _Iterability(type):
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, Iterable) and not isinstance(value, TensorExpr)
@@ -197,4 +203,5 @@ MatMul.__new__ = _matrix_product
 arrayop._arrayfy = _as_array
 linsolve._lin_eq2dict = _linear
 Basic.subs = _subs_of_any
+type(S.NaN).sort_key = _key_of_nan
 matrixbase.Iterable = ndim_array.Iterable = _IterableByStock

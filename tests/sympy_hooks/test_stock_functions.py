@@ -305,3 +305,12 @@ def test_lengths_that_no_argument_has():
     clash = se.TensorSymbol("m", (n, m))
     with pytest.raises(se.UnsupportedError, match="name"):
         sympy.lambdify([clash], clash.mean())
+
+
+def test_branches_that_are_nan_are_sorted_and_written():
+    n, s = sympy.nan, sympy.Symbol("s")
+    product = sympy.Piecewise((n, s > 0), (1, True)) * sympy.Piecewise((0, s > 0), (s, True))
+    assert "NAN" in sympy.ccode(product)
+    x = se.TensorSymbol("x", 4)
+    f = (np.nanmax(x) * x).sum() * np.nanmin(x)
+    assert np.isfinite(se.lambdify([x], se.hessian(f, x))([1.0, 2.0, 3.0, 5.0])).all()
