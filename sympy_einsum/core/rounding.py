@@ -167,3 +167,23 @@ class nan_to_num(WholeFunction):
         if x.is_number and x.is_finite:
             return x
         return S.Zero if x is S.NaN else None
+
+
+class stop_gradient(WholeFunction):
+    """Its argument, which counts as constant in derivatives, as in JAX (jax.lax.stop_gradient).
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import x
+    >>> (se.stop_gradient(x) * x).diff(x)
+    stop_gradient(x)
+    """
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, x: Expr) -> Expr | None:
+        """Of numbers."""
+        return x if x.is_number else None
+
+    def _eval_evalf(self, prec: int) -> None:
+        """No more than itself."""

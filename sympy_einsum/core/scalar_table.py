@@ -58,6 +58,7 @@ from .rounding import (
     isnan,
     nan_to_num,
     rint,
+    stop_gradient,
     trunc,
 )
 from .rows import Row, Slopes, add_row
@@ -289,6 +290,7 @@ _CHOICES = (
     Row(sympy.Heaviside, "np.heaviside({0}, {1})",
         lambda x, at_0: (0, KroneckerDelta(x, 0)), numpy="heaviside"),
     Row(floor, "np.floor({0})", _zero, numpy="floor", about="The largest integer below."),
+    Row(stop_gradient, "({0})", _zero, is_tame=True),
     Row(ceiling, "np.ceil({0})", _zero, numpy="ceil", about="The smallest integer above."),
     Row(trunc, "np.trunc({0})", _zero, lambda x: sign(x) * floor(abs(x)),
         {"math": "math.trunc({0})"}, numpy="trunc fix", is_tame=True),

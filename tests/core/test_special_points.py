@@ -195,6 +195,7 @@ def references():
         "copysign of -3": lambda v: mp.mpf(3) if v >= 0 else mp.mpf(-3),
         "np.sinc": lambda v: sinc(mp.pi * v), "isnan": lambda v: mp.mpf(0),
         "isinf": lambda v: mp.mpf(0), "isfinite": lambda v: mp.mpf(1), "nan_to_num": lambda v: v,
+        "stop_gradient": lambda v: v,
         "three pieces": lambda v: mp.exp(v) if v < 0 else 1 + mp.sin(v),
     }  # fmt: skip
     for k in (0, 1, 2):
@@ -262,7 +263,7 @@ def reference(name, function, point, order):
     if order and (name, point) in ENDS:
         return ENDS[name, point][order - 1]
     flat = {"sign", "step", "Heaviside", "floor", "ceiling", "im", "trunc", "rint", "isnan"}
-    flat |= {"isinf", "isfinite", "floor_divide 2", "copysign of -3"}
+    flat |= {"stop_gradient", "isinf", "isfinite", "floor_divide 2", "copysign of -3"}
     if order and name in flat:
         return 0
     try:
