@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
 from oracles import assert_close, jax64
 from python_programs import CADDIE, FUNCTIONS
+from random_programs import CONFIG, LENGTHS, programs, symbolic_values, symbols_for
 
 import sympy_einsum as se
+from sympy_einsum.programs import PythonFunction
 
 
 def run(text, name="f", np=np):
@@ -134,3 +137,19 @@ def test_arrays_that_are_changed_in_their_place():
     )
     f = se.parse_python(text, shapes={"x": 3})
     check(f, run(text), None)
+
+
+@pytest.mark.parametrize("kind", ["function", "jvp", "vjp"])
+@settings(CONFIG, max_examples=12)
+@given(case=programs(size=4, variable_order=1))
+def test_texts_of_random_programs_read_back(kind, case):
+    leaves, program, _ = case
+    args = symbols_for(leaves)
+    f = PythonFunction("f", tuple(args), symbolic_values(leaves, program)[-1])
+    text = se.codegen(f, kind=kind)
+    g = se.parse_python(text)
+    shapes = [[int(n.subs(LENGTHS)) for n in getattr(arg, "shape", ())] for arg in g.args]
+    rng = np.random.default_rng(5)
+    values = [rng.standard_normal(shape) if shape else 0.3 for shape in shapes]
+    found = run(se.codegen(g), g.name)(*values)
+    assert_close(flat(found), flat(run(text, g.name)(*values)))

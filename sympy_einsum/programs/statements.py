@@ -184,6 +184,7 @@ class Reader(ExpressionReader):
     def _store(self, target: ast.expr, value: Value, scope: Scope) -> None:
         """``target = value``; arrays are changed as long as only one name has them."""
         if isinstance(target, ast.Subscript):
+            target = self._as_diagonal(target, scope)
             base = self._changed(target.value, scope)
             index = self.index(target.slice, scope)
             if isinstance(base, list):
@@ -197,6 +198,22 @@ class Reader(ExpressionReader):
             )
         else:
             self.bind(target, value, scope)
+
+    def _as_diagonal(self, target: ast.Subscript, scope: Scope) -> ast.Subscript:
+        """``A.ravel()[:: n + 1]`` as the diagonal that it is, whatever the length n."""
+        call, cut = _view_call(target.value), target.slice
+        if call is None or call[0] is not None or not isinstance(cut, ast.Slice):
+            return target
+        base = self._changed(call[1], scope)
+        if cut.lower or cut.upper or cut.step is None or not isinstance(base, TensorExpr):
+            return target
+        rows, *columns = base.shape
+        if columns != [rows] or self.value(cut.step, scope) != rows + 1:
+            return target
+        function = ast.Attribute(ast.Name("np", ast.Load()), "einsum", ast.Load())
+        diagonal = ast.Call(function, [ast.Constant("ii->i"), call[1]], [])
+        found = ast.Subscript(diagonal, ast.Constant(...), ast.Store())
+        return ast.fix_missing_locations(ast.copy_location(found, target))
 
     def _changed(self, node: ast.expr, scope: Scope) -> Value:
         """An array, or a view of one, that is about to be changed."""
@@ -259,6 +276,7 @@ class Reader(ExpressionReader):
             elif owner is None:
                 old = self.value(target, scope)
         elif isinstance(target, ast.Subscript):
+            target = self._as_diagonal(target, scope)
             base = self._changed(target.value, scope)
             index = self.index(target.slice, scope)
             old = self.trying(target, lambda: base[index])

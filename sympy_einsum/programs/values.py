@@ -326,6 +326,8 @@ def part(value: Value, index: Value) -> Value:
         if not isinstance(index, (int, slice)):
             raise TensorError("a list or tuple is indexed by known whole numbers")
         return value[index]
+    if is_operand(value) and index in ((), ...):
+        return value
     if not isinstance(value, TensorExpr) or not value.order:
         raise TensorError("a number has no entries; say the shape of an argument by shapes=")
     return value[index]
