@@ -178,7 +178,11 @@ def _view(node: View, below: Texts, form: CodeForm) -> Text:
         body = form.call("Delta", form.lengths(node.shape[: node.order // 2]))
     else:
         body = _rearranged(node, below, form)
-    return _scaled(node, body, below, form) if node.scalars else body
+    if not node.scalars:
+        return body
+    if node in below.transposes:
+        below.transposes[node] = _scaled(node, below.transposes[node], below, form)
+    return _scaled(node, body, below, form)
 
 
 def _scaled(node: View, body: Text, below: Texts, form: CodeForm) -> Text:
