@@ -50,8 +50,9 @@ def has_stretched_axes(node: View) -> bool:
 
 
 def narrow_value(builder: Lowering, node: View) -> int:
-    """A view without the leading axes along which it is constant."""
-    return placed_view(builder, node).value
+    """A view without the leading axes along which it is constant, unless zeros are beside it."""
+    placed = placed_view(builder, node)
+    return placed.value if placed.is_whole else written(builder, placed, node.shape)
 
 
 def _fill(builder: Lowering, node: View) -> int:

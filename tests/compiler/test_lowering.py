@@ -294,3 +294,13 @@ def test_a_long_sum_keeps_the_transpose_of_a_sum_in_it():
     data = np.random.default_rng(0).standard_normal((20, 3, 3))
     expected = (np.sin(data[0]) + data[1]).T + sum(data[2:])
     np.testing.assert_allclose(se.lambdify(X, total)(*data), expected)
+
+
+def test_what_is_written_among_zeros_may_be_constant_along_axes_of_a_sum():
+    """Rows of length one, in another order: the mean doesn't change."""
+    X = se.TensorSymbol("X", (n, n))
+    rows = (X, se.roll(X, 1, axis=0))
+    means = [snp.mean(x / se.norm(x, axis=1)[:, None]) for x in rows]
+    hessians = [se.hessian(f, X, mode="reverse", simplify=True) for f in means]
+    one, other = se.lambdify([X], hessians)(np.random.default_rng(0).standard_normal((4, 4)))
+    np.testing.assert_allclose(one, other, atol=1e-12)
