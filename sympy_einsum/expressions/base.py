@@ -134,6 +134,11 @@ class TensorExpr(Methods):
     ) -> tuple[Callable[..., Expr], tuple[tuple[Entry, ...]]]:
         return unflatten, (flatten(self),)
 
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether a matrix is known to be its own transpose when that is built."""
+        return False
+
     # --- what stock SymPy sees
 
     @property

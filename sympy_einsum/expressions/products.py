@@ -484,16 +484,14 @@ def scalar_product(factors: Sequence[Operand]) -> Expr:
 
 
 def _is_symmetric(core: TensorExpr, labels: Labels, output: Labels) -> bool:
-    """Whether a tensor is the same with its axes permuted: a matrix that is declared so, or a
-    product of repeated operands, as AᵀA is."""
-    if type(core) is TensorSymbol:
-        may_be = core.is_symmetric
-    else:
-        may_be = type(core) is Einsum and len(set(core.operands)) < len(core.operands)
-    if not may_be or len(labels) != len(output) or set(labels) != set(output):
+    """Whether a tensor is the same with its axes permuted: a matrix that is declared so, a product
+    of repeated operands, as AᵀA is, or a sum of such."""
+    if type(core) is Einsum and len(set(core.operands)) == len(core.operands):
         return False
-    if type(core) is TensorSymbol:
-        return True
+    if [*labels] == [*output] or len(labels) != len(output) or {*labels} != {*output}:
+        return False
+    if type(core) is not Einsum:
+        return core.is_symmetric
     index_of = dict(zip(labels, core.output, strict=True))
     permuted = [index_of[label] for label in output]
     return stays_permuted(core.operands, core.subscripts, core.output, permuted)

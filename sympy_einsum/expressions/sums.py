@@ -25,6 +25,17 @@ class TensorAdd(TensorExpr):
     def _build(cls, operands: Operands, data: Data) -> Operand:
         return tensor_sum(operands)
 
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether terms are built as their own transposes, or as each other's; of sums among them,
+        which may be nested deeply, it isn't asked."""
+        terms = {*self.operands}
+        return self.order == 2 and all(
+            not isinstance(term, TensorAdd)
+            and contract((term,), ((0, 1),), (1, 0), dict(enumerate(term.shape))) in terms
+            for term in self.operands
+        )
+
     def _times(self, factors: Sequence[Expr]) -> Operand | None:
         is_number = len(factors) == 1 and factors[0].is_Number
         return _collect_terms(factors[0], [self]) if is_number else super()._times(factors)
