@@ -233,3 +233,11 @@ def test_what_is_declared_symmetric_is_its_transpose():
     assert A.T is not A
     assert (D @ D).T is not D
     assert se.simplify((D @ D).T) is D @ D
+
+
+def test_symmetric_sums_are_built_as_their_own_transposes():
+    """Of terms that are symmetric, or each other's transposes."""
+    for total in (lam * se.eye(n) + K, A + A.T, A @ A.T - se.diag(x) / 2 + S, K - se.outer(x, x)):
+        assert total.T is total
+    for total in (K + A, A - A.T, 2 * A + A.T, S + K @ S):
+        assert total.T is not total
