@@ -238,7 +238,7 @@ CALLS: dict[str, tuple] = {
     "where": (se.where, x > 0, x, y),
 }
 OF_TWO = {"atan2", "beta", "binomial", "zeta", "logaddexp", "Max", "Min", "Mod", "fmod", "copysign"}
-OF_TWO |= {"floor_divide"}
+OF_TWO |= {"floor_divide", "unless_nan"}
 OF_AN_ORDER = {"besselj", "bessely", "besseli", "besselk", "polygamma", "expint"}
 CALLS.update(
     {

@@ -84,6 +84,7 @@ from .rounding import (
     nan_to_num as nan_to_num,
     rint as rint,
     trunc as trunc,
+    unless_nan as unless_nan,
 )
 from .rows import (
     ROWS as ROWS,

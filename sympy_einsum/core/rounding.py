@@ -119,6 +119,22 @@ class isnan(WholeFunction):
         return S(int(x in (S.NaN, S.ComplexInfinity))) if x.is_number else None
 
 
+class unless_nan(WholeFunction):
+    """A number; nan where another is nan, on which it doesn't depend otherwise.
+
+    >>> import sympy_einsum as se
+    >>> se.unless_nan(2, 3), se.unless_nan(2, float("nan"))
+    (2, nan)
+    """
+
+    nargs = 2
+
+    @classmethod
+    def eval(cls, a: Expr, b: Expr) -> Expr | None:
+        """Of numbers."""
+        return (S.NaN if isnan(b) else a) if b.is_number else None
+
+
 class isinf(WholeFunction):
     """1 for the infinite, else 0.
 

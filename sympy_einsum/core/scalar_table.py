@@ -60,6 +60,7 @@ from .rounding import (
     rint,
     stop_gradient,
     trunc,
+    unless_nan,
 )
 from .rows import Row, Slopes, add_row
 from .special_functions import betaln, erfcx, erfcx_rate, gammaln, log_ndtr, ndtr, spherical_in
@@ -308,6 +309,8 @@ _CHOICES = (
     Row(lambda x: (1 - copysign(1, x)) / 2, numpy="signbit"),
     Row(isnan, "(1.0 * np.isnan({0}))", _zero, lambda x: S.Zero,
         {"math": "float(math.isnan({0}))"}, numpy="isnan", is_tame=True),
+    Row(unless_nan, "np.where(np.isnan({1}), np.nan, {0})", lambda a, b: (S.One, S.Zero),
+        lambda a, b: a, {"math": "(math.nan if math.isnan({1}) else {0})"}, is_tame=True),
     Row(isinf, "(1.0 * np.isinf({0}))", _zero, lambda x: S.Zero,
         {"math": "float(math.isinf({0}))"}, numpy="isinf", is_tame=True),
     Row(lambda x: masked(isinf(x), step(x)), numpy="isposinf"),

@@ -33,7 +33,7 @@ from .base import Operand, TensorExpr
 from .cutting import find_cut, fitting
 from .interning import Data, Operands
 from .labels import numbered, representative, sorted_operands, stays_permuted, unite
-from .leaves import TensorSymbol, Zeros
+from .leaves import Zeros
 from .merging import merge_one_hots, merge_positions
 from .positions import Positions
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from sympy import Abs, Eq, Expr, Gt, Ne, Piecewise, Rational, S, ceiling, floor
+from sympy import Abs, Eq, Expr, Piecewise, Rational, S, ceiling, floor
 
-from ..core import TensorError, UnsupportedError, as_flag, as_scalar, isnan
+from ..core import TensorError, UnsupportedError, as_flag, as_scalar, isnan, unless_nan
 from ..expressions import (
     Constant,
     Ones,
@@ -18,9 +18,9 @@ from ..expressions import (
     order_of,
     shape_of,
 )
-from .arithmetic import add, multiply, subtract
+from .arithmetic import add, divide, multiply, subtract
 from .axes import Axes, as_axes, reshape, transpose
-from .conditions import choose, compare
+from .conditions import compare
 from .indexing import getitem
 from .joining import stack
 from .orders import sort, with_entries
@@ -149,7 +149,8 @@ def _quantile(A: Operand, axis: int, share: Expr, method: str) -> Operand:
     if exact != below:
         upper = _at(entries, axis, ceiling(exact))
         value = add(multiply(below + 1 - place, value), multiply(place - below, upper))
-    return elementwise(_unless_nan, value, _at(entries, axis, length - 1))
+    # Where one is nan, the last of sorted entries is.
+    return elementwise(unless_nan, value, _at(entries, axis, length - 1))
 
 
 def _nanquantile(A: Operand, axis: int, share: Expr, method: str) -> Operand:
@@ -165,12 +166,7 @@ def _nanquantile(A: Operand, axis: int, share: Expr, method: str) -> Operand:
         return Piecewise((S.Zero, distance >= 1), ((1 - distance) * entry, True))
 
     total = sum_(elementwise(weighted, entries, count, positions), axis)
-    return choose([(total, compare(Gt, sum_(are, axis), 0)), (S.NaN, True)])
-
-
-def _unless_nan(value: Expr, last: Expr) -> Expr:
-    """A value, and nan where the last of sorted entries is: there is one then."""
-    return Piecewise((S.NaN, Ne(isnan(last), 0)), (value, True))
+    return elementwise(unless_nan, total, divide(total, sum_(are, axis)))
 
 
 def _at(A: Operand, axis: int, position: Expr) -> Operand:

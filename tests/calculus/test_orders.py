@@ -120,3 +120,14 @@ def test_ties_share_as_in_jax():
     ours = se.lambdify(list(TIED), gradients)(*TIED.values())
     for name, one, other in zip(names, ours, found, strict=True):
         assert_close(one, other, 1e-12, name)
+
+
+def test_medians_are_compared_and_have_short_derivatives():
+    """They are nan where an entry is, and nothing else depends on that."""
+    x, y = se.tensors("x y", 5)
+    chosen = snp.where(se.median(x) > snp.nanmedian(y), x[0], y[0])
+    f = se.lambdify([x, y], [chosen, se.median(y)])
+    one, other = np.arange(5.0), np.array([7, 1, np.nan, 2, 3])
+    np.testing.assert_array_equal(f(one, other), [7, np.nan])
+    np.testing.assert_array_equal(f(one + 1, other), [1, np.nan])
+    assert str(se.gradient(se.median(x), x)) == "one_hot(argsort(x)[2], 5)"

@@ -71,7 +71,7 @@ CASES = {
 }  # fmt: skip
 # Functions of several arguments stand above with numbers for all but one.
 SEVERAL = {"atan2", "beta", "besselj", "bessely", "besseli", "besselk", "expint",
-           "binomial", "Mod", "fmod", "floor_divide", "copysign"}  # fmt: skip
+           "binomial", "Mod", "fmod", "floor_divide", "copysign", "unless_nan"}  # fmt: skip
 CASES = {name: f for name, f in CASES.items() if name not in SEVERAL}
 # What loses digits by rounding of the argument, or by cancellation of a textbook's formula.
 ABSOLUTE = {"fresnels": 1e-6, "fresnelc": 1e-6,
