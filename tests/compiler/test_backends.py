@@ -343,6 +343,15 @@ def test_stable_far_out(library):
     np.testing.assert_allclose(tail, [np.exp(-40.0), 0.5, 1], rtol=1e-12)
 
 
+def test_nan_stays_nan(library):
+    total = (se.relu(x) + se.Max(x, 1) + se.Abs(x)).sum()
+    exprs = [se.sign(x), se.step(x), snp.heaviside(x, 0.5), se.gradient(total, x)]
+    found = se.lambdify([x], exprs, library.name)(library.into(np.array([np.nan, -2.0, 3.0])))
+    expected = [[np.nan, -1, 1], [np.nan, 0, 1], [np.nan, 0, 1], [np.nan, -1, 3]]
+    for result, value in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(library.back(result), value)
+
+
 def test_shapes_are_checked(library):
     compute = se.lambdify([X, x], X @ x, library.name)
     with pytest.raises(se.ShapeError, match=r"argument x has length 2 on axis 0, but n is 3"):

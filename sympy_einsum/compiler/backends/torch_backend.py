@@ -15,8 +15,8 @@ from .texts import Bracket, Place, Texts, as_tuple, bracketed, diagonal_view, nu
 # Its Bessel functions are of the orders 0 and 1 only.
 BESSEL = {"jv": "bessel_j", "yv": "bessel_y", "iv": "i", "kv": "modified_bessel_k"}
 # What torch has for two tensors of one type only, and whether that must be a floating one.
-PAIRS = {"maximum": False, "minimum": False, "fmax": False, "fmin": False, "heaviside": False}
-PAIRS |= {"arctan2": True, "logaddexp": True, "matmul": False, "dot": False, "copysign": True}
+PAIRS = {"maximum": False, "minimum": False, "fmax": False, "fmin": False, "arctan2": True}
+PAIRS |= {"logaddexp": True, "matmul": False, "dot": False, "copysign": True}
 PAIRS |= {"remainder": False, "fmod": False, "floor_divide": False}
 
 
@@ -41,6 +41,20 @@ def cbrt(x):
 '''
 # What tensors of two types ask of a shared function.
 TOGETHER = '"""\n    a, b = together(a, b, floating=True)\n'
+
+
+# Torch's own are 0 there.
+HEAVISIDE = '''
+def heaviside(a, b):
+    """0, b or 1 by the sign of a; nan where that is."""
+    a, b = together(a, b)
+    return torch.where(torch.isnan(a), a, torch.heaviside(a, b))
+'''
+SIGN = '''
+def sign(x):
+    """The sign; nan where x is."""
+    return torch.where(torch.isnan(x), x, torch.sign(x))
+'''
 
 
 class TorchBackend(Backend):
@@ -109,6 +123,8 @@ def solve(A, B):
         "gamma": GAMMA,
         "rel_entr": REL_ENTR,
         "cbrt": CBRT,
+        "heaviside": HEAVISIDE,
+        "sign": SIGN,
         "number": '''
 def number(value, dtype, device):
     """A tensor of a number."""
