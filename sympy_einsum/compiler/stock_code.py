@@ -36,6 +36,7 @@ class _ExpressionBackend(NumpyBackend):
     """The same for stock ``sympy.lambdify``, where a program must be a single expression."""
 
     words: ClassVar = {"len", "numpy", "scipy"}
+    spellings: ClassVar = {}
 
     def elementwise(self, operands: Texts, expr: Expr) -> str:
         """The same for every entry of arrays."""

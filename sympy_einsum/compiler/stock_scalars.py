@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sympy import Basic, Expr, Mul, S, Symbol, exp, log, sign
+from sympy import Basic, Expr, Mul, S, Symbol, ceiling, exp, floor, log, sign
 
 from ..core import UnsupportedError, postorder
 from ..expressions import (
@@ -72,7 +72,8 @@ class StockScalars:
         depth = 1 + max(part.depth for part in parts)
         # evaluate=False would print terms unsimplified; parts are opaque slots, so it's cheap.
         body = node.func(*[part.body for part in parts])
-        if self.builder.uses[node] > 1 or depth > MAX_DEPTH:
+        is_rounded = isinstance(node, (floor, ceiling))
+        if is_rounded or self.builder.uses[node] > 1 or depth > MAX_DEPTH:
             return Code(self._slotted(body))
         return Code(body, depth)
 

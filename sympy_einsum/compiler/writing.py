@@ -12,10 +12,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from sympy import Expr
+from sympy import Expr, ceiling, floor
 
 from ..core import Shape, UnsupportedError
-from ..expressions import shape_of
+from ..expressions import shape_of, slot
 from .backends import Backend, Bracket, Place, is_bracketed
 from .instruction_rules import Cut, Params, Slice, broadcast_shape
 from .instructions import ATOM, LOOSE, OPS, PRODUCT, SUM, Inline
@@ -48,8 +48,10 @@ class Writer:
         prefix: str = "t",
         reuse: Mapping[int, int] = MappingProxyType({}),
         careful: bool = False,
+        lengths: Collection[Expr] = (),
     ):
         self.plan = plan
+        self.lengths = lengths
         self.reuse = reuse
         self.names = names
         self.backend = backend
@@ -142,6 +144,10 @@ class Writer:
         return text
 
     def _spell(self, number: int, op: str, inputs: Sequence[int], params: Params) -> str:
+        is_rounded = bool(params) and isinstance(params[0], (floor, ceiling))
+        if is_rounded and _is_fixed(self.plan, number, self.lengths):
+            # NumPy's would be a double.
+            return self._number(self._size(self._length(number)))
         if number in self._bodies:
             body = self._bodies[number]
             if number in self.reuse:
@@ -152,8 +158,7 @@ class Writer:
             if params[0] not in self.names:
                 self._size(params[0])
             name = self.names[params[0]]
-            careful = self.careful or self.backend.own_numbers
-            return self.backend.number(name) if careful and not shape_of(params[0]) else name
+            return name if shape_of(params[0]) else self._number(name)
         if op == "constant":
             return self._constant(params[0].array)
         if OPS[op].is_typed:
@@ -173,6 +178,18 @@ class Writer:
             operands = [self._operand(k, LOOSE) for k in inputs]
             return self.backend.in_place(op, operands, self.reuse[number], *params)
         return self._called(op, operands, params)
+
+    def _number(self, text: str) -> str:
+        """A number of Python's, as one of the library's if that is asked for."""
+        careful = self.careful or self.backend.own_numbers
+        return self.backend.number(text) if careful else text
+
+    def _length(self, number: int) -> Expr:
+        """A number that depends on nothing but axis lengths, as an expression."""
+        op, inputs, params, _ = self.plan.instructions[number]
+        if op == "argument":
+            return params[0]
+        return params[0].xreplace({slot(k): self._length(i) for k, i in enumerate(inputs)})
 
     def _with_axes(self, number: int, body: str, text: str) -> str:
         """Scalar code with the shape of its instruction: SymPy's printer writes some functions in
@@ -200,7 +217,7 @@ class Writer:
         for k in inputs:
             if self.plan.instructions[k].shape:
                 arrays.append(self._operand(k))
-            elif not _is_fixed(self.plan, k):
+            elif not _is_fixed(self.plan, k, self.lengths):
                 scalars.append(self._operand(k))
         steps = [self.plan.instructions[k] for k in inputs if _is_fixed(self.plan, k)]
         is_fraction = [s.op == "scalar" and s.params[0].is_integer is False for s in steps]
@@ -315,7 +332,9 @@ def function_body(
     """The body of a function that computes a plan, writing over operands where ``reuse`` says;
     a careful one computes with the library's numbers, for which division by zero is no error."""
     backend = signature.backend
-    writer = Writer(plan, signature.names, backend, reuse=reuse, careful=careful)
+    writer = Writer(
+        plan, signature.names, backend, reuse=reuse, careful=careful, lengths=signature.lengths
+    )
     steps, results = with_fewer_names(*writer.write())
     tensors = [signature.names[s] for s in signature.symbols if shape_of(s)]
     if tensors:

@@ -158,6 +158,26 @@ def test_float32_stays():
     assert [np.asarray(result).dtype for result in results] == [np.float32] * 3
 
 
+def test_quotients_of_lengths_and_choices_of_numbers_have_no_precision_of_their_own():
+    exprs = [
+        se.gradient(x.mean(), x),
+        se.hessian((x**2).mean(), x),
+        se.gradient(se.sort(x)[:2].mean(), x),
+        x[::2].mean(),
+        se.quantile(x, 0.3),
+        snp.where(x < 0, 1, 2) / 2,
+        se.gradient(snp.where(x < 0, 2, x).sum(), x),
+        snp.where(x @ x < 0, 1, 2),
+    ]
+    for kind in (np.float32, np.float64):
+        results = se.lambdify([x], exprs)(np.array([3, 1, 2, 5], kind))
+        assert {result.dtype for result in results} == {np.dtype(kind)}
+    np.testing.assert_allclose(results[3:5], [2.5, 1.9])
+    empty = se.lambdify([x], x[::2].mean())
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(empty(np.zeros(0)))
+
+
 def test_large_constants_are_named_and_small_ones_written_out():
     large, small = np.arange(2400.0).reshape(80, 30), np.array([1.0, np.inf])
     w = se.TensorSymbol("w", (30,))

@@ -49,6 +49,10 @@ class NumpyBackend(Backend):
     passes = (batched, split)
     overwrites = True
     words: ClassVar = {"len"}
+    # Numbers alone would be doubles.
+    spellings: ClassVar = {
+        "Piecewise of numbers": "np.select([{0}], [{1}], default=dtype.type(np.nan))"
+    }
 
     def quick_tests(self, names: Texts) -> list[str]:
         """Arrays without a doubt, of numbers."""
@@ -59,11 +63,11 @@ class NumpyBackend(Backend):
 
     def scalar(self, operands: Texts, expr: Expr) -> str:
         """A SymPy scalar expression in slots; numbers have no size that could be asked for."""
-        return print_scalar(expr, operands)
+        return print_scalar(expr, operands, spellings=self.spellings)
 
     def elementwise(self, operands: Texts, expr: Expr) -> str:
         """The same for every entry of arrays."""
-        return print_scalar(expr, operands, self.name)
+        return print_scalar(expr, operands, self.name, self.spellings)
 
     def contiguous(self, operands: Texts) -> str:
         """The same array, its entries one after the other in memory."""

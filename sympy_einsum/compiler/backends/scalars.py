@@ -76,6 +76,8 @@ class _ScalarPrinter(SciPyPrinter):
 
     def _print_Piecewise(self, expr: Expr) -> str:
         spelling = self._spellings.get("Piecewise", "np.select([{0}], [{1}], default=np.nan)")
+        if all(value.is_Number for value, _ in expr.args):
+            spelling = self._spellings.get("Piecewise of numbers", spelling)
         values, conditions = [
             ", ".join([self._print(part) for part in parts])
             for parts in zip(*expr.args, strict=True)
