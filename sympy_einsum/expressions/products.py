@@ -488,7 +488,7 @@ def _is_symmetric(core: TensorExpr, labels: Labels, output: Labels) -> bool:
     of repeated operands, as AᵀA is, or a sum of such."""
     if type(core) is Einsum and len(set(core.operands)) == len(core.operands):
         return False
-    if [*labels] == [*output] or len(labels) != len(output) or {*labels} != {*output}:
+    if len(labels) != len(output) or {*labels} != {*output}:
         return False
     if type(core) is not Einsum:
         return core.is_symmetric
