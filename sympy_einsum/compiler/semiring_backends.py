@@ -46,7 +46,8 @@ class InSemiring(Backend):
             return {0: self.zero, 1: self.one}.get(int(expr), f"natural({expr})")
         if expr.is_Pow:
             base, exponent = expr.args
-            return self.semiring.power.format(self.scalar(operands, base), exponent)
+            text = self.semiring.power.format(self.scalar(operands, base), exponent)
+            return self.spell(text)
         if expr.args:
             parts = [self.scalar(operands, part) for part in expr.args]
             return self.multiply(parts) if expr.is_Mul else self.add(parts, (1,) * len(parts))

@@ -74,10 +74,10 @@ SEMIRINGS = {
         ),
         Semiring(
             "or-and",
-            *("({0} | {1})", "({0} & {1})", "False", "True"),
+            *("np.logical_or({0}, {1})", "np.logical_and({0}, {1})", "False", "True"),
             total="x.any(axis=axis)",
             natural="k > 0",
-            power="({0} & {0})",
+            power="np.logical_and({0}, {0})",
             entries="x != 0",
             product="xp.matmul(x.astype(xp.float32), y.astype(xp.float32)) > 0",
         ),

@@ -217,6 +217,15 @@ def test_repeated_terms_of_an_idempotent_sum_are_one():
         assert not np.shares_memory(same, a)
 
 
+def test_numbers_are_true_unless_they_are_zero():
+    f = se.lambdify([c, A], [c * A, c**2 * A, A**2], semiring="or-and")
+    given = np.array([[0, 2, 0.5, -1]])
+    for number in (2, 0.5, True):
+        for value in f(number, given):
+            np.testing.assert_array_equal(value, given != 0)
+    assert not f(0, given)[0].any()
+
+
 def test_types_are_kept():
     a = np.ones((3, 4), np.float32)
     given = np.ones((4, 5), np.float32)

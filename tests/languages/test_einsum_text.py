@@ -198,6 +198,19 @@ def test_errors_say_where(text, message):
         se.parse(text, syntax="einsum")
 
 
+def test_declarations():
+    n = Symbol("n", integer=True, positive=True)
+    text = "#(ij,j->i; A, x)"
+    for declared in ("A 2 x 1", {"A": 2, "x": 1}, {"A": 2}, {"A": (4, n)}, None):
+        shape = se.read_einsum(text, declared).expr.shape
+        assert shape == (4,) if declared == {"A": (4, n)} else len(shape) == 1
+    for wrong in ("A 2 x", "A x", {"A": -1}, {"A": True}, {"A": "2 x"}, 3, {"A": 99}):
+        with pytest.raises(se.ParseError, match=r"order|declared|declarations"):
+            se.read_einsum(text, wrong)
+    with pytest.raises(se.ParseError, match="A has order 3, but order 2 is needed"):
+        se.read_einsum(text, {"A": 3})
+
+
 def test_limits():
     deep = "#(i->i; " * 900 + "x" + ")" * 900
     found = se.read_einsum(deep)
