@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from sympy import Basic, Dummy, Expr, Piecewise, S, Symbol
+from sympy import Basic, Dummy, Expr, Piecewise, Pow, S, Symbol
 from sympy.logic.boolalg import Boolean
 
 from ..core import TensorError, derivative, postorder
@@ -72,6 +72,12 @@ def with_signs(body: Expr, signs: tuple[str, ...]) -> Expr:
 @lru_cache(maxsize=4096)
 def slot_numbers(body: Expr) -> tuple[int, ...]:
     return tuple(sorted(s.place for s in body.free_symbols if isinstance(s, Slot)))
+
+
+@lru_cache(maxsize=4096)
+def slot_exponent(power: Pow) -> Expr | None:
+    """The number to which a power raises a slot; None for other powers."""
+    return power.exp if isinstance(power.base, Slot) and power.exp.is_number else None
 
 
 @lru_cache(maxsize=4096)

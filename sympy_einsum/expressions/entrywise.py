@@ -22,6 +22,7 @@ from .bodies import (
     partial_body,
     renamed,
     slot,
+    slot_exponent,
     slot_numbers,
     substitute_stock,
     with_signs,
@@ -78,9 +79,8 @@ class Elementwise(TensorExpr):
 
     def as_entry_power(self) -> tuple[TensorExpr, Expr]:
         """The tensor of which this is a power entry by entry, and the exponent, a number."""
-        power = self.body
-        is_power = power.is_Pow and isinstance(power.base, Slot) and power.exp.is_number
-        return (self.operands[0], power.exp) if is_power else (self, S.One)
+        exponent = slot_exponent(self.body) if self.body.is_Pow else None
+        return (self, S.One) if exponent is None else (self.operands[0], exponent)
 
     def partial(self, k: int) -> Operand:
         """The derivative of an entry by the entry of operand k, as a tensor or a scalar.

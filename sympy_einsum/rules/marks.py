@@ -47,31 +47,48 @@ def functions_of(body: Expr) -> frozenset[type]:
 def _functions_near(roots: Collection[TensorExpr]) -> frozenset[Mark]:
     """The functions in nodes and in what they are computed from entry by entry, a few levels."""
     for root in roots:
-        if "functions near" not in root.memory:
-            root.memory["functions near"] = _found_near(root)
+        if "near" not in root.memory:
+            _find_functions(root)
     none: frozenset[Mark] = frozenset()
-    return none.union(*[root.memory["functions near"] for root in roots])
+    return none.union(*[root.memory["near"][-1] for root in roots])
 
 
-def _found_near(root: TensorExpr) -> Marks:
-    found: set[Mark] = set()
-    level: Collection[Operand] = [root]
-    for _ in range(2 * MAX_LEVELS):  # numeric factors stand between the levels
-        below: list[Operand] = []
-        for node in level:
-            if isinstance(node, Elementwise):
-                found |= functions_of(node.body)
-                below += node.operands
-            elif isinstance(node, View):
-                below += node.operands[-1:]
-            elif isinstance(node, TensorAdd):
-                below += node.operands[: MAX_TERMS + 1]
-            elif isinstance(node, Einsum) and set(node.subscripts) == {node.output}:
-                below += node.operands
-        if not below:
-            break
-        level = dict.fromkeys(below)
-    return found
+def _find_functions(root: TensorExpr) -> None:
+    """Keeps at the nodes the functions in each, those one level down too, and so on, until there
+    are no more."""
+    below: dict[TensorExpr, list[TensorExpr]] = {root: _entry_operands(root)}
+
+    def unknown(node: TensorExpr) -> list[TensorExpr]:
+        below[node] = _entry_operands(node)
+        return [operand for operand in below[node] if "near" not in operand.memory]
+
+    for node in postorder([root], unknown) if below[root] else [root]:
+        own = functions_of(node.body) if isinstance(node, Elementwise) else frozenset()
+        levels = [own]
+        inside = [operand.memory["near"] for operand in below[node]]
+        # Numeric factors stand between the levels.
+        for k in range(min(2 * MAX_LEVELS - 1, max(map(len, inside)))) if inside else ():
+            levels.append(own.union(*[known[min(k, len(known) - 1)] for known in inside]))
+        while len(levels) > 1 and levels[-1] == levels[-2]:
+            levels.pop()
+        node.memory["near"] = levels
+
+
+def _entry_operands(node: TensorExpr) -> list[TensorExpr]:
+    """The nodes that a node is computed from entry by entry and that are themselves."""
+    if isinstance(node, View):
+        below = node.operands[-1:]
+    elif isinstance(node, TensorAdd):
+        below = node.operands[: MAX_TERMS + 1]
+    else:
+        below = node.operands if _is_by_entries(node) else ()
+    return [operand for operand in below if _is_by_entries(operand)]
+
+
+def _is_by_entries(node: Operand) -> bool:
+    if type(node) is Einsum:
+        return set(node.subscripts) == {node.output}
+    return isinstance(node, (Elementwise, TensorAdd, View))
 
 
 def functions_below(product: Einsum) -> frozenset[Mark]:
