@@ -383,13 +383,16 @@ def is_symmetric(node: Operand) -> Answer:
     if isinstance(node, (Inv, Adj)):
         return (yield is_symmetric, node.operands[0])
     if isinstance(node, (Elementwise, TensorAdd)):
-        turned = []
+        stays = []
         for operand in node.operands:
-            stays = not is_tensor(operand) or (yield is_symmetric, operand)
-            turned.append(operand if stays else transposed(operand))
-        if isinstance(node, TensorAdd):
-            return set(turned) == set(node.operands)
-        return apply_body(node.body, turned) is node
+            stays.append(not is_tensor(operand) or (yield is_symmetric, operand))
+        if stays.count(False) < 2:  # one that moves has nothing to change places with
+            return all(stays)
+        pairs = zip(node.operands, stays, strict=True)
+        turned = [operand if stay else transposed(operand) for operand, stay in pairs]
+        if set(turned) != set(node.operands):
+            return False
+        return isinstance(node, TensorAdd) or apply_body(node.body, turned) is node
     if isinstance(node, Einsum):
         product = opened(node)
         mirrors = yield from _mirrored(product, _exchanged_axes(product))
