@@ -185,10 +185,16 @@ def _opened(node: Operand, closed: Closed) -> Product:
         output, lengths = axes, dict(enumerate(node.shape))
     if not any(type(operand) is Einsum for operand in operands):
         return Product(scalars, operands, tuple(subscripts), output, lengths)
+    by_node = closed == ()  # it is the same in all surroundings
+    if by_node and "written out" in node.memory:
+        return node.memory["written out"]
     pending, subscripts, lengths = written_out(
         operands, subscripts, lengths, lambda inner, others: opens(inner, others, closed)
     )
-    return Product(scalars, tuple(pending), tuple(subscripts), output, lengths)
+    product = Product(scalars, tuple(pending), tuple(subscripts), output, lengths)
+    if by_node:
+        node.memory["written out"] = product
+    return product
 
 
 def factors_of(node: Einsum) -> tuple[Operand, ...]:
@@ -199,15 +205,12 @@ def factors_of(node: Einsum) -> tuple[Operand, ...]:
 
 def opens(inner: Operand, operands: Sequence[Operand], closed: Closed) -> bool:
     """Whether an operand is a dense product that is opened up among these operands."""
-    return (
-        type(inner) is Einsum
-        and inner not in closed
-        and not any(map(is_window, inner.operands))
-        and not is_cut(inner)
-        and any(inner.subscripts)
-        and len(operands) - 1 + len(inner.operands) <= MAX_OPERANDS
-        and operands.count(inner) == 1
-    )
+    if type(inner) is not Einsum or len(operands) - 1 + len(inner.operands) > MAX_OPERANDS:
+        return False
+    if not any(inner.subscripts) or inner in closed or operands.count(inner) > 1:
+        return False
+    positions = [operand for operand in inner.operands if operand.is_positions]
+    return not positions or not (any(map(is_window, positions)) or is_cut(inner))
 
 
 def frontier(products: Iterable[Product]) -> set[Operand]:
