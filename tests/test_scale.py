@@ -476,6 +476,31 @@ def test_threads_get_the_same_objects():
         assert all(node is nodes[0] for node in nodes)
 
 
+def test_threads_that_build_and_drop_the_same_nodes():
+    """What dies in one thread while another builds it anew is forgotten once, and never twice
+    there."""
+    errors = []
+
+    def build():
+        for j in range(600):
+            w = se.TensorSymbol(f"dropped{j % 3}", (n,))
+            one, other = (se.sinh(w) @ A for _ in range(2))
+            if one is not other:
+                errors.append(j)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=build) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not errors
+
+
 def test_unused_nodes_are_collected():
     """The table of nodes holds no references: what nobody uses goes away."""
     import weakref

@@ -82,6 +82,23 @@ UNKNOWN = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("matrix", "known"),
+    [
+        (se.elementwise(lambda a, b: sympy.sin(a - b) ** 2, A, A.T), True),
+        (se.elementwise(lambda a, b: sympy.sin(a - b), A, A.T), False),
+        (se.elementwise(lambda a, b: sympy.sin(a * b) + a, A, S), False),
+        (se.elementwise(lambda a, b: sympy.Max(a, b), T, S), True),
+        (A + A.T + S, True),
+        (A + B.T + S, False),
+        (A + S, False),
+    ],
+    ids=str,
+)
+def test_what_changes_places_with_its_transpose(matrix, known):
+    assert is_symmetric(matrix) is known
+
+
 def test_signs():
     assert [e for e in NONNEGATIVE if not is_nonnegative(e)] == []
     assert [e for e in NONNEGATIVE if is_positive(e)] == []

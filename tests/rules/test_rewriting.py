@@ -15,6 +15,7 @@ from sympy_einsum.core import postorder
 from sympy_einsum.rules.marks import marks
 from sympy_einsum.rules.normal_form import normal_form, stable
 from sympy_einsum.rules.rewriting import Run
+from sympy_einsum.rules.written_products import Product, components
 
 m, n = symbols("m n", integer=True, positive=True)
 
@@ -120,3 +121,22 @@ def test_threads_get_the_same_form():
     with ThreadPoolExecutor(8) as pool:
         forms = list(pool.map(lambda _: se.simplify(slope), range(16)))
     assert len(set(forms)) == 1
+
+
+@pytest.mark.parametrize(
+    ("subscripts", "groups"),
+    [
+        ((), []),
+        (((),), [[0]]),
+        (((), (0,), (0, 1)), [[0], [1, 2]]),
+        (((0,), (), (0,)), [[0, 2], [1]]),
+        (((0, 1), (1, 2), (2,)), [[0, 1, 2]]),
+        (((0,), (1,), (0, 1)), [[0, 1, 2]]),
+        (((0,), (1,), (0,), (1,)), [[0, 2], [1, 3]]),
+    ],
+    ids=str,
+)
+def test_groups_of_operands_that_hang_together(subscripts, groups):
+    operands = tuple(se.TensorSymbol(f"p{k}", (n,) * len(own)) for k, own in enumerate(subscripts))
+    product = Product((), operands, subscripts, (), dict.fromkeys(range(3), n))
+    assert sorted(map(sorted, components(product))) == groups

@@ -11,6 +11,7 @@ from sympy import log
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
+from sympy_einsum.rules import stable_forms
 from sympy_einsum.rules.normal_form import LARGE, stable
 
 y, z, w = se.tensors("y z w", n)
@@ -620,3 +621,20 @@ def test_weights_stay_in_the_textbooks_form(known):
     assert stable([se.log((a * se.exp(e_)).sum())])[0] == [
         se.logsumexp(e_) + sympy.log(a @ se.softmax(e_))
     ]
+
+
+@pytest.mark.parametrize(
+    ("product", "tried"),
+    [
+        (se.sinh(y) * se.exp(z) * se.cosh(w), 0),
+        (se.sinh(y) * se.exp(z) / se.cosh(y), 1),
+        (se.sinh(y + z) * se.sigmoid(y) * se.cosh(2 * w), 1),
+        (se.exp(3 * z) * se.sigmoid(z + w), 1),
+    ],
+    ids=str,
+)
+def test_factors_are_tried_in_pairs_if_they_have_something_in_common(product, tried, monkeypatch):
+    found = []
+    monkeypatch.setattr(stable_forms, "named", lambda node, numeric: found.append(node))
+    assert stable_forms.pair_of_factors(product, ()) is None
+    assert len(found) == tried
