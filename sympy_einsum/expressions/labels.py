@@ -50,10 +50,10 @@ def sorted_operands(
     depths = [tensor._depth for tensor in tensors]
     differ = len(set(depths)) == len(depths)
     # The depth comes first in the key, and mostly decides.
-    keys: Sequence[Any] = depths if differ else [tensor._key for tensor in tensors]
-    order = sorted(range(len(tensors)), key=keys.__getitem__)
-    tensors = [tensors[k] for k in order]
-    subs = [subs[k] for k in order]
+    keys: list[Any] = depths if differ else [tensor._key for tensor in tensors]
+    if keys != sorted(keys):
+        order = sorted(range(len(tensors)), key=keys.__getitem__)
+        tensors, subs = [tensors[k] for k in order], [subs[k] for k in order]
     if differ or len(set(tensors)) == len(tensors):
         return tensors, subs
     groups: list[list[int]] = []

@@ -457,7 +457,7 @@ def _collect_scalars(scalars: Sequence[Operand]) -> list[Expr] | None:
     rest: list[Expr] = []
     for scalar in scalars:
         if scalar.is_Number:
-            number *= scalar
+            number = scalar if number is S.One else number * scalar
         elif scalar is not S.One:
             if scalar.is_Mul and scalar.args[0].is_Number:
                 coefficient, scalar = scalar.as_coeff_Mul()
