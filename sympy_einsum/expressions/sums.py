@@ -48,8 +48,8 @@ def scale(factor: Expr, tensor: TensorExpr) -> Operand:
 
 
 def _multiple(number: Expr, core: TensorExpr) -> Operand:
-    """A number times a term; a sum too long to be flattened stays whole."""
-    if not isinstance(core, TensorAdd):
+    """A number times a term without one; a sum too long to be flattened stays whole."""
+    if isinstance(core, View):
         return scale(number, core)
     axes = tuple(range(core.order))
     return View._intern((number, core), (((), axes), axes, core.shape), core.shape)
