@@ -79,6 +79,8 @@ ROWS = {
     "the entry": entry,
     "the matrix": refused,
     "the array": refused,
+    "the value in a semiring": lambda node: True,
+    "the ordinary expression for a value in a semiring": lambda meaning, node, below: flip(*below),
 }
 for name, row in ROWS.items():
     NODE_TABLES[name][Flip] = row
