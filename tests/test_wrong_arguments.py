@@ -109,6 +109,7 @@ CALLS: dict[str, tuple] = {
     "cholesky": (se.cholesky, X),
     "codegen": (se.codegen, [X, x], f, "numpy"),
     "from_function": (se.from_function, python_programs.product, {"a": n, "b": (n,)}),
+    "to_text": (se.to_text, X @ x, "lippmann"),
     "linearize": (se.linearize, f, x),
     "parse_python": (se.parse_python, "def f(x): return x", "f", {"x": (n, 3)}),
     "conv": (se.conv, T, T, 1, 0, 1),

@@ -48,6 +48,6 @@ def to_text(e: TensorLike, syntax: str) -> str:
     >>> se.parse(se.to_text(e, "lippmann"), {"A": A, "b": b}, syntax="lippmann") == e
     True
     """
-    if syntax not in SYNTAXES:
-        raise TensorError(f"there is no text in {syntax!r}; choose from {', '.join(SYNTAXES)}")
+    if not isinstance(syntax, str) or syntax not in SYNTAXES:
+        raise TensorError(f"there is no text in {syntax!r:.80}; choose from {', '.join(SYNTAXES)}")
     return SYNTAXES[syntax](as_operand(e))
