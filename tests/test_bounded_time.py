@@ -86,7 +86,7 @@ def test_long_derivatives_that_can_be_written(capsys):
     ],
 )
 def test_long_declarations_are_refused(declarations):
-    with pytest.raises(se.ParseError, match="at most 10000 are read"):
+    with pytest.raises(se.ParseError, match="at most 100000 are read"):
         se.parse("a", declarations)
 
 

@@ -90,11 +90,15 @@ def open_parentheses(text: str) -> list[int]:
     return opened
 
 
+# What takes longer to read is refused.
+MAX_SECONDS = 2.0
+
+
 @dataclass
 class Deadline:
     """How long a text may take."""
 
-    seconds: float
+    seconds: float = MAX_SECONDS
     _start: float = field(default_factory=thread_time)
 
     def check(self, error: Callable[[str], ParseError]) -> None:

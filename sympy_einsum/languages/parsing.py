@@ -191,9 +191,8 @@ def checked_syntax(text: str, syntax: str = "auto") -> str:
 
 
 def _matrix_expression(text: str, declarations: Declarations) -> tuple[Operand, dict[str, Operand]]:
-    declared = read_declarations(declarations)
+    program = Program(text, read_declarations(declarations))
     root = read(text)
-    program = Program(text, declared)
     try:
         program.infer(root)
         return program.build(root), dict(program.symbols)

@@ -110,7 +110,6 @@ def test_limits(server, monkeypatch):
         server, "POST", "/answer", b" " * (serving.MAX_BYTES + 1), Content_Type="application/json"
     )
     assert response.status == 413
-    assert "text" in answer(server, text="x'*x + " * 2000 + "1", wrt=["x"])["error"]
     monkeypatch.setattr(serving, "MAX_SECONDS", 0.01)
     assert "more than 0.01 s" in answer(server, text="x'*x", wrt=["x"])["error"]
 

@@ -30,7 +30,6 @@ from .vertices import Vertex, Vertices, drawing, tree_drawing
 Declarable: TypeAlias = "Operand | int | Sequence[AnyLength]"
 Declarations: TypeAlias = "str | Mapping[str, Declarable] | None"
 
-MAX_SECONDS = 2.0
 # Every step is a graph of its own.
 MAX_DRAWN = 300
 
@@ -112,7 +111,7 @@ class TensorProgram:
 
 def read_program(text: str, declarations: Declarations = None) -> TensorProgram:
     """Read a program."""
-    inference = Inference(text, Deadline(MAX_SECONDS))
+    inference = Inference(text, Deadline())
     given = _declare_given(inference, declarations)
     trees: list[Node] = []
     wanted: list[tuple[int, str]] = []
@@ -142,7 +141,7 @@ def read_expression(text: str, declarations: Declarations = None) -> TensorProgr
                 f"{len(program.wanted)} derivatives; parse_program reads it"
             )
         return program
-    inference = Inference(text, Deadline(MAX_SECONDS))
+    inference = Inference(text, Deadline())
     given = _declare_given(inference, declarations)
     tree = read(text, "sum")
     inference.infer(tree)

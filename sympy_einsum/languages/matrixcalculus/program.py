@@ -13,7 +13,7 @@ from sympy import Expr, Symbol
 from ...core import ParseError, TensorError, transform
 from ...expressions import Operand, TensorSymbol
 from ..lengths import Length, name_lengths
-from ..nodes import Node, children_of
+from ..nodes import Deadline, Node, children_of
 from ..numbers import MAX_SCALAR_DEPTH, check_number, read_number
 from .declarations import KINDS, Declaration, kind_by_name
 from .functions import FUNCTIONS, infer_identity
@@ -54,6 +54,7 @@ class Program:
     depths: dict[Node, int] = field(default_factory=dict)
     symbols: dict[str, Operand] = field(default_factory=dict)
     constants: set[Node] = field(default_factory=set)
+    deadline: Deadline = field(default_factory=Deadline)
 
     def fresh(self, value: Expr | None = None, factors: tuple[Length, ...] = ()) -> Length:
         """A new length, to be inferred if neither its value nor its factors are given."""
@@ -86,6 +87,7 @@ class Program:
         return transform([root], self._build_node, children_of)[0]
 
     def _infer_node(self, node: Node, types: tuple[Type, ...]) -> Type:
+        self.deadline.check(self._site(node).error)
         if node.kind == "variable" and self._is_variable(node):
             type_ = self._infer_variable(node)
         elif node.kind in ("number", "variable"):
@@ -181,6 +183,7 @@ class Program:
         return TensorSymbol(name, type_.lengths, **assumptions)
 
     def _build_node(self, node: Node, values: tuple[Operand, ...]) -> Operand:
+        self.deadline.check(self._site(node).error)
         try:
             value = self._value(node, values)
             check_number(value, node in self.constants)

@@ -10,7 +10,7 @@ from ..grammars import OPERAND, Grammar, ToNodes, expects_operand
 from ..nodes import Node, Parts, end_of, leaf
 
 # Longer text would take forever.
-MAX_TEXT = 10_000
+MAX_TEXT = 100_000
 
 
 class _ToNodes(ToNodes):
