@@ -28,7 +28,6 @@ from .numbers import read_number
 
 MAX_TEXT = 100_000
 MAX_NESTING = 1_000
-MAX_SECONDS = 2.0
 _TOKEN = re.compile(
     r"(?P<product>#\s*\()"
     r"|(?P<number>-?(\d+/0*[1-9]\d*|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?))"
@@ -80,7 +79,7 @@ def _read(text: str, declarations: Declarations) -> tuple[Written, dict[str, Ope
         raise ParseError(f"text is needed, not {type(text).__name__}")
     check_text(text, "the text has", MAX_TEXT)
     root = _Reader(text).tree()
-    inference = _Inference(Inference(text, Deadline(MAX_SECONDS)))
+    inference = _Inference(Inference(text, Deadline()))
     given = inference.declared(declarations)
     inference.infer(root)
     return inference.built(root, given)

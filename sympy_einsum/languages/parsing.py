@@ -217,6 +217,7 @@ SYNTAXES: dict[str, Callable[[str, Any], tuple[Operand, dict[str, Operand]]]] = 
 }
 # What only texts in a language have.
 _MARKS = {
+    "einsum": r"#\s*\(",
     "lippmann": r"\*\s*\([^()]*(->|→|>)|^\s*(declare|expression)\s",
     # Two tensors with indices side by side, several indices in braces, or a delta tensor.
     "ricci": r"[\^_][a-z]+\s+[A-Za-z]\w*[\^_][a-z]|[\^_]\{|δ",

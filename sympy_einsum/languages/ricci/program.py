@@ -20,7 +20,6 @@ from ...core import ParseError, Shape, TensorError, transform
 from ...expressions import Delta, Operand, TensorSymbol, contract, shape_of
 from ..lengths import Length, name_lengths
 from ..lippmann.functions import ELEMENTWISE, OF_ORDER_0, SPECIAL
-from ..lippmann.program import MAX_SECONDS
 from ..nodes import Deadline, Node, Place, children_of
 from ..numbers import MAX_SCALAR_DEPTH, bounded_power, check_number, read_number
 from .reading import UPPER, read, read_indices
@@ -223,7 +222,7 @@ def read_ricci(
 ) -> tuple[Operand, dict[str, Operand]]:
     """The expression of a text, and its variables by name."""
     indices, tree, position = read(text)
-    reading = _Reading(text, Deadline(MAX_SECONDS))
+    reading = _Reading(text, Deadline())
     given = _declared(reading, declarations)
     reading.infer(tree)
     own = reading.indices[tree] or {}
