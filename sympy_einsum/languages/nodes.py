@@ -98,7 +98,7 @@ MAX_SECONDS = 2.0
 class Deadline:
     """How long a text may take."""
 
-    seconds: float = MAX_SECONDS
+    seconds: float = field(default_factory=lambda: MAX_SECONDS)
     _start: float = field(default_factory=thread_time)
 
     def check(self, error: Callable[[str], ParseError]) -> None:
