@@ -311,6 +311,8 @@ class _Reader:
         """How many positions a sum goes over, and triangles that say which of them where its bounds
         are other indices, plus a number."""
         (start, first), (end, last) = (self._bound(bound) for bound in (low, high))
+        if start is None and end is None:
+            return last + 1, []
         known = {**inner.lengths(), **self.hints}
         number, shortest = last + 1, last - first + 1
         triangles: list[_Factor] = []

@@ -46,16 +46,22 @@ def _ranks(a: Operand) -> Operand:
 
 
 def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> Operand:
-    """``numpy.digitize``: the numbers of the bins that entries fall into, integers; the edges rise,
-    or fall if they are constants."""
+    """``numpy.digitize``: the numbers of the bins that entries fall into, integers; the edges rise
+    or fall."""
     edges = as_vector("digitize", bins)
     side = "left" if as_flag(right, "right") else "right"
-    steps = np.diff(edges.array) if isinstance(edges, Constant) else np.array(())
-    if (steps < 0).any():
-        if (steps > 0).any():
+    count = shape_of(edges)[0]
+    found = searchsorted(ops.sort(edges), x, side)
+    if count.is_zero:
+        return found
+    if isinstance(edges, Constant):
+        steps = np.diff(edges.array)
+        if (steps < 0).any() and (steps > 0).any():
             raise TensorError("digitize takes edges that rise or fall, not both")
-        return ops.subtract(shape_of(edges)[0], searchsorted(edges[::-1], x, side))
-    return searchsorted(edges, x, side)
+        falls: Operand = as_operand(int((steps < 0).any()))
+    else:
+        falls = ops.argmax(ops.stack([edges[-1], edges[0]]))
+    return ops.add(found, ops.multiply(falls, ops.subtract(count, ops.multiply(2, found))))
 
 
 def lexsort(keys: TensorLike | Sequence[TensorLike], axis: int = -1) -> Operand:

@@ -137,6 +137,8 @@ class ExpressionReader(Source):
         base = self.value(node.value, scope)
         if isinstance(base, Module):
             return self.trying(node, base.__getitem__, node.attr)
+        if isinstance(base, DType) and node.attr == "type":
+            return Known("a number of a type", plain)
         if isinstance(base, list) and node.attr == "append":
             self.check_may_change(node)
             return Known("append", base.append, takes_lists=True)

@@ -181,7 +181,7 @@ EXPRESSIONS = {
     ],
     "triangles": [
         se.tri(m, n), se.tri(n) @ se.exp(A), se.tril(A), se.triu(X, 1),
-        se.jacobian(se.cumsum(x), x),
+        se.jacobian(se.cumsum(x), x), se.hessian((se.cumsum(x) ** 3).sum(), x),
     ],
     "windows": [
         se.sliding_window_view(X, 2, axis=1), se.windows(X, 2, 1) ** 2, se.convolve(x, y),

@@ -335,3 +335,9 @@ def test_products_of_a_long_matrix_with_itself():
     for rows, columns in ((70_000, 2), (600, 10), (0, 3), (3, 0)):
         value, scale = data((rows, columns), (rows,))
         np.testing.assert_allclose(gram(value, scale**2), (value.T * scale**2) @ value, atol=1e-9)
+
+
+def test_large_matrices_are_added_to_their_transposes_block_by_block():
+    A = se.TensorSymbol("A", n, n)
+    matrix = np.random.default_rng(0).standard_normal((1003, 1003))
+    assert np.array_equal(se.lambdify([A], A + A.T)(matrix), matrix + matrix.T)

@@ -25,7 +25,7 @@ from sympy_einsum.expressions import (
 )
 from sympy_einsum.expressions.graphs import FEW_LEAVES, kinds_in
 from sympy_einsum.expressions.interning import map_data
-from sympy_einsum.expressions.labels import merge, numbered, representative, sorted_operands
+from sympy_einsum.expressions.labels import numbered, representative, sorted_operands, unite
 
 n, m = symbols("n m", integer=True, positive=True)
 u = Symbol("u")
@@ -110,7 +110,7 @@ def test_transforms_of_sympy_see_the_leaves():
 def test_labels_of_one_axis_have_one_name():
     merged = {}
     for a, b in [("i", "j"), ("k", "l"), ("j", "l")]:
-        merge(merged, a, b)
+        unite(merged, a, b)
     assert len({representative(merged, label) for label in "ijkl"}) == 1
     assert representative(merged, "m") == "m"
 

@@ -163,7 +163,7 @@ class NumpyBackend(Backend):
 def add_transposed(X, size=256):
     """X + X.T, block by block, so that both stay in the cache."""
     total = np.empty_like(X)
-    for i in range(0, rows, size):
+    for i in range(0, len(X), size):
         for j in range(0, len(X), size):
             rows, columns = slice(i, i + size), slice(j, j + size)
             np.add(X[rows, columns], X[columns, rows].T, out=total[rows, columns])
