@@ -68,7 +68,7 @@ def _check(case: str, size: str, name: str, found: list[Any], expected: list[Any
     # Peers with one gradient are compared with the first results.
     for result, value in zip(found, expected, strict=False):
         scale = np.abs(value).max(initial=1e-300)
-        if np.abs(result - value).max(initial=0) > 1e-6 * scale:
+        if np.abs(np.subtract(result, value, dtype=float)).max(initial=0) > 1e-6 * scale:
             raise AssertionError(f"{case}, {size}: {name} differs from the hand-written result")
 
 
