@@ -18,11 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler import BACKENDS
 from ..core import TensorError
-from ..languages import SYNTAXES
 from .evaluation import evaluate
-from .reports import MAX_ORDER, MODES, NOTATIONS, Request, reports
+from .reports import CHOICES, MAX_ORDER, Request, reports
 from .serving import serve
 
 _EPILOG = """\
@@ -205,7 +203,7 @@ def _add_texts(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("expression", nargs="?", help='such as "norm2(A*x - y)^2"; else, or for -, standard input')
     add("--file", type=Path, help="a file with the expression")
-    add("--syntax", default="auto", choices=["auto", *SYNTAXES], help="its language")
+    add("--syntax", default="auto", choices=CHOICES["syntax"], help="its language")
     add(
         "--declare",
         action="append",
@@ -225,18 +223,23 @@ def _add_texts(parser: argparse.ArgumentParser) -> None:
         "--order",
         type=int,
         default=1,
-        choices=range(1, MAX_ORDER + 1),
+        choices=CHOICES["order"],
         metavar="K",
         help=f"how often to differentiate, 1 to {MAX_ORDER} (default 1)",
     )
-    add("--mode", default="auto", choices=MODES, help="of differentiation")
+    add("--mode", default="auto", choices=CHOICES["mode"], help="of differentiation")
     add("--json", action="store_true", help="print JSON, for several variables a list")
 
 
 def _add_reports(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--notation", default="auto", choices=NOTATIONS, help="of the LaTeX")
-    add("--backend", default="numpy", choices=[*BACKENDS], help="the array library of the code")
+    add("--notation", default="auto", choices=CHOICES["notation"], help="of the LaTeX")
+    add(
+        "--backend",
+        default="numpy",
+        choices=CHOICES["backend"],
+        help="the array library of the code",
+    )
     add("--steps", action="store_true", help="show each step of the derivation")
     add("--check", action="store_true", help="compare with finite differences on random data")
     only = parser.add_mutually_exclusive_group()

@@ -8,10 +8,16 @@ from typing import NamedTuple, TypedDict
 from sympy import Basic, Expr, Symbol, mathml
 
 from ..calculus import diff
-from ..compiler import lambdify
+from ..compiler import BACKENDS, lambdify
 from ..core import TensorError, children, postorder
 from ..expressions import Operand, TensorExpr, order_of, shape_of
-from ..languages import checked_syntax, parse_program, parse_with_variables, read_declarations
+from ..languages import (
+    SYNTAXES,
+    checked_syntax,
+    parse_program,
+    parse_with_variables,
+    read_declarations,
+)
 from ..operations import to_kronecker
 from ..printing import latex, to_dot
 from ..programs import codegen
@@ -20,8 +26,15 @@ from ..verification import check_derivative
 MAX_ORDER = 10
 # Derivatives of more operations aren't printed.
 MAX_WRITTEN = 30_000
-NOTATIONS = ("auto", "matrix", "index", "einsum", "star", "kronecker")
-MODES = ("auto", "reverse", "forward")
+# What the fields of a request may be.
+CHOICES: dict[str, tuple[str | int | bool, ...]] = {
+    "syntax": ("auto", *SYNTAXES),
+    "notation": ("auto", "matrix", "index", "einsum", "star", "kronecker"),
+    "mode": ("auto", "reverse", "forward"),
+    "backend": tuple(BACKENDS),
+    "order": tuple(range(1, MAX_ORDER + 1)),
+    "check": (False, True),
+}
 
 
 class Request(NamedTuple):

@@ -20,10 +20,8 @@ from importlib.resources import files
 from multiprocessing.connection import Connection
 from threading import BoundedSemaphore
 
-from ..compiler import BACKENDS
 from ..core import TensorError
-from ..languages import SYNTAXES
-from .reports import MAX_ORDER, MODES, NOTATIONS, Request, reports
+from .reports import CHOICES, Request, reports
 
 if sys.platform != "win32":
     import resource
@@ -46,14 +44,8 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-_CHOICES = {
-    "syntax": ("auto", *SYNTAXES),
-    "notation": NOTATIONS,
-    "mode": MODES,
-    "backend": tuple(BACKENDS),
-    "order": tuple(range(1, MAX_ORDER + 1)),
-    "check": (False, True),
-}
+# What the page offers to choose from.
+_LISTED = ("syntax", "notation", "mode", "backend")
 if sys.platform == "win32":
     _CONTEXT = multiprocessing.get_context("spawn")
 else:
@@ -134,9 +126,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _file(self) -> tuple[bytes, str]:
         if self.path == "/choices":
-            return _json(
-                {name: _CHOICES[name] for name in ("syntax", "notation", "mode", "backend")}
-            )
+            return _json({name: CHOICES[name] for name in _LISTED})
         if self.path not in _FILES:
             raise _Refused(HTTPStatus.NOT_FOUND, "there is no such page")
         name, kind = _FILES[self.path]
@@ -174,7 +164,7 @@ def read_request(fields: object) -> Request:
     wrt = fields.get("wrt", [])
     if not isinstance(wrt, list) or not all(isinstance(name, str) for name in wrt):
         raise TensorError("wrt is a list of names")
-    for name, choices in _CHOICES.items():
+    for name, choices in CHOICES.items():
         if name in fields and fields[name] not in choices:
             raise TensorError(f"{name} is one of {', '.join(map(str, choices))}")
     return Request(**{"text": "", **fields, "steps": True})

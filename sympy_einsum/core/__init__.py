@@ -31,6 +31,7 @@ from .derivatives import (
 )
 from .entropies import power_slope as power_slope, powlog as powlog
 from .errors import (
+    MAX_TEXT as MAX_TEXT,
     NoScalarError as NoScalarError,
     ParseError as ParseError,
     ShapeError as ShapeError,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+# Longer texts are neither read nor written in a language.
+MAX_TEXT = 100_000
+
 
 class TensorError(ValueError):
     """Base class of every error that sympy_einsum raises on purpose."""

@@ -23,11 +23,9 @@ from ..operations import Written, WrittenProduct, WrittenSum
 from .lengths import Length, name_lengths
 from .lippmann.inference import MAX_ORDER, Inference, read_length
 from .lippmann.program import Declarations
-from .nodes import Deadline, Node, Place, check_text, children_of
+from .nodes import MAX_NESTING, Deadline, Node, Place, check_text, children_of
 from .numbers import read_number
 
-MAX_TEXT = 100_000
-MAX_NESTING = 1_000
 _TOKEN = re.compile(
     r"(?P<product>#\s*\()"
     r"|(?P<number>-?(\d+/0*[1-9]\d*|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?))"
@@ -77,7 +75,7 @@ def read_einsum(text: str, declarations: Declarations = None) -> Written:
 def _read(text: str, declarations: Declarations) -> tuple[Written, dict[str, Operand]]:
     if not isinstance(text, str):
         raise ParseError(f"text is needed, not {type(text).__name__}")
-    check_text(text, "the text has", MAX_TEXT)
+    check_text(text, "the text has")
     root = _Reader(text).tree()
     inference = _Inference(Inference(text, Deadline()))
     given = inference.declared(declarations)

@@ -59,7 +59,6 @@ class Grammar:
     package: str
     starts: tuple[str, ...]
     nodes: ToNodes
-    limit: int
     example: str
     operators: str
     instead: Mapping[str, str]
@@ -80,7 +79,7 @@ class Grammar:
         """Raises ParseError for what is no text, empty or too long."""
         if not isinstance(text, str):
             raise ParseError(f"parse reads text, not {type(text).__name__}")
-        check_text(text, "the text has", self.limit)
+        check_text(text, "the text has")
         if not text.strip():
             raise ParseError(f"the text is empty; expected an expression such as {self.example}")
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import thread_time
 from typing import Any, TypeAlias
 
-from ..core import ParseError
+from ..core import MAX_TEXT, ParseError, TensorError
 
 MAX_NESTING = 1_000
 
@@ -55,6 +56,18 @@ class Place:
         """An error that points to the operation."""
         return ParseError(message, self.text, self.node.position)
 
+    @contextmanager
+    def building(self) -> Iterator[None]:
+        """What can't be built from the operation is an error that points to it."""
+        try:
+            yield
+        except ParseError:
+            raise
+        except (OverflowError, MemoryError):
+            raise self.error("the number is too large") from None
+        except TensorError as error:
+            raise self.error(str(error)) from error
+
     def quote(self, k: int) -> str:
         """Operand number k as it is written, shortened."""
         child = self.node.children[k]
@@ -63,10 +76,10 @@ class Place:
         return quoted if len(quoted) <= 40 else f"{quoted[:37]}..."
 
 
-def check_text(text: object, what: str, limit: int) -> None:
+def check_text(text: object, what: str) -> None:
     """Refuse what is too long to be read."""
-    if isinstance(text, str) and len(text) > limit:
-        raise ParseError(f"{what} {len(text)} characters; at most {limit} are read")
+    if isinstance(text, str) and len(text) > MAX_TEXT:
+        raise ParseError(f"{what} {len(text)} characters; at most {MAX_TEXT} are read")
 
 
 def check_nesting(text: str) -> None:

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from sympy import Basic
 
-from ..core import UnsupportedError, children, postorder, transform
+from ..core import MAX_TEXT, UnsupportedError, children, postorder, transform
 from ..expressions import (
     Einsum,
     Elementwise,
@@ -36,7 +36,6 @@ from .star_text import (
     CONSTANTS,
     FUNCTIONS,
     MATRIX_FUNCTIONS,
-    MAX_TEXT,
     as_sum,
     number_in,
     number_text,

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from sympy import Basic, Expr, Integer, S, Symbol
 
-from ..core import ROWS, UnsupportedError, children, index_letter, postorder, powlog
+from ..core import MAX_TEXT, ROWS, UnsupportedError, children, index_letter, postorder, powlog
 from ..expressions import (
     Adj,
     Det,
@@ -36,8 +36,6 @@ from ..expressions import (
 )
 from .texts import ATOM, POWER, PRODUCT, SUM, Text
 
-# Texts of more characters aren't read.
-MAX_TEXT = 100_000
 _NAME = re.compile(r"(?!(declare|expression|derivative|wrt)$)[A-Za-z][A-Za-z0-9_]*")
 # SymPy's names of functions that the language calls otherwise, and SymPy's constants.
 _NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "Abs": "abs"}

@@ -7,10 +7,9 @@ import warnings
 from time import monotonic
 from typing import NoReturn
 
-from ..core import ParseError
+from ..core import MAX_TEXT, ParseError
 
-# Longer text, more steps, a longer wait, or larger lists would take forever.
-MAX_TEXT = 100_000
+# More steps, a longer wait, or larger lists would take forever.
 MAX_SECONDS = 2.0
 MAX_ITEMS = 10_000
 

@@ -16,7 +16,7 @@ from sympy import Expr
 
 from ...core import UnsupportedError
 from ..plans import Plan
-from .library import Library
+from .array_library import Library
 from .scalars import print_scalar
 from .texts import (
     SIGNS,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ... import operations
-from ...core import ParseError, TensorError, transform
+from ...core import TensorError, transform
 from ...expressions import Delta, Operand, contract, shape_of
 from ..nodes import Node, Place, children_of
 from ..numbers import bounded_power, check_number, read_number
@@ -81,17 +81,11 @@ def build(root: Node, inference: Inference, symbols: Mapping[str, Operand]) -> O
     def visit(node: Node, below: tuple[_Value, ...]) -> _Value:
         place = Place(inference.text, node)
         inference.deadline.check(place.error)
-        try:
+        with place.building():
             value = _value(node, below, inference, symbols)
             if node.in_parentheses or not isinstance(value, (_Sum, _Product)):
                 value = _finished(value)
                 check_number(value, node in inference.constants)
-        except ParseError:
-            raise
-        except (OverflowError, MemoryError):
-            raise place.error("the number is too large") from None
-        except TensorError as error:
-            raise place.error(str(error)) from error
         return value
 
     return _finished(transform([root], visit, children_of)[0])

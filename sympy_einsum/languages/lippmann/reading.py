@@ -10,9 +10,6 @@ import lark
 from ..grammars import OPERAND, Grammar, ToNodes, expects_operand
 from ..nodes import Node, Parts, check_nesting, end_of, leaf
 
-# Longer text is refused.
-MAX_TEXT = 100_000
-
 
 class Declared(NamedTuple):
     """A variable of ``declare``, as it is written."""
@@ -106,7 +103,6 @@ _GRAMMAR = Grammar(
     __package__,
     ("program", "sum", "variables"),
     _ToNodes(),
-    MAX_TEXT,
     "A *(ij,j->i) b",
     "+ - / ^ *(,->)",
     _INSTEAD,

@@ -12,7 +12,6 @@ from ...core import ParseError
 from ...expressions import ASSUMPTIONS, SYMMETRIC, Operand, TensorSymbol
 from ..lengths import length_symbol
 from ..nodes import check_text
-from .reading import MAX_TEXT
 
 
 class Declaration(NamedTuple):
@@ -56,7 +55,7 @@ def read_declarations(declarations: Declarations) -> dict[str, Declaration]:
     if declarations is None:
         return {}
     if isinstance(declarations, str):
-        check_text(declarations, "the declarations have", MAX_TEXT)
+        check_text(declarations, "the declarations have")
         declarations = [part for part in declarations.split(";") if part.strip()]
     if isinstance(declarations, Mapping):
         return {_checked_name(k): _declared_as(k, value) for k, value in declarations.items()}
@@ -64,7 +63,7 @@ def read_declarations(declarations: Declarations) -> dict[str, Declaration]:
         raise ParseError(f"can't read the declaration {declarations!r}; {_FORM}")
     known: dict[str, Declaration] = {}
     for text in declarations:
-        check_text(text, "a declaration has", MAX_TEXT)
+        check_text(text, "a declaration has")
         match = _DECLARATION.fullmatch(text) if isinstance(text, str) else None
         if match is None:
             raise ParseError(f"can't read the declaration {text!r}; {_FORM}")
@@ -90,7 +89,7 @@ def _declared_as(name: str, value: object) -> Declaration:
         if len(shape) > 2:
             raise ParseError(f"{name!r} has order {len(shape)}; this language has at most order 2")
         return Declaration(list(KINDS)[len(shape)], tuple(shape), (), value)
-    check_text(value, f"the declaration of {name[:40]!r} has", MAX_TEXT)
+    check_text(value, f"the declaration of {name[:40]!r} has")
     match = _DECLARED_AS.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise ParseError(

@@ -10,7 +10,7 @@ from itertools import chain
 import sympy
 from sympy import Expr, Symbol
 
-from ...core import ParseError, TensorError, transform
+from ...core import ParseError, transform
 from ...expressions import Operand, TensorSymbol
 from ..lengths import Length, name_lengths
 from ..nodes import Deadline, Node, children_of
@@ -183,16 +183,11 @@ class Program:
         return TensorSymbol(name, type_.lengths, **assumptions)
 
     def _build_node(self, node: Node, values: tuple[Operand, ...]) -> Operand:
-        self.deadline.check(self._site(node).error)
-        try:
+        site = self._site(node)
+        self.deadline.check(site.error)
+        with site.building():
             value = self._value(node, values)
             check_number(value, node in self.constants)
-        except ParseError:
-            raise
-        except (OverflowError, MemoryError):
-            raise ParseError("the number is too large", self.text, node.position) from None
-        except TensorError as error:
-            raise ParseError(str(error), self.text, node.position) from error
         return value
 
     def _value(self, node: Node, values: tuple[Operand, ...]) -> Operand:

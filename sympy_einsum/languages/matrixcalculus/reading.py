@@ -9,9 +9,6 @@ import lark
 from ..grammars import OPERAND, Grammar, ToNodes, expects_operand
 from ..nodes import Node, Parts, end_of, leaf
 
-# Longer text would take forever.
-MAX_TEXT = 100_000
-
 
 class _ToNodes(ToNodes):
     """With calls of several arguments and transposes."""
@@ -65,7 +62,6 @@ _GRAMMAR = Grammar(
     __package__,
     ("sum",),
     _ToNodes(),
-    MAX_TEXT,
     "x'*A*x",
     "+ - * / ^ .* ./ .^ '",
     _INSTEAD,

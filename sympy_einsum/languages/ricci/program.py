@@ -272,15 +272,9 @@ def _build(root: Node, reading: _Reading, symbols: Mapping[str, Operand]) -> Ope
     def visit(node: Node, below: tuple[Operand, ...]) -> Operand:
         place = Place(reading.text, node)
         reading.deadline.check(place.error)
-        try:
+        with place.building():
             value = _value(node, below, reading, symbols)
             check_number(value, node in reading.constants)
-        except ParseError:
-            raise
-        except (OverflowError, MemoryError):
-            raise place.error("the number is too large") from None
-        except TensorError as error:
-            raise place.error(str(error)) from error
         return value
 
     return transform([root], visit, _operands)[0]

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import lark
 
 from ..grammars import Grammar, ToNodes
-from ..lippmann.reading import MAX_TEXT
 from ..nodes import Node, Parts, check_nesting, end_of, leaf
 
 # What stands above and below.
@@ -100,9 +99,7 @@ def _explain(error: lark.exceptions.UnexpectedToken, before: str, found: str) ->
 
 
 _EXPECTED = "tensors such as A^i_j x^j, numbers, functions, + - * / or brackets"
-_GRAMMAR = Grammar(
-    __package__, ("equation",), _ToNodes(), MAX_TEXT, "A^i_j x^j", "+ - * / ^", {}, _explain
-)
+_GRAMMAR = Grammar(__package__, ("equation",), _ToNodes(), "A^i_j x^j", "+ - * / ^", {}, _explain)
 
 
 def read(text: str) -> Equation:
