@@ -9,7 +9,7 @@ from sympy import Basic, Expr, Symbol, mathml
 
 from ..calculus import diff
 from ..compiler import BACKENDS, lambdify
-from ..core import TensorError, children, postorder
+from ..core import TensorError, UnsupportedError, children, postorder
 from ..expressions import Operand, TensorExpr, order_of, shape_of
 from ..languages import (
     SYNTAXES,
@@ -166,6 +166,7 @@ def _report(request: Request, expr: Operand, variables: dict[str, Operand], name
     found, steps = derivatives(request, expr, x)
     lower, derivative = found[-2:]
     arguments = [*variables.values(), *unbound_lengths([derivative], variables.values())]
+    module = codegen(arguments, derivative, request.backend)
     return Report(
         wrt=name,
         order=request.order,
@@ -175,12 +176,21 @@ def _report(request: Request, expr: Operand, variables: dict[str, Operand], name
         shape=_strings(shape_of(derivative)),
         latex=_formula(derivative, request.notation, order_of(lower)),
         mathml=mathml(derivative, printer="presentation"),
-        code=lambdify(arguments, derivative, request.backend).source,
-        module=codegen(arguments, derivative, request.backend),
+        code=_function_text(arguments, derivative, request.backend) or module,
+        module=module,
         dot=to_dot(derivative),
         steps=steps if request.steps else None,
         check=_check(lower, x, derivative) if request.check else None,
     )
+
+
+def _function_text(arguments: Sequence[Operand], derivative: Operand, backend: str) -> str | None:
+    """The function without what a module has around it; None where the library isn't installed,
+    without which functions aren't made."""
+    try:
+        return lambdify(arguments, derivative, backend).source
+    except UnsupportedError:
+        return None
 
 
 def _formula(derivative: Operand, notation: str, order: int) -> str:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -47,6 +48,13 @@ def test_nothing_but_the_graph_or_the_code(capsys):
     assert capsys.readouterr().out.startswith("digraph {")
     assert main(["derive", "sum(exp(x))", "--wrt", "x", "--code", "--backend", "jax"]) == 0
     assert "import jax" in capsys.readouterr().out
+
+
+def test_code_for_a_library_that_is_not_installed(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask.array", None)
+    monkeypatch.setitem(sys.modules, "dask", None)
+    assert main(["derive", "sum(exp(x))", "--wrt", "x", "--backend", "dask"]) == 0
+    assert "import dask.array as da" in capsys.readouterr().out
 
 
 def test_steps_notations_and_modes(capsys):
