@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import sympy_einsum as se
 
 
-@dataclass
+@dataclass(eq=False)
 class Case:
     """A problem.
 
@@ -30,8 +30,17 @@ class Case:
     wrt: int | tuple[int, ...] = 0
     order: int = 1
     value: bool = True
-    peers: tuple[str, ...] = ("jax", "torch", "autograd")
+    peers: tuple[str, ...] = ("jax", "torch", "autograd", "pytensor")
     semiring: str | None = None
+
+    def is_among(self, parts: Collection[str]) -> bool:
+        """Whether the name contains one of some texts."""
+        return any(part in self.name for part in parts)
+
+    def of(self, xp: Any, *values: Any) -> Any:
+        """The value by a peer's namespace."""
+        assert self.plain is not None
+        return self.plain(xp, *values)
 
 
 def rng() -> Any:

@@ -1,9 +1,14 @@
-"""The contenders: ours, the program written by hand, and other libraries if they are installed."""
+"""The contenders: ours, the program written by hand, and other libraries if they are installed.
+
+One row of ``CONTENDERS`` each. To add one, write what makes its call and its row.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +19,31 @@ from .case import Case
 from .timing import timed
 
 Call = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """Who runs: ``make`` gives the call for a case and its data, ``library`` has to be installed,
+    and ``is_peer`` says that the library takes the derivatives itself.
+    """
+
+    make: Callable[[Case, list[Any]], Call]
+    library: str = ""
+    is_peer: bool = False
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether it can run here."""
+        return installed(self.library)
+
+    def takes(self, case: Case) -> bool:
+        """Whether the case is written for it."""
+        return not self.is_peer or (case.plain is not None and self.library in case.peers)
+
+
+def installed(library: str) -> bool:
+    """Whether there is a library; the empty name stands for none."""
+    return not library or importlib.util.find_spec(library) is not None
 
 
 def flat(value: Any) -> list[Any]:
@@ -29,15 +59,22 @@ def ours(case: Case, data: list[Any], check: bool = True) -> Call:
     return lambda: function(*data)
 
 
-def unchecked(case: Case, data: list[Any]) -> Call:
-    return ours(case, data, check=False)
+def ours_by_jax(case: Case, data: list[Any]) -> Call:
+    """The JAX backend, compiled."""
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    arguments, exprs = case.build()
+    function = jax.jit(se.lambdify(arguments, exprs, "jax", semiring=case.semiring))
+    arrays = [jax.numpy.asarray(value) for value in data]
+    return lambda: jax.block_until_ready(function(*arrays))
 
 
 def hand(case: Case, data: list[Any]) -> Call:
     return lambda: case.hand(*data)
 
 
-def by_jax(case: Case, data: list[Any]) -> Call | None:
+def by_jax(case: Case, data: list[Any]) -> Call:
     """Compiled, the faster of forward over reverse and reverse over reverse."""
     import jax
 
@@ -45,7 +82,7 @@ def by_jax(case: Case, data: list[Any]) -> Call | None:
     arrays = [jax.numpy.asarray(value) for value in data]
 
     def value(*values: Any) -> Any:
-        return case.plain(jax.numpy, *values)
+        return case.of(jax.numpy, *values)
 
     if case.order == 1:
         functions = [jax.jit(jax.value_and_grad(value, case.wrt))]
@@ -60,14 +97,13 @@ def by_jax(case: Case, data: list[Any]) -> Call | None:
     return min(calls, key=lambda call: timed(call, 1))
 
 
-def by_torch(case: Case, data: list[Any]) -> Call | None:
+def by_torch(case: Case, data: list[Any]) -> Call:
     import torch
 
-    torch.set_num_threads(2)
     tensors = [torch.from_numpy(np.array(value)) for value in data]
 
     def value(*values: Any) -> Any:
-        return case.plain(torch, *values)
+        return case.of(torch, *values)
 
     if case.order == 1:
         function = torch.func.grad_and_value(value, case.wrt)
@@ -76,12 +112,12 @@ def by_torch(case: Case, data: list[Any]) -> Call | None:
     return lambda: function(*tensors)
 
 
-def by_autograd(case: Case, data: list[Any]) -> Call | None:
+def by_autograd(case: Case, data: list[Any]) -> Call:
     import autograd
     import autograd.numpy as anp
 
     def value(*values: Any) -> Any:
-        return case.plain(anp, *values)
+        return case.of(anp, *values)
 
     if case.order == 1:
         function = autograd.value_and_grad(value, case.wrt)
@@ -90,17 +126,45 @@ def by_autograd(case: Case, data: list[Any]) -> Call | None:
     return lambda: function(*data)
 
 
-CONTENDERS: dict[str, Callable[[Case, list[Any]], Call | None]] = {
-    "hand": hand,
-    "ours": ours,
-    "ours, no checks": unchecked,
-    "jax": by_jax,
-    "torch": by_torch,
-    "autograd": by_autograd,
+def by_pytensor(case: Case, data: list[Any], mode: str = "NUMBA") -> Call:
+    """Compiled by Numba or to C, for arrays of any lengths."""
+    arrays = [np.asarray(value) for value in data]
+    kinds = tuple((array.dtype.name, array.ndim) for array in arrays)
+    function = _pytensor_function(case, kinds, mode)
+    return lambda: function(*arrays)
+
+
+@cache
+def _pytensor_function(case: Case, kinds: tuple[tuple[str, int], ...], mode: str) -> Any:
+    """Compiling takes seconds, and serves all sizes."""
+    import pytensor
+    import pytensor.tensor as pt
+
+    # A rewriting that fails is left out; by default it is told at length.
+    pytensor.config.on_opt_error = "ignore"
+    arguments = [pt.tensor(dtype=name, shape=(None,) * order) for name, order in kinds]
+    value = case.of(pt, *arguments)
+    variables = [arguments[place] for place in np.atleast_1d(case.wrt)]
+    gradients = pytensor.grad(value, variables)
+    if case.order == 1:
+        results = [value, *gradients]
+    else:
+        (variable,), (gradient,) = variables, gradients
+        hessian = pytensor.gradient.jacobian(gradient.ravel(), variable)
+        results = [hessian.reshape([*variable.shape] * 2)]
+    return pytensor.function(arguments, results, mode=mode, trust_input=True)
+
+
+CONTENDERS = {
+    "hand": Contender(hand),
+    "ours": Contender(ours),
+    "ours, no checks": Contender(partial(ours, check=False)),
+    "ours by JAX": Contender(ours_by_jax, "jax"),
+    "JAX": Contender(by_jax, "jax", is_peer=True),
+    "PyTorch": Contender(by_torch, "torch", is_peer=True),
+    "autograd": Contender(by_autograd, "autograd", is_peer=True),
+    "PyTensor": Contender(by_pytensor, "pytensor", is_peer=True),
 }
-PEERS = ("jax", "torch", "autograd")
-
-
-def installed(name: str) -> bool:
-    """Whether a contender can run here."""
-    return name not in PEERS or importlib.util.find_spec(name) is not None
+# Whose best is compared: our backends as users call them, and the libraries that differentiate.
+OURS = tuple(n for n in CONTENDERS if n.startswith("ours") and n != "ours, no checks")
+PEERS = tuple(name for name, contender in CONTENDERS.items() if contender.is_peer)

@@ -2,74 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 
+from .case import Case
 from .cases import CASES
-from .contenders import CONTENDERS, PEERS, flat, installed
+from .contenders import CONTENDERS, flat
 from .timing import interleaved, timed
 
 # A contender that takes so much longer than the hand-written code is timed once only, in seconds.
 SLOW = 0.5
+# Peers write down a column of a Hessian for each of its rows: no more entries than these.
+MOST_ENTRIES = 6e6
 
 
 def run(
-    sizes: Collection[str], contenders: Collection[str], only: str = "", seconds: float = 1.5
+    sizes: Collection[str],
+    contenders: Collection[str],
+    only: Collection[str] = ("",),
+    seconds: float = 0.7,
 ) -> list[dict[str, Any]]:
     """A row for each case and size: the seconds by hand, and the ratios of all others to that."""
     rows = []
-    for case in CASES:
+    for case in filter(lambda case: case.is_among(only), CASES):
         for size in sizes:
-            if only not in case.name:
-                continue
             data = case.data(*case.sizes[size])
-            calls, slow = {}, {}
-            expected: list[Any] | None = None
-            for name, make in CONTENDERS.items():
-                if name not in contenders or not installed(name):
-                    continue
-                if name in PEERS and (case.plain is None or name not in case.peers):
-                    continue
-                if name in PEERS and case.order == 2 and _entries(case, data) > 3e6:
-                    continue
-                call = make(case, data)
-                found = flat(call())
-                expected = expected or found
-                _check(case.name, size, name, found, expected)
-                once = timed(call, 1)
-                if once > SLOW:
-                    slow[name] = once
-                else:
-                    calls[name] = call
+            calls, slow = calls_of(case, data, contenders)
             # Two races against the hand-written code: the threads of other libraries go on
             # spinning after a call, and would disturb whoever comes next.
-            own = {name: call for name, call in calls.items() if name not in PEERS}
+            own = {name: call for name, call in calls.items() if not CONTENDERS[name].library}
+            others = {name: call for name, call in calls.items() if name not in own}
             medians = interleaved(own, seconds)
             base = medians.pop("hand")
             row = {"case": case.name, "size": size, "hand": base}
             row |= {name: value / base for name, value in medians.items()}
-            others = {name: call for name, call in calls.items() if name not in own}
             if others or slow:
                 medians = interleaved({"hand": calls["hand"], **others}, seconds) | slow
                 base = medians.pop("hand")
                 row |= {name: value / base for name, value in medians.items()}
             rows.append(row)
-            print(_line(rows[-1]), flush=True)
+            print(_line(row), flush=True)
     return rows
 
 
-def _entries(case: Any, data: list[Any]) -> int:
-    return int(np.size(data[case.wrt])) ** 2
+def calls_of(
+    case: Case, data: list[Any], contenders: Collection[str]
+) -> tuple[dict[str, Callable[[], Any]], dict[str, float]]:
+    """The calls that are timed, after their results were compared, and the times of slow ones."""
+    calls, slow = {}, {}
+    expected: list[Any] | None = None
+    for name, contender in CONTENDERS.items():
+        if name not in contenders or not contender.is_installed or not contender.takes(case):
+            continue
+        if contender.is_peer and case.order == 2 and entries(case, data) > MOST_ENTRIES:
+            continue
+        call = contender.make(case, data)
+        found = flat(call())
+        expected = expected or found
+        check(case.name, name, found, expected)
+        once = timed(call, 1)
+        if once > SLOW and name != "hand":
+            slow[name] = once
+        else:
+            calls[name] = call
+    return calls, slow
 
 
-def _check(case: str, size: str, name: str, found: list[Any], expected: list[Any]) -> None:
-    # Peers with one gradient are compared with the first results.
+def entries(case: Case, data: list[Any]) -> int:
+    """How many entries a Hessian has."""
+    return int(sum(np.size(data[place]) for place in np.atleast_1d(case.wrt))) ** 2
+
+
+def check(case: str, name: str, found: list[Any], expected: list[Any]) -> None:
+    """All results are those of the hand-written program; one that gives fewer has the first."""
     for result, value in zip(found, expected, strict=False):
         scale = np.abs(value).max(initial=1e-300)
         if np.abs(np.subtract(result, value, dtype=float)).max(initial=0) > 1e-6 * scale:
-            raise AssertionError(f"{case}, {size}: {name} differs from the hand-written result")
+            raise AssertionError(f"{case}: {name} differs from the hand-written result")
 
 
 def _line(row: dict[str, Any]) -> str:

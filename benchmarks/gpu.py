@@ -20,7 +20,8 @@ from . import cases as problems
 from .case import Case
 from .cases import CASES
 from .contenders import installed
-from .report import geometric_mean, table
+from .report import geometric_mean
+from .tables import table
 from .timing import interleaved
 
 ROWS = ["quadratic", "logistic", "factorization", "CP", "chain", "16-operand"]

@@ -272,42 +272,42 @@ ROSENBROCK = rosenbrock(se.numpy, x)
 VARIATION = total_variation(se.numpy, X)
 LAPLACIAN = laplacian_energy(se.numpy, X)
 RIDGE = ridge(se.numpy, X, y, packed)
-JAX = ("jax",)
+SLICING = ("jax", "pytensor")
 
 POSITIONS = [
     Case("Rosenbrock, value and gradient", lambda: ([x], with_gradient(ROSENBROCK, x)),
          three(10, 1000, 10000), lambda s: normal((s,)), rosenbrock_gradient, rosenbrock,
-         peers=JAX),
+         peers=SLICING),
     Case("Rosenbrock, Hessian", lambda: ([x], se.hessian(ROSENBROCK, x)),
          three(10, 1000, 3000), lambda s: normal((s,)), rosenbrock_hessian, rosenbrock,
-         order=2, value=False, peers=JAX),
+         order=2, value=False, peers=SLICING),
     Case("total variation, value and gradient", lambda: ([X], with_gradient(VARIATION, X)),
          three((5, 4), (40, 30), (400, 300)), lambda r, c: normal((r, c)),
-         total_variation_gradient, total_variation, peers=JAX),
+         total_variation_gradient, total_variation, peers=SLICING),
     Case("5-point Laplacian, value and gradient", lambda: ([X], with_gradient(LAPLACIAN, X)),
          three((5, 4), (40, 30), (400, 300)), lambda r, c: normal((r, c)),
-         laplacian_gradient, laplacian_energy, peers=JAX),
+         laplacian_gradient, laplacian_energy, peers=SLICING),
     Case("5-point Laplacian, Hessian", lambda: ([X], se.hessian(LAPLACIAN, X)),
          three((5, 4), (30, 32), (50, 60)), lambda r, c: normal((r, c)),
-         laplacian_hessian, laplacian_energy, order=2, value=False, peers=JAX),
+         laplacian_hessian, laplacian_energy, order=2, value=False, peers=SLICING),
     Case("recurrent network over rows, value and gradients",
          lambda: ([S, start, target, W, U], with_gradient(
              recurrent_loss(se.numpy, S, start, target, W, U), W, U)),
          three((4, 3), (32, 30), (300, 200)), recurrent_data, recurrent_gradient,
-         recurrent_loss, (3, 4), peers=JAX),
+         recurrent_loss, (3, 4), peers=SLICING),
     Case("hidden Markov model, value and gradient",
          lambda: ([first, seen, move], with_gradient(hidden_markov(se, first, seen, move), move)),
          three(3, 32, 200), lambda s: normal((s,), (STEPS, s), (s, s)), hidden_markov_gradient,
-         hidden_markov, 2, peers=JAX),
+         hidden_markov, 2, peers=SLICING),
     Case("ridge in one vector, value and gradient",
          lambda: ([X, y, packed], with_gradient(RIDGE, packed)),
          three((12, 4), (2000, 50), (20000, 200)), lambda r, c: normal((r, c), (r,), (c + 2,)),
-         ridge_gradient, ridge, 2, peers=JAX),
+         ridge_gradient, ridge, 2, peers=SLICING),
     Case("ridge in one vector, Hessian", lambda: ([X, y, packed], se.hessian(RIDGE, packed)),
          three((12, 4), (2000, 50), (5000, 400)), lambda r, c: normal((r, c), (r,), (c + 2,)),
-         ridge_hessian, ridge, 2, order=2, value=False, peers=JAX),
+         ridge_hessian, ridge, 2, order=2, value=False, peers=SLICING),
     Case("hinge loss, value and gradient",
          lambda: ([X, y, x], with_gradient(hinge(se.numpy, X, y, x), x)),
          three((12, 4), (2000, 50), (20000, 100)), hinge_data, hinge_gradient, hinge, 2,
-         peers=JAX),
+         peers=SLICING),
 ]  # fmt: skip

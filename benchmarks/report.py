@@ -1,4 +1,4 @@
-"""The results as Markdown, JSON and plots."""
+"""The results as JSON, which later runs add to, and from it Markdown and plots."""
 
 from __future__ import annotations
 
@@ -12,9 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from .building import exponent
-from .contenders import PEERS
+from .contenders import CONTENDERS, OURS, PEERS
+from .experiments import experiments_text, panels
+from .plots import Panel, draw
+from .tables import shown, table
 
-PACKAGES = ["numpy", "sympy", "opt_einsum", "jax", "torch", "autograd"]
+Rows = list[dict[str, Any]]
+PACKAGES = (
+    "numpy", "scipy", "sympy", "opt_einsum", "jax", "torch", "autograd", "pytensor", "numba",
+)  # fmt: skip
+SIZES = ("tiny", "mid", "large")
+# Differences below this are a draw.
+DRAW = 1.05
 
 
 def machine() -> dict[str, Any]:
@@ -25,17 +34,15 @@ def machine() -> dict[str, Any]:
         model = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         pass
-    versions = {}
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    about = {"processor": model, "threads": int(os.environ.get("OMP_NUM_THREADS", cores or 1))}
+    about |= {"python": platform.python_version()}
     for name in PACKAGES:
         try:
-            versions[name] = version(name)
+            about[name] = version(name)
         except PackageNotFoundError:
             continue
-    return {
-        "processor": model,
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-    } | versions
+    return about
 
 
 def geometric_mean(values: Sequence[float]) -> float:
@@ -43,49 +50,55 @@ def geometric_mean(values: Sequence[float]) -> float:
     return exp(sum(map(log, values)) / len(values))
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A Markdown table."""
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]
-    return "\n".join(lines)
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
-
-
-def evaluation_text(rows: list[dict[str, Any]]) -> str:
-    """The ratios, and what they come to."""
-    names = [name for name in ("ours", "ours, no checks", *PEERS) if any(name in r for r in rows)]
+def evaluation_text(rows: Rows) -> str:
+    """The best of ours against the best peer, then all ratios."""
+    names = [name for name in CONTENDERS if name != "hand" and any(name in row for row in rows)]
     header = ["case", "size", "hand (µs)", *names]
     body = [[r["case"], r["size"], r["hand"] * 1e6, *[r.get(name) for name in names]] for r in rows]
-    parts = [table(header, body)]
+    parts = [best_text(rows), "### Every contender: time / hand-written NumPy"]
     for size in dict.fromkeys(row["size"] for row in rows):
-        own = [row for row in rows if row["size"] == size]
         for name in ("ours", "ours, no checks"):
-            ratios = [row[name] for row in own if name in row]
+            ratios = [row[name] for row in rows if row["size"] == size and name in row]
             if ratios:
-                parts.append(
-                    f"{size}, {name}: geometric mean {geometric_mean(ratios):.2f}, "
-                    f"worst {max(ratios):.2f}"
-                )
-        raced = [row for row in own if any(peer in row for peer in PEERS)]
-        lost = [
-            row["case"]
-            for row in raced
-            if row["ours"] > 1.05 * min(row[peer] for peer in PEERS if peer in row)
-        ]
+                mean = geometric_mean(ratios)
+                parts.append(f"{size}, {name}: geometric mean {mean:.2f}, worst {max(ratios):.2f}")
+    return "\n\n".join([*parts, table(header, body)])
+
+
+def best(row: dict[str, Any], names: Sequence[str]) -> str | None:
+    """The fastest of some contenders."""
+    return min((name for name in names if name in row), key=row.__getitem__, default=None)
+
+
+def lead(row: dict[str, Any]) -> float | None:
+    """The time of the best of ours over that of the best peer."""
+    own, peer = best(row, OURS), best(row, PEERS)
+    return None if own is None or peer is None else row[own] / row[peer]
+
+
+def best_text(rows: Rows) -> str:
+    """The best of ours over the best peer, a line for each case, and who is ahead how often."""
+    found: dict[str, dict[str, str]] = {}
+    for row in rows:
+        ratio = lead(row)
+        if ratio is not None:
+            cell = f"{shown(ratio)} ({best(row, OURS)} / {best(row, PEERS)})"
+            found.setdefault(row["case"], {})[row["size"]] = cell
+    body = [[case, *[cells.get(size) for size in SIZES]] for case, cells in found.items()]
+    parts = ["### Best of ours / best peer", table(["case", *SIZES], body)]
+    for size in SIZES:
+        raced = {r["case"]: ratio for r in rows if r["size"] == size and (ratio := lead(r))}
         if raced:
+            lost = [f"{case} {shown(ratio)}" for case, ratio in raced.items() if ratio > DRAW]
             parts.append(
-                f"{size}: the best peer is faster in {len(lost)} of {len(raced)}"
+                f"{size}: geometric mean {geometric_mean([*raced.values()]):.2f}; "
+                f"the best peer is faster in {len(lost)} of {len(raced)}"
                 + (f" ({'; '.join(lost)})" if lost else "")
             )
     return "\n\n".join(parts)
 
 
-def building_text(rows: list[dict[str, Any]]) -> str:
+def building_text(rows: Rows) -> str:
     """Milliseconds and growth exponents."""
     header = ["graph", "count", "gradient, unsimplified", "gradient", "code", "JAX trace"]
     header.append("JAX lower and compile")
@@ -93,12 +106,12 @@ def building_text(rows: list[dict[str, Any]]) -> str:
     parts = [table(header, [[row[key] for key in keys] for row in rows])]
     for graph in dict.fromkeys(row["graph"] for row in rows):
         found = {key: exponent(rows, graph, key) for key in ("unsimplified", "build", "generate")}
-        shown = ", ".join(f"{key} {value:.2f}" for key, value in found.items() if value)
-        parts.append(f"Growth exponents, {graph}: {shown}")
+        text = ", ".join(f"{key} {value:.2f}" for key, value in found.items() if value)
+        parts.append(f"Growth exponents, {graph}: {text}")
     return "\n\n".join(parts)
 
 
-def memory_text(rows: list[dict[str, Any]]) -> str:
+def memory_text(rows: Rows) -> str:
     """Megabytes and ratios."""
     return table(
         ["case, large", "hand (MB)", "ours / hand"],
@@ -106,47 +119,72 @@ def memory_text(rows: list[dict[str, Any]]) -> str:
     )
 
 
+# For each part its title, its text, and what tells its rows apart.
 SECTIONS = {
-    "evaluation": ("Evaluation: time as a ratio to hand-written NumPy", evaluation_text),
-    "building": ("Building the gradient and its code: milliseconds", building_text),
-    "memory": ("Peak memory of a call", memory_text),
-}
+    "evaluation": ("Evaluation", evaluation_text, ("case", "size")),
+    "experiments": ("The three problems of 2018, growing", experiments_text, ("case", "n")),
+    "building": ("Building the gradient and its code: milliseconds", building_text,
+                 ("graph", "count")),
+    "memory": ("Peak memory of a call", memory_text, ("case",)),
+}  # fmt: skip
 
 
-def write(results: dict[str, list[dict[str, Any]]], folder: Path) -> None:
-    """results.json, results.md and the plots."""
+def merged(stored: dict[str, Any], measured: dict[str, Any]) -> dict[str, Any]:
+    """Both: a row that was measured again keeps the contenders that weren't.
+
+    Raises
+    ======
+
+    ValueError : they are from different machines or libraries
+    """
+    about = measured["machine"]
+    unlike = {k: v for k, v in stored["machine"].items() if k in about and about[k] != v}
+    if unlike:
+        raise ValueError(f"the stored results have {unlike}; measure all with --fresh")
+    result: dict[str, Any] = {"machine": stored["machine"] | about}
+    for part, (_, _, keys) in SECTIONS.items():
+        rows: dict[Any, Any] = {}
+        for row in stored.get(part, []) + measured.get(part, []):
+            key = tuple(row[name] for name in keys)
+            rows[key] = rows.get(key, {}) | row
+        if rows:
+            result[part] = [*rows.values()]
+    return result
+
+
+def results_text(results: dict[str, Any]) -> str:
+    """All results as Markdown."""
+    text = ["# Benchmark results", ", ".join(f"{k} {v}" for k, v in results["machine"].items())]
+    for part, (title, render, _) in SECTIONS.items():
+        if part in results:
+            text += [f"## {title}", render(results[part])]
+    return "\n\n".join(text) + "\n"
+
+
+def write(measured: dict[str, Rows], folder: Path, fresh: bool = False) -> None:
+    """results.json with what it had, unless all is fresh; results.md and the plots from it."""
     folder.mkdir(parents=True, exist_ok=True)
-    about = machine()
-    text = ["# Benchmark results", ", ".join(f"{k} {v}" for k, v in about.items())]
-    for key, rows in results.items():
-        title, render = SECTIONS[key]
-        text += [f"## {title}", render(rows)]
-    (folder / "results.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
-    stored = json.dumps({"machine": about, **results}, indent=1)
-    (folder / "results.json").write_text(stored + "\n", encoding="utf-8")
+    path = folder / "results.json"
+    results: dict[str, Any] = {"machine": machine(), **measured}
+    if path.exists() and not fresh:
+        results = merged(json.loads(path.read_text(encoding="utf-8")), results)
+    path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    (folder / "results.md").write_text(results_text(results), encoding="utf-8")
     if "evaluation" in results:
-        plot(results["evaluation"], folder / "evaluation.svg")
+        draw(ratios(results["evaluation"]), folder / "evaluation.svg")
+    if "experiments" in results:
+        draw(panels(results["experiments"]), folder / "experiments.svg")
 
 
-def plot(rows: list[dict[str, Any]], path: Path) -> None:
-    """Ratios over size, a panel for each case; left out without matplotlib."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        print("no plot: matplotlib is not installed")
-        return
-    cases = list(dict.fromkeys(row["case"] for row in rows))
-    columns = 4
-    figure = Figure(figsize=(4 * columns, 2.6 * -(-len(cases) // columns)), layout="constrained")
-    for number, case in enumerate(cases):
-        axes = figure.add_subplot(-(-len(cases) // columns), columns, number + 1)
+def ratios(rows: Rows) -> list[Panel]:
+    """Ratios over size, a panel for each case."""
+    found = []
+    for case in dict.fromkeys(row["case"] for row in rows):
         own = [row for row in rows if row["case"] == case]
-        for name in ("ours", *PEERS):
-            points = [(row["size"], row[name]) for row in own if name in row]
-            if points:
-                axes.plot(*zip(*points, strict=True), marker="o", label=name)
-        axes.axhline(1, color="grey", linewidth=0.8)
-        axes.set_yscale("log")
-        axes.set_title(case, fontsize=9)
-        axes.legend(fontsize=7)
-    figure.savefig(path, metadata={"Date": None})
+        lines = {
+            name: [(SIZES.index(row["size"]), row[name]) for row in own if name in row]
+            for name in CONTENDERS
+            if name not in ("hand", "ours, no checks")
+        }
+        found.append(Panel(case, {name: line for name, line in lines.items() if line}, SIZES))
+    return found

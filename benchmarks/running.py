@@ -180,32 +180,32 @@ def survival_data(size: int) -> list[Any]:
 
 COX = cox(se.numpy, X, died, B)
 SURVIVAL = survival(se.numpy, y, x)
-JAX = ("jax",)
+SLICING = ("jax", "pytensor")
 
 RUNNING = [
     Case("Cox likelihood, value and gradient", lambda: ([X, died, B], with_gradient(COX, B)),
-         three((12, 4), (2000, 20), (20000, 50)), cox_data, cox_gradient, cox, 2, peers=JAX),
+         three((12, 4), (2000, 20), (20000, 50)), cox_data, cox_gradient, cox, 2, peers=SLICING),
     Case("Cox likelihood, Hessian", lambda: ([X, died, B], se.hessian(COX, B)),
          three((12, 4), (2000, 20), (20000, 50)), cox_data, cox_hessian, cox, 2, order=2,
-         value=False, peers=JAX),
+         value=False, peers=SLICING),
     Case("survival as a running product, value and gradient",
          lambda: ([y, x], with_gradient(SURVIVAL, x)),
-         three(8, 1000, 10000), survival_data, survival_gradient, survival, 1, peers=JAX),
+         three(8, 1000, 10000), survival_data, survival_gradient, survival, 1, peers=SLICING),
     Case("survival as a running product, Hessian", lambda: ([y, x], se.hessian(SURVIVAL, x)),
          three(8, 300, 1500), survival_data, survival_hessian, survival, 1, order=2,
-         value=False, peers=JAX),
+         value=False, peers=SLICING),
     Case("k-means, value and gradient",
          lambda: ([P, Q], with_gradient(clusters(se.numpy, P, Q), Q)),
          three((12, 3, 2), (1000, 10, 8), (20000, 30, 20)),
          lambda rows, count, width: normal((rows, width), (count, width)), clusters_gradient,
-         clusters, 1, peers=JAX),
+         clusters, 1, peers=SLICING),
     Case("k-means by differences, value and gradient",
          lambda: ([P, Q], with_gradient(clusters_by_differences(se.numpy, P, Q), Q)),
          three((12, 3, 2), (1000, 10, 8), (20000, 30, 20)),
          lambda rows, count, width: normal((rows, width), (count, width)),
-         clusters_by_differences_gradient, clusters_by_differences, 1, peers=JAX),
+         clusters_by_differences_gradient, clusters_by_differences, 1, peers=SLICING),
     Case("max-pooling, value and gradient",
          lambda: ([blocks], with_gradient(pooled(se.numpy, blocks), blocks)),
          three((3, 2), (20, 16), (200, 150)), lambda r, c: normal((r, 2, c, 2)), pooled_gradient,
-         pooled, peers=JAX),
+         pooled, peers=SLICING),
 ]  # fmt: skip

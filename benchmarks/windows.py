@@ -92,17 +92,16 @@ def layer_gradient(image: Any, kernel: Any) -> Any:
     return value, by_image, by_kernel
 
 
-JAX = ("jax",)
 WINDOWS = [
     Case("embedding lookup, value and gradient",
          lambda: ([table, words, target],
                   with_gradient(embedding(se.numpy, table, words, target), table)),
          three((10, 6, 3), (1000, 200, 16), (20000, 5000, 64)), embedding_data,
-         embedding_gradient, embedding, peers=JAX),
+         embedding_gradient, embedding, peers=("jax", "pytensor")),
     Case("convolution of a signal, value and gradients",
          lambda: ([signal, taps], with_gradient(filtered(se.numpy, signal, taps), signal, taps)),
          three((12, 3), (2000, 15), (50000, 63)), lambda size, width: normal((size,), (width,)),
-         filtered_gradient, filtered, (0, 1), peers=JAX),
+         filtered_gradient, filtered, (0, 1), peers=("jax",)),
     Case("convolution of images, value and gradients",
          lambda: ([image, kernel], with_gradient(layer(image, kernel), image, kernel)),
          three((1, 5, 5), (4, 16, 16), (8, 64, 64)),
