@@ -173,7 +173,7 @@ MEANINGS = {
     "peak": lambda v, axes: v[0].max(axis=axes, keepdims=True),
     "logsumexp": lambda v, axes: log_sum(v[0], axes),
     "softmax": lambda v, axes: np.exp(v[0] - log_sum(v[0], axes, keepdims=True)),
-    "log_total": lambda v, axes: np.log(v[2]),
+    "log_total": lambda v, axes: np.log(v[1]),
     "extremum": lambda v, name, axes: getattr(v[0], name)(axis=axes),
     "share": lambda v, axes: (v[0] == v[1]) / (v[0] == v[1]).sum(axis=axes, keepdims=True),
     "picked": lambda v, name, axis: PICKED[name](v[0], axis=axis),

@@ -255,9 +255,11 @@ def sum_body(instruction: Instruction) -> Expr:
     return Add(*[sign * own for sign, own in zip(signs, _slots(instruction), strict=True)])
 
 
-def is_function_of_one(instruction: Instruction) -> bool:
-    """A function of one operand, which is all there is to do."""
+def is_one_function(instruction: Instruction) -> bool:
+    """A quotient, or a function of one operand, which is all there is to do."""
     (body,) = instruction.params
+    if body == slot(0) / slot(1):
+        return True
     root = body.is_Pow and body.exp in (2, S.Half)
     one = len(instruction.inputs) == 1 and bool(body.is_Function or root)
     return one and body.args[0].is_Symbol

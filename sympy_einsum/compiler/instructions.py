@@ -29,7 +29,7 @@ from .instruction_rules import (
     flops_between,
     given_shape,
     indexed,
-    is_function_of_one,
+    is_one_function,
     is_product_of_two,
     is_sum_of_two,
     labelled,
@@ -139,7 +139,7 @@ OPS: Mapping[str, Op] = {
         ("body",),
         flops=body_flops,
         owns=True,
-        in_place=is_function_of_one,
+        in_place=is_one_function,
         body=own_body,
         is_code=True,
     ),
@@ -391,8 +391,8 @@ OPS: Mapping[str, Op] = {
         "ones at positions on a last axis", lambda shapes, length: (*shapes[0], length), ("length",)
     ),
     "log_total": plain(
-        "log Σ over axes or all of weights, of which the largest are 1; the first operand "
-        "holds their logarithms, the third their sum",
+        "log Σ over axes or all of weights, of which the largest are 1; the second operand "
+        "is their sum",
         without_axes,
         ("axes",),
     ),

@@ -140,8 +140,7 @@ class _Exponentials:
         return self.builder.emit("add", self.shifted, total, params=((1, -1),))
 
     def _log_total(self) -> int:
-        operands = (self.shifted, self.weights, self._sum())
-        return self.builder.emit("log_total", *operands, params=(self.axes,))
+        return self.builder.emit("log_total", self.weights, self._sum(), params=(self.axes,))
 
     def _sum(self) -> int:
         return self.builder.emit("sum", self.weights, params=(self.axes,))

@@ -21,6 +21,7 @@ from ..rules import cost, in_meaning, stable, tidy
 from .backends import BACKENDS, Backend
 from .index_bounds import position_bounds
 from .lowering import make_plan
+from .ordering import reductions_first
 from .overwriting import overwritten
 from .plans import Plan, proven
 from .semiring_backends import in_semiring, positions_in
@@ -82,7 +83,7 @@ class Program:
         first = plan = make_plan(self.exprs, size, self.request.optimize, self.request.cse)
         for backend_pass in self.backend.passes:
             plan = backend_pass(plan)
-        return proven(plan, self.shapes)._replace(contractions=first.contractions)
+        return proven(reductions_first(plan), self.shapes)._replace(contractions=first.contractions)
 
     def deciding(self, contractions: Sequence[Contraction]) -> list[Expr]:
         """The lengths that the best orders of contraction depend on."""

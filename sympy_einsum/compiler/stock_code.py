@@ -195,7 +195,7 @@ class _ExpressionBackend(NumpyBackend):
 
     def log_total(self, operands: Texts, axes: Sequence[int] | None) -> str:
         """log Σ of weights."""
-        return f"np.log({operands[1]}.sum({''.join(axis_arguments(axes))}))"
+        return f"np.log({operands[0]}.sum({''.join(axis_arguments(axes))}))"
 
     def softmax(self, operands: Texts, axes: Sequence[int] | None) -> str:
         """exp / Σ exp by log-sum-exp."""

@@ -151,7 +151,7 @@ class Writer:
         if number in self._bodies:
             body = self._bodies[number]
             if number in self.reuse:
-                body = self.backend.in_place_function(body)
+                body = self.backend.in_place_function(body, self.reuse[number])
             text = _PLACE.sub(lambda found: self._in_body(found, inputs), body)
             return self._with_axes(number, body, text)
         if op == "argument":

@@ -215,6 +215,12 @@ def test_entries_that_are_not_numbers_show():
     assert np.all(np.isnan(se.lambdify([x], se.softmax(x))(np.array([np.nan, 0.0]))))
     with np.errstate(all="ignore"):
         assert se.lambdify([x], se.logsumexp(x))(np.array([np.inf, 800.0])) == np.inf
+    # Beside a softmax, which shares the exponentials, in a row of its own.
+    array = np.array([[np.nan, 0.0], [np.inf, 1.0], [0.0, -50.0]])
+    both = se.lambdify([X], [se.logsumexp(X, axis=1), se.softmax(X, axis=1)])
+    with np.errstate(all="ignore"):
+        total, _ = both(array)
+    np.testing.assert_allclose(total, [np.nan, np.inf, np.exp(-50)])
 
 
 def test_types_and_empty_axes():

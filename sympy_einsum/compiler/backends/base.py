@@ -102,8 +102,9 @@ class Backend(Library):
         type of the result."""
         raise NotImplementedError
 
-    def in_place_function(self, text: str) -> str:
-        """The call of a function of one operand written over that; other code as it is."""
+    def in_place_function(self, text: str, place: int) -> str:
+        """A quotient or the call of a function written over one of its operands; other code as it
+        is."""
         return text
 
     # --- axes
@@ -456,5 +457,5 @@ class Backend(Library):
         return f"softmax({', '.join([operands[0], *axis_arguments(axes)])})"
 
     def log_total(self, operands: Texts, axes: Sequence[int] | None) -> str:
-        """log Σ of weights, of which the largest are 1, given their logarithms too."""
+        """log Σ of weights, of which the largest are 1."""
         return f"log_total({', '.join([*operands, *axis_arguments(axes)])})"

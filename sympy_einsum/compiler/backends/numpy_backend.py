@@ -90,13 +90,15 @@ class NumpyBackend(Backend):
             operands = operands[:: signs[0]]
         return f'np.{name}({", ".join(operands)}, out={out}, casting="no")'
 
-    def in_place_function(self, text: str) -> str:
-        """The call of one of NumPy's universal functions written over its argument; other code as
+    def in_place_function(self, text: str, place: int) -> str:
+        """The call of one of NumPy's universal functions written over an argument; other code as
         it is."""
-        call = re.fullmatch(r"np\.(\w+)\((\w+)\)", re.sub(r"^(\w+)\*\*2$", r"np.square(\1)", text))
+        text = re.sub(r"^(\w+)\*\*2$", r"np.square(\1)", text)
+        text = re.sub(r"^(\w+)/(\w+)$", r"np.divide(\1, \2)", text)
+        call = re.fullmatch(r"np\.(\w+)\((\w+(?:, \w+)?)\)", text)
         if call is None or not isinstance(getattr(np, call[1], None), np.ufunc):
             return text
-        return f'np.{call[1]}({call[2]}, out={call[2]}, casting="no")'
+        return f'np.{call[1]}({call[2]}, out={call[2].split(", ")[place]}, casting="no")'
 
     def add_transposed(self, operands: Texts) -> str:
         """X + X'; of a large matrix by blocks that fit the cache."""
@@ -222,13 +224,13 @@ def peak(x, axis=None):
     return top if np.count_nonzero(finite) == top.size else np.where(finite, top, 0)
 ''',
         "log_total": '''
-def log_total(shifted, weights, total, axis=None):
+def log_total(weights, total, axis=None):
     """The logarithm of a sum of weights, the largest of which are 1, the others maybe tiny."""
     if np.count_nonzero(total > 1.1) == total.size:
         return np.log(total)
-    rest = weights.sum(axis=axis, where=shifted < 0)
+    rest = weights.sum(axis=axis, where=weights != 1)
     with np.errstate(divide="ignore"):
-        return np.log1p(rest + (weights.sum(axis=axis, where=shifted == 0) - 1))
+        return np.log1p(rest + (weights.sum(axis=axis, where=weights == 1) - 1))
 ''',
         "windows": '''
 def windows(x, axis, start, steps, counts):

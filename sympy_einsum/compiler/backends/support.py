@@ -74,9 +74,9 @@ def peak(x, axis=None):
     return xp.where(xp.isfinite(top), top, 0)
 ''',
     "log_total": '''
-def log_total(shifted, weights, total, axis=None):
+def log_total(weights, total, axis=None):
     """The logarithm of a sum of weights, the largest of which are 1, the others maybe tiny."""
-    top = shifted == 0
+    top = weights == 1
     rest = xp.where(top, 0, weights).sum(axis=axis)
     return xp.log1p(rest + (xp.where(top, weights, 0).sum(axis=axis) - 1))
 ''',

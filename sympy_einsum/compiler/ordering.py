@@ -1,0 +1,57 @@
+"""In which order instructions stand, so that large arrays are needed for a short time only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sympy import S
+
+from .instruction_rules import Instruction
+from .instructions import OPS
+from .plans import Plan, origin
+
+# Views that cost nothing wherever they stand: others may turn out to be copies.
+FREE = ("transpose", "index", "cut", "diagonal")
+
+
+def reductions_first(plan: Plan) -> Plan:
+    """The plan with every instruction that makes a smaller array of a large one right after what
+    it reads is there: the large one is then sooner free to be written over."""
+    order = _order(plan.instructions)
+    place = {old: new for new, old in enumerate(order)}
+    moved = [plan.instructions[k] for k in order]
+    return plan._replace(
+        instructions=[
+            step._replace(inputs=tuple([place[k] for k in step.inputs])) for step in moved
+        ],
+        results=[place[k] for k in plan.results],
+    )
+
+
+def _order(instructions: Sequence[Instruction]) -> list[int]:
+    # For each instruction that after which it stands: itself, or what it reads. Writes count as
+    # part of the array that they write to.
+    after: list[int] = []
+    written: dict[int, int] = {}
+    for number, step in enumerate(instructions):
+        sources = {origin(instructions, k) for k in step.inputs}
+        needed = [*step.inputs, *[written[source] for source in sources if source in written]]
+        if step.op == "write":
+            written[origin(instructions, step.inputs[0])] = number
+        is_moved = needed and (step.op in FREE or _is_reduction(instructions, step))
+        after.append(max([after[k] for k in needed]) if is_moved else number)
+    return sorted(range(len(instructions)), key=lambda number: (after[number], number))
+
+
+def _is_reduction(instructions: Sequence[Instruction], step: Instruction) -> bool:
+    """Whether the result has fewer axes than an operand, that isn't an argument."""
+    return not OPS[step.op].is_view and any(
+        _axes(instructions[k]) > max(_axes(step), 1)
+        and instructions[origin(instructions, k)].op != "argument"
+        for k in step.inputs
+    )
+
+
+def _axes(step: Instruction) -> int:
+    """The number of axes that aren't of length 1."""
+    return sum(length != S.One for length in step.shape)
