@@ -166,7 +166,8 @@ class Writer:
         # How tightly the first operand and the others must bind.
         first, rest = OPS[op].operands
         if op == "add" and params[0][0] < 0:
-            first = PRODUCT
+            # A minus binds tighter than @: without brackets it would negate a whole matrix.
+            first = ATOM if OPS[self.plan.instructions[inputs[0]].op].is_dear else PRODUCT
         operands = [self._operand(k, rest if place else first) for place, k in enumerate(inputs)]
         if op == "cut":
             return self.backend.cut(operands, [self._bracket(cut) for cut in params[0]])

@@ -511,6 +511,24 @@ def test_dask_is_lazy_and_chunked():
     assert max(residual.chunks[0]) == 1000
 
 
+def test_dask_solves_without_the_inverse():
+    """An inverse of this matrix would lose ten digits more."""
+    array = LIBRARIES["dask"]().module
+    matrix = 1 / (np.arange(8)[:, None] + np.arange(8) + 1)
+    right = matrix @ np.ones((8, 3))
+    solve = se.lambdify([A, X], A.inv() @ X.T, "dask")
+    found = solve(array.from_array(matrix, 3), array.from_array(right.T, (2, 3)))
+    np.testing.assert_allclose(matrix @ found.compute(), right, atol=1e-14)
+    assert found.chunks == ((8,), (2, 1))
+
+
+def test_a_minus_is_of_the_product_and_not_of_a_matrix():
+    jax = pytest.importorskip("jax")
+    function = se.lambdify([X, y, x], -(X.T @ (X @ x * y)), "jax")
+    steps = jax.make_jaxpr(function)(*data_for([X, y, x])).jaxpr.eqns
+    assert [step.outvars[0].aval.ndim for step in steps if step.primitive.name == "neg"] == [1]
+
+
 def test_dask_on_a_cluster():
     pytest.importorskip("distributed")
     array = LIBRARIES["dask"]().module

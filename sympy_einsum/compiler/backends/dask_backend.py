@@ -99,6 +99,16 @@ def in_one_chunk(function, X, order, *more):
     whole = [da.asarray(Y).rechunk(-1) for Y in (X, *more)]
     return da.map_blocks(function, *whole, dtype=np.result_type(X.dtype, 0.0), **axes)
 ''',
+        "solved": '''
+def solved(X, Y):
+    """inv(X) @ Y, lazily: X as one chunk, the columns of Y as they are chunked."""
+    X, Y = da.asarray(X).rechunk(-1), da.asarray(Y).rechunk({0: -1})
+    kind, second = np.result_type(X.dtype, Y.dtype, 0.0), "jk"[: Y.ndim]
+    pairs = X, "ij", Y, second
+    return da.blockwise(
+        np.linalg.solve, second.replace("j", "i"), *pairs, concatenate=True, dtype=kind
+    )
+''',
         "slid": '''
 def slid(function, x, w, count):
     """A function of two vectors as wholes, lazily."""
@@ -184,7 +194,7 @@ def diagonal(subscripts, X):
 
     def solve(self, operands: Texts, definite: bool) -> str:
         """inv(X) @ Y."""
-        return f"(in_one_chunk(np.linalg.inv, {operands[0]}, 2) @ {operands[1]})"
+        return f"solved({operands[0]}, {operands[1]})"
 
     def det(self, operands: Texts, definite: bool) -> str:
         """The determinant."""
