@@ -13,6 +13,7 @@ from .core import (
     ShapeError,
     TensorError,
     UnsupportedError,
+    function,
     of_each_row as _of_each_row,
 )
 from .expressions import (
@@ -330,6 +331,7 @@ __all__ = [
     "from_function",
     "from_indexed",
     "from_matrix",
+    "function",
     "gradient",
     "hessian",
     "hvp",

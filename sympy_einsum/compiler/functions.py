@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from sympy import Symbol
 
@@ -24,6 +25,7 @@ def lambdify(
     cse: bool = True,
     optimize: Optimizer = "auto",
     semiring: object = None,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
 ) -> CompiledFunction:
     """A Python function that evaluates expressions on arrays.
 
@@ -46,6 +48,10 @@ def lambdify(
         for the sum of k ones, an axis length too, and x**k for the product of k factors; other
         elements are arguments. ``"max-times"`` is one on numbers that aren't negative, ``"count"``
         on integers, which as Python's in arrays of objects may be of any size. NumPy, CuPy, JAX.
+    functions : what computes functions that have no code of their own, ``sympy.Function("f")`` and
+        its derivatives: functions of the backend's arrays that work entry by entry, by their
+        names, ``{"f": np.sin, "f'": np.cos}``, for several arguments ``"f^(1,0)"``. SymPy's
+        ``implemented_function`` brings its own
 
     Returns
     =======
@@ -79,6 +85,15 @@ def lambdify(
     >>> f(np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([1.0, 1.0]))
     array([ 6., 14.])
 
+    A function that is only known by its values, and those of its derivative:
+
+    >>> from sympy import Function
+    >>> slope = se.gradient(Function("f")(x).sum(), x)
+    >>> slope
+    f'(x)
+    >>> se.lambdify(x, slope, functions={"f'": np.cos})([0.0])
+    array([1.])
+
     Shortest ways over one point between:
 
     >>> D = se.TensorSymbol("D", (n, n))
@@ -93,7 +108,7 @@ def lambdify(
 
     [W] M. Wenig, P. Rump, M. Blacher, J. Giesen, "The Syntax and Semantics of einsum", 2025.
     """
-    request = Request(args, exprs, backend, check, cse, optimize, semiring)
+    request = Request(args, exprs, backend, check, cse, optimize, semiring, functions)
     by_arguments = isinstance(backend, str) and backend == "auto"
     return ByArguments(request) if by_arguments else Compiled(request).function
 
@@ -113,6 +128,12 @@ def module_of(request: Request, name: str, in_place: bool = True) -> str:
         raise UnsupportedError("one's own operations can't be written out: name a semiring")
     program = Program(request, [name])
     body = program.body(program.plan(), reuse=in_place)
+    if program.backend.functions.used:
+        name = next(iter(program.backend.functions.used))
+        raise UnsupportedError(
+            f"the function {name} is one of Python's, which isn't written out: make it by "
+            f'function({name!r}, code="..."), with its text'
+        )
     if body.constants:
         raise UnsupportedError("a constant array is too large to be written out: pass it instead")
     arguments = program.signature.documented()

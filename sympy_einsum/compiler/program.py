@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from sympy import Expr, Symbol
@@ -18,7 +18,7 @@ from ..core import (
 )
 from ..expressions import Operand, TensorSymbol, as_operand, free_leaves, shape_of
 from ..rules import cost, in_meaning, stable, tidy
-from .backends import BACKENDS, Backend
+from .backends import BACKENDS, Backend, GivenFunctions
 from .index_bounds import position_bounds
 from .lowering import make_plan
 from .ordering import reductions_first
@@ -26,7 +26,7 @@ from .overwriting import overwritten
 from .plans import Plan, proven
 from .semiring_backends import in_semiring, positions_in
 from .semirings import semiring_of
-from .signature import Signature
+from .signature import RESERVED, Signature
 from .writing import Body, function_body, module_text
 
 # A symbol or a list of them.
@@ -45,6 +45,7 @@ class Request(NamedTuple):
     cse: bool = True
     optimize: Optimizer = "auto"
     semiring: object = None
+    functions: Mapping[str, Callable[..., Any]] | None = None
 
 
 class Program:
@@ -59,6 +60,8 @@ class Program:
         self.layout = _layout(request.exprs, exprs)
         self.shapes = [shape_of(expr) for expr in exprs]
         self.signature = Signature(symbols, self.backend, reserved)
+        taken = {*RESERVED, *self.backend.reserved(), *self.signature.names.values()}
+        self.backend.functions = GivenFunctions(request.functions, taken)
         if request.semiring is not None:
             self.exprs = in_meaning(exprs, semiring_of(request.semiring).name)
             named = [s for s in self.signature.names if s in positions_in(exprs)]
@@ -93,7 +96,7 @@ class Program:
         """The body of the function that computes a plan."""
         reused = overwritten(plan) if reuse and self.backend.overwrites else {}
         body = function_body(self.signature, plan, self.layout, reused, careful)
-        body.constants.update(self.backend.namespace)
+        body.constants.update({**self.backend.namespace, **self.backend.functions.used})
         return body
 
     def checks(self, error: str) -> list[str]:

@@ -6,8 +6,6 @@ No string that a user chose reaches the text: names that aren't plain identifier
 
 from __future__ import annotations
 
-import keyword
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -16,7 +14,7 @@ from sympy.printing.pycode import PythonCodePrinter
 
 from ..core import Shape, TensorError
 from ..expressions import shape_of, slot
-from .backends import Backend, is_bracketed
+from .backends import Backend, is_bracketed, is_plain_name
 
 # Names that generated code uses itself, besides those of its backend.
 RESERVED = {"again", "axis", "check_shapes", "checked_array", "dtype", "fits", "function"}
@@ -30,9 +28,7 @@ def plain_names(symbols: Iterable[Symbol], reserved: Iterable[str]) -> list[str]
     names: list[str] = []
     for number, symbol in enumerate(symbols):
         name = symbol.name
-        plain = name.isidentifier() and name.isascii() and not keyword.iskeyword(name)
-        generated = re.fullmatch(r"t\d+|arg\d+_|fused\d+", name)
-        if not plain or generated or name.startswith("_") or name in taken:
+        if not is_plain_name(name) or name in taken:
             name = f"arg{number}_"
         taken.add(name)
         names.append(name)

@@ -7,8 +7,21 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import permutations
 from typing import ClassVar
 
-from sympy import Basic, Dummy, Expr, MatrixBase, NDimArray, Symbol, cse, flatten, log
+from sympy import (
+    Basic,
+    Derivative,
+    Dummy,
+    Expr,
+    MatrixBase,
+    NDimArray,
+    Subs,
+    Symbol,
+    cse,
+    flatten,
+    log,
+)
 from sympy.combinatorics import Permutation
+from sympy.core.function import AppliedUndef
 from sympy.printing.codeprinter import CodePrinter
 from sympy.printing.numpy import NumPyPrinter, SciPyPrinter
 
@@ -22,7 +35,15 @@ from ..expressions import (
     stock_children,
 )
 from ..rules import stable
-from .backends import Place, Texts, as_tuple, axis_arguments, bracketed
+from .backends import (
+    GivenFunctions,
+    Place,
+    Texts,
+    as_tuple,
+    axis_arguments,
+    bracketed,
+    is_plain_name,
+)
 from .backends.numpy_backend import NumpyBackend
 from .lowering import make_plan
 from .signature import plain_names
@@ -203,6 +224,25 @@ class _ExpressionBackend(NumpyBackend):
         return f"np.exp({operands[0]} - np.logaddexp.reduce({inside}))"
 
 
+class _StockFunctions(GivenFunctions):
+    """The functions that stock ``lambdify`` was given; a name such as f' is looked up in what its
+    code sees."""
+
+    def __init__(self, printer: CodePrinter):
+        super().__init__(taken=_ExpressionBackend.reserved())
+        self.known = printer.known_functions
+
+    def name(self, function: type) -> str:
+        """The name of a function in the code."""
+        own = function.__name__
+        if own not in self.known:
+            raise UnsupportedError(
+                f"the function {own} has no numerical code; give it some, "
+                f'sympy.lambdify(..., modules=[{{"{own}": numpy.sin}}, "numpy"])'
+            )
+        return own if own not in self.taken and is_plain_name(own) else f"globals()[{own!r}]"
+
+
 def _padded(x: str) -> str:
     """An array with a zero before it on the last axis."""
     return f"np.concatenate([np.zeros((*{x}.shape[:-1], 1)), {x}], -1)"
@@ -223,7 +263,7 @@ def stock_code(node: Expr, printer: CodePrinter, *args: object) -> str:
     symbols = sorted(free - known - set(lengths), key=str)
     for symbol in symbols:
         _check_name(symbol)
-    names = {symbol: symbol.name for symbol in symbols}
+    names = {s: printer._print(s) if isinstance(s, Dummy) else s.name for s in symbols}
     for symbol in symbols:
         for axis, length in enumerate(shape_of(symbol)):
             names.setdefault(length, f"{symbol.name}.shape[{axis}]")
@@ -231,7 +271,9 @@ def stock_code(node: Expr, printer: CodePrinter, *args: object) -> str:
         names = {**lengths, **names}
         _check_lengths(node, known.union(lengths))
     exprs, _ = stable([node], numeric=True)
-    steps, results = Writer(make_plan(exprs), names, _ExpressionBackend(), "_t").write()
+    backend = _ExpressionBackend()
+    backend.functions = _StockFunctions(printer)
+    steps, results = Writer(make_plan(exprs), names, backend, "_t").write()
     parts = [f"{target} := {text}" if target else text for target, text, _ in steps]
     code = f"({', '.join([*(f'({part})' for part in parts), *results])},)[-1]"
     if (
@@ -354,11 +396,19 @@ def _stable(expr: object) -> object:
 
 
 def _by_us(expr: object) -> object:
-    """A stock scalar in which we write the logarithms of determinants."""
+    """A stock scalar in which we write the logarithms of determinants and derivatives of unknown
+    functions."""
     if not isinstance(expr, Expr) or isinstance(expr, TensorExpr):
         return expr
-    logarithms = [e for e in postorder([expr], stock_children) if isinstance(e, log)]
-    return expr.xreplace({e: _Own(e) for e in logarithms if determinants_in(e.args[0])[0]})
+    ours = [e for e in postorder([expr], stock_children) if _is_ours(e)]
+    return expr.xreplace({e: _Own(e) for e in ours})
+
+
+def _is_ours(expr: Basic) -> bool:
+    if isinstance(expr, log):
+        return bool(determinants_in(expr.args[0])[0])
+    is_derived = isinstance(expr, AppliedUndef) and not type(expr).__name__.isidentifier()
+    return is_derived or isinstance(expr, (Derivative, Subs))
 
 
 class _Own(Expr):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sympy import Basic, Expr, Mul, S, Symbol, ceiling, exp, floor, log, sign
+from sympy import Basic, Derivative, Expr, Mul, S, Subs, Symbol, ceiling, exp, floor, log, sign
 
-from ..core import UnsupportedError, postorder
+from ..core import UnsupportedError, named_derivatives, postorder
 from ..expressions import (
     Operand,
     Slot,
@@ -49,7 +49,12 @@ class StockScalars:
         an instruction."""
         if not isinstance(node, Expr):
             return
-        if hasattr(node, "bound_symbols"):
+        if isinstance(node, (Derivative, Subs)):
+            named = named_derivatives(node)
+            if named != node:
+                self._code[node] = self._part(named)
+                return
+        if hasattr(node, "bound_symbols") or isinstance(node, Derivative):
             raise UnsupportedError(
                 f"no numerical code for {type(node).__name__}; evaluate it first with .doit()"
             )

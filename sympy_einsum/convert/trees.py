@@ -22,7 +22,15 @@ from sympy import (
     log,
 )
 
-from ..core import TensorError, UnsupportedError, children, postorder, sympified, transform
+from ..core import (
+    TensorError,
+    UnsupportedError,
+    children,
+    postorder,
+    sympified,
+    transform,
+    with_stock_derivatives,
+)
 from ..expressions import (
     Cofactors,
     Einsum,
@@ -71,14 +79,15 @@ def sympys_refusals(node: Basic) -> Iterator[None]:
 
 
 def closed(image: Basic, root: Basic) -> Basic:
-    """An image, checked to be whole: SymPy moves conditions inside a Lambda out of it."""
+    """An image, checked to be whole: SymPy moves conditions inside a Lambda out of it. Derivatives
+    of unknown functions are written as SymPy's."""
     loose = {s for s in image.free_symbols - root.free_symbols if isinstance(s, Dummy)}
     if loose:
         raise UnsupportedError(
             f"SymPy takes a function of the entry {min(loose, key=str)} apart that is inside of "
             f"{described(root)}; convert the parts one by one"
         )
-    return image
+    return with_stock_derivatives(image)
 
 
 def with_scalars_converted(function: Basic, convert: Callable[[Basic], Operand]) -> Basic:

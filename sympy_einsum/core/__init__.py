@@ -28,6 +28,7 @@ from .derivatives import (
     has_choice as has_choice,
     is_choice as is_choice,
     may_be_infinite as may_be_infinite,
+    with_function as with_function,
 )
 from .entropies import power_slope as power_slope, powlog as powlog
 from .errors import (
@@ -76,6 +77,7 @@ from .ordering import (
     sort_key as sort_key,
     text_digest as text_digest,
 )
+from .own_functions import OwnFunction as OwnFunction, function as function
 from .passes import NODE_TABLES as NODE_TABLES, NodeTable as NodeTable
 from .rounding import (
     floor_divide as floor_divide,
@@ -98,4 +100,10 @@ from .rows import (
 )
 from .special_functions import erfcx as erfcx, erfcx_rate as erfcx_rate
 from .traversal import children as children, postorder as postorder, transform as transform
+from .unknown_functions import (
+    as_stock_derivative as as_stock_derivative,
+    named_derivatives as named_derivatives,
+    origin_of as origin_of,
+    with_stock_derivatives as with_stock_derivatives,
+)
 from .whole_functions import WholeFunction as WholeFunction

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 from sympy import (
@@ -24,12 +25,16 @@ from sympy import (
     Symbol,
     preorder_traversal,
 )
+from sympy.core.function import AppliedUndef
 
 from .activations import masked
 from .errors import UnsupportedError
+from .lengths import sympified
 from .limits import piecewise_derivative
+from .own_functions import OwnFunction
 from .rows import row_of
 from .traversal import postorder
+from .unknown_functions import origin_of, unknown_slope
 
 # What must never stand in a derivative: generalised functions and unevaluated ones.
 _FORBIDDEN = (DiracDelta, Heaviside, SingularityFunction, Derivative, Subs)
@@ -128,6 +133,9 @@ def _partials(expr: Expr, symbol: Symbol) -> list[Expr]:
                     f"no derivative of {expr.func.__name__} by its argument {place}"
                 )
         return [S.Zero if partial is None else partial for partial in given]
+    if isinstance(expr, (AppliedUndef, OwnFunction)):
+        args = enumerate(expr.args)
+        return [unknown_slope(expr, k) if symbol in arg.free_symbols else S.Zero for k, arg in args]
     # Fresh real symbols: SymPy's derivatives of Abs and the like need to know the domain.
     dummies = [arg if symbol not in arg.free_symbols else Dummy(real=True) for arg in expr.args]
     back = dict(zip(dummies, expr.args, strict=True))
@@ -152,3 +160,30 @@ def _checked(expr: Expr, result: Expr) -> Expr:
             f"SymPy gives {str(result)[:200]}, which can't be evaluated"
         )
     return result
+
+
+def with_function(expr: Expr, old: type, new: Callable[..., Expr]) -> Expr:
+    """An expression with another function in the place of an unknown one, and with its derivatives
+    in the places of those.
+
+    >>> from sympy import Function, sin
+    >>> from sympy.abc import x
+    >>> f = Function("f")
+    >>> f_x, slope = f(x), unknown_slope(f(x**2), 0)
+    >>> with_function(f_x + slope, f, sin)
+    sin(x) + cos(x**2)
+    """
+    images: dict[Basic, Basic] = {}
+    for node in postorder([expr], lambda node: node.args):
+        args = [images[arg] for arg in node.args]
+        origin, counts = origin_of(type(node), len(args))
+        if isinstance(node, Function) and origin == old:
+            places = [Dummy(real=True) for _ in args]
+            value = sympified(new(*places))
+            for place, count in zip(places, counts, strict=True):
+                for _ in range(count):
+                    value = derivative(value, place)
+            images[node] = value.xreplace(dict(zip(places, args, strict=True)))
+        else:
+            images[node] = node if args == list(node.args) else node.func(*args)
+    return images[expr]

@@ -140,6 +140,11 @@ def add_row(row: Row) -> None:
         view(row)
 
 
+def is_name(name: str) -> bool:
+    """Whether a function is exported under a name."""
+    return f"sympy_einsum.{name}" in _names
+
+
 def row_of(function: Callable[..., Expr]) -> Row | None:
     """The row of a function, such as the type of an expression."""
     return _by_function.get(function)

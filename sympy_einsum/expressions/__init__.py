@@ -132,7 +132,12 @@ from .running import (
     RunningFunction as RunningFunction,
     RunningSoftmax as RunningSoftmax,
 )
-from .substitution import as_basic as as_basic, rebuild as rebuild, substitute as substitute
+from .substitution import (
+    as_basic as as_basic,
+    rebuild as rebuild,
+    substitute as substitute,
+    substitute_function as substitute_function,
+)
 from .sums import (
     TensorAdd as TensorAdd,
     scale as scale,

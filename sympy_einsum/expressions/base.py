@@ -19,7 +19,7 @@ from sympy.core.rules import Transform
 from ..core import TensorError, children, postorder, sort_key, transform
 from .graphs import Entry, flatten, free_leaves, kinds_in, unflatten
 from .interning import Node, Operands, data_expressions
-from .substitution import as_basic, rebuild, substitute
+from .substitution import as_basic, rebuild, substitute, substitute_function
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -268,7 +268,9 @@ class TensorExpr(Methods):
         result = substitute(self, rule)
         return result, result is not self
 
-    def _subs(self, old: Basic, new: Basic, **hints: object) -> Basic:
+    def _subs(self, old: Basic | type, new: Basic, **hints: object) -> Basic:
+        if isinstance(old, type):
+            return substitute_function(self, old, new)
         return substitute(self, {old: new}, stock_rules=True)
 
     def __array__(self, *args: object, **options: object) -> NoReturn:

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from sympy import Basic, Dummy, Expr, Piecewise, Pow, S, Symbol
+from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean
 
-from ..core import TensorError, derivative, postorder
+from ..core import TensorError, as_stock_derivative, derivative, postorder
 
 
 class Slot(Symbol):
@@ -102,5 +103,12 @@ def substitute_stock(expr: Basic, rule: Mapping[Basic, Basic]) -> Basic:
     for node in postorder([expr], lower):
         if node not in image:
             new = [image[arg] for arg in node.args]
-            image[node] = node if new == list(node.args) else node.func(*new)
+            built = node if new == list(node.args) else node.func(*new)
+            image[node] = as_stock_derivative(built) if _is_of_symbols(built) else built
     return image[expr]
+
+
+def _is_of_symbols(expr: Basic) -> bool:
+    """Whether an unknown function is applied to ordinary symbols, as SymPy knows it."""
+    plain = [isinstance(arg, Symbol) and not isinstance(arg, Slot) for arg in expr.args]
+    return isinstance(expr, AppliedUndef) and all(plain)

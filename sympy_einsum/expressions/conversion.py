@@ -15,6 +15,7 @@ from ..core import (
     UnsupportedError,
     deferred,
     has_shape,
+    named_derivatives,
     postorder,
     sort_key,
     sympified,
@@ -88,7 +89,7 @@ def split_body(expr: Basic) -> tuple[Basic, list[Operand]]:
         if isinstance(node, TensorExpr) or (isinstance(node, Symbol) and node in free)
     ]
     body = substitute_stock(expr, {operand: slot(k) for k, operand in enumerate(operands)})
-    return body, operands
+    return named_derivatives(body), operands
 
 
 def _check_bound_symbols(node: Basic) -> None:
@@ -147,7 +148,7 @@ def elementwise(f: Callable[..., Expr], *tensors: TensorLike) -> Operand:
         raise TensorError(f"{f!r} is no function; give a SymPy function, a Lambda or a callable")
     arguments = [slot(k) for k in range(len(operands))]
     try:
-        body = sympified(f(*arguments))
+        body = named_derivatives(sympified(f(*arguments)))
     except (TypeError, ValueError) as error:
         raise TensorError(
             f"{f} can't be applied to {len(operands)} scalar arguments: {error}"

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from sympy import Basic, Symbol, SympifyError
+from sympy import Basic, Expr, Function, Symbol, SympifyError
 
 from ..core import (
     NoScalarError,
     ShapeError,
     TensorError,
     has_shape,
+    origin_of,
     same_length,
     sympified,
     transform,
+    with_function,
 )
 from .interning import Data, Node, Operands
 
@@ -98,3 +100,21 @@ def _checked(old: Basic, new: Basic, image: Callable[[Basic], Basic]) -> Basic:
                 f"and length {given} in the other; substitute the lengths first"
             )
     return new
+
+
+def substitute_function(root: Basic, old: type, new: Callable[..., Expr]) -> Basic:
+    """Put a function in the place of an unknown one, and its derivatives in those of its
+    derivatives."""
+
+    def visit(node: Basic, below: Operands) -> Basic:
+        if isinstance(node, Node):
+            data = [
+                with_function(part, old, new) if isinstance(part, Expr) else part
+                for part in node.data
+            ]
+            return rebuild(node, below, node.data if data == list(node.data) else tuple(data))
+        built = rebuild(node, below) if below else node
+        is_hit = isinstance(node, Function) and origin_of(type(node), len(below))[0] == old
+        return with_function(built, old, new) if is_hit else built
+
+    return transform([root], visit)[0]

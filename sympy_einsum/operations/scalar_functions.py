@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 
 from sympy import Expr, Symbol
 
@@ -54,6 +55,10 @@ class ScalarFunction:
     def __get__(self, owner: object, kind: type) -> ScalarFunction:
         # So that help() takes it for a function.
         return self
+
+    def _sympy_(self) -> Callable[..., Expr]:
+        """SymPy's function, where one is substituted."""
+        return self.row.function
 
     def __repr__(self) -> str:
         return f"<function {self.__name__}>"

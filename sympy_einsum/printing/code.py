@@ -5,12 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from sympy import Basic, Expr, Ge, Gt, Le, Lt, NumberSymbol, Rational, S, Symbol, preorder_traversal
+from sympy import (
+    Basic,
+    Dummy,
+    Expr,
+    Ge,
+    Gt,
+    Le,
+    Lt,
+    NumberSymbol,
+    Rational,
+    S,
+    Symbol,
+    preorder_traversal,
+)
 from sympy.core.function import AppliedUndef
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.printer import Printer
 from sympy.printing.str import StrPrinter
 
+from ..core import OwnFunction, as_stock_derivative
 from ..expressions import Operand, Slot, TensorExpr, TensorSymbol, indicated, slot
 from ..operations import FUNCTIONS
 from .naming import with_names
@@ -87,7 +101,8 @@ class CodeForm:
         if type(body).__name__ in FUNCTIONS and list(body.args) == slots:
             return self.call(type(body).__name__, *[text.shown for text in operands])
         arguments = ", ".join(s.name for s in slots)
-        inside = _BodyPrinter([Text(s.name) for s in slots]).doprint(body)
+        printer = _BodyPrinter if self.operators else _SpelledPrinter
+        inside = printer([Text(s.name) for s in slots]).doprint(body)
         shown = [text.shown for text in operands]
         return self.call("elementwise", f"lambda {arguments}: {inside}", *shown)
 
@@ -143,10 +158,22 @@ class _BodyPrinter(_ExactPrinter):
         return self.operands[item.place].within(needed)
 
     def _print_Function(self, expr: Expr) -> str:
-        name = type(expr).__name__
-        if isinstance(expr, AppliedUndef):
-            name = f"Function({name!r})"
-        return f"{name}({self.stringify(expr.args, ', ')})"
+        return f"{type(expr).__name__}({self.stringify(expr.args, ', ')})"
+
+
+class _SpelledPrinter(_BodyPrinter):
+    """The same for ``srepr``, where unknown functions are made where they stand."""
+
+    def _print_Function(self, expr: Expr) -> str:
+        if not isinstance(expr, AppliedUndef):
+            return super()._print_Function(expr)
+        stock = as_stock_derivative(expr)
+        if stock is not expr:
+            return self._print(stock)
+        return f"Function({type(expr).__name__!r})({self.stringify(expr.args, ', ')})"
+
+    def _print_Dummy(self, expr: Dummy) -> str:
+        return f"Symbol('_{expr.name}')"
 
 
 def _stock_level(expr: Expr) -> int:
@@ -168,7 +195,8 @@ def _stock_level(expr: Expr) -> int:
 def _is_typed(body: Expr) -> bool:
     """Whether a body means the same on tensors, when they stand in its slots."""
     for part in preorder_traversal(body):
-        known = part.is_Add or part.is_Mul or part.is_Pow or isinstance(part, (Slot, NumberSymbol))
+        known = part.is_Add or part.is_Mul or part.is_Pow
+        known = known or isinstance(part, (Slot, NumberSymbol, AppliedUndef, OwnFunction))
         number = part.is_Number and part.is_finite
         if not known and not number and type(part).__name__ not in FUNCTIONS:
             return False

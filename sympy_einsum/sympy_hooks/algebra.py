@@ -11,11 +11,20 @@ from typing import Any
 
 import numpy as np
 from sympy import Basic, Dummy, Expr, Symbol
+from sympy.core.function import FunctionClass
 
 from .. import operations as ops
 from ..calculus import diff
 from ..core import TensorError
-from ..expressions import Node, Operand, as_basic, as_operand, shape_of, substitute
+from ..expressions import (
+    Node,
+    Operand,
+    as_basic,
+    as_operand,
+    shape_of,
+    substitute,
+    substitute_function,
+)
 from ..rules import expand, simplify, symbols_outside
 
 
@@ -66,6 +75,13 @@ class AlgebraHooks(Node):
         """
         return substituted(self, *args, **options)
 
+    def replace(self, query: object, value: Any = None, *args: Any, **options: Any) -> Any:
+        """SymPy's ``replace``; a function is replaced inside of tensors too, with its derivatives
+        where it is an unknown one."""
+        if isinstance(query, FunctionClass) and callable(value):
+            return substitute_function(self, query, value)
+        return Expr.replace(self, query, value, *args, **options)
+
     def _eval_transpose(self) -> Operand:
         return ops.transpose(self)
 
@@ -112,6 +128,11 @@ def substituted(expr: Basic, *args: object, **options: object) -> Basic:
     """SymPy's ``subs`` of any expression of ours, or of any that has tensor symbols replaced by
     arrays."""
     pairs = _pairs(args)
+    for old, new in pairs.items():
+        if isinstance(old, FunctionClass):
+            rest = [(other, value) for other, value in pairs.items() if other is not old]
+            function: Any = new
+            return substitute_function(expr, old, function).subs(rest, **options)
     for new in pairs.values():
         if not is_array(new):
             as_basic(new)
@@ -144,4 +165,6 @@ def _pairs(args: tuple[object, ...]) -> dict[Basic, object]:
             "subs takes an expression and what replaces it, a dictionary or a list of such pairs, "
             "and no strings"
         )
-    return {as_basic(old): new for old, new in pairs.items()}
+    return {
+        old if isinstance(old, FunctionClass) else as_basic(old): new for old, new in pairs.items()
+    }

@@ -65,9 +65,8 @@ def test_mixed_orders_keep_their_axes():
 
 
 def test_derivatives_that_are_not_there_are_refused():
-    g = sp.Function("g")
-    with pytest.raises(se.UnsupportedError, match="no derivative of g"):
-        sp.diff(t * g(b), x)
+    with pytest.raises(se.UnsupportedError, match="no derivative of"):
+        sp.diff(t * sp.dirichlet_eta(b), x)
     for several in (sp.Matrix([b, a]), sp.Array([b, a])):
         with pytest.raises(se.TensorError, match="one expression is needed"):
             several.diff(x)

@@ -12,7 +12,17 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from .base import Backend
-from .texts import Bracket, Place, Texts, as_tuple, axis_arguments, bracketed, is_bracketed
+from .given_functions import GivenFunctions
+from .texts import (
+    Bracket,
+    Place,
+    Texts,
+    as_tuple,
+    axis_arguments,
+    bracketed,
+    is_bracketed,
+    is_plain_name,
+)
 
 _SUFFIX = "_backend"
 # The backends that have a file here.
@@ -44,10 +54,12 @@ __all__ = [
     "BACKENDS",
     "Backend",
     "Bracket",
+    "GivenFunctions",
     "Place",
     "Texts",
     "as_tuple",
     "axis_arguments",
     "bracketed",
     "is_bracketed",
+    "is_plain_name",
 ]

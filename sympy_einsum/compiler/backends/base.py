@@ -17,6 +17,7 @@ from sympy import Expr
 from ...core import UnsupportedError
 from ..plans import Plan
 from .array_library import Library
+from .given_functions import GivenFunctions
 from .scalars import print_scalar
 from .texts import (
     SIGNS,
@@ -53,6 +54,8 @@ class Backend(Library):
     namespace: ClassVar[Mapping[str, object]] = {}
     # The arrays among the arguments that are positions on axes.
     positions_named: Texts = ()
+    # The functions that a caller gives for unknown ones.
+    functions: GivenFunctions = GivenFunctions()
     # What zeros and ones are written as.
     zero: ClassVar[str] = "0"
     one: ClassVar[str] = "1"
@@ -81,7 +84,7 @@ class Backend(Library):
 
     def scalar(self, operands: Texts, expr: Expr) -> str:
         """A SymPy scalar expression in slots."""
-        return self.spell(print_scalar(expr, operands, self.name, self.spellings))
+        return self.spell(print_scalar(expr, operands, self.name, self.spellings, self.functions))
 
     def length(self, operands: Texts, expr: Expr) -> str:
         """An axis length or a position, in slots."""

@@ -6,7 +6,9 @@ import re
 from typing import ClassVar
 
 from sympy import Expr, preorder_traversal
+from sympy.core.function import AppliedUndef
 
+from ...core import OwnFunction
 from ..fusion import fused
 from .base import Backend
 from .support import SHARED, shared
@@ -81,7 +83,9 @@ def scatter(values, lengths, *positions):
         """One operation as it is, several as one kernel."""
         names = [f"s{k}" for k in range(len(operands))]
         body = self.scalar(names, expr)
-        if sum(1 for part in preorder_traversal(expr) if part.args) < 2:
+        # What a caller gives for an unknown function may be more than a kernel can hold.
+        is_known = not expr.has(AppliedUndef, OwnFunction)
+        if not is_known or sum(1 for part in preorder_traversal(expr) if part.args) < 2:
             return self.scalar(operands, expr)
         kernel = self.kernels.setdefault(
             f"({', '.join(names)}): {body}", f"fused{len(self.kernels)}"

@@ -63,11 +63,11 @@ class NumpyBackend(Backend):
 
     def scalar(self, operands: Texts, expr: Expr) -> str:
         """A SymPy scalar expression in slots; numbers have no size that could be asked for."""
-        return print_scalar(expr, operands, spellings=self.spellings)
+        return print_scalar(expr, operands, "", self.spellings, self.functions)
 
     def elementwise(self, operands: Texts, expr: Expr) -> str:
         """The same for every entry of arrays."""
-        return print_scalar(expr, operands, self.name, self.spellings)
+        return print_scalar(expr, operands, self.name, self.spellings, self.functions)
 
     def contiguous(self, operands: Texts) -> str:
         """The same array, its entries one after the other in memory."""

@@ -16,18 +16,26 @@ from sympy.printing.codeprinter import PrintMethodNotImplementedError
 from sympy.printing.numpy import SciPyPrinter
 from sympy.printing.precedence import PRECEDENCE, precedence
 
-from ...core import Row, UnsupportedError, code_of, filled, of_each_row
+from ...core import OwnFunction, Row, UnsupportedError, code_of, filled, of_each_row
+from .given_functions import GivenFunctions
 
 
 class _ScalarPrinter(SciPyPrinter):
     """SciPyPrinter that takes function names from the table first."""
 
-    def __init__(self, names: dict[str, str], backend: str, spellings: Mapping[str, str]):
+    def __init__(
+        self,
+        names: dict[str, str],
+        backend: str,
+        spellings: Mapping[str, str],
+        functions: GivenFunctions,
+    ):
         super().__init__({"allow_unknown_functions": False, "fully_qualified_modules": True})
         self.printmethod = "_no_hook"  # what stock printing would ask our functions for
         self._names = names
         self._backend = backend
         self._spellings = spellings
+        self._functions = functions
 
     def _print(self, expr: Expr, **kwargs: object) -> str:
         if isinstance(expr, Expr) and expr.is_number and expr.args:
@@ -43,13 +51,16 @@ class _ScalarPrinter(SciPyPrinter):
     _print_Slot = _print_Symbol
 
     def _print_Function(self, expr: Expr) -> str:
+        if isinstance(expr, AppliedUndef) or (
+            isinstance(expr, OwnFunction) and code_of(expr, self._backend) is None
+        ):
+            texts = [self._print(arg) for arg in expr.args]
+            return f"{self._functions.name(type(expr))}({', '.join(texts)})"
         spelling = self._spellings.get(type(expr).__name__, code_of(expr, self._backend))
         if spelling is not None:
             texts = [self._print(arg) for arg in expr.args]
             are_whole = [precedence(arg) >= PRECEDENCE["Func"] for arg in expr.args]
             return filled(spelling, texts, are_whole)
-        if isinstance(expr, AppliedUndef):
-            raise UnsupportedError(f"the function {expr.func} has no numerical code")
         return str(super()._print_Function(expr))
 
     def _print_log(self, expr: Expr) -> str:
@@ -188,12 +199,13 @@ def print_scalar(
     operands: Sequence[str],
     backend: str = "",
     spellings: Mapping[str, str] | None = None,
+    functions: GivenFunctions | None = None,
 ) -> str:
     """Python code for an expression in ``slot(0), slot(1), …``, given the operands' texts; for a
-    backend, whose own ``spellings`` come before those of the table. Parts without slots are written
-    as one number."""
+    backend, whose own ``spellings`` come before those of the table. Unknown functions are called by
+    the names that ``functions`` gives them, parts without slots are written as one number."""
     names = {f"s{k}": text for k, text in enumerate(operands)}
-    printer = _ScalarPrinter(names, backend, spellings or {})
+    printer = _ScalarPrinter(names, backend, spellings or {}, functions or GivenFunctions())
     try:
         text = printer.doprint(expr)
     except PrintMethodNotImplementedError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import keyword
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -61,6 +63,14 @@ def numbers_text(array: np.ndarray) -> str:
 def axis_arguments(axes: Sequence[int] | None) -> list[str]:
     """The argument that names axes; none for all axes."""
     return [] if axes is None else [f"axis={axes[0] if len(axes) == 1 else tuple(axes)}"]
+
+
+def is_plain_name(name: str) -> bool:
+    """Whether a name that a user chose can stand in code: a plain identifier, and none that code
+    uses itself."""
+    plain = name.isidentifier() and name.isascii() and not keyword.iskeyword(name)
+    generated = re.fullmatch(r"t\d+|(arg|function)\d+_|fused\d+", name)
+    return plain and not generated and not name.startswith("_")
 
 
 def is_bracketed(text: str) -> bool:

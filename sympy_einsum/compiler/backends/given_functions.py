@@ -1,0 +1,82 @@
+"""The functions of arrays by which those are computed that have no code of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...core import ShapeError, TensorError, UnsupportedError
+from .texts import is_plain_name
+
+Function = Callable[..., Any]
+
+
+class GivenFunctions:
+    """What the caller gives for unknown functions, by their names.
+
+    ``taken`` are names that mean something else in the code.
+    """
+
+    def __init__(self, given: Mapping[str, Function] | None = None, taken: Collection[str] = ()):
+        self.given = {} if given is None else _checked(given)
+        self.taken = taken
+        # What the code calls, by the names that stand there.
+        self.used: dict[str, Function] = {}
+        self._names: dict[type, str] = {}
+
+    def name(self, function: type) -> str:
+        """The name of a function in the code."""
+        if function not in self._names:
+            own = function.__name__
+            value = self.given.get(own, getattr(function, "_imp_", None))
+            if value is None:
+                raise UnsupportedError(
+                    f"the function {own} has no numerical code; give it some, "
+                    f'lambdify(..., functions={{"{own}": np.sin}}), or make it by '
+                    f"function({own!r}, code=...)"
+                )
+            name = re.sub(r"\W", "_", own)
+            if name in self.taken or name in self.used or not is_plain_name(name):
+                name = f"function{len(self.used)}_"
+            self._names[function], self.used[name] = name, _guarded(own, value)
+        return self._names[function]
+
+
+def _checked(given: Mapping[str, Function]) -> Mapping[str, Function]:
+    if not isinstance(given, Mapping):
+        raise TensorError(f"functions is a dictionary, such as {{'f': np.sin}}, not {given!r:.80}")
+    for name, value in given.items():
+        if not isinstance(name, str) or not callable(value):
+            raise TensorError(
+                'functions has names for keys, "f" and for its derivative "f\'", and functions '
+                f"of arrays for values, not {name!r:.80}: {value!r:.80}"
+            )
+    return given
+
+
+def _guarded(name: str, function: Function) -> Function:
+    """A function whose results are of the shape of its arguments, and no part of them: results are
+    written over."""
+
+    def guarded(*arrays: Any) -> Any:
+        result = function(*arrays)
+        expected = np.broadcast_shapes(*[_known_shape(array) for array in arrays])
+        if _known_shape(result) != expected:
+            raise ShapeError(
+                f"the function that was given for {name} has made an array of shape "
+                f"{np.shape(result)} of {', '.join([str(np.shape(array)) for array in arrays])}; "
+                "it has to work entry by entry"
+            )
+        if isinstance(result, np.ndarray) and any(np.may_share_memory(result, a) for a in arrays):
+            return result.copy()
+        return result
+
+    return guarded
+
+
+def _known_shape(array: Any) -> tuple[int, ...]:
+    """The shape; lengths that lazy arrays don't know count as 1."""
+    return tuple([n if n == n else 1 for n in np.shape(array)])

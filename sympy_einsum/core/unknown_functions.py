@@ -1,0 +1,144 @@
+"""Functions of which nothing is known but the name, and their derivatives, which are functions too
+and have names of their own: f', f'', f''', f^(4), and of several arguments f^(1,0).
+
+SymPy writes ``Derivative(f(t), t)``, and ``Subs`` where the argument is no symbol; what is applied
+to the entries of tensors needs a function.
+"""
+
+from __future__ import annotations
+
+import copyreg
+from collections.abc import Sequence
+from typing import Any
+
+from sympy import Basic, Derivative, Dummy, Expr, Subs
+from sympy.core.function import AppliedUndef, UndefinedFunction
+from sympy.printing.latex import LatexPrinter
+
+from .traversal import postorder
+
+# So many derivatives are written as primes.
+MAX_PRIMES = 3
+
+
+def unknown_slope(expr: Expr, place: int) -> Expr:
+    """The derivative of an unknown function by one of its arguments.
+
+    >>> from sympy import Function, symbols
+    >>> f, x, y = Function("f"), *symbols("x y")
+    >>> unknown_slope(f(x), 0), unknown_slope(unknown_slope(f(x, y), 0), 1)
+    (f'(x), f^(1,1)(x, y))
+    """
+    origin, counts = origin_of(type(expr), len(expr.args))
+    counts[place] += 1
+    return _derived(origin, counts)(*expr.args)
+
+
+def origin_of(function: type, arity: int) -> tuple[type, list[int]]:
+    """The function that one is a derivative of, and how often by each argument."""
+    origin = getattr(function, "derivative_of", None)
+    return (function, [0] * arity) if origin is None else (origin[0], list(origin[1]))
+
+
+def _derived(origin: type, counts: Sequence[int]) -> type:
+    if len(counts) == 1 and counts[0] <= MAX_PRIMES:
+        mark = "'" * counts[0]
+    else:
+        mark = f"^({','.join(map(str, counts))})"
+    members = {"_latex": _latex, "mark": mark}
+    return UndefinedFunction(
+        origin.__name__ + mark, (AppliedUndef,), members, derivative_of=(origin, tuple(counts))
+    )
+
+
+def _latex(self: Expr, printer: LatexPrinter, exp: str | None = None) -> str:
+    """As in textbooks; SymPy would set the name upright."""
+    mark = self.mark.replace("^", "^{") + "}" * ("^" in self.mark)
+    head = printer._hprint_Function(origin_of(type(self), 0)[0].__name__)
+    arguments = ", ".join([printer._print(arg) for arg in self.args])
+    text = rf"{head}{mark}{{\left({arguments} \right)}}"
+    return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
+
+
+def named_derivatives(expr: Expr) -> Expr:
+    """An expression with the derivatives of unknown functions by their arguments under their names.
+
+    >>> from sympy import Function, symbols
+    >>> f, x, y = Function("f"), *symbols("x y")
+    >>> named_derivatives(x * f(x).diff(x, 2)), named_derivatives(f(y * x).diff(x))
+    (x*f''(x), y*f'(x*y))
+    """
+    if not expr.has(Derivative):
+        return expr
+    images: dict[Basic, Basic] = {}
+    for node in postorder([expr], lambda node: node.args):
+        new = [images[arg] for arg in node.args]
+        if isinstance(node, Derivative):
+            images[node] = _named(node)
+        elif isinstance(node, Subs) and not images[node.expr].has(Derivative):
+            points = zip(node.variables, [images[point] for point in node.point], strict=True)
+            images[node] = images[node.expr].xreplace(dict(points))
+        else:
+            images[node] = node if new == list(node.args) else node.func(*new)
+    return images[expr]
+
+
+def _named(node: Derivative) -> Expr:
+    inner = named_derivatives(node.expr)
+    args = inner.args
+    by = [
+        (args.index(variable), count) for variable, count in node.variable_count if variable in args
+    ]
+    is_plain = isinstance(inner, AppliedUndef) and len(by) == len(node.variable_count)
+    if not (is_plain and all(_is_only_there(inner, place) for place, _ in by)):
+        return node
+    for place, count in by:
+        if not count.is_Integer:
+            return node
+        for _ in range(int(count)):
+            inner = unknown_slope(inner, place)
+    return inner
+
+
+def _is_only_there(expr: Expr, place: int) -> bool:
+    others = [arg for k, arg in enumerate(expr.args) if k != place]
+    return not any(arg.has(expr.args[place]) for arg in others)
+
+
+def as_stock_derivative(expr: Expr) -> Expr:
+    """A named derivative as SymPy writes it; other expressions as they are.
+
+    >>> from sympy import Function, symbols
+    >>> f, x, y = Function("f"), *symbols("x y")
+    >>> as_stock_derivative(unknown_slope(f(x), 0)), as_stock_derivative(unknown_slope(f(x * y), 0))
+    (Derivative(f(x), x), Subs(Derivative(f(_u0), _u0), _u0, x*y))
+    """
+    origin, counts = origin_of(type(expr), len(expr.args))
+    if not any(counts):
+        return expr
+    by = [k for k, count in enumerate(counts) if count]
+    places = {k: expr.args[k] for k in by}
+    loose = [k for k in by if not (places[k].is_Symbol and _is_only_there(expr, k))]
+    places.update({k: Dummy(f"u{k}", real=True) for k in loose})
+    inner = origin(*[places.get(k, arg) for k, arg in enumerate(expr.args)])
+    slope = Derivative(inner, *[(places[k], counts[k]) for k in by])
+    if not loose:
+        return slope
+    return Subs(slope, tuple([places[k] for k in loose]), tuple([expr.args[k] for k in loose]))
+
+
+def with_stock_derivatives(expr: Basic) -> Basic:
+    """An expression with all named derivatives as SymPy writes them."""
+    named = [e for e in expr.atoms(AppliedUndef) if hasattr(type(e), "derivative_of")]
+    if not named:
+        return expr
+    return expr.replace(lambda e: e in named, as_stock_derivative)
+
+
+# Pickle looks for classes in modules, and these stand in none.
+copyreg.pickle(UndefinedFunction, lambda function: (_again, (function.name, function._kwargs)))
+
+
+def _again(name: str, attributes: dict[str, Any]) -> type:
+    made = attributes.get("derivative_of")
+    return UndefinedFunction(name, **attributes) if made is None else _derived(*made)
