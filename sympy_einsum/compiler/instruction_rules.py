@@ -36,6 +36,12 @@ class Slice(NamedTuple):
 Cut: TypeAlias = Expr | Slice | None
 
 
+def is_whole(piece: Slice, length: Expr) -> bool:
+    """Whether a slice is known to be all of an axis in order."""
+    start, step, count = piece
+    return bool(start.is_zero and step == 1 and (length - count).is_zero)
+
+
 class Work(NamedTuple):
     """An instruction at some lengths of axes: the shapes of its operands and of its result."""
 

@@ -42,6 +42,7 @@ from ..expressions import (
     Zeros,
 )
 from ..rules import by_diagonals, cut_early
+from .common_factors import factored
 from .context import Lowering, Row
 from .instruction_rules import Instruction
 from .lowering_functions import (
@@ -87,7 +88,8 @@ def make_plan(
     for group in [exprs] if cse else [[expr] for expr in exprs]:
         builder = Lowering(ROWS, size, optimize, instructions, contractions)
         results += builder.lower(group)
-    return without_dead_code(instructions, results)._replace(contractions=contractions)
+    plan = factored(without_dead_code(instructions, results))
+    return plan._replace(contractions=contractions)
 
 
 # How each type of node is lowered.

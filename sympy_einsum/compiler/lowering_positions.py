@@ -7,6 +7,7 @@ axis of nothing but the result, and that is X' written into zeros there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 from sympy import Expr, S
@@ -198,14 +199,36 @@ def _zeros_like(builder: PlanBuilder, values: Sequence[int], shape: Shape) -> in
 
 
 def _apart(one: Placed, other: Placed, shape: Shape) -> bool:
-    """Whether two values are known to have no entry in common."""
-    pairs = zip(one.axes, other.axes, shape, strict=True)
-    return any(
+    """Whether two values are known to have no entry in common: on one axis, or on two of which
+    each has a diagonal."""
+    axes = list(zip(one.axes, other.axes, shape, strict=True))
+    if any(
         a.cut is not None
         and b.cut is not None
         and are_apart(_positions(a.cut, length), _positions(b.cut, length))
-        for a, b, length in pairs
-    )
+        for a, b, length in axes
+    ):
+        return True
+    pairs = combinations(zip(one.axes, other.axes, strict=True), 2)
+    return any(_diagonals_apart((a, c), (b, d)) for (a, b), (c, d) in pairs)
+
+
+def _diagonals_apart(one: tuple[Axis, Axis], other: tuple[Axis, Axis]) -> bool:
+    """Whether two diagonals of a matrix are parallel and not the same: on each,
+    step' · position - step · position' is a number."""
+    if any(a.label is None or a.label != b.label for a, b in (one, other)):
+        return False
+    first, second = [[_line(axis.cut) for axis in axes] for axes in (one, other)]
+    if [step for _, step in first] != [step for _, step in second]:
+        return False
+    (start, step), (across, slope) = first
+    distance = slope * (start - second[0][0]) - step * (across - second[1][0])
+    return bool(distance.is_number and distance.is_nonzero)
+
+
+def _line(cut: Cut) -> tuple[Expr, Expr]:
+    """The first position on an axis and the step to the next."""
+    return (cut.start, cut.step) if isinstance(cut, Slice) else (S.Zero, S.One)
 
 
 def _positions(cut: Expr | Slice, length: Expr) -> Operand:

@@ -63,9 +63,6 @@ def _dense_sum(builder: Lowering, terms: Sequence[Operand]) -> int:
         for one, other in (inputs, inputs[::-1]):
             if builder.untransposed(other) == (one, (1, 0)):
                 return builder.emit("add_transposed", one)
-    factored = _common_factor(builder, inputs, signs)
-    if factored is not None:
-        return factored
     if len(terms) == 1 and signs[0] > 0:
         return inputs[0]
     return builder.emit("add", *inputs, params=(tuple(signs),))
@@ -127,20 +124,3 @@ def _signed(builder: Lowering, term: Operand, stretched: bool) -> tuple[int, int
     term = core if negative else term
     value = narrow_value(builder, term) if stretched else builder.value(term)
     return (-1 if negative else 1), value
-
-
-def _common_factor(builder: Lowering, inputs: Sequence[int], signs: Sequence[int]) -> int | None:
-    """a * b ± a * c as a * (b ± c)."""
-    steps = [builder.instructions[k] for k in inputs]
-    if len(steps) != 2 or any(s.op != "multiply" or len(s.inputs) != 2 for s in steps):
-        return None
-    common = set(steps[0].inputs) & set(steps[1].inputs)
-    if len(common) != 1 or steps[0].shape != steps[1].shape:
-        return None
-    factor = common.pop()
-    others = [next(k for k in s.inputs if k != factor) for s in steps if s.inputs != (factor,) * 2]
-    if len(others) != 2:
-        return None
-    if signs[0] < signs[1]:
-        others, signs = others[::-1], signs[::-1]
-    return builder.emit("multiply", factor, builder.emit("add", *others, params=(tuple(signs),)))

@@ -50,7 +50,9 @@ def sum_of_outer(builder: Lowering, terms: Sequence[Operand]) -> int:
     """The sum of outer products."""
     found = [outer for term in terms if (outer := outer_of(term)) is not None]
     pairs = [[_vector(builder, outer, is_left) for is_left in (True, False)] for outer in found]
-    pairs.sort(key=lambda pair: [_position(builder, value) for value in pair])
+    # Among others the last first, as rows are met on the way back: sums of one kind then share one
+    # of their matrices.
+    pairs.sort(key=lambda pair: ([_position(builder, value) for value in pair], -pair[0]))
     left, right = (builder.emit("rows", *values) for values in zip(*pairs, strict=True))
     lengths = dict(enumerate((*shape_of(terms[0]), S(len(found)))))
     return multiply_all(builder, [Factor(left, (2, 0)), Factor(right, (2, 1))], (0, 1), lengths)

@@ -11,7 +11,7 @@ from ..core import Contraction, Optimizer, Shape, index_letter
 from ..expressions import Operand, Slot, TensorExpr, slot
 from ..rules import is_nonnegative
 from .factors import KnownProducts
-from .instruction_rules import Instruction, Params, Slice
+from .instruction_rules import Cut, Instruction, Params, Slice, is_whole
 from .instructions import OPS
 from .plans import result_shape
 
@@ -65,6 +65,10 @@ class PlanBuilder:
             total = self._total_of_squares(inputs[0])
             if total is not None:
                 return total
+        if op == "cut":
+            params = (self._cuts(inputs[0], params[0]),)
+            if not any(cut is not None for cut in params[0]):
+                return inputs[0]
         if op == "rows":
             piece = self._as_slice(inputs)
             if piece is not None:
@@ -188,6 +192,15 @@ class PlanBuilder:
             if small != shape and self.instructions[inputs[1]].shape == small:
                 return inputs[0], self.emit("elementwise", factor, inputs[1], params=params)
         return one, other
+
+    def _cuts(self, value: int, cuts: Sequence[Cut]) -> tuple[Cut, ...]:
+        """What is cut of each axis; None for a slice that is all of it."""
+        return tuple(
+            [
+                None if isinstance(own, Slice) and is_whole(own, length) else own
+                for own, length in zip(cuts, self.instructions[value].shape, strict=True)
+            ]
+        )
 
     def _as_slice(self, rows: Sequence[int]) -> int | None:
         """Rows that are those of one array at equal distances, as a slice of that."""

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..expressions import Einsum, Inv, InvStack, Operand, TensorAdd, View, contract
+from ..expressions import (
+    Einsum,
+    Inv,
+    InvStack,
+    Operand,
+    Positions,
+    TensorAdd,
+    contract,
+    is_placed_product,
+)
 from ..rules import has_zeros
 
 # An inverse with so many uses, all in products, is never computed: a system is solved for each.
@@ -57,20 +66,33 @@ def terms_of(
     while pending:
         term = pending.pop()
         core = getattr(term, "core", term)
-        if not isinstance(core, TensorAdd) or uses[core] != 1 or uses[term] > 1:
+        inner = None if uses[term] > 1 else _sum_in(core, uses)
+        if inner is None:
             yield term
-        elif term is core and term in put_off:
-            pending.extend(reversed(core.operands))
-        elif any(map(has_zeros, core.operands)) and len(core.operands) <= MAX_SUMMANDS:
-            pending.extend(reversed([_in_view(term, inner) for inner in core.operands]))
+        elif term is inner and term in put_off:
+            pending.extend(reversed(inner.operands))
+        elif any(map(has_zeros, inner.operands)) and len(inner.operands) <= MAX_SUMMANDS:
+            parts = [_replaced(core, inner, part) for part in inner.operands]
+            pending.extend(reversed([_replaced(term, core, part) for part in parts]))
         else:
             yield term
 
 
-def _in_view(view: Operand, inner: Operand) -> Operand:
-    """A view of something else; a tensor that is none as itself."""
-    if not isinstance(view, View):
-        return inner
-    return contract(
-        (*view.scalars, inner), view.subscripts, view.output, dict(enumerate(view.lengths))
-    )
+def _sum_in(core: Operand | None, uses: Mapping[Operand, int]) -> TensorAdd | None:
+    """The sum that something is, or that it places, if nothing else needs it."""
+    if core is None or uses[core] > 1:
+        return None
+    if is_placed_product(core):
+        others = [own for own in core.operands if not isinstance(own, Positions)]
+        core = others[0] if len(others) == 1 else core
+    return core if isinstance(core, TensorAdd) and uses[core] == 1 else None
+
+
+def _replaced(outer: Operand, inner: Operand, part: Operand) -> Operand:
+    """A product, or a view, with something else in the place of a factor; of the factor itself
+    that."""
+    if outer is inner:
+        return part
+    assert isinstance(outer, Einsum)
+    operands = [part if own is inner else own for own in outer.operands]
+    return contract(operands, outer.subscripts, outer.output, dict(enumerate(outer.lengths)))

@@ -80,7 +80,8 @@ class Writer:
                 cuts, subscripts, sign = params
                 is_fresh = self.plan.instructions[inputs[0]].op == "zeros"
                 width = self._size(shape[-1]) if is_fresh else ""
-                place = Place(target, [self._bracket(cut) for cut in cuts], subscripts, width)
+                brackets = [self._bracket(cut) for cut in cuts]
+                place = Place(target, brackets, subscripts, width, _reaches_end(cuts, shape))
                 steps.append(Step("", self.backend.write(place, value, order, sign)))
                 self._texts.append((target, ATOM))
                 continue
@@ -255,6 +256,16 @@ class Writer:
 
     def _size(self, length: Expr) -> str:
         return size_text(length, self.names, self.backend)
+
+
+def _reaches_end(cuts: Sequence[Cut], shape: Shape) -> bool:
+    """Whether the diagonal of a block of a matrix, entry by entry in C order, goes on to the end:
+    the block has the last rows, or the last but one and the last columns."""
+    if len(cuts) != 2:
+        return False
+    ends = [cut.start + cut.count if isinstance(cut, Slice) else n for cut, n in zip(cuts, shape, strict=True)]
+    below, beside = [n - end for n, end in zip(shape, ends, strict=True)]
+    return bool(below.is_zero or ((below - 1).is_zero and beside.is_zero))
 
 
 def _body_binding(body: Expr, text: str) -> int:

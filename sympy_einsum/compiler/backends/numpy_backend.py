@@ -31,8 +31,11 @@ def _diagonal_of_block(place: Place) -> str:
     rows, columns = [cut.start or "0" for cut in place.cuts]
     row = {"0": "", "1": width}.get(rows, f"{rows if rows.isalnum() else f'({rows})'} * {width}")
     start = " + ".join([part for part in (row, columns) if part not in ("", "0")])
+    entries = f"[{start + ' ' if start else ''}:: {width} + 1]"
+    if place.is_last:
+        return entries
     number = next(cut.number for cut in place.cuts if cut.number)
-    return f"[{start + ' ' if start else ''}:: {width} + 1][: {number}]"
+    return f"{entries}[: {number}]"
 
 
 class NumpyBackend(Backend):

@@ -23,12 +23,14 @@ class Bracket(NamedTuple):
 
 class Place(NamedTuple):
     """Where a value is written: into the diagonals iij->ij of an array, which is cut first. Of
-    fresh zeros, which lie in one piece, ``width`` is the length of the last axis."""
+    fresh zeros, which lie in one piece, ``width`` is the length of the last axis; ``is_last`` says
+    that a diagonal of a matrix goes on to where that ends."""
 
     array: str
     cuts: Sequence[Bracket]
     subscripts: str
     width: str = ""
+    is_last: bool = False
 
     @property
     def is_diagonal(self) -> bool:

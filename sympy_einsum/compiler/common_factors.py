@@ -1,0 +1,100 @@
+"""What the terms of a sum have in common, multiplied once: only when a whole plan is known, is it
+known which products nothing else needs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sympy import Expr, S
+
+from .instruction_rules import Instruction
+from .plans import Plan, result_shape, without_dead_code
+
+
+class _Factored(NamedTuple):
+    """A factor, the number of its instruction or a number itself, and a sum with signs."""
+
+    factor: int | Expr
+    terms: Sequence[int]
+    signs: Sequence[int]
+
+
+def factored(plan: Plan) -> Plan:
+    """The plan with a * b ± a * c as a * (b ± c), where this saves a product; a may be a number,
+    of more terms too."""
+    uses = Counter(k for step in plan.instructions for k in step.inputs)
+    uses.update(plan.results)
+    written = {s.inputs[0] for s in plan.instructions if s.op in ("write", "writable")}
+    found = {
+        number: parts
+        for number, step in enumerate(plan.instructions)
+        if step.op == "add" and number not in written
+        if (parts := _parts(plan, step, uses)) is not None
+    }
+    if not found:
+        return plan
+    instructions: list[Instruction] = []
+    moved: list[int] = []
+    known: dict[Instruction, int] = {}
+
+    def add(op: str, inputs: tuple[int, ...], *params: object) -> int:
+        shape = result_shape(op, [instructions[k].shape for k in inputs], params)
+        step = Instruction(op, inputs, params, shape)
+        if step not in known:
+            known[step] = len(instructions)
+            instructions.append(step)
+        return known[step]
+
+    for number, step in enumerate(plan.instructions):
+        inputs = tuple([moved[k] for k in step.inputs])
+        if number in found:
+            factor, terms, signs = found[number]
+            total = add("add", tuple([moved[k] for k in terms]), tuple(signs))
+            first = moved[factor] if isinstance(factor, int) else add("scalar", (), factor)
+            moved.append(add("multiply", (first, total)))
+        elif step.op == "add" and number not in written:
+            moved.append(add(step.op, inputs, *step.params))
+        else:
+            instructions.append(step._replace(inputs=inputs))
+            moved.append(len(instructions) - 1)
+    return without_dead_code(instructions, [moved[k] for k in plan.results])
+
+
+def _parts(plan: Plan, step: Instruction, uses: Counter[int]) -> _Factored | None:
+    """The factor that all terms of a sum have, unless all are needed elsewhere too."""
+    terms = [plan.instructions[k] for k in step.inputs]
+    if len(terms) < 2 or any(t.op != "multiply" or len(t.inputs) != 2 for t in terms):
+        return None
+    if any(t.shape != terms[0].shape for t in terms) or all(uses[k] > 1 for k in step.inputs):
+        return None
+    (signs,) = step.params
+    return _number(plan, terms, signs) or _tensor(terms, signs)
+
+
+def _number(plan: Plan, terms: Sequence[Instruction], signs: Sequence[int]) -> _Factored | None:
+    """A number, maybe with another sign in some terms."""
+    firsts = [plan.instructions[term.inputs[0]] for term in terms]
+    numbers = [first.params[0] if first.op == "scalar" else S.NaN for first in firsts]
+    if not all(number.is_Rational and abs(number) == abs(numbers[0]) for number in numbers):
+        return None
+    size = abs(numbers[0])
+    own = [sign * int(number / size) for sign, number in zip(signs, numbers, strict=True)]
+    if max(own) < 0:
+        size, own = -size, [-sign for sign in own]
+    pairs = sorted(zip(own, [term.inputs[1] for term in terms], strict=True), key=lambda p: -p[0])
+    return _Factored(size, [k for _, k in pairs], [sign for sign, _ in pairs])
+
+
+def _tensor(terms: Sequence[Instruction], signs: Sequence[int]) -> _Factored | None:
+    """A factor of two terms; of a square it is the base."""
+    common = set(terms[0].inputs) & set(terms[1].inputs)
+    if len(common) != 1 or len(terms) != 2:
+        return None
+    factor = common.pop()
+    others = [next(k for k in t.inputs if k != factor) for t in terms if t.inputs != (factor,) * 2]
+    if len(others) != 2:
+        return None
+    turned = signs[0] < signs[1]
+    return _Factored(factor, others[::-1] if turned else others, signs[::-1] if turned else signs)
