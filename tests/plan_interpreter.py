@@ -132,6 +132,7 @@ MEANINGS = {
     "running_products": lambda v, backwards: (
         intervals(v[0])[..., :, -1] if backwards else intervals(v[0])[..., 0, :]
     ),
+    "cumprod": lambda v: v[0].cumprod(-1),
     "recurrence": lambda v, backwards: along(v[1], intervals(v[0]), backwards),
     "running_weights": lambda v: np.exp(v[0]),
     "logcumsumexp": lambda v: np.log(v[0].cumsum(-1)),

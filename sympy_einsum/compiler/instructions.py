@@ -83,6 +83,7 @@ class Op:
     in_place : whether an instruction of this kind can write over an operand
     body : what it does to an entry, in slots, if it works entry by entry
     is_code : whether its text is that of its body
+    keeps_type : whether the entries have the common type of the operands
     is_typed : whether it creates an array of a type that has to be named
     is_written : whether its first operand is written to later, and so needs a name
     binding : how tightly its text binds; None where the text shows it
@@ -102,6 +103,7 @@ class Op:
     in_place: Callable[[Instruction], bool] = lambda instruction: False
     body: Callable[[Instruction], Expr] | None = None
     is_code: bool = False
+    keeps_type: bool = False
     is_typed: bool = False
     is_written: bool = False
     binding: int | None = None
@@ -204,6 +206,7 @@ OPS: Mapping[str, Op] = {
         longer_by_one,
         ("backwards",),
     ),
+    "cumprod": own("the running products along the last axis", shape_of_first),
     "recurrence": own(
         "y_j = x_(j-1) y_(j-1) + b_j along the last axis, or y_j = x_j y_(j+1) + b_j",
         recurring,
@@ -234,6 +237,7 @@ OPS: Mapping[str, Op] = {
         stretched,
         flops=flops_between,
         owns=True,
+        keeps_type=True,
         in_place=is_product_of_two,
         body=product_body,
         binding=PRODUCT,
@@ -245,6 +249,7 @@ OPS: Mapping[str, Op] = {
         ("signs",),
         flops=flops_between,
         owns=True,
+        keeps_type=True,
         in_place=is_sum_of_two,
         body=sum_body,
         binding=SUM,
@@ -257,10 +262,13 @@ OPS: Mapping[str, Op] = {
         "the product of matrices and vectors",
         lambda shapes: (*shapes[0][:-1], *shapes[1][1:]),
         flops=product_flops,
+        keeps_type=True,
         operands=(ATOM, LOOSE),
         inline=Inline.IN_FORMULAS,
     ),
-    "matmul": dear("the product of stacks of matrices", stacked, flops=product_flops),
+    "matmul": dear(
+        "the product of stacks of matrices", stacked, flops=product_flops, keeps_type=True
+    ),
     "weighted_gram": dear(
         "X' diag(w) X of a matrix and w ≥ 0",
         lambda shapes: (shapes[0][1], shapes[0][1]),
@@ -270,10 +278,15 @@ OPS: Mapping[str, Op] = {
         "the full contraction of two operands of one shape",
         no_axes,
         flops=twice_largest,
+        keeps_type=True,
         inline=Inline.IN_FORMULAS,
     ),
     "einsum": own(
-        "any other contraction of two operands", labelled, ("subscripts",), flops=twice_largest
+        "any other contraction of two operands",
+        labelled,
+        ("subscripts",),
+        flops=twice_largest,
+        keeps_type=True,
     ),
     "full": plain("one scalar everywhere", given_shape, ("shape",), is_typed=True),
     "zeros": plain(
@@ -283,6 +296,7 @@ OPS: Mapping[str, Op] = {
         "the first operand, to be written to; as it is, if it is owned",
         shape_of_first,
         ("owned",),
+        in_place=lambda instruction: True,
         is_typed=True,
         is_written=True,
         binding=LOOSE,

@@ -15,7 +15,8 @@ RUNNING = 4
 def overwritten(plan: Plan) -> dict[int, int]:
     """For each instruction that can work in place, the place of the operand to be overwritten.
 
-    Only arrays of two axes and more: for vectors it doesn't pay, but in a running total.
+    Only arrays of two axes and more: for vectors it doesn't pay, but in a running total. What is
+    written to is kept, and not copied before.
     """
     last = _last_uses(plan)
     found: dict[int, int] = {}
@@ -25,10 +26,11 @@ def overwritten(plan: Plan) -> dict[int, int]:
         added[number] = 1 + added[inputs[0]] if op == "add" else 0
         if not OPS[op].in_place(step):
             continue
-        if len(shape) < 2 and (not shape or added[number] < RUNNING):
+        keeps = op == "writable"
+        if not keeps and len(shape) < 2 and (not shape or added[number] < RUNNING):
             continue
         origins = [origin(plan.instructions, k) for k in inputs]
-        scaled = any(not plan.instructions[k].shape for k in inputs)
+        scaled = not keeps and any(not plan.instructions[k].shape for k in inputs)
         for place, k in enumerate(inputs):
             source = origin(plan.instructions, k, lambda op: op.is_whole)
             own = OPS[plan.instructions[source].op]

@@ -69,6 +69,7 @@ class PlanBuilder:
             params = (self._cuts(inputs[0], params[0]),)
             if not any(cut is not None for cut in params[0]):
                 return inputs[0]
+            op, inputs, params = self._without_first(inputs[0], params[0])
         if op == "rows":
             piece = self._as_slice(inputs)
             if piece is not None:
@@ -201,6 +202,19 @@ class PlanBuilder:
                 for own, length in zip(cuts, self.instructions[value].shape, strict=True)
             ]
         )
+
+    def _without_first(
+        self, value: int, cuts: tuple[Cut, ...]
+    ) -> tuple[str, tuple[int, ...], Params]:
+        """What a cut is: running products without the 1 that they begin with are computed so."""
+        op, inputs, params, shape = self.instructions[value]
+        *others, last = cuts
+        is_rest = isinstance(last, Slice) and is_whole(
+            last._replace(start=last.start - 1), shape[-1] - 1
+        )
+        if (op, params) == ("running_products", (False,)) and is_rest and not any(others):
+            return "cumprod", inputs, ()
+        return "cut", (value,), (cuts,)
 
     def _as_slice(self, rows: Sequence[int]) -> int | None:
         """Rows that are those of one array at equal distances, as a slice of that."""

@@ -21,6 +21,7 @@ from .instruction_rules import Cut, Params, Slice, broadcast_shape
 from .instructions import ATOM, LOOSE, OPS, PRODUCT, SUM, Inline
 from .plans import Plan, origin
 from .signature import Signature, shape_text, size_text
+from .types import deciding_type, type_sources
 
 # Constant arrays up to this many entries are written into the source.
 MAX_WRITTEN = 1000
@@ -65,6 +66,7 @@ class Writer:
             for number, (op, inputs, params, _) in enumerate(plan.instructions)
             if OPS[op].is_code
         }
+        self._type_sources = type_sources(plan.instructions)
         self._uses = Counter(k for step in plan.instructions for k in step.inputs)
         self._uses.update(plan.results)
         self._inside = self._standing_inside()
@@ -162,6 +164,8 @@ class Writer:
             return name if shape_of(params[0]) else self._number(name)
         if op == "constant":
             return self._constant(params[0].array)
+        if op == "writable":
+            params = (params[0] or number in self.reuse,)
         if OPS[op].is_typed:
             params = (*params, self._type(inputs))
         # How tightly the first operand and the others must bind.
@@ -176,7 +180,7 @@ class Writer:
             [self._size(part) for part in param] if _is_shape(param) else self._param(param)
             for param in params
         )
-        if number in self.reuse:
+        if number in self.reuse and op != "writable":
             operands = [self._operand(k, LOOSE) for k in inputs]
             return self.backend.in_place(op, operands, self.reuse[number], *params)
         return self._called(op, operands, params)
@@ -216,7 +220,7 @@ class Writer:
         """The type of an array that values are written to: that of the arrays among them, or else
         of the arguments."""
         arrays, scalars = [], []
-        for k in inputs:
+        for k in deciding_type(inputs, self._type_sources):
             if self.plan.instructions[k].shape:
                 arrays.append(self._operand(k))
             elif not _is_fixed(self.plan, k, self.lengths):
@@ -263,7 +267,10 @@ def _reaches_end(cuts: Sequence[Cut], shape: Shape) -> bool:
     the block has the last rows, or the last but one and the last columns."""
     if len(cuts) != 2:
         return False
-    ends = [cut.start + cut.count if isinstance(cut, Slice) else n for cut, n in zip(cuts, shape, strict=True)]
+    ends = [
+        cut.start + cut.count if isinstance(cut, Slice) else n
+        for cut, n in zip(cuts, shape, strict=True)
+    ]
     below, beside = [n - end for n, end in zip(shape, ends, strict=True)]
     return bool(below.is_zero or ((below - 1).is_zero and beside.is_zero))
 

@@ -324,3 +324,50 @@ def test_what_is_written_among_zeros_may_be_constant_along_axes_of_a_sum():
     hessians = [se.hessian(f, X, mode="reverse", simplify=True) for f in means]
     one, other = se.lambdify([X], hessians)(np.random.default_rng(0).standard_normal((4, 4)))
     np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+def test_diagonals_beside_each_other_are_written_once():
+    """Only what meets another value is added to it."""
+    x = se.TensorSymbol("x", (n,))
+    f = snp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+    hessian = se.lambdify([x], se.hessian(f, x))
+    assert hessian.source.count("+=") == 1
+    assert hessian.source.count("][: ") == 1
+    assert "result_type" not in hessian.source
+    for size in (1, 2, 3, 6):
+        a = np.linspace(-1, 2, size)
+        expected = np.diag(-400 * a[:-1], 1) + np.diag(-400 * a[:-1], -1)
+        expected[range(1, size), range(1, size)] += 200
+        expected[range(size - 1), range(size - 1)] += 1200 * a[:-1] ** 2 - 400 * a[1:] + 2
+        np.testing.assert_allclose(hessian(a), expected)
+
+
+def test_diagonals_with_other_steps_are_added():
+    """They may meet: 2 i = 3 j - 2 at i = 2, j = 2."""
+    x, z = se.TensorSymbol("x", (4,)), se.TensorSymbol("z", (3,))
+    rows = [snp.eye(9)[::2][:4].T @ se.diag(x) @ snp.eye(9)[:4]]
+    rows.append(snp.eye(9)[1:8:3].T @ se.diag(z) @ snp.eye(9)[:3])
+    rows.append(snp.eye(9)[2:9:2].T @ se.diag(x) @ snp.eye(9)[1:5])
+    a, c = np.arange(1.0, 5), np.arange(5.0, 8)
+    expected = np.zeros((9, 9))
+    for (first, second), v in [((0, 0), a), ((1, 0), c), ((2, 1), a)]:
+        step = 3 if v is c else 2
+        for i, value in enumerate(v):
+            expected[first + step * i, second + i] += value
+    np.testing.assert_array_equal(se.lambdify([x, z], sum(rows[1:], rows[0]))(a, c), expected)
+
+
+def test_a_sum_of_parts_that_is_placed_itself_is_written_part_by_part():
+    """No column is built before it is written."""
+    X, v = se.TensorSymbol("X", (m, n)), se.TensorSymbol("v", (n + 2,))
+    f = snp.sum((X @ v[:-2] + v[-2]) ** 2) * se.exp(v[-1])
+    hessian = se.lambdify([X, v], se.hessian(f, v))
+    assert hessian.source.count("np.zeros(") == 1
+    rows, point = np.arange(6.0).reshape(3, 2), np.array([0.5, -1, 2, 0.25])
+    e, p = rows @ point[:2] + point[2], np.exp(point[3])
+    Y = np.column_stack([rows, np.ones(3)])
+    expected = np.zeros((4, 4))
+    expected[:3, :3] = 2 * p * Y.T @ Y
+    expected[:3, 3] = expected[3, :3] = 2 * p * e @ Y
+    expected[3, 3] = p * e @ e
+    np.testing.assert_allclose(hessian(rows, point), expected)

@@ -117,3 +117,19 @@ def test_products_of_what_is_overwritten_take_it_as_it_was():
     first, second = se.lambdify([Z, E], products)(z, e)
     np.testing.assert_allclose(first, np.einsum("ijb,jkb->bik", np.sin(z), e))
     np.testing.assert_allclose(second, np.einsum("ijb,jkb->bik", np.sin(z), np.exp(np.sin(z))))
+
+
+def test_a_product_on_whose_diagonal_something_is_added_isnt_copied():
+    """Unless it is needed elsewhere too, or is a result itself."""
+    X, x = se.TensorSymbol("X", (n, n)), se.TensorSymbol("x", (n,))
+    product = X * se.exp(X)
+    total = product + se.diag(x)
+    values = np.arange(9.0).reshape(3, 3), np.ones(3)
+    before = values[0] * np.exp(values[0])
+    for exprs, is_copied in [([total], False), ([total, product], True)]:
+        function = se.lambdify([X, x], exprs)
+        assert ("np.array(t" in function.source) == is_copied
+        found = function(*values)
+        np.testing.assert_array_equal(found[0], before + np.eye(3))
+        for value in found[1:]:
+            np.testing.assert_array_equal(value, before)

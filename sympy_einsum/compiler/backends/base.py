@@ -177,6 +177,10 @@ class Backend(Library):
         """1 and the running products along the last axis, or those from its end and 1."""
         return f"running_products({operands[0]}, {backwards})"
 
+    def cumprod(self, operands: Texts) -> str:
+        """The running products along the last axis."""
+        return f"{operands[0]}.cumprod(-1)"
+
     def recurrence(self, operands: Texts, backwards: bool) -> str:
         """A linear recurrence along the last axis, or one from its end."""
         return f"recurrence({', '.join(operands)}, {backwards})"

@@ -223,13 +223,19 @@ def peak(x, axis=None):
     """The largest entries, 0 where those are infinite."""
     x = x if x.dtype.kind in "fc" else x.astype(float)
     top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
+    if top.size < 16 and abs(sum(top.ravel().tolist())) < np.inf:
+        return top  # of a few entries Python knows it sooner
     finite = np.isfinite(top)
     return top if np.count_nonzero(finite) == top.size else np.where(finite, top, 0)
 ''',
         "log_total": '''
 def log_total(weights, total, axis=None):
     """The logarithm of a sum of weights, the largest of which are 1, the others maybe tiny."""
-    if np.count_nonzero(total > 1.1) == total.size:
+    if 0 < total.size < 16:
+        is_large = min(total.ravel().tolist()) > 1.1
+    else:
+        is_large = np.count_nonzero(total > 1.1) == total.size
+    if is_large:
         return np.log(total)
     rest = weights.sum(axis=axis, where=weights != 1)
     with np.errstate(divide="ignore"):

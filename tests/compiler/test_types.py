@@ -1,0 +1,44 @@
+"""The type of what is written to holds the entries of all that is written."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sympy import symbols
+
+import sympy_einsum as se
+import sympy_einsum.numpy as snp
+
+n = symbols("n", integer=True, positive=True)
+x, y = se.tensors("x y", (n,))
+s = symbols("s", real=True)
+
+# What is put together, in NumPy's names too.
+PIECES = {
+    "of one array": lambda np, x, y, s: [2 * x, x - x**2, x[:-1]],
+    "of more arrays": lambda np, x, y, s: [x, x + y, x * y],
+    "a fraction": lambda np, x, y, s: [x, x / 2],
+    "a function": lambda np, x, y, s: [x, np.sqrt(np.abs(x)), 3 * x],
+    "a number": lambda np, x, y, s: [x, x * s],
+    "scalars": lambda np, x, y, s: [x[:1] * np.sum(x), x[1:] * np.sum(y)],
+    "products": lambda np, x, y, s: [x, x * (x @ y), y],
+}
+TYPES = [np.int64, np.float32, np.float64, np.complex128]
+
+
+@pytest.mark.parametrize("name", PIECES)
+@pytest.mark.parametrize("first", TYPES)
+@pytest.mark.parametrize("second", TYPES)
+def test_arrays_that_are_put_together(name, first, second):
+    function = se.lambdify([x, y, s], snp.concatenate(PIECES[name](snp, x, y, s)))
+    values = np.array([1, -2, 3], first), np.array([4, 5, -6], second), 0.5
+    expected = np.concatenate(PIECES[name](np, *values))
+    found = function(*values)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert np.can_cast(expected.dtype, found.dtype)
+
+
+def test_what_has_the_type_of_all_others_decides():
+    source = se.lambdify([x, y], snp.concatenate([x, y, x + y])).source
+    assert "result_type" not in source
+    assert "np.result_type(x, y)" in se.lambdify([x, y], snp.concatenate([x, y])).source
