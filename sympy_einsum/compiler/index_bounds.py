@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sympy import Expr, S
 
 from ..core import postorder
-from ..expressions import Operand, Positions, Unit
+from ..expressions import Operand, Positions, Unit, is_window
 
 
 def position_bounds(exprs: Sequence[Operand]) -> list[Expr]:
@@ -29,5 +29,9 @@ def position_bounds(exprs: Sequence[Operand]) -> list[Expr]:
             for step, count in zip(node.steps, node.counts, strict=True):
                 end = step * (count - 1)
                 low, high = (low, high + end) if step.is_positive else (low + end, high)
-            found.update(dict.fromkeys([low, node.length - 1 - high, *node.counts]))
+            rest = node.length - 1 - high
+            # All windows of an axis: NumPy takes none that is longer than the axis.
+            least = 1 if is_window(node) and low.is_zero and rest.is_zero else 0
+            counts = [n if n.is_Symbol else n - least for n in node.counts]
+            found.update(dict.fromkeys([low, rest, *counts]))
     return [bound for bound in found if not bound.is_number and not bound.is_Symbol]

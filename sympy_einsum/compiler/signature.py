@@ -134,7 +134,8 @@ class Signature:
         ]
         lines += [f"    {line}" for line in self.read_lengths(self.lengths)]
         for text in texts:
-            problem = f"positions lie outside of their axis unless {text} >= 0, but it is"
+            problem = "positions lie outside of their axis, or a window is longer than its axis, "
+            problem += f"unless {text} >= 0, but it is"
             lines += [f"    if {text} < 0:", f'        raise {error}(f"{problem} {{{text}}}")']
         return lines
 

@@ -303,7 +303,8 @@ def with_fewer_names(steps: Sequence[Step], results: Sequence[str]) -> tuple[lis
     last.update((name, len(steps)) for text in results for name in _NAME.findall(text))
     orders = {target: len(shape) for target, _, shape in steps if shape}
     image: dict[str, str] = {}
-    free: list[str] = []
+    # Names that nothing needs, the last one last, and the orders of what they still hold.
+    free: dict[str, int] = {}
     count = 0
 
     def renamed(text: str) -> str:
@@ -314,16 +315,18 @@ def with_fewer_names(steps: Sequence[Step], results: Sequence[str]) -> tuple[lis
         text = renamed(text)
         mentioned = set(_NAME.findall(steps[number][1]))
         dying = [name for name in mentioned if name in orders and last[name] == number]
-        # The largest array is the first to go.
-        free += [image[name] for name in sorted(dying, key=lambda name: (orders[name], name))]
+        free |= {image[name]: orders[name] for name in sorted(dying)}
         if target:
             over = _OUT.search(text)
+            name = f"t{count + 1}"
             if over is not None and over[1] in free:
-                free.remove(over[1])
-                free.append(over[1])
-            count += not (shape and free)
-            image[target] = free.pop() if shape and free else f"t{count}"
-            target = image[target]
+                name = over[1]
+            elif shape and free:
+                # The largest array is the first to go.
+                name = max(reversed(free), key=lambda name: free[name])
+            count += free.pop(name, None) is None
+            image[target] = name
+            target = name
         shorter.append(Step(target, text, shape))
     return shorter, [renamed(text) for text in results]
 

@@ -154,12 +154,14 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Operand:
 
     a, v : vectors
     mode : "full", "same" for as many entries as the longer one has, "valid" for those where all of
-        the shorter one is on the longer one; where nobody knows which is longer, that is ``a``
+        the shorter one is on the longer one; where their lengths don't tell which is longer, that
+        is ``a``
 
     Raises
     ======
 
-    ShapeError : these are no vectors, or one is empty
+    ShapeError : these are no vectors, or one is empty; (when a compiled function is called) ``v``
+        is longer than ``a`` where that had to be the longer one
     TensorError : there is no such mode
 
     Examples
@@ -182,8 +184,11 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Operand:
         return contract((place, a, v), ((0, 1, 2), (2,), (1,)), [0], lengths)
     if mode not in ("full", "same"):
         raise TensorError(f"the mode of a convolution is 'full', 'same' or 'valid', not {mode!r}")
-    total = Positions(n + m - 1, 0, (1, 1), (n, m))
-    full = contract((total, a, v), ((0, 1, 2), (0,), (1,)), [2], {0: n, 1: m, 2: n + m - 1})
+    # On an axis of 2 n - 1 entries there is room for no v that is longer than a.
+    is_known = mode == "full" or bool((n - m).is_nonnegative)
+    length = n + m - 1 if is_known else 2 * n - 1
+    total = Positions(length, 0, (1, 1), (n, m))
+    full = contract((total, a, v), ((0, 1, 2), (0,), (1,)), [2], {0: n, 1: m, 2: length})
     first = floor((m - 1) / Integer(2))
     return full if mode == "full" else getitem(full, slice(first, first + n))
 

@@ -40,6 +40,28 @@ def test_vectors(name, mode):
             assert_close(se.lambdify([a, v], again)(*data), expected)
 
 
+@pytest.mark.parametrize("mode", ["same", "valid"])
+@pytest.mark.parametrize("name", ["convolve", "correlate"])
+def test_a_longer_second_vector_is_an_error_where_the_first_had_to_be_longer(name, mode):
+    """Also in derivatives, where the result would be empty, and by one entry only."""
+    a, v = se.TensorSymbol("a", n), se.TensorSymbol("v", m)
+    expr = getattr(np, name)(a, v, mode)
+    for e in (expr, se.gradient((expr**3).sum(), v)):
+        call = se.lambdify([a, v], e)
+        for lengths in ((3, 4), (3, 5), (1, 7)):
+            with pytest.raises(se.ShapeError, match="longer than its axis"):
+                call(*map(np.ones, lengths))
+
+
+def test_windows_of_a_slice_without_entries_are_none():
+    x = se.TensorSymbol("x", n)
+    call = se.lambdify([x], se.windows(x, 3)[2:])
+    assert call(np.ones(4)).shape == (0, 3)
+    assert call(np.ones(5)).shape == (1, 3)
+    with pytest.raises(se.ShapeError):
+        se.lambdify([x], se.windows(x, 3))(np.ones(2))
+
+
 @pytest.mark.parametrize("length", [3, m], ids=str)
 def test_second_derivatives_of_convolutions(length):
     a, v = se.TensorSymbol("a", n), se.TensorSymbol("v", length)
@@ -302,9 +324,10 @@ def test_a_layer_of_symbolic_lengths_correlates():
 
 @pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "dask"])
 def test_no_pieces_of_a_vector_that_is_shorter_by_one(backend):
+    """Without checks; NumPy would exchange the two."""
     library = LIBRARIES[backend]()
     a, v = se.TensorSymbol("a", n), se.TensorSymbol("v", m)
-    compute = se.lambdify([a, v], se.correlate(a, v), backend)
+    compute = se.lambdify([a, v], se.correlate(a, v), backend, check=False)
     for count in (0, 1, 2):
         x, w = np.arange(count + 2.0), np.array([1.0, 10.0, 100.0])
         found = library.back(compute(library.into(x), library.into(w)))
