@@ -1,7 +1,7 @@
 """Tensors with symbolic axis lengths for SymPy: einsum, exact derivatives, generated code."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sympy.functions.elementary.piecewise import ExprCondPair
 
@@ -188,6 +188,7 @@ if TYPE_CHECKING:
         to_matrix,
     )
     from .languages import parse, parse_program, read_einsum
+    from .operations.scalar_names import *  # noqa: F403
     from .printing import draw, latex, pretty, to_dot, to_text
     from .programs import codegen, from_function, parse_python
     from .verification import check_derivative, equal
@@ -219,17 +220,22 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
-    return value
+if not TYPE_CHECKING:  # so that type checkers tell a name that isn't there
+
+    def __getattr__(name):
+        if name == "__version__":
+            return import_module("importlib.metadata").version(__name__)
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
+        return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted([*__all__, "__version__"])
 
 
+__version__: str
 # Without sum, max and min, which a star import would put in the place of Python's.
 __all__ = [
     "THEOREMS",

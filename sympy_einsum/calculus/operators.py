@@ -11,7 +11,7 @@ Tensor Expressions", NeurIPS 2018.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, overload
 
 from sympy import (
     Dummy,
@@ -34,6 +34,7 @@ from ..expressions import (
     Einsum,
     Operand,
     Selection,
+    Several,
     TensorExpr,
     TensorLike,
     TensorSymbol,
@@ -45,10 +46,9 @@ from ..expressions import (
     shape_of,
 )
 from ..operations import transpose
-from ..rules import Step, stable, tidy
+from ..rules import Step
 from .derivation_tables import Derivation, Trace
 from .simplified_sweep import sweep
-from .sweeps import pullback, pushforward
 
 # One expression or variable, or a list of some.
 Listed: TypeAlias = "TensorLike | Sequence[TensorLike]"
@@ -81,6 +81,28 @@ def as_function(value: TensorLike, *variables: object) -> Operand:
             "tensors of one shape side by side with stack; jacobian, jvp and vjp take lists"
         )
     return as_operand(value)
+
+
+@overload
+def diff(
+    y: TensorLike,
+    *variables: Operand | int,
+    mode: str = ...,
+    layout: str = ...,
+    simplify: bool | None = ...,
+    trace: Literal[False] = ...,
+) -> Operand: ...
+
+
+@overload
+def diff(
+    y: TensorLike,
+    *variables: Operand | int,
+    mode: str = ...,
+    layout: str = ...,
+    simplify: bool | None = ...,
+    trace: Literal[True],
+) -> tuple[Operand, Trace]: ...
 
 
 def diff(
@@ -243,6 +265,36 @@ def _count(value: object) -> int:
     return int(value)
 
 
+@overload
+def jacobian(
+    y: TensorExpr, x: TensorExpr, *, mode: str = ..., layout: str = ..., simplify: bool | None = ...
+) -> Operand: ...
+
+
+@overload
+def jacobian(
+    y: TensorExpr, x: Several, *, mode: str = ..., layout: str = ..., simplify: bool | None = ...
+) -> list[Operand]: ...
+
+
+@overload
+def jacobian(
+    y: Several, x: TensorExpr, *, mode: str = ..., layout: str = ..., simplify: bool | None = ...
+) -> list[Operand]: ...
+
+
+@overload
+def jacobian(
+    y: Several, x: Several, *, mode: str = ..., layout: str = ..., simplify: bool | None = ...
+) -> list[list[Operand]]: ...
+
+
+@overload
+def jacobian(
+    y: TensorLike, x: Operand, *, mode: str = ..., layout: str = ..., simplify: bool | None = ...
+) -> Operand: ...
+
+
 def jacobian(
     y: Listed,
     x: Listed,
@@ -274,6 +326,62 @@ def jacobian(
     return blocks if isinstance(x, (list, tuple)) else blocks[0]
 
 
+@overload
+def gradient(
+    f: TensorLike,
+    x: TensorExpr,
+    *,
+    mode: str = ...,
+    simplify: bool | None = ...,
+    trace: Literal[False] = ...,
+) -> Operand: ...
+
+
+@overload
+def gradient(
+    f: TensorLike,
+    x: Several,
+    *,
+    mode: str = ...,
+    simplify: bool | None = ...,
+    trace: Literal[False] = ...,
+) -> list[Operand]: ...
+
+
+@overload
+def gradient(
+    f: TensorLike,
+    x: Operand,
+    *,
+    mode: str = ...,
+    simplify: bool | None = ...,
+    trace: Literal[False] = ...,
+) -> Operand: ...
+
+
+@overload
+def gradient(
+    f: TensorLike,
+    x: TensorExpr,
+    *,
+    mode: str = ...,
+    simplify: bool | None = ...,
+    trace: Literal[True],
+) -> tuple[Operand, Trace]: ...
+
+
+@overload
+def gradient(
+    f: TensorLike, x: Several, *, mode: str = ..., simplify: bool | None = ..., trace: Literal[True]
+) -> tuple[list[Operand], Trace]: ...
+
+
+@overload
+def gradient(
+    f: TensorLike, x: Operand, *, mode: str = ..., simplify: bool | None = ..., trace: Literal[True]
+) -> tuple[Operand, Trace]: ...
+
+
 def gradient(
     f: TensorLike,
     x: Listed,
@@ -301,7 +409,7 @@ def gradient(
     >>> gA.shape, gx.shape
     ((m, n), (n,))
     """
-    f = _as_scalar(f, "gradient")
+    f = as_scalar(f, "gradient")
     if not trace:
         return jacobian(f, x, mode=mode, simplify=simplify)
     variables = tuple([as_variable(v) for v in listed(x)])
@@ -310,6 +418,24 @@ def gradient(
     derivations = [Derivation(f, group, mode) for group in each]
     result = list(blocks) if isinstance(x, (list, tuple)) else blocks[0]
     return result, Trace(steps, derivations)
+
+
+@overload
+def hessian(
+    f: TensorLike, x: TensorExpr, *, mode: str = ..., simplify: bool | None = ...
+) -> Operand: ...
+
+
+@overload
+def hessian(
+    f: TensorLike, x: Several, *, mode: str = ..., simplify: bool | None = ...
+) -> list[list[Operand]]: ...
+
+
+@overload
+def hessian(
+    f: TensorLike, x: Operand, *, mode: str = ..., simplify: bool | None = ...
+) -> Operand: ...
 
 
 def hessian(f: TensorLike, x: Listed, *, mode: str = "auto", simplify: bool | None = None) -> Any:
@@ -331,11 +457,11 @@ def hessian(f: TensorLike, x: Listed, *, mode: str = "auto", simplify: bool | No
     >>> se.hessian(x @ A @ x, x) == A + A.T
     True
     """
-    slope = gradient(_as_scalar(f, "hessian"), x, mode=mode, simplify=simplify)
+    slope = gradient(as_scalar(f, "hessian"), x, mode=mode, simplify=simplify)
     return jacobian(slope, x, mode=mode, simplify=simplify)
 
 
-def _as_scalar(f: TensorLike, name: str) -> Operand:
+def as_scalar(f: TensorLike, name: str) -> Operand:
     f = as_function(f)
     if order_of(f):
         raise ShapeError(
@@ -344,80 +470,6 @@ def _as_scalar(f: TensorLike, name: str) -> Operand:
     return f
 
 
-def vjp(y: Listed, x: Listed, u: Listed, *, simplify: bool | None = None) -> Any:
-    """The cotangent u, of y's shape, pulled back to x: Σ u · dy/dx, without the Jacobian.
-
-    A list of variables gives a list; a list of functions takes a list of cotangents, and their
-    pullbacks are added.
-
-    >>> import sympy_einsum as se
-    >>> A, x = se.TensorSymbol("A", (3, 2)), se.TensorSymbol("x", (2,))
-    >>> u = se.TensorSymbol("u", (3,))
-    >>> se.vjp(A @ x, x, u) == u @ A
-    True
-    """
-    variables = [as_variable(v) for v in listed(x)]
-    functions, _ = stable([as_function(part) for part in listed(y)], variables)
-    cotangents = _fitting(u, functions, isinstance(y, (list, tuple)), "vjp")
-    results, _ = tidy(pullback(functions, variables, cotangents, ()), simplify, functions)
-    return list(results) if isinstance(x, (list, tuple)) else results[0]
-
-
-def jvp(y: Listed, x: Listed, v: Listed, *, simplify: bool | None = None) -> Any:
-    """The tangent v, of x's shape, pushed forward to y: Σ dy/dx · v, without the Jacobian.
-
-    A list of functions gives a list; a list of variables takes a list of tangents.
-
-    >>> import sympy_einsum as se
-    >>> A, x = se.TensorSymbol("A", (3, 2)), se.TensorSymbol("x", (2,))
-    >>> v = se.TensorSymbol("v", (2,))
-    >>> se.jvp(A @ x, x, v) == A @ v
-    True
-    """
-    variables = [as_variable(variable) for variable in listed(x)]
-    functions, _ = stable([as_function(part) for part in listed(y)], variables)
-    tangents = _fitting(v, variables, isinstance(x, (list, tuple)), "jvp")
-    pushed = [pushforward(part, variables, tangents, ()) for part in functions]
-    results, _ = tidy(pushed, simplify, functions)
-    return list(results) if isinstance(y, (list, tuple)) else results[0]
-
-
-def hvp(f: TensorLike, x: Listed, v: Listed, *, simplify: bool | None = None) -> Any:
-    """The Hessian of a scalar times v, of x's shape, without the Hessian.
-
-    Lists of variables and of directions give a list: the rows of the Hessian of all variables
-    times all directions.
-
-    >>> import sympy_einsum as se
-    >>> A, x = se.TensorSymbol("A", (2, 2)), se.TensorSymbol("x", (2,))
-    >>> v = se.TensorSymbol("v", (2,))
-    >>> se.hvp(x @ A @ x, x, v) == A @ v + v @ A
-    True
-    """
-    slope = gradient(_as_scalar(f, "hvp"), x, simplify=simplify)
-    return jvp(slope, x, v, simplify=simplify)
-
-
 def listed(value: Listed) -> list[TensorLike]:
     """A list as it is, and one of its own for a single expression or variable."""
     return list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def _fitting(values: Listed, likes: Sequence[Operand], several: bool, name: str) -> list[Operand]:
-    """A tangent for each variable, or a cotangent for each function."""
-    if several:
-        if not isinstance(values, (list, tuple)) or len(values) != len(likes):
-            raise TensorError(
-                f"{name} of a list needs a list of tensors, one for each of the {len(likes)}"
-            )
-        return [_same_shape(value, like, name) for value, like in zip(values, likes, strict=True)]
-    return [_same_shape(values, likes[0], name)]
-
-
-def _same_shape(value: TensorLike, like: Operand, name: str) -> Operand:
-    value = as_operand(value)
-    if shape_of(value) != shape_of(like):
-        raise ShapeError(
-            f"{name} needs a tensor of shape {shape_of(like)}, not of shape {shape_of(value)}"
-        )
-    return value

@@ -21,6 +21,7 @@ from ..languages import (
 from ..operations import to_kronecker
 from ..printing import latex, to_dot
 from ..programs import codegen
+from ..rules import Step
 from ..verification import check_derivative
 
 MAX_ORDER = 10
@@ -144,12 +145,15 @@ def derivatives(
     request: Request, expr: Operand, x: Operand
 ) -> tuple[list[Operand], list[dict[str, str]]]:
     """An expression and its derivatives up to the order that is asked for, and the steps."""
-    found, steps = [expr], []
+    found = [expr]
+    steps: list[Step] = []
     for count in range(1, request.order + 1):
-        answer = diff(found[-1], x, mode=request.mode, trace=request.steps)
-        derivative, own = answer if request.steps else (answer, [])
+        if request.steps:
+            derivative, own = diff(found[-1], x, mode=request.mode, trace=True)
+            steps += own
+        else:
+            derivative = diff(found[-1], x, mode=request.mode)
         found.append(derivative)
-        steps += own
         if _written_nodes(derivative) > MAX_WRITTEN:
             raise TensorError(
                 f"the derivative of order {count} has more than {MAX_WRITTEN} operations to be "

@@ -6,7 +6,12 @@ from .axis_functions import (
     Softmax as Softmax,
     inside_log as inside_log,
 )
-from .base import Operand as Operand, TensorExpr as TensorExpr, TensorLike as TensorLike
+from .base import (
+    Operand as Operand,
+    Several as Several,
+    TensorExpr as TensorExpr,
+    TensorLike as TensorLike,
+)
 from .bodies import (
     Slot as Slot,
     as_number as as_number,

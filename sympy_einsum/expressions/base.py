@@ -284,3 +284,5 @@ class TensorExpr(Methods):
 Operand: TypeAlias = TensorExpr | Expr
 # What a user may write in its place.
 TensorLike: TypeAlias = "Operand | ArrayLike"
+# Several expressions: functions that take these too then give a list.
+Several: TypeAlias = "list[Operand] | tuple[Operand, ...]"

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Literal, overload
 
 from ..core import children, postorder
-from ..expressions import Operand, TensorExpr, as_operand, is_tensor
+from ..expressions import Operand, Several, TensorExpr, TensorLike, as_operand, is_tensor
 from .cost_model import SLACK, cost
 from .rewriting import Run, Step
 from .table import EXPANDED, NORMAL, STABLE, STABLE_NUMERIC
@@ -20,7 +20,31 @@ from .table import EXPANDED, NORMAL, STABLE, STABLE_NUMERIC
 LARGE = 500
 
 
-def simplify(expr: Any, *, trace: bool = False) -> Any:
+@overload
+def simplify(expr: TensorExpr, *, trace: Literal[False] = ...) -> Operand: ...
+
+
+@overload
+def simplify(expr: Several, *, trace: Literal[False] = ...) -> Sequence[Operand]: ...
+
+
+@overload
+def simplify(expr: TensorLike, *, trace: Literal[False] = ...) -> Operand: ...
+
+
+@overload
+def simplify(expr: TensorExpr, *, trace: Literal[True]) -> tuple[Operand, list[Step]]: ...
+
+
+@overload
+def simplify(expr: Several, *, trace: Literal[True]) -> tuple[Sequence[Operand], list[Step]]: ...
+
+
+@overload
+def simplify(expr: TensorLike, *, trace: Literal[True]) -> tuple[Operand, list[Step]]: ...
+
+
+def simplify(expr: TensorLike | Several, *, trace: bool = False) -> object:
     """An equal expression in normal form: shorter to read and not slower to evaluate.
 
     Expressions that differ by the names of indices, the order and nesting of products, deltas

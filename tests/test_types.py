@@ -1,0 +1,146 @@
+"""What type checkers see: the types of typical calls, and calls that they should flag."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sympy_einsum as se
+from sympy_einsum.operations import FUNCTIONS
+
+ROOT = Path(__file__).parent.parent
+NAMES = ROOT / "sympy_einsum" / "operations" / "scalar_names.py"
+OPENING = """\
+import numpy as np
+import sympy
+import sympy_einsum as se
+import sympy_einsum.numpy as snp
+
+A = se.TensorSymbol("A", (3, 3))
+x = se.TensorSymbol("x", (3,))
+f = x @ A @ x
+"""
+TENSOR = "TensorExpr | Expr"
+CALLS = {
+    "A": "TensorSymbol",
+    "A.order": "int",
+    "A.sum(axis=0)": TENSOR,
+    "A @ A": TENSOR,
+    "A * 2 - 1": TENSOR,
+    "A.T": TENSOR,
+    "A[0, 1:]": TENSOR,
+    "A > 0": TENSOR,
+    "A.inv()": TENSOR,
+    "A.trace()": TENSOR,
+    "se.einsum('ij,j->i', A, x)": TENSOR,
+    "se.sin(A)": TENSOR,
+    "se.exp(A)": TENSOR,
+    "se.softmax(x)": TENSOR,
+    "se.inv(A)": TENSOR,
+    "se.where(x > 0, x, 0)": TENSOR,
+    "se.gradient(f, x)": TENSOR,
+    "se.gradient(f, [x, A])": f"list[{TENSOR}]",
+    "se.gradient(f, x, trace=True)": f"tuple[{TENSOR}, Trace]",
+    "se.hessian(f, x)": TENSOR,
+    "se.hessian(f, [x, A])": f"list[list[{TENSOR}]]",
+    "se.jacobian(A @ x, x)": TENSOR,
+    "se.diff(f, x, 2)": TENSOR,
+    "se.diff(f, x, trace=True)": f"tuple[{TENSOR}, Trace]",
+    "se.hvp(f, x, x)": TENSOR,
+    "se.vjp(A @ x, [x, A], x)": f"list[{TENSOR}]",
+    "se.linearize(A @ x, x)": "LinearMap",
+    "se.simplify(f)": TENSOR,
+    "se.simplify([A, x])": f"Sequence[{TENSOR}]",
+    "se.equal(A, A.T)": "bool | None",
+    "se.lambdify([A, x], A @ x)": "CompiledFunction",
+    "se.codegen([A, x], A @ x)": "str",
+    "se.latex(A)": "str",
+    "se.to_dot(A)": "str",
+    "se.from_matrix(sympy.MatrixSymbol('M', 3, 3))": TENSOR,
+    "snp.sum(A, axis=0)": TENSOR,
+    "snp.concatenate([x, x])": TENSOR,
+    "snp.linalg.solve(A, x)": TENSOR,
+    "snp.max(A, axis=1)": TENSOR,
+}
+WRONG = [
+    "A.sum(axes=0)",
+    "A.swapaxes(0)",
+    "A.inv(2)",
+    "A.order()",
+    "se.TensorSymbol((3, 3), 'A')",
+    "se.gradient(f)",
+    "se.hessian(f, x, order=2)",
+    "se.vjp(A @ x, x)",
+    "se.hvp(f, x)",
+    "se.diff(f, x, trace='yes')",
+    "se.simplify(A, trace='yes')",
+    "se.equal(A)",
+    "se.softmax(x, '0')",
+    "se.lambdify([A], A, bakend='jax')",
+    "se.lambdify([A], A, backend=1)",
+    "se.codegen([A], A, name=3)",
+    "se.parse(3)",
+    "se.to_dot(A, knd='network')",
+    "se.einsumm('ij->ji', A)",
+    "snp.sum(A, axis='0')",
+    "snp.concatenate([x], axis='0')",
+]
+
+
+def by_mypy(script: Path) -> str:
+    pytest.importorskip("mypy")
+    command = [sys.executable, "-m", "mypy", "--config-file=", "--ignore-missing-imports", script]
+    environment = {"MYPYPATH": str(ROOT), "PATH": ""}
+    run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)
+    return run.stdout
+
+
+def by_pyright(script: Path) -> str:
+    if not shutil.which("pyright"):
+        pytest.skip("pyright isn't installed")
+    (script.parent / "pyrightconfig.json").write_text(f'{{"extraPaths": ["{ROOT}"]}}')
+    command = ["pyright", "--pythonpath", sys.executable, script.name]
+    return subprocess.run(command, capture_output=True, text=True, cwd=script.parent).stdout
+
+
+def short(text: str) -> str:
+    """A type with short names; SymPy has no types, so to mypy an Expr is anything."""
+    text = re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", text.replace("typing.", ""))
+    text = re.sub(r"Union\[(\w+), (\w+)\]", r"\1 | \2", text)
+    return re.sub(r"\| Any\b", "| Expr", text)
+
+
+CHECKERS = pytest.mark.parametrize("check", [by_mypy, by_pyright])
+
+
+@CHECKERS
+def test_types_of_calls(check, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(OPENING + "".join(f"reveal_type({call})\n" for call in CALLS))
+    lines = [line for line in check(script).splitlines() if re.search("Revealed|Type of", line)]
+    found = [re.search(r'(?:is|Revealed type is) "([^"]*)"$', line)[1] for line in lines]
+    assert dict(zip(CALLS, map(short, found), strict=True)) == CALLS
+
+
+@CHECKERS
+def test_wrong_calls_are_flagged(check, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(OPENING + "".join(f"{call}\n" for call in WRONG))
+    flagged = {int(k) for k in re.findall(r"script\.py:(\d+):.* error:", check(script))}
+    first = OPENING.count("\n") + 1
+    assert [call for k, call in enumerate(WRONG, first) if k not in flagged] == []
+
+
+def test_every_scalar_function_has_a_name_for_type_checkers():
+    names = re.findall(r"^(\w+): ScalarFunction$", NAMES.read_text(), re.M)
+    assert names == sorted(FUNCTIONS)
+
+
+def test_completion_shows_what_is_public():
+    assert set(dir(se)) == {*se.__all__, "__version__"}
+    assert re.match(r"\d+\.\d+", se.__version__)
