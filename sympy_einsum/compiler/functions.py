@@ -47,7 +47,8 @@ def lambdify(
         semiring [W, def. 4.2], deltas, ones and zeros have its elements. A whole number k stands
         for the sum of k ones, an axis length too, and x**k for the product of k factors; other
         elements are arguments. ``"max-times"`` is one on numbers that aren't negative, ``"count"``
-        on integers, which as Python's in arrays of objects may be of any size. NumPy, CuPy, JAX.
+        on integers, which as Python's in arrays of objects may be of any size. What has no
+        meaning there is refused by name; what cancels when it is built, as A - A, is 0.
     functions : what computes functions that have no code of their own, ``sympy.Function("f")`` and
         its derivatives: functions of the backend's arrays that work entry by entry, by their
         names, ``{"f": np.sin, "f'": np.cos}``, for several arguments ``"f^(1,0)"``. SymPy's

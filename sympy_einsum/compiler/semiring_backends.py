@@ -27,10 +27,16 @@ class InSemiring(Backend):
     overwrites = False
 
     def opening(self, body: str, tensors: Texts) -> list[str]:
-        """Arrays become such as hold elements."""
+        """Arrays become such as hold elements, and ``dtype`` is what holds those of all."""
         found = [name for name in tensors if name not in self.positions_named]
         lines = [f"{name} = entries({name})" for name in found]
-        return [*(lines if self.semiring.entries != "x" else []), *super().opening(body, tensors)]
+        first, *rest = [*super().opening(body, found or tensors), ""]
+        if first.startswith("dtype = "):
+            own = self.semiring.operations
+            needs_float = not found or isinstance(getattr(own, "zero", 0), float)
+            first = f"dtype = {self.common_type(found, ['0.0'] * needs_float)}"
+        lines = lines if self.semiring.entries != "x" else []
+        return [*lines, *filter(None, [first, *rest])]
 
     # --- scalars and elementwise
 
@@ -121,27 +127,15 @@ class InSemiring(Backend):
 
     def triangular(self, operands: Texts, upper: bool, offset: str) -> str:
         """The last two axes with zeros on the left of a diagonal, or on its right."""
-        x = operands[0]
-        below = f"np.tri(*{x}.shape[-2:], {offset}{' - 1' if upper else ''}, dtype=bool)"
-        kept = [self.zero, x] if upper else [x, self.zero]
-        return self.spell(f"np.where({below}, {kept[0]}, {kept[1]})")
+        return f"triangle({operands[0]}, {upper}, {offset})"
 
     def tri(self, operands: Texts, rows: str, columns: str, offset: str) -> str:
         """Ones at and below a diagonal."""
-        below = f"np.tri({rows}, {columns}, {offset}, dtype=bool)"
-        return self.spell(f"np.where({below}, {self.one}, {self.zero}).astype(dtype)")
+        return f"chosen({super().tri(operands, rows, columns, offset)} != 0, dtype)"
 
     def one_hot(self, operands: Texts, length: str) -> str:
         """Ones at positions on a last axis."""
-        places = f"{operands[0]}[..., None] == np.arange({length})"
-        return self.spell(f"np.where({places}, {self.one}, {self.zero}).astype(dtype)")
-
-    def scatter(self, operands: Texts, lengths: Texts, once: bool) -> str:
-        """Zeros, to which something is added at positions."""
-        raise UnsupportedError(
-            f"in the semiring {self.semiring.name!r} nothing is added to entries at positions; "
-            "multiply by an array of zeros and ones"
-        )
+        return f"chosen({super().one_hot(operands, length)} != 0, dtype)"
 
     def constant(self, operands: Texts, array: np.ndarray) -> str:
         """An array of numbers of ones."""

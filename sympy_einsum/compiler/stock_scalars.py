@@ -17,6 +17,7 @@ from ..expressions import (
     stock_children,
     substitute_stock,
 )
+from ..rules import Natural
 from .plan_builder import PlanBuilder
 
 # Python's parser limits nesting, and a sum nests as often as it has terms; deeper and longer scalar
@@ -63,6 +64,9 @@ class StockScalars:
         elif isinstance(node, Symbol):
             self._code[node] = Code(slot(self.builder.emit("argument", params=(node,))))
         elif not node.args or not all(isinstance(arg, Expr) for arg in node.args):
+            self._code[node] = Code(self._whole(node), 1)
+        elif isinstance(node, Natural):
+            # What is inside is computed with numbers, not in the semiring.
             self._code[node] = Code(self._whole(node), 1)
         elif _holds_determinants(node):
             self._code[node] = Code(self._slotted(self._by_logarithms(node)))
