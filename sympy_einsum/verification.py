@@ -195,7 +195,7 @@ def check_derivative(
     >>> se.check_derivative(x @ A @ x, x) < 1e-6
     True
     """
-    y = as_operand(y)
+    y, x = as_operand(y), as_operand(x)
     derivative = diff(y, x) if d is None else as_operand(d)
     if shape_of(derivative) != shape_of(y) + shape_of(x):
         raise TensorError(

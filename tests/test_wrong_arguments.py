@@ -108,6 +108,7 @@ CALLS: dict[str, tuple] = {
     "clip": (se.clip, x, 0, 1),
     "cholesky": (se.cholesky, X),
     "codegen": (se.codegen, [X, x], f, "numpy"),
+    "function": (se.function, "own_function"),
     "from_function": (se.from_function, python_programs.product, {"a": n, "b": (n,)}),
     "to_text": (se.to_text, X @ x, "lippmann"),
     "linearize": (se.linearize, f, x),

@@ -22,13 +22,11 @@ from sympy import (
     Symbol,
     Tuple,
 )
-from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from ..core import (
     ShapeError,
     TensorError,
     UnsupportedError,
-    deferred,
 )
 from ..expressions import (
     Einsum,
@@ -54,14 +52,11 @@ from .simplified_sweep import sweep
 Listed: TypeAlias = "TensorLike | Sequence[TensorLike]"
 
 
-_from_matrix = deferred("convert", "from_matrix")
-
-
 def as_variable(value: object) -> Operand:
     """A variable to differentiate by: a tensor symbol or an ordinary symbol; one of SymPy's matrix
     symbols is the tensor symbol of its name and shape."""
     if isinstance(value, MatrixSymbol):
-        value = _from_matrix(value)
+        value = as_operand(value)
     if isinstance(value, (TensorSymbol, Symbol)):
         return value
     raise TensorError(
@@ -73,8 +68,6 @@ def as_variable(value: object) -> Operand:
 def as_function(value: TensorLike, *variables: object) -> Operand:
     """The expression to differentiate by some variables; one of SymPy's with matrices as a tensor
     expression."""
-    if isinstance(value, MatrixExpr) or any(isinstance(v, MatrixSymbol) for v in variables):
-        value = _from_matrix(value)
     if isinstance(value, (list, tuple, set, dict, MatrixBase, NDimArray)):
         raise TensorError(
             f"one expression is needed, not a {type(value).__name__}: take one at a time, or put "

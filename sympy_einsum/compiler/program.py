@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from sympy import Expr, Symbol
+from sympy import Expr, MatrixSymbol, Symbol
 
 from ..core import (
     Contraction,
@@ -128,6 +128,7 @@ def _backend(request: Request) -> type[Backend]:
 
 def _arguments(args: Arguments) -> list[Expr]:
     symbols = list(args) if isinstance(args, (list, tuple)) else [args]
+    symbols = [as_operand(s) if isinstance(s, MatrixSymbol) else s for s in symbols]
     for symbol in symbols:
         if not isinstance(symbol, (TensorSymbol, Symbol)):
             raise TensorError(f"an argument is a TensorSymbol or a Symbol, not {symbol!r}")

@@ -24,7 +24,6 @@ from sympy import (
     S,
     exp,
     log,
-    sympify,
 )
 
 from ..core import NodeTable, ShapeError, transform
@@ -136,7 +135,7 @@ def _symbol_entries(node: TensorSymbol, operands: Arrays, shape: Sizes) -> np.nd
 
 
 def _constant_entries(node: Constant, operands: Arrays, shape: Sizes) -> np.ndarray:
-    return _filled(shape, {p: sympify(node.array[p].item()) for p in np.ndindex(shape)})
+    return node.entries
 
 
 def _position_entries(node: Positions, operands: Arrays, shape: Sizes) -> np.ndarray:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from itertools import product
 
+import numpy as np
 from sympy import (
     Adjoint,
     Basic,
@@ -21,6 +22,7 @@ from sympy import (
     Integer,
     Inverse,
     KroneckerDelta,
+    Lambda,
     Le,
     MatAdd,
     MatMul,
@@ -34,6 +36,7 @@ from sympy import (
     Transpose,
     ZeroMatrix,
     ceiling,
+    flatten,
     sympify,
 )
 from sympy.matrices.expressions.applyfunc import ElementwiseApplyFunction
@@ -44,14 +47,17 @@ from sympy.matrices.expressions.kronecker import KroneckerProduct
 from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
 from sympy.matrices.expressions.permutation import PermutationMatrix
 from sympy.matrices.expressions.slice import MatrixSlice
+from sympy.tensor.indexed import Indexed
 
-from ..core import UnsupportedError, postorder, same_length
+from ..core import UnsupportedError, deferred, postorder, same_length
 from ..expressions import (
+    Constant,
     Delta,
     Ones,
     Operand,
     Selection,
     TensorExpr,
+    TensorLike,
     TensorSymbol,
     Triangle,
     Unit,
@@ -67,6 +73,7 @@ from ..expressions import (
 from ..operations import (
     add,
     concatenate,
+    cumsum,
     diag,
     diagonal,
     expand_dims,
@@ -82,6 +89,8 @@ from ..operations import (
 )
 from .matrix_algebra import row_and_column
 from .trees import as_stock, sympys_refusals, with_scalars_converted
+
+_from_indexed = deferred("convert", "from_indexed")
 
 
 def from_matrix(expr: object, *, vectors: bool = False) -> Operand:
@@ -122,17 +131,22 @@ def from_matrix(expr: object, *, vectors: bool = False) -> Operand:
 
 
 def from_explicit(value: MatrixBase | NDimArray) -> Operand:
-    """An explicit matrix or array with symbols as a tensor: the sum of its entries, which stay as
-    they are, each times the unit tensor of its place.
+    """An explicit matrix or array as a tensor: a constant; where there are symbols the sum of the
+    entries, which stay as they are, each times the unit tensor of its place.
 
     >>> import sympy_einsum as se
-    >>> from sympy import Matrix, symbols
+    >>> from sympy import Matrix, Rational, symbols
     >>> a, b = symbols("a b")
     >>> x = se.TensorSymbol("x", 2)
     >>> print(se.simplify((Matrix([[a, 1], [0, b / 3]]) @ x)[1]))
     b*x[1]/3
+    >>> Matrix([1, Rational(1, 3)]) * (x @ x)
+    (x @ x)*Constant([[1], [Rational(1, 3)]])
     """
     shape = tuple(map(int, value.shape))
+    if not value.free_symbols:
+        entries = np.array(flatten(value.tolist()) if shape else value[()], dtype=object)
+        return Constant(entries.reshape(shape))
     terms = [Zeros(*shape)]
     for place in product(*map(range, shape)):
         units = [Unit(n, k) for n, k in zip(shape, place, strict=True)]
@@ -162,7 +176,7 @@ def matrix_tensor(root: Basic, vectors: bool) -> Operand:
 
 def _matrix_parts(node: Basic) -> tuple[Basic, ...]:
     """What the tensor for a node is computed from."""
-    if isinstance(node, (*LEAVES, PermutationMatrix)) or hasattr(node, "bound_symbols"):
+    if isinstance(node, LEAVES) or hasattr(node, "bound_symbols"):
         return ()
     if isinstance(node, (MatrixElement, MatrixSlice)):
         return node.args[:1]
@@ -173,7 +187,10 @@ def _matrix_parts(node: Basic) -> tuple[Basic, ...]:
     return node.args
 
 
-LEAVES = (MatrixBase, MatrixSymbol, Identity, ZeroMatrix, OneMatrix, TensorExpr)
+LEAVES = (
+    *(MatrixBase, MatrixSymbol, Identity, ZeroMatrix, OneMatrix, TensorExpr),
+    *(FunctionMatrix, PermutationMatrix),
+)
 
 
 def _tensor(node: Basic, parts: list[Operand]) -> Operand:
@@ -181,8 +198,6 @@ def _tensor(node: Basic, parts: list[Operand]) -> Operand:
     rule = FROM_MATRIX.get(type(node))
     if rule is not None:
         return rule(node, *parts)
-    if isinstance(node, MatrixBase) and node.free_symbols:
-        return from_explicit(node)
     if isinstance(node, (MatrixBase, TensorExpr)):
         return as_operand(node)
     if isinstance(node, MatrixExpr) or any(order_of(part) for part in parts):
@@ -250,7 +265,18 @@ def _function_tensor(node: Basic, *parts: Operand) -> Operand:
             offset = condition.lts - condition.gts - i + j
             if not {i, j} & offset.free_symbols:
                 return Triangle(rows, columns, offset)
-    return _explicit_tensor(node)
+    if all(sympify(length).is_Integer for length in node.shape):
+        return _explicit_tensor(node)
+    if entry.has(MatrixElement, Indexed):
+        return _from_indexed(entry, [(i, rows), (j, columns)])
+    counted = [_counted(rows)[:, None], _counted(columns)[None, :]]
+    chosen = entry.rewrite(Piecewise) if entry.has(KroneckerDelta) else entry
+    return elementwise(Lambda((i, j), chosen), *counted)
+
+
+def _counted(length: Expr) -> Operand:
+    """0, 1, 2, … along an axis of some length."""
+    return add(cumsum(Ones(length)), -1)
 
 
 def _is_inside(start: Expr, step: Expr, count: Expr, length: Expr) -> bool:
@@ -305,3 +331,8 @@ FROM_MATRIX: dict[type, Callable[..., Operand]] = {
     OneMatrix: lambda node: Ones(*node.shape),
     ZeroMatrix: lambda node: Zeros(*node.shape),
 }
+
+
+def of_tensors(kind: type, operands: Sequence[TensorLike]) -> Operand:
+    """What a class of SymPy's matrix expressions stands for, of tensors and matrices."""
+    return FROM_MATRIX[kind](kind.__name__, *map(as_operand, operands))

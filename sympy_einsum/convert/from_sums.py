@@ -49,7 +49,7 @@ from ..expressions import (
     slot,
     tensor_sum,
 )
-from ..operations import matmul, transpose
+from ..operations import matmul, squeeze, transpose
 from .from_matrices import matrix_tensor
 from .trees import as_stock, described, sympys_refusals
 
@@ -211,6 +211,13 @@ def _length(label: Symbol, known: Lengths) -> Expr:
     return known[label]
 
 
+def _of_column(matrix: TensorExpr, node: MatrixElement) -> tuple[Operand, Sequence[Expr]]:
+    """A tensor and the position of an entry; a matrix of one column, or row, is a vector."""
+    at = (node.i, node.j)
+    narrow = next((axis for axis in (1, 0) if matrix.shape[axis] == 1 and at[axis] == 0), None)
+    return (matrix, at) if narrow is None else (squeeze(matrix, narrow), (at[1 - narrow],))
+
+
 class _Reader:
     """Reads nodes of a SymPy scalar whose index symbols are known."""
 
@@ -244,7 +251,7 @@ class _Reader:
         if isinstance(node, Indexed):
             return self._element(self._tensor(node.base), node.indices)
         if isinstance(node, MatrixElement):
-            return self._element(matrix_tensor(node.parent, self.vectors), (node.i, node.j))
+            return self._element(*_of_column(matrix_tensor(node.parent, self.vectors), node))
         if isinstance(node, KroneckerDelta) and node.free_symbols & self.labels:
             return self._delta(*node.args)
         order = self._order(node)

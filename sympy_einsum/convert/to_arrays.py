@@ -229,7 +229,7 @@ TO_ARRAY: NodeTable[Callable[..., Basic]] = NodeTable(
     {
         TensorSymbol: lambda node, images: images.symbol(node),
         Zeros: lambda node, images: ZeroArray(*node.shape),
-        Constant: lambda node, images: ImmutableDenseNDimArray(node.array.tolist()),
+        Constant: lambda node, images: ImmutableDenseNDimArray(node.entries.tolist()),
         Unit: lambda node, images: ArrayContraction(unit_image(node), (1,)),
         Selection: lambda node, images: selection_image(node),
         Positions: refused,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from sympy import (
     Abs,
@@ -23,9 +23,10 @@ from sympy import (
     log,
 )
 from sympy.matrices.expressions.applyfunc import ElementwiseApplyFunction
+from sympy.matrices.expressions.kronecker import KroneckerProduct
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from ..core import HADAMARD_FIRST, Network, NodeTable, UnsupportedError, postorder
+from ..core import HADAMARD_FIRST, PRODUCTS_FIRST, Network, NodeTable, UnsupportedError, postorder
 from ..expressions import (
     Adj,
     AxesFunction,
@@ -152,7 +153,7 @@ def _adjugate(node: Adj, images: Images) -> MatrixExpr:
 
 
 def _constant(node: Constant, images: Images) -> MatrixExpr:
-    return ImmutableDenseMatrix(node.array.reshape(node.array.shape[0], -1).tolist())
+    return ImmutableDenseMatrix(node.entries.reshape(node.entries.shape[0], -1).tolist())
 
 
 def unit_image(node: Unit) -> MatrixExpr:
@@ -245,6 +246,37 @@ def _slice(
     return matrix_algebra.sliced(matrix, *cuts), new
 
 
+def _kronecker(node: Reshape, images: Images) -> Basic:
+    """A Kronecker product of two matrices, A_ac B_bd with the pairs ab and cd as axes, or of two
+    vectors."""
+    inner = node.operands[0]
+    order = order_of(inner)
+    if not isinstance(inner, Einsum) or order != 2 * node.order:
+        return refused(node, images)
+    if node.shape != tuple([inner.shape[k] * inner.shape[k + 1] for k in range(0, order, 2)]):
+        return refused(node, images)
+    operands, subscripts, output, lengths = opened(inner, 2)
+    edges = [(images[o], tuple(labels)) for o, labels in zip(operands, subscripts, strict=True)]
+    network = Network(matrix_algebra, edges, output, lengths, PRODUCTS_FIRST)
+    network.reduce()
+    found: dict[tuple[Hashable, ...], MatrixExpr] = {
+        labels: factor for factor, labels in network.edges
+    }
+    parts = [_with_axes(found, output[k::2]) for k in (0, 1)]
+    if None in parts or len(found) > 2:
+        return refused(node, images)
+    return matrix_algebra.product([*network.scalars, KroneckerProduct(*parts)])
+
+
+def _with_axes(
+    factors: dict[tuple[Hashable, ...], MatrixExpr], labels: tuple[int, ...]
+) -> MatrixExpr | None:
+    """The factor with some labels for its rows and columns."""
+    if labels[::-1] in factors and labels not in factors:
+        return matrix_algebra.transpose(factors[labels[::-1]])
+    return factors.get(labels)
+
+
 TO_MATRIX: NodeTable[Callable[..., Basic]] = NodeTable(
     "the matrix",
     {
@@ -263,6 +295,7 @@ TO_MATRIX: NodeTable[Callable[..., Basic]] = NodeTable(
         Det: lambda node, images: Determinant(*images.below(node)),
         LogDet: lambda node, images: log(Abs(Determinant(*images.below(node)))),
         **dict.fromkeys([Cofactors, AxesFunction, OneHot, StackFunction], refused),
-        **dict.fromkeys([RunningFunction, Reshape], refused),
+        RunningFunction: refused,
+        Reshape: _kronecker,
     },
 )

@@ -245,7 +245,7 @@ def _function(writer: Writer, node: Elementwise, at: Position) -> Plan:
 
 
 def _constant(writer: Writer, node: Constant, at: Position) -> Plan:
-    return Plan([], lambda _: ImmutableDenseNDimArray(node.array.tolist())[at])
+    return Plan([], lambda _: ImmutableDenseNDimArray(node.entries.tolist())[at])
 
 
 def _positions(writer: Writer, node: Positions, at: Position) -> Plan:

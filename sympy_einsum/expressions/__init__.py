@@ -23,6 +23,7 @@ from .bodies import (
 )
 from .broadcasting import broadcast_together as broadcast_together, stretch as stretch
 from .conversion import (
+    STOCK_TENSORS as STOCK_TENSORS,
     as_operand as as_operand,
     elementwise as elementwise,
     holds_tensor as holds_tensor,

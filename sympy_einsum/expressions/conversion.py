@@ -9,6 +9,7 @@ import numpy as np
 from sympy import Basic, Expr, Lambda, MatrixBase, NDimArray, Symbol, sympify
 from sympy.logic.boolalg import Boolean
 from sympy.matrices.expressions.matexpr import MatrixExpr
+from sympy.tensor.array.expressions.array_expressions import _ArrayExpr, _CodegenArrayAbstract
 
 from ..core import (
     TensorError,
@@ -27,16 +28,20 @@ from .entrywise import apply_body
 from .graphs import is_tensor, outermost, stock_children
 from .leaves import Constant
 
+# SymPy's classes of what has axes that aren't written out.
+STOCK_TENSORS = (MatrixExpr, _ArrayExpr, _CodegenArrayAbstract)
+
 _of_entries = deferred("convert", "from_explicit")
+_of_stock = deferred("convert", "from_stock")
 
 
 def as_operand(value: TensorLike) -> Operand:
     """A tensor expression or a SymPy scalar from what a user may write in its place.
 
-    Arrays and explicit numeric matrices become constants; a stock function of a tensor
-    (``sympy.exp(A)``) becomes an elementwise node, a relation of scalars 1 or 0, the entries of an
-    explicit matrix or array stay exact; a string, a matrix expression (its ``*`` is the product of
-    matrices) or another object with axes is refused.
+    Arrays become constants; the entries of SymPy's explicit matrices and arrays stay exact unless
+    there are floats among them; a matrix or array expression is converted, its symbols are tensor
+    symbols; a stock function of a tensor (``sympy.exp(A)``) becomes an elementwise node, a relation
+    of scalars 1 or 0; a string or another object with axes is refused.
     """
     if isinstance(value, TensorExpr):
         return value
@@ -48,21 +53,26 @@ def as_operand(value: TensorLike) -> Operand:
         return Constant(value)
     if isinstance(value, (bool, int, float, complex)):
         return sympify(int(value) if isinstance(value, bool) else value)
-    if isinstance(value, Basic) and not isinstance(value, MatrixExpr):
-        if isinstance(value, (Expr, Boolean)) and not has_shape(value):
-            if holds_tensor(value):
-                return lift(value)
-            return as_number(value)
-        if has_shape(value) and not value.free_symbols:
-            return Constant(np.array(value.tolist()).astype(float))
-    if hasattr(value, "tolist") and hasattr(value, "free_symbols") and not value.free_symbols:
-        return Constant(np.array(value.tolist()).astype(float))
     if isinstance(value, (MatrixBase, NDimArray)):
         return _of_entries(value)
+    if isinstance(value, STOCK_TENSORS):
+        return _of_stock(value)
+    if isinstance(value, (Expr, Boolean)) and not has_shape(value):
+        if value.args and _holds_stock_axes(value):
+            return as_operand(_of_stock(value))
+        if holds_tensor(value):
+            return lift(value)
+        return as_number(value)
     raise TensorError(
         f"can't use {str(value)[:80]}, of type {type(value).__name__}, as a tensor; "
         "give a tensor expression, a SymPy scalar, or an array of numbers"
     )
+
+
+@lru_cache(maxsize=8192)
+def _holds_stock_axes(expr: Basic) -> bool:
+    """Whether a scalar has matrix or array expressions of SymPy's inside."""
+    return any(isinstance(node, STOCK_TENSORS) for node in postorder([expr], stock_children))
 
 
 @lru_cache(maxsize=8192)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sympy import Basic, S, Symbol, sympify
+from sympy import Basic, Expr, Float, S, Symbol, sympify
 from sympy.core.expr import AtomicExpr
 
 from ..core import (
@@ -160,7 +160,8 @@ class Zeros(TensorExpr):
 
 
 def as_numbers(value: ArrayLike) -> np.ndarray:
-    """A plain array of numbers from what holds some."""
+    """A plain array of numbers from what holds some; one of objects for SymPy's numbers that no
+    other array holds exactly."""
     kind = type(value).__name__
     if hasattr(value, "toarray"):
         raise TensorError(f"a sparse {kind} is no tensor; write out its zeros with .toarray()")
@@ -178,18 +179,45 @@ def as_numbers(value: ArrayLike) -> np.ndarray:
             f"this {kind} is no array of numbers ({error}); give nested lists of equal lengths, or "
             "put tensors side by side with stack"
         ) from None
-    if values.dtype.kind not in "biufc":
+    if values.dtype == object and all(map(_is_number, values.flat)):
+        values = _of_sympys_numbers(values)
+    elif values.dtype.kind not in "biufc":
         raise UnsupportedError(
             f"an array of type {values.dtype} can't be a constant; give it numbers"
         )
     return values
 
 
+def _is_number(entry: object) -> bool:
+    if isinstance(entry, Expr):
+        return bool(entry.is_number)
+    return isinstance(entry, (int, float, np.number))
+
+
+def _of_sympys_numbers(values: np.ndarray) -> np.ndarray:
+    """Integers and floats as NumPy's, other numbers as they are. Where there are floats, all are:
+    what is known to some digits doesn't become exact."""
+    entries = [sympify(entry) for entry in values.flat]
+    if any(entry.has(Float, S.Infinity, S.NegativeInfinity, S.NaN) for entry in entries):
+        return np.array([float(entry) for entry in entries]).reshape(values.shape)
+    limit = np.iinfo(np.int64).max
+    if all(entry.is_Integer and abs(entry) <= limit for entry in entries):
+        return np.array([int(entry) for entry in entries], dtype=int).reshape(values.shape)
+    return _of_objects(entries, values.shape)
+
+
+def _of_objects(entries: Sequence[Expr], shape: tuple[int, ...]) -> np.ndarray:
+    array = np.empty(len(entries), dtype=object)
+    array[:] = entries
+    return array.reshape(shape)
+
+
 class Constant(TensorExpr):
     """A real or complex array of numbers as a tensor expression.
 
     The array is copied; two constants with the same type, shape and entries are one object. An
-    array without axes is a SymPy number, True and False are 1 and 0.
+    array without axes is a SymPy number, True and False are 1 and 0. Numbers of SymPy's stay exact:
+    they are written as they are, and computed with as floats.
 
     Raises
     ======
@@ -197,8 +225,11 @@ class Constant(TensorExpr):
     TensorError : it is no array of numbers: ragged lists, sparse matrices, masked entries, objects
 
     >>> import sympy_einsum as se
+    >>> from sympy import Rational
     >>> se.Constant([[1.0, 2.0]]).shape
     (1, 2)
+    >>> se.Constant([1, Rational(1, 3)])
+    Constant([1, Rational(1, 3)])
     """
 
     __slots__ = ()
@@ -208,7 +239,12 @@ class Constant(TensorExpr):
         values = as_numbers(array)
         if values.ndim == 0:
             return sympify(values.item() if values.dtype.kind != "b" else int(values))
-        return cls._build((), (values.shape, values.dtype.str, values.tobytes()))
+        if values.dtype != object:
+            return cls._build((), (values.shape, values.dtype.str, values.tobytes()))
+        is_real = all(entry.is_extended_real for entry in values.flat)
+        rounded = values.astype(float if is_real else complex)
+        data = (values.shape, rounded.dtype.str, rounded.tobytes(), tuple(values.flat))
+        return cls._build((), data)
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Operand:
@@ -216,9 +252,25 @@ class Constant(TensorExpr):
 
     @property
     def array(self) -> np.ndarray:
-        """The entries, read-only."""
-        shape, dtype, content = self.data
+        """The entries as numbers of NumPy's, read-only."""
+        shape, dtype, content, *_ = self.data
         return np.frombuffer(content, dtype=dtype).reshape(shape)
+
+    @property
+    def entries(self) -> np.ndarray:
+        """The entries as numbers of SymPy's."""
+        shape, _, _, *exact = self.data
+        return _of_objects(
+            exact[0] if exact else [sympify(value.item()) for value in self.array.flat], shape
+        )
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it was made of numbers of SymPy's that no array holds."""
+        return len(self.data) > 3
+
+    def _map_data(self, image: Callable[[Basic], Basic]) -> Data:
+        return self.data
 
 
 def tensors(names: str, *shape: Length | Sequence[Length], **assumptions: bool) -> Any:

@@ -68,7 +68,7 @@ def _triangle(notation: Notation, node: Triangle) -> Form:
 
 
 def _constant(notation: Notation, node: Constant) -> Form:
-    values = node.array
+    values = node.entries if node.is_exact else node.array
     if values.ndim <= 2 and values.size <= MAX_ENTRIES:
         return Form("array", (), ImmutableDenseMatrix(values.tolist()), node.order)
     return forms.call("array", axes=node.order, note=node.shape)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from sympy import Basic, S, Symbol
 from sympy.printing.printer import Printer
 
@@ -62,7 +63,16 @@ def _identity(node: Delta, below: Texts, form: CodeForm) -> Text:
 
 
 def _constant(node: Constant, below: Texts, form: CodeForm) -> Text:
-    return form.call("Constant", repr(node.array.tolist()))
+    if not node.is_exact:
+        return form.call("Constant", repr(node.array.tolist()))
+    return form.call("Constant", _nested(node.entries, form))
+
+
+def _nested(entries: np.ndarray, form: CodeForm) -> str:
+    """SymPy's numbers as nested lists."""
+    if not entries.ndim:
+        return form.stock(entries.item()).shown
+    return f"[{', '.join([_nested(np.asarray(part), form) for part in entries])}]"
 
 
 def _cutter(node: Unit | Selection, below: Texts, form: CodeForm) -> Text:

@@ -10,13 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sympy import Basic, Dummy, Expr, Symbol
+from sympy import Basic, Dummy, Expr, MatrixBase, MatrixSymbol, NDimArray, Symbol
 from sympy.core.function import FunctionClass
 
 from .. import operations as ops
 from ..calculus import diff
 from ..core import TensorError
 from ..expressions import (
+    STOCK_TENSORS,
     Node,
     Operand,
     as_basic,
@@ -137,20 +138,30 @@ def substituted(expr: Basic, *args: object, **options: object) -> Basic:
         if not is_array(new):
             as_basic(new)
     if not options.pop("simultaneous", False) and not any(map(is_array, pairs.values())):
-        return Expr.subs(expr, *args, **options)
+        return Expr.subs(expr, list(pairs.items()), **options)
     # SymPy goes through scalar dummies, which can't stand for tensors; a rule is simultaneous.
     rule: dict[Basic, Basic] = {}
     for old, new in pairs.items():
-        rule[old] = as_operand(new) if is_array(new) else as_basic(new)
+        if isinstance(new, MatrixBase) and new.cols == 1 and len(shape_of(old)) == 1:
+            rule[old] = as_operand(list(new))  # SymPy's vectors are columns
+        else:
+            rule[old] = as_operand(new) if is_array(new) else as_basic(new)
         if is_array(new):
             axes = zip(shape_of(old), shape_of(rule[old]), strict=False)
             rule.update({n: given for n, given in axes if n.is_Symbol and n not in pairs})
     return substitute(expr, rule, stock_rules=True)
 
 
+def _as_replaced(old: Any) -> Basic:
+    """What is to be replaced, a function too; a matrix symbol is a tensor symbol."""
+    if isinstance(old, FunctionClass):
+        return old
+    return as_operand(old) if isinstance(old, MatrixSymbol) else as_basic(old)
+
+
 def is_array(value: object) -> bool:
-    """Whether a value to be substituted is an array of numbers."""
-    return isinstance(value, (np.ndarray, list, tuple))
+    """Whether a value to be substituted is an array or a matrix, or one of SymPy's expressions."""
+    return isinstance(value, (np.ndarray, list, tuple, MatrixBase, NDimArray, *STOCK_TENSORS))
 
 
 def _pairs(args: tuple[object, ...]) -> dict[Basic, object]:
@@ -165,6 +176,4 @@ def _pairs(args: tuple[object, ...]) -> dict[Basic, object]:
             "subs takes an expression and what replaces it, a dictionary or a list of such pairs, "
             "and no strings"
         )
-    return {
-        old if isinstance(old, FunctionClass) else as_basic(old): new for old, new in pairs.items()
-    }
+    return {_as_replaced(old): new for old, new in pairs.items()}

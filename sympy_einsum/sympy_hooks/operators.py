@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 
 from sympy import Abs, And, Expr, Ge, Gt, Le, Lt, Mod, Not, Or, Xor
 from sympy.core.function import FunctionClass
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from .. import operations as ops
-from ..core import floor_divide
+from ..core import TensorError, floor_divide
 from ..expressions import Node, Operand, TensorLike, as_operand, elementwise, is_tensor, order_of
 from ..operations import Index
 
@@ -23,12 +24,28 @@ def _stock_for_scalars(method: Operator) -> Operator:
 
     @wraps(method)
     def operator(self: Node, other: TensorLike) -> Operand:
+        if isinstance(other, MatrixExpr) and self.order:
+            return _with_matrix(method, self, other)
         other = as_operand(other)
         if not self.order and not order_of(other):
             return of_expr(self, other)
         return method(self, other)
 
     return operator
+
+
+def _with_matrix(method: Operator, tensor: Node, matrix: MatrixExpr) -> Operand:
+    """An operator between a tensor and one of SymPy's matrix expressions, whose ``*`` is the
+    product of matrices."""
+    if method.__name__ == "__rmul__":  # so arrives matrix @ tensor too
+        return ops.matmul(matrix, tensor)
+    if method.__name__ in ("__mul__", "__truediv__", "__rtruediv__"):
+        raise TensorError(
+            f"{tensor!s:.80} and {matrix!s:.80}: * and / are those of matrices to SymPy, and go "
+            "entry by entry for tensors; write @ for the product of matrices, and "
+            "from_matrix(...) for the matrix where entries are meant"
+        )
+    return method(tensor, as_operand(matrix))
 
 
 def _connected(connective: FunctionClass, *conditions: TensorLike) -> Operand:

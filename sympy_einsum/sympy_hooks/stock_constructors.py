@@ -6,19 +6,28 @@ SymPy's in all other cases. Importing this module replaces them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any, TypeAlias
 
 from sympy import (
+    Adjoint,
     Basic,
     Derivative,
+    Determinant,
     Expr,
+    HadamardPower,
+    HadamardProduct,
+    Inverse,
+    KroneckerProduct,
+    MatAdd,
     MatMul,
     Mod,
     Piecewise,
     S,
     Symbol,
+    Trace,
+    Transpose,
     Tuple,
     adjoint as stock_adjoint,
     transpose as stock_transpose,
@@ -33,8 +42,8 @@ from sympy.tensor.array import NDimArray, arrayop, ndim_array
 
 from .. import operations as ops
 from ..calculus import diff
-from ..core import TensorError
-from ..expressions import TensorExpr, after_pow, elementwise, holds_tensor, is_tensor
+from ..core import TensorError, deferred
+from ..expressions import TensorExpr, after_pow, as_operand, elementwise, holds_tensor, is_tensor
 from ..rules import over, symbols_outside
 from .algebra import is_array, substituted
 
@@ -137,8 +146,18 @@ def _relation(cls: type[Relational], lhs: Expr, rhs: Expr, /, **options: object)
 
 def _matrix_product(cls: type, *factors: Expr, **options: object) -> Expr:
     if any(map(is_tensor, factors)):
-        return reduce(lambda a, b: a @ b if is_tensor(a) and is_tensor(b) else a * b, factors)
+        tensors = map(as_operand, factors)
+        return reduce(lambda a, b: a @ b if is_tensor(a) and is_tensor(b) else a * b, tensors)
     return _stock_matrix_product(cls, *factors, **options)
+
+
+def _matrix_function(cls: type, stock: Callable[..., Expr]) -> Callable[..., Expr]:
+    def made(own: type, *args: Expr, **options: object) -> Expr:
+        if own is cls and any(map(is_tensor, args)):
+            return _of_tensors_in(cls, args)
+        return stock(own, *args, **options)
+
+    return made
 
 
 def _as_array(value: object) -> NDimArray:
@@ -148,6 +167,15 @@ def _as_array(value: object) -> NDimArray:
             "x[:, None] * y, trace, diagonal and transpose, or to_array first"
         )
     return _stock_as_array(value)
+
+
+def _by_tensor(stock: Callable[..., Any], reflected: str) -> Callable[..., Any]:
+    """An operator of explicit arrays; SymPy would apply it to each entry and the whole tensor."""
+
+    def operator(self: NDimArray, other: Any) -> Any:
+        return getattr(other, reflected)(self) if is_tensor(other) else stock(self, other)
+
+    return operator
 
 
 def _linear(equation: Expr, symbols: Sequence[Symbol]) -> tuple[Expr, dict[Symbol, Expr]]:
@@ -189,6 +217,11 @@ class _IterableByStock(metaclass=_Iterability):
     type scalars with tensors inside are too."""
 
 
+_of_tensors_in = deferred("convert", "of_tensors")
+_MATRIX_FUNCTIONS = (
+    *(Adjoint, Determinant, HadamardPower, HadamardProduct, Inverse, KroneckerProduct),
+    *(MatAdd, Trace, Transpose),
+)
 _stock_derivative = Derivative.__new__
 _stock_with_limits = expr_with_limits._common_new
 _stock_relation = _Inequality._eval_relation.__func__
@@ -203,5 +236,9 @@ MatMul.__new__ = _matrix_product
 arrayop._arrayfy = _as_array
 linsolve._lin_eq2dict = _linear
 Basic.subs = _subs_of_any
+for _class in _MATRIX_FUNCTIONS:
+    _class.__new__ = _matrix_function(_class, _class.__new__)
+NDimArray.__mul__ = _by_tensor(NDimArray.__mul__, "__rmul__")
+NDimArray.__truediv__ = _by_tensor(NDimArray.__truediv__, "__rtruediv__")
 type(S.NaN).sort_key = _key_of_nan
 matrixbase.Iterable = ndim_array.Iterable = _IterableByStock

@@ -389,7 +389,7 @@ UNSUPPORTED = {
     "Reshape": lambda: to_matrix(A.reshape(n, m)),
     "would both become": lambda: to_matrix(x @ se.TensorSymbol("x", (n, 1))),
     "Permanent": lambda: from_matrix(Permanent(MS) * MS),
-    "FunctionMatrix": lambda: from_matrix(FunctionMatrix(n, n, Lambda((u, t), u + t))),
+    "of type Dummy": lambda: from_matrix(FunctionMatrix(n, n, Lambda((u, t), u * MS[u, t]))),
     "Sum": lambda: from_matrix(Sum(MS[u, u], (u, 0, n - 1))),
     "is no number": lambda: from_matrix(MS**k),
     "Inv of shape": lambda: to_indexed(se.inv(S) @ x),
@@ -630,9 +630,10 @@ def test_matrices_by_a_function_are_read(rows, columns, entry):
 
 
 @pytest.mark.parametrize("rows", [n, n + 1])
-def test_matrices_by_a_function_that_leave_the_shape_are_refused(rows):
-    with pytest.raises(se.UnsupportedError, match="give its shape in numbers"):
-        from_matrix(FunctionMatrix(rows, n, Lambda((u, t), KroneckerDelta(u + 1, t))))
+def test_matrices_by_a_function_that_leave_the_shape_have_zeros_there(rows):
+    matrix = FunctionMatrix(rows, n, Lambda((u, t), KroneckerDelta(u + 1, t)))
+    expected = np.array(matrix.subs(n, 3).as_explicit().tolist(), dtype=float)
+    assert_close(evaluate(from_matrix(matrix).subs(n, 3), {}), expected)
 
 
 def test_cofactors_are_arrays_of_inverses():
