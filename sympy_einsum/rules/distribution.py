@@ -16,6 +16,7 @@ from ..expressions import (
     Zeros,
     contract_part,
     is_tensor,
+    order_of,
     scalar_product,
     scale,
     split_coefficient,
@@ -42,14 +43,16 @@ def distribute(node: Operand, closed: Closed) -> Operand | None:
 
 def cancel_terms(node: Operand, closed: Closed) -> Operand | None:
     """A sum in a product is multiplied out where terms cancel, as in Σ (x - mean(x)), or a delta
-    in it merges, or where it has more axes than the product and something runs along these.
-    Elsewhere the factored form is the one with fewer roundings."""
+    in it merges, or where it has more axes than the product, and than all factors in it, or
+    something runs along these. Elsewhere the factored form is the one with fewer roundings."""
     sums = [k for k, o in enumerate(node.operands) if isinstance(o, TensorAdd) and o not in closed]
     if len(sums) != 1:
         return None
     operand, labels = node.operands[sums[0]], node.subscripts[sums[0]]
     has_delta = any(isinstance(t, View) and len(set(t.output)) < t.order for t in operand.operands)
-    is_large = operand.order > node.order and any(isinstance(o, RUNNING) for o in node.operands)
+    is_large = operand.order > node.order and (
+        any(isinstance(o, RUNNING) for o in node.operands) or _is_larger_than_factors(operand)
+    )
     opens = has_delta or is_large
     if set(labels).issubset(node.output) and not opens:
         return None
@@ -68,6 +71,12 @@ def cancel_terms(node: Operand, closed: Closed) -> Operand | None:
     left = total.operands if isinstance(total, TensorAdd) else Add.make_args(total)
     cancels = after < before and len(left) < len(operand.operands)
     return total if cancels or (opens and after <= SLACK * before) else None
+
+
+def _is_larger_than_factors(total: TensorAdd) -> bool:
+    """Whether a sum has more axes than anything that its terms are products of."""
+    factors = [factor for term in total.operands for factor in factors_of(term)]
+    return all(order_of(factor) < total.order for factor in factors)
 
 
 def _as_written(node: Einsum) -> Product:

@@ -1,0 +1,36 @@
+"""Sums in products: when they are multiplied out."""
+
+from __future__ import annotations
+
+import numpy as np
+from sympy import symbols
+
+import sympy_einsum as se
+from sympy_einsum.core import postorder
+from sympy_einsum.expressions import order_of
+
+n = symbols("n", integer=True, positive=True)
+
+
+def test_a_sum_with_more_axes_than_anything_in_it_is_multiplied_out():
+    """The Hessian of a hidden Markov model by its first scores is that of one log-sum-exp."""
+    first, move = se.TensorSymbol("first", n), se.TensorSymbol("move", (n, n))
+    state = first
+    for _ in range(4):
+        state = se.logsumexp(state[:, None] + move, 0)
+    f = se.logsumexp(state, 0)
+    hessian = se.hessian(f, first)
+    assert max(map(order_of, postorder([hessian]))) == 2
+    values = np.array([0.5, -1.0, 2.0]), np.arange(9.0).reshape(3, 3) % 4
+    slope, found = se.lambdify([first, move], [se.gradient(f, first), hessian])(*values)
+    np.testing.assert_allclose(found, np.diag(slope) - np.outer(slope, slope), atol=1e-12)
+    assert se.check_derivative(se.gradient(f, first), first) < 1e-6
+
+
+def test_such_a_sum_of_which_nothing_becomes_smaller_stays():
+    X, x = se.TensorSymbol("X", (n, n)), se.TensorSymbol("x", n)
+    T = se.TensorSymbol("T", (n, n, n))
+    total = se.einsum("ijk,k->ij", T + se.einsum("i,jk->ijk", x, X), x)
+    values = np.arange(27.0).reshape(3, 3, 3), np.arange(9.0).reshape(3, 3), np.array([1.0, -2, 3])
+    expected = (values[0] + np.einsum("i,jk->ijk", values[2], values[1])) @ values[2]
+    np.testing.assert_allclose(se.lambdify([T, X, x], total)(*values), expected)
