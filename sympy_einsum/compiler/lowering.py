@@ -45,6 +45,7 @@ from ..rules import by_diagonals, cut_early
 from .common_factors import factored
 from .context import Lowering, Row
 from .instruction_rules import Instruction
+from .layouts import laid_out
 from .lowering_functions import (
     lower_cofactors,
     lower_det,
@@ -89,7 +90,7 @@ def make_plan(
         builder = Lowering(ROWS, size, optimize, instructions, contractions)
         results += builder.lower(group)
     plan = factored(without_dead_code(instructions, results))
-    return plan._replace(contractions=contractions)
+    return laid_out(plan, size)._replace(contractions=contractions)
 
 
 # How each type of node is lowered.

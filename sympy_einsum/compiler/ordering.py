@@ -38,17 +38,17 @@ def _order(instructions: Sequence[Instruction]) -> list[int]:
         needed = [*step.inputs, *[written[source] for source in sources if source in written]]
         if step.op == "write":
             written[origin(instructions, step.inputs[0])] = number
-        is_moved = needed and (step.op in FREE or _is_reduction(instructions, step))
+        given = all(instructions[source].op == "argument" for source in sources)
+        moves = step.op in FREE or _is_reduction(instructions, step)
+        is_moved = moves and not given
         after.append(max([after[k] for k in needed]) if is_moved else number)
     return sorted(range(len(instructions)), key=lambda number: (after[number], number))
 
 
 def _is_reduction(instructions: Sequence[Instruction], step: Instruction) -> bool:
-    """Whether the result has fewer axes than an operand, that isn't an argument."""
+    """Whether the result has fewer axes than an operand."""
     return not OPS[step.op].is_view and any(
-        _axes(instructions[k]) > max(_axes(step), 1)
-        and instructions[origin(instructions, k)].op != "argument"
-        for k in step.inputs
+        _axes(instructions[k]) > max(_axes(step), 1) for k in step.inputs
     )
 
 

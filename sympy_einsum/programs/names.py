@@ -396,6 +396,7 @@ _SUPPORT: dict[str, Callable[..., Value]] = {
     ),
     "add_transposed": lambda X: ops.add(X, ops.transpose(X)),
     "weighted_gram": lambda X, w: ops.matmul(ops.multiply(ops.transpose(X), w[None, :]), X),
+    "sums": lambda x, axis=None, keepdims=False: ops.sum_(x, axis, keepdims=keepdims),
     "peak": lambda x, axis=None: ops.max_(x, axis, keepdims=True),
     "log_total": lambda weights, total, axis=None: elementwise(sympy.log, total),
 }

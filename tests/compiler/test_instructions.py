@@ -280,7 +280,7 @@ LOWERED = {
     "scalar": sin(t) + V.sum(),
     "elementwise": se.exp(X),
     "transpose": X.T * 2,
-    "index": V[:, None] * X.T,
+    "index": X.sum(axis=1)[:, None] * X,
     "cut": X[1] * 2,
     "diagonal": se.einsum("ii->i", A),
     "reshape": se.reshape(X, (m * n,)),

@@ -15,7 +15,7 @@ from ..splitting import split
 from .base import Backend
 from .scalars import print_scalar
 from .support import shared
-from .texts import Bracket, Place, Texts, as_tuple, bracketed
+from .texts import Bracket, Place, Texts, as_tuple, axis_arguments, bracketed
 
 
 def _is_block(cuts: Sequence[Bracket]) -> bool:
@@ -71,6 +71,12 @@ class NumpyBackend(Backend):
     def elementwise(self, operands: Texts, expr: Expr) -> str:
         """The same for every entry of arrays."""
         return print_scalar(expr, operands, self.name, self.spellings, self.functions)
+
+    def sum(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """The sum over axes, over all for None."""
+        if axes is None or len(axes) > 1 or axes[0] == 0:
+            return super().sum(operands, axes)
+        return f"sums({operands[0]}, {axis_arguments(axes)[0]})"
 
     def contiguous(self, operands: Texts) -> str:
         """The same array, its entries one after the other in memory."""
@@ -218,11 +224,26 @@ def softplus(z):
         return np.logaddexp(0, z)
     return np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))
 ''',
+        "sums": '''
+def sums(x, axis=None, keepdims=False):
+    """Sums over axes; NumPy's own are slow over the last one where that is short."""
+    if x.size > 1000 and axis == x.ndim - 1 and x.shape[-1] < 100 and x.dtype.kind in "fc":
+        total = np.einsum("...i->...", x)
+        return total[..., None] if keepdims else total
+    return np.add.reduce(x, axis=axis, keepdims=keepdims)
+''',
+        "largest": '''
+def largest(x, axis=None):
+    """The largest entries; those of many short rows are found column by column."""
+    if axis == 1 and x.ndim == 2 and x.shape[1] <= 30 and len(x) > 100:
+        return np.maximum.reduce(np.ascontiguousarray(x.T), axis=0, initial=-np.inf)[:, None]
+    return np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
+''',
         "peak": '''
 def peak(x, axis=None):
     """The largest entries, 0 where those are infinite."""
     x = x if x.dtype.kind in "fc" else x.astype(float)
-    top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
+    top = largest(x, axis)
     if top.size < 16 and abs(sum(top.ravel().tolist())) < np.inf:
         return top  # of a few entries Python knows it sooner
     finite = np.isfinite(top)
@@ -329,12 +350,16 @@ def running_mean(weights, c, backwards):
 def logsumexp(x, axis=None):
     """log(sum(exp(x))) without overflow."""
     x = x if x.dtype.kind in "fc" else x.astype(float)
-    top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
-    if np.count_nonzero(np.isfinite(top)) == top.size:
-        return np.log(np.exp(x - top).sum(axis=axis)) + top.squeeze(axis)
-    top = np.where(np.isfinite(top), top, 0)
+    top = largest(x, axis)
+    is_finite = np.count_nonzero(np.isfinite(top)) == top.size
+    if not is_finite:
+        top = np.where(np.isfinite(top), top, 0)
+    weights = x - top
+    total = sums(np.exp(weights, out=weights), axis)
+    if is_finite:
+        return np.log(total) + top.squeeze(axis)
     with np.errstate(divide="ignore"):
-        return np.log(np.exp(x - top).sum(axis=axis)) + top.squeeze(axis)
+        return np.log(total) + top.squeeze(axis)
 ''',
         "share": '''
 def share(x, top, axis=None):
@@ -383,9 +408,9 @@ def one_hot(positions, length, dtype):
 def softmax(x, axis=None):
     """exp(x) / sum(exp(x)) without overflow."""
     x = x if x.dtype.kind in "fc" else x.astype(float)
-    weights = x - np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
+    weights = x - largest(x, axis)
     np.exp(weights, out=weights)
-    weights /= weights.sum(axis=axis, keepdims=True)
+    weights /= sums(weights, axis, keepdims=True)
     return weights
 ''',
     }
