@@ -15,7 +15,7 @@ from ..expressions import (
     contract,
     is_placed_product,
 )
-from ..rules import has_zeros
+from ..rules import has_places
 
 # An inverse with so many uses, all in products, is never computed: a system is solved for each.
 MAX_SOLVES = 2
@@ -71,7 +71,7 @@ def terms_of(
             yield term
         elif term is inner and term in put_off:
             pending.extend(reversed(inner.operands))
-        elif any(map(has_zeros, inner.operands)) and len(inner.operands) <= MAX_SUMMANDS:
+        elif has_places(inner) and len(inner.operands) <= MAX_SUMMANDS:
             parts = [_replaced(core, inner, part) for part in inner.operands]
             pending.extend(reversed([_replaced(term, core, part) for part in parts]))
         else:

@@ -54,6 +54,7 @@ from .interning import (
     Node as Node,
     Operands as Operands,
     data_expressions as data_expressions,
+    remembered as remembered,
 )
 from .labels import (
     representative as representative,

@@ -16,8 +16,8 @@ import atexit
 import os
 import threading
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from typing import Any, ClassVar, Self, TypeAlias
+from functools import lru_cache, wraps
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 from weakref import ref
 
 from sympy import Basic, Expr, S
@@ -88,6 +88,23 @@ _nodes: _Table = {}
 # At shutdown modules go before nodes do, and forgetting a node would hash its key with them gone.
 atexit.register(_kinds.clear)
 atexit.register(_nodes.clear)
+
+
+Kept = TypeVar("Kept")
+
+
+def remembered(compute: Callable[[Any], Kept]) -> Callable[[Any], Kept]:
+    """A function of a node that is computed once: the value is kept at the node, so it mustn't hold
+    the node itself, which would be freed late."""
+
+    @wraps(compute)
+    def known(node: Node) -> Kept:
+        memory = node.memory
+        if compute not in memory:
+            memory[compute] = compute(node)
+        return memory[compute]
+
+    return known
 
 
 def map_data(data: object, image: Callable[[Basic], Basic]) -> Any:

@@ -1,6 +1,6 @@
 """The normal form: its rules, what is known of a tensor, what an expression costs."""
 
-from .cost_model import cost as cost, has_zeros as has_zeros
+from .cost_model import cost as cost, has_places as has_places
 from .cuts import cut_early as cut_early
 from .diagonals import by_diagonals as by_diagonals
 from .expansion import (

@@ -60,7 +60,7 @@ def softmax_of_parts(node: Operand, closed: Closed) -> Operand | None:
 def sum_softmax(node: Operand, closed: Closed) -> Operand | None:
     """The entries of a softmax add up to one."""
     product = opened(node)
-    counts = product.counts()
+    counts = product.counts
     for k, operand in enumerate(product.operands):
         if not isinstance(operand, Softmax):
             continue

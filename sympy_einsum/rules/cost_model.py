@@ -54,6 +54,7 @@ from ..expressions import (
     View,
     Zeros,
     inside_log,
+    remembered,
     shape_of,
 )
 
@@ -78,11 +79,12 @@ def cost(exprs: Iterable[Operand], known: Collection[Operand] = ()) -> int:
 
 
 def _node_cost(node: Operand) -> int:
-    if not isinstance(node, TensorExpr):
-        return len(node.args)
-    if "cost" not in node.memory:
-        node.memory["cost"] = COSTS[type(node)](node)
-    return node.memory["cost"]
+    return _tensor_cost(node) if isinstance(node, TensorExpr) else len(node.args)
+
+
+@remembered
+def _tensor_cost(node: TensorExpr) -> int:
+    return COSTS[type(node)](node)
 
 
 def _nothing(node: TensorExpr) -> int:
@@ -131,6 +133,8 @@ def _cut_out(node: Einsum) -> tuple[dict[int, Indices], Indices]:
     those of the result are written into zeros."""
     terms = dict(enumerate(node.subscripts))
     output = node.output
+    if not any(isinstance(operand, (Positions, OneHot)) for operand in node.operands):
+        return terms, output
     for k, operand in enumerate(node.operands):
         if isinstance(operand, Positions):
             *source, target = terms.pop(k)
@@ -181,9 +185,10 @@ def _sum_cost(node: TensorAdd) -> int:
     return ENTRY * (sum(n for n in views if n < whole) + max(sum(dense), whole))
 
 
-def has_zeros(term: Operand) -> bool:
-    """Whether entries are known to be zeros, beside a diagonal or some positions."""
-    return _written(term) < prod(map(nominal_length, shape_of(term)))
+@remembered
+def has_places(total: TensorAdd) -> bool:
+    """Whether entries of a term are known to be zeros, beside a diagonal or some positions."""
+    return any(_written(term) < _entries(term) for term in total.operands)
 
 
 def _written(term: Operand) -> int:

@@ -17,6 +17,7 @@ from ..expressions import (
     contract_part,
     is_tensor,
     order_of,
+    remembered,
     scalar_product,
     scale,
     split_coefficient,
@@ -24,8 +25,17 @@ from ..expressions import (
     total_of,
 )
 from .axis_functions import sum_softmax
-from .cost_model import SLACK, cost, has_zeros
-from .written_products import Closed, Product, distributed, factors_of, frontier, opened
+from .cost_model import SLACK, cost, has_places
+from .written_products import (
+    Closed,
+    Product,
+    distributed,
+    factors_of,
+    frontier,
+    opened,
+    opposite_of,
+    up_to_sign,
+)
 
 # Multiplying out stops here.
 MAX_TERMS = 64
@@ -108,8 +118,8 @@ def distribute_places(node: Operand, closed: Closed) -> Operand | None:
     itself is cheap, so that bands stay bands; one of what something runs in, where that makes
     products of a matrix with itself."""
     found = [o for o in node.operands if isinstance(o, TensorAdd)]
-    places = {o for o in found if any(map(has_zeros, o.operands))}
-    sums = places.union(o for o in found if any(map(_runs, o.operands)))
+    places = {o for o in found if has_places(o)}
+    sums = places.union(filter(_runs, found))
     if not sums:
         return None
     product = opened(node, closed)
@@ -120,8 +130,11 @@ def distribute_places(node: Operand, closed: Closed) -> Operand | None:
     return total if after < before or (places and after == before) else None
 
 
-def _runs(term: Operand) -> bool:
-    return isinstance(term, Einsum) and any(isinstance(o, RUNNING) for o in factors_of(term))
+@remembered
+def _runs(total: TensorAdd) -> bool:
+    """Whether something runs along an axis in a term."""
+    products = [term for term in total.operands if isinstance(term, Einsum)]
+    return any(isinstance(o, RUNNING) for term in products for o in factors_of(term))
 
 
 def _compared(
@@ -146,7 +159,7 @@ def drop_vanishing(node: Operand, closed: Closed) -> Operand | None:
     if not any(isinstance(operand, TensorAdd) for operand in node.operands):
         return None
     product = opened(node, closed)
-    counts = product.counts()
+    counts = product.counts
     for k, operand in enumerate(product.operands):
         alone = any(counts[i] == 1 for i in product.subscripts[k])
         if not alone or not isinstance(operand, TensorAdd) or len(operand.operands) > MAX_TERMS:
@@ -189,12 +202,18 @@ def content(node: Operand, closed: Closed) -> Operand | None:
             continue
         found = _sum_content(operand)
         inner = operand if found is S.One else _divided(operand, found)
-        opposite = scale(S.NegativeOne, inner)
-        if opposite in operands[:k] or (opposite in closed and inner not in closed):
-            found, inner = -found, opposite
+        if _is_turned(inner, operands[:k], closed):
+            found, inner = -found, scale(S.NegativeOne, inner)
         factor *= found
         operands[k] = inner
     return None if factor is S.One else _rescaled(product, factor, operands)
+
+
+def _is_turned(total: TensorAdd, others: Sequence[Operand], closed: Closed) -> bool:
+    """Whether the opposite of a sum is among others, or elsewhere where the sum itself isn't."""
+    opposite = opposite_of(total)
+    there = any(isinstance(o, TensorAdd) and up_to_sign(o) == opposite for o in others)
+    return there or (opposite in closed and total not in closed)
 
 
 def turn_sign(node: Operand, closed: Closed) -> Operand | None:
@@ -220,6 +239,7 @@ def _signs(total: TensorAdd) -> set[bool]:
     return {bool(split_coefficient(term)[0].is_negative) for term in total.operands}
 
 
+@remembered
 def _sum_content(total: TensorAdd) -> Expr:
     """The greatest common divisor of the terms' coefficients, negative if they all are."""
     coefficients = [split_coefficient(term)[0] for term in total.operands]

@@ -108,10 +108,13 @@ def functions_below(product: Einsum) -> frozenset[Mark]:
 def _of_product(node: Einsum, around: Closed) -> Marks:
     product = opened(node, around)
     operands = product.operands
-    inside = [o for own in node.operands if type(own) is Einsum for o in own.operands]
+    nested = [own for own in node.operands if type(own) is Einsum]
+    inside = [o for own in nested for o in own.operands]
     marks: set[Mark] = {type(operand) for operand in (*node.operands, *operands, *inside)}
     if Elementwise in marks:
         marks |= _functions_near([o for o in operands if isinstance(o, Elementwise)])
+        if any(map(is_denominator, {*operands, *inside} if inside else operands)):
+            marks.add(QUOTIENT)
     bases: list[Operand] = []
     for operand in operands:
         base, exponent = operand.as_entry_power()
@@ -122,15 +125,13 @@ def _of_product(node: Einsum, around: Closed) -> Marks:
         marks.add(REPEATED)
     if len(set(node.operands)) < len(node.operands) - 1:
         marks.add(PAIRS)
-    if operands != node.operands:
+    if nested and operands != node.operands:
         marks.add(NESTED)
-    if Elementwise in marks and any(map(is_denominator, {*operands, *inside})):
-        marks.add(QUOTIENT)
     output = set(product.output)
     hangs = all(map(output.intersection, product.subscripts))
     if not hangs and len(operands) > 1 and len(components(product)) > 1:
         marks.add(APART)
-    if any(is_symmetric(o) for o in node.operands if o.order == 2):
+    if any(is_symmetric(o) for o in node.operands if len(o.shape) == 2):
         marks.add(SYMMETRIC)
     return marks
 
@@ -144,7 +145,9 @@ def _of_view(node: View, around: Closed) -> Marks:
     marks |= _functions_near([o for o in operands if isinstance(o, Elementwise)])
     if len(set(node.subscripts[-1])) < core.order:
         marks.add(DIAGONAL)
-    if core.order == 2 and is_symmetric(core):
+    own, output = node.subscripts[-1], node.output
+    is_turned = core.order == 2 and output.index(own[0]) > output.index(own[1])
+    if is_turned and is_symmetric(core):
         marks.add(SYMMETRIC)
     return marks
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from sympy import Expr, Mul, Pow, S, exp, log
 
@@ -13,6 +14,7 @@ from ..expressions import (
     Operand,
     apply_body,
     is_tensor,
+    remembered,
     scale,
     slot,
     tensor_sum,
@@ -27,7 +29,7 @@ def merge_powers(node: Operand, closed: Closed) -> Operand | None:
     if len(node.operands) < 2:
         return None
     product = opened(node, closed)
-    counts = product.counts()
+    counts = product.counts
     groups: dict[tuple[int, ...], list[int]] = {}
     for k, term in enumerate(product.subscripts):
         groups.setdefault(term, []).append(k)
@@ -37,19 +39,25 @@ def merge_powers(node: Operand, closed: Closed) -> Operand | None:
             continue
         if len(group) == 2 and factors[0] is factors[1] and any(counts[i] == 2 for i in labels):
             continue  # a square that is summed: a product of matrices does that
-        merged = _merge_factors(factors)
+        merged = _merge_factors(factors, closed)
         if merged is not None:
             new = [(tensor, labels) for tensor in merged if is_tensor(tensor)]
             return product.replaced(group, new).build()
     return None
 
 
-def _merge_factors(factors: list[Operand]) -> list[Operand] | None:
+def _merge_factors(factors: list[Operand], closed: Closed) -> list[Operand] | None:
     """Fewer factors with the same product, None if there are none."""
     powers: dict[Operand, Expr] = {}
-    parts = [as_powers(factor) for factor in factors]
+    own = [factor.as_entry_power() for factor in factors]
+    uses = Counter(base for base, _ in own)
+    # What others use too isn't opened to be squared.
+    parts: list[Mapping[Operand, Expr]] = [
+        {base: exponent} if uses[base] > 1 and base in closed else as_powers(factor)
+        for factor, (base, exponent) in zip(factors, own, strict=True)
+    ]
     if len({base for part in parts for base in part}) == sum(len(part) for part in parts):
-        parts = [dict([factor.as_entry_power()]) for factor in factors]  # nothing to cancel
+        parts = [{base: exponent} for base, exponent in own]  # nothing to cancel
     for part in parts:
         for base, exponent in part.items():
             powers[base] = powers.get(base, S.Zero) + exponent
@@ -60,23 +68,35 @@ def _merge_factors(factors: list[Operand]) -> list[Operand] | None:
     }
     if len(powers) == sum(len(part) for part in parts) and len(exponentials) < 2:
         return None
-    merged = [power_of(b, e) for b, e in powers.items() if b not in exponentials and e != 0]
+    given = dict(zip(own, factors, strict=True))
+    merged = [
+        given[power] if power in given else power_of(*power)
+        for power in powers.items()
+        if power[0] not in exponentials and power[1] != 0
+    ]
     if exponentials:
         exponent = tensor_sum([scale(e, base.operands[0]) for base, e in exponentials.items()])
         merged.append(apply_body(_EXP, (exponent,)))
     return merged
 
 
-def as_powers(tensor: Operand) -> dict[Operand, Expr]:
+def as_powers(tensor: Operand) -> Mapping[Operand, Expr]:
     """The bases of a factor with their exponents; an integer power of a product has several."""
     base, exponent = tensor.as_entry_power()
-    if exponent.is_Integer and type(base) is Einsum and set(base.subscripts) == {base.output}:
-        return {
-            inner: count * exponent * factor.as_entry_power()[1]
-            for factor, count in Counter(base.operands).items()
-            for inner in [factor.as_entry_power()[0]]
-        }
-    return {base: exponent}
+    if not exponent.is_Integer or type(base) is not Einsum or {*base.subscripts} != {base.output}:
+        return {base: exponent}
+    inner = _powers_in(base)
+    return inner if exponent is S.One else {b: e * exponent for b, e in inner.items()}
+
+
+@remembered
+def _powers_in(product: Einsum) -> Mapping[Operand, Expr]:
+    """The bases of a product entry by entry, with their exponents."""
+    powers: dict[Operand, Expr] = {}
+    for factor in product.operands:
+        base, exponent = factor.as_entry_power()
+        powers[base] = powers.get(base, S.Zero) + exponent
+    return powers
 
 
 def power_of(base: Operand, exponent: Expr) -> Operand:
@@ -89,7 +109,7 @@ def split_square(node: Operand, closed: Closed) -> Operand | None:
     if not any(operand.as_entry_power()[1] == 2 for operand in node.operands):
         return None
     product = opened(node, closed)
-    counts = product.counts()
+    counts = product.counts
     for k, operand in enumerate(product.operands):
         base, exponent = operand.as_entry_power()
         labels = product.subscripts[k]

@@ -10,7 +10,7 @@ around it: where these are the same, nothing is tried again, in any graph and an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any, NamedTuple
 
 from ..core import children, postorder
@@ -78,12 +78,12 @@ def _fitting(rules: tuple[Rule, ...], marks: Collection[Mark]) -> tuple[Rule, ..
 class _Found(NamedTuple):
     """What the rules did with a node, None if nothing, and the answers they got."""
 
-    told: frozenset[Operand]
-    denied: frozenset[Operand]
+    told: frozenset[Hashable]
+    denied: frozenset[Hashable]
     rule: str | None
     new: Operand | None
 
-    def holds(self, closed: set[Operand]) -> bool:
+    def holds(self, closed: set[Hashable]) -> bool:
         return self.told <= closed and self.denied.isdisjoint(closed)
 
 
@@ -131,7 +131,7 @@ class Run:
                 image = self._settled(rebuilt)
             images[node] = images[image] = image
             if node in self._kept:
-                self._around.closed.add(image)
+                self._around.close(image)
         return images[root]
 
     def _settled(self, node: Operand) -> Operand:

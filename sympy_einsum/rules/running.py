@@ -27,7 +27,7 @@ def running_total(product: Product, k: int) -> tuple[Operand, Operand | None] | 
     """Of a product with an exponential at place ``k``, if that is Σ_(i ≤ j) w_i exp(z_i): the
     running log-sum-exp of z, and the sum of w weighted by its running softmax, unless that is 1.
     The logarithm of the product is the first plus that of the second."""
-    labels, counts = product.subscripts[k], product.counts()
+    labels, counts = product.subscripts[k], product.counts
     for t, triangle in enumerate(product.operands):
         if not isinstance(triangle, Triangle) or not triangle.offset.is_zero:
             continue

@@ -179,17 +179,23 @@ def factorings(operands: Sequence[Operand], closed: Closed = ()) -> Iterator[Ope
     out, that of the most terms first."""
     terms = [_with_common_output(_as_product(term, closed)) for term in operands]
     seen = Counter(operand for term in terms for operand in set(term.operands))
-    places: dict[Place, list[tuple[int, int]]] = {}
+    places: dict[Place, dict[int, int]] = {}
     for t, term in enumerate(terms):
         for k, operand in enumerate(term.operands):
             if seen[operand] > 1 and len(term.operands) > 1:
-                places.setdefault(_place(operand, term, k), []).append((t, k))
-    ranked = sorted(places.values(), key=lambda found: -len({t for t, _ in found}))
-    for found in ranked[:MAX_CANDIDATES]:
-        chosen = dict(reversed(found))  # one place in each term
-        factored = _pulled_out(terms, chosen, operands) if len(chosen) > 1 else None
-        if factored is not None:
-            yield factored
+                places.setdefault(_place(operand, term, k), {}).setdefault(t, k)
+    # What the same terms have in common entry by entry is pulled out together.
+    groups: dict[object, list[dict[int, int]]] = {}
+    for place, found in places.items():
+        if len(found) > 1:
+            is_by_entries = all(label >= 0 for label in place[1])
+            groups.setdefault(tuple(found) if is_by_entries else place, []).append(found)
+    for group in sorted(groups.values(), key=lambda group: -len(group[0]))[:MAX_CANDIDATES]:
+        together = _pulled_out(terms, group, operands)
+        alone = group if together is None and len(group) > 1 else ()
+        for factored in (together, *[_pulled_out(terms, [found], operands) for found in alone]):
+            if factored is not None:
+                yield factored
 
 
 def _as_product(term: Operand, closed: Closed) -> Product:
@@ -240,18 +246,21 @@ def _is_placing(term: Product, j: int, inner: Sequence[int]) -> bool:
 
 
 def _pulled_out(
-    terms: Sequence[Product], chosen: dict[int, int], operands: Sequence[Operand]
+    terms: Sequence[Product], group: Sequence[dict[int, int]], operands: Sequence[Operand]
 ) -> Operand:
-    """The sum with a common factor in front of the sum of what the chosen terms have besides."""
+    """The sum with common factors, given by their places in the terms that have them, in front of
+    the sum of what these have besides."""
     rests = []
     axes: tuple[int, ...] = ()
-    for t, k in chosen.items():
+    for t in reversed(group[0]):
         term = terms[t]
-        others = [j for j in range(len(term.operands)) if j != k]
-        inner = tuple(i for i in dict.fromkeys(term.subscripts[k]) if i not in term.output)
+        chosen = [found[t] for found in group]
+        own = dict.fromkeys(i for k in chosen for i in term.subscripts[k])
+        others = [j for j in range(len(term.operands)) if j not in chosen]
+        inner = tuple(i for i in own if i not in term.output)
         present = {i for j in others for i in term.subscripts[j]}
         outer = {i for i in term.output if i in present}
-        lone = [i for i in term.output if i not in present and i not in term.subscripts[k]]
+        lone = [i for i in term.output if i not in present and i not in own]
         names = dict(zip(inner, range(-1, -1 - len(inner), -1), strict=True))
         if lone or not present.intersection((*inner, *outer)):
             return None
@@ -261,6 +270,7 @@ def _pulled_out(
             # In the order in which the first rest has them, so that it isn't transposed.
             order = [i for j in others for i in term.subscripts[j] if i in outer or i in inner]
             axes = tuple(names.get(i, i) for i in dict.fromkeys((*order, *inner)))
+            first = term, chosen, inner
         elif outer != {i for i in axes if i >= 0}:
             return None
         label = {name: i for i, name in names.items()}
@@ -271,14 +281,11 @@ def _pulled_out(
             term.lengths,
         )
         rests.append(rest)
-    t, k = next(iter(chosen.items()))
-    term = terms[t]
-    bound = [i for i in dict.fromkeys(term.subscripts[k]) if i not in term.output]
-    labels = [bound[-1 - i] if i < 0 else i for i in axes]
+    term, chosen, inner = first
     factored = contract_part(
-        (term.operands[k], tensor_sum(rests)),
-        (term.subscripts[k], labels),
+        [*[term.operands[k] for k in chosen], tensor_sum(rests)],
+        [*[term.subscripts[k] for k in chosen], [inner[-1 - i] if i < 0 else i for i in axes]],
         term.output,
         term.lengths,
     )
-    return total_of([factored, *(o for t, o in enumerate(operands) if t not in chosen)])
+    return total_of([factored, *(o for t, o in enumerate(operands) if t not in group[0])])

@@ -8,8 +8,9 @@ every inner index gets a name of its own, so the index-symbol graph has no edges
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeAlias
 
 from sympy import Expr, S
@@ -23,38 +24,64 @@ from ..expressions import (
     contract_part,
     is_cut,
     is_window,
+    remembered,
     representative,
-    scale,
     split_coefficient,
     unite,
     written_out,
 )
 from .cost_model import cost
 
-# The nodes that stay what they are.
+# The nodes that stay what they are, and sums up to their signs.
 Closed: TypeAlias = Collection[Operand]
+# The terms of a sum, the same for its opposite, and which of the two it is.
+UpToSign: TypeAlias = tuple[tuple[tuple[Operand, Expr], ...], bool]
+
+
+@remembered
+def up_to_sign(total: TensorAdd) -> UpToSign:
+    """A sum in a form that shows whether another is its opposite: nothing has to be built to find
+    that there is none."""
+    parts = [split_coefficient(term) for term in total.operands]
+    turned = bool(parts[0][0].is_negative)
+    return tuple([(core, -number if turned else number) for number, core in parts]), turned
+
+
+def opposite_of(total: TensorAdd) -> UpToSign:
+    """What the opposite of a sum is up to its sign."""
+    terms, turned = up_to_sign(total)
+    return terms, not turned
 
 
 class Surroundings:
     """What rules may ask about the graph around a node: which dense products stay closed, since
-    others use them too. The answers are noted, and the products written out so far."""
+    others use them too, and which sums are there, up to their signs. The answers are noted, and
+    the products written out so far."""
 
     def __init__(self, closed: Closed = ()):
-        self.closed = set(closed)
+        self.closed: set[Hashable] = set()
+        for node in closed:
+            self.close(node)
         self.forget()
+
+    def close(self, node: Operand) -> None:
+        """From now on a node stays closed."""
+        self.closed.add(node)
+        if isinstance(node, TensorAdd):
+            self.closed.add(up_to_sign(node))
 
     def forget(self) -> None:
         """Starts anew, for another node."""
-        self.told: set[Operand] = set()
-        self.denied: set[Operand] = set()
+        self.told: set[Hashable] = set()
+        self.denied: set[Hashable] = set()
         self.products: dict[Operand, Product] = {}
 
-    def __contains__(self, node: Operand) -> bool:
+    def __contains__(self, node: Hashable) -> bool:
         found = node in self.closed
         (self.told if found else self.denied).add(node)
         return found
 
-    def __iter__(self) -> Iterator[Operand]:
+    def __iter__(self) -> Iterator[Hashable]:
         return iter(self.closed)
 
     def __len__(self) -> int:
@@ -75,6 +102,7 @@ class Product:
     output: tuple[int, ...]
     lengths: dict[int, Expr]
 
+    @cached_property
     def counts(self) -> Counter[int]:
         """How often each label occurs, in operands and output."""
         return Counter([i for term in (*self.subscripts, self.output) for i in term])
@@ -183,13 +211,16 @@ def _opened(node: Operand, closed: Closed) -> Product:
         axes = tuple(range(node.order))
         scalars, operands, subscripts = (), (node,), [axes]
         output, lengths = axes, dict(enumerate(node.shape))
-    if not any(type(operand) is Einsum for operand in operands):
+    if Einsum not in map(type, operands):
         return Product(scalars, operands, tuple(subscripts), output, lengths)
     by_node = closed == ()  # it is the same in all surroundings
     if by_node and "written out" in node.memory:
         return node.memory["written out"]
     pending, subscripts, lengths = written_out(
-        operands, subscripts, lengths, lambda inner, others: opens(inner, others, closed)
+        operands,
+        subscripts,
+        lengths,
+        lambda inner, others: type(inner) is Einsum and opens(inner, others, closed),
     )
     product = Product(scalars, tuple(pending), tuple(subscripts), output, lengths)
     if by_node:
@@ -259,6 +290,7 @@ def distributed(
 def like_terms(terms: Sequence[Operand]) -> dict[Operand, Operand]:
     """Terms with equal tensors, or opposite sums, their scalar factors added up."""
     collected: dict[Operand, Operand] = {}
+    sums: dict[UpToSign, Operand] = {}
     for term in terms:
         number, rest = split_coefficient(term)
         if isinstance(rest, View) and rest.scalars and rest.core is not None:
@@ -268,8 +300,10 @@ def like_terms(terms: Sequence[Operand]) -> dict[Operand, Operand]:
                 rest.operands[-1:], (rest.subscripts[-1:], rest.output, rest.lengths)
             )
         if isinstance(rest, TensorAdd) and rest not in collected:
-            opposite = scale(S.NegativeOne, rest)
-            if opposite in collected:
+            opposite = sums.get(opposite_of(rest))
+            if opposite is None:
+                sums[up_to_sign(rest)] = rest
+            else:
                 number, rest = -number, opposite
         collected[rest] = collected.get(rest, S.Zero) + number
     return collected

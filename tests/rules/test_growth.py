@@ -12,6 +12,7 @@ from oracles import calls, n
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
 from sympy_einsum.core.traversal import postorder
+from sympy_einsum.rules.cost_model import SLACK, cost
 
 x = se.TensorSymbol("x", (n,))
 A = se.TensorSymbol("A", (n, n))
@@ -74,6 +75,14 @@ def nested_inverses(count):
     for _ in range(count):
         e = se.inv(e + B)
     return e
+
+
+def squares(count):
+    """y ← y², y ← sin(y) y, exponential as a tree."""
+    h = A * fresh(1, 2)[0]
+    for j in range(count):
+        h = se.sin(h) * h if j % 2 else h * h
+    return h
 
 
 def sum_of_functions(count):
@@ -214,3 +223,35 @@ def test_gradients_of_nested_choices():
     gradient(5)
     few, many = calls(partial(gradient, 10)), calls(partial(gradient, 40))
     assert many < 4**1.2 * few + CONSTANT
+
+
+def test_simplified_gradients_of_what_is_shared_grow_too():
+    def work(e):
+        se.gradient(e.sum(), A, simplify=True)
+
+    small, large = (calls(partial(work, squares(count))) for count in (SMALL, LARGE))
+    assert large <= GROWTH * small + CONSTANT
+
+
+def test_what_terms_have_in_common_is_pulled_out_at_once():
+    a, b, c, d = fresh(4, 1)
+    result, steps = se.simplify(a * b * c * x + a * b * c * d, trace=True)
+    assert result == se.einsum(*[v for t in (a, b, c, d + x) for v in (t, [0])], [0])
+    assert [step.rule for step in steps].count("factor") == 1
+    # Where nothing is left of a term, some of it stays.
+    assert se.simplify(a * b + a * b * c).operands[0] in (a, b)
+
+
+def test_what_a_large_graph_shares_is_squared_whole():
+    h = squares(20).sum()
+    gradient, raw = (se.gradient(h, A, simplify=wanted) for wanted in (True, False))
+    assert len(str(gradient)) < len(str(raw))
+    assert cost([gradient]) <= SLACK * cost([raw])
+
+
+def test_a_sum_and_its_opposite_meet_in_a_product():
+    y, z = fresh(2, 1)
+    assert str(se.simplify((y - z) * se.exp(x) * (z - y))).endswith(")**2)")
+    s, t = sympy.symbols("s t")
+    total = se.simplify(s * (y - z) + t * (z - y))
+    assert total in ((s - t) * (y - z), (t - s) * (z - y))
