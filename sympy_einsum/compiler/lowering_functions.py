@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sympy import exp, log
-
 from ..expressions import (
+    EXP,
+    LOG,
     Adj,
     AxesFunction,
     Cofactors,
@@ -102,7 +102,7 @@ def _shares_exponentials(builder: Lowering, node: AxesFunction) -> bool:
     """Whether log Σ exp, exp / Σ exp or its logarithm of the same tensor are needed too."""
     total = LogSumExp.over(node.operands[0], node.axes)
     share = Softmax.over(node.operands[0], node.axes)
-    logarithm = apply_body(log(slot(0)), (share,)) in builder.uses
+    logarithm = apply_body(LOG, (share,)) in builder.uses
     shares = builder.uses[share] - logarithm
     return (total in builder.uses) + (shares > 0) + logarithm > 1
 
@@ -120,7 +120,7 @@ class _Exponentials:
         x = builder.value(operand)
         self.peak = builder.emit("peak", x, params=(self.axes,))
         self.shifted = builder.emit("add", x, self.peak, params=((1, -1),))
-        self.weights = builder.emit("elementwise", self.shifted, params=(exp(slot(0)),))
+        self.weights = builder.emit("elementwise", self.shifted, params=(EXP,))
 
     def total(self) -> int:
         """log Σ exp(x)."""

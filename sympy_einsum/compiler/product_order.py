@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
 from sympy import Expr
 
-from ..core import Contraction, Indices, Path, carried_out, contraction_path, path_cost
+from ..core import (
+    Contraction,
+    Indices,
+    Optimizer,
+    Path,
+    Sizes,
+    Terms,
+    carried_out,
+    contraction_path,
+    path_cost,
+)
 from .factors import Factor
 from .plan_builder import PlanBuilder
 
@@ -63,11 +74,17 @@ def _order(
     kept = tuple([number[i] for i in output if i in number])
     contraction = Contraction(terms, kept, tuple([lengths[i] for i in number]))
     sizes = tuple([(k, builder.size(n)) for k, n in enumerate(contraction.lengths)])
-    path = contraction_path(terms, kept, sizes, builder.optimize)
+    return Order(factors, contraction, *_priced(terms, kept, sizes, builder.optimize))
+
+
+# The same few patterns come again and again.
+@lru_cache(maxsize=4096)
+def _priced(terms: Terms, output: Indices, sizes: Sizes, optimize: Optimizer) -> tuple[Path, int]:
+    """The best path, and what it costs with the reading of the operands."""
+    path = contraction_path(terms, output, sizes, optimize)
     size = dict(sizes)
-    cost = path_cost(terms, kept, sizes, path)
-    cost += sum(prod(size[i] for i in set(term)) for term in terms)
-    return Order(factors, contraction, path, cost)
+    reading = sum(prod(size[i] for i in set(term)) for term in terms)
+    return path, path_cost(terms, output, sizes, path) + reading
 
 
 def _with(factors: Sequence[Factor], known: Factor, output: Indices) -> list[Factor] | None:

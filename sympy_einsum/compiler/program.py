@@ -151,7 +151,8 @@ def _layout(exprs: Any, leaves: list[Expr]) -> Layout:
 def _in_best_forms(exprs: Sequence[Expr]) -> list[Expr]:
     """One form for all of them, which shares most, if that doesn't cost more; then stable forms."""
     tidied, _ = tidy(exprs, None, ())
-    best, _ = stable(tidied if cost(tidied) <= cost(exprs) else exprs, numeric=True)
+    is_better = tidied is not exprs and cost(tidied) <= cost(exprs)
+    best, _ = stable(tidied if is_better else exprs, numeric=True)
     return best
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from sympy import Expr, S
 
+from ..core import has_stable_code
 from ..expressions import Slot, slot
-from .backends.scalars import has_stable_code
 from .instruction_rules import Instruction
 from .plans import Plan, result_shape, without_dead_code
 

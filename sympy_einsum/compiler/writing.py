@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -61,8 +62,9 @@ class Writer:
         self.constants: dict[str, object] = {}
         self._texts: list[tuple[str, int]] = []
         # Scalar code is printed once, with places for its operands.
+        printed = lru_cache(None)(self._print_body)
         self._bodies = {
-            number: self._print_body(op, len(inputs), params)
+            number: printed(op, len(inputs), params)
             for number, (op, inputs, params, _) in enumerate(plan.instructions)
             if OPS[op].is_code
         }

@@ -15,6 +15,8 @@ from .contraction import (
     Indices as Indices,
     Optimizer as Optimizer,
     Path as Path,
+    Sizes as Sizes,
+    Terms as Terms,
     carried_out as carried_out,
     check_optimizer as check_optimizer,
     contraction_cost as contraction_cost,
@@ -39,7 +41,12 @@ from .errors import (
     TensorError as TensorError,
     UnsupportedError as UnsupportedError,
 )
-from .exact_powers import exact_power as exact_power, folded as folded
+from .exact_powers import (
+    MAX_NUMBER as MAX_NUMBER,
+    check_size as check_size,
+    exact_power as exact_power,
+    folded as folded,
+)
 from .indices import (
     LETTERS as LETTERS,
     EllipsisAxis as EllipsisAxis,
@@ -99,6 +106,15 @@ from .rows import (
     row_of as row_of,
 )
 from .special_functions import erfcx as erfcx, erfcx_rate as erfcx_rate
+from .stable_forms import (
+    NUMERIC_NAMES as NUMERIC_NAMES,
+    STABLE_ARGUMENT as STABLE_ARGUMENT,
+    STABLE_NAMES as STABLE_NAMES,
+    TURNED_NAMES as TURNED_NAMES,
+    exponents_of as exponents_of,
+    has_stable_code as has_stable_code,
+    small_difference as small_difference,
+)
 from .traversal import children as children, postorder as postorder, transform as transform
 from .unknown_functions import (
     as_stock_derivative as as_stock_derivative,

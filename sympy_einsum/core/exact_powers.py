@@ -11,6 +11,15 @@ from .traversal import postorder
 
 # An exact number of more bits is of no use, and takes for ever to compute.
 MAX_BITS = 10**6
+# Numbers of texts are doubles at last.
+MAX_NUMBER = 10**308
+
+
+def check_size(number: Expr | int) -> None:
+    """Raise an error for a number of a text that, or whose denominator, is too large."""
+    number = sympify(number)
+    if abs(number) > MAX_NUMBER or (number.is_Rational and number.q > MAX_NUMBER):
+        raise TensorError("the number is too large")
 
 
 def exact_power(base: Expr | int, exponent: Expr | int) -> Expr:

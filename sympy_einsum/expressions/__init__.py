@@ -13,6 +13,9 @@ from .base import (
     TensorLike as TensorLike,
 )
 from .bodies import (
+    EXP as EXP,
+    LOG as LOG,
+    SIGMOID as SIGMOID,
     Slot as Slot,
     as_number as as_number,
     indicated as indicated,

@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from sympy import Basic, log
+from sympy import Basic
 
 from .base import Operand, TensorExpr
-from .bodies import slot
+from .bodies import LOG
 from .entrywise import Elementwise
 from .interning import Data, Operands
 from .leaves import Zeros
@@ -111,13 +111,10 @@ class Softmax(AxesFunction):
 
 def inside_log(node: Basic) -> Softmax | None:
     """The softmax that a node is the logarithm of; None for other nodes."""
-    if isinstance(node, Elementwise) and node.body == _LOG:
+    if isinstance(node, Elementwise) and node.body == LOG:
         inner = node.operands[0]
         return inner if isinstance(inner, Softmax) else None
     return None
-
-
-_LOG = log(slot(0))
 
 
 def _is_permuted(tensor: Operand) -> bool:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from sympy import Basic, Dummy, Expr, Piecewise, Pow, S, Symbol
+from sympy import Basic, Dummy, Expr, Piecewise, Pow, S, Symbol, exp, log
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean
 
-from ..core import TensorError, as_stock_derivative, derivative, postorder
+from ..core import TensorError, as_stock_derivative, derivative, postorder, sigmoid
 
 
 class Slot(Symbol):
@@ -37,6 +37,9 @@ class Slot(Symbol):
 def slot(k: int) -> Slot:
     """The slot of operand number k."""
     return Slot(f"s{k}")
+
+
+EXP, LOG, SIGMOID = exp(slot(0)), log(slot(0)), sigmoid(slot(0))
 
 
 def as_number(body: Basic) -> Expr:

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from sympy import Basic, Expr, S, exp, log
+from sympy import Basic, Expr, S, exp
 from sympy.logic.boolalg import Boolean
 
-from ..core import Shape, folded, sigmoid, softplus, sort_key
+from ..core import STABLE_ARGUMENT, STABLE_NAMES, Shape, folded, sort_key
 from .base import Operand, TensorExpr
 from .bodies import (
+    EXP,
+    LOG,
     Slot,
     indicated,
     partial_body,
@@ -184,23 +186,25 @@ def _of_common_tensors(body: Expr, values: dict[Slot, Operand]) -> Expr:
 
 
 def _of_one_plus_exp(body: Expr, kept: Sequence[Operand]) -> Operand | None:
-    """log(1 + exp(z)) is softplus(z) and 1 / (1 + exp(z)) is sigmoid(-z): the names have short
-    derivatives and don't overflow."""
-    if len(kept) != 1 or body not in (_LOGARITHM, _RECIPROCAL):
+    """The functions of 1 + exp(z) that have names: these have short derivatives and don't
+    overflow."""
+    if len(kept) != 1 or body not in _OF_ONE_PLUS_EXP:
         return None
     total = kept[0]
     if not isinstance(total, TensorAdd) or len(total.operands) != 2:
         return None
     others = [term for term in total.operands if not isinstance(term, Ones)]
-    if len(others) != 1 or not isinstance(others[0], Elementwise) or others[0].body != _EXPONENTIAL:
+    if len(others) != 1 or not isinstance(others[0], Elementwise) or others[0].body != EXP:
         return None
-    z = others[0].operands[0]
-    if body == _LOGARITHM:
-        return apply_body(softplus(slot(0)), (z,))
-    return apply_body(sigmoid(slot(0)), (scale(S.NegativeOne, z),))
+    name = _OF_ONE_PLUS_EXP[body]
+    number, _ = name.args[0].as_coeff_Mul()
+    return apply_body(name.func(slot(0)), (scale(number, others[0].operands[0]),))
 
 
-_EXPONENTIAL, _LOGARITHM, _RECIPROCAL = exp(slot(0)), log(slot(0)), 1 / slot(0)
+_OF_ONE_PLUS_EXP = {
+    body: STABLE_NAMES[body.subs(slot(0), 1 + exp(STABLE_ARGUMENT))]
+    for body in (LOG, slot(0) ** S.NegativeOne)
+}
 
 
 def fill_value(operand: Operand) -> Operand:

@@ -10,10 +10,9 @@ import sympy
 from sympy import Expr, Float, Integer, Rational
 
 from .. import operations
-from ..core import TensorError
+from ..core import TensorError, check_size
 from ..expressions import Operand, TensorExpr, View, elementwise
 
-MAX_NUMBER = 10**308
 MAX_EXPONENT = 10_000
 # SymPy's time grows with the fourth power of how deep scalar functions are nested.
 MAX_SCALAR_DEPTH = 64
@@ -44,9 +43,7 @@ def check_number(value: Operand, is_constant: bool) -> None:
         is_real = not (known and (value.is_finite is False or value.is_real is False))
     if not is_real:
         raise TensorError("the value is not a real number")
-    number = value.coefficient if isinstance(value, View) else value.as_coeff_Mul()[0]
-    if abs(number) > MAX_NUMBER or (number.is_Rational and number.q > MAX_NUMBER):
-        raise TensorError("the number is too large")
+    check_size(value.coefficient if isinstance(value, View) else value.as_coeff_Mul()[0])
 
 
 def bounded_power(base: Operand, exponent: Operand) -> Operand:

@@ -35,7 +35,6 @@ from .values import (
 # What goes wrong in a call that fits neither the function nor the shapes.
 WRONG = (ArithmeticError, AttributeError, LookupError, MemoryError, NotImplementedError)
 WRONG = (*WRONG, TypeError, ValueError)  # type: ignore[assignment]
-MAX_CALLS = 50
 # Lengths of what is built entry by entry.
 MAX_LENGTH = 10_000
 # Where text may stand: the options, and by its place the argument of a function.

@@ -19,14 +19,13 @@ from sympy import Expr, Float, Integer, Rational, S
 from sympy.logic.boolalg import Boolean, BooleanFalse, BooleanTrue
 
 from .. import numpy as snp, operations as ops
-from ..core import TensorError
+from ..core import MAX_NUMBER, TensorError, check_size
 from ..expressions import Operand, TensorAdd, TensorExpr, as_operand, is_condition, order_of
 from .source import MAX_ITEMS
 
 # A number, an expression, a tuple, list or range of values, a function, a module, or a type.
 Value: TypeAlias = Any
 
-MAX_NUMBER = 10**308
 # Scalars are trees to SymPy, which some of its functions walk without regard to what is shared.
 MAX_TREE = 50_000
 
@@ -95,17 +94,15 @@ def checked(value: Value) -> Value:
                 _check_number(value)
         elif not value.is_Atom and tree_size(value) > MAX_TREE:
             raise TensorError("the scalar is too large an expression; compute with arrays")
-    elif isinstance(value, int) and abs(value) > MAX_NUMBER:
-        raise TensorError("the number is too large")
+    elif isinstance(value, int):
+        check_size(value)
     return plain(value)
 
 
 def _check_number(value: Expr) -> None:
     if value.is_finite is False or value.is_real is False:
         raise TensorError("the value isn't a real number")
-    size = value if value.is_Number else value.evalf(15)
-    if abs(size) > MAX_NUMBER or (size.is_Rational and size.q > MAX_NUMBER):
-        raise TensorError("the number is too large")
+    check_size(value if value.is_Number else value.evalf(15))
 
 
 _sizes: dict[Expr, int] = {}

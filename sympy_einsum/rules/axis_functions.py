@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sympy import S, exp, log
+from sympy import S
 
 from ..expressions import (
+    EXP,
+    LOG,
     Elementwise,
     LogSumExp,
     Operand,
@@ -15,22 +17,19 @@ from ..expressions import (
     contract,
     is_tensor,
     scale,
-    slot,
     tensor_sum,
 )
 from .powers import power_of
 from .written_products import Closed, factors_of, opened, pays
 
-_EXP, _LOG = exp(slot(0)), log(slot(0))
-
 
 def softmax_of_parts(node: Operand, closed: Closed) -> Operand | None:
     """exp(z) over its own sum, over all axes or some."""
-    if not any(isinstance(o, Elementwise) and o.body == _EXP for o in factors_of(node)):
+    if not any(isinstance(o, Elementwise) and o.body == EXP for o in factors_of(node)):
         return None
     product = opened(node, closed)
     for k, operand in enumerate(product.operands):
-        if not (isinstance(operand, Elementwise) and operand.body == _EXP):
+        if not (isinstance(operand, Elementwise) and operand.body == EXP):
             continue
         z, labels = operand.operands[0], product.subscripts[k]
         for position, scalar in enumerate(product.scalars):
@@ -73,7 +72,7 @@ def sum_softmax(node: Operand, closed: Closed) -> Operand | None:
 
 def log_softmax(node: Operand, closed: Closed) -> Operand | None:
     """log softmax(z) = z - logsumexp(z)."""
-    if node.body != _LOG or not isinstance(node.operands[0], Softmax):
+    if node.body != LOG or not isinstance(node.operands[0], Softmax):
         return None
     z, axes = node.operands[0].operands[0], node.operands[0].axes
     total = LogSumExp.over(z, axes)

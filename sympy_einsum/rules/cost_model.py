@@ -210,12 +210,8 @@ def _entrywise_cost(node: Elementwise) -> int:
     return _entries(node) * (ENTRY if inside_log(node) else _body_cost(node.body))
 
 
-def _exponentials_cost(node: AxesFunction) -> int:
-    return (FUNCTION + ENTRY) * _entries(node.operands[0])
-
-
-def _running_cost(node: RunningFunction) -> int:
-    """Products with its matrices are linear recurrences."""
+def _exponentials_cost(node: AxesFunction | RunningFunction) -> int:
+    """Products with the matrices of what runs are linear recurrences."""
     return (FUNCTION + ENTRY) * _entries(node.operands[0])
 
 
@@ -280,7 +276,7 @@ COSTS: NodeTable[Callable[[Any], int]] = NodeTable(
         LogSumExp: _exponentials_cost,
         NamedAxesFunction: _comparisons_cost,
         OneHot: _nothing,
-        RunningFunction: _running_cost,
+        RunningFunction: _exponentials_cost,
         Inv: _factorized(3),
         Det: _factorized(1),
         LogDet: _factorized(1),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from sympy import Expr, Mul, Pow, S, exp, log
+from sympy import Expr, Mul, Pow, S, log
 
 from ..core import power_slope, powlog
 from ..expressions import (
+    EXP,
     Einsum,
     Elementwise,
     Operand,
@@ -20,8 +21,6 @@ from ..expressions import (
     tensor_sum,
 )
 from .written_products import Closed, opened
-
-_EXP = exp(slot(0))
 
 
 def merge_powers(node: Operand, closed: Closed) -> Operand | None:
@@ -64,7 +63,7 @@ def _merge_factors(factors: list[Operand], closed: Closed) -> list[Operand] | No
     exponentials = {
         base: exponent
         for base, exponent in powers.items()
-        if isinstance(base, Elementwise) and base.body == _EXP
+        if isinstance(base, Elementwise) and base.body == EXP
     }
     if len(powers) == sum(len(part) for part in parts) and len(exponentials) < 2:
         return None
@@ -76,7 +75,7 @@ def _merge_factors(factors: list[Operand], closed: Closed) -> list[Operand] | No
     ]
     if exponentials:
         exponent = tensor_sum([scale(e, base.operands[0]) for base, e in exponentials.items()])
-        merged.append(apply_body(_EXP, (exponent,)))
+        merged.append(apply_body(EXP, (exponent,)))
     return merged
 
 

@@ -25,6 +25,7 @@ from sympy import Dummy, Expr, S, factor
 
 from ..core import same_length, sigmoid
 from ..expressions import (
+    SIGMOID,
     Adj,
     Constant,
     Det,
@@ -336,14 +337,11 @@ def _body_has_sign(node: Elementwise, strict: bool) -> Answer:
 
 def sign_of(node: Operand) -> Asking[str]:
     """What is known of the signs of a node's entries, as a word."""
-    if isinstance(node, Softmax) or getattr(node, "body", None) == _SIGMOID:
+    if isinstance(node, Softmax) or getattr(node, "body", None) == SIGMOID:
         return "share"
     if (yield is_positive, node):
         return "positive"
     return "nonnegative" if (yield is_nonnegative, node) else ""
-
-
-_SIGMOID = sigmoid(slot(0))
 
 
 def _share() -> Expr:

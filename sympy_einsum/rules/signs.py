@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from sympy import S, log
+from sympy import S
 
-from ..expressions import Operand, apply_body, scale, slot
+from ..expressions import LOG, Operand, apply_body, scale
 from .properties import is_positive
 from .written_products import Closed
 
 
 def log_of_power(node: Operand, closed: Closed) -> Operand | None:
     """log(x**a) = a log(x) where x is positive; for odd a there is no logarithm elsewhere."""
-    if node.body != _LOG:
+    if node.body != LOG:
         return None
     base, exponent = node.operands[0].as_entry_power()
     if exponent is S.One or not (exponent.is_odd or is_positive(base)):
         return None
-    return scale(exponent, apply_body(_LOG, (base,)))
-
-
-_LOG = log(slot(0))
+    return scale(exponent, apply_body(LOG, (base,)))

@@ -21,6 +21,7 @@ from sympy import Add, Expr, Function, Mul, Pow, exp, log
 
 from ..core import logaddexp, sigmoid, transform
 from ..expressions import (
+    LOG,
     Einsum,
     Elementwise,
     LogSumExp,
@@ -55,8 +56,6 @@ from .stable_table import (
     reached,
 )
 from .written_products import Closed, Product, opened
-
-_LOG = log(slot(0))
 
 
 def _in_body(body: Expr, numeric: bool) -> Expr:
@@ -117,9 +116,9 @@ def logarithm(value: Operand) -> Operand:
     """The logarithm of a tensor or a scalar, made of the logarithms of its factors; None where the
     logarithm of the value itself is as good."""
     if isinstance(value, Softmax):
-        return apply_body(_LOG, (value,))
+        return apply_body(LOG, (value,))
     if isinstance(value, (Elementwise, TensorAdd)):
-        found = named(apply_body(_LOG, (value,)), False)
+        found = named(apply_body(LOG, (value,)), False)
         if found is None:
             found = _log_of_body(value) if isinstance(value, Elementwise) else _log_of_sum(value)
         return found
@@ -166,7 +165,7 @@ def _log_of_power(factor: Operand) -> Operand:
 
 
 def _log(value: Operand) -> Operand:
-    return apply_body(_LOG, (value,)) if is_tensor(value) else log(value)
+    return apply_body(LOG, (value,)) if is_tensor(value) else log(value)
 
 
 def _times(factors: Sequence[Operand], shape: Sequence[Expr]) -> Operand:
@@ -282,7 +281,7 @@ def log_of_weighted(node: Operand, closed: Closed) -> Operand | None:
     """log Σ w exp(z) = log Σ exp(z + log w), for weights that are known not to be negative and may
     be 0 where z is largest. By the weights this has no derivative at 0: if they depend on what is
     ``closed``, they stay outside, and so do those whose sign nobody knows."""
-    if isinstance(node, Elementwise) and node.body == _LOG:
+    if isinstance(node, Elementwise) and node.body == LOG:
         total = node.operands[0]
     else:
         total = node.args[0] if isinstance(node, log) else None
@@ -302,7 +301,7 @@ def log_of_weighted(node: Operand, closed: Closed) -> Operand | None:
     z = apply_body(operand.body.args[0], operand.operands)
     lengths = dict(enumerate(weight.shape))
     spread = contract((z,), ([axes.index(i) for i in labels],), every, lengths)
-    exponent = tensor_sum([spread, apply_body(_LOG, (weight,))])
+    exponent = tensor_sum([spread, apply_body(LOG, (weight,))])
     return LogSumExp.over(exponent, every[len(output) :])
 
 
@@ -454,7 +453,7 @@ def one_less_softmax(node: TensorAdd, closed: Closed) -> Operand | None:
 def log_of_one_more(node: Elementwise, closed: Closed) -> Operand | None:
     """log(1 + x) of a longer sum."""
     total = node.operands[0]
-    if node.body != _LOG or not isinstance(total, TensorAdd):
+    if node.body != LOG or not isinstance(total, TensorAdd):
         return None
     rest = [term for term in total.operands if not is_ones(term)]
     if len(rest) == len(total.operands):

@@ -1,9 +1,5 @@
-"""The table of stable forms, and how a node is looked up in it.
-
-:data:`NAMES` holds what one function of a function is better written as, in normal form and in
-compiled code; :data:`NUMERIC` what a textbook writes and only code has to write otherwise. A node
-and what it is made of, a few levels down, is read as one scalar function and looked up.
-"""
+"""How a node is looked up in the tables of stable forms (core/stable_forms.py): with what it is
+made of, a few levels down, it is read as one scalar function."""
 
 from __future__ import annotations
 
@@ -11,26 +7,19 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from sympy import (
-    Add,
-    Dummy,
-    Expr,
-    Max,
-    Mul,
-    S,
-    atanh,
-    cosh,
-    erf,
-    erfc,
-    exp,
-    log,
-    pi,
-    sinh,
-    sqrt,
-    tanh,
-)
+from sympy import Add, Expr, Max, Mul, S, atanh, cosh, erf, exp, log, sinh, tanh
 
-from ..core import erfcx, erfcx_rate, relu, sigmoid, sigmoid_slope, softplus, step
+from ..core import (
+    NUMERIC_NAMES,
+    STABLE_ARGUMENT,
+    STABLE_NAMES,
+    TURNED_NAMES,
+    erfcx,
+    relu,
+    sigmoid,
+    softplus,
+    step,
+)
 from ..expressions import (
     Einsum,
     Elementwise,
@@ -52,43 +41,6 @@ MAX_OPERANDS = 3
 # Longer sums and products aren't searched for pairs.
 MAX_TERMS = 16
 
-_U = Dummy("u", real=True)
-
-NAMES: dict[Expr, Expr] = {
-    log(1 + exp(_U)): softplus(_U),
-    1 / (1 + exp(_U)): sigmoid(-_U),
-    exp(_U) / (1 + exp(_U)): sigmoid(_U),
-    exp(_U) * sigmoid(-_U): sigmoid(_U),
-    log(sigmoid(_U)): -softplus(-_U),
-    log(1 - sigmoid(_U)): -softplus(_U),
-    log(1 + tanh(_U)): log(2) - softplus(-2 * _U),
-    log(1 - tanh(_U)): log(2) - softplus(2 * _U),
-    log(1 - tanh(_U) ** 2): 2 * log(2) - softplus(2 * _U) - softplus(-2 * _U),
-    softplus(_U) - _U: softplus(-_U),
-    softplus(_U) - softplus(-_U): _U,
-    sinh(_U) / cosh(_U): tanh(_U),
-    atanh(tanh(_U)): _U,
-    softplus(log(_U)): log(1 + _U),
-    sigmoid(log(_U)): _U / (1 + _U),
-    sigmoid(-log(_U)): 1 / (1 + _U),
-    relu(_U) * step(_U): relu(_U),
-    Max(0, _U) * step(_U, S.Half): Max(0, _U),
-}
-# What cancels against a number is a function of its own. The last three have code as they stand.
-NUMERIC: dict[Expr, Expr] = {
-    1 - sigmoid(_U): sigmoid(-_U),
-    sigmoid(_U) * (1 - sigmoid(_U)): sigmoid_slope(_U),
-    1 + tanh(_U): 2 * sigmoid(2 * _U),
-    1 - tanh(_U): 2 * sigmoid(-2 * _U),
-    1 - erf(_U): erfc(_U),
-    erfcx(_U) * (2 * _U - 2 / (sqrt(pi) * erfcx(_U))): erfcx(_U) * erfcx_rate(_U),
-    log(cosh(_U)): softplus(2 * _U) - _U - log(2),
-    log(1 + _U): log(1 + _U),
-    log(1 - exp(_U)): log(1 - exp(_U)),
-    1 - exp(_U): 1 - exp(_U),
-}
-# The same at -u, for tensors: SymPy takes erfc(-u) apart.
-TURNED: dict[Expr, Expr] = {1 + erf(_U): erfc(_U)}
 FUNCTIONS = (exp, log, sigmoid, softplus, tanh, sinh, cosh, erf, erfcx, relu, step, Max)
 
 
@@ -115,12 +67,12 @@ class Match(NamedTuple):
 
     def expression(self) -> Expr:
         """The scalar expression."""
-        return self.factor * self.form.xreplace({_U: self.number * self.part})
+        return self.factor * self.form.xreplace({STABLE_ARGUMENT: self.number * self.part})
 
     def at(self, operands: Sequence[Operand]) -> Operand:
         """The same of operands in the place of slots."""
         argument = apply_body(self.number * self.part, operands)
-        return apply_body(self.factor * self.form.xreplace({_U: slot(0)}), (argument,))
+        return apply_body(self.factor * self.form.xreplace({STABLE_ARGUMENT: slot(0)}), (argument,))
 
 
 @lru_cache(maxsize=8192)
@@ -130,12 +82,12 @@ def matched(body: Expr, numeric: bool, turned: bool = False) -> Match | None:
     for number, part in arguments(rest):
         if not _is_form(rest, part):
             continue
-        key = rest.xreplace({part: _U / number})
-        form = NAMES.get(key) or (NUMERIC.get(key) if numeric else None) or _of_odds(key)
-        if form is not None:
+        key = rest.xreplace({part: STABLE_ARGUMENT / number})
+        form = STABLE_NAMES.get(key) or (numeric and NUMERIC_NAMES.get(key)) or _of_odds(key)
+        if form:
             return Match(factor, form, number, part)
-        if numeric and turned and key in TURNED:
-            return Match(factor, TURNED[key], -number, part)
+        if numeric and turned and key in TURNED_NAMES:
+            return Match(factor, TURNED_NAMES[key], -number, part)
     return None
 
 
@@ -143,14 +95,14 @@ def _of_odds(key: Expr) -> Expr | None:
     """1 / (1 + exp(u))^k and exp(c u) sigmoid(-u)^k by sigmoids, with c up to k."""
     powers = key.as_powers_dict()
     if len(powers) == 1 and key.is_Pow and key.exp.is_Integer and key.exp < -1:
-        inverse = NAMES.get(1 / key.base)
+        inverse = STABLE_NAMES.get(1 / key.base)
         return None if inverse is None else inverse ** (-key.exp)
-    shares = powers.get(sigmoid(-_U), S.Zero)
-    odds = (powers.get(S.Exp1, S.Zero) / _U).expand()
+    shares = powers.get(sigmoid(-STABLE_ARGUMENT), S.Zero)
+    odds = (powers.get(S.Exp1, S.Zero) / STABLE_ARGUMENT).expand()
     if not (shares.is_Integer and odds.is_Integer and 0 < odds <= shares > 1):
         return None
-    rest = key / exp(odds * _U) / sigmoid(-_U) ** shares
-    return rest * sigmoid(_U) ** odds * sigmoid(-_U) ** (shares - odds)
+    rest = key / exp(odds * STABLE_ARGUMENT) / sigmoid(-STABLE_ARGUMENT) ** shares
+    return rest * sigmoid(STABLE_ARGUMENT) ** odds * sigmoid(-STABLE_ARGUMENT) ** (shares - odds)
 
 
 def _without_factor(body: Expr) -> tuple[Expr, Expr]:

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 
 from sympy import Mul, S, expand
 
-from ..core import sigmoid
 from ..expressions import (
+    SIGMOID,
     Einsum,
     Operand,
     Positions,
@@ -23,7 +23,6 @@ from ..expressions import (
     contract_part,
     scalar_product,
     scale,
-    slot,
     split_coefficient,
     tensor_sum,
     total_of,
@@ -120,7 +119,7 @@ def complement(node: Operand, closed: Closed) -> Operand | None:
         product = _with_common_output(opened(term))
         for k, operand in enumerate(product.operands):
             entrywise = product.output == axes and set(product.subscripts[k]) <= set(axes)
-            if entrywise and getattr(operand, "body", None) == _SIGMOID:
+            if entrywise and getattr(operand, "body", None) == SIGMOID:
                 rest = product.replaced({k})
                 places[operand.operands[0], product.subscripts[k]] = t, rest
     for (z, labels), (t, rest) in places.items():
@@ -131,7 +130,7 @@ def complement(node: Operand, closed: Closed) -> Operand | None:
             [*_expanded(rest), *[scale(S.NegativeOne, term) for term in _expanded(other)]]
         )
         if not isinstance(factor, TensorAdd):
-            sigma = apply_body(_SIGMOID, (z,))
+            sigma = apply_body(SIGMOID, (z,))
             merged = contract((factor, sigma), (axes, labels), axes, dict(enumerate(node.shape)))
             left = [term for k, term in enumerate(node.operands) if k not in (t, opposite)]
             return tensor_sum([*left, other.build(), merged])
@@ -140,9 +139,6 @@ def complement(node: Operand, closed: Closed) -> Operand | None:
 
 def _expanded(product: Product) -> list[Operand]:
     return [term.build() for term in distributed(product, MAX_TERMS) or [product]]
-
-
-_SIGMOID = sigmoid(slot(0))
 
 
 def expand_scalar(node: Operand, closed: Closed) -> Operand | None:
@@ -176,7 +172,11 @@ def factor(node: Operand, closed: Closed) -> Operand | None:
 
 def factorings(operands: Sequence[Operand], closed: Closed = ()) -> Iterator[Operand]:
     """Sums of tensors of one shape, or of scalars, with a factor that several have in common pulled
-    out, that of the most terms first."""
+    out, that of the most terms first.
+
+    This search alone finds factors with summed indices, in any of the terms, and is for short sums.
+    What *all* terms of a long one have in common the compiler takes out (compiler/factoring.py);
+    and which products nothing else needs, only a whole plan knows (compiler/common_factors.py)."""
     terms = [_with_common_output(_as_product(term, closed)) for term in operands]
     seen = Counter(operand for term in terms for operand in set(term.operands))
     places: dict[Place, dict[int, int]] = {}

@@ -22,7 +22,7 @@ from functools import partial
 
 from sympy import Add, Expr, Mul, Pow, exp, log
 
-from ..core import sigmoid
+from ..core import NUMERIC_NAMES, STABLE_NAMES, TURNED_NAMES, sigmoid
 from ..expressions import (
     Adj,
     Cofactors,
@@ -56,12 +56,12 @@ from . import (
 )
 from .marks import APART, DIAGONAL, NESTED, PAIRS, QUOTIENT, REPEATED, SHARED, SQUARE, SYMMETRIC
 from .rewriting import Rule, RuleSet, any_of
-from .stable_table import NAMES, NUMERIC, TURNED, functions_in
+from .stable_table import functions_in
 
 # The functions that a stable form is made of, or a product of two.
-FORMS = functions_in(NAMES)
-PRODUCTS = functions_in(form for form in NAMES if form.is_Mul)
-NUMERIC_FORMS = (*FORMS, *functions_in((*NUMERIC, *TURNED)))
+FORMS = functions_in(STABLE_NAMES)
+PRODUCTS = functions_in(form for form in STABLE_NAMES if form.is_Mul)
+NUMERIC_FORMS = (*FORMS, *functions_in((*NUMERIC_NAMES, *TURNED_NAMES)))
 
 DENEST = Rule(
     "denest", "A @ (B @ x) = einsum('ij,jk,k->i', A, B, x)", nesting.denest, any_of(NESTED)

@@ -10,13 +10,22 @@ import re
 from collections.abc import Mapping, Sequence
 from math import isfinite
 
-from sympy import Add, Expr, S, exp, log
+from sympy import Add, Expr, S
 from sympy.core.function import AppliedUndef
 from sympy.printing.codeprinter import PrintMethodNotImplementedError
 from sympy.printing.numpy import SciPyPrinter
 from sympy.printing.precedence import PRECEDENCE, precedence
 
-from ...core import OwnFunction, Row, UnsupportedError, code_of, filled, of_each_row
+from ...core import (
+    OwnFunction,
+    Row,
+    UnsupportedError,
+    code_of,
+    exponents_of,
+    filled,
+    of_each_row,
+    small_difference,
+)
 from .given_functions import GivenFunctions
 
 
@@ -66,12 +75,12 @@ class _ScalarPrinter(SciPyPrinter):
     def _print_log(self, expr: Expr) -> str:
         """log(1 + u), log(1 - exp(u)) and log(exp(a) + exp(b)) in their stable forms."""
         total = expr.args[0]
-        exponents = _exponents(total)
+        exponents = exponents_of(total)
         if exponents is not None:
             return f"np.logaddexp({', '.join(map(self._print, exponents))})"
         if S.One not in Add.make_args(total):
             return f"np.log({self._print(total)})"
-        exponent = _small_difference(total)
+        exponent = small_difference(total)
         if exponent is None:
             return f"np.log1p({self._print(total - 1)})"
         u = self._print(exponent)
@@ -80,7 +89,7 @@ class _ScalarPrinter(SciPyPrinter):
 
     def _print_Add(self, expr: Expr, order: str | None = None) -> str:
         """exp(u) - 1 and 1 - exp(u) in their stable forms."""
-        exponent = _small_difference(expr)
+        exponent = small_difference(expr)
         if exponent is None:
             return str(super()._print_Add(expr, order))
         return f"{'-' if S.One in expr.args else ''}np.expm1({self._print(exponent)})"
@@ -151,31 +160,6 @@ class _ScalarPrinter(SciPyPrinter):
             cube = f"{base}**2 * {base}"
             return f"({cube})" if power == 3 else f"({cube})**2"
         return f"({base}**2)**2" if power == 4 else f"{base}**{power}"
-
-
-def has_stable_code(expr: Expr) -> bool:
-    """Whether code for an expression as a whole is more accurate than that of its parts."""
-    if isinstance(expr, log):
-        total = expr.args[0]
-        return S.One in Add.make_args(total) or _exponents(total) is not None
-    return _small_difference(expr) is not None
-
-
-def _exponents(total: Expr) -> list[Expr] | None:
-    """The exponents of a sum of two exponentials, of which 1 is one; None for other expressions."""
-    terms = Add.make_args(total)
-    if len(terms) != 2 or not all(term.func is exp or term is S.One for term in terms):
-        return None
-    return [S.Zero if term is S.One else term.args[0] for term in terms]
-
-
-def _small_difference(expr: Expr) -> Expr | None:
-    """The exponent of 1 - exp(u) or exp(u) - 1; None for other expressions."""
-    number, rest = expr.as_coeff_Add()
-    if abs(number) is not S.One:
-        return None
-    factor, power = rest.as_coeff_Mul()
-    return power.args[0] if factor == -number and power.func is exp else None
 
 
 @of_each_row
