@@ -201,6 +201,40 @@ def network_gradient(X: Any, Z: Any, W1: Any, W2: Any) -> Any:
     return e.dot(e), X.T.dot(D), G2
 
 
+def with_blocks(H: Any, X: Any, weights: Any) -> Any:
+    """Adds X' diag(w) X for each column of weights where both classes or units are that one."""
+    for j, w in enumerate(weights.T):
+        H[:, j, :, j] += (X.T * w).dot(X)
+    return H
+
+
+def gram_of_products(X: Any, P: Any) -> Any:
+    """Σ over rows of X ⊗ P ⊗ X ⊗ P."""
+    Z = (X[:, :, None] * P[:, None, :]).reshape(len(X), -1)
+    return Z.T.dot(Z).reshape((X.shape[1], P.shape[1]) * 2)
+
+
+def multinomial_hessian(X: Any, Y: Any, W: Any) -> Any:
+    P = softmax_rows(X.dot(W))
+    H = gram_of_products(X, P)
+    np.negative(H, out=H)
+    return with_blocks(H, X, P)
+
+
+def network_hessian(X: Any, Z: Any, W1: Any, W2: Any) -> Any:
+    H = np.tanh(X.dot(W1))
+    E = H.dot(W2)
+    E -= Z
+    slope = 1 - H * H
+    result = gram_of_products(X, slope)
+    result *= (2 * W2.dot(W2.T))[:, None, :]
+    curve = E.dot(W2.T)
+    curve *= slope
+    curve *= H
+    curve *= -4
+    return with_blocks(result, X, curve)
+
+
 def gaussian_process(K: Any, x: Any) -> Any:
     inverse = np.linalg.inv(K)
     a = inverse.dot(x)
@@ -298,6 +332,10 @@ def labels_data(rows: int, features: int, classes: int) -> list[Any]:
     return [X, np.eye(classes)[rng().integers(classes, size=rows)], W / features]
 
 
+def network_data(m: int, n: int, k: int, r: int) -> list[Any]:
+    return [a / 3 for a in normal((m, n), (m, r), (n, k), (k, r))]
+
+
 CASES = [
     Case("quadratic, Hessian", lambda: ([A, x], se.hessian(x @ A @ x, x)),
          three(5, 500, 2000), lambda s: normal((s, s), (s,)), lambda A, x: add_transposed(A),
@@ -344,8 +382,13 @@ CASES = [
     Case("two-layer network, value and gradients",
          lambda: ([X, Z, W1, W2], with_gradient(NETWORK, W1, W2)),
          three((6, 4, 3, 2), (500, 50, 50, 10), (4000, 200, 100, 10)),
-         lambda m, n, k, r: [a / 3 for a in normal((m, n), (m, r), (n, k), (k, r))],
-         network_gradient, network_value, 2),
+         network_data, network_gradient, network_value, 2),
+    Case("softmax regression, Hessian", lambda: ([X, Y, W], se.hessian(MULTINOMIAL, W)),
+         three((10, 4, 3), (2000, 20, 10), (5000, 60, 10)), labels_data, multinomial_hessian,
+         multinomial_value, 2, 2, False, ("jax", "torch", "pytensor")),
+    Case("two-layer network, Hessian", lambda: ([X, Z, W1, W2], se.hessian(NETWORK, W1)),
+         three((6, 4, 3, 2), (500, 20, 20, 10), (2000, 40, 25, 10)), network_data,
+         network_hessian, network_value, 2, 2, False, ("jax", "torch", "pytensor")),
     Case("Gaussian process, value and gradient",
          lambda: ([K, x], with_gradient(process_expression(), K)),
          three(5, 100, 400), definite_data, gaussian_process, process_value, 0),

@@ -78,6 +78,7 @@ EXPRESSIONS = {
     "zeros": se.Zeros(m, n),
     "delta": se.Delta(n),
     "delta of a value": (x @ x) * se.Delta(n),
+    "diagonals beside each other": se.hessian((100 * (x[1:] - x[:-1] ** 2) ** 2).sum(), x),
     "delta of order 4": se.Delta(m, n),
     "diagonal matrix": se.diag(se.sin(x)),
     "writable": A @ A + se.diag(x),

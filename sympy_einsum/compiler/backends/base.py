@@ -303,7 +303,7 @@ class Backend(Library):
         return f"{place} {SIGNS[sign]} {value}"
 
     def _on_diagonals(self, place: Place, value: str, order: int, sign: int) -> str:
-        """What has the value on its diagonals; beside them zeros, or else what there was."""
+        """What has the value on its diagonals; beside them what there was, or zeros to be added."""
         target, cuts = place.array, place.cuts
         output, kept = place.subscripts.split("->")
         firsts = [output.index(label) for label in kept]
@@ -321,7 +321,9 @@ class Backend(Library):
             for k, label in enumerate(output)
             if output.index(label) < k
         )
-        return f"np.where({mask}, {placed}, {self.zero if sign or cuts else target})"
+        # Beside the diagonals stays what was written there before.
+        beside = self.zero if sign else f"{target}{bracketed(cuts)}" if cuts else target
+        return f"np.where({mask}, {placed}, {beside})"
 
     def _on_diagonal(self, length: str, order: int, first: int, second: int) -> str:
         """Where two axes have the same position."""
