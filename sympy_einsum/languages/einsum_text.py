@@ -12,17 +12,15 @@ References
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sympy import Symbol
-
-from ..core import ParseError, TensorError, as_length, postorder, transform
-from ..expressions import Delta, Ones, Operand, TensorSymbol
+from ..core import ParseError, TensorError, postorder, transform
+from ..expressions import Delta, Ones, Operand
 from ..operations import Written, WrittenProduct, WrittenSum
-from .lengths import Length, name_lengths
+from .lengths import Length, symbols_of
 from .lippmann.inference import MAX_ORDER, Inference, read_length
-from .lippmann.program import Declarations
+from .lippmann.program import Declarations, declare_given
 from .nodes import MAX_NESTING, Deadline, Node, Place, check_text, children_of
 from .numbers import read_number
 
@@ -77,8 +75,9 @@ def _read(text: str, declarations: Declarations) -> tuple[Written, dict[str, Ope
         raise ParseError(f"text is needed, not {type(text).__name__}")
     check_text(text, "the text has")
     root = _Reader(text).tree()
-    inference = _Inference(Inference(text, Deadline()))
-    given = inference.declared(declarations)
+    known = Inference(text, Deadline())
+    given = declare_given(known, declarations)
+    inference = _Inference(known)
     inference.infer(root)
     return inference.built(root, given)
 
@@ -202,28 +201,6 @@ class _Inference:
         self.orders: dict[Node, int] = {}
         self.axes: dict[Node, tuple[Length, ...]] = {}
 
-    def declared(self, declarations: Declarations) -> dict[str, Operand]:
-        """Declare variables: ``"A 2 b 1"``, or orders, shapes or symbols by name; the symbols."""
-        if declarations is None:
-            return {}
-        if isinstance(declarations, str):
-            words = declarations.split()
-            declarations = dict(zip(words[::2], map(_read_order, words[1::2]), strict=False))
-            if len(words) % 2:
-                raise ParseError(f"{words[-1]!r} is declared without an order")
-        if not isinstance(declarations, Mapping):
-            raise ParseError(f"can't read the declarations {str(declarations)[:80]!r}")
-        symbols: dict[str, Operand] = {}
-        for name, value in declarations.items():
-            if isinstance(value, (Symbol, TensorSymbol)):
-                symbols[name] = value
-            shape = getattr(value, "shape", () if isinstance(value, Symbol) else value)
-            if isinstance(shape, (tuple, list)):
-                self.known.declare(name, len(shape), [as_length(length) for length in shape])
-            else:
-                self.known.declare(name, _read_order(shape))
-        return symbols
-
     def infer(self, root: Node) -> None:
         """Find all that can be found."""
         nodes = postorder([root], children_of)
@@ -300,14 +277,7 @@ class _Inference:
 
     def built(self, root: Node, given: dict[str, Operand]) -> tuple[Written, dict[str, Operand]]:
         """What is written, and its variables."""
-        known, variables = self.known, self.known.variables
-        values = [length.value for length in known.lengths if length.value is not None]
-        taken = {symbol.name for length in values for symbol in length.free_symbols}
-        name_lengths(known.lengths, taken | variables.keys())
-        symbols: dict[str, Operand] = {}
-        for name, axes in variables.items():
-            new = TensorSymbol(name, axes.shape) if axes.shape else Symbol(name, real=True)
-            symbols[name] = given.get(name, new)
+        symbols = symbols_of(self.known.known_axes(), self.known.lengths, given)
 
         def visit(node: Node, below: tuple[Written | Operand, ...]) -> Written | Operand:
             if node.kind == "variable":
@@ -329,13 +299,6 @@ class _Inference:
         (found,) = transform([root], visit, children_of)
         whole = found if isinstance(found, Written) else WrittenSum((found,))
         return whole, symbols
-
-
-def _read_order(given: object) -> int:
-    """The order of a variable."""
-    if not str(given).isdigit() or isinstance(given, bool) or int(str(given)) > MAX_ORDER:
-        raise ParseError(f"an order is a number from 0 to {MAX_ORDER}, not {str(given)[:80]!r}")
-    return int(str(given))
 
 
 def _lengths(place: Place) -> list[Operand]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from math import prod
@@ -11,6 +11,7 @@ from typing import Generic, Self, TypeVar
 from sympy import Expr, Symbol
 
 from ..core import same_length
+from ..expressions import Operand, TensorSymbol
 
 V = TypeVar("V")
 
@@ -83,6 +84,24 @@ class Length(Merged[Expr]):
 def length_symbol(name: str) -> Symbol:
     """The symbol that stands for an axis length."""
     return Symbol(name, integer=True, positive=True)
+
+
+def symbols_of(
+    variables: Mapping[str, Sequence[Length]],
+    lengths: Sequence[Length],
+    given: Mapping[str, Operand],
+) -> dict[str, Operand]:
+    """The symbols of variables with some axes, those that the user has already if they are
+    ``given``. All ``lengths`` that stayed unknown get names first."""
+    values = [length.value for length in lengths if length.value is not None]
+    taken = {symbol.name for length in values for symbol in length.free_symbols}
+    name_lengths(lengths, taken | variables.keys())
+    symbols: dict[str, Operand] = {}
+    for name, axes in variables.items():
+        shape = tuple([length.known() for length in axes])
+        new = TensorSymbol(name, shape) if shape else Symbol(name, real=True)
+        symbols[name] = given.get(name, new)
+    return symbols
 
 
 def name_lengths(lengths: Iterable[Length], taken: Iterable[str]) -> None:

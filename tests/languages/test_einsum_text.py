@@ -205,7 +205,7 @@ def test_declarations():
         shape = se.read_einsum(text, declared).expr.shape
         assert shape == (4,) if declared == {"A": (4, n)} else len(shape) == 1
     for wrong in ("A 2 x", "A x", {"A": -1}, {"A": True}, {"A": "2 x"}, 3, {"A": 99}):
-        with pytest.raises(se.ParseError, match=r"order|declared|declarations"):
+        with pytest.raises(se.ParseError, match=r"order|declar"):
             se.read_einsum(text, wrong)
     with pytest.raises(se.ParseError, match="A has order 3, but order 2 is needed"):
         se.read_einsum(text, {"A": 3})

@@ -90,6 +90,10 @@ class Inference:
         self.lengths.append(length)
         return length
 
+    def known_axes(self) -> dict[str, tuple[Length, ...]]:
+        """The axes of the variables, none where nothing told the order."""
+        return {name: axes.known or () for name, axes in self.variables.items()}
+
     def infer(self, root: Node) -> None:
         """Give every node of a tree its axes."""
         transform([root], self._infer_node, children_of)

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from sympy import Expr, Symbol
+from sympy import Symbol
 
 from ...core import LabelledGraph, Length as AnyLength, ParseError, UnsupportedError, as_length
 from ...expressions import Operand, TensorSymbol
-from ..lengths import name_lengths
+from ..lengths import symbols_of
 from ..nodes import Deadline, Node
 from .building import build
 from .derivation import ReverseMode, explicit_sums
@@ -112,7 +112,7 @@ class TensorProgram:
 def read_program(text: str, declarations: Declarations = None) -> TensorProgram:
     """Read a program."""
     inference = Inference(text, Deadline())
-    given = _declare_given(inference, declarations)
+    given = declare_given(inference, declarations)
     trees: list[Node] = []
     wanted: list[tuple[int, str]] = []
     for part in read(text, "program"):
@@ -142,7 +142,7 @@ def read_expression(text: str, declarations: Declarations = None) -> TensorProgr
             )
         return program
     inference = Inference(text, Deadline())
-    given = _declare_given(inference, declarations)
+    given = declare_given(inference, declarations)
     tree = read(text, "sum")
     inference.infer(tree)
     return _built(inference, [tree], [], given)
@@ -154,19 +154,9 @@ def _built(
     wanted: list[tuple[int, str]],
     given: Mapping[str, Operand],
 ) -> TensorProgram:
-    known = [length.value for length in inference.lengths if length.value is not None]
-    taken = {symbol.name for length in known for symbol in length.free_symbols}
-    name_lengths(inference.lengths, taken | inference.variables.keys())
-    symbols = {
-        name: given.get(name) or _symbol(name, axes.shape)
-        for name, axes in inference.variables.items()
-    }
+    symbols = symbols_of(inference.known_axes(), inference.lengths, given)
     expressions = [build(tree, inference, symbols) for tree in trees]
     return TensorProgram(symbols, expressions, wanted, trees, inference)
-
-
-def _symbol(name: str, shape: tuple[Expr, ...]) -> Operand:
-    return TensorSymbol(name, shape) if shape else Symbol(name, real=True)
 
 
 def _declare(inference: Inference, declared: Declared, text: str) -> None:
@@ -188,7 +178,7 @@ def _declare(inference: Inference, declared: Declared, text: str) -> None:
     inference.declare(name, order, [read_length(str(length)) for length in lengths])
 
 
-def _declare_given(inference: Inference, declarations: Declarations) -> dict[str, Operand]:
+def declare_given(inference: Inference, declarations: Declarations) -> dict[str, Operand]:
     """Declare what isn't declared in the text; the symbols that the user has already."""
     symbols: dict[str, Operand] = {}
     if isinstance(declarations, str):

@@ -18,7 +18,7 @@ from sympy import Expr, Symbol
 from ... import operations
 from ...core import ParseError, Shape, TensorError, transform
 from ...expressions import Delta, Operand, TensorSymbol, contract, shape_of
-from ..lengths import Length, name_lengths
+from ..lengths import Length, symbols_of
 from ..lippmann.functions import ELEMENTWISE, OF_ORDER_0, SPECIAL
 from ..nodes import Deadline, Node, Place, children_of
 from ..numbers import MAX_SCALAR_DEPTH, bounded_power, check_number, read_number
@@ -233,9 +233,7 @@ def read_ricci(
         if dict(left) != own or len(output) != len(own):
             message = f"the left side has the indices {shown(dict(left))}, the right {shown(own)}"
             raise ParseError(message, text, position)
-    taken = {s.name for n in reading.known if n.value is not None for s in n.value.free_symbols}
-    name_lengths(reading.known, taken | reading.axes.keys())
-    symbols = {name: given.get(name) or _symbol(name, axes) for name, axes in reading.axes.items()}
+    symbols = symbols_of(reading.axes, reading.known, given)
     value = _build(tree, reading, symbols)
     if not output:
         return value, symbols
@@ -245,11 +243,6 @@ def read_ricci(
 
 def _shape(axes: list[Length]) -> Shape:
     return tuple([axis.known() for axis in axes])
-
-
-def _symbol(name: str, axes: list[Length]) -> Operand:
-    shape = _shape(axes)
-    return TensorSymbol(name, shape) if shape else Symbol(name, real=True)
 
 
 def _declared(reading: _Reading, declarations: Any) -> dict[str, Operand]:
