@@ -29,6 +29,7 @@ from .cost_model import SLACK, cost, has_places
 from .written_products import (
     Closed,
     Product,
+    UpToSign,
     distributed,
     factors_of,
     frontier,
@@ -197,23 +198,20 @@ def content(node: Operand, closed: Closed) -> Operand | None:
     product = opened(node, closed)
     factor = S.One
     operands = list(product.operands)
+    seen: set[UpToSign] = set()
     for k, operand in enumerate(operands):
         if not isinstance(operand, TensorAdd):
             continue
         found = _sum_content(operand)
         inner = operand if found is S.One else _divided(operand, found)
-        if _is_turned(inner, operands[:k], closed):
+        opposite = opposite_of(inner)
+        is_turned = opposite in seen or (opposite in closed and inner not in closed)
+        seen.add(opposite if is_turned else up_to_sign(inner))
+        if is_turned:
             found, inner = -found, scale(S.NegativeOne, inner)
         factor *= found
         operands[k] = inner
     return None if factor is S.One else _rescaled(product, factor, operands)
-
-
-def _is_turned(total: TensorAdd, others: Sequence[Operand], closed: Closed) -> bool:
-    """Whether the opposite of a sum is among others, or elsewhere where the sum itself isn't."""
-    opposite = opposite_of(total)
-    there = any(isinstance(o, TensorAdd) and up_to_sign(o) == opposite for o in others)
-    return there or (opposite in closed and total not in closed)
 
 
 def turn_sign(node: Operand, closed: Closed) -> Operand | None:

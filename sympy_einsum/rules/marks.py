@@ -131,7 +131,9 @@ def _of_product(node: Einsum, around: Closed) -> Marks:
     hangs = all(map(output.intersection, product.subscripts))
     if not hangs and len(operands) > 1 and len(components(product)) > 1:
         marks.add(APART)
-    if any(is_symmetric(o) for o in node.operands if len(o.shape) == 2):
+    # To turn one of many factors round that have all axes is no gain.
+    is_by_entries = len(node.operands) > 2 and {*node.subscripts} == {node.output}
+    if not is_by_entries and any(is_symmetric(o) for o in node.operands if len(o.shape) == 2):
         marks.add(SYMMETRIC)
     return marks
 

@@ -155,15 +155,14 @@ class Run:
 
     def _found(self, node: Operand) -> _Found:
         """What the rules do with a node, as remembered if the answers are the same."""
-        known: tuple[_Found, ...] = ()
-        if isinstance(node, TensorExpr):
-            known = node.memory.get(self._rules.name, ())
-            for found in known:
-                if found.holds(self._around.closed):
-                    return found
+        if not isinstance(node, TensorExpr):
+            return self._tried(node)
+        known: tuple[_Found, ...] = node.memory.get(self._rules.name, ())
+        for found in known:
+            if found.holds(self._around.closed):
+                return found
         found = self._tried(node)
-        if isinstance(node, TensorExpr):
-            node.memory[self._rules.name] = (found, *known[: MAX_REMEMBERED - 1])
+        node.memory[self._rules.name] = (found, *known[: MAX_REMEMBERED - 1])
         return found
 
     def _tried(self, node: Operand) -> _Found:
