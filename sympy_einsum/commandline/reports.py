@@ -8,8 +8,8 @@ from typing import NamedTuple, TypedDict
 from sympy import Basic, Expr, Symbol, mathml
 
 from ..calculus import diff
-from ..compiler import BACKENDS, lambdify
-from ..core import TensorError, UnsupportedError, children, postorder
+from ..compiler import BACKENDS, Request as Program, texts_of
+from ..core import TensorError, children, postorder
 from ..expressions import Operand, TensorExpr, order_of, shape_of
 from ..languages import (
     SYNTAXES,
@@ -20,7 +20,6 @@ from ..languages import (
 )
 from ..operations import to_kronecker
 from ..printing import latex, to_dot
-from ..programs import codegen
 from ..rules import Step
 from ..verification import check_derivative
 
@@ -170,7 +169,7 @@ def _report(request: Request, expr: Operand, variables: dict[str, Operand], name
     found, steps = derivatives(request, expr, x)
     lower, derivative = found[-2:]
     arguments = [*variables.values(), *unbound_lengths([derivative], variables.values())]
-    module = codegen(arguments, derivative, request.backend)
+    module, code = texts_of(Program(arguments, derivative, request.backend), "function")
     return Report(
         wrt=name,
         order=request.order,
@@ -180,21 +179,12 @@ def _report(request: Request, expr: Operand, variables: dict[str, Operand], name
         shape=_strings(shape_of(derivative)),
         latex=_formula(derivative, request.notation, order_of(lower)),
         mathml=mathml(derivative, printer="presentation"),
-        code=_function_text(arguments, derivative, request.backend) or module,
+        code=code,
         module=module,
         dot=to_dot(derivative),
         steps=steps if request.steps else None,
         check=_check(lower, x, derivative) if request.check else None,
     )
-
-
-def _function_text(arguments: Sequence[Operand], derivative: Operand, backend: str) -> str | None:
-    """The function without what a module has around it; None where the library isn't installed,
-    without which functions aren't made."""
-    try:
-        return lambdify(arguments, derivative, backend).source
-    except UnsupportedError:
-        return None
 
 
 def _formula(derivative: Operand, notation: str, order: int) -> str:

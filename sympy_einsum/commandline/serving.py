@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -23,11 +24,17 @@ from threading import BoundedSemaphore
 from ..core import TensorError
 from .reports import CHOICES, Request, reports
 
+# The signal that ends a process whose time is over.
+_OUT_OF_TIME = 0
 if sys.platform != "win32":
     import resource
 
+    _OUT_OF_TIME = signal.SIGXCPU
+
 MAX_BYTES = 100_000
 MAX_SECONDS = 10
+# The answer is shown without a picture that takes longer to draw.
+MAX_DRAWING = 5
 MAX_MEMORY = 4 * 2**30
 # Questions that are answered at the same time; others wait.
 MAX_PROCESSES = 2
@@ -182,6 +189,9 @@ def answer(request: Request) -> dict[str, object]:
         found: dict[str, object] = receiver.recv()
         return found
     except EOFError:
+        process.join(1)
+        if process.exitcode == -_OUT_OF_TIME:
+            return {"error": f"this takes more than {MAX_SECONDS} s; ask on the command line"}
         return {"error": "this needs too much memory; ask on the command line"}
     finally:
         process.kill()
@@ -203,11 +213,14 @@ def _work(sender: Connection, request: Request) -> None:
 
 
 def _drawn(dot: str) -> str | None:
-    """The picture of a graph, where Graphviz is installed."""
+    """The picture of a graph, where Graphviz is installed and not too slow."""
     program = shutil.which("dot")
     if program is None:
         return None
-    done = subprocess.run(
-        [program, "-Tsvg"], input=dot, capture_output=True, text=True, timeout=MAX_SECONDS
-    )
+    try:
+        done = subprocess.run(
+            [program, "-Tsvg"], input=dot, capture_output=True, text=True, timeout=MAX_DRAWING
+        )
+    except subprocess.TimeoutExpired:
+        return None
     return done.stdout if done.returncode == 0 else None

@@ -114,8 +114,9 @@ def lambdify(
     return ByArguments(request) if by_arguments else Compiled(request).function
 
 
-def module_of(request: Request, name: str, in_place: bool = True) -> str:
-    """The text of a module with one function; ``in_place`` says whether arrays are written over.
+def texts_of(request: Request, name: str, in_place: bool = True) -> tuple[str, str]:
+    """The text of a module with one function, and of the function without its checks; ``in_place``
+    says whether arrays are written over.
 
     Raises
     ======
@@ -144,7 +145,7 @@ def module_of(request: Request, name: str, in_place: bool = True) -> str:
     if checks and request.check:
         checking = "\n\n".join([inspect.getsource(f) for f in (checked_array, check_shapes)])
         text = text.replace(f"def {name}(", f"{checking}\n\ndef {name}(", 1)
-    return text
+    return text, program.source(body)
 
 
 def _check_name(name: object, reserved: Iterable[str]) -> None:

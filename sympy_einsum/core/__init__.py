@@ -25,6 +25,7 @@ from .contraction import (
     nominal_length as nominal_length,
     path_cost as path_cost,
 )
+from .deadlines import MAX_SECONDS as MAX_SECONDS, in_time as in_time
 from .derivatives import (
     derivative as derivative,
     has_choice as has_choice,

@@ -29,8 +29,9 @@ def exact_power(base: Expr | int, exponent: Expr | int) -> Expr:
     1024
     """
     base, exponent = sympify(base), sympify(exponent)
-    if base.is_Rational and exponent.is_Rational:
-        bits = max(int(base.p).bit_length(), int(base.q).bit_length()) - 1
+    factor = base.as_coeff_Mul()[0]  # SymPy takes it out of the power
+    if factor.is_Rational and exponent.is_Rational:
+        bits = max(int(factor.p).bit_length(), int(factor.q).bit_length()) - 1
         if bits * abs(exponent) > MAX_BITS:
             raise TensorError(
                 f"an exact power has more than {MAX_BITS} bits; give the base or the exponent as "

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from time import thread_time
 from typing import Any, TypeAlias
 
-from ..core import MAX_TEXT, ParseError, TensorError
+from ..core import MAX_SECONDS, MAX_TEXT, ParseError, TensorError
 
 MAX_NESTING = 1_000
 
@@ -65,8 +65,10 @@ class Place:
             raise
         except (OverflowError, MemoryError):
             raise self.error("the number is too large") from None
-        except TensorError as error:
-            raise self.error(str(error)) from error
+        except ValueError as error:
+            if isinstance(error, TensorError):
+                raise self.error(str(error)) from error
+            raise self.error(f"SymPy can't compute this: {str(error)[:200]}") from error
 
     def quote(self, k: int) -> str:
         """Operand number k as it is written, shortened."""
@@ -101,10 +103,6 @@ def open_parentheses(text: str) -> list[int]:
         elif character == ")" and opened:
             opened.pop()
     return opened
-
-
-# What takes longer to read is refused.
-MAX_SECONDS = 2.0
 
 
 @dataclass

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ..core import ParseError
+from ..core import ParseError, in_time
 from ..expressions import Operand
 from .einsum_text import einsum_expression
 from .lippmann.program import (
@@ -126,6 +126,7 @@ def parse(text: str, declarations: Any = None, *, syntax: str = "auto") -> Opera
     return parse_with_variables(text, declarations, syntax)[0]
 
 
+@in_time
 def parse_program(text: str, declarations: OrderDeclarations = None) -> TensorProgram:
     """Read a program in Lippmann's language, and answer it.
 
@@ -163,6 +164,7 @@ def parse_program(text: str, declarations: OrderDeclarations = None) -> TensorPr
     return read_program(text, declarations)
 
 
+@in_time
 def parse_with_variables(
     text: str, declarations: Any = None, syntax: str = "auto"
 ) -> tuple[Operand, dict[str, Operand]]:

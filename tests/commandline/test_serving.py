@@ -2,7 +2,9 @@
 
 import http.client
 import json
+import os
 import shutil
+import subprocess
 import threading
 
 import pytest
@@ -11,6 +13,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 from sympy_einsum.commandline import serving
+from sympy_einsum.commandline.reports import Request, reports
+from sympy_einsum.compiler.program import Program
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
@@ -121,6 +125,36 @@ def test_a_process_that_dies_is_an_answer(server, monkeypatch):
 
 def _die(sender, request):
     raise SystemExit
+
+
+@pytest.mark.skipif(not serving._OUT_OF_TIME, reason="time isn't limited there")
+def test_a_process_whose_time_is_over_says_so(server, monkeypatch):
+    monkeypatch.setattr(serving, "_work", _use_up_time)
+    assert "takes more than" in answer(server, text="x'*x", wrt=["x"])["error"]
+
+
+def _use_up_time(sender, request):
+    os.kill(os.getpid(), serving._OUT_OF_TIME)
+
+
+def test_a_picture_that_takes_too_long_is_left_out(monkeypatch):
+    def slow(*arguments, timeout, **options):
+        raise subprocess.TimeoutExpired("dot", timeout)
+
+    monkeypatch.setattr(serving.shutil, "which", lambda program: program)
+    monkeypatch.setattr(serving.subprocess, "run", slow)
+    assert serving._drawn("digraph {}") is None
+
+
+def test_a_derivative_is_compiled_once(monkeypatch):
+    """The function and its module are two texts of one plan."""
+    plans = []
+    stock = Program.plan
+    monkeypatch.setattr(Program, "plan", lambda self, *a: plans.append(1) or stock(self, *a))
+    (report,) = reports(Request("x'*A*x", wrt=["x"]))
+    assert len(plans) == 1
+    assert report.code.startswith("def function(")
+    assert report.code.splitlines()[-1] in report.module
 
 
 @pytest.mark.skipif(

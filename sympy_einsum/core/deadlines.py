@@ -1,0 +1,57 @@
+"""How long a text may take to be read, also within one long call of SymPy's."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from functools import wraps
+from types import FrameType
+from typing import NoReturn, ParamSpec, TypeVar
+
+from .errors import ParseError
+
+# What takes longer to read is refused.
+MAX_SECONDS = 2.0
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class _OutOfTime(BaseException):
+    """Not an Exception, so that nothing on the way catches it."""
+
+
+def in_time(read: Callable[P, R]) -> Callable[P, R]:
+    """A function that reads a text, stopped by a ParseError when it has taken too long.
+
+    A timer of the processor's time interrupts Python between two instructions, as Ctrl+C does.
+    Only the main thread can be interrupted so, and only if nobody else uses that timer; elsewhere,
+    and on Windows, readers look at the time between operations.
+    """
+
+    @wraps(read)
+    def limited(*args: P.args, **kwargs: P.kwargs) -> R:
+        is_main = threading.current_thread() is threading.main_thread()
+        if not is_main or not hasattr(signal, "setitimer") or _is_used():
+            return read(*args, **kwargs)
+        before = signal.signal(signal.SIGPROF, _stop)
+        # Readers look at the time themselves, and say at which place of the text it was over.
+        signal.setitimer(signal.ITIMER_PROF, 1.1 * MAX_SECONDS)
+        try:
+            return read(*args, **kwargs)
+        except _OutOfTime:
+            raise ParseError(f"the text takes more than {MAX_SECONDS:g} s to read") from None
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, before)
+
+    return limited
+
+
+def _is_used() -> bool:
+    return signal.getitimer(signal.ITIMER_PROF)[0] > 0
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    raise _OutOfTime

@@ -1,0 +1,77 @@
+"""Reading is stopped when it has taken too long, also within one call that never ends."""
+
+import signal
+import threading
+
+import pytest
+
+import sympy_einsum as se
+from sympy_einsum.core import deadlines, in_time
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no such timer")
+
+
+@in_time
+def endless():
+    while True:
+        try:
+            sum(range(1000))
+        except Exception:
+            continue
+
+
+def test_what_never_ends_is_stopped(monkeypatch):
+    monkeypatch.setattr(deadlines, "MAX_SECONDS", 0.05)
+    before = signal.getsignal(signal.SIGPROF)
+    for _ in range(2):
+        with pytest.raises(se.ParseError, match=r"takes more than 0\.05 s"):
+            endless()
+        assert signal.getsignal(signal.SIGPROF) is before
+        assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
+
+
+def test_results_and_errors_pass():
+    assert in_time(lambda a, b: a - b)(3, b=1) == 2
+    with pytest.raises(ZeroDivisionError):
+        in_time(lambda: 1 // 0)()
+    assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
+
+
+def test_a_timer_of_the_caller_stays():
+    signal.setitimer(signal.ITIMER_PROF, 1000)
+    try:
+        assert in_time(lambda: 1)() == 1
+        assert signal.getitimer(signal.ITIMER_PROF)[0] > 0
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def test_other_threads_read_too():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(se.parse("a + 1")))
+    thread.start()
+    thread.join()
+    assert str(found[0]) == "a + 1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # One call of SymPy's that takes minutes, and its complaints.
+        "log(cos(min((sqrt((((det(A)+2)-(a+det(A)))+gammaln(tr(A)*170)))+(tanh((sigmoid(10000))"
+        "^((x'*x)))^(tanh(gammaln(1e-300))))),sinh((((sigmoid(sum(x)))/(b*b))^(gamma(169.5))+exp((c)"
+        "^(tr(A)))*gamma(tr(A)*99))))))",
+        "max((99 - 10^300)^(pi), a)",
+        "min((sum(x) + sum(x))^(9^999), a)",
+    ],
+)
+def test_texts_that_sympy_cannot_read(monkeypatch, text):
+    monkeypatch.setattr(deadlines, "MAX_SECONDS", 0.5)
+    with pytest.raises(se.ParseError):
+        se.parse(text)
+
+
+def test_powers_of_multiples_are_not_computed_exactly():
+    source = "def f(x):\n    return (9 * np.sum(x))**123456789.123456"
+    with pytest.raises(se.TensorError, match="bits"):
+        se.parse_python(source, shapes={"x": 3})
