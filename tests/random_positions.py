@@ -58,6 +58,12 @@ OPERATIONS = {
     "cumsum": lambda xp, v, axis: xp.cumsum(v, axis=axis),
     "diff": lambda xp, v, axis: xp.diff(v, axis=axis),
     "reshape": lambda xp, v: xp.reshape(v, (-1,)),
+    "max": lambda xp, v, axis: xp.max(v, axis=axis),
+    "min": lambda xp, v, axis: xp.min(v, axis=axis),
+    "cumprod": lambda xp, v, axis: xp.cumprod(v, axis=axis),
+    "take": lambda xp, v, places, axis: xp.take(v, places, axis),
+    "convolve": lambda xp, a, b, mode: xp.convolve(a, b, mode),
+    "triu": lambda xp, v, offset: xp.triu(v, offset),
 }
 
 
@@ -101,6 +107,35 @@ class _Torch:
     @staticmethod
     def diff(v, axis):
         return torch.diff(v, dim=axis)
+
+    @staticmethod
+    def max(v, axis):
+        return torch.amax(v, axis)
+
+    @staticmethod
+    def min(v, axis):
+        return torch.amin(v, axis)
+
+    @staticmethod
+    def cumprod(v, axis):
+        return torch.cumprod(v, axis)
+
+    @staticmethod
+    def take(v, places, axis):
+        return torch.index_select(v, axis, torch.tensor(places))
+
+    @staticmethod
+    def convolve(a, b, mode):
+        a, b = (a, b) if len(a) >= len(b) else (b, a)
+        full = sum(
+            torch.nn.functional.pad(value * a, (k, len(b) - 1 - k)) for k, value in enumerate(b)
+        )
+        first = {"full": 0, "same": (len(b) - 1) // 2, "valid": len(b) - 1}[mode]
+        return full[first : len(full) - first] if mode != "same" else full[first : first + len(a)]
+
+    @staticmethod
+    def triu(v, offset):
+        return torch.triu(v, offset)
 
 
 def _torch_slice(xp, v, axis, cut):
@@ -290,7 +325,28 @@ class Program:
     def _flip(self):
         return self._sum()
 
-    _cumsum = _sum
+    _cumsum = _max = _min = _cumprod = _sum
+
+    def _take(self):
+        k = self._one()
+        axis = self._axis(k)
+        (length,) = numbers([shape_of(self.values[k])[axis]])
+        return [k], [[self.rng.randrange(length) for _ in range(self.rng.randint(1, 4))], axis]
+
+    def _convolve(self):
+        found = [k for k, v in enumerate(self.values) if len(shape_of(v)) == 1]
+        if not found:
+            return None
+        one, other = self.rng.choice(found), self.rng.choice(found)
+        lengths = [numbers(shape_of(self.values[k])) for k in (one, other)]
+        # Where lengths don't tell, the first has to be the longer one.
+        known = all(shape_of(self.values[k])[0].is_Integer for k in (one, other))
+        mode = self.rng.choice(["full", "same", "valid"])
+        return ([one, other], [mode]) if known or lengths[0] >= lengths[1] else None
+
+    def _triu(self):
+        k = self._one(2)
+        return None if k is None else ([k], [self.rng.choice([-1, 0, 1])])
 
     def _diff(self):
         k = self._one()

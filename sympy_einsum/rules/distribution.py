@@ -85,9 +85,13 @@ def cancel_terms(node: Operand, closed: Closed) -> Operand | None:
 
 
 def _is_larger_than_factors(total: TensorAdd) -> bool:
-    """Whether a sum has more axes than anything that its terms are products of."""
-    factors = [factor for term in total.operands for factor in factors_of(term)]
-    return all(order_of(factor) < total.order for factor in factors)
+    """Whether the terms of a sum are products of what has fewer axes each. Differences of tensors,
+    as of all points from all others, are no such: they would cancel."""
+    products = [getattr(term, "core", term) for term in total.operands]
+    return all(
+        type(product) is Einsum and all(order_of(own) < total.order for own in product.operands)
+        for product in products
+    )
 
 
 def _as_written(node: Einsum) -> Product:

@@ -29,6 +29,8 @@ from ..expressions import (
     Det,
     Einsum,
     Elementwise,
+    Extremum,
+    ExtremumShare,
     IntervalProducts,
     Inv,
     LogDet,
@@ -43,6 +45,7 @@ from . import (
     axis_functions as softmax,
     distribution,
     entries,
+    extrema,
     intervals,
     inverses,
     matrices,
@@ -288,6 +291,23 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
 }
 NORMAL_RULES: dict[type, tuple[Rule, ...]] = {
     **MATRICES,
+    Extremum: (
+        Rule(
+            "constant in an extremum",
+            "(A + outer(x, Ones(n))).max(axis=1) = A.max(axis=1) + x",
+            extrema.constant_in_extremum,
+            any_of(TensorAdd),
+        ),
+    ),
+    ExtremumShare: (
+        Rule(
+            "constant in an extremum's share",
+            "gradient((A + outer(x, Ones(n))).max(axis=1).sum(), A, simplify=False)"
+            " = gradient(A.max(axis=1).sum(), A, simplify=False)",
+            extrema.constant_in_share,
+            any_of(TensorAdd),
+        ),
+    ),
     Einsum: (
         *PRODUCT,
         Rule("cancel", "(x - x.mean()).sum() = 0", distribution.cancel_terms, any_of(TensorAdd)),

@@ -27,6 +27,17 @@ def test_a_sum_with_more_axes_than_anything_in_it_is_multiplied_out():
     assert se.check_derivative(se.gradient(f, first), first) < 1e-6
 
 
+def test_differences_of_all_pairs_stay():
+    """Far from the origin the sum of products would cancel."""
+    x, y = se.TensorSymbol("x", (n, 2)), se.TensorSymbol("y", (n, 2))
+    weights = se.TensorSymbol("w", (n, n))
+    moment = se.einsum("ijk,ij->jk", x[:, None] - y[None], weights)
+    points = 1e9 + np.arange(16.0).reshape(2, 4, 2)
+    expected = np.einsum("ijk,ij->jk", points[0][:, None] - points[1], np.eye(4))
+    call = se.lambdify([x, y, weights], moment)
+    np.testing.assert_array_equal(call(*points, np.eye(4)), expected)
+
+
 def test_such_a_sum_of_which_nothing_becomes_smaller_stays():
     X, x = se.TensorSymbol("X", (n, n)), se.TensorSymbol("x", n)
     T = se.TensorSymbol("T", (n, n, n))

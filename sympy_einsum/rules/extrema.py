@@ -1,0 +1,58 @@
+"""Rules for maxima and minima over axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..expressions import (
+    Extremum,
+    ExtremumShare,
+    Operand,
+    TensorAdd,
+    View,
+    contract,
+    tensor_sum,
+    total_of,
+)
+from .written_products import Closed
+
+
+def constant_in_extremum(node: Extremum, closed: Closed) -> Operand | None:
+    """max_j (a_i + b_ij) = a_i + max_j b_ij."""
+    parts = _parts(node)
+    if parts is None:
+        return None
+    constant, rest = parts
+    found = Extremum.over(tensor_sum(rest), node.axes, node.name)
+    return total_of([found, *[_without_axes(term, node.axes) for term in constant]])
+
+
+def constant_in_share(node: ExtremumShare, closed: Closed) -> Operand | None:
+    """The largest entries stay where they are."""
+    parts = _parts(node)
+    return None if parts is None else ExtremumShare.over(tensor_sum(parts[1]), node.axes, node.name)
+
+
+def _parts(node: Extremum | ExtremumShare) -> tuple[list[View], list[Operand]] | None:
+    """The terms of a sum that are constant along the axes, and the others, if there are both."""
+    (total,) = node.operands
+    if not isinstance(total, TensorAdd):
+        return None
+    constant = [term for term in total.operands if _is_constant(term, node.axes)]
+    rest = [term for term in total.operands if term not in constant]
+    return (constant, rest) if constant and rest else None
+
+
+def _is_constant(term: Operand, axes: Sequence[int]) -> bool:
+    if not isinstance(term, View):
+        return False
+    own = term.subscripts[-1] if term.core is not None else ()
+    labels = [term.output[axis] for axis in axes]
+    return all(i not in own and term.output.count(i) == 1 for i in labels)
+
+
+def _without_axes(term: View, axes: Sequence[int]) -> Operand:
+    output = [i for axis, i in enumerate(term.output) if axis not in axes]
+    used = {i for labels in (*term.subscripts, output) for i in labels}
+    lengths = {i: length for i, length in enumerate(term.lengths) if i in used}
+    return contract(term.operands, term.subscripts, output, lengths)

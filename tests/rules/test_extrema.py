@@ -1,0 +1,46 @@
+"""What is constant along the axes of a maximum stands outside of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sympy import symbols
+
+import sympy_einsum as se
+import sympy_einsum.numpy as snp
+
+m, n, k = symbols("m n k", integer=True, positive=True)
+T = se.TensorSymbol("T", (m, n, k))
+x, y, A = se.TensorSymbol("x", m), se.TensorSymbol("y", n), se.TensorSymbol("A", (m, k))
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+@pytest.mark.parametrize("axis", [0, 1, 2, (0, 2), (1, 2), None])
+def test_values_and_derivatives(name, axis):
+    """Of what is constant along some of the axes and of others, and of ties."""
+    rng = np.random.default_rng(1)
+    total = T + 2 * x[:, None, None] + snp.expand_dims(A, 1) + y[None, :, None] + 3
+    f = getattr(snp, name)(total, axis=axis)
+    values = {
+        T: rng.integers(3, size=(2, 3, 4)) * 1.0,
+        x: rng.integers(3, size=2) * 1.0,
+        A: rng.integers(3, size=(2, 4)) * 1.0,
+        y: rng.integers(3, size=3) * 1.0,
+    }
+    numbers = values[T] + 2 * values[x][:, None, None] + values[A][:, None] + values[y][:, None] + 3
+    wanted = getattr(np, name)(numbers, axis=axis)
+    hits = numbers == getattr(np, name)(numbers, axis=axis, keepdims=True)
+    share = hits / hits.sum(axis=axis, keepdims=True)
+    loss = snp.sum(f)
+    exprs = [se.simplify(f), *[se.gradient(loss, s) for s in values]]
+    found = se.lambdify(list(values), exprs)(*values.values())
+    expected = [wanted, share, 2 * share.sum((1, 2)), share.sum(1), share.sum((0, 2))]
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other)
+
+
+def test_what_is_constant_along_all_of_them():
+    assert se.simplify(snp.max(T + x[:, None, None], axis=(1, 2))) == snp.max(T, axis=(1, 2)) + x
+    both = snp.max(x[:, None] + se.Zeros(m, n) + 2 * x[:, None], axis=1)
+    values = np.array([1.0, -2.0])
+    np.testing.assert_array_equal(se.lambdify([x, y], both)(values, np.ones(3)), 3 * values)
