@@ -20,6 +20,8 @@ from ..core import (
     ENTRY,
     Indices,
     NodeTable,
+    Shape,
+    Sizes,
     children,
     contraction_cost,
     nominal_length,
@@ -104,13 +106,25 @@ def _view_cost(node: View) -> int:
 
 def _product_cost(node: Einsum) -> int:
     """What is placed among zeros is written there."""
-    sizes = tuple((k, nominal_length(n)) for k, n in enumerate(node.lengths))
+    sizes = _nominal(node.lengths)
+    is_plain = not any(isinstance(operand, _SPECIAL) for operand in node.operands)
+    if is_plain and len({*node.operands}) == len(node.operands):
+        return contraction_cost(node.subscripts, node.output, sizes)
     terms, output = _cut_out(node)
     written = ENTRY * _written(node) if output != node.output else 0
     if any(isinstance(operand, RUNNING) for operand in node.operands):
         return written + _running_product_cost(node, terms, output, dict(sizes))
     price = contraction_cost(tuple(terms.values()), output, sizes)
     return written + (price // 2 if _is_gram(node, terms, output) else price)
+
+
+# What is more than one operand of a contraction.
+_SPECIAL = (Positions, OneHot, *RUNNING)
+
+
+@lru_cache(maxsize=4096)
+def _nominal(lengths: Shape) -> Sizes:
+    return tuple([(k, nominal_length(n)) for k, n in enumerate(lengths)])
 
 
 def _is_gram(node: Einsum, terms: Mapping[int, Indices], output: Indices) -> bool:
@@ -133,8 +147,6 @@ def _cut_out(node: Einsum) -> tuple[dict[int, Indices], Indices]:
     those of the result are written into zeros."""
     terms = dict(enumerate(node.subscripts))
     output = node.output
-    if not any(isinstance(operand, (Positions, OneHot)) for operand in node.operands):
-        return terms, output
     for k, operand in enumerate(node.operands):
         if isinstance(operand, Positions):
             *source, target = terms.pop(k)

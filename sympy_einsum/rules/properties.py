@@ -393,6 +393,10 @@ def is_symmetric(node: Operand) -> Answer:
         if set(turned) != set(node.operands):
             return False
         return isinstance(node, TensorAdd) or apply_body(node.body, turned) is node
+    if type(node) is Einsum and [len(term) for term in node.subscripts] == [1, 1]:
+        one, other = node.operands
+        if one is other or type(one) is not Einsum or type(other) is not Einsum:
+            return one is other  # of two vectors, one of which is nothing but itself
     if isinstance(node, Einsum):
         product = opened(node)
         mirrors = yield from _mirrored(product, _exchanged_axes(product))
