@@ -24,6 +24,7 @@ from .lowering import make_plan
 from .ordering import reductions_first
 from .overwriting import overwritten
 from .plans import Plan, proven
+from .row_blocks import in_row_blocks
 from .semiring_backends import in_semiring, positions_in
 from .semirings import semiring_of
 from .signature import RESERVED, Signature
@@ -94,8 +95,10 @@ class Program:
 
     def body(self, plan: Plan, reuse: bool = True, careful: bool = False) -> Body:
         """The body of the function that computes a plan."""
+        rows = in_row_blocks(plan) if reuse and self.backend.in_blocks else None
+        plan = rows.plan if rows else plan
         reused = overwritten(plan) if reuse and self.backend.overwrites else {}
-        body = function_body(self.signature, plan, self.layout, reused, careful)
+        body = function_body(self.signature, plan, self.layout, reused, careful, rows)
         body.constants.update({**self.backend.namespace, **self.backend.functions.used})
         return body
 

@@ -25,6 +25,7 @@ class InSemiring(Backend):
     semiring: ClassVar[Semiring]
     passes: ClassVar = ()
     overwrites = False
+    in_blocks = False
 
     def opening(self, body: str, tensors: Texts) -> list[str]:
         """Arrays become such as hold elements, and ``dtype`` is what holds those of all."""

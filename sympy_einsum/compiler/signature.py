@@ -17,7 +17,7 @@ from ..expressions import shape_of, slot
 from .backends import Backend, is_bracketed, is_plain_name
 
 # Names that generated code uses itself, besides those of its backend.
-RESERVED = {"again", "axis", "check_shapes", "checked_array", "dtype", "fits", "function"}
+RESERVED = {"again", "axis", "check_shapes", "checked_array", "dtype", "fits", "function", "rows"}
 RESERVED |= {"hasattr", "int", "type", "variants", "ShapeError"}
 RESERVED |= {"ArithmeticError", "AttributeError", "IndexError", "TypeError", "ValueError"}
 

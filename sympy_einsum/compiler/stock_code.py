@@ -274,7 +274,7 @@ def stock_code(node: Expr, printer: CodePrinter, *args: object) -> str:
     backend = _ExpressionBackend()
     backend.functions = _StockFunctions(printer)
     steps, results = Writer(make_plan(exprs), names, backend, "_t").write()
-    parts = [f"{target} := {text}" if target else text for target, text, _ in steps]
+    parts = [f"{target} := {text}" if target else text for target, text, *_ in steps]
     code = f"({', '.join([*(f'({part})' for part in parts), *results])},)[-1]"
     if (
         ("special." in code or "scipy_linalg." in code)

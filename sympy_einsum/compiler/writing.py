@@ -21,21 +21,26 @@ from .backends import Backend, Bracket, Place, is_bracketed
 from .instruction_rules import Cut, Params, Slice, broadcast_shape
 from .instructions import ATOM, LOOSE, OPS, PRODUCT, SUM, Inline
 from .plans import Plan, origin
+from .row_blocks import RowBlocks
 from .signature import Signature, shape_text, size_text
 from .types import deciding_type, type_sources
 
 # Constant arrays up to this many entries are written into the source.
 MAX_WRITTEN = 1000
+# Fewer rows than that are computed at once.
+FEW = 200
 # Texts up to this length stand inside the one that uses them.
 MAX_INLINE = 60
 
 
 class Step(NamedTuple):
-    """A variable, its value and its shape; without a variable for a statement."""
+    """A variable, its value and its shape; without a variable for a statement. ``number`` is that
+    of the instruction."""
 
     target: str
     text: str
     shape: Shape | None = None
+    number: int = 0
 
 
 class Writer:
@@ -51,6 +56,7 @@ class Writer:
         reuse: Mapping[int, int] = MappingProxyType({}),
         careful: bool = False,
         lengths: Collection[Expr] = (),
+        named: Collection[int] = (),
     ):
         self.plan = plan
         self.lengths = lengths
@@ -71,7 +77,7 @@ class Writer:
         self._type_sources = type_sources(plan.instructions)
         self._uses = Counter(k for step in plan.instructions for k in step.inputs)
         self._uses.update(plan.results)
-        self._inside = self._standing_inside()
+        self._inside = self._standing_inside().difference(named)
 
     def write(self) -> tuple[list[Step], list[str]]:
         """The steps, and the texts of the results."""
@@ -86,7 +92,8 @@ class Writer:
                 width = self._size(shape[-1]) if is_fresh else ""
                 brackets = [self._bracket(cut) for cut in cuts]
                 place = Place(target, brackets, subscripts, width, _reaches_end(cuts, shape))
-                steps.append(Step("", self.backend.write(place, value, order, sign)))
+                text = self.backend.write(place, value, order, sign)
+                steps.append(Step("", text, number=number))
                 self._texts.append((target, ATOM))
                 continue
             text = self._spell(number, op, inputs, params)
@@ -100,7 +107,7 @@ class Writer:
             if not named and (number not in self._inside or len(text) > MAX_INLINE):
                 count += 1
                 name = f"{self.prefix}{count}"
-                steps.append(Step(name, text, shape))
+                steps.append(Step(name, text, shape, number))
                 text, binding = name, ATOM
             self._texts.append((text, binding))
         return steps, [self._texts[k][0] for k in self.plan.results]
@@ -296,24 +303,25 @@ def _is_shape(param: object) -> bool:
     return isinstance(param, tuple) and bool(param) and all(isinstance(p, Expr) for p in param)
 
 
-def with_fewer_names(steps: Sequence[Step], results: Sequence[str]) -> tuple[list[Step], list[str]]:
+def with_fewer_names(
+    steps: Sequence[Step], results: Sequence[str], count: int = 0
+) -> tuple[list[Step], list[str]]:
     """The steps with the names of arrays that nothing needs any more used again, so that these
-    don't take up memory until the function returns."""
+    don't take up memory until the function returns. So many names are given already."""
     last: dict[str, int] = {}
-    for number, (target, text, _) in enumerate(steps):
+    for number, (target, text, *_) in enumerate(steps):
         last.update(dict.fromkeys([target, *_NAME.findall(text)], number))
     last.update((name, len(steps)) for text in results for name in _NAME.findall(text))
-    orders = {target: len(shape) for target, _, shape in steps if shape}
+    orders = {target: len(shape) for target, _, shape, _ in steps if shape}
     image: dict[str, str] = {}
     # Names that nothing needs, the last one last, and the orders of what they still hold.
     free: dict[str, int] = {}
-    count = 0
 
     def renamed(text: str) -> str:
-        return _NAME.sub(lambda found: image[found[0]], text)
+        return _NAME.sub(lambda found: image.get(found[0], found[0]), text)
 
     shorter: list[Step] = []
-    for number, (target, text, shape) in enumerate(steps):
+    for number, (target, text, shape, _) in enumerate(steps):
         text = renamed(text)
         mentioned = set(_NAME.findall(steps[number][1]))
         dying = [name for name in mentioned if name in orders and last[name] == number]
@@ -352,29 +360,63 @@ def function_body(
     layout: Callable[[Sequence[str]], str],
     reuse: Mapping[int, int],
     careful: bool = False,
+    rows: RowBlocks | None = None,
 ) -> Body:
     """The body of a function that computes a plan, writing over operands where ``reuse`` says;
-    a careful one computes with the library's numbers, for which division by zero is no error."""
+    a careful one computes with the library's numbers, for which division by zero is no error.
+    With ``rows`` many rows are gone through in blocks."""
     backend = signature.backend
     writer = Writer(
-        plan, signature.names, backend, reuse=reuse, careful=careful, lengths=signature.lengths
+        *(plan, signature.names, backend),
+        reuse=reuse,
+        careful=careful,
+        lengths=signature.lengths,
+        named=rows.totals if rows else (),
     )
-    steps, results = with_fewer_names(*writer.write())
+    steps, results = writer.write()
+    if rows:
+        steps = _in_blocks(rows, steps, signature)
+    else:
+        steps, results = with_fewer_names(steps, results)
     tensors = [signature.names[s] for s in signature.symbols if shape_of(s)]
     if tensors:
         fixed = [_is_fixed(plan, k, signature.lengths) for k in plan.results]
         pairs = zip(fixed, results, strict=True)
         results = [backend.number(text) if is_fixed else text for is_fixed, text in pairs]
-    lines = [f"{target} = {text}" if target else text for target, text, _ in steps]
+    lines = [f"{step.target} = {step.text}" if step.target else step.text for step in steps]
     lines.append(f"return {layout(results)}")
     body = "\n".join(lines)
-    for number, (_, _, shape) in enumerate(steps):
-        if shape:
-            lines[number] += f"  # {shape_text(shape, signature.names, backend)}"
+    for number, step in enumerate(steps):
+        if step.shape:
+            lines[number] += f"  # {shape_text(step.shape, signature.names, backend)}"
     lines[:0] = backend.opening(body, tensors)
     words = set(re.findall(r"\w+", body))
     wanted = [s for s in signature.lengths if signature.names[s] in words]
     return Body(signature.read_lengths(wanted), lines, writer.constants)
+
+
+def _in_blocks(rows: RowBlocks, steps: Sequence[Step], signature: Signature) -> list[Step]:
+    """The steps with those that compute sums over rows as a function of some rows."""
+    first = sum(step.number < rows.first for step in steps)
+    last = sum(step.number < rows.last for step in steps)
+    totals = [step.target for step in steps if step.number in rows.totals]
+    inner, results = with_fewer_names(steps[first:last], totals, first)
+    arrays = ", ".join([signature.names[symbol] for symbol in rows.arguments])
+    shapes = {
+        length: f"{signature.names[symbol]}.shape[{axis}]"
+        for length, (symbol, axis) in signature.axes.items()
+    }
+    width = size_text(rows.width, {**signature.names, **shapes}, signature.backend)
+    first_array = signature.names[rows.arguments[0]]
+    call = f"rows({arrays}) if len({first_array}) < {FEW} else by_rows(rows, {width}, {arrays})"
+    return [
+        *steps[:first],
+        Step("", f"def rows({arrays}):"),
+        *[step._replace(target=f"    {step.target}") for step in inner],
+        Step("", f"    return [{', '.join(results)}]"),
+        Step(f"[{', '.join(totals)}]", call),
+        *steps[last:],
+    ]
 
 
 def _is_fixed(plan: Plan, number: int, lengths: Collection[Expr] = ()) -> bool:

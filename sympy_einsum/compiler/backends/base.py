@@ -47,6 +47,8 @@ class Backend(Library):
     # nothing needs any more.
     passes: ClassVar[tuple[Callable[[Plan], Plan], ...]] = ()
     overwrites: ClassVar[bool] = False
+    # Whether sums over many rows are computed from some rows at a time.
+    in_blocks: ClassVar[bool] = False
     # Whether its functions take its own numbers only.
     own_numbers: ClassVar[bool] = False
 

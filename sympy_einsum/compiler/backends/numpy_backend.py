@@ -51,6 +51,7 @@ class NumpyBackend(Backend):
     asarray = "np.asarray"
     passes = (batched, split)
     overwrites = True
+    in_blocks = True
     words: ClassVar = {"len"}
     # Numbers alone would be doubles.
     spellings: ClassVar = {
@@ -223,6 +224,19 @@ def softplus(z):
     if z.size < 100:
         return np.logaddexp(0, z)
     return np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))
+''',
+        "by_rows": '''
+def by_rows(part, width, *arrays):
+    """Sums over the rows of arrays, from the sums that are computed from some rows; so many at a
+    time that these stay in the cache, unless what they add up to is as large."""
+    count, size = len(arrays[0]), max(2**17 // width, 1)
+    size = count if count < 2 * size else size
+    totals = part(*[x[:size] for x in arrays])
+    step = count if sum(map(np.size, totals)) > 2**14 else size
+    for i in range(size, count, step):
+        for k, value in enumerate(part(*[x[i : i + step] for x in arrays])):
+            totals[k] += value
+    return totals
 ''',
         "sums": '''
 def sums(x, axis=None, keepdims=False):
