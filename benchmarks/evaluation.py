@@ -29,7 +29,7 @@ def run(
     for case in filter(lambda case: case.is_among(only), CASES):
         for size in sizes:
             data = case.data(*case.sizes[size])
-            calls, slow = calls_of(case, data, contenders)
+            calls, slow, failed = calls_of(case, data, contenders)
             # Two races against the hand-written code: the threads of other libraries go on
             # spinning after a call, and would disturb whoever comes next.
             own = {name: call for name, call in calls.items() if not CONTENDERS[name].library}
@@ -42,32 +42,35 @@ def run(
                 medians = interleaved({"hand": calls["hand"], **others}, seconds) | slow
                 base = medians.pop("hand")
                 row |= {name: value / base for name, value in medians.items()}
-            rows.append(row)
-            print(_line(row), flush=True)
+            rows.append(row | {"failed": failed})
+            print(_line(row), *[f"\n    {name}: {why}" for name, why in failed.items()], flush=True)
     return rows
 
 
 def calls_of(
     case: Case, data: list[Any], contenders: Collection[str]
-) -> tuple[dict[str, Callable[[], Any]], dict[str, float]]:
-    """The calls that are timed, after their results were compared, and the times of slow ones."""
-    calls, slow = {}, {}
-    expected: list[Any] | None = None
+) -> tuple[dict[str, Callable[[], Any]], dict[str, float], dict[str, str]]:
+    """The calls that are timed, after their results were compared; the times of slow ones; and why
+    others aren't timed."""
+    calls, slow, failed = {}, {}, {}
+    expected = flat(case.hand(*data))
     for name, contender in CONTENDERS.items():
         if name not in contenders or not contender.is_installed or not contender.takes(case):
             continue
         if contender.is_peer and case.order == 2 and entries(case, data) > MOST_ENTRIES:
             continue
-        call = contender.make(case, data)
-        found = flat(call())
-        expected = expected or found
-        check(case.name, name, found, expected)
+        try:
+            call = contender.make(case, data)
+            check(flat(call()), expected)
+        except Exception as error:
+            failed[name] = f"{type(error).__name__}: {error!s:.100}".split("\n")[0]
+            continue
         once = timed(call, 1)
         if once > SLOW and name != "hand":
             slow[name] = once
         else:
             calls[name] = call
-    return calls, slow
+    return calls, slow, failed
 
 
 def entries(case: Case, data: list[Any]) -> int:
@@ -75,12 +78,13 @@ def entries(case: Case, data: list[Any]) -> int:
     return int(sum(np.size(data[place]) for place in np.atleast_1d(case.wrt))) ** 2
 
 
-def check(case: str, name: str, found: list[Any], expected: list[Any]) -> None:
+def check(found: list[Any], expected: list[Any]) -> None:
     """All results are those of the hand-written program; one that gives fewer has the first."""
     for result, value in zip(found, expected, strict=False):
         scale = np.abs(value).max(initial=1e-300)
-        if np.abs(np.subtract(result, value, dtype=float)).max(initial=0) > 1e-6 * scale:
-            raise AssertionError(f"{case}: {name} differs from the hand-written result")
+        error = np.abs(np.subtract(result, value, dtype=float)).max(initial=0)
+        if not error <= 1e-6 * scale:
+            raise AssertionError(f"it differs from the hand-written result by {error:.1e}")
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -74,7 +74,7 @@ def measured(
     expected = flat(case.hand(*data))
     for name, contender in chosen.items():
         call = contender.make(case, data)
-        check(case.name, name, flat(call()), expected)
+        check(flat(call()), expected)
         once = timed(call, 1)
         if once < LONGEST:
             calls[name] = call

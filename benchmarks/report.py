@@ -62,7 +62,13 @@ def evaluation_text(rows: Rows) -> str:
             if ratios:
                 mean = geometric_mean(ratios)
                 parts.append(f"{size}, {name}: geometric mean {mean:.2f}, worst {max(ratios):.2f}")
-    return "\n\n".join([*parts, table(header, body)])
+    failed = [
+        f"{row['case']}, {row['size']}, {name}: {why}"
+        for row in rows
+        for name, why in row.get("failed", {}).items()
+    ]
+    told = ["Not timed:", "\n".join(f"- {line}" for line in failed)] if failed else []
+    return "\n\n".join([*parts, table(header, body), *told])
 
 
 def best(row: dict[str, Any], names: Sequence[str]) -> str | None:

@@ -12,8 +12,9 @@ import pytest
 from sympy import Integer
 
 from benchmarks.cases import CASES
-from benchmarks.contenders import flat, hand, ours
+from benchmarks.contenders import CONTENDERS, Contender, flat, hand, ours
 from benchmarks.curvature import CURVATURE
+from benchmarks.evaluation import calls_of
 from benchmarks.experiments import EXPERIMENTS, RUNNERS, experiments_text, measured, panels
 from benchmarks.memory import peak
 from benchmarks.plots import draw
@@ -94,6 +95,17 @@ def test_the_report_tells_the_best_of_ours_over_the_best_peer():
     assert "mid: geometric mean 2.00; the best peer is faster in 1 of 2 (b 8)" in text
     assert "mid, ours: geometric mean 1.26, worst 4.00" in text
     assert geometric_mean([1.0, 4.0]) == pytest.approx(2)
+
+
+def test_wrong_results_are_told_and_not_timed(monkeypatch):
+    case = next(case for case in CASES if case.name == "quadratic, Hessian")
+    broken = Contender(lambda case, data: lambda: np.zeros((5, 5)))
+    monkeypatch.setitem(CONTENDERS, "broken", broken)
+    calls, slow, failed = calls_of(case, case.data(5), ["hand", "ours", "broken"])
+    assert (set(calls), slow, set(failed)) == ({"hand", "ours"}, {}, {"broken"})
+    assert "differs from the hand-written result" in failed["broken"]
+    row = ROWS[0] | {"failed": failed}
+    assert "- a, mid, broken: AssertionError: it differs" in evaluation_text([row])
 
 
 def test_results_are_added_to_the_stored_ones():
