@@ -25,7 +25,7 @@ from .timing import interleaved, timed
 
 RANK = 5
 # A call that takes longer ends the row of a contender, in seconds.
-LONGEST = 0.3
+LONGEST = 0.1
 RUNNERS = {name: CONTENDERS[name] for name in CONTENDERS if name != "ours, no checks"} | {
     "PyTensor in C": Contender(partial(by_pytensor, mode="CVM"), "pytensor", is_peer=True)
 }

@@ -8,7 +8,12 @@ from html import escape
 from math import ceil, floor, log10
 from pathlib import Path
 
-COLOURS = ("#d62728", "#ff9896", "#7f0000", "#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#8c564b")
+# Ours are red, what is written by hand is grey.
+COLOURS = {
+    "hand": "#999999", "ours": "#d62728", "ours by JAX": "#ff9896", "ours by Numba": "#7f0000",
+    "JAX": "#1f77b4", "PyTorch": "#ff7f0e", "autograd": "#2ca02c", "PyTensor": "#9467bd",
+    "PyTensor in C": "#8c564b",
+}  # fmt: skip
 WIDTH, HEIGHT = 300, 210
 LEFT, RIGHT, TOP, BOTTOM = 46, 8, 22, 22
 COLUMNS = 3
@@ -28,7 +33,7 @@ class Panel:
 def draw(panels: Sequence[Panel], path: Path) -> None:
     """Write the panels, and which line is whose, above them."""
     labels = list(dict.fromkeys(name for panel in panels for name in panel.lines))
-    colours = {label: COLOURS[i % len(COLOURS)] for i, label in enumerate(labels)}
+    colours = {label: COLOURS.get(label, "black") for label in labels}
     rows = ceil(len(panels) / COLUMNS)
     width, height = COLUMNS * WIDTH, rows * HEIGHT + 24
     text = [
