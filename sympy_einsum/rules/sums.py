@@ -57,6 +57,33 @@ def flatten(node: Operand, closed: Closed) -> Operand | None:
     return tensor_sum(terms)
 
 
+def transpose_terms(node: Operand, closed: Closed) -> Operand | None:
+    """A transposed sum whose terms are transposed anyway: (A' - B)' = A - B'."""
+    total = node.core
+    if not isinstance(total, TensorAdd) or total in closed or not _is_transpose(node):
+        return None
+    turned = [
+        contract((term,), (node.subscripts[-1],), node.output, dict(enumerate(node.lengths)))
+        for term in total.operands
+    ]
+    # A product has its axes in any order.
+    before, after = [
+        sum(_is_transpose(term) and type(term.core) is not Einsum for term in terms)
+        for terms in (total.operands, turned)
+    ]
+    if after > before:
+        return None
+    return scale(node.coefficient, tensor_sum(turned))
+
+
+def _is_transpose(node: Operand) -> bool:
+    """Whether a node has the axes of its core in another order, and is a number of times that."""
+    if not isinstance(node, View) or not all(scalar.is_Number for scalar in node.scalars):
+        return False
+    inner, outer = node.subscripts[-1], node.output
+    return inner != outer and sorted(inner) == sorted(outer) == sorted(set(inner))
+
+
 def _rearranged_sum(term: Operand) -> bool:
     is_sum = isinstance(term, View) and isinstance(term.core, TensorAdd)
     return is_sum and all(scalar.is_Number for scalar in term.scalars)

@@ -217,6 +217,7 @@ VIEW = (
     CONTENT,
     Rule("sign", "-(A @ (x - y)) = A @ (y - x)", distribution.turn_sign, any_of(TensorAdd)),
     Rule("symmetric", "exp(S).T = exp(S)", symmetry.transpose_symmetric, any_of(SYMMETRIC)),
+    Rule("transposed", "(A.T - B).T = A - B.T", sums.transpose_terms, any_of(TensorAdd)),
 )
 ELEMENTWISE = (
     Rule("rearranged", "exp(A.T) = exp(A).T", entries.of_rearranged, any_of(View)),
