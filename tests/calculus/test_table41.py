@@ -563,11 +563,9 @@ def test_large_arguments_of_log_sum_exp_and_softmax():
 # --- never an unevaluated or singular derivative --------------------------------------------------
 
 UNDERIVABLE = {
-    "undefined function": lambda z: Function("g")(z),
     "zeta": sympy.zeta,
     "order of a Bessel function": lambda z: sympy.besselj(z, 2),
     "order of a polygamma": lambda z: sympy.polygamma(z, 2),
-    "undefined function inside": lambda z: sympy.exp(Function("g")(z**2)),
 }
 
 
