@@ -166,7 +166,12 @@ MEANINGS = {
     "solve": lambda v, definite: np.linalg.inv(v[0]) @ v[1],
     "det": lambda v, definite: np.linalg.det(v[0]),
     "logdet": lambda v, definite: np.log(abs(np.linalg.det(v[0]))),
-    "slogdet": lambda v: np.array([np.sign(np.linalg.det(v[0])), np.log(abs(np.linalg.det(v[0])))]),
+    "slogdet": lambda v, definite: np.array(
+        [np.sign(np.linalg.det(v[0])), np.log(abs(np.linalg.det(v[0])))]
+    ),
+    "factored": lambda v, definite: v[0],
+    "solved": lambda v, definite, turned: np.linalg.inv(v[0].T if turned else v[0]) @ v[1],
+    "by_factors": lambda v, name, definite, shape: MEANINGS[name](v, definite),
     "cofactors": cofactors,
     "stacked": lambda v, name, tail: getattr(np.linalg, name)(v[0]),
     "decomposed": lambda v, name: getattr(np.linalg, name)(v[0], **REDUCED.get(name, {})),

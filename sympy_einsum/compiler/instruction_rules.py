@@ -227,6 +227,11 @@ def solve_flops(work: Work) -> int:
     return cubes(2)(work) + 2 * work.operands[0][0] * prod(work.result)
 
 
+def factors_flops(work: Work) -> int:
+    """Those of an inverse by factors; a determinant has next to none."""
+    return cubes(4)(work) if work.params[0] == "inv" else work.operands[0][0]
+
+
 def decomposition_flops(work: Work) -> int:
     """Those of factors of each matrix of a stack."""
     return 4 * largest(work) * min(work.operands[0][-2:])

@@ -26,6 +26,7 @@ from .instruction_rules import (
     cut,
     decomposition_flops,
     entrywise,
+    factors_flops,
     flops_between,
     given_shape,
     indexed,
@@ -326,7 +327,28 @@ OPS: Mapping[str, Op] = {
     "det": Op("the determinant", no_axes, ("definite",), flops=cubes(2)),
     "logdet": Op("log |det X|", no_axes, ("definite",), flops=cubes(2)),
     "slogdet": Op(
-        "the sign of the determinant and log |det X|", lambda shapes: (Integer(2),), flops=cubes(2)
+        "the sign of the determinant and log |det X|",
+        lambda shapes, definite: (Integer(2),),
+        ("definite",),
+        flops=cubes(2),
+    ),
+    "factored": Op(
+        "factors of a matrix, for all that needs some: Cholesky's, if it is definite, or LU's",
+        shape_of_first,
+        ("definite",),
+        flops=lambda work: cubes(1 if work.params[0] else 2)(work),
+    ),
+    "solved": dear(
+        "inv(X) @ Y, or inv(X)' @ Y, of a matrix that is factored",
+        lambda shapes, definite, turned: shapes[1],
+        ("definite", "turned"),
+        flops=lambda work: 2 * work.operands[0][0] * prod(work.result),
+    ),
+    "by_factors": dear(
+        "the inverse or determinant of a matrix that is factored, by its name",
+        lambda shapes, name, definite, shape: shape,
+        ("name", "definite", "shape"),
+        flops=factors_flops,
     ),
     "cofactors": Op(
         "a derivative of det, of an order from 1 on; its last pairs of axes contracted with "

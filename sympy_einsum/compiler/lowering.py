@@ -63,6 +63,7 @@ from .lowering_running import lower_logcumsumexp, lower_running_matrix, lower_tr
 from .lowering_stacks import lower_stack_function
 from .lowering_sums import lower_sum
 from .lowering_views import lower_view
+from .matrix_factors import with_factors
 from .plans import Plan, without_dead_code
 
 
@@ -89,7 +90,7 @@ def make_plan(
     for group in [exprs] if cse else [[expr] for expr in exprs]:
         builder = Lowering(ROWS, size, optimize, instructions, contractions)
         results += builder.lower(group)
-    plan = factored(without_dead_code(instructions, results))
+    plan = with_factors(factored(without_dead_code(instructions, results)))
     return laid_out(plan, size)._replace(contractions=contractions)
 
 

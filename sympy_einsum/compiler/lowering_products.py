@@ -12,6 +12,7 @@ from ..expressions import (
     Cofactors,
     Delta,
     Einsum,
+    Inv,
     OneHot,
     Ones,
     Operand,
@@ -98,7 +99,8 @@ def placed_product(
 
 
 def _factor(builder: Lowering, operand: Operand, labels: Indices) -> Factor:
-    if operand in builder.solved and len(set(labels)) == len(labels):
+    is_solved = isinstance(operand, Inv) or operand in builder.solved
+    if is_solved and len(set(labels)) == len(labels):
         matrix = operand.operands[0]
         return Factor(builder.value(matrix), labels, (is_definite(matrix),))
     return Factor(builder.value(operand), labels)

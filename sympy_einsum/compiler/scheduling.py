@@ -17,7 +17,8 @@ from ..expressions import (
 )
 from ..rules import has_places
 
-# An inverse with so many uses, all in products, is never computed: a system is solved for each.
+# The inverses of a stack with so many uses, all in products, are never computed: a system is solved
+# for each. A matrix has factors for all of them.
 MAX_SOLVES = 2
 # A sum of more terms is a running total.
 MAX_SUMMANDS = 16
@@ -26,12 +27,16 @@ MAX_TERM_DEPTH = 50
 
 
 def only_multiplied(order: Sequence[Operand], uses: Mapping[Operand, int]) -> set[Operand]:
-    """The inverses that are factors of a product or two and nothing else."""
+    """The inverses that are factors of products and nothing else."""
     found: Counter[Operand] = Counter()
     for node in order:
         if type(node) is Einsum:
             found.update(own for own in node.operands if isinstance(own, (Inv, InvStack)))
-    return {inverse for inverse, n in found.items() if n == uses[inverse] <= MAX_SOLVES}
+    return {
+        inverse
+        for inverse, n in found.items()
+        if n == uses[inverse] and (isinstance(inverse, Inv) or n <= MAX_SOLVES)
+    }
 
 
 def in_one_term(order: Sequence[Operand], uses: Mapping[Operand, int]) -> set[Operand]:

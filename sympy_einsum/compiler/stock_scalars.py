@@ -17,7 +17,7 @@ from ..expressions import (
     stock_children,
     substitute_stock,
 )
-from ..rules import Natural
+from ..rules import Natural, is_definite
 from .plan_builder import PlanBuilder
 
 # Python's parser limits nesting, and a sum nests as often as it has terms; deeper and longer scalar
@@ -92,7 +92,7 @@ class StockScalars:
         factors, rest = determinants_in(node if node.is_Mul else node.args[0])
         signs, logarithm = [self._part(rest).body], S.Zero
         for matrix, exponent, is_absolute in factors:
-            pair = self.builder.emit("slogdet", self._value(matrix))
+            pair = self.builder.emit("slogdet", self._value(matrix), params=(is_definite(matrix),))
             first, second = (slot(self.builder.emit("cut", pair, params=((k,),))) for k in (0, 1))
             logarithm += exponent * second
             signs.append(S.One if is_absolute else first**exponent)

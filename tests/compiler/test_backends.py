@@ -96,6 +96,14 @@ EXPRESSIONS = {
     "solve": se.inv(A) @ x,
     "solve transposed": x @ se.inv(A) @ B,
     "solve definite": se.inv(K) @ x,
+    "one matrix": [
+        se.inv(A), se.det(A), x @ se.inv(A) @ x, se.inv(A) @ x, se.inv(A) @ B, B @ se.inv(A),
+        sympy.log(se.det(A) ** 2),
+    ],
+    "one definite matrix": [
+        se.inv(K), se.det(K), se.logdet(K), x @ se.inv(K) @ x, se.inv(K) @ B, B @ se.inv(K),
+    ],
+    "solved for two": [se.inv(A) @ X.T, x @ se.inv(A), se.inv(K) @ X.T, se.inv(K) @ x],
     "adjugate": se.adj(A),
     "cofactors": se.cofactors(A, 2),
     "determinant": se.det(A),

@@ -24,6 +24,7 @@ l, m, n = symbols("l m n", integer=True, positive=True)
 a, b = slot(0), slot(1)
 TABLE = se.Constant(np.arange(6.0).reshape(2, 3))
 DIAGONAL = ((), "ii->i", False)
+DETERMINANT = ("det", False, ())
 
 # The shapes of arguments, and instructions on these, numbered on; the last is the one that is
 # named, unless it writes to another.
@@ -83,7 +84,16 @@ CASES = {
     "solve": ([(n, n), (n, m)], [("solve", (0, 1), (False,))]),
     "det": ([(n, n)], [("det", (0,), (False,))]),
     "logdet": ([(n, n)], [("logdet", (0,), (False,))]),
-    "slogdet": ([(n, n)], [("slogdet", (0,))]),
+    "slogdet": ([(n, n)], [("slogdet", (0,), (False,))]),
+    "factored": ([(n, n)], [("factored", (0,), (False,)), ("by_factors", (1,), DETERMINANT)]),
+    "solved": (
+        [(n, n), (n, m)],
+        [("factored", (0,), (False,)), ("solved", (2, 1), (False, False))],
+    ),
+    "by_factors": (
+        [(n, n)],
+        [("factored", (0,), (False,)), ("by_factors", (1,), ("inv", False, (n, n)))],
+    ),
     "cofactors": ([(m, m)], [("cofactors", (0,), (1,))]),
     "stacked": ([(l, m, n)], [("stacked", (0,), ("pinv", (n, m)))]),
     "decomposed": ([(l, n, n)], [("decomposed", (0,), ("slogdet",)), ("part", (1,), (1, ()))]),
@@ -134,6 +144,19 @@ VARIANTS = {
         ],
     ),
     "turned": ([(l, m)], [("transpose", (0,), ((1, 0),))]),
+    "solved for the transpose": (
+        [(n, n), (n,)],
+        [("factored", (0,), (False,)), ("solved", (2, 1), (False, True))],
+    ),
+    "solved, definite": (
+        [(n, m), (m, l)],
+        [
+            ("transpose", (0,), ((1, 0),)),
+            ("dot", (2, 0)),
+            ("factored", (3,), (True,)),
+            ("solved", (4, 1), (True, False)),
+        ],
+    ),
 }
 
 
@@ -321,6 +344,9 @@ LOWERED = {
     "det": se.det(A),
     "logdet": se.logdet(A),
     "slogdet": log(se.det(A)),
+    "factored": [se.det(A), se.inv(A)],
+    "solved": [se.inv(A) @ V, se.logdet(A)],
+    "by_factors": [se.det(A), se.inv(A)],
     "cofactors": se.adj(A),
     "stacked": se.pinv(X.subs(m, 3).subs(n, 2)),
     "decomposed": se.eigh(A)[1],

@@ -365,9 +365,23 @@ class Backend(Library):
             return self.spell(f"(2 * np.log({diagonal}).sum())")
         return self.spell(f"np.linalg.slogdet({operands[0]})[1]")
 
-    def slogdet(self, operands: Texts) -> str:
+    def slogdet(self, operands: Texts, definite: bool) -> str:
         """The sign of the determinant and the logarithm of its absolute value."""
         return self.spell(f"np.linalg.slogdet({operands[0]})")
+
+    def factored(self, operands: Texts, definite: bool) -> str:
+        """Factors of a matrix; here the matrix, which all that needs some factors for itself."""
+        return operands[0]
+
+    def solved(self, operands: Texts, definite: bool, turned: bool) -> str:
+        """inv(X) @ Y, or inv(X)' @ Y, by factors."""
+        X, Y = operands
+        return self.solve([f"{X}.T" if turned else X, Y], definite)
+
+    def by_factors(self, operands: Texts, name: str, definite: bool, shape: Texts) -> str:
+        """The inverse or the determinant by factors."""
+        text: str = getattr(self, name)(operands, definite)
+        return text
 
     def cofactors(self, operands: Texts, order: int) -> str:
         """A derivative of det, by singular values, so that a singular matrix is fine."""

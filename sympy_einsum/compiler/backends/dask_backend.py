@@ -204,7 +204,7 @@ def diagonal(subscripts, X):
         """log |det|."""
         return f"in_one_chunk(lambda X: np.linalg.slogdet(X)[1], {operands[0]}, 0)"
 
-    def slogdet(self, operands: Texts) -> str:
+    def slogdet(self, operands: Texts, definite: bool) -> str:
         """The sign of the determinant and the logarithm of its absolute value."""
         return f"in_one_chunk(lambda X: np.stack(np.linalg.slogdet(X)), {operands[0]}, 1)"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from sympy import Expr
 from ..batching import batched
 from ..splitting import split
 from .base import Backend
+from .numpy_factors import BY_FACTORS, NUMPY_FACTORS
 from .scalars import print_scalar
 from .support import shared
 from .texts import Bracket, Place, Texts, as_tuple, axis_arguments, bracketed
@@ -38,6 +40,10 @@ def _diagonal_of_block(place: Place) -> str:
     return f"{entries}[: {number}]"
 
 
+def _has_lapack() -> bool:
+    return find_spec("scipy") is not None
+
+
 class NumpyBackend(Backend):
     """Spells instructions in NumPy 2; special functions come from SciPy, if any are used."""
 
@@ -46,6 +52,7 @@ class NumpyBackend(Backend):
         "import numpy as np",
         "from scipy import special",
         "from scipy import linalg as scipy_linalg",
+        "from scipy.linalg import lapack",
     )
     exponential = "scipy_linalg.expm"
     asarray = "np.asarray"
@@ -162,7 +169,28 @@ class NumpyBackend(Backend):
             view = f"{target}.ravel(){_diagonal_of_block(place)}"
         return self.assigned(view, value, sign)
 
+    # --- matrices that are factored by SciPy's LAPACK, if it is installed
+
+    def factored(self, operands: Texts, definite: bool) -> str:
+        """Factors of a matrix."""
+        if not _has_lapack():
+            return super().factored(operands, definite)
+        return f"factored({operands[0]}{', definite=True' * definite})"
+
+    def solved(self, operands: Texts, definite: bool, turned: bool) -> str:
+        """inv(X) @ Y, or inv(X)' @ Y, by factors."""
+        if not _has_lapack():
+            return super().solved(operands, definite, turned)
+        return f"solved({operands[0]}, {operands[1]}{', turned=True' * turned})"
+
+    def by_factors(self, operands: Texts, name: str, definite: bool, shape: Texts) -> str:
+        """The inverse or the determinant by factors."""
+        if not _has_lapack():
+            return super().by_factors(operands, name, definite, shape)
+        return f"{BY_FACTORS[name]}({operands[0]})"
+
     support: ClassVar = {
+        **NUMPY_FACTORS,
         **shared(
             "cofactors",
             "expm_along",

@@ -1,0 +1,198 @@
+"""Factors of matrices for NumPy: functions that generated sources bring along.
+
+NumPy has Cholesky's factor, but nothing that solves by it, and no LU; SciPy has all of LAPACK. The
+packages of both bring threads of their own, which fight for the processor's cores: SciPy's LAPACK
+after a product of NumPy's may take a hundred times as long as alone. So SciPy gets what LAPACK
+computes without threads, small blocks and vectors; all else is made of NumPy's products.
+"""
+
+from __future__ import annotations
+
+NUMPY_FACTORS: dict[str, str] = {
+    "lapack_function": '''
+def lapack_function(name, X):
+    """LAPACK's function for the type of an array."""
+    if X.dtype.char not in "fdFD":
+        raise TypeError(f"array type {X.dtype} is unsupported in linalg")
+    return lapack.__dict__["sdcz"["fdFD".index(X.dtype.char)] + name]
+''',
+    "factored": '''
+def factored(X, definite=False):
+    """What all that a matrix is factored for is computed from: Cholesky's lower factor of a
+    definite one, LU's factors in one array and the rows that were exchanged; and whether a matrix
+    was said to be definite that isn't."""
+    X = X if X.dtype.kind in "fc" else X.astype(float)
+    if definite and X.dtype.kind == "f":
+        if 0 < len(X) < 128:
+            factor, failed = lapack_function("potrf", X)(X.T)
+            factor = factor.T
+        else:
+            try:
+                factor, failed = np.linalg.cholesky(X), False
+            except np.linalg.LinAlgError:
+                failed = True
+        if not failed:
+            return factor, None, False
+    return *lu_factors(X), definite and X.dtype.kind == "f"
+''',
+    "lu_factors": '''
+def lu_factors(X):
+    """LU's factors in one array, and the rows that were exchanged."""
+    getrf, n = lapack_function("getrf", X), len(X)
+    if 0 < n < 128:
+        return getrf(X)[:2]
+    lu, exchanged = X.copy(), np.arange(n, dtype=np.int32)
+    start = 0
+    while start < n:
+        end = min(start + max(16, min(64, 20000 // (n - start))), n)
+        lu[start:, start:end], rows, _ = getrf(lu[start:, start:end])
+        exchanged[start:end] = start + rows
+        order = np.arange(start, n)
+        for i, j in enumerate(rows.tolist()):
+            order[i], order[j] = order[j], order[i]
+        moved = np.flatnonzero(order != np.arange(start, n))
+        for part in (lu[:, :start], lu[:, end:]):
+            part[start + moved] = part[order[moved]]
+        top = lu[start:end, end:]
+        top[...] = lower_inverse(unit_lower(lu[start:end, start:end])).dot(top)
+        lu[end:, end:] -= lu[end:, start:end].dot(top)
+        start = end
+    return np.asfortranarray(lu), exchanged
+''',
+    "unit_lower": '''
+def unit_lower(lu):
+    """The first of LU's factors."""
+    lower = np.tril(lu, -1)
+    lower.reshape(-1)[:: len(lu) + 1] = 1
+    return lower
+''',
+    "lower_inverse": '''
+def lower_inverse(L):
+    """The inverse of a lower triangular matrix."""
+    n = len(L)
+    if n <= 64:
+        return lapack_function("trtri", L)(L.T)[0].T if n else L
+    k = n // 2
+    inverse = np.zeros((n, n), L.dtype)
+    inverse[:k, :k], inverse[k:, k:] = lower_inverse(L[:k, :k]), lower_inverse(L[k:, k:])
+    inverse[k:, :k] = -inverse[k:, k:].dot(L[k:, :k].dot(inverse[:k, :k]))
+    return inverse
+''',
+    "lower_solve": '''
+def lower_solve(L, B):
+    """Writes inv(L) @ B over B, for a lower triangular L."""
+    if len(L) <= 64:
+        B[...] = lower_inverse(L).dot(B)
+        return
+    k = len(L) // 2
+    lower_solve(L[:k, :k], B[:k])
+    B[k:] -= L[k:, :k].dot(B[:k])
+    lower_solve(L[k:, k:], B[k:])
+''',
+    "upper_solve": '''
+def upper_solve(U, B):
+    """Writes inv(U) @ B over B, for an upper triangular U."""
+    if len(U) <= 64:
+        B[...] = lower_inverse(U.T).T.dot(B)
+        return
+    k = len(U) // 2
+    upper_solve(U[k:, k:], B[k:])
+    B[:k] -= U[:k, k:].dot(B[k:])
+    upper_solve(U[:k, :k], B[:k])
+''',
+    "row_order": '''
+def row_order(exchanged):
+    """The rows of a matrix in the order that LU's exchanges bring them into."""
+    order = np.arange(len(exchanged))
+    for i, j in enumerate(exchanged.tolist()):
+        order[i], order[j] = order[j], order[i]
+    return order
+''',
+    "regular": '''
+def regular(diagonal):
+    """Raises an error for factors of a singular matrix."""
+    if not np.count_nonzero(diagonal) == len(diagonal):
+        raise np.linalg.LinAlgError("Singular matrix")
+''',
+    "solved": '''
+def solved(factors, B, turned=False):
+    """inv(X) @ B, or inv(X.T) @ B, of a matrix X that is factored."""
+    factor, exchanged, _ = factors
+    if factor.dtype != B.dtype:
+        kind = np.result_type(factor, B)
+        factor, B = factor.astype(kind), B.astype(kind)
+    if exchanged is not None:
+        regular(factor.diagonal())
+    if B.ndim == 1 and len(B):
+        if exchanged is None:
+            return lapack_function("potrs", B)(factor.T, B)[0]
+        return lapack_function("getrs", B)(factor, exchanged, B, trans=int(turned))[0]
+    if exchanged is None:
+        X = B.copy()
+        lower_solve(factor, X)
+        upper_solve(factor.T, X)
+    elif turned:
+        X, Y = np.empty_like(B), B.copy()
+        lower_solve(np.tril(factor.T), Y)
+        upper_solve(unit_lower(factor).T, Y)
+        X[row_order(exchanged)] = Y
+    else:
+        X = B[row_order(exchanged)]
+        lower_solve(unit_lower(factor), X)
+        upper_solve(np.triu(factor), X)
+    return X
+''',
+    "inverted": '''
+def inverted(factors):
+    """The inverse of a matrix that is factored."""
+    factor, exchanged, _ = factors
+    if exchanged is None:
+        inverse = lower_inverse(factor)
+        return inverse.T.dot(inverse)
+    regular(factor.diagonal())
+    if 0 < len(factor) < 128:
+        return lapack_function("getri", factor)(factor, exchanged)[0]
+    inverse = np.empty_like(factor, order="C")
+    upper = lower_inverse(np.tril(factor.T)).T
+    inverse[:, row_order(exchanged)] = upper.dot(lower_inverse(unit_lower(factor)))
+    return inverse
+''',
+    "log_determinant": '''
+def log_determinant(factors):
+    """log |det X| of a matrix that is factored."""
+    factor, exchanged, failed = factors
+    if failed:
+        raise np.linalg.LinAlgError("Matrix is not positive definite")
+    if exchanged is None:
+        return 2 * np.log(factor.diagonal()).sum()
+    with np.errstate(divide="ignore"):
+        return np.log(np.abs(factor.diagonal())).sum()
+''',
+    "signed_log_determinant": '''
+def signed_log_determinant(factors):
+    """The sign of the determinant of a matrix that is factored, and log |det X|."""
+    factor, exchanged, _ = factors
+    sign = factor.dtype.type(1)
+    if exchanged is not None:
+        turns = np.count_nonzero(exchanged != np.arange(len(factor)))
+        sign = (-1) ** turns * np.sign(factor.diagonal()).prod()
+    return sign, log_determinant((factor, exchanged, False))
+''',
+    "determinant": '''
+def determinant(factors):
+    """The determinant of a matrix that is factored."""
+    factor, exchanged, _ = factors
+    diagonal = factor.diagonal()
+    if exchanged is None:
+        return diagonal.prod() ** 2
+    turns = np.count_nonzero(exchanged != np.arange(len(diagonal)))
+    return (-1) ** turns * diagonal.prod()
+''',
+}
+# The functions that compute what is asked for, by the names of instructions.
+BY_FACTORS = {
+    "inv": "inverted",
+    "det": "determinant",
+    "logdet": "log_determinant",
+    "slogdet": "signed_log_determinant",
+}
