@@ -9,7 +9,7 @@ from sympy import Add, Expr, S
 
 from ..core import Contraction, Optimizer, Shape, index_letter
 from ..expressions import Operand, Slot, TensorExpr, slot
-from ..rules import is_nonnegative
+from ..rules import is_nonnegative, is_symmetric
 from .factors import KnownProducts
 from .instruction_rules import Cut, Instruction, Params, Slice, is_whole
 from .instructions import OPS
@@ -46,7 +46,7 @@ class PlanBuilder:
             base, axes = self.untransposed(inputs[0])
             if axes is not None:
                 inputs, params = (base,), (tuple([axes[k] for k in params[0]]),)
-            if params[0] == tuple(range(len(params[0]))):
+            if params[0] == tuple(range(len(params[0]))) or self.is_symmetric(inputs[0]):
                 return inputs[0]
         if OPS[op].body is not None:
             axes = self._common_axes(inputs)
@@ -134,6 +134,10 @@ class PlanBuilder:
     def is_nonnegative(self, value: int) -> bool:
         """Whether no entry can be negative."""
         return value in self.nodes and is_nonnegative(self.nodes[value])
+
+    def is_symmetric(self, value: int) -> bool:
+        """Whether it is a matrix that is its own transpose."""
+        return value in self.nodes and is_symmetric(self.nodes[value])
 
     def _common_axes(self, inputs: Sequence[int]) -> tuple[int, ...] | None:
         """The axes, if all operands but scalars are transposes of one kind: what is computed

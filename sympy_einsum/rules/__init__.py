@@ -1,6 +1,7 @@
 """The normal form: its rules, what is known of a tensor, what an expression costs."""
 
-from .cost_model import cost as cost, has_places as has_places
+from .asking import Answer as Answer, Property as Property
+from .cost_model import cost as cost, has_places as has_places, has_zeros as has_zeros
 from .cuts import cut_early as cut_early
 from .diagonals import by_diagonals as by_diagonals
 from .expansion import (
@@ -17,8 +18,6 @@ from .normal_form import (
     tidy as tidy,
 )
 from .properties import (
-    Answer as Answer,
-    Property as Property,
     is_definite as is_definite,
     is_diagonal as is_diagonal,
     is_nonnegative as is_nonnegative,

@@ -2,10 +2,6 @@
 
 A property is True where it is certain; False says that nothing is known.
 
-Each property is one rule: a generator that yields the questions it has about the operands, as
-pairs of a property and a node, and returns the answer. :class:`Property` asks them without
-recursion and remembers what it was told of every node, so that the time is linear in the graph.
-
 References
 ==========
 
@@ -15,13 +11,13 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple
 
 import numpy as np
-from sympy import Dummy, Expr, S, factor
+from sympy import Dummy, Expr, S, exp, factor
 
 from ..core import same_length, sigmoid
 from ..expressions import (
@@ -58,6 +54,8 @@ from ..expressions import (
     slot,
     unite,
 )
+from .asking import Answer, Asking, Property, all_of
+from .kernels import inner_part, squared_difference
 from .written_products import Product, opened
 
 # So many pairings of the operands of a product are looked at.
@@ -65,6 +63,7 @@ MAX_STEPS = 500
 MAX_MIRRORS = 16
 
 
+<<<<<<< HEAD
 class Property:
     """A property of nodes, given by its rule."""
 
@@ -111,6 +110,8 @@ def _all(known: Property, nodes: Iterable[Operand]) -> Answer:
     return True
 
 
+=======
+>>>>>>> dc0acc7 (Kernels of squared distances are known to be semidefinite; a symmetric matrix has no transpose)
 def _structure(node: TensorSymbol) -> set[str]:
     return set(node.assumptions)
 
@@ -198,7 +199,7 @@ def _is_form(product: Product, start: dict[int, int]) -> Answer:
     """Whether a product is a sum of terms w u K u' with w >= 0 and K positive semidefinite, where
     the exchange of indices turns the one u into the other: such forms are nonnegative, and as
     matrices semidefinite; so are the Hadamard products of such matrices [HJ, thm 7.5.3]."""
-    if not (yield from _all(is_nonnegative, product.scalars)):
+    if not (yield from all_of(is_nonnegative, product.scalars)):
         return False
     for mirror in (yield from _mirrored(product, start)):
         if not _has_sides(product, mirror):
@@ -207,9 +208,9 @@ def _is_form(product: Product, start: dict[int, int]) -> Answer:
         traced = [k for k in mirror.kept if len(product.subscripts[k]) == 2]
         traced = [k for k in traced if len(set(product.subscripts[k])) == 1]
         weights = [product.operands[k] for k in mirror.kept if k not in traced]
-        good = yield from _all(is_semidefinite, middles)
-        good = good and (yield from _all(is_real, [product.operands[k] for k in mirror.paired]))
-        good = good and (yield from _all(is_nonnegative, weights))
+        good = yield from all_of(is_semidefinite, middles)
+        good = good and (yield from all_of(is_real, [product.operands[k] for k in mirror.paired]))
+        good = good and (yield from all_of(is_nonnegative, weights))
         for k in traced if good else ():  # a diagonal
             good = good and (
                 (yield is_semidefinite, product.operands[k])
@@ -240,7 +241,7 @@ def is_real(node: Operand) -> Answer:
         return bool(np.isrealobj(node.array))
     if isinstance(node, Elementwise) and node.body.has(S.ImaginaryUnit):
         return False
-    return (yield from _all(is_real, node.operands))
+    return (yield from all_of(is_real, node.operands))
 
 
 # --- signs ----------------------------------------------------------------------------------------
@@ -260,7 +261,7 @@ def is_nonnegative(node: Operand) -> Answer:
     if isinstance(node, (Zeros, Positions, Triangle, OneHot, Ranking, SingularValues, *shares)):
         return True
     if isinstance(node, (TensorAdd, Reshape, IntervalProducts, Extremum, Picked)):
-        return (yield from _all(is_nonnegative, node.operands))
+        return (yield from all_of(is_nonnegative, node.operands))
     if isinstance(node, Elementwise):
         return (yield from _body_has_sign(node, strict=False))
     if isinstance(node, Det):
@@ -268,7 +269,7 @@ def is_nonnegative(node: Operand) -> Answer:
     if _is_product(node):
         product = opened(node)
         return (yield from _is_form(product, {i: i for i in product.output}))
-    return isinstance(node, Einsum) and (yield from _all(is_nonnegative, node.operands))
+    return isinstance(node, Einsum) and (yield from all_of(is_nonnegative, node.operands))
 
 
 @Property
@@ -297,7 +298,7 @@ def is_positive(node: Operand) -> Answer:
         return (yield from _body_has_sign(node, strict=True))
     if _is_product(node):
         return (yield from _product_is_positive(opened(node)))
-    return isinstance(node, Einsum) and (yield from _all(is_positive, node.operands))
+    return isinstance(node, Einsum) and (yield from all_of(is_positive, node.operands))
 
 
 def _product_is_positive(product: Product) -> Answer:
@@ -313,7 +314,7 @@ def _product_is_positive(product: Product) -> Answer:
     if not all(product.lengths[i].is_positive for i in summed):
         return False
     factors = [operand for k, operand in enumerate(product.operands) if k not in picked]
-    return (yield from _all(is_positive, [*product.scalars, *factors]))
+    return (yield from all_of(is_positive, [*product.scalars, *factors]))
 
 
 def _settle(scalar: Operand) -> Answer:
@@ -383,6 +384,8 @@ def is_symmetric(node: Operand) -> Answer:
     if isinstance(node, (Inv, Adj)):
         return (yield is_symmetric, node.operands[0])
     if isinstance(node, (Elementwise, TensorAdd)):
+        if squared_difference(node) is not None:
+            return True
         stays = []
         for operand in node.operands:
             stays.append(not is_tensor(operand) or (yield is_symmetric, operand))
@@ -400,7 +403,9 @@ def is_symmetric(node: Operand) -> Answer:
     if isinstance(node, Einsum):
         product = opened(node)
         mirrors = yield from _mirrored(product, _exchanged_axes(product))
-        return bool(mirrors) or (yield is_diagonal, node)
+        if mirrors or squared_difference(node) is not None:
+            return True
+        return (yield is_diagonal, node)
     return isinstance(node, Zeros)
 
 
@@ -412,7 +417,7 @@ def is_diagonal(node: Operand) -> Answer:
     if isinstance(node, TensorSymbol):
         return "diagonal" in _structure(node)
     if isinstance(node, (TensorAdd, Inv, Adj)):
-        return (yield from _all(is_diagonal, node.operands))
+        return (yield from all_of(is_diagonal, node.operands))
     if isinstance(node, Elementwise):
         body = node.body
         for k, operand in enumerate(node.operands):
@@ -453,10 +458,13 @@ def is_semidefinite(node: Operand) -> Answer:
     if isinstance(node, TensorSymbol) and "psd" in _structure(node):
         return True
     if isinstance(node, (TensorAdd, Inv, Adj)):
-        return (yield from _all(is_semidefinite, node.operands))
+        return (yield from all_of(is_semidefinite, node.operands))
     if isinstance(node, Einsum):
         product = opened(node)
         return (yield from _is_form(product, _exchanged_axes(product)))
+    if isinstance(node, Elementwise) and node.body == exp(slot(0)):
+        inner = inner_part(node.operands[0])
+        return inner is not None and (yield is_semidefinite, inner)
     return (yield is_diagonal, node) and (yield is_nonnegative, node)
 
 
@@ -476,10 +484,11 @@ def is_definite(node: Operand) -> Answer:
                 return True
         return False
     if isinstance(node, View) and len(node.shape) == 2:
-        if not (yield from _all(is_positive, node.scalars)):
+        if not (yield from all_of(is_positive, node.scalars)):
             return False
-        if node.core is None:
-            return list(node.output) == [0, 0]
+        if node.core is None or node.core.order == 1:
+            is_whole = node.core is None or (yield is_positive, node.core)
+            return list(node.output) == [0, 0] and is_whole
         square = sorted(node.output) == sorted(node.subscripts[-1])
         return square and (yield is_definite, node.core)
     return isinstance(node, Inv) and (yield is_definite, node.operands[0])

@@ -118,6 +118,44 @@ def test_sympy_is_told():
     assert (complex_vector @ complex_vector).is_nonnegative is None
 
 
+ROWS, ROOTS = X.T[:, None, :] - X.T[None, :, :], (X**2).sum(axis=0)
+APART = ROOTS[:, None] + ROOTS[None, :] - 2 * X.T @ X
+SPACED = x[:, None] - x[None, :]
+KERNELS = {
+    "kernel": (se.exp(-(ROWS**2).sum(axis=2) / (2 * lam**2)), "symmetric semidefinite"),
+    "kernel of products": (lam * se.exp(-APART / lam), "symmetric semidefinite"),
+    "kernel of numbers": (se.exp(-(SPACED**2) / 2), "symmetric semidefinite"),
+    "kernel and noise": (
+        se.exp(-(SPACED**2)) + lam * se.Delta(n),
+        "symmetric semidefinite definite",
+    ),
+    "kernel and noises": (
+        3 * se.exp(-(ROWS**2).sum(axis=2)) + se.diag(y),
+        "symmetric semidefinite definite",
+    ),
+    "weighted kernel": (
+        se.exp(-se.einsum("ijk,k->ij", ROWS**2, w)),
+        "symmetric semidefinite",
+    ),
+    "kernel of a form": (se.exp(X.T @ X), "symmetric semidefinite"),
+    "kernel times a kernel": (
+        se.exp(-(SPACED**2)) * se.exp(-APART) * (X.T @ X),
+        "symmetric semidefinite",
+    ),
+    "growing": (se.exp((ROWS**2).sum(axis=2)), "symmetric"),
+    "weights of any sign": (
+        se.exp(-se.einsum("ijk,k->ij", ROWS**2, se.TensorSymbol("v", m))),
+        "symmetric",
+    ),
+    "scaled by any number": (se.exp(t * SPACED**2), "symmetric"),
+    "between two": (se.exp(-((x[:, None] - z[None, :]) ** 2)), ""),
+    "sum of two": (se.exp(-((x[:, None] + x[None, :]) ** 2)), "symmetric"),
+    "one axis more": (se.exp(x[:, None] + z[None, :] + X.T @ X), ""),
+    "both axes alike": (se.exp(x[:, None] + x[None, :] + X.T @ X), "symmetric semidefinite"),
+    "cubes": (se.exp(-(SPACED**3)), ""),
+    "squares": (SPACED**2, "symmetric"),
+    "distances": ((ROWS**2).sum(axis=2), "symmetric"),
+}
 MATRICES = {
     "Gram": (X.T @ X, "symmetric semidefinite"),
     "sandwich": (X @ S @ X.T, "symmetric"),
@@ -144,10 +182,12 @@ MATRICES = {
     "zero at zero": (se.tanh(D), "symmetric diagonal"),
     "one at zero": (se.exp(D), "symmetric"),
     "masked": (D * A, "symmetric diagonal"),
-    "placed": (se.einsum("i->ii", y), "symmetric semidefinite diagonal"),
+    "placed": (se.einsum("i->ii", y), "symmetric semidefinite definite diagonal"),
+    "placed, of unknown sign": (se.einsum("i->ii", x), "symmetric diagonal"),
     "ones": (se.Ones(n, n), "symmetric semidefinite"),
     "square matrix": (A @ A, ""),
     "of lengths that differ": (X, ""),
+    **KERNELS,
 }
 
 
@@ -161,6 +201,11 @@ def test_matrices(name):
         "diagonal": is_diagonal(matrix),
     }
     assert {word for word, value in known.items() if value} == set(words.split()), known
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_are_what_they_are_known_to_be(name):
+    assert_true_of_values(KERNELS[name][0])
 
 
 def test_what_is_no_matrix_has_no_transpose():

@@ -19,37 +19,42 @@ def lapack_function(name, X):
     "factored": '''
 def factored(X, definite=False):
     """What all that a matrix is factored for is computed from: Cholesky's lower factor of a
-    definite one, LU's factors in one array and the rows that were exchanged; and whether a matrix
-    was said to be definite that isn't."""
+    definite one, or LU's factors in one array and the rows that were exchanged; whether it is
+    singular, and whether it was said to be definite and isn't."""
     X = X if X.dtype.kind in "fc" else X.astype(float)
-    if definite and X.dtype.kind == "f":
-        if 0 < len(X) < 128:
-            factor, failed = lapack_function("potrf", X)(X.T)
-            factor = factor.T
-        else:
-            try:
-                factor, failed = np.linalg.cholesky(X), False
-            except np.linalg.LinAlgError:
-                failed = True
-        if not failed:
-            return factor, None, False
-    return *lu_factors(X), definite and X.dtype.kind == "f"
+    definite = definite and X.dtype.kind == "f"
+    if definite:
+        factor = cholesky_factor(X)
+        if factor is not None:
+            return factor, None, False, False
+    return *lu_factors(X), definite
+''',
+    "cholesky_factor": '''
+def cholesky_factor(X):
+    """Cholesky's lower factor, None for a matrix that isn't definite."""
+    if 0 < len(X) < 128:
+        factor, failed = lapack_function("potrf", X)(X.T)
+        return None if failed else factor.T
+    try:
+        return np.linalg.cholesky(X)
+    except np.linalg.LinAlgError:
+        return None
 ''',
     "lu_factors": '''
 def lu_factors(X):
-    """LU's factors in one array, and the rows that were exchanged."""
+    """LU's factors in one array, the rows that were exchanged, and whether a pivot is zero."""
     getrf, n = lapack_function("getrf", X), len(X)
     if 0 < n < 128:
-        return getrf(X)[:2]
+        lu, exchanged, zeros = getrf(X)
+        return lu, exchanged, zeros > 0
     lu, exchanged = X.copy(), np.arange(n, dtype=np.int32)
-    start = 0
+    start, singular = 0, False
     while start < n:
         end = min(start + max(16, min(64, 20000 // (n - start))), n)
-        lu[start:, start:end], rows, _ = getrf(lu[start:, start:end])
+        lu[start:, start:end], rows, zeros = getrf(lu[start:, start:end])
+        singular = singular or zeros > 0
         exchanged[start:end] = start + rows
-        order = np.arange(start, n)
-        for i, j in enumerate(rows.tolist()):
-            order[i], order[j] = order[j], order[i]
+        order = start + row_order(rows, n - start)
         moved = np.flatnonzero(order != np.arange(start, n))
         for part in (lu[:, :start], lu[:, end:]):
             part[start + moved] = part[order[moved]]
@@ -57,7 +62,7 @@ def lu_factors(X):
         top[...] = lower_inverse(unit_lower(lu[start:end, start:end])).dot(top)
         lu[end:, end:] -= lu[end:, start:end].dot(top)
         start = end
-    return np.asfortranarray(lu), exchanged
+    return np.asfortranarray(lu), exchanged, singular
 ''',
     "unit_lower": '''
 def unit_lower(lu):
@@ -101,28 +106,22 @@ def upper_solve(U, B):
     upper_solve(U[:k, :k], B[:k])
 ''',
     "row_order": '''
-def row_order(exchanged):
-    """The rows of a matrix in the order that LU's exchanges bring them into."""
-    order = np.arange(len(exchanged))
+def row_order(exchanged, n):
+    """n rows in the order that LU's exchanges bring them into."""
+    order = list(range(n))
     for i, j in enumerate(exchanged.tolist()):
         order[i], order[j] = order[j], order[i]
-    return order
-''',
-    "regular": '''
-def regular(diagonal):
-    """Raises an error for factors of a singular matrix."""
-    if not np.count_nonzero(diagonal) == len(diagonal):
-        raise np.linalg.LinAlgError("Singular matrix")
+    return np.array(order, dtype=np.intp)
 ''',
     "solved": '''
 def solved(factors, B, turned=False):
     """inv(X) @ B, or inv(X.T) @ B, of a matrix X that is factored."""
-    factor, exchanged, _ = factors
+    factor, exchanged, singular, _ = factors
+    if singular:
+        raise np.linalg.LinAlgError("Singular matrix")
     if factor.dtype != B.dtype:
         kind = np.result_type(factor, B)
         factor, B = factor.astype(kind), B.astype(kind)
-    if exchanged is not None:
-        regular(factor.diagonal())
     if B.ndim == 1 and len(B):
         if exchanged is None:
             return lapack_function("potrs", B)(factor.T, B)[0]
@@ -135,9 +134,9 @@ def solved(factors, B, turned=False):
         X, Y = np.empty_like(B), B.copy()
         lower_solve(np.tril(factor.T), Y)
         upper_solve(unit_lower(factor).T, Y)
-        X[row_order(exchanged)] = Y
+        X[row_order(exchanged, len(factor))] = Y
     else:
-        X = B[row_order(exchanged)]
+        X = B[row_order(exchanged, len(factor))]
         lower_solve(unit_lower(factor), X)
         upper_solve(np.triu(factor), X)
     return X
@@ -145,43 +144,44 @@ def solved(factors, B, turned=False):
     "inverted": '''
 def inverted(factors):
     """The inverse of a matrix that is factored."""
-    factor, exchanged, _ = factors
+    factor, exchanged, singular, _ = factors
+    if singular:
+        raise np.linalg.LinAlgError("Singular matrix")
     if exchanged is None:
         inverse = lower_inverse(factor)
         return inverse.T.dot(inverse)
-    regular(factor.diagonal())
     if 0 < len(factor) < 128:
         return lapack_function("getri", factor)(factor, exchanged)[0]
     inverse = np.empty_like(factor, order="C")
     upper = lower_inverse(np.tril(factor.T)).T
-    inverse[:, row_order(exchanged)] = upper.dot(lower_inverse(unit_lower(factor)))
+    inverse[:, row_order(exchanged, len(factor))] = upper.dot(lower_inverse(unit_lower(factor)))
     return inverse
 ''',
     "log_determinant": '''
 def log_determinant(factors):
     """log |det X| of a matrix that is factored."""
-    factor, exchanged, failed = factors
+    factor, exchanged, singular, failed = factors
     if failed:
         raise np.linalg.LinAlgError("Matrix is not positive definite")
     if exchanged is None:
         return 2 * np.log(factor.diagonal()).sum()
-    with np.errstate(divide="ignore"):
-        return np.log(np.abs(factor.diagonal())).sum()
+    sizes = np.abs(factor.diagonal())
+    return sizes.dtype.type(-np.inf) if singular else np.log(sizes).sum()
 ''',
     "signed_log_determinant": '''
 def signed_log_determinant(factors):
     """The sign of the determinant of a matrix that is factored, and log |det X|."""
-    factor, exchanged, _ = factors
+    factor, exchanged, singular, _ = factors
     sign = factor.dtype.type(1)
     if exchanged is not None:
         turns = np.count_nonzero(exchanged != np.arange(len(factor)))
         sign = (-1) ** turns * np.sign(factor.diagonal()).prod()
-    return sign, log_determinant((factor, exchanged, False))
+    return sign, log_determinant((factor, exchanged, singular, False))
 ''',
     "determinant": '''
 def determinant(factors):
     """The determinant of a matrix that is factored."""
-    factor, exchanged, _ = factors
+    factor, exchanged, _, _ = factors
     diagonal = factor.diagonal()
     if exchanged is None:
         return diagonal.prod() ** 2
