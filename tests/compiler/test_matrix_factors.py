@@ -149,7 +149,7 @@ def test_vectors_are_solved_for_without_the_inverse():
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64, np.complex128])
-@pytest.mark.parametrize("size", [0, 1, 2, 64, 65, 127, 128, 200])
+@pytest.mark.parametrize("size", [0, 1, 2, 65, 130])
 @pytest.mark.parametrize("is_definite", [False, True])
 def test_factors_of_all_sizes_and_types(size, kind, is_definite):
     rng = np.random.default_rng(size)
@@ -269,3 +269,14 @@ def test_stacks_of_matrices():
         np.testing.assert_allclose(inverse, np.linalg.inv(data[0]))
         np.testing.assert_allclose(logarithm, np.linalg.slogdet(data[0])[1])
         np.testing.assert_allclose(solution, np.einsum("mij,mj->mi", inverse, data[1]))
+
+
+def test_what_isnt_definite_elsewhere():
+    """JAX has nan for what NumPy's code inverts or refuses, PyTorch refuses all of it."""
+    found = se.lambdify([K], [se.inv(K), se.logdet(K)], "jax")(jax64().numpy.asarray(INDEFINITE))
+    assert all(np.isnan(value).any() for value in found)
+    torch = pytest.importorskip("torch")
+    with pytest.raises(torch.linalg.LinAlgError, match="not positive-definite"):
+        se.lambdify([K, x], [se.inv(K), se.inv(K) @ x], "torch")(
+            torch.as_tensor(INDEFINITE), torch.ones(2)
+        )

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from .base import Backend
+from .numpy_factors import BY_FACTORS
 from .support import RUNNING, SPECIAL, shared
 from .texts import Texts, axis_arguments
 
@@ -57,6 +58,48 @@ def running_weights(x):
     """x and log(cumsum(exp(x))) along the last axis without overflow."""
     return x, jax.lax.cumlogsumexp(x + 0.0, axis=x.ndim - 1)
 ''',
+        "factored": '''
+def factored(X, definite):
+    """Cholesky's lower factor of a definite matrix, nan for one that isn't; else LU's factors in
+    one array, and the rows that were exchanged."""
+    return (jnp.linalg.cholesky(X), None) if definite else jax.scipy.linalg.lu_factor(X)
+''',
+        "solved": '''
+def solved(factors, B, turned):
+    """inv(X) @ B, or inv(X.T) @ B, of a matrix X that is factored."""
+    if factors[1] is None:
+        return jax.scipy.linalg.cho_solve((factors[0], True), B)
+    return jax.scipy.linalg.lu_solve(factors, B, trans=int(turned))
+''',
+        "inverted": '''
+def inverted(factors):
+    """The inverse of a matrix that is factored."""
+    return solved(factors, jnp.eye(len(factors[0]), dtype=factors[0].dtype), False)
+''',
+        "log_determinant": '''
+def log_determinant(factors):
+    """log |det X| of a matrix that is factored."""
+    sizes = jnp.log(jnp.abs(factors[0].diagonal())).sum()
+    return 2 * sizes if factors[1] is None else sizes
+''',
+        "turns": '''
+def turns(exchanged):
+    """The sign of an exchange of rows."""
+    return 1 - 2 * ((exchanged != jnp.arange(len(exchanged))).sum() % 2)
+''',
+        "signed_log_determinant": '''
+def signed_log_determinant(factors):
+    """The sign of the determinant of a matrix that is factored, and log |det X|."""
+    sign = jnp.sign(factors[0].diagonal()).prod()
+    sign = sign**2 if factors[1] is None else sign * turns(factors[1])
+    return sign, log_determinant(factors)
+''',
+        "determinant": '''
+def determinant(factors):
+    """The determinant of a matrix that is factored."""
+    product = factors[0].diagonal().prod()
+    return product**2 if factors[1] is None else product * turns(factors[1])
+''',
         "scatter": '''
 def scatter(values, lengths, *positions):
     """Zeros, to which values are added at positions on the first axes, also at repeated ones."""
@@ -83,11 +126,17 @@ def scatter(values, lengths, *positions):
         action = {0: "set(", 1: "add(", -1: "add(-"}[sign]
         return f"{target} = {target}.at{brackets}.{action}{block})"
 
-    def solve(self, operands: Texts, definite: bool) -> str:
-        """inv(X) @ Y, by Cholesky's factor if there is one."""
-        if not definite:
-            return super().solve(operands, definite)
-        return f'jax.scipy.linalg.solve({operands[0]}, {operands[1]}, assume_a="pos")'
+    def factored(self, operands: Texts, definite: bool) -> str:
+        """Factors of a matrix."""
+        return f"factored({operands[0]}, {definite})"
+
+    def solved(self, operands: Texts, definite: bool, turned: bool) -> str:
+        """inv(X) @ Y, or inv(X)' @ Y, by factors."""
+        return f"solved({', '.join(operands)}, {turned})"
+
+    def by_factors(self, operands: Texts, name: str, definite: bool, shape: Texts) -> str:
+        """The inverse or the determinant by factors."""
+        return f"{BY_FACTORS[name]}({operands[0]})"
 
     def logsumexp(self, operands: Texts, axes: Sequence[int] | None) -> str:
         """log Σ exp over axes, over all for None."""

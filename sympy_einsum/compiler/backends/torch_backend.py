@@ -118,6 +118,12 @@ def solve(A, B):
     """inv(A) @ B, whatever their types."""
     return torch.linalg.solve(*together(A, B, floating=True))
 ''',
+        "solved": '''
+def solved(L, B):
+    """inv(X) @ B of a matrix with such a factor by Cholesky, whatever their types."""
+    L, B = together(L, B, floating=True)
+    return torch.cholesky_solve(B, L) if B.ndim > 1 else torch.cholesky_solve(B[:, None], L)[:, 0]
+''',
         **shared(*SPECIAL),
         **{name: SHARED[name].replace('"""\n', TOGETHER) for name in ("beta", "betaln")},
         "gamma": GAMMA,
@@ -248,6 +254,29 @@ def softmax(x, axes):
         if "0.0" in scalars:
             return f"torch.result_type(torch.empty(1, dtype={text}), 0.0)"
         return text
+
+    # --- definite matrices; others are factored by what needs their factors
+
+    def factored(self, operands: Texts, definite: bool) -> str:
+        """Cholesky's factor."""
+        return f"torch.linalg.cholesky({operands[0]})" if definite else operands[0]
+
+    def solved(self, operands: Texts, definite: bool, turned: bool) -> str:
+        """inv(X) @ Y, or inv(X)' @ Y, by factors."""
+        if not definite:
+            return super().solved(operands, definite, turned)
+        return f"solved({', '.join(operands)})"
+
+    def by_factors(self, operands: Texts, name: str, definite: bool, shape: Texts) -> str:
+        """The inverse or the determinant by factors."""
+        if not definite:
+            return super().by_factors(operands, name, definite, shape)
+        return {
+            "inv": "torch.cholesky_inverse({0})",
+            "det": "{0}.diagonal().prod() ** 2",
+            "logdet": "(2 * torch.log({0}.diagonal()).sum())",
+            "slogdet": "(1, 2 * torch.log({0}.diagonal()).sum())",
+        }[name].format(operands[0])
 
     def transpose(self, operands: Texts, axes: Sequence[int]) -> str:
         """The axes in another order."""
