@@ -9,6 +9,7 @@ from sympy import Expr, S
 
 from ..core import Indices
 from .factors import Factor
+from .mirrored_products import mirrored
 from .pairwise import Pairs
 from .plan_builder import PlanBuilder
 from .product_order import best_order, steps_of
@@ -29,6 +30,12 @@ def multiply_all(
     factors = [_stripped(builder, factor) for factor in factors]
     gram = _weighted_gram(builder, factors, output)
     factors = factors if gram is None else [gram]
+    halves = mirrored(builder, factors, output, lengths)
+    if halves is not None:
+        one = multiply_all(builder, halves.half, halves.kept, lengths)
+        pair = Factor(one, halves.kept), Factor(one, halves.images)
+        whole = pairs.product(*pair, halves.product)
+        return multiply_all(builder, [whole, *halves.rest], output, lengths, scalar)
     if scalar is not None and _scale_smallest(pairs, factors, output, scalar):
         scalar = None
     order = best_order(builder, factors, output, lengths)
