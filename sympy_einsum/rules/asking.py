@@ -20,7 +20,9 @@ class Property:
     def __call__(self, node: Operand) -> bool:
         """Whether a node is known to have the property."""
         answer = self._remembered(node)
-        stack = [] if answer is not None else [(self, node, self._rule(node))]
+        if answer is not None:
+            return answer
+        stack = [(self, node, self._rule(node))]
         while stack:
             asked, subject, rule = stack[-1]
             try:

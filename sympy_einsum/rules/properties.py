@@ -63,55 +63,6 @@ MAX_STEPS = 500
 MAX_MIRRORS = 16
 
 
-<<<<<<< HEAD
-class Property:
-    """A property of nodes, given by its rule."""
-
-    def __init__(self, rule: Callable[[Operand], Answer]):
-        self._rule = rule
-        self.__doc__ = rule.__doc__
-
-    def __call__(self, node: Operand) -> bool:
-        """Whether a node is known to have the property."""
-        answer = self._remembered(node)
-        if answer is not None:
-            return answer
-        stack = [(self, node, self._rule(node))]
-        while stack:
-            asked, subject, rule = stack[-1]
-            try:
-                question, other = rule.send(answer)
-            except StopIteration as end:
-                answer = bool(end.value)
-                stack.pop()
-                if isinstance(subject, TensorExpr):
-                    subject.memory[asked] = answer
-            else:
-                answer = question._remembered(other)
-                if answer is None:
-                    stack.append((question, other, question._rule(other)))
-        return bool(answer)
-
-    def _remembered(self, node: Operand) -> bool | None:
-        return node.memory.get(self) if isinstance(node, TensorExpr) else None
-
-
-Result = TypeVar("Result")
-# What a rule is: questions out, answers in, and its own answer at the end.
-Asking: TypeAlias = Generator[tuple[Property, Operand], Any, Result]
-Answer: TypeAlias = Asking[bool]
-
-
-def _all(known: Property, nodes: Iterable[Operand]) -> Answer:
-    """Whether all of some nodes have a property; leaves first, they are answered at once."""
-    for node in sorted(nodes, key=lambda n: getattr(n, "_depth", 0)):
-        if not (yield known, node):
-            return False
-    return True
-
-
-=======
->>>>>>> dc0acc7 (Kernels of squared distances are known to be semidefinite; a symmetric matrix has no transpose)
 def _structure(node: TensorSymbol) -> set[str]:
     return set(node.assumptions)
 
