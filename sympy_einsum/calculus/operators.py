@@ -44,7 +44,7 @@ from ..expressions import (
     shape_of,
 )
 from ..operations import transpose
-from ..rules import Step
+from ..rules import Step, tidy
 from .derivation_tables import Derivation, Trace
 from .simplified_sweep import sweep
 
@@ -202,7 +202,8 @@ def _by_part(y: Operand, part: Operand, mode: str, simplify: bool | None) -> Ope
     pairs = zip(part.operands, part.subscripts, strict=True)
     subscripts = [(*own, *labels) if operand is symbol else labels for operand, labels in pairs]
     lengths = dict(enumerate((*part.lengths, *shape_of(y))))
-    return contract(operands, subscripts, (*own, *part.output), lengths)
+    result = contract(operands, subscripts, (*own, *part.output), lengths)
+    return result if simplify is False else tidy([result], None, ())[0][0]
 
 
 def _is_cut(part: Operand) -> bool:

@@ -36,6 +36,7 @@ from ..expressions import (
 )
 from ..rules import stable
 from .backends import (
+    Backend,
     GivenFunctions,
     Place,
     Texts,
@@ -62,6 +63,10 @@ class _ExpressionBackend(NumpyBackend):
     def elementwise(self, operands: Texts, expr: Expr) -> str:
         """The same for every entry of arrays."""
         return self.scalar(operands, expr)
+
+    def sum(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """The sum over axes, by the method."""
+        return Backend.sum(self, operands, axes)
 
     def add_transposed(self, operands: Texts) -> str:
         """X + X'."""

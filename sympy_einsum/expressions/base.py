@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 from sympy import Basic, Derivative, Expr, Integer, Limit, S, Subs, Symbol
 from sympy.concrete.expr_with_limits import ExprWithLimits
 from sympy.core.expr import AtomicExpr
+from sympy.core.function import AppliedUndef
 from sympy.core.rules import Transform
 
 from ..core import TensorError, children, postorder, sort_key, transform
@@ -143,9 +144,10 @@ class TensorExpr(Methods):
 
     @property
     def args(self) -> tuple[Basic, ...]:
-        """The leaf view: a tag and the free symbols. The true children are in ``operands``."""
+        """The leaf view: a tag, the free symbols and unknown functions of these. The true children
+        are in ``operands``."""
         if self._view is None:
-            leaves = sorted(self._leaves(), key=sort_key)
+            leaves = sorted(self._leaves() | self._applied(), key=sort_key)
             self._view = (NodeTag(self), *leaves)
         return self._view
 
@@ -153,6 +155,14 @@ class TensorExpr(Methods):
     def func(self) -> Callable[..., Basic]:
         """A callable with ``e.func(*e.args) == e``."""
         return Rebuild(self)
+
+    def _applied(self) -> set[Basic]:
+        """The unknown functions of ordinary symbols, and their derivatives, which stock code looks
+        for: q(t) in a Lagrangian."""
+        if not any(issubclass(kind, (AppliedUndef, Derivative)) for kind in kinds_in(self)):
+            return set()
+        found = {e for e in postorder([self]) if isinstance(e, (AppliedUndef, Derivative))}
+        return {e for e in found if not any(isinstance(s, Node) for s in e.free_symbols)}
 
     def _leaves(self) -> frozenset[Basic]:
         # Big sets are cached where they are asked for, not at every node: with one fresh symbol

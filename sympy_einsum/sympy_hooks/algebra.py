@@ -57,14 +57,23 @@ class AlgebraHooks(Node):
 
     __slots__ = ()
 
-    def expand(self, deep: bool = True, modulus: Expr | None = None, **hints: object) -> Operand:
+    def expand(
+        self,
+        deep: bool = True,
+        modulus: Expr | None = None,
+        power_base: bool = True,
+        power_exp: bool = True,
+        mul: bool = True,
+        *others: bool,
+        **hints: object,
+    ) -> Operand:
         """The expression with its products multiplied out; of a scalar with ordinary symbols
         inside as far as is needed for these to stand outside of tensor products."""
-        if not hints.get("mul", True):
+        if not mul:
             return self
         outside = _outside(self)
         if outside is not self:
-            return outside.expand(deep, modulus, **hints)
+            return outside.expand(deep, modulus, power_base, power_exp, mul, *others, **hints)
         return self if self.is_Function else expand(self)
 
     def subs(self, *args: object, **options: object) -> Operand:

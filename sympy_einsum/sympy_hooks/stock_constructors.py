@@ -38,11 +38,12 @@ from sympy.core.relational import Relational, _Inequality
 from sympy.logic.boolalg import BooleanFunction
 from sympy.matrices import matrixbase
 from sympy.polys.matrices import linsolve
+from sympy.solvers import solvers
 from sympy.tensor.array import NDimArray, arrayop, ndim_array
 
 from .. import operations as ops
 from ..calculus import diff
-from ..core import TensorError, deferred
+from ..core import TensorError, UnsupportedError, deferred
 from ..expressions import TensorExpr, after_pow, as_operand, elementwise, holds_tensor, is_tensor
 from ..rules import over, symbols_outside
 from .algebra import is_array, substituted
@@ -117,9 +118,14 @@ FunctionClass.__call__ = _call_function
 
 
 def _derivative(cls: type, expr: Expr, *variables: Limits, **options: object) -> Expr:
-    if any(map(is_tensor, (expr, *map(_bound, variables)))):
+    if is_tensor(expr) or any(map(_is_ours, map(_bound, variables))):
         return diff(expr, *variables)
     return _stock_derivative(cls, expr, *variables, **options)
+
+
+def _is_ours(value: object) -> bool:
+    """Whether a variable is a tensor, or a part, which SymPy doesn't differentiate by."""
+    return is_tensor(value) or (isinstance(value, TensorExpr) and not value.is_symbol)
 
 
 def _with_limits(cls: type, function: Expr, *limits: Limits, **options: object) -> Expr:
@@ -184,6 +190,15 @@ def _linear(equation: Expr, symbols: Sequence[Symbol]) -> tuple[Expr, dict[Symbo
     return _stock_linear(symbols_outside(equation) if is_ours else equation, symbols)
 
 
+def _solved_linear(lhs: Expr, rhs: Expr = S.Zero, symbols: Any = (), exclude: Any = ()) -> Any:
+    """What ``solve`` asks first. SymPy differentiates by every symbol, but nothing has a derivative
+    by an axis length: then it goes on as where an equation isn't linear."""
+    try:
+        return _stock_solve_linear(lhs, rhs, symbols=symbols, exclude=exclude)
+    except UnsupportedError:
+        return (lhs - rhs).as_numer_denom()
+
+
 def _subs_of_any(self: Basic, *args: object, **options: object) -> Basic:
     """SymPy's ``subs``; SymPy doesn't take arrays."""
     given = args[0] if len(args) == 1 else (args,)
@@ -229,6 +244,7 @@ _stock_matrix_product = MatMul.__new__
 _stock_as_array = arrayop._arrayfy
 _stock_linear = linsolve._lin_eq2dict
 _stock_subs = Basic.subs
+_stock_solve_linear = solvers.solve_linear
 Derivative.__new__ = _derivative
 expr_with_limits._common_new = _with_limits
 _Inequality._eval_relation = classmethod(_relation)
@@ -236,6 +252,7 @@ MatMul.__new__ = _matrix_product
 arrayop._arrayfy = _as_array
 linsolve._lin_eq2dict = _linear
 Basic.subs = _subs_of_any
+solvers.solve_linear = _solved_linear
 for _class in _MATRIX_FUNCTIONS:
     _class.__new__ = _matrix_function(_class, _class.__new__)
 NDimArray.__mul__ = _by_tensor(NDimArray.__mul__, "__rmul__")
