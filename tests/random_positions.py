@@ -354,7 +354,9 @@ class Program:
 
     def _roll(self):
         k = self._one()
-        return [k], [self._axis(k), self.rng.choice([1, -1, 2])]
+        axis, shift = self._axis(k), self.rng.choice([1, -1, 2])
+        (length,) = numbers([shape_of(self.values[k])[axis]])
+        return ([k], [axis, shift]) if length > abs(shift) else None
 
     def _pad(self):
         k = self._one()

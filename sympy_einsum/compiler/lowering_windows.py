@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from sympy import Expr, S
 
-from ..core import Indices, Label, Shape, UnsupportedError
+from ..core import Indices, Shape, UnsupportedError
 from ..expressions import (
     Delta,
     Einsum,
@@ -24,7 +24,6 @@ from ..expressions import (
     Selection,
     Unit,
     Zeros,
-    contract,
     contract_part,
     is_window,
 )
@@ -245,38 +244,57 @@ class Windows:
         return chosen if is_apart and prod(chosen.values()) <= MAX_TERMS else None
 
     def _solve(self, k: int) -> None:
-        """Puts a matrix, a view of a vector, into the place of a window: that of the vectors on one
-        of its axes, at the positions there that go with those on the other two; where the result
-        has all three axes, that of each row of the identity."""
+        """Puts a view of something into the place of a window: that of what is on one of its axes,
+        vectors if possible, at the positions there that go with those on the other two; where the
+        result has all three axes, that of each row of the identity."""
         window, labels = self.operands[k], self.subscripts[k]
-        for label in (labels[-1], *labels[:-1]):
+        for order, label in product(
+            (1, max(map(len, self.subscripts))), (labels[-1], *labels[:-1])
+        ):
             others = [j for j in self._uses(label) if j != k]
-            is_summed = label not in self.output
-            is_summed = is_summed and all(len(self.subscripts[j]) == 1 for j in others)
+            is_summed = label not in self.output and all(
+                len(self.subscripts[j]) <= order and not is_window(self.operands[j]) for j in others
+            )
             is_shown = not others and {*labels} <= {*self.output}
             solved = _solved(window, labels, label) if is_summed or is_shown else None
-            if solved is None:
-                continue
-            length = self.lengths[label]
-            factors = [self.operands[j] for j in others] if is_summed else [Delta(length)]
-            own = ("row",) if is_shown else ()
-            row: Indices = (label,) if is_shown else ()
-            among, first, view, left = solved
-            place = Selection(among, first, 1, length)
-            terms = [*[(*own, "old")] * len(factors), ("old", "new")]
-            lengths: dict[Label, Expr] = {"row": length, "old": length, "new": among}
-            value = self.builder.value(contract((*factors, place), terms, (*own, "new"), lengths))
-            seen = self.builder.emit("windows", value, params=(len(own), *view))
-            rest = [j for j in range(len(self.operands)) if j not in (k, *others)]
-            self.operands = [*[self.operands[j] for j in rest], self.builder.stand_in(seen)]
-            self.subscripts = [*[self.subscripts[j] for j in rest], (*row, *left)]
-            return
+            if solved is not None:
+                self._see(k, label, others, *solved)
+                return
         counts = [tuple(self.operands[j].counts) for j in self._windows()]
         raise UnsupportedError(
             f"windows of shapes {', '.join(map(str, counts))} are summed over at most {MAX_TERMS} "
             "known positions; give the kernel's lengths as numbers, or take a shorter kernel; "
-            "vectors may have any length, with steps 1"
+            "what is one factor of a product may have any length, with steps 1"
         )
+
+    def _see(
+        self,
+        k: int,
+        label: int,
+        others: Sequence[int],
+        among: Expr,
+        first: Expr,
+        view: tuple[Expr, Shape, Shape],
+        left: Indices,
+    ) -> None:
+        """Puts the view of the factors with a label, or of the identity, into the place of these
+        and of a window."""
+        old = max(self.lengths) + 1
+        new = old + 1
+        lengths = {**self.lengths, old: self.lengths[label], new: among}
+        rest = [j for j in range(len(self.operands)) if j not in (k, *others)]
+        outside = {i for j in (k, *rest) for i in self.subscripts[j]}.union(self.output)
+        factors, terms = [self.operands[j] for j in others], [self.subscripts[j] for j in others]
+        terms = [tuple([old if i == label else i for i in own]) for own in terms]
+        if not others and label in self.output:
+            factors, terms = [Delta(lengths[label])], [(label, old)]
+        inside = dict.fromkeys(i for own in terms for i in own)
+        kept = tuple([i for i in inside if i in outside])
+        place = Selection(among, first, 1, lengths[label])
+        found = contract_part((*factors, place), (*terms, (old, new)), (*kept, new), lengths)
+        seen = self.builder.emit("windows", self.builder.value(found), params=(len(kept), *view))
+        self.operands = [*[self.operands[j] for j in rest], self.builder.stand_in(seen)]
+        self.subscripts = [*[self.subscripts[j] for j in rest], (*kept, *left)]
 
 
 def _solved(

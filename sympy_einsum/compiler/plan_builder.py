@@ -216,7 +216,7 @@ class PlanBuilder:
         is_rest = isinstance(last, Slice) and is_whole(
             last._replace(start=last.start - 1), shape[-1] - 1
         )
-        if (op, params) == ("running_products", (False,)) and is_rest and not any(others):
+        if (op, params) == ("running_products", (False,)) and is_rest and {*others} <= {None}:
             return "cumprod", inputs, ()
         return "cut", (value,), (cuts,)
 

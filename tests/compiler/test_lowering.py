@@ -371,3 +371,14 @@ def test_a_sum_of_parts_that_is_placed_itself_is_written_part_by_part():
     expected[:3, 3] = expected[3, :3] = 2 * p * e @ Y
     expected[3, 3] = p * e @ e
     np.testing.assert_allclose(hessian(rows, point), expected)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_an_entry_of_running_products_is_one_of_them(place):
+    """No other axis than the last one is left whole then."""
+    products = snp.cumprod(X, axis=0)[:, place]
+    values = np.arange(1.0, 13).reshape(4, 3)
+    expected = np.cumprod(values, axis=0)[:, place]
+    np.testing.assert_array_equal(se.lambdify([X], products)(values), expected)
+    rows = se.lambdify([X], snp.cumprod(X, axis=1)[place])(values)
+    np.testing.assert_array_equal(rows, np.cumprod(values, axis=1)[place])

@@ -10,7 +10,7 @@ from sympy import symbols
 
 import sympy_einsum as se
 
-n, m = symbols("n m", integer=True, positive=True)
+n, m, k = symbols("n m k", integer=True, positive=True)
 rng = np.random.default_rng(5)
 SLIDING = np.lib.stride_tricks.sliding_window_view
 
@@ -293,7 +293,9 @@ X, W = se.TensorSymbol("X", (2, 3, 5)), se.TensorSymbol("W", (1, 3, n))
         (lambda: se.conv(X, X, padding=(1, 2)), se.ShapeError, "2 paddings for 1 axes"),
         (lambda: se.windows(X, (2, 2)), se.ShapeError, "2 numbers for the shape of a window"),
         (
-            lambda: se.lambdify([X, W], se.conv(X, W)),
+            lambda: se.lambdify(
+                [X, W], se.gradient((se.conv(X, W, stride=3, dilation=2) ** 2).sum(), X)
+            ),
             se.UnsupportedError,
             "give the kernel's lengths as numbers",
         ),
@@ -346,3 +348,19 @@ def test_windows_that_nothing_is_multiplied_by(name):
     values = se.lambdify([x, X], exprs, name)(*map(library.into, given))
     for value, other in zip(values, [expected, 3 * expected, expected + given[1]], strict=True):
         np.testing.assert_allclose(library.back(value), other)
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_windows_of_unknown_length_times_matrices(name):
+    """As known lengths have it, by a sum over the kernel."""
+    library = LIBRARIES[name]()
+    results = []
+    for rows, count, columns in ((n, m, k), (6, 3, 2)):
+        X, W = se.TensorSymbol("X", (rows, columns)), se.TensorSymbol("W", (count, columns))
+        y = se.convolve(se.tanh(X).sum(axis=1), (W**3).sum(axis=1), "same")
+        exprs = [se.jacobian(y, X), se.jacobian(y, W), se.diff((y**2).sum(), X, W)]
+        data = [np.random.default_rng(2).standard_normal(size) for size in ((6, 2), (3, 2))]
+        found = se.lambdify([X, W], exprs, name)(*map(library.into, data))
+        results.append([library.back(value) for value in found])
+    for one, other in zip(*results, strict=True):
+        assert_close(one, other)
