@@ -13,6 +13,7 @@ import sympy_einsum.numpy as snp
 
 from .case import Case, normal, rng, three, with_gradient
 from .curvature import CURVATURE
+from .factors import FACTORS
 from .positions import POSITIONS
 from .running import RUNNING
 from .semirings import SEMIRINGS
@@ -406,6 +407,7 @@ CASES = [
     Case("CP, core of the Hessian", lambda: ([C, P, Q, R], 2 * (Q.T @ Q) * (R.T @ R)),
          three((4, 2), (40, 6), (70, 8)), lambda s, r: normal((s, s, s), (s, r), (s, r), (s, r)),
          cp_core),
+    *FACTORS,
     *POSITIONS,
     *CURVATURE,
     *RUNNING,
