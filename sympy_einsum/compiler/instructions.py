@@ -298,6 +298,7 @@ OPS: Mapping[str, Op] = {
         shape_of_first,
         ("owned",),
         in_place=lambda instruction: True,
+        owns=True,
         is_typed=True,
         is_written=True,
         binding=LOOSE,
