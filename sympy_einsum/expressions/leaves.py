@@ -43,7 +43,7 @@ class TensorSymbol(TensorExpr, AtomicExpr):
         0 in numbers; there sums are 0 and means nan.
     assumptions : ``symmetric``, ``diagonal``, ``positive``, ``nonnegative``, ``psd`` set to True.
         Derivatives by a symmetric matrix are nonetheless unconstrained: all entries are taken as
-        independent.
+        independent. Code relies on what is declared: of a ``psd`` matrix it may read one triangle.
 
     Raises
     ======

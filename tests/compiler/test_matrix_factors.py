@@ -7,10 +7,12 @@ from types import SimpleNamespace
 import mpmath
 import numpy as np
 import pytest
+import sympy
 from oracles import jax64
 from sympy import symbols
 
 import sympy_einsum as se
+from sympy_einsum.compiler.backends import numpy_backend
 from sympy_einsum.compiler.backends.numpy_factors import NUMPY_FACTORS
 
 lapack = pytest.importorskip("scipy.linalg.lapack")
@@ -279,4 +281,26 @@ def test_what_isnt_definite_elsewhere():
     with pytest.raises(torch.linalg.LinAlgError, match="not positive-definite"):
         se.lambdify([K, x], [se.inv(K), se.inv(K) @ x], "torch")(
             torch.as_tensor(INDEFINITE), torch.ones(2)
+        )
+
+
+@pytest.mark.parametrize("name", ["everything", "ridge", "direction", "transposed"])
+def test_without_scipy(name, monkeypatch):
+    arguments, exprs, _ = ONE_MATRIX[name]
+    data = data_of(arguments, 4, np.random.default_rng(0))
+    expected = se.lambdify(arguments, exprs, check=False)(*data)
+    monkeypatch.setattr(numpy_backend, "_has_lapack", lambda: False)
+    function = se.lambdify(arguments, [*exprs, sympy.Integer(1)], check=False)
+    assert "lapack" not in function.source
+    for result, value in zip(function(*data), expected, strict=False):
+        np.testing.assert_allclose(result, value, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ONE_MATRIX)
+def test_no_rows_and_columns(name):
+    arguments, exprs, _ = ONE_MATRIX[name]
+    data = data_of(arguments, 0, np.random.default_rng(0))
+    for result, expr in zip(se.lambdify(arguments, exprs)(*data), exprs, strict=True):
+        assert np.shape(result) == tuple(
+            int(s.subs({n: 0, k: 2})) for s in getattr(expr, "shape", ())
         )
