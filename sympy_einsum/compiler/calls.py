@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from numbers import Number
+from threading import RLock
 from types import MethodType
 from typing import Any, Protocol
 
@@ -24,6 +25,8 @@ from .writing import Body
 
 # So many sets of axis lengths are remembered.
 MAX_VARIANTS = 1000
+# Threads that meet new axis lengths wait for each other: most want the same plan.
+PLANNING = RLock()
 # What the checks in generated code call.
 CHECKING = {"check_shapes": check_shapes, "ShapeError": ShapeError}
 
@@ -121,6 +124,10 @@ class _Variants(dict[int | tuple[int, ...], CompiledFunction]):
         self.compiled: dict[str, CompiledFunction] = {}
 
     def __missing__(self, key: int | tuple[int, ...]) -> CompiledFunction:
+        with PLANNING:
+            return self.get(key) or self._planned(key)
+
+    def _planned(self, key: int | tuple[int, ...]) -> CompiledFunction:
         sizes = key if isinstance(key, tuple) else (key,)
         # A lazy array may not know its lengths.
         known = [(s, n) for s, n in zip(self.lengths, sizes, strict=True) if n == n]
@@ -133,12 +140,13 @@ class _Variants(dict[int | tuple[int, ...], CompiledFunction]):
         plan = program.plan(size)
         body = program.body(plan)
         source = program.source(body)
+        if len(self) >= MAX_VARIANTS:
+            self.clear()
+            self.compiled.clear()
         if source not in self.compiled:
             lines, namespace = _computing(program, plan, body)
             text = program.text("function", lines)
             self.compiled[source] = _run(text, namespace, program.backend)
-        if len(self) >= MAX_VARIANTS:
-            self.clear()
         self[key] = self.compiled[source]
         return self[key]
 

@@ -93,7 +93,9 @@ class Signature:
         """The lines that verify orders, lengths and bounds, which mustn't be negative: a quick
         test, and on its failure the whole check, which converts what isn't an array or says what
         is wrong."""
-        tests, reads, entries = [], [], []
+        tests: list[str] = []
+        reads: list[str] = []
+        entries = []
         lengths = {s for own in self.symbols for n in shape_of(own) for s in n.free_symbols}
         tensors = [symbol for symbol in self.symbols if shape_of(symbol)]
         if tensors:
@@ -101,16 +103,20 @@ class Signature:
         for symbol in self.symbols:
             name, shape = self.names[symbol], shape_of(symbol)
             own = self._told[symbol]
+            known = {s for n in shape for s in n.free_symbols} <= self.names.keys()
             if own:
                 targets = [self.names[own[k]] if k in own else "_" for k in range(len(shape))]
+                for k, length in enumerate(shape):
+                    if k not in own and known:
+                        targets[k] = f"_{len(reads)}_{k}"
+                        text = size_text(length, self.names, self.backend)
+                        tests.append(f"{targets[k]} == {text}")
                 text = targets[0] + "," if len(targets) == 1 else ", ".join(targets)
                 reads.append(f"{text} = {name}.shape".replace(", =", " ,="))
-            if not shape:
+            elif not shape:
                 tests.append(f'not hasattr({name}, "__len__")')
-            elif len(own) < len(shape):
-                free = {s for length in shape for s in length.free_symbols}
-                known = free <= self.names.keys()
-                text = shape_text(shape, self.names, self.backend) if known else None
+            else:
+                text = shape_text(shape, self.names, self.backend) if known else ""
                 tests.append(f"{name}.shape == {text}" if text else f"{name}.ndim == {len(shape)}")
             described = "None" if symbol in lengths else self._described(shape)
             entries.append(f"({symbol.name!r}, {name}, {described})")

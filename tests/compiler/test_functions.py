@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
+from threading import Barrier, Thread
 
 import numpy as np
 import opt_einsum
@@ -13,6 +15,7 @@ from sympy import symbols
 import sympy_einsum as se
 import sympy_einsum.compiler.pairwise
 import sympy_einsum.core.contraction
+from sympy_einsum.compiler import calls
 from sympy_einsum.compiler.backends import BACKENDS
 from sympy_einsum.compiler.lowering import make_plan
 from sympy_einsum.compiler.plans import plan_cost
@@ -341,3 +344,46 @@ def test_large_matrices_are_added_to_their_transposes_block_by_block():
     A = se.TensorSymbol("A", n, n)
     matrix = np.random.default_rng(0).standard_normal((1003, 1003))
     assert np.array_equal(se.lambdify([A], A + A.T)(matrix), matrix + matrix.T)
+
+
+def test_threads_share_a_function_and_its_plans():
+    """Eight threads, each with other shapes; every order of contraction is planned once."""
+    compute = se.lambdify([B, C, D], B @ C @ D)
+    barrier, wrong = Barrier(8), []
+
+    def work(seed):
+        rng = np.random.default_rng(seed)
+        barrier.wait()
+        for _ in range(8):
+            lengths = rng.choice([1, 2, 30, 60], 4)
+            values = data(*itertools.pairwise(map(int, lengths)))
+            found = compute(*values)
+            if not np.allclose(found, np.linalg.multi_dot(values)):
+                wrong.append(lengths)
+
+    threads = [Thread(target=work, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    variants = compute.__globals__["variants"]
+    assert len({*map(id, variants.values())}) == len(variants.compiled) == 2
+
+
+def test_as_many_plans_are_kept_as_are_allowed(monkeypatch):
+    monkeypatch.setattr(calls, "MAX_VARIANTS", 5)
+    compute = se.lambdify([B, C, D], B @ C @ D)
+    variants = compute.__globals__["variants"]
+    for length in range(1, 30):
+        values = data((length, 2), (2, 30 - length), (30 - length, 3))
+        np.testing.assert_allclose(compute(*values), np.linalg.multi_dot(values))
+        assert 0 < len(variants) <= 5
+        assert {*variants.values()} <= {*variants.compiled.values()}
+
+
+@pytest.mark.parametrize("kinds", [(float, int), (int, np.uint8), ("f4", "f8"), (float, bool)])
+def test_arrays_of_several_types_go_together(kinds):
+    compute = se.lambdify([B, C], B @ C)
+    values = [array.astype(kind) for array, kind in zip(data((2, 3), (3, 4)), kinds, strict=True)]
+    np.testing.assert_allclose(compute(*values), values[0] @ (values[1] + 0))

@@ -68,7 +68,10 @@ class NumpyBackend(Backend):
     def quick_tests(self, names: Texts) -> list[str]:
         """Arrays without a doubt, of numbers."""
         types = " is ".join([f"type({name})" for name in names])
-        return [f"{types} is np.ndarray", *[f'{name}.dtype.kind in "iufc"' for name in names]]
+        same = " is ".join([f"{name}.dtype" for name in names])
+        first, *others = [f'{name}.dtype.kind in "iufc"' for name in names]
+        rest = [f"({same} or {' and '.join(others)})"] if others else []
+        return [f"{types} is np.ndarray", first, *rest]
 
     # --- scalars and elementwise
 
