@@ -13,6 +13,9 @@ from .factors import Factor
 from .plan_builder import PlanBuilder
 from .product_order import best_order
 
+# In longer products halves aren't looked for: orders of contraction are compared for each.
+MAX_FACTORS = 8
+
 
 class Mirrored(NamedTuple):
     """A product in two halves: the factors of one, the indices that it keeps, what these are in
@@ -30,8 +33,8 @@ def mirrored(
 ) -> Mirrored | None:
     """The cheapest way to see a product as one of two equal halves, if that is cheaper than all
     others."""
-    pairs = _pairs(factors)
-    if len(factors) < 3 or not pairs:
+    pairs = _pairs(factors) if 2 < len(factors) <= MAX_FACTORS else []
+    if not pairs:
         return None
     least = best_order(builder, [*factors], output, lengths).cost
     best = None
