@@ -98,3 +98,63 @@ def _tensor(terms: Sequence[Instruction], signs: Sequence[int]) -> _Factored | N
         return None
     turned = signs[0] < signs[1]
     return _Factored(factor, others[::-1] if turned else others, signs[::-1] if turned else signs)
+
+
+def with_known_multiples(plan: Plan) -> Plan:
+    """The plan with c * (a * b) as (c * a) * b where c * a is known already, or where its opposite
+    is and the product is a term of a sum."""
+    users: dict[int, list[int]] = {k: [len(plan.instructions)] for k in plan.results}
+    for number, step in enumerate(plan.instructions):
+        for k in step.inputs:
+            users.setdefault(k, []).append(number)
+    instructions = list(plan.instructions)
+    known: dict[tuple[int, Expr], tuple[int, Expr]] = {}
+    turned: set[int] = set()
+    for number, step in enumerate(plan.instructions):
+        if not turned.isdisjoint(step.inputs):
+            instructions[number] = _with_turned(step, turned)
+        factor = _factor(plan, step)
+        if factor is None:
+            continue
+        base = step.inputs[1]
+        for one, other in _pairs(plan.instructions[base]) if len(users[base]) == 1 else ():
+            place, own = known.get((one, abs(factor)), (0, S.Zero))
+            is_term = own == -factor and _is_term(plan, users.get(number, ()))
+            if own == factor or is_term:
+                instructions[number] = step._replace(inputs=(other, place))
+                turned |= {number} if is_term else set()
+                break
+        known.setdefault((base, abs(factor)), (number, factor))
+    return without_dead_code(instructions, plan.results)
+
+
+def _factor(plan: Plan, step: Instruction) -> Expr | None:
+    """The number that an array is multiplied by."""
+    if step.op != "multiply" or len(step.inputs) != 2 or not step.shape:
+        return None
+    first = plan.instructions[step.inputs[0]]
+    return first.params[0] if first.op == "scalar" and first.params[0].is_Rational else None
+
+
+def _pairs(product: Instruction) -> list[tuple[int, ...]]:
+    """The factors of a product of two, in both orders."""
+    is_pair = product.op == "multiply" and len(product.inputs) == 2
+    return [product.inputs, product.inputs[::-1]] if is_pair else []
+
+
+def _is_term(plan: Plan, users: Sequence[int]) -> bool:
+    """Whether all that needs a product is a sum."""
+    return (
+        len(users) == 1
+        and users[0] < len(plan.instructions)
+        and (plan.instructions[users[0]].op == "add")
+    )
+
+
+def _with_turned(total: Instruction, turned: set[int]) -> Instruction:
+    """A sum of which some terms have become their opposites, beginning with one that is added."""
+    pairs = zip(total.inputs, total.params[0], strict=True)
+    terms = [(k, -sign if k in turned else sign) for k, sign in pairs]
+    terms.sort(key=lambda term: -term[1])
+    inputs, signs = zip(*terms, strict=True)
+    return total._replace(inputs=inputs, params=(signs,))

@@ -42,7 +42,7 @@ from ..expressions import (
     Zeros,
 )
 from ..rules import by_diagonals, cut_early
-from .common_factors import factored
+from .common_factors import factored, with_known_multiples
 from .context import Lowering, Row
 from .instruction_rules import Instruction
 from .layouts import laid_out
@@ -90,7 +90,8 @@ def make_plan(
     for group in [exprs] if cse else [[expr] for expr in exprs]:
         builder = Lowering(ROWS, size, optimize, instructions, contractions)
         results += builder.lower(group)
-    plan = with_factors(factored(without_dead_code(instructions, results)))
+    plan = with_known_multiples(factored(without_dead_code(instructions, results)))
+    plan = with_factors(plan)
     return laid_out(plan, size)._replace(contractions=contractions)
 
 

@@ -63,3 +63,19 @@ def test_a_sum_that_is_written_to_is_no_other_ones():
     found = se.lambdify([A, B, x], exprs)(first, second, DATA[0])
     np.testing.assert_array_equal(found[0], 2 * first - 2 * second)
     np.testing.assert_array_equal(found[1], first - second + np.diag(DATA[0]))
+
+
+def test_a_multiple_that_is_known_is_multiplied_further():
+    """With its sign turned in a sum, but not elsewhere."""
+    exprs = [3 * x, y - 3 * x * y, -3 * x * z, 3 * x * (y + z), y + z - 3 * x * (y + z) * x]
+    function = compiled(*exprs, optimize=False)
+    a, b, c = DATA
+    expected = [3 * a, b - 3 * a * b, -3 * a * c, 3 * a * (b + c), b + c - 3 * a * (b + c) * a]
+    for found, value in zip(function(*DATA), expected, strict=True):
+        np.testing.assert_array_equal(found, value)
+
+
+def test_the_gradient_of_rosenbrock_takes_a_multiple_once():
+    f = (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+    source = se.lambdify([x], [f, se.gradient(f, x)]).source
+    assert source.count("200 * ") == 1
