@@ -24,21 +24,27 @@ Call = Callable[[], Any]
 @dataclass(frozen=True)
 class Contender:
     """Who runs: ``make`` gives the call for a case and its data, ``library`` has to be installed,
-    and ``is_peer`` says that the library takes the derivatives itself.
+    and ``is_peer`` says that the library takes the derivatives itself, Hessians of so many entries
+    at most: they are made row by row, which takes minutes for larger ones.
     """
 
     make: Callable[[Case, list[Any]], Call]
     library: str = ""
     is_peer: bool = False
+    most_entries: float = 3e5
 
     @property
     def is_installed(self) -> bool:
         """Whether it can run here."""
         return installed(self.library)
 
-    def takes(self, case: Case) -> bool:
-        """Whether the case is written for it."""
-        return not self.is_peer or (case.plain is not None and self.library in case.peers)
+    def takes(self, case: Case, data: list[Any]) -> bool:
+        """Whether the case is written for it, and not too large."""
+        if not self.is_peer:
+            return True
+        size = sum(np.size(data[place]) for place in np.atleast_1d(case.wrt))
+        is_small = case.order == 1 or size**2 <= self.most_entries
+        return case.plain is not None and self.library in case.peers and is_small
 
 
 def installed(library: str) -> bool:
@@ -160,7 +166,7 @@ CONTENDERS = {
     "ours": Contender(ours),
     "ours, no checks": Contender(partial(ours, check=False)),
     "ours by JAX": Contender(ours_by_jax, "jax"),
-    "JAX": Contender(by_jax, "jax", is_peer=True),
+    "JAX": Contender(by_jax, "jax", is_peer=True, most_entries=6e6),
     "PyTorch": Contender(by_torch, "torch", is_peer=True),
     "autograd": Contender(by_autograd, "autograd", is_peer=True),
     "PyTensor": Contender(by_pytensor, "pytensor", is_peer=True),

@@ -14,8 +14,6 @@ from .timing import interleaved, timed
 
 # A contender that takes so much longer than the hand-written code is timed once only, in seconds.
 SLOW = 0.5
-# Peers write down a column of a Hessian for each of its rows: no more entries than these.
-MOST_ENTRIES = 6e6
 
 
 def run(
@@ -55,9 +53,7 @@ def calls_of(
     calls, slow, failed = {}, {}, {}
     expected = flat(case.hand(*data))
     for name, contender in CONTENDERS.items():
-        if name not in contenders or not contender.is_installed or not contender.takes(case):
-            continue
-        if contender.is_peer and case.order == 2 and entries(case, data) > MOST_ENTRIES:
+        if name not in contenders or not contender.is_installed or not contender.takes(case, data):
             continue
         try:
             call = contender.make(case, data)
@@ -71,11 +67,6 @@ def calls_of(
         else:
             calls[name] = call
     return calls, slow, failed
-
-
-def entries(case: Case, data: list[Any]) -> int:
-    """How many entries a Hessian has."""
-    return int(sum(np.size(data[place]) for place in np.atleast_1d(case.wrt))) ** 2
 
 
 def check(found: list[Any], expected: list[Any]) -> None:

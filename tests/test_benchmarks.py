@@ -108,6 +108,16 @@ def test_wrong_results_are_told_and_not_timed(monkeypatch):
     assert "- a, mid, broken: AssertionError: it differs" in evaluation_text([row])
 
 
+def test_large_hessians_are_for_few():
+    case = next(case for case in CASES if case.name == "quadratic, Hessian")
+    small, large, huge = ([np.zeros(0), np.zeros(size)] for size in (100, 2000, 4000))
+    assert CONTENDERS["PyTorch"].takes(case, small)
+    assert not CONTENDERS["PyTorch"].takes(case, large)
+    assert CONTENDERS["JAX"].takes(case, large)
+    assert not CONTENDERS["JAX"].takes(case, huge)
+    assert CONTENDERS["ours"].takes(case, huge)
+
+
 def test_results_are_added_to_the_stored_ones():
     stored = {"machine": {"numpy": "2"}, "evaluation": ROWS[:2]}
     again = [{"case": "a", "size": "mid", "hand": 2e-6, "JAX": 5.0}, ROWS[2]]
