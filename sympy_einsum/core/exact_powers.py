@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sympy import Expr, Pow, S, sympify
+from sympy import Expr, Pow, Rational, S, sympify
 
 from .errors import TensorError
 from .traversal import postorder
@@ -17,8 +17,8 @@ MAX_NUMBER = 10**308
 
 def check_size(number: Expr | int) -> None:
     """Raise an error for a number of a text that, or whose denominator, is too large."""
-    number = sympify(number)
-    if abs(number) > MAX_NUMBER or (number.is_Rational and number.q > MAX_NUMBER):
+    denominator = number.q if isinstance(number, Rational) else 1
+    if abs(number) > MAX_NUMBER or denominator > MAX_NUMBER:
         raise TensorError("the number is too large")
 
 
