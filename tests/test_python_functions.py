@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sympy
 from hypothesis import given, settings
 from oracles import assert_close, jax64
 from python_programs import CADDIE, FUNCTIONS
@@ -153,3 +154,27 @@ def test_texts_of_random_programs_read_back(kind, case):
     values = [rng.standard_normal(shape) if shape else 0.3 for shape in shapes]
     found = run(se.codegen(g), g.name)(*values)
     assert_close(flat(found), flat(run(text, g.name)(*values)))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda X: se.min_share(X, axis=0),
+        lambda X: se.max_share(X, axis=1),
+        lambda X: se.gradient(se.min(X, axis=0).sum(), X),
+        lambda X: se.adj(X[:2, :2]),
+        lambda X: se.cofactors(X[:2, :2], 2),
+        lambda X: X.applyfunc(lambda u: sympy.Piecewise((u**2, u < 1), (sympy.sin(u), True))),
+        lambda X: se.pinv(X),
+    ],
+)
+def test_generated_text_reads_back_with_its_supporting_functions(make):
+    """Whichever of them a text brings along, the values are the same."""
+    X = se.TensorSymbol("X", (3, 2))
+    e = make(X)
+    text = se.codegen(X, e, check=False)
+    read = se.parse_python(text, name="function", shapes={"X": (3, 2)})
+    values = np.array([[1.0, 5.0], [0.25, 7.0], [2.0, 0.25]])
+    np.testing.assert_allclose(
+        se.lambdify(list(read.args), read.outputs)(values), se.lambdify(X, e)(values), atol=1e-12
+    )

@@ -223,7 +223,7 @@ def _power_tensor(node: Basic, base: TensorExpr, exponent: Expr) -> Operand:
         return power(base, exponent)
     if not exponent.is_Integer:
         raise UnsupportedError(
-            f"no tensor expression for the power {node}: {exponent} is no number"
+            f"no tensor expression for the power {node}: {exponent} is no number; substitute one"
         )
     return matrix_power(base, exponent)
 

@@ -345,7 +345,10 @@ def matrix_power(X: TensorLike, exponent: Length) -> Operand:
     X = square_matrices(X, "matrix_power")
     power = as_scalar(exponent, "the exponent of a matrix")
     if not power.is_Integer:
-        raise UnsupportedError(f"matrix_power takes a known integer exponent, not {exponent}")
+        raise UnsupportedError(
+            f"matrix_power takes a known integer exponent, not {exponent}: the derivative of X**k "
+            "is a sum of k products, whose number has to be known; substitute a number"
+        )
     count = int(power)
     if count < 0:
         X, count = inv(X), -count

@@ -9,7 +9,7 @@ from itertools import islice
 
 import numpy as np
 import sympy
-from sympy import Expr, Integer, S
+from sympy import Eq, Expr, Integer, S
 
 from .. import numpy as snp, operations as ops
 from ..compiler import BACKENDS
@@ -25,6 +25,7 @@ from ..expressions import (
     inv,
     logdet,
     order_of,
+    shape_of,
 )
 from .source import MAX_ITEMS
 from .values import BINARY, DType, Known, Value, aligned, array, checked, truth
@@ -383,11 +384,21 @@ def _cofactors(X: Operand, order: int, *directions: Operand) -> Operand:
     return found
 
 
+def _share(x: Operand, top: Operand, axis: ops.Axes = None) -> Operand:
+    """Where entries are equal to others, divided by how often they are; without their names, the
+    shares of the largest entries and of the smallest."""
+    for found, shares in ((ops.max_, ops.max_share), (ops.min_, ops.min_share)):
+        if top in (found(x, axis), found(x, axis, keepdims=True)):
+            return shares(x, axis)
+    hits = ops.compare(Eq, x, ops.broadcast_to(top, shape_of(x)))
+    return ops.divide(hits, ops.sum_(hits, axis, keepdims=True))
+
+
 _SUPPORT: dict[str, Callable[..., Value]] = {
     "softmax": lambda x, axis=None: ops.softmax(x, axis),
     "logsumexp": lambda x, axis=None: ops.logsumexp(x, axis),
     "cofactors": _cofactors,
-    "share": lambda x, top, axis=None: ops.max_share(x, axis),
+    "share": _share,
     "logcumsumexp": lambda x: ops.logcumsumexp(x, axis=-1),
     "sigmoid": lambda z: ops.FUNCTIONS["sigmoid"](z),
     "softplus": lambda z: ops.FUNCTIONS["softplus"](z),
@@ -406,7 +417,7 @@ _SUPPORT: dict[str, Callable[..., Value]] = {
 def _supporting() -> dict[str, Known]:
     texts = BACKENDS["numpy"].support
     return {
-        ast.dump(ast.parse(texts[name]).body[0]): Known(name, function)
+        ast.dump(ast.parse(texts[name].replace("xp.", "np.")).body[0]): Known(name, function)
         for name, function in _SUPPORT.items()
     }
 

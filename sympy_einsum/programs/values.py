@@ -94,7 +94,7 @@ def checked(value: Value) -> Value:
                 _check_number(value)
         elif not value.is_Atom and tree_size(value) > MAX_TREE:
             raise TensorError("the scalar is too large an expression; compute with arrays")
-    elif isinstance(value, int):
+    elif isinstance(value, int) and not isinstance(value, bool):
         check_size(value)
     return plain(value)
 
