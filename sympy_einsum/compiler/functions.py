@@ -116,7 +116,7 @@ def lambdify(
 
 def texts_of(request: Request, name: str, in_place: bool = True) -> tuple[str, str]:
     """The text of a module with one function, and of the function without its checks; ``in_place``
-    says whether arrays are written over.
+    says whether arrays are written over; a text where they aren't is one that can be read again.
 
     Raises
     ======
@@ -129,6 +129,7 @@ def texts_of(request: Request, name: str, in_place: bool = True) -> tuple[str, s
     if request.semiring is not None and not isinstance(request.semiring, str):
         raise UnsupportedError("one's own operations can't be written out: name a semiring")
     program = Program(request, [name])
+    program.backend.is_read_back = not in_place
     body = program.body(program.plan(), reuse=in_place)
     if program.backend.functions.used:
         name = next(iter(program.backend.functions.used))

@@ -56,6 +56,8 @@ class Backend(Library):
     namespace: ClassVar[Mapping[str, object]] = {}
     # The arrays among the arguments that are positions on axes.
     positions_named: Texts = ()
+    # Whether the text is to be read again, so that it must say what it computes by known names.
+    is_read_back: bool = False
     # The functions that a caller gives for unknown ones.
     functions: GivenFunctions = GivenFunctions()
     # What zeros and ones are written as.

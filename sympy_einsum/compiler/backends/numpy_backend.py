@@ -176,19 +176,19 @@ class NumpyBackend(Backend):
 
     def factored(self, operands: Texts, definite: bool) -> str:
         """Factors of a matrix."""
-        if not _has_lapack():
+        if self.is_read_back or not _has_lapack():
             return super().factored(operands, definite)
         return f"factored({operands[0]}{', definite=True' * definite})"
 
     def solved(self, operands: Texts, definite: bool, turned: bool) -> str:
         """inv(X) @ Y, or inv(X)' @ Y, by factors."""
-        if not _has_lapack():
+        if self.is_read_back or not _has_lapack():
             return super().solved(operands, definite, turned)
         return f"solved({operands[0]}, {operands[1]}{', turned=True' * turned})"
 
     def by_factors(self, operands: Texts, name: str, definite: bool, shape: Texts) -> str:
         """The inverse or the determinant by factors."""
-        if not _has_lapack():
+        if self.is_read_back or not _has_lapack():
             return super().by_factors(operands, name, definite, shape)
         return f"{BY_FACTORS[name]}({operands[0]})"
 
