@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sympy import Expr, S
+from sympy import Dummy, Expr, S
 
 from ..core import postorder
 from ..expressions import Operand, Positions, Unit, is_window
@@ -34,4 +34,10 @@ def position_bounds(exprs: Sequence[Operand]) -> list[Expr]:
             least = 1 if is_window(node) and low.is_zero and rest.is_zero else 0
             counts = [n if n.is_Symbol else n - least for n in node.counts]
             found.update(dict.fromkeys([low, rest, *counts]))
-    return [bound for bound in found if not bound.is_number and not bound.is_Symbol]
+    return [bound for bound in found if not bound.is_number and not _is_sure(bound)]
+
+
+def _is_sure(bound: Expr) -> bool:
+    """Whether it is never negative, also where a length is 0."""
+    lengths = {s: Dummy(integer=True, nonnegative=True) for s in bound.free_symbols}
+    return bool(bound.is_Symbol or bound.xreplace(lengths).is_nonnegative)

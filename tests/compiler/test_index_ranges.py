@@ -138,3 +138,13 @@ def test_random_ranges(seed):
     assert expected is not None, f"{total} leaves an axis with {lengths}"
     assert value is not None, f"{total} fits with {lengths}"
     np.testing.assert_allclose(value, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_what_is_never_negative_isnt_asked():
+    n = symbols("n", integer=True, positive=True)
+    x = se.TensorSymbol("x", n + 2)
+    assert "n + 1 >= 0" not in se.codegen([x], x[-1] * x[:n].sum())
+    assert "n - 1 >= 0" in se.codegen([x], x[: n - 1].sum())
+    call = se.lambdify([x], x[-1] * x[:n].sum())
+    assert call(np.array([3.0, 4.0])) == 0
+    assert call(np.array([3.0, 4.0, 5.0])) == 15
