@@ -106,7 +106,27 @@ def scattered(v, lengths, once):
 
 
 PICKED = {"sort": np.sort, "cummax": np.maximum.accumulate, "cummin": np.minimum.accumulate}
+
+
 # What each instruction computes from the values of its operands and its parameters.
+def waves(positions, length, frequencies, weighted):
+    """Those that transforms are products with, as they are defined."""
+    i, k = np.ogrid[:positions, : number(frequencies)]
+    n = number(length)
+    turns = np.exp(-2j * np.pi * i * k / n)
+    return turns * (2 - (k == 0) - 1.0 * (2 * k == n)) if weighted else turns
+
+
+def spectrum(v, length, count, weighted):
+    z = v[0] @ waves(v[0].shape[-1], length, count, weighted)
+    return np.stack([z.real, z.imag], -1)
+
+
+def from_spectrum(v, length, count, weighted):
+    z = v[0][..., 0] + 1j * v[0][..., 1]
+    return (z @ waves(number(count), length, Integer(z.shape[-1]), weighted).conj().T).real
+
+
 MEANINGS = {
     "constant": lambda v, node: node.array,
     "scalar": body_value,
@@ -124,6 +144,8 @@ MEANINGS = {
     "lagged_cumsum": lambda v, axis, backwards, lag, count: running(
         v[0], axis, backwards, number(lag), number(count)
     ),
+    "spectrum": spectrum,
+    "from_spectrum": from_spectrum,
     "triangular": lambda v, upper, offset: (np.triu if upper else np.tril)(v[0], number(offset)),
     "tri": lambda v, rows, columns, offset: np.tri(number(rows), number(columns), number(offset)),
     "mirrored": lambda v, larger: v[0][

@@ -232,6 +232,12 @@ def factors_flops(work: Work) -> int:
     return cubes(4)(work) if work.params[0] == "inv" else work.operands[0][0]
 
 
+def transform_flops(work: Work) -> int:
+    """Those of Fourier transforms."""
+    entries = max(prod(work.operands[0]), prod(work.result))
+    return 3 * entries * entries.bit_length()
+
+
 def decomposition_flops(work: Work) -> int:
     """Those of factors of each matrix of a stack."""
     return 4 * largest(work) * min(work.operands[0][-2:])

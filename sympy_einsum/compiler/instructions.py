@@ -50,6 +50,7 @@ from .instruction_rules import (
     stretched,
     sum_body,
     taken,
+    transform_flops,
     twice_largest,
     windowed,
     with_axes,
@@ -226,6 +227,19 @@ OPS: Mapping[str, Op] = {
         recurring,
         ("backwards",),
         flops=twice_largest,
+    ),
+    "spectrum": dear(
+        "Σ_j x_j exp(-2πijk/n) along the last axis, real and imaginary parts along a new one; "
+        "weighted, frequencies stand for their conjugates too",
+        lambda shapes, length, count, weighted: (*shapes[0][:-1], count, Integer(2)),
+        ("length", "count", "weighted"),
+        flops=transform_flops,
+    ),
+    "from_spectrum": dear(
+        "the real part of Σ_k z_k exp(2πijk/n), of real and imaginary parts along the last axis",
+        lambda shapes, length, count, weighted: (*shapes[0][:-2], count),
+        ("length", "count", "weighted"),
+        flops=transform_flops,
     ),
     "rows": Op(
         "arrays of one shape, one after the other along a new first axis",

@@ -21,6 +21,7 @@ from ..expressions import (
     Elementwise,
     Extremum,
     ExtremumShare,
+    Fourier,
     IntervalProducts,
     Inv,
     LogCumSumExp,
@@ -46,6 +47,7 @@ from .common_factors import factored, with_known_multiples
 from .context import Lowering, Row
 from .instruction_rules import Instruction
 from .layouts import laid_out
+from .lowering_fourier import lower_waves
 from .lowering_functions import (
     lower_cofactors,
     lower_det,
@@ -104,6 +106,7 @@ ROWS: NodeTable[Row] = NodeTable(
         Zeros: lambda builder, node: builder.emit("zeros", params=(node.shape,)),
         Positions: lower_positions,
         Triangle: lower_triangle,
+        Fourier: lower_waves,
         **dict.fromkeys([IntervalProducts, RunningSoftmax], lower_running_matrix),
         LogCumSumExp: lower_logcumsumexp,
         Einsum: lower_product,

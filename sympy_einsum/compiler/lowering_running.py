@@ -18,6 +18,7 @@ from ..core import Indices
 from ..expressions import (
     RUNNING,
     Delta,
+    Fourier,
     IntervalProducts,
     LogCumSumExp,
     Operand,
@@ -31,6 +32,7 @@ from ..expressions import (
 )
 from ..rules import is_nonnegative
 from .context import Lowering
+from .lowering_fourier import transformed
 
 
 def lower_triangle(builder: Lowering, node: Triangle) -> int:
@@ -131,14 +133,29 @@ class Triangles:
             summed = [i for i in labels if i not in self.output]
             for old in summed:
                 new = labels[old == labels[0]]
-                yield k, self._summed(k, old, new)
+                if isinstance(operand, Fourier):
+                    group = self._transformed(k, old, new)
+                    if group is not None:
+                        yield k, group
+                    continue
+                yield k, self._summed(k, {old}, new)
                 for twin in self._twins(k, old, new) if is_mask else ():
-                    group = self._summed(k, old, new, twin)
+                    group = self._summed(k, {old}, new, twin)
                     used = {*group.labels, *self.subscripts[k], *self.subscripts[twin]}
                     if self._entries(used - {old}) <= self.limit:
                         yield k, group
             if is_mask and not summed and len(self.operands) > 1:
                 yield k, self._masked(k, labels)
+
+    def _transformed(self, k: int, old: int, new: int) -> Group | None:
+        """What is real over the positions of waves, or complex over their frequencies, if it is
+        that: both parts of a frequency are summed together."""
+        part, position, _ = self.subscripts[k]
+        if old == position:
+            group = self._summed(k, {old}, new)
+            return None if part in group.labels else group
+        group = self._summed(k, {old, part}, new)
+        return None if part in self.output or new in group.labels else group
 
     def _twins(self, k: int, old: int, new: int) -> Iterator[int]:
         """The triangles that run along an index as one does, both from indices of the result that
@@ -152,27 +169,29 @@ class Triangles:
                 if is_free and len(ends & {*self.output}) == 2:
                     yield j
 
-    def _summed(self, k: int, old: int, new: int, twin: int | None = None) -> Group:
-        """What has an index, and what makes that smaller."""
-        ends = {new} if twin is None else {new, *self.subscripts[twin]} - {old}
-        members = self._holders({old}, k, twin)
-        labels = self._kept(members, {old})
+    def _summed(self, k: int, old: set[int], new: int, twin: int | None = None) -> Group:
+        """What has an index, of waves of complex numbers one of two, and what makes that
+        smaller."""
+        ends = {new} if twin is None else {new, *self.subscripts[twin]} - old
+        members = self._holders(old, k, twin)
+        labels = self._kept(members, old)
         while True:
-            shared = {i for j in members for i in self.subscripts[j]} - {old}
+            shared = {i for j in members for i in self.subscripts[j]} - old
             more = self._smaller(members, old, ends, self._holders(shared, k, twin, *members))
             if more is None:
-                return Group(tuple(members), labels, (old, new), twin)
+                last = next(i for i in self.subscripts[k][-2:] if i in old)
+                return Group(tuple(members), labels, (last, new), twin)
             members = [*members, more]
-            labels = self._kept(members, {old})
+            labels = self._kept(members, old)
 
     def _smaller(
-        self, members: Sequence[int], old: int, ends: set[int], others: Sequence[int]
+        self, members: Sequence[int], old: set[int], ends: set[int], others: Sequence[int]
     ) -> int | None:
         """One of some operands without the new indices that doesn't make a product larger."""
-        limit = self._entries(self._kept(members, {old}))
+        limit = self._entries(self._kept(members, old))
         for j in others:
             free = ends.isdisjoint(self.subscripts[j])
-            if free and self._entries(self._kept([*members, j], {old})) <= limit:
+            if free and self._entries(self._kept([*members, j], old)) <= limit:
                 return j
         return None
 
@@ -224,6 +243,13 @@ class Triangles:
                     value = self.builder.emit("mirrored", value, params=(backwards,))
                     ends = new, self.subscripts[group.twin][not backwards]
                     labels = (*labels[:-1], *sorted(ends, key=self.output.index))
+            elif isinstance(matrix, Fourier):
+                others = [i for i in group.labels if i != old and i not in rest]
+                along = (old, *rest) if backwards else (old,)
+                value = self.builder.value(factor)
+                value = self.builder.arranged(value, group.labels, (*others, *along))
+                value = transformed(self.builder, matrix, value, backwards)
+                labels = (*others, new) if backwards else (*others, new, *rest)
             else:
                 others = [i for i in group.labels if i != old and i not in rest]
                 labels = (*others, *rest, new)

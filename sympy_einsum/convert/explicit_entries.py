@@ -14,6 +14,7 @@ from sympy import (
     Basic,
     Eq,
     Expr,
+    Integer,
     KroneckerDelta,
     LeviCivita,
     Matrix,
@@ -36,6 +37,7 @@ from ..expressions import (
     Elementwise,
     Extremum,
     ExtremumShare,
+    Fourier,
     IntervalProducts,
     Inv,
     LogCumSumExp,
@@ -151,6 +153,11 @@ def _triangle_entries(node: Triangle, operands: Arrays, shape: Sizes) -> np.ndar
     return _filled(shape, dict.fromkeys(inside, S.One))
 
 
+def _wave_entries(node: Fourier, operands: Arrays, shape: Sizes) -> np.ndarray:
+    entries = {p: node.entry(*map(Integer, p)) for p in np.ndindex(shape)}
+    return _filled(shape, entries)
+
+
 def _function_entries(node: Elementwise, operands: Arrays, shape: Sizes) -> np.ndarray:
     return _filled(
         shape,
@@ -243,6 +250,7 @@ TO_EXPLICIT: NodeTable[Row] = NodeTable(
         Zeros: lambda node, operands, shape: _filled(shape, {}),
         Positions: _position_entries,
         Triangle: _triangle_entries,
+        Fourier: _wave_entries,
         Einsum: _einsum_entries,
         TensorAdd: lambda node, operands, shape: sum(operands[1:], operands[0]),
         Elementwise: _function_entries,

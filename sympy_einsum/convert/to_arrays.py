@@ -44,6 +44,7 @@ from ..expressions import (
     Det,
     Einsum,
     Elementwise,
+    Fourier,
     Inv,
     LogDet,
     OneHot,
@@ -242,7 +243,7 @@ TO_ARRAY: NodeTable[Callable[..., Basic]] = NodeTable(
         Det: lambda node, images: Determinant(_matrix_operand(node, images)),
         LogDet: lambda node, images: log(Abs(Determinant(_matrix_operand(node, images)))),
         Reshape: lambda node, images: _reshaped(images[node.operands[0]], node.shape),
-        **dict.fromkeys([Cofactors, AxesFunction, OneHot, StackFunction], refused),
+        **dict.fromkeys([Cofactors, AxesFunction, OneHot, Fourier, StackFunction], refused),
         RunningFunction: refused,
     },
 )

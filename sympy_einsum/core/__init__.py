@@ -106,7 +106,7 @@ from .rows import (
     of_each_row as of_each_row,
     row_of as row_of,
 )
-from .special_functions import erfcx as erfcx, erfcx_rate as erfcx_rate
+from .special_functions import erfcx as erfcx, erfcx_rate as erfcx_rate, modulus as modulus
 from .stable_forms import (
     NUMERIC_NAMES as NUMERIC_NAMES,
     STABLE_ARGUMENT as STABLE_ARGUMENT,

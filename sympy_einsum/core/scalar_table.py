@@ -63,7 +63,16 @@ from .rounding import (
     unless_nan,
 )
 from .rows import Row, Slopes, add_row
-from .special_functions import betaln, erfcx, erfcx_rate, gammaln, log_ndtr, ndtr, spherical_in
+from .special_functions import (
+    betaln,
+    erfcx,
+    erfcx_rate,
+    gammaln,
+    log_ndtr,
+    modulus,
+    ndtr,
+    spherical_in,
+)
 
 # How many terms a derivative is written out in.
 MAX_TERMS = 20
@@ -156,6 +165,13 @@ def _log_beta_slope(a: Expr, b: Expr) -> Expr:
     return sympy.digamma(a) - sympy.digamma(a + b)
 
 
+def _modulus_derivative(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """The point on the unit circle; 0 at 0, as JAX has it."""
+    size = modulus(a, b)
+    away = Piecewise((1 / size, size > 0), (0, True))
+    return a * away, b * away
+
+
 def _betaln_code(a: Expr, b: Expr) -> str:
     # By its factors where b is a small number: SciPy's is nan at some poles of gamma that cancel.
     if b.is_Integer and 0 < b <= MAX_TERMS:
@@ -237,6 +253,8 @@ _ELEMENTARY = (
     Row(sympy.Pow, derivative=lambda base, exponent: (
         exponent * base ** (exponent - 1), powlog(base, exponent, S.One)), is_public=False),
     Row(lambda x, y: sqrt(x**2 + y**2), numpy="hypot"),
+    Row(modulus, "np.hypot({0}, {1})", _modulus_derivative, lambda a, b: sqrt(a**2 + b**2),
+        is_tame=True),
     Row(lambda x: x * pi / 180, numpy="deg2rad radians"),
     Row(lambda x: x * 180 / pi, numpy="rad2deg degrees"),
     Row(lambda x, n: x * exact_power(2, n), numpy="ldexp"),

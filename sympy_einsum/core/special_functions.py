@@ -5,7 +5,7 @@ Their code, derivatives and definitions stand in the table, :mod:`scalar_table`.
 
 from __future__ import annotations
 
-from sympy import Expr, Integer, S, log
+from sympy import Expr, Integer, S, log, sqrt
 from sympy.printing.printer import Printer
 
 from .whole_functions import WholeFunction
@@ -132,3 +132,30 @@ class spherical_in(WholeFunction):
         order, x = map(printer._print, self.args)
         power = "" if exp is None else f"^{{{exp}}}"
         return rf"i_{{{order}}}{power}\left({x}\right)"
+
+
+class modulus(WholeFunction):
+    """sqrt(a**2 + b**2), the absolute value of a complex number; its derivative is 0 at 0.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import a, b
+    >>> modulus(a, b) ** 2, modulus(3, 4)
+    (a**2 + b**2, 5)
+    """
+
+    nargs = 2
+
+    @classmethod
+    def eval(cls, a: Expr, b: Expr) -> Expr | None:
+        """Known values."""
+        return sqrt(a**2 + b**2) if a.is_Rational and b.is_Rational else None
+
+    def _eval_power(self, exponent: Expr) -> Expr | None:
+        if exponent.is_Integer and exponent % 2 == 0 and exponent.is_positive:
+            return (self.args[0] ** 2 + self.args[1] ** 2) ** (exponent / 2)
+        return None
+
+    def _latex(self, printer: Printer, exp: str | None = None) -> str:
+        a, b = map(printer._print, self.args)
+        power = "" if exp is None else f"^{{{exp}}}"
+        return rf"\left|{a} + \mathrm{{i}} \left({b}\right)\right|{power}"

@@ -37,6 +37,7 @@ from .entrywise import (
     apply_body as apply_body,
     fill_value as fill_value,
 )
+from .fourier import Fourier as Fourier, are_inverse as are_inverse, half_length as half_length
 from .gathers import OneHot as OneHot
 from .graphs import (
     flatten as flatten,

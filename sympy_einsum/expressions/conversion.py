@@ -63,9 +63,10 @@ def as_operand(value: TensorLike) -> Operand:
         if holds_tensor(value):
             return lift(value)
         return as_number(value)
+    instead = "give a tensor expression, a SymPy scalar, or an array of numbers"
     raise TensorError(
         f"can't use {str(value)[:80]}, of type {type(value).__name__}, as a tensor; "
-        "give a tensor expression, a SymPy scalar, or an array of numbers"
+        f"{getattr(value, 'instead', instead)}"
     )
 
 

@@ -22,6 +22,7 @@ from sympy import S
 
 from ..core import Shape
 from .base import Operand, TensorExpr
+from .fourier import Fourier
 from .interning import Data, Operands
 from .products import Ones
 from .triangles import Triangle
@@ -81,6 +82,6 @@ class RunningSoftmax(RunningFunction):
         return cls._intern(operands, (), shape)
 
 
-# Matrices that are never built where one of their indices is summed: what runs along the other
-# takes their place.
-RUNNING = (Triangle, IntervalProducts, RunningSoftmax)
+# Matrices along the last two axes that are never built where one of their indices is summed: what
+# runs along the other takes their place, or a transform.
+RUNNING = (Triangle, IntervalProducts, RunningSoftmax, Fourier)

@@ -63,6 +63,7 @@ from ..operations import (
     triu as triu,
     vdot as vdot,
 )
+from ._complex import of_both as _of_both
 from ._conditions import (
     CONDITIONS as _CONDITIONS,
     choose as choose,
@@ -86,6 +87,7 @@ from ._entrywise import (
     round as round,
     ufunc as _ufunc,
 )
+from ._fft import fft as fft
 from ._linalg import SlogdetResult as SlogdetResult, linalg as linalg
 from ._making import (
     eye as eye,
@@ -237,6 +239,9 @@ def _add_names(row: _Row) -> None:
     for name in row.numpy.split():
         globals()[name] = _ufunc(name, row.function)
         __all__.append(name)
+
+
+globals().update(_of_both(globals()))
 
 
 def __getattr__(name: str) -> object:

@@ -12,8 +12,9 @@ from sympy import Expr, Integer, LambertW
 
 from ..core import Row, UnsupportedError, of_each_row
 from ..expressions import Operand, TensorExpr, TensorLike, elementwise, outermost
-from ..operations import cummax, cummin
+from ..operations import ComplexTensor, cummax, cummin
 from ._entrywise import ufunc as made
+from ._fft import fft
 from ._linalg import linalg
 from ._options import refuse
 from ._orders import max, min
@@ -34,12 +35,18 @@ _REDUCTIONS: dict[tuple[str, str], Callable[..., Operand]] = {
 }
 
 
+# Those of NumPy's packages that have functions for tensors.
+_PACKAGES = {"linalg": linalg, "fft": fft}
+
+
 def attach(namespace: Mapping[str, Callable[..., Operand]]) -> None:
     """Has NumPy find the functions of a namespace when it meets tensor expressions."""
 
     def array_ufunc(
         self: TensorExpr, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
     ) -> Operand:
+        if any(isinstance(value, ComplexTensor) for value in inputs):
+            return NotImplemented
         name = ufunc.__name__
         if (name, method) in _REDUCTIONS:
             return _called(name, _REDUCTIONS[name, method], inputs, {"axis": 0, **kwargs})
@@ -60,8 +67,8 @@ def attach(namespace: Mapping[str, Callable[..., Operand]]) -> None:
         kwargs: dict[str, object],
     ) -> Operand:
         name = func.__name__
-        in_linalg = (func.__module__ or "").endswith("linalg")
-        function = getattr(linalg, name, None) if in_linalg else namespace.get(name)
+        package = _PACKAGES.get((func.__module__ or "").rpartition(".")[2])
+        function = getattr(package, name, None) if package else namespace.get(name)
         if function is None:
             module = func.__module__ or "numpy"
             reason = refusal(name, module)

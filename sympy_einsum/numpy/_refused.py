@@ -46,11 +46,8 @@ _REASONS = {
         seterrcall show_config show_runtime test iterable""",
     "it is about dates": """
         busday_count busday_offset datetime_as_string datetime_data is_busday isnat""",
-    "its values are complex, and tensors are real; the real part of fft(x)[k] is "
-    "cos(2*pi*outer(k, arange(n))/n) @ x, the imaginary part -sin(2*pi*outer(k, arange(n))/n) @ x, "
-    "with numpy's own k and arange": "fft",
     "symbols aren't random; draw numbers when the compiled function is called": "random",
-    "of numpy's packages only linalg has a counterpart": """
+    "of numpy's packages only fft and linalg have a counterpart": """
         char core ctypeslib dtypes emath exceptions f2py lib ma polynomial rec strings testing
         typing""",
 }

@@ -21,6 +21,11 @@ from .axes import (
     swapaxes as swapaxes,
     transpose as transpose,
 )
+from .complex_tensors import (
+    ComplexLike as ComplexLike,
+    ComplexTensor as ComplexTensor,
+    as_complex as as_complex,
+)
 from .conditions import (
     all_ as all_,
     any_ as any_,
@@ -52,6 +57,22 @@ from .diagonals import (
     trace as trace,
 )
 from .differences import differences as differences, slopes as slopes
+from .fourier import (
+    fft as fft,
+    fftfreq as fftfreq,
+    fftn as fftn,
+    fftshift as fftshift,
+    hfft as hfft,
+    ifft as ifft,
+    ifftn as ifftn,
+    ifftshift as ifftshift,
+    ihfft as ihfft,
+    irfft as irfft,
+    irfftn as irfftn,
+    rfft as rfft,
+    rfftfreq as rfftfreq,
+    rfftn as rfftn,
+)
 from .gathering import one_hot as one_hot, take as take, take_along_axis as take_along_axis
 from .indexing import Index as Index, getitem as getitem
 from .joining import concatenate as concatenate, stack as stack, unstack as unstack

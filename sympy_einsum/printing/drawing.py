@@ -32,6 +32,7 @@ from ..expressions import (
     Delta,
     Einsum,
     Elementwise,
+    Fourier,
     MatrixFunction,
     OneHot,
     Ones,
@@ -355,7 +356,7 @@ LINES: NodeTable[Callable[..., list[str]]] = NodeTable(
         OneHot: lambda node: ["one_hot", str(node.length)],
         Reshape: lambda node: ["reshape", " × ".join(map(str, node.shape))],
         TensorAdd: _sum_lines,
-        **dict.fromkeys([Constant, Positions, Triangle, MatrixFunction], _name_lines),
+        **dict.fromkeys([Constant, Positions, Triangle, Fourier, MatrixFunction], _name_lines),
         # SymPy's scalars.
         Symbol: lambda node: [node.name],
         Add: _sum_lines,

@@ -16,6 +16,7 @@ from ..expressions import (
     Constant,
     Einsum,
     Elementwise,
+    Fourier,
     Inv,
     LogDet,
     MatrixFunction,
@@ -65,6 +66,10 @@ def _positions(notation: Notation, node: Positions) -> Form:
 
 def _triangle(notation: Notation, node: Triangle) -> Form:
     return Form("triangle", [algebra.ones(node.shape)], (node.offset, False), 2)
+
+
+def _fourier(notation: Notation, node: Fourier) -> Form:
+    return forms.call("W" if node.weighted else "F", axes=node.order, note=(node.length,))
 
 
 def _constant(notation: Notation, node: Constant) -> Form:
@@ -237,6 +242,7 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         Positions: _positions,
         Selection: _selection,
         Triangle: _triangle,
+        Fourier: _fourier,
         View: _view,
         Einsum: _product,
         TensorAdd: _sum,

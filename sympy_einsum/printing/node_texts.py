@@ -22,6 +22,7 @@ from ..expressions import (
     Einsum,
     Elementwise,
     Extremum,
+    Fourier,
     HalfPower,
     MatrixFunction,
     OneHot,
@@ -89,6 +90,13 @@ def _triangle(node: Triangle, below: Texts, form: CodeForm) -> Text:
     if node.offset.is_zero and rows == columns:
         return form.call("Triangle", form.lengths([rows]))
     return form.call("Triangle", form.lengths(node.data))
+
+
+def _fourier(node: Fourier, below: Texts, form: CodeForm) -> Text:
+    n, *counts = node.data[:3]
+    if node.weighted:
+        return form.call("Fourier", form.lengths(node.data[:3]), "weighted=True")
+    return form.call("Fourier", form.lengths([n] if counts == [n, n] else [n, *counts]))
 
 
 def _positions(node: Positions, below: Texts, form: CodeForm) -> Text:
@@ -284,6 +292,7 @@ TEXTS: NodeTable[Callable[..., Text]] = NodeTable(
         Selection: _cutter,
         Positions: _positions,
         Triangle: _triangle,
+        Fourier: _fourier,
         View: _view,
         Einsum: _product,
         TensorAdd: _sum,

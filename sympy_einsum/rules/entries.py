@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from sympy import Expr, S
 
+from ..core import modulus
 from ..expressions import Elementwise, Operand, View, apply_body, contract, replaced, scale, slot
 from .written_products import Closed
 
@@ -48,6 +49,20 @@ def compose(node: Operand, closed: Closed) -> Operand | None:
         pulled_out = inner == _S and _operations(body.as_coeff_Mul()[1]) <= _operations(node.body)
         if pulled_out or _operations(body) < before or (gone and _operations(body) <= before):
             return apply_body(body, (*node.operands, *below))
+    return None
+
+
+def open_modulus(node: Operand, closed: Closed) -> Operand | None:
+    """An even power of a modulus is one of a sum of squares, with simpler derivatives."""
+    count = len(node.operands)
+    for k, operand in enumerate(node.operands):
+        if isinstance(operand, Elementwise) and isinstance(operand.body, modulus):
+            below = operand.operands
+            pairs = tuple([(slot(j), slot(count + j)) for j in range(len(below))])
+            moved = replaced(operand.body, pairs)
+            body = replaced(node.body, ((slot(k), moved),))
+            if not body.has(moved):
+                return apply_body(body, (*node.operands, *below))
     return None
 
 

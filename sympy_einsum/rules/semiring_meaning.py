@@ -18,6 +18,7 @@ from ..expressions import (
     Elementwise,
     Extremum,
     ExtremumShare,
+    Fourier,
     IntervalProducts,
     Inv,
     LogCumSumExp,
@@ -130,7 +131,7 @@ MEANING: NodeTable[Callable[[Any], bool]] = NodeTable(
         [
             *(Inv, Det, LogDet, Adj, Cofactors, StackFunction),
             *(LogSumExp, Softmax, LogCumSumExp, RunningSoftmax, IntervalProducts),
-            *(Extremum, ExtremumShare, Picked, Ranking),
+            *(Extremum, ExtremumShare, Picked, Ranking, Fourier),
         ],
         "a semiring has sums and products only",
     ),

@@ -22,7 +22,7 @@ from functools import partial
 
 from sympy import Add, Expr, Mul, Pow, exp, log
 
-from ..core import NUMERIC_NAMES, STABLE_NAMES, TURNED_NAMES, sigmoid
+from ..core import NUMERIC_NAMES, STABLE_NAMES, TURNED_NAMES, modulus, sigmoid
 from ..expressions import (
     Adj,
     Cofactors,
@@ -31,6 +31,7 @@ from ..expressions import (
     Elementwise,
     Extremum,
     ExtremumShare,
+    Fourier,
     IntervalProducts,
     Inv,
     LogDet,
@@ -46,6 +47,7 @@ from . import (
     distribution,
     entries,
     extrema,
+    fourier,
     intervals,
     inverses,
     matrices,
@@ -104,6 +106,7 @@ STABLE_RULES: dict[type, tuple[Rule, ...]] = {
             entries.factor_inside,
             any_of(Mul),
         ),
+        Rule("modulus", "modulus(x, y)**2 = x**2 + y**2", entries.open_modulus, any_of(modulus)),
         Rule("stable", "log(1 - sigmoid(x)) = -softplus(x)", stable.name, any_of(*FORMS)),
         Rule(
             "logarithm",
@@ -196,6 +199,12 @@ PRODUCT = (
         " = Triangle(n) @ (cumprod(x)*y)",
         intervals.join_intervals,
         any_of(IntervalProducts),
+    ),
+    Rule(
+        "waves",
+        "einsum('ijk,ilk,j->l', Fourier(n), Fourier(n), x) = n*x",
+        fourier.join_waves,
+        any_of(Fourier),
     ),
     CONTENT,
     Rule(

@@ -26,6 +26,8 @@ def _stock_for_scalars(method: Operator) -> Operator:
     def operator(self: Node, other: TensorLike) -> Operand:
         if isinstance(other, MatrixExpr) and self.order:
             return _with_matrix(method, self, other)
+        if isinstance(other, ops.ComplexTensor):
+            return NotImplemented
         other = as_operand(other)
         if not self.order and not order_of(other):
             return of_expr(self, other)

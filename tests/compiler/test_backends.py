@@ -92,6 +92,15 @@ EXPRESSIONS = {
         se.gradient((X[1:, ::-1] ** 3).sum(), X), se.hessian((x[1:] * x[:-1] ** 2).sum(), x),
         se.hessian((x[::-1] * x**2).sum(), x), x + se.gradient((x[::2] ** 2).sum(), x),
     ],
+    "spectrum": [
+        part for z in (snp.fft.rfft(X), snp.fft.fft(X, axis=0)) for part in (z.real, z.imag)
+    ],
+    "from spectrum": [
+        snp.fft.irfft(se.ComplexTensor(X, Y)),
+        se.gradient((abs(snp.fft.rfft(X)) ** 2).sum(), X),
+        se.gradient((snp.fft.fft(X).imag ** 3).sum(), X),
+        se.gradient((snp.fft.irfft(se.ComplexTensor(X, Y), axis=0) ** 3).sum(), X),
+    ],
     "inverse": se.inv(A) * 1,
     "solve": se.inv(A) @ x,
     "solve transposed": x @ se.inv(A) @ B,
@@ -571,6 +580,7 @@ def cupy_names():
         return set((Path(__file__).parents[1] / "data" / "cupy_names.txt").read_text().split())
     found = {f"cp.{name}" for name in dir(cupy)}
     found |= {f"cp.linalg.{name}" for name in dir(cupy.linalg)}
+    found |= {f"cp.fft.{name}" for name in dir(cupy.fft)}
     found |= {f"cp.add.{name}" for name in dir(cupy.add)}
     return found | {f"special.{name}" for name in dir(special)}
 

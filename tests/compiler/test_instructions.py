@@ -11,6 +11,7 @@ from plan_interpreter import MEANINGS, compiled, interpreted, number
 from sympy import Integer, Symbol, cos, log, sin, symbols
 
 import sympy_einsum as se
+import sympy_einsum.numpy as snp
 from sympy_einsum import compiler
 from sympy_einsum.compiler import instructions
 from sympy_einsum.compiler.backends import BACKENDS
@@ -55,6 +56,11 @@ CASES = {
     "running_mean": (
         [(m, n), (l, m, n)],
         [("running_weights", (0,)), ("running_mean", (2, 1), (False,))],
+    ),
+    "spectrum": ([(m, n)], [("spectrum", (0,), (n, n // 2 + 1, False))]),
+    "from_spectrum": (
+        [(m, n // 2 + 1, Integer(2))],
+        [("from_spectrum", (0,), (n, n, True))],
     ),
     "rows": ([(n,), (n,)], [("rows", (0, 1))]),
     "windows": (
@@ -121,6 +127,13 @@ VARIANTS = {
     "all entries": ([(m, n)], [("sum", (0,), (None,))]),
     "one position": ([(m, n)], [("cut", (0,), ((Integer(2), None),))]),
     "all as one": ([(m, n)], [("softmax", (0,), (None,))]),
+    "all frequencies": ([(n,)], [("spectrum", (0,), (n + m, n + m, False))]),
+    "weighted frequencies": ([(n,)], [("spectrum", (0,), (n + 3, Integer(3), True))]),
+    "from all frequencies": ([(n, Integer(2))], [("from_spectrum", (0,), (n, n, False))]),
+    "from unweighted ones": (
+        [(n // 2 + 1, Integer(2))],
+        [("from_spectrum", (0,), (n, n - 1, False))],
+    ),
     "from the end": ([(m, n)], [("cumsum", (0,), (0, True))]),
     "later from the end": (
         [(l, m)],
@@ -312,6 +325,8 @@ LOWERED = {
     "copy": X,
     "sum": X.sum(axis=0),
     "cumsum": se.cumsum(V),
+    "spectrum": snp.fft.rfft(V).real,
+    "from_spectrum": snp.fft.hfft(V),
     "lagged_cumsum": V @ se.Triangle(*V.shape, *V.shape, 1),
     "triangular": se.tril(X),
     "tri": se.tri(3, 4, 1),

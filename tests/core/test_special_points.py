@@ -51,6 +51,7 @@ CASES = {
     "rel_entr": of_two(se.rel_entr, 2), "exprel 2": of_two(se.exprel, 2),
     "spherical_in": of_two(se.spherical_in, 2, place=1), "betaln": of_two(special.betaln, 2),
     "jn": lambda u: se.elementwise(lambda s: sympy.jn(3, s), u),
+    "modulus 2": of_two(se.modulus, 2),
     "fmax": lambda u: np.fmax(u, 2), "fmin": lambda u: np.fmin(u, 2),
     "np.cbrt": np.cbrt, "expm1": np.expm1, "log1p": np.log1p, "exp2": np.exp2, "log2": np.log2,
     "log10": np.log10, "reciprocal": np.reciprocal, "logit": special.logit,
@@ -71,7 +72,8 @@ CASES = {
 }  # fmt: skip
 # Functions of several arguments stand above with numbers for all but one.
 SEVERAL = {"atan2", "beta", "besselj", "bessely", "besseli", "besselk", "expint",
-           "binomial", "Mod", "fmod", "floor_divide", "copysign", "unless_nan"}  # fmt: skip
+           "binomial", "Mod", "fmod", "floor_divide", "copysign", "unless_nan",
+            "modulus"}  # fmt: skip
 CASES = {name: f for name, f in CASES.items() if name not in SEVERAL}
 # What loses digits by rounding of the argument, or by cancellation of a textbook's formula.
 ABSOLUTE = {"fresnels": 1e-6, "fresnelc": 1e-6,
@@ -158,7 +160,8 @@ def references():
         "logaddexp": lambda v: mp.log(mp.exp(v) + mp.e),
         "entr": lambda v: -v * mp.log(v) if v > 0 else mp.mpf(0) if v == 0 else -mp.inf,
         "exprel": lambda v: mp.expm1(v) / v if v else mp.mpf(1), "ndtr": mp.ncdf,
-        "log_ndtr": log_ndtr, "erfcx": lambda v: mp.exp(v**2) * mp.erfc(v),
+        "modulus 2": lambda v: mp.hypot(v, 2), "log_ndtr": log_ndtr,
+        "erfcx": lambda v: mp.exp(v**2) * mp.erfc(v),
         "gammaln": lambda v: mp.log(abs(mp.gamma(v))),
         "real_cbrt": lambda v: mp.sign(v) * mp.cbrt(abs(v)),
         "atan2 y": lambda v: mp.atan2(v, 2), "atan2 x": lambda v: mp.atan2(2, v),

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import ClassVar
 
 from ...core import UnsupportedError
-from .support import RUNNING, shared
+from .support import FOURIER, RUNNING, shared
 
 
 class Library:
@@ -32,7 +32,7 @@ class Library:
     # Functions that the source brings along; ``xp`` in them is the library's own namespace.
     support: ClassVar[Mapping[str, str]] = shared(
         *("cofactors", "expm_along", "peak", "log_total", "logsumexp", "softmax", *RUNNING),
-        *("share", "last_equal", "one_hot", "windows", "correlate"),
+        *("share", "last_equal", "one_hot", "windows", "correlate", *FOURIER),
     )
     # What else stands in a function: builtins, and names of its own.
     words: ClassVar[set[str]] = {"bool", "len"}

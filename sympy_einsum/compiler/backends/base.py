@@ -201,6 +201,14 @@ class Backend(Library):
         """Means with the weights of running softmaxes, or the transposed map."""
         return f"running_mean({', '.join(operands)}, {backwards})"
 
+    def spectrum(self, operands: Texts, length: str, count: str, weighted: bool) -> str:
+        """The Fourier transform along the last axis."""
+        return f"spectrum({operands[0]}, {length}, {count}, {weighted})"
+
+    def from_spectrum(self, operands: Texts, length: str, count: str, weighted: bool) -> str:
+        """The real part of the inverse Fourier transform, unnormalised."""
+        return f"from_spectrum({operands[0]}, {length}, {count}, {weighted})"
+
     def rows(self, operands: Texts) -> str:
         """Arrays of one shape, one after the other along a new first axis."""
         return self.spell(f"np.stack([{', '.join(operands)}])")

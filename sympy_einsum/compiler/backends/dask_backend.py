@@ -43,6 +43,13 @@ class DaskBackend(Backend):
         "correlate": re.sub(r"\bxp\.", "np.", SHARED["correlate"]),  # of vectors as one chunk
         "windows": re.sub(r"\bxp\.arange", "np.arange", SHARED["windows"]),
         "lagged_cumsum": re.sub(r"\bxp\.(arange|clip)", r"np.\1", SHARED["lagged_cumsum"]),
+        # The axis of a transform becomes one chunk.
+        "spectrum": SHARED["spectrum"]
+        .replace("xp.iscomplexobj", "np.iscomplexobj")
+        .replace("function(x,", "function(x.rechunk({x.ndim - 1: -1}),"),
+        "from_spectrum": SHARED["from_spectrum"]
+        .replace("xp.iscomplexobj", "np.iscomplexobj")
+        .replace("+ 1j * z[..., 1]", "+ 1j * z[..., 1]\n    z = z.rechunk({z.ndim - 1: -1})"),
         "select": '''
 def select(conditions, values, default=float("nan")):
     """The value of the first condition that holds."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from .base import Backend
 from .numpy_factors import BY_FACTORS
-from .support import RUNNING, SPECIAL, shared
+from .support import FOURIER, RUNNING, SPECIAL, shared
 from .texts import Texts, axis_arguments
 
 
@@ -34,6 +34,7 @@ class JaxBackend(Backend):
             "one_hot",
             "windows",
             *RUNNING,
+            *FOURIER,
             "correlate",
         ),
         *SPECIAL,

@@ -442,6 +442,34 @@ def scatter(values, lengths, *positions, once=False):
         np.add.at(total, positions, values)
     return total
 ''',
+        "spectrum": '''
+def spectrum(x, length, count, weighted):
+    """So many frequencies of the last axis, filled up with zeros, in two parts each; those that
+    stand for their conjugates too may count twice."""
+    if np.iscomplexobj(x):
+        parts = [spectrum(part, length, count, weighted) for part in (x.real, x.imag)]
+        return parts[0] + 1j * parts[1]
+    function = np.fft.rfft if count <= length // 2 + 1 else np.fft.fft
+    z = np.ascontiguousarray(function(x, length))
+    if weighted:
+        z[..., 1 : (length + 1) // 2] *= 2
+    return z.view(z.real.dtype).reshape(*z.shape, 2)[..., :count, :]
+''',
+        "from_spectrum": '''
+def from_spectrum(z, length, count, weighted):
+    """So many real parts of the inverse transform of frequencies, unnormalised."""
+    if np.iscomplexobj(z):
+        parts = [from_spectrum(part, length, count, weighted) for part in (z.real, z.imag)]
+        return parts[0] + 1j * parts[1]
+    z = np.ascontiguousarray(z if z.dtype.char in "fd" else z.astype(float))
+    z = z.view(np.result_type(z, np.complex64))[..., 0]
+    if z.shape[-1] > length // 2 + 1:
+        return np.fft.ifft(z, length, norm="forward").real[..., :count]
+    if not weighted:
+        z = z.copy()
+        z[..., 1 : (length + 1) // 2] *= 0.5
+    return np.fft.irfft(z, length, norm="forward")[..., :count]
+''',
         "one_hot": '''
 def one_hot(positions, length, dtype):
     """Ones at positions on a last axis."""

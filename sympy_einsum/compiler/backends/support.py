@@ -169,6 +169,39 @@ def share(x, top, axis=None):
     hits = (x == top).astype(xp.result_type(x, xp.float32))
     return hits / hits.sum(axis=axis, keepdims=True)
 ''',
+    "spectrum": '''
+def spectrum(x, length, count, weighted):
+    """So many frequencies of the last axis, filled up with zeros, in two parts each; those that
+    stand for their conjugates too may count twice."""
+    if xp.iscomplexobj(x):
+        return spectrum(x.real, length, count, weighted) + 1j * spectrum(
+            x.imag, length, count, weighted
+        )
+    function = xp.fft.rfft if count <= length // 2 + 1 else xp.fft.fft
+    z = function(x, length)[..., :count]
+    z = z * twins(z, length, 2) if weighted else z
+    return xp.stack([z.real, z.imag], -1)
+''',
+    "from_spectrum": '''
+def from_spectrum(z, length, count, weighted):
+    """So many real parts of the inverse transform of frequencies, unnormalised."""
+    if xp.iscomplexobj(z):
+        return from_spectrum(z.real, length, count, weighted) + 1j * from_spectrum(
+            z.imag, length, count, weighted
+        )
+    z = z[..., 0] + 1j * z[..., 1]
+    if z.shape[-1] > length // 2 + 1:
+        return xp.fft.ifft(z, length, norm="forward").real[..., :count]
+    z = z if weighted else z * twins(z, length, 0.5)
+    return xp.fft.irfft(z, length, norm="forward")[..., :count]
+''',
+    "twins": '''
+def twins(z, length, factor):
+    """A factor for the frequencies of real numbers that stand for their conjugates too."""
+    k = xp.arange(z.shape[-1])
+    alone = (k == 0) | (2 * k == length)
+    return xp.where(alone, 1, factor).astype(z.real.dtype)
+''',
     "last_equal": '''
 def last_equal(x, best, axis):
     """The positions of the last entries so far that are equal to others."""
@@ -262,6 +295,9 @@ def zeta(s, a=1.0):
 }
 # The special functions among them.
 SPECIAL = ("spherical_jn", "hyp1f1", "exprel", "loggamma", "betaln", "beta", "binom", "zeta")
+
+# Fourier transforms.
+FOURIER = ("spectrum", "from_spectrum", "twins")
 
 # What runs along an axis.
 RUNNING = (

@@ -16,7 +16,7 @@ from .texts import Bracket, Place, Texts, as_tuple, bracketed, diagonal_view, nu
 BESSEL = {"jv": "bessel_j", "yv": "bessel_y", "iv": "i", "kv": "modified_bessel_k"}
 # What torch has for two tensors of one type only, and whether that must be a floating one.
 PAIRS = {"maximum": False, "minimum": False, "fmax": False, "fmin": False, "arctan2": True}
-PAIRS |= {"logaddexp": True, "matmul": False, "dot": False, "copysign": True}
+PAIRS |= {"logaddexp": True, "matmul": False, "dot": False, "copysign": True, "hypot": True}
 PAIRS |= {"remainder": False, "fmod": False, "floor_divide": False}
 
 
@@ -160,6 +160,17 @@ def peak(x, axis=()):
         return torch.exp(x).sum(axis, keepdim=True)
     top = torch.amax(x, axis, keepdim=True)
     return torch.where(torch.isfinite(top), top, 0)
+''',
+        "spectrum": SHARED["spectrum"].replace("iscomplexobj", "is_complex"),
+        "from_spectrum": SHARED["from_spectrum"].replace("iscomplexobj", "is_complex"),
+        "twins": '''
+def twins(z, length, factor):
+    """A factor for the frequencies of real numbers that stand for their conjugates too."""
+    found = torch.full_like(z.real, factor)
+    found[..., 0] = 1
+    if length % 2 == 0:
+        found[..., length // 2 :] = 1
+    return found
 ''',
         "mirrored": SHARED["mirrored"].replace("[-1])", "[-1], device=x.device)"),
         "running_weights": '''

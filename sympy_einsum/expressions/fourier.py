@@ -1,0 +1,108 @@
+"""Waves: discrete Fourier transforms are contractions with them."""
+
+from __future__ import annotations
+
+from sympy import Expr, KroneckerDelta, S, cos, floor, pi
+
+from ..core import Length, ShapeError, as_flag, as_length, same_length
+from .base import Operand, TensorExpr
+from .interning import Data, Operands
+
+
+class Fourier(TensorExpr):
+    """The tensor with the entries cos(2πik/n + cπ/2) at [c, i, k]: at c = 0 the cosines, at c = 1
+    the negative sines.
+
+    Contracted over the positions i it gives the real and the imaginary part of the discrete Fourier
+    transform of a vector, filled up with zeros to the length n; contracted over c and the
+    frequencies k the real part of the unnormalised inverse. It is never built to compute these.
+    Where it is ``weighted``, frequencies other than 0 and n/2 count twice, for their conjugates,
+    so that those up to n/2 are enough.
+
+    Parameters
+    ==========
+
+    length : n, the length of a period
+    frequencies, positions : how many of each there are, by default n
+    weighted : whether frequencies stand for their conjugates too
+
+    Raises
+    ======
+
+    ShapeError : n isn't positive, or there are more frequencies or positions than n, or more
+        weighted frequencies than up to n/2
+
+    >>> import sympy_einsum as se
+    >>> se.Fourier(8).shape, se.Fourier(8, 5, 6).shape
+    ((2, 8, 8), (2, 6, 5))
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        length: Length,
+        frequencies: Length | None = None,
+        positions: Length | None = None,
+        weighted: bool = False,
+    ) -> Operand:
+        n = as_length(length)
+        counts = [n if count is None else as_length(count) for count in (frequencies, positions)]
+        return cls._build((), (n, *counts, as_flag(weighted, "weighted")))
+
+    @classmethod
+    def _build(cls, operands: Operands, data: Data) -> Operand:
+        n, frequencies, positions = map(as_length, data[:3])
+        if n.is_zero:
+            raise ShapeError("a Fourier transform has a positive length, not 0")
+        bound = half_length(n) if data[3] else n
+        for count, most in ((frequencies, bound), (positions, n)):
+            if (most - count).is_negative:
+                raise ShapeError(
+                    f"a Fourier transform of length {n} has no {count} frequencies or positions, "
+                    f"but {most}"
+                )
+        return cls._intern((), (n, frequencies, positions, data[3]), (S(2), positions, frequencies))
+
+    @property
+    def length(self) -> Expr:
+        """The length of a period."""
+        return self.data[0]
+
+    @property
+    def frequencies(self) -> Expr:
+        """How many frequencies there are."""
+        return self.data[1]
+
+    @property
+    def positions(self) -> Expr:
+        """How many positions there are."""
+        return self.data[2]
+
+    @property
+    def weighted(self) -> bool:
+        """Whether frequencies stand for their conjugates too."""
+        return self.data[3]
+
+    def entry(self, part: Expr, position: Expr, frequency: Expr) -> Expr:
+        """What stands at a position."""
+        wave = cos(2 * pi * position * frequency / self.length + part * pi / 2)
+        if not self.weighted:
+            return wave
+        alone = [KroneckerDelta(frequency, 0), KroneckerDelta(2 * frequency, self.length)]
+        return wave * (2 - alone[0] - alone[1])
+
+
+def half_length(n: Expr) -> Expr:
+    """How many frequencies of a transform of real numbers aren't conjugates of others."""
+    return floor(n / 2) + 1
+
+
+def are_inverse(one: Fourier, other: Fourier) -> bool:
+    """Whether the product of two over their parts and frequencies is n at equal positions."""
+    if not same_length(one.length, other.length):
+        return False
+    if not same_length(one.frequencies, other.frequencies):
+        return False
+    whole = half_length(one.length) if one.weighted or other.weighted else one.length
+    return one.weighted + other.weighted < 2 and same_length(one.frequencies, whole)

@@ -1,0 +1,191 @@
+"""Pairs of real tensors that behave as complex numbers: what Fourier transforms give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+from sympy import I, S, atan2, pi
+
+from ..core import Shape, as_flag, modulus
+from ..expressions import (
+    Operand,
+    TensorLike,
+    Unit,
+    Zeros,
+    as_operand,
+    broadcast_together,
+    contract,
+    elementwise,
+    order_of,
+    shape_of,
+    tensor_sum,
+)
+from .arithmetic import add, divide, multiply, subtract
+from .axes import filled
+from .indexing import Index, getitem
+from .numbers import real as as_real
+
+
+class ComplexTensor:
+    """Complex numbers as two real tensors of one shape, the real and the imaginary parts.
+
+    It is no expression: functions of it are made real by ``abs``, ``.real`` and ``.imag`` or by an
+    inverse transform, and these are differentiated and compiled. It has ``+ - * /`` with complex
+    and real tensors and numbers, indexing, ``conj`` and ``angle``.
+
+    Parameters
+    ==========
+
+    real, imag : tensors or numbers, whose axes of length 1 stretch
+
+    Raises
+    ======
+
+    ShapeError : the shapes don't fit
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> z = se.ComplexTensor(x, y)
+    >>> (z * z).real
+    x*x - (y*y)
+    >>> abs(z).shape, z[1:].imag
+    ((3,), y[1:])
+    """
+
+    __slots__ = ("_pair", "imag", "real")
+    # What is said where it stands in the place of a tensor.
+    instead: ClassVar[str] = "take .real, .imag or abs of it"
+    __iter__ = None
+    # What NumPy's functions find: set where its namespace is.
+    __array_ufunc__: ClassVar[Callable[..., object]]
+    __array_function__: ClassVar[Callable[..., object]]
+
+    def __init__(self, real: TensorLike, imag: TensorLike = 0):
+        parts = broadcast_together([as_real(real), as_real(imag)])
+        shape = max(map(shape_of, parts), key=len)
+        self.real, self.imag = [p if order_of(p) == len(shape) else filled(p, shape) for p in parts]
+        self._pair: Operand | None = None
+
+    @classmethod
+    def of(cls, real: Operand, imag: Operand, pair: Operand | None = None) -> ComplexTensor:
+        """That of parts that are known to be real and of one shape, and of both along a last
+        axis."""
+        made = cls.__new__(cls)
+        made.real, made.imag, made._pair = real, imag, pair
+        return made
+
+    @property
+    def pair(self) -> Operand:
+        """The parts along a new last axis."""
+        if self._pair is not None:
+            return self._pair
+        axes = list(range(self.order))
+        lengths = {**dict(enumerate(self.shape)), self.order: S(2)}
+        parts = [
+            contract((part, Unit(2, k)), (axes, (self.order,)), [*axes, self.order], lengths)
+            for k, part in enumerate((self.real, self.imag))
+        ]
+        return tensor_sum(parts)
+
+    @property
+    def shape(self) -> Shape:
+        """The lengths of its axes."""
+        return shape_of(self.real)
+
+    @property
+    def order(self) -> int:
+        """The number of its axes."""
+        return order_of(self.real)
+
+    ndim = order
+
+    @property
+    def is_real(self) -> bool:
+        """Whether the imaginary parts are known to be 0."""
+        return isinstance(self.imag, Zeros) or self.imag == 0
+
+    def __repr__(self) -> str:
+        return f"ComplexTensor({self.real}, {self.imag})"
+
+    def conj(self) -> ComplexTensor:
+        """The conjugate."""
+        return self.of(self.real, multiply(-1, self.imag))
+
+    conjugate = conj
+
+    def angle(self, deg: bool = False) -> Operand:
+        """The angle from the real axis, in radians or in degrees."""
+        found = elementwise(atan2, self.imag, self.real)
+        return multiply(180 / pi, found) if as_flag(deg, "deg") else found
+
+    def squared(self) -> Operand:
+        """The squares of the absolute values."""
+        return add(multiply(self.real, self.real), multiply(self.imag, self.imag))
+
+    def __abs__(self) -> Operand:
+        """The absolute values, whose derivative is 0 at 0."""
+        return elementwise(modulus, self.real, self.imag)
+
+    def __getitem__(self, index: Index) -> ComplexTensor:
+        """Entries, slices and new axes, as of any tensor."""
+        return self.of(getitem(self.real, index), getitem(self.imag, index))
+
+    def __neg__(self) -> ComplexTensor:
+        return self.of(multiply(-1, self.real), multiply(-1, self.imag))
+
+    def __pos__(self) -> ComplexTensor:
+        return self
+
+    def __add__(self, other: ComplexLike) -> ComplexTensor:
+        z = as_complex(other)
+        return self.of(add(self.real, z.real), add(self.imag, z.imag))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: ComplexLike) -> ComplexTensor:
+        return self + -as_complex(other)
+
+    def __rsub__(self, other: ComplexLike) -> ComplexTensor:
+        return as_complex(other) + -self
+
+    def __mul__(self, other: ComplexLike) -> ComplexTensor:
+        z = as_complex(other)
+        return self.of(
+            subtract(multiply(self.real, z.real), multiply(self.imag, z.imag)),
+            add(multiply(self.real, z.imag), multiply(self.imag, z.real)),
+        )
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: ComplexLike) -> ComplexTensor:
+        z = as_complex(other)
+        if z.is_real:
+            return self.of(divide(self.real, z.real), divide(self.imag, z.real))
+        product, squared = self * z.conj(), z.squared()
+        return self.of(divide(product.real, squared), divide(product.imag, squared))
+
+    def __rtruediv__(self, other: ComplexLike) -> ComplexTensor:
+        return as_complex(other) / self
+
+
+# What may stand in the place of complex numbers.
+ComplexLike: TypeAlias = "ComplexTensor | TensorLike"
+
+
+def as_complex(value: ComplexLike) -> ComplexTensor:
+    """Complex tensors, real tensors and numbers of both kinds as a complex tensor."""
+    if isinstance(value, ComplexTensor):
+        return value
+    if isinstance(value, (np.ndarray, np.generic, list, tuple)):
+        numbers = np.asarray(value)
+        if numbers.dtype.kind == "c":
+            return ComplexTensor(numbers.real, numbers.imag)
+    operand = as_operand(value)
+    if not order_of(operand) and operand.has(I):
+        return ComplexTensor(*operand.as_real_imag())
+    return ComplexTensor(operand)

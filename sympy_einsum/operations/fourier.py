@@ -1,0 +1,284 @@
+"""Discrete Fourier transforms along axes: contractions with waves, which are never built for them,
+so that their derivatives are such transforms too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sympy import Expr, S, floor, sqrt
+
+from ..core import (
+    Length,
+    ShapeError,
+    TensorError,
+    UnsupportedError,
+    as_length,
+    as_list,
+    same_length,
+)
+from ..expressions import (
+    Fourier,
+    Ones,
+    Operand,
+    TensorLike,
+    contract,
+    half_length,
+    order_of,
+    shape_of,
+)
+from .arithmetic import add, divide, multiply
+from .axes import Axes, as_axes, as_axis
+from .complex_tensors import ComplexLike, ComplexTensor, as_complex
+from .joining import concatenate
+from .pieces import roll
+from .running import cumsum
+
+# The lengths and the axes of transforms along several.
+Lengths = Sequence[Length | None] | None
+NORMS = {"backward": "forward", "ortho": "ortho", "forward": "backward", None: "forward"}
+
+
+def rfft(
+    a: TensorLike, n: Length | None = None, axis: int = -1, norm: str | None = None
+) -> ComplexTensor:
+    """The discrete Fourier transform of a real tensor along an axis, at the frequencies 0 … n//2.
+
+    Parameters
+    ==========
+
+    a : a real tensor of order 1 or more
+    n : the length to which the axis is cut, or filled up with zeros; without it that of the axis
+    axis : the axis
+    norm : ``"backward"`` divides the inverse transform by n, ``"forward"`` this one, ``"ortho"``
+        both by √n
+
+    Raises
+    ======
+
+    ShapeError : there is no such axis, or n is 0
+    TensorError : a norm of another name
+    UnsupportedError : complex numbers; it isn't known which of n and the length is larger
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 4)
+    >>> z = snp.fft.rfft(x)
+    >>> se.lambdify([x], [z.real, z.imag])([1.0, 2.0, 0.0, 0.0])
+    [array([ 3.,  1., -1.]), array([ 0., -2.,  0.])]
+    >>> print(se.simplify(snp.fft.irfft(z, 4)))
+    x
+    """
+    z = as_complex(a)
+    if not z.is_real:
+        raise UnsupportedError("rfft takes a real tensor, not a complex one; fft takes both")
+    length, axis = _period(z, n, axis)
+    return _forward(z, length, axis, norm, half_length(length))
+
+
+def fft(
+    a: ComplexLike, n: Length | None = None, axis: int = -1, norm: str | None = None
+) -> ComplexTensor:
+    """The discrete Fourier transform along an axis, of real or complex tensors; parameters and
+    errors as of :func:`rfft`."""
+    z = as_complex(a)
+    length, axis = _period(z, n, axis)
+    if z.is_real:
+        return _forward(z, length, axis, norm, length)
+    return _inverse(z.conj(), length, axis, NORMS.get(norm, norm)).conj()
+
+
+def ifft(
+    a: ComplexLike, n: Length | None = None, axis: int = -1, norm: str | None = None
+) -> ComplexTensor:
+    """The inverse of :func:`fft`."""
+    z = as_complex(a)
+    length, axis = _period(z, n, axis)
+    if z.is_real:
+        return _forward(z, length, axis, NORMS.get(norm, norm), length).conj()
+    return _inverse(z, length, axis, norm)
+
+
+def irfft(
+    a: ComplexLike, n: Length | None = None, axis: int = -1, norm: str | None = None
+) -> Operand:
+    """The inverse of :func:`rfft`: a real tensor. Without n it has twice as many positions as there
+    are frequencies, less two."""
+    z = as_complex(a)
+    axis = as_axis(axis, z.order)
+    length = _positive(2 * (z.shape[axis] - 1) if n is None else as_length(n))
+    z = _fitted(z, axis, half_length(length))
+    waves = Fourier(length, z.shape[axis], length, True)
+    return _scaled(_backward(z, waves, axis), length, NORMS.get(norm, norm))
+
+
+def hfft(
+    a: ComplexLike, n: Length | None = None, axis: int = -1, norm: str | None = None
+) -> Operand:
+    """The Fourier transform, a real tensor, of what is conjugate at opposite positions, and of
+    which half is given."""
+    return irfft(as_complex(a).conj(), n, axis, NORMS.get(norm, norm))
+
+
+def ihfft(
+    a: TensorLike, n: Length | None = None, axis: int = -1, norm: str | None = None
+) -> ComplexTensor:
+    """The inverse of :func:`hfft`."""
+    return rfft(a, n, axis, NORMS.get(norm, norm)).conj()
+
+
+def fftn(
+    a: ComplexLike, s: Lengths = None, axes: Axes = None, norm: str | None = None
+) -> ComplexTensor:
+    """:func:`fft` along several axes, by default all, or as many last ones as there are lengths."""
+    z = as_complex(a)
+    for n, axis in reversed(_along(z, s, axes)):
+        z = fft(z, n, axis, norm)
+    return z
+
+
+def ifftn(
+    a: ComplexLike, s: Lengths = None, axes: Axes = None, norm: str | None = None
+) -> ComplexTensor:
+    """The inverse of :func:`fftn`."""
+    z = as_complex(a)
+    for n, axis in reversed(_along(z, s, axes)):
+        z = ifft(z, n, axis, norm)
+    return z
+
+
+def rfftn(
+    a: TensorLike, s: Lengths = None, axes: Axes = None, norm: str | None = None
+) -> ComplexTensor:
+    """:func:`rfft` along the last of several axes, then :func:`fft` along the others."""
+    *others, (n, last) = _along(as_complex(a), s, axes)
+    z = rfft(a, n, last, norm)
+    for n, axis in reversed(others):
+        z = fft(z, n, axis, norm)
+    return z
+
+
+def irfftn(
+    a: ComplexLike, s: Lengths = None, axes: Axes = None, norm: str | None = None
+) -> Operand:
+    """The inverse of :func:`rfftn`."""
+    z = as_complex(a)
+    *others, (n, last) = _along(z, s, axes)
+    for length, axis in others:
+        z = ifft(z, length, axis, norm)
+    return irfft(z, n, last, norm)
+
+
+def fftfreq(n: Length, d: TensorLike = 1) -> Operand:
+    """The frequencies of :func:`fft` of n positions a distance d apart: those up to half the
+    sampling rate, then the negative ones."""
+    n = _positive(as_length(n))
+    half = floor(n / 2)
+    parts = [add(cumsum(Ones(n - half)), -1), add(cumsum(Ones(half)), -half - 1)]
+    return divide(concatenate(parts), multiply(n, d))
+
+
+def rfftfreq(n: Length, d: TensorLike = 1) -> Operand:
+    """The frequencies of :func:`rfft` of n positions a distance d apart."""
+    n = _positive(as_length(n))
+    return divide(add(cumsum(Ones(half_length(n))), -1), multiply(n, d))
+
+
+def fftshift(x: ComplexLike, axes: Axes = None) -> ComplexLike:
+    """The frequency 0 in the middle of some axes, by default of all."""
+    return _shifted(x, axes, 1)
+
+
+def ifftshift(x: ComplexLike, axes: Axes = None) -> ComplexLike:
+    """The inverse of :func:`fftshift`."""
+    return _shifted(x, axes, -1)
+
+
+def _shifted(x: ComplexLike, axes: Axes, sign: int) -> ComplexLike:
+    if isinstance(x, ComplexTensor):
+        return x.of(_shifted(x.real, axes, sign), _shifted(x.imag, axes, sign))
+    shape = shape_of(x)
+    places = as_axes(axes, len(shape))
+    return roll(x, [sign * floor(shape[k] / 2) for k in places], places) if places else x
+
+
+def _along(z: ComplexTensor, s: Lengths, axes: Axes) -> list[tuple[Length | None, int]]:
+    """Pairs of a length, if it is given, and an axis."""
+    lengths = None if s is None else as_list(s, "lengths")
+    if axes is None and lengths is not None:
+        axes = list(range(-len(lengths), 0))
+    places = as_axes(axes, z.order)
+    if lengths is None:
+        lengths = [None] * len(places)
+    if len(lengths) != len(places) or not places:
+        raise ShapeError(f"a transform along {len(places)} axes got {len(lengths)} lengths")
+    return list(zip(lengths, places, strict=True))
+
+
+def _period(z: ComplexTensor, n: Length | None, axis: int) -> tuple[Expr, int]:
+    """The length of a transform, and its axis from 0 on."""
+    place = as_axis(axis, z.order)
+    return _positive(z.shape[place] if n is None else as_length(n)), place
+
+
+def _positive(length: Expr) -> Expr:
+    if length.is_nonpositive:
+        raise ShapeError(f"a Fourier transform has a positive length, not {length}")
+    return length
+
+
+def _fitted(z: ComplexTensor, axis: int, count: Expr) -> ComplexTensor:
+    """What has no more positions on an axis than so many."""
+    length = z.shape[axis]
+    if same_length(length, count) or (count - length).is_nonnegative:
+        return z
+    if not (count - length).is_negative:
+        raise UnsupportedError(
+            f"it isn't known whether an axis of length {length} is cut to {count} positions or "
+            "filled up with zeros; cut or pad it first"
+        )
+    return z[(*[slice(None)] * axis, slice(0, count))]
+
+
+def _forward(
+    z: ComplexTensor, length: Expr, axis: int, norm: str | None, frequencies: Expr
+) -> ComplexTensor:
+    """The transform of a real tensor."""
+    x = _fitted(z, axis, length).real
+    waves = Fourier(length, frequencies, shape_of(x)[axis])
+    part, new = order_of(x), order_of(x) + 1
+    labels = list(range(order_of(x)))
+    output = [new if k == axis else k for k in labels]
+    lengths = {**dict(enumerate(shape_of(x))), part: S(2), new: frequencies}
+    pair = contract((x, waves), (labels, (part, axis, new)), [*output, part], lengths)
+    pair = _scaled(pair, length, norm)
+    return ComplexTensor.of(pair[..., 0], pair[..., 1], pair)
+
+
+def _backward(z: ComplexTensor, waves: Fourier, axis: int) -> Operand:
+    """The real part of an inverse transform."""
+    part, new = z.order, z.order + 1
+    labels = list(range(z.order))
+    output = [new if k == axis else k for k in labels]
+    lengths = {**dict(enumerate(z.shape)), part: S(2), new: waves.positions}
+    return contract((z.pair, waves), ([*labels, part], (part, new, axis)), output, lengths)
+
+
+def _inverse(z: ComplexTensor, length: Expr, axis: int, norm: str | None) -> ComplexTensor:
+    """The inverse transform; its imaginary part is the real one of that of z/i."""
+    z = _fitted(z, axis, length)
+    waves = Fourier(length, z.shape[axis], length)
+    parts = [_backward(own, waves, axis) for own in (z, z.of(z.imag, multiply(-1, z.real)))]
+    real, imag = [_scaled(part, length, NORMS.get(norm, norm)) for part in parts]
+    return z.of(real, imag)
+
+
+def _scaled(x: Operand, length: Expr, norm: str | None) -> Operand:
+    """What a transform, or the inverse of one with the opposite norm, is divided by."""
+    if norm not in NORMS:
+        raise TensorError(f"norm is 'backward', 'ortho' or 'forward', not {norm!r}")
+    if norm in (None, "backward"):
+        return x
+    return multiply(1 / (sqrt(length) if norm == "ortho" else length), x)
