@@ -13,11 +13,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from sympy import Expr, ceiling, floor
+from sympy import Expr, Function, ceiling, floor
 
 from ..core import Shape, UnsupportedError
 from ..expressions import shape_of, slot
-from .backends import Backend, Bracket, Place, is_bracketed
+from .backends import LENGTH, Backend, Bracket, Place, is_bracketed
 from .instruction_rules import Cut, Params, Slice, broadcast_shape
 from .instructions import ATOM, LOOSE, OPS, PRODUCT, SUM, Inline
 from .plans import Plan, origin
@@ -68,9 +68,9 @@ class Writer:
         self.constants: dict[str, object] = {}
         self._texts: list[tuple[str, int]] = []
         # Scalar code is printed once, with places for its operands.
-        printed = lru_cache(None)(self._print_body)
+        printed = lru_cache(None)(self._called)
         self._bodies = {
-            number: printed(op, len(inputs), params)
+            number: printed(op, self._places(inputs), params)
             for number, (op, inputs, params, _) in enumerate(plan.instructions)
             if OPS[op].is_code
         }
@@ -129,7 +129,7 @@ class Writer:
                 inline = OPS[instructions[k].op].inline
                 once = self._uses[k] == 1 and k not in written
                 if once and number in self._bodies and number not in self.reuse:
-                    once = self._bodies[number].count(_place(place)) == 1
+                    once = self._bodies[number].count(self._places(inputs)[place]) == 1
                 fits = inline is Inline.ANYWHERE or (inline is Inline.IN_FORMULAS and is_formula)
                 if once and fits:
                     inside.add(k)
@@ -147,8 +147,13 @@ class Writer:
         text, own = self._texts[number]
         return text if own >= binding or is_bracketed(text) else f"({text})"
 
-    def _print_body(self, op: str, count: int, params: Params) -> str:
-        return self._called(op, [_place(k) for k in range(count)], params)
+    def _places(self, inputs: Sequence[int]) -> tuple[str, ...]:
+        """What stands for operands in scalar code; for axis lengths that are Python's something
+        else."""
+        steps = [self.plan.instructions[k] for k in inputs]
+        are_plain = self.backend.plain_lengths and not self.careful
+        lengths = [are_plain and s.op == "argument" and s.params[0] in self.lengths for s in steps]
+        return tuple([f"{LENGTH if own else '_operand'}{k}_" for k, own in enumerate(lengths)])
 
     def _called(self, op: str, operands: Sequence[str], params: Params) -> str:
         """What the backend's method of that name writes."""
@@ -158,8 +163,10 @@ class Writer:
     def _spell(self, number: int, op: str, inputs: Sequence[int], params: Params) -> str:
         is_rounded = bool(params) and isinstance(params[0], (floor, ceiling))
         if is_rounded and _is_fixed(self.plan, number, self.lengths):
-            # NumPy's would be a double.
-            return self._number(self._size(self._length(number)))
+            length = self._length(number)
+            if all(isinstance(part, (floor, ceiling)) for part in length.atoms(Function)):
+                # NumPy's would be a double.
+                return self._number(self._size(length))
         if number in self._bodies:
             body = self._bodies[number]
             if number in self.reuse:
@@ -292,11 +299,7 @@ def _body_binding(body: Expr, text: str) -> int:
     return SUM if body.is_Add else LOOSE
 
 
-def _place(k: int) -> str:
-    return f"_operand{k}_"
-
-
-_PLACE = re.compile(r"_operand(\d+)_")
+_PLACE = re.compile(rf"(?:{LENGTH}|_operand)(\d+)_")
 
 
 def _is_shape(param: object) -> bool:

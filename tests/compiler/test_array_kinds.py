@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from libraries import LIBRARIES
-from sympy import Integer, Rational, Symbol, exp, log, pi, sin, sqrt, symbols
+from sympy import Integer, Max, Piecewise, Rational, Symbol, exp, floor, log, pi, sin, sqrt, symbols
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
@@ -327,3 +327,37 @@ def test_fractions_are_written_among_integers():
     np.testing.assert_array_equal(halves, 1 + np.eye(3) / 2)
     assert whole.dtype == int
     assert f(np.ones((3, 3), np.float32))[0].dtype == np.float32
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "dask"])
+def test_functions_of_lengths_have_no_type_of_their_own(backend):
+    """A logarithm of a length is a number of Python's: single precision and integers stay."""
+    library = LIBRARIES[backend]()
+    v = se.TensorSymbol("v", n)
+    exprs = [
+        log(n) * v,
+        v + log(n),
+        sqrt(n) * v,
+        v.sum() * exp(-n),
+        v ** log(n),
+        Max(n, 2) * v,
+        log(n) * se.Delta(n) @ v,
+        v * floor(log(n)),
+        Piecewise((log(n), n > 2), (v.sum(), True)) * v,
+        log(n) * se.Ones(n),
+    ]
+    numbers = np.array([1.0, 2, 4])
+    for expr in exprs:
+        single = library.back(se.lambdify([v], expr, backend)(library.into(numbers.astype("f4"))))
+        double = se.lambdify([v], expr)(numbers)
+        assert single.dtype == np.float32
+        np.testing.assert_allclose(single, double, rtol=1e-6)
+
+
+def test_functions_of_lengths_divide_by_zero():
+    v = se.TensorSymbol("v", n)
+    with np.errstate(divide="ignore"):
+        found = se.lambdify([v], v / log(n))(np.ones(1, np.float32))
+    assert found.dtype == np.float32
+    assert found == np.inf
+    assert se.lambdify([v], Max(n, 2) * v)(np.arange(3)).dtype == np.int64

@@ -220,10 +220,6 @@ EXPRESSIONS = {
 }  # fmt: skip
 
 
-# What Dask refuses: its chunks would have to hold whole matrices.
-OF_WHOLE_MATRICES = ("stacks of matrices", "decompositions")
-
-
 def arguments_of(exprs):
     flat, stack = [], [exprs]
     while stack:
@@ -290,11 +286,6 @@ def test_values(library, name):
     arguments = arguments_of(exprs)
     data = data_for(arguments)
     expected = flattened(se.lambdify(arguments, exprs)(*data))
-    if name in OF_WHOLE_MATRICES and library.name == "dask":
-        for expr in exprs:
-            with pytest.raises(se.UnsupportedError, match="'dask' has no"):
-                se.lambdify(arguments, expr, "dask")
-        return
     function = se.lambdify(arguments, exprs, library.name)
     found = flattened(function(*map(library.into, data)))
     for result, value in zip(found, expected, strict=True):
@@ -429,7 +420,7 @@ def free_names(source):
         argument.arg
         for node in ast.walk(function)
         if isinstance(node, (ast.FunctionDef, ast.Lambda))
-        for argument in node.args.args
+        for argument in [*node.args.args, *[own for own in [node.args.vararg] if own]]
     }
     return {node.id for node in names} - own, own
 
@@ -441,8 +432,6 @@ SIZE_NAMES = {str(length) for length in SIZES}
 def test_every_name_that_code_uses_is_reserved(backend):
     reserved = RESERVED | BACKENDS[backend].reserved()
     for name, exprs in EXPRESSIONS.items():
-        if backend == "dask" and name in OF_WHOLE_MATRICES:
-            continue
         arguments = arguments_of(exprs)
         found, own = free_names(se.codegen(arguments, exprs, backend))
         names = {"X", *SIZE_NAMES, *(argument.name for argument in arguments)}
@@ -545,6 +534,34 @@ def test_a_minus_is_of_the_product_and_not_of_a_matrix():
     function = se.lambdify([X, y, x], -(X.T @ (X @ x * y)), "jax")
     steps = jax.make_jaxpr(function)(*data_for([X, y, x])).jaxpr.eqns
     assert [step.outvars[0].aval.ndim for step in steps if step.primitive.name == "neg"] == [1]
+
+
+def test_dask_takes_stacks_chunk_by_chunk(monkeypatch):
+    """Matrices are put together, stacks aren't, and all parts of a decomposition are found once."""
+    array = LIBRARIES["dask"]().module
+    stack = se.TensorSymbol("G", 5, 3, 3)
+    numbers = np.random.default_rng(2).standard_normal((5, 3, 3))
+    numbers += numbers.swapaxes(1, 2)
+    calls = []
+    eigh = np.linalg.eigh
+
+    def watched(X):
+        calls.append(X.shape)
+        return eigh(X)
+
+    monkeypatch.setattr(np.linalg, "eigh", watched)
+    values, vectors = se.lambdify([stack], se.eigh(stack), "dask")(
+        array.from_array(numbers, chunks=(2, 2, 2))
+    )
+    assert (values.chunks, vectors.chunks) == (((2, 2, 1), (3,)), ((2, 2, 1), (3,), (3,)))
+    found = array.compute(values, vectors, scheduler="synchronous")
+    np.testing.assert_allclose(found[0], eigh(numbers)[0])
+    assert sorted(calls) == [(1, 3, 3), (2, 3, 3), (2, 3, 3)]
+    second = se.TensorSymbol("B", 2, 5, 3, 1)
+    columns = np.arange(30.0).reshape(2, 5, 3, 1)
+    chunks = array.from_array(numbers, chunks=2), array.from_array(columns, chunks=1)
+    found = se.lambdify([stack, second], np.linalg.solve(stack, second), "dask")(*chunks)
+    np.testing.assert_allclose(found.compute(), np.linalg.solve(numbers, columns))
 
 
 def test_dask_on_a_cluster():

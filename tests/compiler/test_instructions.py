@@ -117,8 +117,6 @@ CASES = {
     "scatter": ([(n, l, m), (n, l)], [ORDER, ("scatter", (0, 2), ((n,), False))]),
     "one_hot": ([(m, n), (n, l)], [ORDER, ("one_hot", (2,), (n,))]),
 }
-# What chunks have nothing of.
-OF_STACKS = ("stacked", "decomposed", "part")
 VARIANTS = {
     "zeros written to": (
         [(n,)],
@@ -225,10 +223,6 @@ ARRAYS = {
 @pytest.mark.parametrize("name", [*CASES, *VARIANTS])
 def test_code_of_backends_has_the_meaning_of_the_row(name, backend):
     plan, data = plan_of(name)
-    if backend == "dask" and name in OF_STACKS:
-        with pytest.raises(se.UnsupportedError, match="'dask' has no"):
-            compiled(plan, list(data), backend)
-        return
     arrays = [ARRAYS[backend](value) if value.shape else float(value) for value in data.values()]
     (value,) = compiled(plan, list(data), backend)(*arrays)
     (expected,) = interpreted(plan, data)

@@ -49,6 +49,8 @@ class Backend(Library):
     overwrites: ClassVar[bool] = False
     # Whether sums over many rows are computed from some rows at a time.
     in_blocks: ClassVar[bool] = False
+    # Whether its functions of Python's numbers give doubles that aren't Python's.
+    plain_lengths: ClassVar[bool] = False
     # Whether its functions take its own numbers only.
     own_numbers: ClassVar[bool] = False
 

@@ -1,6 +1,7 @@
 """Dask: chunked arrays in, lazy chunked arrays out; nothing is computed before ``compute()``.
 
-Matrix functions that Dask has none of are applied to the matrix as one chunk.
+Matrix functions that Dask has none of are applied to a matrix as one chunk, those of a stack to the
+matrices of each chunk.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...core import UnsupportedError
 from .base import Backend
 from .support import SHARED
 from .texts import Texts, as_tuple, numbers_text
@@ -30,9 +30,13 @@ class DaskBackend(Backend):
         "import dask",
         "import numpy as np",
         "from scipy import special",
+        "from scipy import linalg as scipy_linalg",
     )
     xp = "da"
+    exponential = "scipy_linalg.expm"
     packages = ("dask",)
+    plain_lengths = True
+    words: ClassVar = {"bool", "len", "float", "int"}
     spellings: ClassVar = {"Piecewise": "select([{0}], [{1}])"}
     # What is left to NumPy's universal functions: they act chunk by chunk.
     renamed: ClassVar = {f"np.{name}": f"np.{name}" for name in ("heaviside", "sinc")}
@@ -115,6 +119,37 @@ def solved(X, Y):
     return da.blockwise(
         np.linalg.solve, second.replace("j", "i"), *pairs, concatenate=True, dtype=kind
     )
+''',
+        "expm_along": re.sub(r"\bxp\.", "np.", SHARED["expm_along"]),
+        "of_each_matrix": '''
+def of_each_matrix(function, stacks, tail):
+    """A function of each matrix of stacks, lazily: matrices as wholes, stacks in their chunks."""
+    order = max(X.ndim for X in stacks) - 2
+    batch = tuple(range(order))
+    pairs, kind = [], np.result_type(*[X.dtype for X in stacks], 0.0)
+    for k, X in enumerate(stacks):
+        pairs += [X, (*batch[order + 2 - X.ndim :], order + 2 * k, order + 2 * k + 1)]
+    return in_blocks(function, batch, tail, pairs, kind)
+''',
+        "in_blocks": '''
+def in_blocks(function, batch, tail, pairs, kind):
+    """A function of blocks that adds axes of some lengths."""
+    new = {-1 - k: length for k, length in enumerate(tail)}
+    empty = np.empty((0,) * (len(batch) + len(new)), kind)
+    options = {"new_axes": new, "concatenate": True, "dtype": kind, "meta": empty}
+    return da.blockwise(function, (*batch, *new), *pairs, **options)
+''',
+        "decomposed": '''
+def decomposed(function, X):
+    """A decomposition of each matrix of a stack, lazily: blocks of all arrays, and their type."""
+    return of_each_matrix(function, (X,), ()), np.result_type(X.dtype, 0.0)
+''',
+        "part": '''
+def part(found, place, tail):
+    """One of the arrays of a decomposition."""
+    blocks, kind = found
+    batch = tuple(range(blocks.ndim))
+    return in_blocks(lambda arrays: arrays[place], batch, tail, [blocks, batch], kind)
 ''',
         "slid": '''
 def slid(function, x, w, count):
@@ -216,11 +251,30 @@ def diagonal(subscripts, X):
         return f"in_one_chunk(lambda X: np.stack(np.linalg.slogdet(X)), {operands[0]}, 1)"
 
     def stacked(self, operands: Texts, name: str, tail: Texts) -> str:
-        """Nothing: chunks would have to hold whole matrices."""
-        raise UnsupportedError(
-            f"backend 'dask' has no {name} of stacks of matrices; apply code of the backend "
-            "'numpy' to chunks that hold whole matrices, with dask.array.map_blocks"
-        )
+        """A function of each matrix, whose axes become one chunk."""
+        function = self._of_matrices(len(operands), name, tail)
+        return f"of_each_matrix({function}, {as_tuple(operands)}, {as_tuple(tail)})"
+
+    def _of_matrices(self, count: int, name: str, tail: Texts) -> str:
+        """NumPy's function of the matrices in as many chunks."""
+        chunks = [f"X[{k}]" for k in range(count)]
+        if name == "adj":
+            call = "np.swapaxes(cofactors(X[0], 1), -1, -2)"
+        elif name == "cofactors":
+            call = f"cofactors({', '.join([chunks[0], str(len(tail) // 2), *chunks[1:]])})"
+        elif name == "expm":
+            call = self._exponential(chunks)
+        else:
+            call = self.stacks.get(name, f"np.linalg.{name}({{0}})").format(*chunks)
+        return f"lambda *X: {call}"
+
+    def decomposed(self, operands: Texts, name: str) -> str:
+        """A decomposition of each matrix, computed once for all its arrays."""
+        return f"decomposed({self._of_matrices(1, name, ())}, {operands[0]})"
+
+    def part(self, operands: Texts, place: int, tail: Texts) -> str:
+        """One of the arrays of a decomposition."""
+        return f"part({operands[0]}, {place}, {as_tuple(tail)})"
 
     def cofactors(self, operands: Texts, order: int) -> str:
         """A derivative of det."""

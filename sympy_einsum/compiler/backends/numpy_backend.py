@@ -59,7 +59,8 @@ class NumpyBackend(Backend):
     passes = (batched, split)
     overwrites = True
     in_blocks = True
-    words: ClassVar = {"len"}
+    plain_lengths = True
+    words: ClassVar = {"len", "float", "int"}
     # Numbers alone would be doubles.
     spellings: ClassVar = {
         "Piecewise of numbers": "np.select([{0}], [{1}], default=dtype.type(np.nan))"

@@ -10,8 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from math import isfinite
 
-from sympy import Add, Expr, S
+from sympy import Add, Basic, Dummy, Expr, Function, Piecewise, Pow, S
 from sympy.core.function import AppliedUndef
+from sympy.functions.elementary.miscellaneous import MinMaxBase
 from sympy.printing.codeprinter import PrintMethodNotImplementedError
 from sympy.printing.numpy import SciPyPrinter
 from sympy.printing.precedence import PRECEDENCE, precedence
@@ -27,6 +28,10 @@ from ...core import (
     small_difference,
 )
 from .given_functions import GivenFunctions
+
+# What the text of an axis length begins with, if that is a number of Python's.
+LENGTH = "_length"
+_LENGTH = Dummy(integer=True, nonnegative=True)
 
 
 class _ScalarPrinter(SciPyPrinter):
@@ -45,12 +50,28 @@ class _ScalarPrinter(SciPyPrinter):
         self._backend = backend
         self._spellings = spellings
         self._functions = functions
+        self._lengths = frozenset(name for name, text in names.items() if text.startswith(LENGTH))
 
     def _print(self, expr: Expr, **kwargs: object) -> str:
         if isinstance(expr, Expr) and expr.is_number and expr.args:
             # np.log(2) has a type of its own, and would make doubles of single precision.
             return _literal(expr)
-        return str(super()._print(expr, **kwargs))
+        if not self._is_of_lengths(expr):
+            return str(super()._print(expr, **kwargs))
+        # So has np.log of a length.
+        lengths, self._lengths = self._lengths, frozenset()
+        is_whole = expr.xreplace(dict.fromkeys(expr.free_symbols, _LENGTH)).is_integer
+        text = f"{'int' if is_whole else 'float'}({super()._print(expr, **kwargs)})"
+        self._lengths = lengths
+        return text
+
+    def _is_of_lengths(self, expr: Basic) -> bool:
+        """Whether it is a function of axis lengths alone, and numbers of Python's are taken."""
+        is_root = isinstance(expr, Pow) and not expr.exp.is_integer
+        is_function = is_root or isinstance(expr, (Function, Piecewise, MinMaxBase))
+        if not self._lengths or not is_function:
+            return False
+        return self._lengths.issuperset([symbol.name for symbol in expr.free_symbols])
 
     def _print_Symbol(self, expr: Expr) -> str:
         if expr.name not in self._names:
