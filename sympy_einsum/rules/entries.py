@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from sympy import Expr, S
+from sympy import Add, Expr, S
 
 from ..core import modulus
-from ..expressions import Elementwise, Operand, View, apply_body, contract, replaced, scale, slot
+from ..expressions import (
+    Elementwise,
+    Operand,
+    View,
+    apply_body,
+    contract,
+    replaced,
+    scale,
+    slot,
+    tensor_sum,
+)
 from .written_products import Closed
 
 _S = slot(0)
@@ -62,7 +72,8 @@ def open_modulus(node: Operand, closed: Closed) -> Operand | None:
             moved = replaced(operand.body, pairs)
             body = replaced(node.body, ((slot(k), moved),))
             if not body.has(moved):
-                return apply_body(body, (*node.operands, *below))
+                operands = (*node.operands, *below)
+                return tensor_sum([apply_body(term, operands) for term in Add.make_args(body)])
     return None
 
 
