@@ -172,6 +172,56 @@ def test_quantiles_and_what_is_no_number():
     assert slope(lambda v: np.nanmedian(v) ** 2, [3.0, 1.0, nan, 2.0, 7.0]) == [2.5, 0, 0, 2.5, 0]
 
 
+METHODS = [
+    *("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf", "averaged_inverted_cdf"),
+    *("closest_observation", "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased"),
+    "normal_unbiased",
+]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_of_quantiles(method):
+    """Also of symbolic lengths, beyond the first and the last entry, and beside nan."""
+    v = se.TensorSymbol("v", Symbol("k", integer=True, positive=True))
+    shares = [0, 0.05, 0.25, 0.3, 0.5, 0.9, 1]
+    of_all, of_numbers = (f(v, shares, method=method) for f in (np.quantile, np.nanquantile))
+    compute = se.lambdify([v], [of_all, of_numbers])
+    slope = se.lambdify([v], se.gradient((of_all**2).sum(), v))
+    for count in (1, 2, 5, 10):
+        numbers = np.random.default_rng(count).standard_normal(count)
+        found = compute(numbers)
+        expected = np.quantile(numbers, shares, method=method)
+        np.testing.assert_allclose(found, [expected, expected], rtol=1e-12)
+        steps = 1e-6 * np.eye(count)
+        ends = [(np.quantile(numbers + s * steps, shares, 1, method=method) ** 2) for s in (1, -1)]
+        np.testing.assert_allclose(slope(numbers), (ends[0] - ends[1]).sum(0) / 2e-6, atol=1e-6)
+        beside = np.append(numbers, np.nan)
+        np.testing.assert_allclose(compute(beside)[1], expected, rtol=1e-12)
+
+
+def test_deviations_from_some_entries():
+    M = se.TensorSymbol("M", 3, 4)
+    numbers = np.random.default_rng(0).standard_normal((3, 4))
+    mask = numbers > -0.5
+    centre = numbers.mean(axis=1, keepdims=True) + 1
+    for name in ("var", "std", "nanvar", "nanstd"):
+        f = getattr(np, name)
+        for options in ({"where": mask, "ddof": 1}, {"mean": centre}, {"mean": 0.5, "where": mask}):
+            found = se.lambdify([M], f(M, axis=1, **options))(numbers)
+            np.testing.assert_allclose(found, f(numbers, axis=1, **options), rtol=1e-12)
+
+
+def test_options_of_numpy_2():
+    M, numbers = se.TensorSymbol("M", 2, 3), np.arange(6.0).reshape(2, 3)
+    for options in ({"axis": 1, "include_initial": True}, {"axis": 0}):
+        found = se.lambdify([M], np.cumulative_prod(M, **options))(numbers)
+        np.testing.assert_array_equal(found, np.cumulative_prod(numbers, **options))
+    assert np.ones_like(M, shape=4) == se.Ones(4)
+    assert np.zeros_like(M, shape=(2,)) == se.Zeros(2)
+    assert np.full_like(M, 3, shape=(1, 2)) == 3 * se.Ones(1, 2)
+    assert float(snp.euler_gamma) == np.euler_gamma
+
+
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("edges", [[1.0, 2, 2, 2, 4], [4.0, 4, 2, -1]])
 def test_searches_among_ties(side, edges):

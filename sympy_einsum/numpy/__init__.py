@@ -225,6 +225,7 @@ from ._statistics import (
 
 newaxis = None
 pi, e, inf = _sympy.pi, _sympy.E, _sympy.oo
+euler_gamma, nan = _sympy.EulerGamma, _sympy.nan
 diff, gradient = _differences, _slopes
 true_divide, float_power, pow, permute_dims = divide, power, power, transpose
 around, concat, row_stack = round, concatenate, vstack

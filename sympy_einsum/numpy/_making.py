@@ -56,16 +56,18 @@ def identity(n: TensorLike, dtype: object = None) -> Operand:
     return Delta(n)
 
 
-def ones_like(a: TensorLike, dtype: object = None) -> Operand:
-    """``numpy.ones_like``."""
-    return ones(shape(a))
+def ones_like(a: TensorLike, dtype: object = None, *, shape: Lengths | None = None) -> Operand:
+    """``numpy.ones_like``, also of another shape."""
+    return full_like(a, S.One, shape=shape)
 
 
-def zeros_like(a: TensorLike, dtype: object = None) -> Operand:
-    """``numpy.zeros_like``."""
-    return zeros(shape(a))
+def zeros_like(a: TensorLike, dtype: object = None, *, shape: Lengths | None = None) -> Operand:
+    """``numpy.zeros_like``, also of another shape."""
+    return full_like(a, S.Zero, shape=shape)
 
 
-def full_like(a: TensorLike, fill_value: TensorLike, dtype: object = None) -> Operand:
-    """``numpy.full_like``."""
-    return full(shape(a), fill_value)
+def full_like(
+    a: TensorLike, fill_value: TensorLike, dtype: object = None, *, shape: Lengths | None = None
+) -> Operand:
+    """``numpy.full_like``, also of another shape."""
+    return full(shape_of(as_operand(a)) if shape is None else shape, fill_value)

@@ -127,11 +127,34 @@ def var(
     ddof: TensorLike = 0,
     keepdims: bool = False,
     *,
+    where: TensorLike | None = True,
+    mean: TensorLike | None = None,
     correction: TensorLike | None = None,
 ) -> Operand:
-    """``numpy.var``; ``correction`` is another name of ``ddof``."""
+    """``numpy.var``; ``where`` is a condition or a tensor, ``correction`` another name of
+    ``ddof``."""
     refuse("var", {"dtype": dtype, "out": out})
-    return ops.var(a, axis, degrees(ddof, correction), keepdims)
+    if mean is None and (where is None or where is True):
+        return ops.var(a, axis, degrees(ddof, correction), keepdims)
+    return deviations(a, axis, degrees(ddof, correction), keepdims, where, mean)
+
+
+def deviations(
+    a: TensorLike,
+    axis: Axes,
+    ddof: TensorLike,
+    keepdims: bool,
+    where: TensorLike | None,
+    centre: TensorLike | None = None,
+) -> Operand:
+    """The mean square of the differences between some entries and their mean, or something else."""
+    a = as_operand(a)
+    if centre is None:
+        centre = mean(a, axis, keepdims=True, where=where)
+    squares = ops.power(ops.subtract(a, centre), 2)
+    count = sum(ones_like(a), axis, keepdims=keepdims, where=where)
+    total = sum(squares, axis, keepdims=keepdims, where=where)
+    return ops.divide(total, ops.subtract(count, ddof))
 
 
 def degrees(ddof: TensorLike, correction: TensorLike | None) -> TensorLike:

@@ -13,7 +13,7 @@ from ..expressions import Operand, TensorLike, as_operand, elementwise, order_of
 from ._making import ones_like
 from ._options import Axes, named, refuse
 from ._orders import argmax, argmin, max, min
-from ._reductions import all as all_, degrees, deviation, mean, prod, sum
+from ._reductions import all as all_, degrees, deviation, deviations, mean, prod, sum
 from ._running import cumprod, cumsum
 
 
@@ -186,16 +186,13 @@ def nanvar(
     keepdims: bool = False,
     *,
     where: TensorLike | None = True,
+    mean: TensorLike | None = None,
     correction: Expr | int | None = None,
 ) -> Operand:
     """``numpy.nanvar``: the variance of the entries that are numbers."""
     refuse("nanvar", {"dtype": dtype, "out": out})
-    a, chosen = as_operand(a), _numbers(a, where)
-    centre = mean(a, axis, keepdims=True, where=chosen)
-    centred = ops.subtract(a, centre)
-    total = sum(ops.power(centred, 2), axis, keepdims=keepdims, where=chosen)
-    count = sum(chosen, axis, keepdims=keepdims)
-    return ops.divide(total, ops.subtract(count, degrees(ddof, correction)))
+    chosen = _numbers(a, where)
+    return deviations(a, axis, degrees(ddof, correction), keepdims, chosen, mean)
 
 
 nanstd = deviation("nanstd", "of the entries that are numbers", nanvar)

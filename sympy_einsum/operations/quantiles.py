@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from sympy import Abs, Eq, Expr, Piecewise, Rational, S, ceiling, floor
+from sympy import Abs, Eq, Expr, Max, Min, Piecewise, Rational, S, ceiling, floor
 
 from ..core import TensorError, UnsupportedError, as_flag, as_scalar, isnan, unless_nan
 from ..expressions import (
@@ -45,7 +45,7 @@ def quantile(
     A : a tensor
     q : a number between 0 and 1, or an array of some, whose axes come first in the result
     axis : an axis, several, or None
-    method : ``"linear"``, ``"lower"``, ``"higher"`` or ``"midpoint"``
+    method : ``"linear"``, or another of NumPy's methods [HF, definitions 1 to 9]
     keepdims : whether the axes stay, with length 1
 
     Raises
@@ -132,25 +132,55 @@ def _exact(q: Expr) -> Expr:
     return Rational(str(q)) if q.is_Float else q
 
 
-# The places among sorted entries where those are between which a method interpolates.
-_PLACES: dict[str, Callable[[Expr], Expr]] = {
-    "linear": lambda place: place,
-    "lower": floor,
-    "higher": ceiling,
-    "midpoint": lambda place: (floor(place) + ceiling(place)) / 2,
+def _to_even(place: Expr) -> Expr:
+    """The nearest integer, of two the even one."""
+    return floor(place / 2 + Rational(1, 4)) + ceiling(place / 2 - Rational(1, 4))
+
+
+def _between(alpha: Rational, beta: Rational) -> Callable[[Expr, Expr], Expr]:
+    return lambda n, q: n * q + alpha + q * (1 - alpha - beta) - 1
+
+
+# The places among n sorted entries of which one is taken, or between which is interpolated; those
+# of the last ones may lie beyond the first entry or the last, which then are taken [HF, 2–9].
+_PLACES: dict[str, Callable[[Expr, Expr], Expr]] = {
+    "linear": lambda n, q: q * (n - 1),
+    "lower": lambda n, q: floor(q * (n - 1)),
+    "higher": lambda n, q: ceiling(q * (n - 1)),
+    "midpoint": lambda n, q: (floor(q * (n - 1)) + ceiling(q * (n - 1))) / 2,
+    "nearest": lambda n, q: _to_even(q * (n - 1)),
+}
+_INSIDE = tuple(_PLACES)
+_PLACES |= {
+    "inverted_cdf": lambda n, q: ceiling(n * q) - 1,
+    "averaged_inverted_cdf": lambda n, q: (floor(n * q) + ceiling(n * q) - 1) / 2,
+    "closest_observation": lambda n, q: _to_even(n * q) - 1,
+    "interpolated_inverted_cdf": _between(S.Zero, S.One),
+    "hazen": _between(S.Half, S.Half),
+    "weibull": _between(S.Zero, S.Zero),
+    "median_unbiased": _between(Rational(1, 3), Rational(1, 3)),
+    "normal_unbiased": _between(Rational(3, 8), Rational(3, 8)),
 }
 
 
 def _quantile(A: Operand, axis: int, share: Expr, method: str) -> Operand:
     entries, length = sort(A, axis), shape_of(A)[axis]
-    exact = share * (length - 1)
-    place, below = _PLACES[method](exact), floor(exact)
-    value = _at(entries, axis, below)
-    if exact != below:
-        upper = _at(entries, axis, ceiling(exact))
+    place = _PLACES[method](length, share)
+    exact = share * (length - 1) if method in _INSIDE else place
+    below = floor(exact)
+    ends = [end if method in _INSIDE else _within(end, length) for end in (below, ceiling(exact))]
+    if place.is_integer:
+        ends = [place if method in _INSIDE else _within(place, length)] * 2
+    value = _at(entries, axis, ends[0])
+    if ends[0] != ends[1]:
+        upper = _at(entries, axis, ends[1])
         value = add(multiply(below + 1 - place, value), multiply(place - below, upper))
     # Where one is nan, the last of sorted entries is.
     return elementwise(unless_nan, value, _at(entries, axis, length - 1))
+
+
+def _within(place: Expr, length: Expr) -> Expr:
+    return Max(S.Zero, Min(place, length - 1))
 
 
 def _nanquantile(A: Operand, axis: int, share: Expr, method: str) -> Operand:
@@ -162,7 +192,8 @@ def _nanquantile(A: Operand, axis: int, share: Expr, method: str) -> Operand:
     positions = reshape(subtract(cumsum(Ones(shape[axis])), 1), shape)
 
     def weighted(entry: Expr, count: Expr, position: Expr) -> Expr:
-        distance = Abs(_PLACES[method](share * (count - 1)) - position)
+        place = _PLACES[method](count, share)
+        distance = Abs((place if method in _INSIDE else _within(place, count)) - position)
         return Piecewise((S.Zero, distance >= 1), ((1 - distance) * entry, True))
 
     total = sum_(elementwise(weighted, entries, count, positions), axis)
