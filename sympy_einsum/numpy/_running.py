@@ -33,7 +33,7 @@ def cumulative_prod(
     x = as_operand(x)
     if axis is None and order_of(x) != 1:
         raise TensorError("cumulative_prod of a tensor that is no vector needs an axis")
-    place = ops.as_axis(axis or 0, order_of(x))
+    place = ops.as_axis(0 if axis is None else axis, order_of(x))
     product = ops.cumprod(x, place)
     if not as_flag(include_initial, "include_initial"):
         return product
