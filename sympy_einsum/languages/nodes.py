@@ -115,4 +115,4 @@ class Deadline:
     def check(self, error: Callable[[str], ParseError]) -> None:
         """Raise the error that is made of a message once the time is over."""
         if thread_time() - self._start > self.seconds:
-            raise error(f"the text takes more than {self.seconds} seconds to read")
+            raise error(f"the text takes more than {self.seconds:g} s to read")

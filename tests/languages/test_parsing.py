@@ -580,7 +580,7 @@ def test_deep_text_works(text):
     [
         ("sin(" * 500 + "a" + ")" * 500, "nested more than 64 deep"),
         ("(" * 500 + "a" + ")^b" * 500, "nested more than 64 deep"),
-        ("*".join(["A"] * 40_000), "takes more than 2.0 seconds"),
+        ("*".join(["A"] * 40_000), "takes more than 2 s"),
         ("x" * 100_001, "at most 100000 are read"),
         ("9^9999999", "the exponent is too large"),
         ("9^(9^(9^9))", "the exponent is too large"),
