@@ -56,7 +56,7 @@ from .indices import (
     resolve_labels as resolve_labels,
 )
 from .labelled_graphs import LabelledGraph as LabelledGraph
-from .lazy import deferred as deferred
+from .lazy import deferred as deferred, once as once
 from .lengths import (
     Label as Label,
     Labels as Labels,

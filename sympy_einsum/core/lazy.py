@@ -1,10 +1,10 @@
-"""Packages of ours that load when something in them is first called."""
+"""What is loaded or computed when it is first asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 
 def deferred(package: str, name: str) -> Callable[..., Any]:
@@ -19,3 +19,31 @@ def deferred(package: str, name: str) -> Callable[..., Any]:
         return getattr(import_module(f"sympy_einsum.{package}"), name)(*args, **options)
 
     return call
+
+
+T = TypeVar("T")
+
+
+class once(Generic[T]):
+    """A property that is computed once. As ``functools.cached_property``, but Python 3.11's has a
+    lock, on which a process hangs that was forked while another thread held it.
+
+    >>> class Circle:
+    ...     radius = 2
+    ...     @once
+    ...     def area(self):
+    ...         print("computed")
+    ...         return 3 * self.radius**2
+    >>> circle = Circle()
+    >>> circle.area, circle.area
+    computed
+    (12, 12)
+    """
+
+    def __init__(self, compute: Callable[[Any], T]):
+        self.compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __get__(self, owner: Any, kind: type | None = None) -> T:
+        value = owner.__dict__[self.compute.__name__] = self.compute(owner)
+        return value

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import lark
 
-from ..core import ParseError
+from ..core import ParseError, once
 from .nodes import Node, Parts, check_text, end_of, leaf, open_parentheses
 
 OPERAND = "a number, a variable, a function call or '('"
@@ -64,7 +63,7 @@ class Grammar:
     instead: Mapping[str, str]
     explain: Callable[[lark.exceptions.UnexpectedToken, str, str], str]
 
-    @cached_property
+    @once
     def _parser(self) -> lark.Lark:
         return lark.Lark.open_from_package(
             self.package,

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TypeAlias
 
 from sympy import Expr, S
 
-from ..core import postorder
+from ..core import once, postorder
 from ..expressions import (
     Einsum,
     Operand,
@@ -102,7 +101,7 @@ class Product:
     output: tuple[int, ...]
     lengths: dict[int, Expr]
 
-    @cached_property
+    @once
     def counts(self) -> Counter[int]:
         """How often each label occurs, in operands and output."""
         return Counter([i for term in (*self.subscripts, self.output) for i in term])

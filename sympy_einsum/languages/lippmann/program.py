@@ -10,12 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from sympy import Symbol
 
-from ...core import LabelledGraph, Length as AnyLength, ParseError, UnsupportedError, as_length
+from ...core import (
+    LabelledGraph,
+    Length as AnyLength,
+    ParseError,
+    UnsupportedError,
+    as_length,
+    once,
+)
 from ...expressions import Operand, TensorSymbol
 from ..lengths import symbols_of
 from ..nodes import Deadline, Node
@@ -60,7 +66,7 @@ class TensorProgram:
     _trees: list[Node]
     _inference: Inference
 
-    @cached_property
+    @once
     def derivatives(self) -> list[Derivative]:
         """The derivatives that are asked for, of shape expression.shape + variable.shape."""
         pairs = [(self.expressions[place], self.symbols[name]) for place, name in self.wanted]
