@@ -78,7 +78,16 @@ class Dask(Library):
         return np.asarray(value.compute() if hasattr(value, "compute") else value)
 
 
-OWN = {"jax": Jax, "torch": Torch, "cupy": Cupy, "dask": Dask}
-LIBRARIES: dict[str, Callable[[], Library]] = {
+class Numba(Library):
+    """Its arrays are NumPy's."""
+
+    def array(self, value):
+        return value
+
+
+OWN = {"numba": Numba, "jax": Jax, "torch": Torch, "cupy": Cupy, "dask": Dask}
+EVERY: dict[str, Callable[[], Library]] = {
     name: partial(OWN.get(name, Library), name) for name in BACKENDS
 }
+# Those whose functions run at once: Numba takes seconds to compile one.
+LIBRARIES = {name: make for name, make in EVERY.items() if not BACKENDS[name].is_compiled}

@@ -14,14 +14,16 @@ from threading import RLock
 from types import MethodType
 from typing import Any, Protocol
 
+import numpy as np
 from sympy import Expr, Integer
 
 from ..core import ShapeError, TensorError, UnsupportedError, nominal_length
 from .argument_checks import check_shapes
 from .backends import BACKENDS, Backend
+from .kernel_calls import Kernels
 from .plans import Cost, Plan, plan_cost
 from .program import Program, Request
-from .writing import Body
+from .writing import Body, kernel_module
 
 # So many sets of axis lengths are remembered.
 MAX_VARIANTS = 1000
@@ -81,6 +83,8 @@ def _computing(
     program: Program, plan: Plan, body: Body, checks: Sequence[str] = ()
 ) -> tuple[list[str], dict[str, object]]:
     """The lines that compute a plan, and what they use; after an error they try another way."""
+    if body.kernel is not None:
+        return _calling(program, plan, body, checks)
     lines = [
         *(checks or body.reads),
         "try:",
@@ -89,6 +93,38 @@ def _computing(
         f"    return again({', '.join(program.signature.arguments)})",
     ]
     return lines, {**body.constants, **CHECKING, "again": _SecondTry(program, plan)}
+
+
+def _calling(
+    program: Program, plan: Plan, body: Body, checks: Sequence[str]
+) -> tuple[list[str], dict[str, object]]:
+    """The same with a kernel: it checks lengths itself, and doesn't take what isn't an array."""
+    assert body.kernel is not None
+    signature, kernel = program.signature, body.kernel
+
+    def run(text: str, path: str, namespace: dict[str, Any]) -> None:
+        _exec(text, namespace, program.backend, path)
+
+    for_complex = program.backend.for_complex or type(program.backend)
+    modules = {
+        False: kernel_module(program.backend, kernel),
+        True: kernel_module(for_complex(), kernel),
+    }
+    kernels = Kernels(modules, kernel, run)
+    arrays = [name for name, is_array in kernel.numbers(signature) if is_array]
+    kind = f"{arrays[0]}.dtype" if arrays else "kind"
+    calling = kernel.calling(signature, program.layout, f"compute[{kind}]", kind)
+    lines = [
+        "try:",
+        *[f"    {line}" for line in calling],
+        "except (TypeError, ValueError, IndexError, AttributeError):",
+        f"    return again({', '.join(signature.arguments)})",
+    ]
+    retry = [*checks, *kernel.calling(signature, program.layout, "converted")]
+    namespace = {**kernel.constants, **CHECKING, "kind": np.dtype(float), "np": np}
+    second = {**namespace, "converted": kernels.converted}
+    again = _Converting(program, retry, second)
+    return lines, {**namespace, "compute": kernels, "again": again}
 
 
 def _choosing(
@@ -104,13 +140,17 @@ def _choosing(
 
 def _run(text: str, namespace: dict[str, object], backend: Backend) -> Any:
     """The function that a source defines."""
+    _exec(text, namespace, backend, "<sympy_einsum>")
+    function: Any = namespace["function"]
+    return function
+
+
+def _exec(text: str, namespace: dict[str, object], backend: Backend, path: str) -> None:
     try:
-        exec(compile(text, "<sympy_einsum>", "exec"), namespace)
+        exec(compile(text, path, "exec"), namespace)
     except ImportError as error:
         package = (error.name or "").partition(".")[0]
         raise UnsupportedError(f"{backend.how_to_install(package)} ({error})") from error
-    function: Any = namespace["function"]
-    return function
 
 
 class _Variants(dict[int | tuple[int, ...], CompiledFunction]):
@@ -177,6 +217,26 @@ class _SecondTry:
             text = self.program.source(body)
             self.functions[careful] = _run(text, dict(body.constants), self.program.backend)
         return self.functions[careful]
+
+
+class _Converting:
+    """Called where a kernel hasn't taken the arguments: checks and converts them first. What is
+    left is an error; it is explained if an argument is the cause."""
+
+    def __init__(self, program: Program, lines: Sequence[str], namespace: dict[str, object]):
+        self.program = program
+        self.lines = lines
+        self.namespace = namespace
+        self.function: CompiledFunction | None = None
+
+    def __call__(self, *values: object) -> Any:
+        if self.function is None:
+            text = self.program.text("function", self.lines)
+            self.function = _run(text, dict(self.namespace), self.program.backend)
+        try:
+            return self.function(*values)
+        except (TypeError, IndexError) as error:
+            raise _explained(error, self.program.signature.symbols, values) from error
 
 
 def _explained(error: Exception, symbols: Sequence[Expr], values: Sequence[object]) -> Exception:

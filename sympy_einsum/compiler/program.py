@@ -20,6 +20,7 @@ from ..expressions import Operand, TensorSymbol, as_operand, free_leaves, shape_
 from ..rules import cost, in_meaning, stable, tidy
 from .backends import BACKENDS, Backend, GivenFunctions
 from .index_bounds import position_bounds
+from .kernel_text import KernelText, kernel_text
 from .lowering import make_plan
 from .ordering import reductions_first
 from .overwriting import overwritten
@@ -28,7 +29,7 @@ from .row_blocks import in_row_blocks
 from .semiring_backends import in_semiring, positions_in
 from .semirings import semiring_of
 from .signature import RESERVED, Signature
-from .writing import Body, function_body, module_text
+from .writing import Body, function_body, kernel_body, module_text
 
 # A symbol or a list of them.
 Arguments: TypeAlias = Operand | Sequence[Operand]
@@ -95,6 +96,9 @@ class Program:
 
     def body(self, plan: Plan, reuse: bool = True, careful: bool = False) -> Body:
         """The body of the function that computes a plan."""
+        if self.backend.is_compiled:
+            kernel = kernel_text(self.signature, plan, position_bounds(self.exprs))
+            return kernel_body(self.signature, kernel, self.layout)
         rows = in_row_blocks(plan) if reuse and self.backend.in_blocks else None
         plan = rows.plan if rows else plan
         reused = overwritten(plan) if reuse and self.backend.overwrites else {}
@@ -106,13 +110,20 @@ class Program:
         """The lines that check the arguments."""
         return self.signature.checks(error, position_bounds(self.exprs))
 
-    def text(self, name: str, lines: Sequence[str], first: Sequence[str] = ()) -> str:
+    def text(
+        self,
+        name: str,
+        lines: Sequence[str],
+        first: Sequence[str] = (),
+        kernel: KernelText | None = None,
+    ) -> str:
         """The source of a function with a body; other arguments may come first."""
-        return module_text(self.backend, name, [*first, *self.signature.arguments], lines)
+        arguments = [*first, *self.signature.arguments]
+        return module_text(self.backend, name, arguments, lines, kernel)
 
     def source(self, body: Body) -> str:
         """The source of a function that computes only."""
-        return self.text("function", body.reads + body.lines)
+        return self.text("function", body.reads + body.lines, kernel=body.kernel)
 
 
 def backend_class(name: object) -> type[Backend]:
@@ -126,6 +137,8 @@ def _backend(request: Request) -> type[Backend]:
     backend = backend_class(request.backend)
     if request.semiring is None:
         return backend
+    if backend.is_compiled:
+        raise UnsupportedError(f"backend {backend.name!r} has no semirings")
     return in_semiring(backend, semiring_of(request.semiring))
 
 

@@ -17,9 +17,10 @@ from sympy import Expr, Function, ceiling, floor
 
 from ..core import Shape, UnsupportedError
 from ..expressions import shape_of, slot
-from .backends import LENGTH, Backend, Bracket, Place, is_bracketed
+from .backends import LENGTH, Backend, Bracket, Place, is_bracketed, numbers_text
 from .instruction_rules import Cut, Params, Slice, broadcast_shape
 from .instructions import ATOM, LOOSE, OPS, PRODUCT, SUM, Inline
+from .kernel_text import KernelText
 from .plans import Plan, origin
 from .row_blocks import RowBlocks
 from .signature import Signature, shape_text, size_text
@@ -349,12 +350,13 @@ _OUT = re.compile(r"\bout=(t\d+)\b")
 
 
 class Body(NamedTuple):
-    """The body of a function: the lines that read axis lengths, those that compute, and by name
-    the constants that are too large to be written out."""
+    """The body of a function: the lines that read axis lengths, those that compute, by name the
+    constants that are too large to be written out, and the kernel that it calls, if any."""
 
     reads: list[str]
     lines: list[str]
     constants: dict[str, object]
+    kernel: KernelText | None = None
 
 
 def function_body(
@@ -431,13 +433,48 @@ def _is_fixed(plan: Plan, number: int, lengths: Collection[Expr] = ()) -> bool:
     return is_number and all(_is_fixed(plan, k, lengths) for k in inputs)
 
 
-def module_text(backend: Backend, name: str, arguments: Sequence[str], lines: Sequence[str]) -> str:
+def kernel_body(
+    signature: Signature, kernel: KernelText, layout: Callable[[Sequence[str]], str]
+) -> Body:
+    """The body of a function that calls a kernel, for whatever can be made arrays of."""
+    lines = [
+        f"{name} = {'np.ascontiguousarray' if order else 'np.asarray'}"
+        f"({name}, {'np.int64' if is_integer else 'dtype'}){'' if order else '[()]'}"
+        for name, (order, is_integer) in zip(signature.arguments, kernel.arguments, strict=False)
+    ]
+    large: dict[str, object] = {}
+    types = kernel.arguments[len(signature.arguments) :]
+    for (name, array), (_, is_integer) in zip(kernel.constants.items(), types, strict=False):
+        if array.size > MAX_WRITTEN:
+            large[name] = array
+        else:
+            text = numbers_text(array).rpartition(", dtype=")[0]
+            lines.append(f"{name} = np.array({text}, {'np.int64' if is_integer else 'dtype'})")
+    return Body([], [*lines, *kernel.calling(signature, layout, "compute", "dtype")], large, kernel)
+
+
+def module_text(
+    backend: Backend,
+    name: str,
+    arguments: Sequence[str],
+    lines: Sequence[str],
+    kernel: KernelText | None = None,
+) -> str:
     """A whole source text: imports, supporting functions, and a function with its body."""
     header = f"def {name}({', '.join(arguments)}):"
     body = "\n".join(f"    {line}" if line else "" for line in lines)
-    kernels = backend.module_parts()
-    own = "\n".join([*kernels, body])
+    kernels = [kernel.text] if kernel is not None else backend.module_parts()
+    return _with_support(backend, kernels, f"{header}\n{body}\n")
+
+
+def kernel_module(backend: Backend, kernel: KernelText) -> str:
+    """The source text of a kernel alone."""
+    return _with_support(backend, [], kernel.text + "\n")
+
+
+def _with_support(backend: Backend, kernels: Sequence[str], function: str) -> str:
+    own = "\n".join([*kernels, function])
     support = backend.used_support(own)
     imports = "\n".join(backend.used_imports(support + own))
     parts = [part for part in (imports, support.strip("\n"), *kernels) if part]
-    return "\n\n\n".join([*parts, f"{header}\n{body}\n"])
+    return "\n\n\n".join([*parts, function])

@@ -23,6 +23,7 @@ from .texts import (
     bracketed,
     is_bracketed,
     is_plain_name,
+    numbers_text,
 )
 
 _SUFFIX = "_backend"
@@ -63,4 +64,5 @@ __all__ = [
     "bracketed",
     "is_bracketed",
     "is_plain_name",
+    "numbers_text",
 ]

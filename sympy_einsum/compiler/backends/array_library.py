@@ -29,6 +29,9 @@ class Library:
     # What makes an array of anything else, if that is to be done; the text of a function.
     asarray: ClassVar[str] = "None"
 
+    # Whether a whole plan is one function of loops, compiled when it is first called.
+    is_compiled: ClassVar[bool] = False
+
     # Functions that the source brings along; ``xp`` in them is the library's own namespace.
     support: ClassVar[Mapping[str, str]] = shared(
         *("cofactors", "expm_along", "peak", "log_total", "logsumexp", "softmax", *RUNNING),

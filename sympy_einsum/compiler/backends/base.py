@@ -51,6 +51,8 @@ class Backend(Library):
     in_blocks: ClassVar[bool] = False
     # Whether its functions of Python's numbers give doubles that aren't Python's.
     plain_lengths: ClassVar[bool] = False
+    # What spells functions for complex numbers, if that is something else.
+    for_complex: ClassVar[type[Backend] | None] = None
     # Whether its functions take its own numbers only.
     own_numbers: ClassVar[bool] = False
 

@@ -32,6 +32,8 @@ from .given_functions import GivenFunctions
 # What the text of an axis length begins with, if that is a number of Python's.
 LENGTH = "_length"
 _LENGTH = Dummy(integer=True, nonnegative=True)
+# The spelling of a Piecewise by a choice between two numbers after the other.
+CHOICES = "where"
 
 
 class _ScalarPrinter(SciPyPrinter):
@@ -117,6 +119,11 @@ class _ScalarPrinter(SciPyPrinter):
 
     def _print_Piecewise(self, expr: Expr) -> str:
         spelling = self._spellings.get("Piecewise", "np.select([{0}], [{1}], default=np.nan)")
+        if spelling == CHOICES:
+            rest = "np.nan"
+            for value, condition in reversed(expr.args):
+                rest = f"where({self._print(condition)}, {self._print(value)}, {rest})"
+            return rest
         if all(value.is_Number for value, _ in expr.args):
             spelling = self._spellings.get("Piecewise of numbers", spelling)
         values, conditions = [

@@ -1,0 +1,43 @@
+"""Numba: a plan as one function of nested loops, compiled when it is first called."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from .base import Backend
+from .numba_support import COMPLEX, SUPPORT
+from .scalars import CHOICES
+
+
+class NumbaBackend(Backend):
+    """Spells functions of numbers; loops and calls are those of a kernel."""
+
+    name = "numba"
+    imports = ("import numba", "import math", "import numpy as np")
+    is_compiled = True
+    asarray = "np.asarray"
+    support: ClassVar = SUPPORT
+    words: ClassVar = {
+        *("compute", "converted", "kind", "max", "min", "range", "abs", "ValueError", "IndexError"),
+        *[f"i{k}" for k in range(32)],
+    }
+    spellings: ClassVar = {
+        "sigmoid": "sigmoid({0})",
+        "Piecewise": CHOICES,
+    }
+    renamed: ClassVar = {
+        "special.erf": "math.erf",
+        "special.erfc": "math.erfc",
+        "special.gamma": "math.gamma",
+        "special.gammaln": "math.lgamma",
+    }
+    special: ClassVar = ()
+
+
+class ForComplexNumbers(NumbaBackend):
+    """The same for complex numbers."""
+
+    support: ClassVar = {**SUPPORT, **COMPLEX}
+
+
+NumbaBackend.for_complex = ForComplexNumbers

@@ -1,0 +1,150 @@
+"""Compiled kernels: one for each type of numbers, compiled when it is first needed and kept on disk
+for other processes; and what converts arguments that a kernel doesn't take as they are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from threading import RLock
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..core import UnsupportedError
+from .kernel_text import KernelText
+
+# What runs a text, that is said to come from a file, in a namespace.
+Run = Callable[[str, str, dict[str, Any]], None]
+# The types of numbers that there are kernels for.
+TYPES = tuple(np.dtype(name) for name in ("float64", "float32", "complex128", "complex64"))
+
+
+class Kernels(dict[np.dtype, Any]):
+    """The compiled functions by the type of the numbers; ``modules`` are the texts of those for
+    real and for complex ones."""
+
+    def __init__(self, modules: Mapping[bool, str], kernel: KernelText, run: Run):
+        super().__init__()
+        self.modules = modules
+        self.kernel = kernel
+        self.run = run
+        self.lock = RLock()
+
+    def __missing__(self, kind: np.dtype) -> Any:
+        if kind not in TYPES:
+            raise TypeError(f"no code for the type {kind}")
+        with self.lock:
+            if kind not in self:
+                self[kind] = self._compiled(kind)
+        return self[kind]
+
+    def _compiled(self, kind: np.dtype) -> Any:
+        numba = import_module("numba")
+        text = self.modules[kind.kind == "c"].replace(
+            "dtype = np.float64\n", f"dtype = np.{kind.name}\n", 1
+        )
+        types = [
+            self._type(numba, order, np.dtype(np.int64) if is_integer else kind)
+            for order, is_integer in self.kernel.arguments
+        ]
+        path = kept_file(text)
+        if path is not None:
+            # Whatever is wrong with files is no reason not to compute.
+            with suppress(Exception):
+                # Numba looks up the module of code that it finds on disk.
+                module = sys.modules[path.stem] = ModuleType(path.stem)
+                self.run(text, str(path), vars(module))
+                function = vars(module)["compute"]
+                function.enable_caching()
+                function.compile(tuple(types))
+                function.disable_compile()
+                return function
+        namespace: dict[str, Any] = {}
+        self.run(text, "<sympy_einsum>", namespace)
+        function = namespace["compute"]
+        try:
+            function.compile(tuple(types))
+        except numba.core.errors.NumbaError as error:
+            raise UnsupportedError(f"no code of Numba for numbers of type {kind}") from error
+        function.disable_compile()
+        return function
+
+    @staticmethod
+    def _type(numba: Any, order: int, kind: np.dtype) -> Any:
+        number = numba.from_dtype(kind)
+        return numba.types.Array(number, order, "C") if order else number
+
+    def converted(self, *values: Any) -> Any:
+        """What the kernel gives for arguments as it takes them: arrays in C order, of one type."""
+        wanted = self.kernel.arguments
+        count = len(values) - len(self.kernel.zeros)
+        pairs = zip(map(np.asarray, values[:count]), wanted, strict=False)
+        arrays = [array for array, (_, is_integer) in pairs if not is_integer]
+        kinds = [a.dtype for a in arrays if a.ndim or a.dtype.kind == "c"]
+        kind = np.result_type(*kinds, np.float32) if kinds else np.dtype(float)
+        found = []
+        for value, (order, is_integer) in zip(values[:count], wanted, strict=False):
+            array = np.asarray(value)
+            if is_integer and array.dtype.kind not in "iu":
+                raise TypeError("positions must be of integer type")
+            array = np.array(array, np.int64 if is_integer else kind, order="C", copy=None)
+            if not array.flags.writeable:
+                array = array.copy()
+            found.append(array if order else array[()])
+        results = self[kind](*found, *[np.zeros(shape, kind) for shape in values[count:]])
+        if len(self.kernel.results) == 1:
+            return results if self.kernel.results[0] else kind.type(results)
+        kept = zip(results, self.kernel.results, strict=True)
+        return tuple([result if is_kept else kind.type(result) for result, is_kept in kept])
+
+
+def kept_file(text: str) -> Path | None:
+    """The file that stands for a text in the user's folder of caches, so that Numba keeps compiled
+    code beside it; None where nobody but the user must be able to write, but isn't."""
+    folder = _folder()
+    if folder is None:
+        return None
+    versions = [version(name) for name in ("numba", "numpy")]
+    key = hashlib.sha256("\n".join([*versions, sys.version, text]).encode()).hexdigest()
+    path = folder / f"sympy_einsum_kernel_{key[:40]}.py"
+    try:
+        if not path.exists():
+            with tempfile.NamedTemporaryFile("w", dir=folder, delete=False) as file:
+                file.write(text)
+            os.replace(file.name, path)
+    except OSError:
+        return None
+    return path
+
+
+def _folder() -> Path | None:
+    """The folder of compiled code, if it and those that it lies in are the user's own."""
+    if not hasattr(os, "getuid"):
+        return None
+    try:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        folder = Path(base).absolute() / "sympy_einsum" / "numba"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder = folder.resolve()
+        own = folder.stat()
+        is_safe = own.st_uid == os.getuid() and not own.st_mode & 0o022
+        is_safe = is_safe and all(map(_is_safe, folder.parents))
+    except (OSError, RuntimeError):
+        return None
+    return folder if is_safe and os.access(folder, os.W_OK) else None
+
+
+def _is_safe(folder: Path) -> bool:
+    """Whether nobody else can put something in the place of what the user has in a folder."""
+    state = folder.stat()
+    others_write = state.st_mode & 0o022 and not state.st_mode & 0o1000
+    return state.st_uid in (0, os.getuid()) and not others_write

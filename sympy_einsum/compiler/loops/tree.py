@@ -1,0 +1,185 @@
+"""Loops inside of each other, and where a statement fits into them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TypeAlias
+
+# Texts of indices, one for each axis.
+Index: TypeAlias = tuple[str, ...]
+# Lines, and lists of such that may still grow.
+Lines: TypeAlias = list["str | Lines"]
+# Where something stands: the number of the item on the top level, that within this one, and so on.
+Position: TypeAlias = tuple[int, ...]
+
+
+@dataclass(eq=False)
+class Loop:
+    """A loop over an axis: what goes before it, into it and behind it; the names of entries that
+    are known in it, and the places of arrays that its own body writes to."""
+
+    variable: str
+    length: str
+    before: Lines = field(default_factory=list)
+    body: list[Loop | Lines] = field(default_factory=list)
+    after: Lines = field(default_factory=list)
+    known: dict[tuple[int, Index], str] = field(default_factory=dict)
+    writes: dict[int, Index] = field(default_factory=dict)
+
+    def text(self) -> Iterator[str]:
+        """The lines."""
+        yield from flat(self.before)
+        yield f"for {self.variable} in range({self.length}):"
+        for part in self.body:
+            for line in part.text() if isinstance(part, Loop) else flat(part):
+                yield f"    {line}"
+        yield from flat(self.after)
+
+
+def flat(lines: Lines) -> Iterator[str]:
+    """The lines one after the other."""
+    for line in lines:
+        if isinstance(line, str):
+            yield line
+        else:
+            yield from flat(line)
+
+
+@dataclass(eq=False)
+class Value:
+    """What an instruction computes: the loops in which an entry of it is complete, with their
+    variables as indices; where; its name there; and the array that holds all entries, if any.
+
+    ``order`` are its axes in the order of the array's, ``store`` are the lines that come right
+    after an entry is complete, ``allocate`` those before all loops; ``is_call`` says that the array
+    is a new one that a function has returned.
+    """
+
+    position: Position
+    loops: tuple[Loop, ...] = ()
+    index: Index = ()
+    name: str = ""
+    array: str = ""
+    order: tuple[int, ...] = ()
+    store: Lines = field(default_factory=list)
+    allocate: Lines = field(default_factory=list)
+    is_call: bool = False
+
+    def aligned(self, loop: Loop, index: Index, variable: str) -> bool:
+        """Whether an entry with an index is complete within one turn of a loop."""
+        axes = zip(self.index, index, strict=True)
+        return loop in self.loops and (loop.variable, variable) in axes
+
+
+class Tree:
+    """The items on the top level: lines, and loops with everything in them."""
+
+    def __init__(self) -> None:
+        self.items: list[Loop | Lines] = [[]]
+        self.after: list[Lines] = [[]]
+
+    def parts(self) -> Iterator[list[str]]:
+        """The lines of each item, and those behind it."""
+        for item, after in zip(self.items, self.after, strict=True):
+            yield [*(item.text() if isinstance(item, Loop) else flat(item))]
+            yield [*flat(after)]
+
+    def append(self, item: Loop | Lines) -> Position:
+        """The position of a new item, which is the last."""
+        self.items.append(item)
+        self.after.append([])
+        return (len(self.items) - 1,)
+
+    def place(
+        self, lengths: Sequence[str], reads: Mapping[Value, Sequence[Index]], target: Target
+    ) -> tuple[list[Loop], Position]:
+        """The loops for a statement, outermost first, and the position of the innermost one. The
+        indices of what it reads have ``$0``, ``$1``, … for the variables of its loops."""
+        fit = _Fit(lengths, reads, target)
+        first = max([target.after, *[value.position[0] for value in reads]])
+        for number in range(first, len(self.items)):
+            item = self.items[number]
+            if isinstance(item, Loop):
+                found = fit.into(item, (number,))
+                if found is not None:
+                    return found
+        loops = new_loops(lengths)
+        position = self.append(loops[0])
+        return loops, position + (0,) * (len(lengths) - 1)
+
+
+@dataclass
+class Target:
+    """The array that a statement writes to, at what index; an item that it mustn't be in, and the
+    first one that it may be in."""
+
+    number: int = -1
+    index: Index = ()
+    after: int = 0
+    apart: int = -1
+
+
+class _Fit:
+    def __init__(
+        self, lengths: Sequence[str], reads: Mapping[Value, Sequence[Index]], target: Target
+    ):
+        self.lengths = lengths
+        self.reads = reads
+        self.target = target
+
+    def into(self, loop: Loop, position: Position) -> tuple[list[Loop], Position] | None:
+        """The loops from a given one on, if they fit."""
+        depth = len(position) - 1
+        if loop.length != self.lengths[depth] or position[0] == self.target.apart:
+            return None
+        inside = False
+        for value, indices in self.reads.items():
+            there = value.position[: depth + 1]
+            if there > position:
+                return None
+            if there == position:
+                inside = True
+                if not all(value.aligned(loop, index, f"${depth}") for index in indices):
+                    return None
+        if depth == len(self.lengths) - 1:
+            return self._innermost(loop, position, inside)
+        for number, child in enumerate(loop.body):
+            if isinstance(child, Loop):
+                found = self.into(child, (*position, number))
+                if found is not None:
+                    return [loop, *found[0]], found[1]
+        if not inside:
+            return None
+        rest = new_loops(self.lengths[depth + 1 :], depth + 1)
+        loop.body.append(rest[0])
+        below = (len(loop.body) - 1,) + (0,) * (len(rest) - 1)
+        return [loop, *rest], (*position, *below)
+
+    def _innermost(
+        self, loop: Loop, position: Position, inside: bool
+    ) -> tuple[list[Loop], Position] | None:
+        has_loops = any(isinstance(part, Loop) for part in loop.body)
+        if has_loops and not inside:
+            return None  # alone it is faster
+        number, index = self.target.number, self.target.index
+        depth = len(position)
+        variables = {f"${k}": f"i{k}" for k in range(depth)}
+        if loop.writes.get(number, named := renamed(index, variables)) != named:
+            return None
+        return [loop], position
+
+
+def renamed(index: Index, variables: Mapping[str, str]) -> Index:
+    """Indices with other variables."""
+    return tuple([re.sub(r"\$\d+", lambda found: variables[found[0]], own) for own in index])
+
+
+def new_loops(lengths: Sequence[str], depth: int = 0) -> list[Loop]:
+    """Loops inside of each other."""
+    loops = [Loop(f"i{depth + k}", length) for k, length in enumerate(lengths)]
+    for outer, inner in pairwise(loops):
+        outer.body.append(inner)
+    return loops

@@ -1,0 +1,243 @@
+"""Numba: text, types, arguments of all kinds, compiled code on disk."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from threading import Thread
+
+import numpy as np
+import pytest
+from sympy import symbols
+
+import sympy_einsum as se
+import sympy_einsum.numpy as snp
+from sympy_einsum.compiler.kernel_calls import kept_file
+
+pytest.importorskip("numba")
+m, n = symbols("m n", integer=True, positive=True)
+t = symbols("t", real=True)
+A, x = se.TensorSymbol("A", (m, n)), se.TensorSymbol("x", n)
+y = se.TensorSymbol("y", m)
+
+
+def kernel_lines(expr, *arguments):
+    """The lines of the kernel alone, from its first loop or line on."""
+    source = se.lambdify(arguments, expr, "numba").source
+    return source[source.index("def compute(") : source.index("def function(")].splitlines()
+
+
+def compared(function, reference, *values, rtol=1e-12):
+    for found, expected in zip(function(*values), reference(*values), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=rtol, atol=1e-12)
+
+
+# --- the text -------------------------------------------------------------------------------------
+
+
+def test_chain_and_its_sum_are_one_loop_without_arrays():
+    total = snp.sum(snp.exp(x) * snp.sin(x) ** 2)
+    lines = kernel_lines(total, x)
+    assert sum("for " in line for line in lines) == 1
+    assert not any("np.empty" in line for line in lines)
+
+
+def test_softmax_of_rows_goes_through_the_rows_once():
+    lines = kernel_lines(se.softmax(A, axis=1), A)
+    assert [line.strip().split(" in ")[0] for line in lines if "for " in line] == [
+        "for i0",
+        *["for i1"] * 3,
+    ]
+
+
+def test_slices_are_offsets():
+    lines = kernel_lines(((x[1:] - x[:-1]) ** 2).sum(), x)
+    assert any("x[i0 + 1]" in line for line in lines)
+    assert not any("x[1:" in line for line in lines)
+
+
+def test_loops_follow_memory():
+    lines = kernel_lines(se.exp(A.T), A)
+    assert any("A[i0, i1]" in line for line in lines)
+
+
+def test_sums_over_first_axis_read_rows():
+    lines = [line.strip() for line in kernel_lines(se.exp(A).sum(axis=0), A)]
+    assert lines.index("for i0 in range(m):") < lines.index("for i1 in range(n):")
+
+
+def test_what_depends_on_outer_axes_is_computed_there():
+    lines = kernel_lines(se.einsum("i,ij->ij", se.exp(y), A), y, A)
+    depth = {line.strip(): len(line) - len(line.lstrip()) for line in lines}
+    (exponential,) = [line for line in depth if "= exp(" in line]
+    assert depth[exponential] < max(depth.values())
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+EXPRS = [se.exp(A @ x) * y + t, (A**2).sum(axis=0), se.gradient(se.softmax(A @ x) @ y, x), A.sum()]
+
+
+@pytest.fixture(scope="module")
+def pair():
+    arguments = [A, x, y, t]
+    return se.lambdify(arguments, EXPRS, "numba"), se.lambdify(arguments, EXPRS)
+
+
+def data(rows=4, columns=3):
+    rng = np.random.default_rng(2)
+    return rng.standard_normal((rows, columns)), rng.standard_normal(columns), np.ones(rows), 0.5
+
+
+def test_other_kinds_of_arrays(pair):
+    A, x, y, t = data()
+    wide = np.zeros((3, 8))
+    wide[:, ::2] = A.T
+    read_only = x.copy()
+    read_only.flags.writeable = False
+    for values in (
+        (A, x, y, 2),
+        (wide[:, ::2].T, x, y, t),
+        (np.asfortranarray(A), x[::-1], y, np.float32(t)),
+        (A, read_only, y, np.array(0.25)),
+        (A.tolist(), x, list(y), t),
+        ((10 * A).astype(int), x, y, t),
+        (A > 0, x, y, t),
+    ):
+        compared(*pair, *values)
+    # NumPy would sum A**2 in single precision.
+    compared(*pair, A.astype(np.float32), x, y, t, rtol=1e-6)
+
+
+def test_single_precision(pair):
+    values = [own.astype(np.float32) if np.ndim(own) else own for own in data()]
+    found, expected = (function(*values) for function in pair)
+    for own, other in zip(found, expected, strict=True):
+        assert own.dtype == other.dtype == np.float32
+        np.testing.assert_allclose(own, other, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("lengths", [(0, 0), (1, 1), (0, 3), (3, 0), (1, 9)])
+@pytest.mark.filterwarnings("ignore")
+def test_short_axes(pair, lengths):
+    compared(*pair, *data(*lengths))
+
+
+def test_nothing_is_read_beside_an_array(pair):
+    A, x, y, t = data()
+    unchecked = se.lambdify([globals()[name] for name in "Axy"] + [globals()["t"]], EXPRS, "numba",
+                            check=False)  # fmt: skip
+    for function, error in ((pair[0], se.ShapeError), (unchecked, ValueError)):
+        with pytest.raises(error, match="length"):
+            function(A, x[1:], y, t)
+    with pytest.raises(se.TensorError, match="argument x must be an array of numbers"):
+        pair[0](A, "abc", y, t)
+    with pytest.raises(se.ShapeError, match="must have order 2"):
+        pair[0](x, x, y, t)
+
+
+def test_positions_are_checked():
+    i = se.TensorSymbol("i", m)
+    function = se.lambdify([x, i], [x[i], se.one_hot(i, n)], "numba")
+    values, places = np.array([1.0, 2.0, 4.0]), np.array([-1, 0])
+    np.testing.assert_array_equal(function(values, places)[0], [4, 1])
+    with pytest.raises(se.ShapeError, match="outside of its axis"):
+        function(values, np.array([0, 3]))
+    with pytest.raises(se.TensorError, match="integers"):
+        function(values, np.array([0.0, 1.0]))
+    ahead = se.lambdify([x], x[2:].sum() + x[4], "numba", check=False)
+    with pytest.raises((IndexError, se.ShapeError)):
+        ahead(np.ones(3))
+
+
+def test_arguments_stay_and_results_are_new():
+    function = se.lambdify([A], [A, A.T, A.reshape(m * n)], "numba")
+    (given, *_) = data()
+    before = given.copy()
+    for result in function(given):
+        assert not np.may_share_memory(result, given)
+        result[...] = 0
+    np.testing.assert_array_equal(given, before)
+
+
+# --- what there isn't -----------------------------------------------------------------------------
+
+
+def test_what_numba_lacks_is_refused_by_name():
+    stack = se.TensorSymbol("S", (m, n, n))
+    for expr, words in (
+        (se.digamma(x), "'numba' has no function digamma"),
+        (se.expm(se.TensorSymbol("B", (n, n))), "'numba' has no expm"),
+        (se.inv(stack), "'numba' has no inv of stacks"),
+    ):
+        with pytest.raises(se.UnsupportedError, match=words):
+            se.lambdify(list(expr.free_symbols), expr, "numba")
+    with pytest.raises(se.UnsupportedError, match="no semirings"):
+        se.lambdify([A], A.sum(axis=0), "numba", semiring="max-plus")
+
+
+# --- compiled code --------------------------------------------------------------------------------
+
+
+def test_text_runs_alone():
+    namespace = {}
+    exec(se.codegen([A, x], se.exp(A @ x), "numba", name="f"), namespace)
+    values, vector, *_ = data()
+    np.testing.assert_allclose(namespace["f"](values.tolist(), vector), np.exp(values @ vector))
+
+
+def test_pickle_and_threads(pair):
+    function = pickle.loads(pickle.dumps(se.lambdify([x], se.exp(x) * 2, "numba")))
+    found = []
+    threads = [Thread(target=lambda: found.append(function(np.zeros(2)))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_array_equal(found, np.full((4, 2), 2))
+
+
+def test_another_process_finds_compiled_code(tmp_path):
+    code = (
+        "import numpy as np, sympy_einsum as se, sys\n"
+        "x = se.TensorSymbol('x', 1)\n"
+        "f = se.lambdify([x], se.exp(x) / 3, 'numba')\n"
+        "print(f(np.zeros(1)))\n"
+        "(kernel,) = f.__func__.__globals__['compute'].values()\n"
+        "print(sum(kernel.stats.cache_hits.values()))"
+    )
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "own")}
+    for hits in ("0", "1"):
+        run = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True,
+            check=True, env=environment,
+        )  # fmt: skip
+        assert run.stdout.split() == ["[0.33333333]", hits if _is_safe(tmp_path) else "0"]
+
+
+def _is_safe(folder):
+    return hasattr(os, "getuid") and not any(
+        path.stat().st_mode & 0o022 and not path.stat().st_mode & 0o1000
+        for path in (folder, *folder.parents)
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="permissions of POSIX")
+def test_folders_of_others_are_not_used(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    path = kept_file("a = 1\n")
+    assert path is not None
+    assert path.read_text() == "a = 1\n"
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    path.parent.chmod(0o777)
+    assert kept_file("a = 1\n") is None
+    path.parent.chmod(0o700)
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    assert kept_file("a = 1\n") is None
+    monkeypatch.undo()
+    file = tmp_path / "file"
+    file.write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(file))
+    assert kept_file("a = 1\n") is None
