@@ -41,7 +41,7 @@ class Contender:
     def takes(self, case: Case, data: list[Any]) -> bool:
         """Whether the case is written for it, and not too large."""
         if not self.is_peer:
-            return True
+            return case.semiring is None or self.library != "numba"
         size = sum(np.size(data[place]) for place in np.atleast_1d(case.wrt))
         is_small = case.order == 1 or size**2 <= self.most_entries
         return case.plain is not None and self.library in case.peers and is_small
@@ -59,9 +59,9 @@ def flat(value: Any) -> list[Any]:
     return [np.asarray(value)]
 
 
-def ours(case: Case, data: list[Any], check: bool = True) -> Call:
+def ours(case: Case, data: list[Any], check: bool = True, backend: str = "numpy") -> Call:
     arguments, exprs = case.build()
-    function = se.lambdify(arguments, exprs, check=check, semiring=case.semiring)
+    function = se.lambdify(arguments, exprs, backend, check=check, semiring=case.semiring)
     return lambda: function(*data)
 
 
@@ -165,6 +165,7 @@ CONTENDERS = {
     "hand": Contender(hand),
     "ours": Contender(ours),
     "ours, no checks": Contender(partial(ours, check=False)),
+    "ours by Numba": Contender(partial(ours, backend="numba"), "numba"),
     "ours by JAX": Contender(ours_by_jax, "jax"),
     "JAX": Contender(by_jax, "jax", is_peer=True, most_entries=6e6),
     "PyTorch": Contender(by_torch, "torch", is_peer=True),
