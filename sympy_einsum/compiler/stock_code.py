@@ -58,6 +58,7 @@ class _ExpressionBackend(NumpyBackend):
     """The same for stock ``sympy.lambdify``, where a program must be a single expression."""
 
     words: ClassVar = {"len", "numpy", "scipy"}
+    is_read_back = True
     spellings: ClassVar = {}
 
     def elementwise(self, operands: Texts, expr: Expr) -> str:

@@ -78,7 +78,8 @@ def transpose_terms(node: Operand, closed: Closed) -> Operand | None:
 
 def _is_transpose(node: Operand) -> bool:
     """Whether a node has the axes of its core in another order, and is a number of times that."""
-    if not isinstance(node, View) or not all(scalar.is_Number for scalar in node.scalars):
+    is_scaled = isinstance(node, View) and all(scalar.is_Number for scalar in node.scalars)
+    if not is_scaled or node.core is None:
         return False
     inner, outer = node.subscripts[-1], node.output
     return inner != outer and sorted(inner) == sorted(outer) == sorted(set(inner))

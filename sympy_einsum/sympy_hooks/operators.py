@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeAlias
 
-from sympy import Abs, And, Expr, Ge, Gt, Le, Lt, Mod, Not, Or, Xor
+from sympy import Abs, And, Expr, Ge, Gt, Le, Lt, MatrixBase, Mod, Not, Or, Xor
 from sympy.core.function import FunctionClass
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
@@ -24,7 +24,7 @@ def _stock_for_scalars(method: Operator) -> Operator:
 
     @wraps(method)
     def operator(self: Node, other: TensorLike) -> Operand:
-        if isinstance(other, MatrixExpr) and self.order:
+        if isinstance(other, (MatrixBase, MatrixExpr)) and self.order:
             return _with_matrix(method, self, other)
         if isinstance(other, ops.ComplexTensor):
             return NotImplemented
@@ -36,12 +36,12 @@ def _stock_for_scalars(method: Operator) -> Operator:
     return operator
 
 
-def _with_matrix(method: Operator, tensor: Node, matrix: MatrixExpr) -> Operand:
-    """An operator between a tensor and one of SymPy's matrix expressions, whose ``*`` is the
+def _with_matrix(method: Operator, tensor: Node, matrix: MatrixBase | MatrixExpr) -> Operand:
+    """An operator between a tensor and one of SymPy's matrices, whose ``*`` is the
     product of matrices."""
-    if method.__name__ == "__rmul__":  # so arrives matrix @ tensor too
-        return ops.matmul(matrix, tensor)
-    if method.__name__ in ("__mul__", "__truediv__", "__rtruediv__"):
+    if method.__name__ == "__rmul__" and isinstance(matrix, MatrixExpr):
+        return ops.matmul(matrix, tensor)  # matrix @ tensor arrives so too
+    if method.__name__ in ("__mul__", "__rmul__", "__truediv__", "__rtruediv__"):
         raise TensorError(
             f"{tensor!s:.80} and {matrix!s:.80}: * and / are those of matrices to SymPy, and go "
             "entry by entry for tensors; write @ for the product of matrices, and "

@@ -37,6 +37,7 @@ from sympy.core.function import FunctionClass
 from sympy.core.relational import Relational, _Inequality
 from sympy.logic.boolalg import BooleanFunction
 from sympy.matrices import matrixbase
+from sympy.matrices.expressions.matexpr import MatrixExpr
 from sympy.polys.matrices import linsolve
 from sympy.solvers import solvers
 from sympy.tensor.array import NDimArray, arrayop, ndim_array
@@ -60,7 +61,12 @@ def _after_add(expr: Expr) -> Expr:
 
 
 def _after_mul(expr: Expr) -> Expr:
-    return ops.multiply(*expr.args) if expr.is_Mul and any(map(is_tensor, expr.args)) else expr
+    if not (expr.is_Mul and any(map(is_tensor, expr.args))):
+        return expr
+    if any(isinstance(arg, MatrixExpr) for arg in expr.args):
+        # Mul forgets the order of its arguments, and the product isn't one entry by entry.
+        raise TensorError(f"Mul of tensors and SymPy's matrices, {expr.args}: write @")
+    return ops.multiply(*expr.args)
 
 
 def _after_pow(expr: Expr) -> Expr:
@@ -72,6 +78,11 @@ Basic._constructor_postprocessor_mapping[TensorExpr] = {
     "Mul": [_after_mul],
     "Pow": [_after_pow, after_pow],
 }
+# SymPy applies what it finds in any order, so what it does with matrices comes after ours.
+(_after_mul_of_matrices,) = Basic._constructor_postprocessor_mapping[MatrixExpr]["Mul"]
+Basic._constructor_postprocessor_mapping[MatrixExpr]["Mul"] = [
+    lambda expr: _after_mul_of_matrices(_after_mul(expr))
+]
 
 
 # --- stock functions -----------------------------------------------------------------------------

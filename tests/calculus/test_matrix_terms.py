@@ -140,13 +140,6 @@ def test_values_on_other_libraries(backend):
         assert_close(value, wanted, 1e-8, names[k])
 
 
-def test_dask_refuses_by_name():
-    pytest.importorskip("dask")
-    for y in (se.solve(S, b), se.cholesky(A), se.expm(A), se.inv(S)):
-        with pytest.raises(se.UnsupportedError, match="'dask' has no"):
-            se.lambdify([S, A, b], y, "dask")
-
-
 def test_singular_matrices_of_a_stack():
     """Derivatives of determinants are polynomials; JAX has the first at singular matrices too."""
     rank = np.outer([1.0, 2.0, -1.0], [0.5, 1.0, 3.0])

@@ -806,8 +806,15 @@ def test_a_foreign_matrix_cant_replace_a_scalar_symbol():
             e.xreplace({t: sympy.ImmutableMatrix([[1, 2], [3, 4]])})
 
 
-def test_a_product_from_the_left_with_a_foreign_matrix():
-    """SymPy's arrays multiply every entry by whatever isn't iterable; matrices refuse."""
-    for foreign in (Matrix([[1, 2], [3, 4]]), sympy.MatrixSymbol("M", 2, 2), np.ones((2, 2))):
+def test_products_with_a_matrix_of_sympy():
+    """Its * is the product of matrices, ours goes entry by entry: what could be both raises."""
+    explicit, square = Matrix([[1, 2], [3, 4]]), se.TensorSymbol("S", (2, 2))
+    with pytest.raises(REFUSED):
+        explicit * square
+    for foreign in (explicit, explicit.as_immutable(), sympy.MatrixSymbol("M", 2, 2)):
+        assert foreign @ square == se.from_matrix(foreign) @ square
+        for operation in (operator.mul, operator.truediv):
+            with pytest.raises(REFUSED):
+                operation(square, foreign)
         with pytest.raises(REFUSED):
-            foreign * Q
+            foreign / square
