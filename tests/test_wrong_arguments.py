@@ -91,7 +91,9 @@ WRONG = {
 # A right call of everything public; each of its arguments is then replaced.
 CALLS: dict[str, tuple] = {
     "Constant": (se.Constant, [1.0, 2.0]),
+    "ComplexTensor": (se.ComplexTensor, x, x),
     "Delta": (se.Delta, n),
+    "Fourier": (se.Fourier, n),
     "Ones": (se.Ones, n, 3),
     "Zeros": (se.Zeros, n, 3),
     "Selection": (se.Selection, 5, 1, 2, 2),

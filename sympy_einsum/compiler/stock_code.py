@@ -224,6 +224,20 @@ class _ExpressionBackend(NumpyBackend):
         """log Σ of weights."""
         return f"np.log({operands[0]}.sum({''.join(axis_arguments(axes))}))"
 
+    def spectrum(self, operands: Texts, length: str, count: str, weighted: bool) -> str:
+        """The Fourier transform along the last axis, once for each part."""
+        z = f"np.fft.fft({operands[0]}, {length})[..., :{count}]"
+        parts = f"np.stack([{z}.real, {z}.imag], -1)"
+        return f"({parts} * {_twins(count, length)}[:, None])" if weighted else parts
+
+    def from_spectrum(self, operands: Texts, length: str, count: str, weighted: bool) -> str:
+        """The real part of the inverse Fourier transform, unnormalised."""
+        (z,) = operands
+        whole = f"({z}[..., 0] + 1j * {z}[..., 1])"
+        if weighted:
+            whole += f" * {_twins(f'{z}.shape[-2]', length)}"
+        return f"np.fft.ifft({whole}, {length}, norm='forward').real[..., :{count}]"
+
     def softmax(self, operands: Texts, axes: Sequence[int] | None) -> str:
         """exp / Σ exp by log-sum-exp."""
         inside = f"{operands[0]}, {''.join(axis_arguments(axes)) or 'axis=None'}, keepdims=True"
@@ -247,6 +261,11 @@ class _StockFunctions(GivenFunctions):
                 f'sympy.lambdify(..., modules=[{{"{own}": numpy.sin}}, "numpy"])'
             )
         return own if own not in self.taken and is_plain_name(own) else f"globals()[{own!r}]"
+
+
+def _twins(count: str, length: str) -> str:
+    """2 for the frequencies that stand for their conjugates too, 1 for the others."""
+    return f"np.where(2 * np.arange({count}) % {length} == 0, 1, 2)"
 
 
 def _padded(x: str) -> str:
@@ -282,6 +301,10 @@ def stock_code(node: Expr, printer: CodePrinter, *args: object) -> str:
     steps, results = Writer(make_plan(exprs), names, backend, "_t").write()
     parts = [f"{target} := {text}" if target else text for target, text, *_ in steps]
     code = f"({', '.join([*(f'({part})' for part in parts), *results])},)[-1]"
+    unknown = backend.used_support(code)
+    if unknown:
+        name = unknown.split("def ")[1].partition("(")[0]
+        raise UnsupportedError(f"sympy.lambdify has no {name}; use sympy_einsum.lambdify")
     if (
         ("special." in code or "scipy_linalg." in code)
         and isinstance(printer, NumPyPrinter)

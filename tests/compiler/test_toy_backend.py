@@ -35,7 +35,8 @@ SAME = [
         "exp",
         "expm1",
     ),
-    *("flip", "floor", "inf", "isfinite", "log", "log1p", "logaddexp", "matmul", "maximum"),
+    *("flip", "floor", "inf", "iscomplexobj", "isfinite", "log", "log1p", "logaddexp", "matmul"),
+    "maximum",
     *(
         "minimum",
         "nan",
@@ -75,6 +76,7 @@ def library():
     vars(toy).update({name: getattr(np, name) for name in SAME})
     toy.atan, toy.atan2, toy.concat = np.arctan, np.arctan2, np.concatenate
     toy.expm = linalg.expm
+    toy.fft = np.fft
     toy.linalg = SimpleNamespace(**{name: getattr(np.linalg, name) for name in MATRICES})
     return toy
 

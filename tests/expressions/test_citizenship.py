@@ -64,6 +64,8 @@ SAMPLES = {
     "ones": se.Ones(n, m),
     "delta": se.Delta(n),
     "delta of matrices": se.Delta(n, m),
+    "waves": se.Fourier(n),
+    "spectrum": se.einsum("cik,i->ck", se.Fourier(n), x),
     "constant": se.Constant(np.array([[1.0, -2.5, 3.0], [0.1, 1e-30, 1e30]])),
     "integer constant": se.Constant(np.array([1, 2, 3])),
     "transpose": X.T,
