@@ -72,6 +72,7 @@ log_ndtr: ScalarFunction
 logaddexp: ScalarFunction
 loggamma: ScalarFunction
 masked: ScalarFunction
+modulus: ScalarFunction
 nan_to_num: ScalarFunction
 ndtr: ScalarFunction
 polygamma: ScalarFunction
