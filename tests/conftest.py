@@ -1,5 +1,7 @@
-"""A guard for every test: one that hangs fails with a traceback instead of stalling the run."""
+"""For every test: one that hangs fails with a traceback instead of stalling the run, and garbage
+is looked for among its own objects."""
 
+import gc
 import signal
 import threading
 
@@ -23,3 +25,10 @@ def guard_against_hanging():
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, previous)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def leave_earlier_objects_alone():
+    """What other modules left, gigabytes of compiled code among it, isn't searched again."""
+    gc.collect()
+    gc.freeze()
