@@ -23,33 +23,33 @@ Call = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Contender:
-    """Who runs: ``make`` gives the call for a case and its data, ``library`` has to be installed,
+    """Who runs: ``make`` gives the call for a case and its data, ``package`` has to be installed,
     and ``is_peer`` says that the library takes the derivatives itself, Hessians of so many entries
     at most: they are made row by row, which takes minutes for larger ones.
     """
 
     make: Callable[[Case, list[Any]], Call]
-    library: str = ""
+    package: str = ""
     is_peer: bool = False
     most_entries: float = 3e5
 
     @property
     def is_installed(self) -> bool:
         """Whether it can run here."""
-        return installed(self.library)
+        return installed(self.package)
 
     def takes(self, case: Case, data: list[Any]) -> bool:
         """Whether the case is written for it, and not too large."""
         if not self.is_peer:
-            return case.semiring is None or self.library != "numba"
+            return case.semiring is None or self.package != "numba"
         size = sum(np.size(data[place]) for place in np.atleast_1d(case.wrt))
         is_small = case.order == 1 or size**2 <= self.most_entries
-        return case.plain is not None and self.library in case.peers and is_small
+        return case.plain is not None and self.package in case.peers and is_small
 
 
-def installed(library: str) -> bool:
-    """Whether there is a library; the empty name stands for none."""
-    return not library or importlib.util.find_spec(library) is not None
+def installed(package: str) -> bool:
+    """whether there is a package; the empty name stands for none."""
+    return not package or importlib.util.find_spec(package) is not None
 
 
 def flat(value: Any) -> list[Any]:

@@ -30,7 +30,7 @@ def run(
             calls, slow, failed = calls_of(case, data, contenders)
             # Two races against the hand-written code: the threads of other libraries go on
             # spinning after a call, and would disturb whoever comes next.
-            own = {name: call for name, call in calls.items() if not CONTENDERS[name].library}
+            own = {name: call for name, call in calls.items() if not CONTENDERS[name].package}
             others = {name: call for name, call in calls.items() if name not in own}
             medians = interleaved(own, seconds)
             base = medians.pop("hand")
