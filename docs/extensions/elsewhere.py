@@ -1,0 +1,62 @@
+"""What stands elsewhere in the repository: notebooks are copied here, links find their pages."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from pygments.lexers.special import TextLexer
+from sphinx import addnodes
+from sphinx.application import Sphinx
+
+ROOT = Path(__file__).parents[2]
+# Files that are shown as pages, and the pages.
+SHOWN = {
+    "README.md": "index",
+    "CONTRIBUTING.md": "contributing",
+    "SECURITY.md": "security",
+    "CHANGELOG.md": "changelog",
+}
+
+
+def copy_notebooks(app: Sphinx) -> None:
+    """Copies of the notebooks, in a folder that git ignores."""
+    folder = Path(app.srcdir) / "notebooks"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        shutil.copy2(path, folder)
+
+
+def lead_links(app: Sphinx, document: nodes.document) -> None:
+    """Links to files of the repository lead to their pages, or are plain text without one."""
+    for link in [
+        *document.findall(addnodes.pending_xref),
+        *document.findall(addnodes.download_reference),
+    ]:
+        path = _path_in_repository(link["reftarget"])
+        name = path.as_posix()
+        if name in SHOWN or name.startswith("docs/"):
+            page = SHOWN.get(name) or str(path.relative_to("docs").with_suffix(""))
+            about = {"refdomain": "doc", "reftype": "myst", "refexplicit": True}
+            found = addnodes.pending_xref("", *link.children, **about)
+            found["reftarget"], found["reftargetid"], found["refdoc"] = page, None, link["refdoc"]
+            link.replace_self(found)
+        elif (ROOT / path).is_file():
+            link.replace_self(nodes.literal(name, name))
+
+
+def _path_in_repository(target: str) -> Path:
+    path = Path(target)
+    if path.is_relative_to(ROOT):
+        path = path.relative_to(ROOT)
+    return Path(*[part for part in path.parts if part != ".."])
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("builder-inited", copy_notebooks)
+    app.connect("doctree-read", lead_links)
+    app.add_lexer("mermaid", TextLexer)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
