@@ -193,7 +193,7 @@ if TYPE_CHECKING:
     from .operations.scalar_names import *  # noqa: F403
     from .printing import draw, latex, pretty, to_dot, to_text
     from .programs import codegen, from_function, parse_python
-    from .verification import check_derivative, equal
+    from .verification import Counterexample, check_derivative, counterexample, equal
 
 # What loads when it is first used, since not every session does.
 _LATER = {
@@ -217,7 +217,9 @@ _LATER = {
     "codegen": "programs",
     "from_function": "programs",
     "parse_python": "programs",
+    "Counterexample": "verification",
     "check_derivative": "verification",
+    "counterexample": "verification",
     "equal": "verification",
 }
 
@@ -248,6 +250,7 @@ __all__ = [
     "Cofactors",
     "ComplexTensor",
     "Constant",
+    "Counterexample",
     "Delta",
     "Det",
     "DetSigns",
@@ -315,6 +318,7 @@ __all__ = [
     "convolve",
     "correlate",
     "count_nonzero",
+    "counterexample",
     "cummax",
     "cummin",
     "cumprod",

@@ -12,7 +12,7 @@ from sympy import Integer, S, Symbol
 
 from .calculus import diff
 from .compiler import lambdify
-from .core import TensorError, UnsupportedError, postorder, same_length
+from .core import ShapeError, TensorError, UnsupportedError, postorder, same_length
 from .expressions import (
     MatrixFunction,
     OneHot,
@@ -302,11 +302,70 @@ def equal(a: TensorLike, b: TensorLike) -> bool | None:
     if normal_form(left) is normal_form(right):
         return True
     try:
-        data = Samples([a, b])
+        return None if _counterexample(a, b) is None else False
     except UnsupportedError:
         return None  # no numerical code for some function
-    differing = (True for values, found in data.draw(SAMPLES) if _differ(data, values, *found))
-    return False if len(list(islice(differing, 2))) == 2 else None
+
+
+class Counterexample(NamedTuple):
+    """Data on which two expressions differ: the value of each symbol, the entry at which they
+    differ most, and both values there."""
+
+    values: dict[Operand, Argument]
+    entry: tuple[int, ...]
+    left: float
+    right: float
+
+
+def counterexample(a: TensorLike, b: TensorLike) -> Counterexample | None:
+    """Data on which two expressions of one shape clearly differ, where :func:`equal` is False.
+
+    Returns
+    =======
+
+    The ``values`` of all symbols and axis lengths, the ``entry`` at which the expressions differ
+    most, and what they are there, ``left`` and ``right``; None where no such data were found.
+
+    Raises
+    ======
+
+    ShapeError : the shapes differ, which needs no data
+    UnsupportedError : there is no numerical code for some function
+
+    Examples
+    ========
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> n = symbols("n", integer=True, positive=True)
+    >>> A, x = se.TensorSymbol("A", (n, n)), se.TensorSymbol("x", (n,))
+    >>> found = se.counterexample(se.gradient(x @ A @ x, x), 2 * A @ x)
+    >>> found.values[n], found.values[A].shape
+    (2, (2, 2))
+    >>> abs(found.left - found.right) > 0.1
+    True
+    >>> se.counterexample(x @ A @ x, x @ A.T @ x) is None
+    True
+    """
+    a, b = as_operand(a), as_operand(b)
+    left, right = shape_of(a), shape_of(b)
+    if len(left) != len(right) or not all(map(same_length, left, right)):
+        raise ShapeError(f"expressions of shapes {left} and {right} differ without any data")
+    return _counterexample(a, b)
+
+
+def _counterexample(a: Operand, b: Operand) -> Counterexample | None:
+    """The first data on which they differ, if they do so twice."""
+    data = Samples([a, b])
+    draws = data.draw(SAMPLES)
+    found = list(islice((d for d in draws if _differ(data, d[0], *d[1])), 2))
+    if len(found) < 2:
+        return None
+    values, (left, right) = found[0]
+    gap = abs(left - right)
+    entry = tuple(map(int, np.unravel_index(int(gap.argmax()), gap.shape)))
+    symbols = dict(zip(data.symbols, values, strict=True))
+    return Counterexample(symbols, entry, float(left[entry]), float(right[entry]))
 
 
 def _with_vectors(*exprs: Operand) -> list[Operand]:

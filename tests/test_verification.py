@@ -9,6 +9,7 @@ import pytest
 from sympy import Symbol, symbols
 
 import sympy_einsum as se
+from sympy_einsum.rules import normal_form
 from sympy_einsum.verification import Samples
 
 m, n = symbols("m n", integer=True, positive=True)
@@ -42,6 +43,48 @@ D = se.TensorSymbol("D", (n, n), diagonal=True)
 def test_equal_expressions_are_never_called_different(left, right):
     assert se.equal(left, right) in (True, None)
     assert se.equal(left, 2 * left) is not True
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ((v + w) ** 3, v**3 + 3 * v**2 * w + 3 * v * w**2 + w**3),
+        ((v * w) ** -2, v**-2 * w**-2),
+        ((v + X.sum(axis=1)) ** 2, v**2 + 2 * v * X.sum(axis=1) + X.sum(axis=1) * X.sum(axis=1)),
+        ((X.sum(axis=1) / m) ** 2, X.sum(axis=1) ** 2 / m**2),
+        ((w * X.sum(axis=1)) ** 3, w**3 * X.sum(axis=1) ** 3),
+        (se.diag(v) ** 2, se.diag(v**2)),
+        (X.var(axis=0), (X**2).mean(axis=0) - X.mean(axis=0) ** 2),
+        ((v * w + 1) ** 2, v**2 * w**2 + 2 * v * w + 1),
+    ],
+)
+def test_powers_entry_by_entry_are_multiplied_out(left, right):
+    assert se.equal(left, right) is True
+    assert se.equal(left, right + right**2) is False
+
+
+def test_a_power_with_too_many_terms_stays_one():
+    total = v + w + A @ v + A @ w
+    assert se.equal(total**100, (w + v + A @ (v + w)) ** 100) is True
+    assert normal_form(total**100).as_entry_power()[1] == 100
+
+
+def test_a_counterexample_shows_where_expressions_differ():
+    right, wrong = se.gradient(v @ A @ v, v), 2 * A @ v
+    found = se.counterexample(wrong, right)
+    arrays = [found.values[s] for s in (A, v)]
+    for expression, value in ((wrong, found.left), (right, found.right)):
+        assert se.lambdify([A, v], expression)(*arrays)[found.entry] == pytest.approx(value)
+    assert found.values[n] == len(arrays[1])
+    scalar = se.counterexample(v @ v, 2 * (v @ v))
+    assert scalar.entry == ()
+    assert scalar.right == pytest.approx(2 * scalar.left)
+
+
+def test_no_counterexample_where_none_is_found():
+    assert se.counterexample(H @ H, H) is None
+    with pytest.raises(se.ShapeError, match=r"\(n,\) and \(n, n\) differ"):
+        se.counterexample(v, A)
 
 
 def test_equal_takes_no_sample_for_the_axis_lengths_to_be_in_one_order():

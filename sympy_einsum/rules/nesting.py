@@ -27,7 +27,7 @@ def denest_fully(node: Operand, closed: Closed) -> Operand | None:
 
     lengths = dict(enumerate(node.lengths))
     operands, terms, lengths = written_out(node.operands, node.subscripts, lengths, opens_any)
-    if len(operands) == len(node.operands):
+    if operands == [*node.operands]:
         return None
     return contract(operands, terms, node.output, lengths)
 

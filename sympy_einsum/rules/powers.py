@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import comb
 
-from sympy import Expr, Mul, Pow, S, log
+from sympy import Expr, Integer, Mul, Pow, S, log, multinomial_coefficients
 
 from ..core import power_slope, powlog
 from ..expressions import (
@@ -13,14 +15,20 @@ from ..expressions import (
     Einsum,
     Elementwise,
     Operand,
+    TensorAdd,
     apply_body,
+    contract,
     is_tensor,
     remembered,
     scale,
     slot,
     tensor_sum,
+    total_of,
 )
-from .written_products import Closed, opened
+from .written_products import MAX_OPERANDS, Closed, opened
+
+# A power of a sum that would give more terms stays one.
+MAX_TERMS = 64
 
 
 def merge_powers(node: Operand, closed: Closed) -> Operand | None:
@@ -101,6 +109,44 @@ def _powers_in(product: Einsum) -> Mapping[Operand, Expr]:
 def power_of(base: Operand, exponent: Expr) -> Operand:
     """A power of a tensor entry by entry."""
     return base if exponent == 1 else apply_body(slot(0) ** exponent, (base,))
+
+
+def expand_power(node: Operand, closed: Closed) -> Operand | None:
+    """A whole power of a product, or a positive one of a sum, multiplied out entry by entry."""
+    base, exponent = node.as_entry_power()
+    if not exponent.is_Integer or exponent is S.One:
+        return None
+    if isinstance(base, TensorAdd):
+        return _power_of_sum(base, int(exponent)) if exponent.is_positive else None
+    product = opened(base)
+    scalars = tuple([scalar**exponent for scalar in product.scalars])
+    labels = {i for term in product.subscripts for i in term}
+    if len(product.output) == len(labels) and labels == {*product.output}:
+        if len(product.operands) + len(scalars) < 2:
+            return None
+        powers = tuple([power_of(operand, exponent) for operand in product.operands])
+        return replace(product, scalars=scalars, operands=powers).build()
+    if exponent.is_positive and len(product.operands) * exponent <= MAX_OPERANDS:
+        return _entrywise([base] * int(exponent), base)
+    return None
+
+
+def _power_of_sum(total: TensorAdd, exponent: int) -> Operand | None:
+    count = len(total.operands)
+    if comb(exponent + count - 1, exponent) > MAX_TERMS:
+        return None
+    terms = []
+    for exponents, number in multinomial_coefficients(count, exponent).items():
+        pairs = zip(total.operands, exponents, strict=True)
+        powers = [power_of(term, Integer(e)) for term, e in pairs if e]
+        terms.append(scale(Integer(number), _entrywise(powers, total)))
+    return total_of(terms)
+
+
+def _entrywise(factors: Sequence[Operand], like: Operand) -> Operand:
+    """A product entry by entry."""
+    axes = range(like.order)
+    return contract(factors, [axes] * len(factors), axes, dict(enumerate(like.shape)))
 
 
 def split_square(node: Operand, closed: Closed) -> Operand | None:

@@ -356,6 +356,7 @@ EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
     View: (*VIEW, DISTRIBUTE),
     Elementwise: (
         *ELEMENTWISE,
+        Rule("expand", "(x + s*y)**2 = x**2 + 2*s*x*y + s**2*y**2", powers.expand_power),
         Rule(
             "log softmax",
             "log(softmax(x)) = x - logsumexp(x)",
