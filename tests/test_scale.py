@@ -514,3 +514,17 @@ def test_unused_nodes_are_collected():
     sympy.core.cache.clear_cache()
     gc.collect()
     assert watch() is None
+
+
+def test_gates_over_steps_of_time():
+    """Each product of gates has dozens of terms when it is multiplied out; nobody reads these."""
+    k, steps = 2, 4
+    inputs = se.TensorSymbol("Z", (steps, 4 * k))
+    weights, bias = se.TensorSymbol("U", (4 * k, k)), se.TensorSymbol("b", 4 * k)
+    hidden = carried = se.Zeros(k)
+    for t in range(steps):
+        gates = inputs[t] + weights @ hidden + bias
+        opened = [se.sigmoid(gates[k * part : k * (part + 1)]) for part in range(3)]
+        carried = opened[0] * carried + opened[1] * se.tanh(gates[3 * k :])
+        hidden = opened[2] * se.tanh(carried)
+    assert calls(lambda: se.hessian(hidden @ hidden, weights)) < 1_000_000

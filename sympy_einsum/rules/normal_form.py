@@ -7,17 +7,33 @@ others use too (denesting), and multiplying out or factoring sums.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from math import prod
 from typing import Literal, overload
 
 from ..core import children, postorder
-from ..expressions import Operand, Several, TensorExpr, TensorLike, as_operand, is_tensor
+from ..expressions import (
+    Einsum,
+    Operand,
+    Several,
+    TensorAdd,
+    TensorExpr,
+    TensorLike,
+    View,
+    as_operand,
+    is_tensor,
+)
 from .cost_model import SLACK, cost
+from .distribution import MAX_TERMS
 from .rewriting import Run, Step
 from .table import EXPANDED, NORMAL, STABLE, STABLE_NUMERIC
 
 # On bigger graphs products that several nodes use stay closed from the start.
 LARGE = 500
+# Nobody reads a derivative whose products have so many terms when they are multiplied out.
+LARGE_TERMS = 1000
+# What the numbers of terms of its operands make of a node.
+COMBINED: dict[type, Callable[[Iterable[int]], int]] = {TensorAdd: sum, Einsum: prod, View: prod}
 
 
 @overload
@@ -104,7 +120,7 @@ def tidy(
     big to be read.
     """
     order = postorder(exprs)
-    if wanted is False or (wanted is None and len(order) > LARGE):
+    if wanted is False or (wanted is None and _is_large(order)):
         return exprs, []
     below = postorder(given)
     fixed = [node for node in below if not is_tensor(node)]
@@ -136,6 +152,16 @@ def stable(
     """
     run = Run(STABLE_NUMERIC if numeric else STABLE, variables)
     return [run.result(expr) for expr in exprs], run.steps
+
+
+def _is_large(order: Sequence[Operand]) -> bool:
+    """Whether a graph has too many nodes to be read, or its products too many terms."""
+    terms: dict[Operand, int] = {}
+    for node in order:
+        combined = COMBINED.get(type(node))
+        terms[node] = min(combined(terms[o] for o in children(node)), MAX_TERMS) if combined else 1
+    opened = [count for node, count in terms.items() if isinstance(node, Einsum) and count > 1]
+    return len(order) > LARGE or sum(opened) > LARGE_TERMS
 
 
 def _shared(order: Sequence[Operand]) -> set[Operand]:
