@@ -13,6 +13,7 @@ COLOURS = {
     "hand": "#999999", "ours": "#d62728", "ours by JAX": "#ff9896", "ours by Numba": "#7f0000",
     "JAX": "#1f77b4", "PyTorch": "#ff7f0e", "autograd": "#2ca02c", "PyTensor": "#9467bd",
     "PyTensor in C": "#8c564b",
+    "the best of ours": "#d62728", "the best of the other libraries": "#1f77b4",
 }  # fmt: skip
 WIDTH, HEIGHT = 300, 210
 LEFT, RIGHT, TOP, BOTTOM = 46, 8, 22, 22

@@ -51,7 +51,8 @@ def lead_links(app: Sphinx, document: nodes.document) -> None:
 def _path_in_repository(target: str) -> Path:
     path = Path(target)
     if path.is_relative_to(ROOT):
-        path = path.relative_to(ROOT)
+        # A page outside of this folder, of which the parser has taken the suffix off.
+        path = path.relative_to(ROOT).with_suffix(".md")
     return Path(*[part for part in path.parts if part != ".."])
 
 

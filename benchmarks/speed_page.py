@@ -1,4 +1,5 @@
-"""README's part on speed, made of results.json: ``python -m benchmarks.readme`` writes it."""
+"""The documentation's page on speed and its plot, made of results.json:
+``python -m benchmarks.speed_page`` writes them."""
 
 from __future__ import annotations
 
@@ -7,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from .contenders import OURS, PEERS
-from .report import DRAW, Rows, best, geometric_mean, lead
+from .plots import Panel, draw
+from .report import DRAW, SIZES, Rows, best, geometric_mean, lead
 from .tables import shown, table
 
 FOLDER = Path(__file__).parent
-README = FOLDER.parent / "README.md"
+PAGE = FOLDER.parent / "docs" / "speed.md"
+PLOT = FOLDER / "speed.svg"
 START, END = "<!-- from benchmarks/results.json -->\n", "<!-- the end of it -->\n"
 
 
@@ -63,6 +66,24 @@ def _against_peers(rows: Rows) -> str:
     return f"{text}, most of all in {shown_cases}." if behind else f"{text}."
 
 
+def speed_panels(rows: Rows) -> list[Panel]:
+    """For each size the best of ours and the best peer of every case, the slowest peers last."""
+    panels = []
+    for size in SIZES:
+        raced = sorted(
+            (row[peer], row[own])
+            for row in rows
+            if row["size"] == size and (own := best(row, OURS)) and (peer := best(row, PEERS))
+        )
+        lines = {
+            "the best of ours": [(k, own) for k, (_, own) in enumerate(raced)],
+            "the best of the other libraries": [(k, peer) for k, (peer, _) in enumerate(raced)],
+        }
+        title = f"{size}: time / hand-written, {len(raced)} cases"
+        panels.append(Panel(title, lines, [""] * len(raced)))
+    return panels
+
+
 def with_speed(text: str, results: dict[str, Any]) -> str:
     """A text with its part on speed made anew."""
     before, rest = text.split(START)
@@ -71,9 +92,10 @@ def with_speed(text: str, results: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Write README's part on speed."""
+    """Write the page's figures and the plot."""
     results = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
-    README.write_text(with_speed(README.read_text(encoding="utf-8"), results), encoding="utf-8")
+    PAGE.write_text(with_speed(PAGE.read_text(encoding="utf-8"), results), encoding="utf-8")
+    draw(speed_panels(results["evaluation"]), PLOT)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,70 @@
+"""What the page on other libraries says: both sides of its tables have the same values."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+import scipy.special
+from jax import numpy as jnp
+from oracles import assert_close
+
+import sympy_einsum as se
+
+PAGE = Path(__file__).parent.parent / "docs" / "coming-from.md"
+SECTIONS = PAGE.read_text(encoding="utf-8").split("\n## ")[1:]
+ROWS = [
+    pytest.param(section.split("\n")[0], *cells, id=" = ".join(cells))
+    for section in SECTIONS
+    for cells in re.findall(r"^\| `([^`]+)` \| `([^`]+)` \|$", section, re.M)
+]
+SHAPES = {"A": (2, 3), "B": (2, 3), "S": (3, 3), "x": (3,), "y": (3,), "v": (3,), "u": (2,)}
+SYMBOLS = {name: se.TensorSymbol(name, shape) for name, shape in SHAPES.items()}
+rng = np.random.default_rng(0)
+DATA = {name: rng.uniform(0.1, 1, shape) for name, shape in SHAPES.items()}
+DATA["S"] = DATA["S"] @ DATA["S"].T + np.eye(3)
+DECLARED = "A matrix, B matrix, S matrix, x vector, y vector, eye matrix"
+
+
+def names(values):
+    """The names of the page: data of some kind, and the functions of it."""
+    return {**values, "f": lambda x: (x**3).sum(), "g": lambda x: values["A"] @ x**2}
+
+
+def there(library, text):
+    if library == "JAX":
+        with jax.enable_x64(True):
+            arrays = {name: jnp.asarray(value) for name, value in DATA.items()}
+            return eval(text, {"jax": jax, "jnp": jnp, **names(arrays)})
+    if library == "PyTorch":
+        torch = pytest.importorskip("torch")
+        tensors = {name: torch.from_numpy(value) for name, value in DATA.items()}
+        return eval(text, {"torch": torch, **names(tensors)})
+    if library == "MatrixCalculus.org":
+        return valued(se.parse(text, SYMBOLS) if text != "eye" else se.Delta(3))
+    return eval(text, {"np": np, "scipy": scipy, "math": math, **names(DATA)})
+
+
+def valued(e):
+    return se.lambdify([*SYMBOLS.values()], e)(*DATA.values())
+
+
+@pytest.mark.parametrize(("library", "before", "after"), ROWS)
+def test_both_sides_are_the_same(library, before, after):
+    expected = there(library, before)
+    found = valued(eval(after, {"se": se, "np": np, **names(SYMBOLS)}))
+    if not isinstance(expected, tuple | list):
+        expected, found = [expected], [found]
+    assert len(expected) == len(found)
+    for one, other in zip(expected, found, strict=True):
+        assert_close(np.asarray(other), np.asarray(one))
+        assert np.shape(other) == np.shape(one)
+
+
+def test_every_library_has_its_table():
+    assert {row.values[0] for row in ROWS} == {"NumPy", "JAX", "PyTorch", "MatrixCalculus.org"}
+    assert len(ROWS) > 60
