@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from libraries import LIBRARIES
 from sympy import symbols
 
 import sympy_einsum as se
@@ -42,3 +43,22 @@ def test_what_has_the_type_of_all_others_decides():
     source = se.lambdify([x, y], snp.concatenate([x, y, x + y])).source
     assert "result_type" not in source
     assert "np.result_type(x, y)" in se.lambdify([x, y], snp.concatenate([x, y])).source
+
+
+@pytest.mark.parametrize("backend", LIBRARIES)
+def test_integers_don_t_round_what_is_added_to_them(backend):
+    A, B, C = se.TensorSymbol("A", (4, 2)), se.TensorSymbol("B", (2, 3)), se.TensorSymbol("C", 3)
+    halves = snp.concatenate([snp.zeros((3, 3)), C[None, :] / 2])
+    exprs = [A @ B + halves, se.gradient((A @ B).max() / 5, B)]
+    library = LIBRARIES[backend]()
+    values = [np.arange(8).reshape(4, 2), np.array([[0, 1, 1], [0, 1, 1]]), np.array([1, 2, 3])]
+    expected = [
+        values[0] @ values[1] + np.pad([values[2] / 2], ((3, 0), (0, 0))),
+        np.array([[0, 0.6, 0.6], [0, 0.7, 0.7]]),
+    ]
+    function = se.lambdify([A, B, C], exprs, backend)
+    for arguments in [[library.array(value) for value in values], values]:
+        if backend == "torch" and arguments is values:
+            continue  # its functions take no arrays of NumPy's
+        for found, right in zip(function(*arguments), expected, strict=True):
+            np.testing.assert_allclose(library.back(found), right, rtol=1e-6)

@@ -189,8 +189,9 @@ def diagonal(subscripts, X):
         return f"da.reshape({operands[0]}, {as_tuple(shape)})"
 
     def writable(self, operands: Texts, owned: bool, kind: str) -> str:
-        """The first operand as an array to write to: a copy of the graph, not of the entries."""
-        return f"{operands[0]}.copy()"
+        """The first operand as an array of that type to write to: a copy of the graph, not of the
+        entries."""
+        return f"{operands[0]}.astype({kind}).copy()"
 
     def constant(self, operands: Texts, array: np.ndarray) -> str:
         """An array of numbers, written out."""

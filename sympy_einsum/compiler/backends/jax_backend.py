@@ -122,6 +122,10 @@ def scatter(values, lengths, *positions):
         text = super().constant(operands, array)
         return re.sub(r", dtype=jnp\.(float64|int64)\)$", ")", text)
 
+    def writable(self, operands: Texts, owned: bool, kind: str) -> str:
+        """The first operand as an array of that type, which arrays of NumPy's become too."""
+        return f"jnp.asarray({operands[0]}, {kind})"
+
     def put(self, target: str, brackets: str, block: str, sign: int) -> str:
         """The statement that makes an array with a block written into it, added or subtracted."""
         action = {0: "set(", 1: "add(", -1: "add(-"}[sign]

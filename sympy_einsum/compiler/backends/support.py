@@ -166,7 +166,7 @@ def running_mean(weights, c, backwards):
     "share": '''
 def share(x, top, axis=None):
     """Where x is the largest, or smallest, over how often it is."""
-    hits = (x == top).astype(xp.result_type(x, xp.float32))
+    hits = (x == top).astype(xp.result_type(x, 0.0))
     return hits / hits.sum(axis=axis, keepdims=True)
 ''',
     "spectrum": '''
