@@ -7,11 +7,27 @@ MAX_TEXT = 100_000
 
 
 class TensorError(ValueError):
-    """Base class of every error that sympy_einsum raises on purpose."""
+    """Base class of every error that sympy_einsum raises on purpose; a ``ValueError``.
+
+    >>> import sympy_einsum as se
+    >>> try:
+    ...     se.einsum("ij->k", se.TensorSymbol("A", (2, 3)))
+    ... except se.TensorError as error:
+    ...     print(error)
+    output index 'k' of 'ij->k' occurs in no operand; multiply with Ones to add an axis
+    """
 
 
 class ShapeError(TensorError):
-    """Orders or axis lengths that don't fit together."""
+    """Orders or axis lengths that don't fit together; the message names operand, axis and lengths.
+
+    >>> import sympy_einsum as se
+    >>> se.TensorSymbol("A", (2, 3)) @ se.TensorSymbol("x", 4)
+    Traceback (most recent call last):
+    ...
+    sympy_einsum.ShapeError: @ sums over the last axis of operand 1, of length 3, and axis 0
+    of operand 2, of length 4; the lengths must be equal (shapes (2, 3) and (4,))
+    """
 
 
 class NoScalarError(ShapeError, NotImplementedError):
@@ -20,7 +36,16 @@ class NoScalarError(ShapeError, NotImplementedError):
 
 
 class UnsupportedError(TensorError):
-    """A request that is well formed, but that the calculus or a backend can't carry out."""
+    """A request that is well formed, but that the calculus or a backend can't carry out; the
+    message says what to do instead.
+
+    >>> import sympy_einsum as se
+    >>> se.lambdify([], 1, backend="fortran")
+    Traceback (most recent call last):
+    ...
+    sympy_einsum.UnsupportedError: no backend 'fortran'; there are numpy, cupy, dask, jax,
+    numba, torch
+    """
 
 
 class ParseError(TensorError):

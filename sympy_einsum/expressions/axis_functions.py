@@ -93,13 +93,26 @@ class AxesFunction(TensorExpr):
 
 
 class LogSumExp(AxesFunction):
-    """log Σ exp over some axes, which are gone from the result; build it with ``logsumexp``."""
+    """log Σ exp over some axes, which are gone from the result; build it with ``logsumexp``.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 3)
+    >>> isinstance(se.logsumexp(x), se.LogSumExp), se.gradient(se.logsumexp(x), x)
+    (True, softmax(x))
+    """
 
     __slots__ = ()
 
 
 class Softmax(AxesFunction):
-    """exp / Σ exp over some axes; build it with ``softmax``."""
+    """exp / Σ exp over some axes; build it with ``softmax``.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> rows = se.softmax(A, axis=1)
+    >>> isinstance(rows, se.Softmax), rows.axes
+    (True, (1,))
+    """
 
     __slots__ = ()
     keeps_axes = True

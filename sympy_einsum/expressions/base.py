@@ -114,6 +114,16 @@ class TensorExpr(Methods):
     order : the number of axes
     operands : the nodes this one is computed from
     memory : what passes have found out about the node, by pass; it dies with the node
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
+    >>> isinstance(A @ x, se.TensorExpr), isinstance(x @ x, se.TensorExpr)
+    (True, True)
+    >>> (A @ x).shape, (A @ x).order, (A @ x).operands
+    ((2,), 1, (A, x))
     """
 
     __slots__ = ()
@@ -137,7 +147,13 @@ class TensorExpr(Methods):
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether a matrix is known to be its own transpose when that is built."""
+        """Whether a matrix is known to be its own transpose when that is built.
+
+        >>> import sympy_einsum as se
+        >>> A = se.TensorSymbol("A", (3, 3))
+        >>> A.is_symmetric, se.TensorSymbol("K", (3, 3), symmetric=True).is_symmetric
+        (False, True)
+        """
         return False
 
     # --- what stock SymPy sees
@@ -145,7 +161,13 @@ class TensorExpr(Methods):
     @property
     def args(self) -> tuple[Basic, ...]:
         """The leaf view: a tag, the free symbols and unknown functions of these. The true children
-        are in ``operands``."""
+        are in ``operands``.
+
+        >>> import sympy_einsum as se
+        >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
+        >>> (A @ x).args
+        (Einsum, A, x)
+        """
         if self._view is None:
             leaves = sorted(self._leaves() | self._applied(), key=sort_key)
             self._view = (NodeTag(self), *leaves)
@@ -153,7 +175,14 @@ class TensorExpr(Methods):
 
     @property
     def func(self) -> Callable[..., Basic]:
-        """A callable with ``e.func(*e.args) == e``."""
+        """A callable with ``e.func(*e.args) == e``.
+
+        >>> import sympy_einsum as se
+        >>> x = se.TensorSymbol("x", 3)
+        >>> e = se.sin(x)
+        >>> e.func(*e.args) is e
+        True
+        """
         return Rebuild(self)
 
     def _applied(self) -> set[Basic]:
@@ -174,11 +203,25 @@ class TensorExpr(Methods):
     @property
     def free_symbols(self) -> set[Basic]:
         """The tensor symbols and ordinary symbols in the expression. As for SymPy's matrices,
-        the axis lengths of a tensor symbol don't count."""
+        the axis lengths of a tensor symbol don't count.
+
+        >>> import sympy_einsum as se
+        >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
+        >>> sorted((A @ x).free_symbols, key=str)
+        [A, x]
+        """
         return set(self._leaves())
 
     def has(self, *patterns: Basic | type) -> bool:
-        """Whether any of the given symbols (lengths included), nodes or types occurs."""
+        """Whether any of the given symbols (lengths included), nodes or types occurs.
+
+        >>> from sympy import symbols
+        >>> import sympy_einsum as se
+        >>> n = symbols("n", integer=True, positive=True)
+        >>> x = se.TensorSymbol("x", n)
+        >>> se.sin(x).has(x), se.sin(x).has(n), se.sin(x).has(se.Einsum)
+        (True, True, False)
+        """
         types = tuple(p for p in patterns if isinstance(p, type))
         if types and any(issubclass(kind, types) for kind in kinds_in(self)):
             return True
@@ -198,15 +241,33 @@ class TensorExpr(Methods):
         return bool(wanted & inside)
 
     def has_free(self, *patterns: Basic | type) -> bool:
-        """Whether any of the given symbols occurs free."""
+        """Whether any of the given symbols occurs free.
+
+        >>> import sympy_einsum as se
+        >>> x, y = se.tensors("x y", 3)
+        >>> se.sin(x).has_free(x), se.sin(x).has_free(y)
+        (True, False)
+        """
         return self.has(*patterns)
 
     def has_xfree(self, patterns: Iterable[Basic]) -> bool:
-        """Whether any symbol of the set occurs free."""
+        """Whether any symbol of the set occurs free.
+
+        >>> import sympy_einsum as se
+        >>> x, y = se.tensors("x y", 3)
+        >>> se.sin(x).has_xfree({x, y})
+        True
+        """
         return self.has(*patterns)
 
     def atoms(self, *types: Basic | type) -> set[Basic]:
-        """The leaves of the graph, or its nodes of the given types."""
+        """The leaves of the graph, or its nodes of the given types.
+
+        >>> import sympy_einsum as se
+        >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
+        >>> se.sin(A @ x).atoms(se.Einsum)
+        {A @ x}
+        """
         nodes = set(postorder([self])) | self._leaves()
         if not types:
             return {node for node in nodes if not children(node)}
@@ -214,30 +275,69 @@ class TensorExpr(Methods):
         return {node for node in nodes if isinstance(node, kinds)}
 
     def count_ops(self, visual: bool | None = None) -> Integer:
-        """The number of nodes that compute something."""
+        """The number of nodes that compute something.
+
+        >>> import sympy_einsum as se
+        >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
+        >>> se.sin(A @ x).count_ops()
+        2
+        """
         return Integer(sum(1 for node in postorder([self]) if children(node)))
 
     def is_constant(self, *wrt: Basic, **flags: object) -> bool:
-        """Whether the expression is free of the given symbols (of all symbols, without any)."""
+        """Whether the expression is free of the given symbols (of all symbols, without any).
+
+        >>> import sympy_einsum as se
+        >>> x, y = se.tensors("x y", 3)
+        >>> se.sin(x).is_constant(), se.sin(x).is_constant(y), se.Ones(3).is_constant()
+        (False, True, True)
+        """
         return not (self._leaves() & set(map(as_basic, wrt)) if wrt else self._leaves())
 
     @property
     def is_Function(self) -> bool:
         """Whether it is a scalar that depends on ordinary symbols: to ``sympy.solve``, ``limit``
-        and the like a function of these."""
+        and the like a function of these.
+
+        >>> from sympy import symbols
+        >>> import sympy_einsum as se
+        >>> x = se.TensorSymbol("x", 3)
+        >>> t = symbols("t")
+        >>> (x @ x).is_Function, (se.sin(t * x) @ x).is_Function
+        (False, True)
+        """
         return not self.shape and any(isinstance(leaf, Symbol) for leaf in self._leaves())
 
     def as_entry_power(self) -> tuple[TensorExpr, Expr]:
         """The tensor of which this is a power entry by entry, and the exponent, a number. By
-        ``as_base_exp`` SymPy would learn of it, and make scalars of opposite powers."""
+        ``as_base_exp`` SymPy would learn of it, and make scalars of opposite powers.
+
+        >>> import sympy_einsum as se
+        >>> x = se.TensorSymbol("x", 3)
+        >>> (x**2).as_entry_power(), x.as_entry_power()
+        ((x, 2), (x, 1))
+        """
         return self, S.One
 
     def could_extract_minus_sign(self) -> bool:
-        """Never: a sign stays where it is."""
+        """Never: a sign stays where it is.
+
+        >>> import sympy_einsum as se
+        >>> (-se.TensorSymbol("x", 3)).could_extract_minus_sign()
+        False
+        """
         return False
 
     def doit(self, **hints: object) -> TensorExpr:
-        """The expression with the integrals, sums and derivatives in its scalars evaluated."""
+        """The expression with the integrals, sums and derivatives in its scalars evaluated.
+
+        >>> from sympy import symbols
+        >>> import sympy_einsum as se
+        >>> from sympy import Integral
+        >>> x, t = se.TensorSymbol("x", 3), symbols("t")
+        >>> (Integral(t, (t, 0, 1)) * x).doit()
+        x/2
+        """
         if not any(issubclass(kind, UNEVALUATED) for kind in kinds_in(self)):
             return self
 
@@ -264,7 +364,16 @@ class TensorExpr(Methods):
     # --- substitution
 
     def xreplace(self, rule: Mapping[Basic, Basic] | Transform) -> Basic:
-        """Replace nodes, symbols and lengths exactly, all at once."""
+        """Replace nodes, symbols and lengths exactly, all at once.
+
+        Raises TensorError for what is no dictionary, ShapeError for what has another shape than
+        what it replaces.
+
+        >>> import sympy_einsum as se
+        >>> x, y = se.tensors("x y", 3)
+        >>> (x - y).xreplace({x: y, y: x})
+        y - x
+        """
         if not isinstance(rule, (Mapping, Transform)):
             raise TensorError(f"xreplace takes a dictionary, not {str(rule)[:80]!r}")
         return self._xreplace(rule)[0]

@@ -20,6 +20,15 @@ class Slot(Symbol):
     ==========
 
     place : the number k
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 3)
+    >>> body = se.exp(x).body
+    >>> body, [slot.place for slot in body.atoms(se.Slot)]
+    (exp(s0), [0])
     """
 
     __slots__ = ("place",)

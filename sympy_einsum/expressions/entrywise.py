@@ -43,6 +43,15 @@ class Elementwise(TensorExpr):
     ==========
 
     body : the scalar expression in ``slot(0), slot(1), …``
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> node = se.atan2(x, y)
+    >>> isinstance(node, se.Elementwise), node.body, node.operands
+    (True, atan2(s0, s1), (x, y))
     """
 
     __slots__ = ()

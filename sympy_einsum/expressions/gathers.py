@@ -29,6 +29,14 @@ class OneHot(TensorExpr):
 
     indices : the positions, whose axes come first
     length : the length of the axis
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> tokens = se.one_hot([2, 0], 3)
+    >>> isinstance(tokens, se.OneHot), tokens.as_explicit()
+    (True, [[0, 0, 1], [1, 0, 0]])
     """
 
     __slots__ = ()

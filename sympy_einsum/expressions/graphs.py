@@ -130,7 +130,20 @@ def flatten(root: Expr) -> tuple[Entry, ...]:
 
 
 def unflatten(entries: Sequence[Entry]) -> Expr:
-    """The inverse of :func:`flatten`."""
+    """An expression from the entries that ``repr`` and ``pickle`` write, operands before what is
+    computed from them.
+
+    Raises TensorError for what isn't such a list.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 3)
+    >>> function, (entries,) = se.sin(x).__reduce_ex__(4)
+    >>> entries
+    ((<class 'sympy_einsum.expressions.leaves.TensorSymbol'>, (), ('x', (3,), ())), (<class
+    'sympy_einsum.expressions.entrywise.Elementwise'>, (0,), (sin(s0),)))
+    >>> se.unflatten(entries) is se.sin(x)
+    True
+    """
     if not isinstance(entries, (list, tuple)) or not entries:
         raise TensorError(f"unflatten takes what repr and pickle write, not {str(entries)[:80]!r}")
     nodes: list[Basic] = []

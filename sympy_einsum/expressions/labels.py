@@ -9,9 +9,10 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, permutations, product
 from math import factorial, prod
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from sympy import Expr
 
@@ -22,6 +23,7 @@ from .base import Operand, TensorExpr
 MAX_ORDERS = 24
 
 Item = TypeVar("Item")
+Terms: TypeAlias = tuple[tuple[Label, ...], ...]
 
 
 def unite(merged: dict[Item, Item], a: Item, b: Item) -> None:
@@ -107,3 +109,20 @@ def written_out(
         operands[k : k + 1] = inner.operands
         terms[k : k + 1] = [tuple([rename[i] for i in term]) for term in inner.subscripts]
     return operands, terms, lengths
+
+
+# The same patterns of labels come again and again.
+@lru_cache(maxsize=4096)
+def indices_of(terms: Terms) -> tuple[tuple[Label, ...], tuple[tuple[int, ...], ...]]:
+    """The labels in some terms, each once, and the terms with these numbers in their place."""
+    number = numbered(terms)
+    return tuple(number), tuple([tuple([number[label] for label in term]) for term in terms])
+
+
+@lru_cache(maxsize=4096)
+def dense_indices(
+    terms: Terms, output: tuple[Label, ...]
+) -> tuple[tuple[Label, ...], tuple[tuple[int, ...], ...], tuple[int, ...]]:
+    """The same of a dense product, with those of the output that are in its terms, ascending."""
+    labels, found = indices_of(terms)
+    return labels, found, tuple([k for k, label in enumerate(labels) if label in output])

@@ -30,14 +30,26 @@ from .products import Delta, contract
 
 
 class Inv(MatrixFunction):
-    """The inverse of a square matrix; build it with :func:`inv`."""
+    """The inverse of a square matrix; build it with :func:`inv`.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (3, 3))
+    >>> isinstance(se.inv(A), se.Inv), se.inv(A).operands
+    (True, (A,))
+    """
 
     __slots__ = ()
     keeps_shape = True
 
 
 class Adj(MatrixFunction):
-    """The adjugate of a square matrix; build it with :func:`adj`."""
+    """The adjugate of a square matrix; build it with :func:`adj`.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (3, 3))
+    >>> isinstance(se.adj(A), se.Adj), se.gradient(se.det(A), A)
+    (True, adj(A).T)
+    """
 
     __slots__ = ()
     keeps_shape = True
@@ -46,7 +58,14 @@ class Adj(MatrixFunction):
 
 
 class Cofactors(MatrixFunction):
-    """A derivative of the determinant of order 2 or more; build it with :func:`cofactors`."""
+    """A derivative of the determinant of order 2 or more; build it with :func:`cofactors`.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (3, 3))
+    >>> hessian = se.hessian(se.det(A), A)
+    >>> isinstance(se.cofactors(A, 2), se.Cofactors), hessian.shape
+    (True, (3, 3, 3, 3))
+    """
 
     __slots__ = ()
 
@@ -63,13 +82,25 @@ class Cofactors(MatrixFunction):
 
 
 class Det(MatrixFunction):
-    """The determinant of a square matrix, a scalar; build it with :func:`det`."""
+    """The determinant of a square matrix, a scalar; build it with :func:`det`.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (3, 3))
+    >>> isinstance(se.det(A), se.Det), se.det(A).shape
+    (True, ())
+    """
 
     __slots__ = ()
 
 
 class LogDet(MatrixFunction):
-    """The logarithm of the determinant's absolute value; build it with :func:`logdet`."""
+    """The logarithm of the determinant's absolute value; build it with :func:`logdet`.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (3, 3))
+    >>> isinstance(se.logdet(A), se.LogDet), se.gradient(se.logdet(A), A)
+    (True, inv(A).T)
+    """
 
     __slots__ = ()
 

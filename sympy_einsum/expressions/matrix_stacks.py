@@ -65,14 +65,26 @@ class StackFunction(MatrixFunction):
 
 
 class InvStack(StackFunction):
-    """The inverses of a stack of matrices; build it with ``inv``."""
+    """The inverses of a stack of matrices; build it with ``inv``.
+
+    >>> import sympy_einsum as se
+    >>> matrices = se.TensorSymbol("A", (5, 3, 3))
+    >>> isinstance(se.inv(matrices), se.InvStack), se.inv(matrices).shape
+    (True, (5, 3, 3))
+    """
 
     __slots__ = ()
     function = "inv"
 
 
 class AdjStack(StackFunction):
-    """The adjugates of a stack of matrices; build it with ``adj``."""
+    """The adjugates of a stack of matrices; build it with ``adj``.
+
+    >>> import sympy_einsum as se
+    >>> matrices = se.TensorSymbol("A", (5, 3, 3))
+    >>> isinstance(se.adj(matrices), se.AdjStack), se.adj(matrices).shape
+    (True, (5, 3, 3))
+    """
 
     __slots__ = ()
     function = "adj"
@@ -80,7 +92,13 @@ class AdjStack(StackFunction):
 
 
 class DetStack(StackFunction):
-    """The determinants of a stack of matrices; build it with ``det``."""
+    """The determinants of a stack of matrices; build it with ``det``.
+
+    >>> import sympy_einsum as se
+    >>> matrices = se.TensorSymbol("A", (5, 3, 3))
+    >>> isinstance(se.det(matrices), se.DetStack), se.det(matrices).shape
+    (True, (5,))
+    """
 
     __slots__ = ()
     function = "det"
@@ -91,21 +109,40 @@ class DetStack(StackFunction):
 
 
 class DetSigns(DetStack):
-    """Their signs; build it with ``slogdet``."""
+    """The signs of the determinants of a stack of matrices; build it with ``slogdet``.
+
+    >>> import sympy_einsum as se
+    >>> signs = se.slogdet(se.TensorSymbol("A", (5, 3, 3))).sign
+    >>> isinstance(signs, se.DetSigns), signs.shape
+    (True, (5,))
+    """
 
     __slots__ = ()
     function, part, letter = "slogdet", 0, "s"
 
 
 class LogDetStack(DetStack):
-    """The logarithms of their absolute values; build it with ``logdet``."""
+    """log|det| of a stack of matrices; build it with ``logdet``.
+
+    >>> import sympy_einsum as se
+    >>> matrices = se.TensorSymbol("A", (5, 3, 3))
+    >>> isinstance(se.logdet(matrices), se.LogDetStack), se.logdet(matrices).shape
+    (True, (5,))
+    """
 
     __slots__ = ()
     function = "logdet"
 
 
 class CofactorStack(StackFunction):
-    """The derivatives of the determinants of a stack of matrices, of order 2 or more."""
+    """The derivatives of the determinants of a stack of matrices, of order 2 or more.
+
+    >>> import sympy_einsum as se
+    >>> matrices = se.TensorSymbol("A", (5, 3, 3))
+    >>> cofactors = se.cofactors(matrices, 2)
+    >>> isinstance(cofactors, se.CofactorStack), cofactors.shape
+    (True, (5, 3, 3, 3, 3))
+    """
 
     __slots__ = ()
     function, formula = "cofactors", "cof"
@@ -123,7 +160,13 @@ class CofactorStack(StackFunction):
 
 class Expm(StackFunction):
     """The exponentials of a stack of matrices, or a derivative of them in some directions, which
-    are the other operands, in an order of ours; build it with :func:`expm`."""
+    are the other operands, in an order of ours; build it with :func:`expm`.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (3, 3))
+    >>> isinstance(se.expm(A), se.Expm), se.gradient(se.expm(A).trace(), A)
+    (True, expm(A, Delta(3)).T)
+    """
 
     __slots__ = ()
     function = "expm"
@@ -141,7 +184,13 @@ class Expm(StackFunction):
 
 
 class Cholesky(StackFunction):
-    """The lower factor of positive definite matrices; build it with ``cholesky``."""
+    """The lower factor of positive definite matrices; build it with ``cholesky``.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (3, 3))
+    >>> isinstance(se.cholesky(A), se.Cholesky), se.cholesky(A).operands
+    (True, (A,))
+    """
 
     __slots__ = ()
     function, formula = "cholesky", "chol"
@@ -149,7 +198,13 @@ class Cholesky(StackFunction):
 
 
 class EigenValues(StackFunction):
-    """The eigenvalues of symmetric matrices, ascending; build it with ``eigh``."""
+    """The eigenvalues of symmetric matrices, ascending; build it with ``eigh``.
+
+    >>> import sympy_einsum as se
+    >>> values = se.eigh(se.TensorSymbol("A", (3, 3))).eigenvalues
+    >>> isinstance(values, se.EigenValues), values.shape
+    (True, (3,))
+    """
 
     __slots__ = ()
     function = "eigvalsh"
@@ -161,7 +216,14 @@ class EigenValues(StackFunction):
 
 
 class EigenVectors(StackFunction):
-    """Their eigenvectors, the columns of orthogonal matrices; build it with ``eigh``."""
+    """The eigenvectors of symmetric matrices, the columns of orthogonal ones; build it with
+    ``eigh``.
+
+    >>> import sympy_einsum as se
+    >>> vectors = se.eigh(se.TensorSymbol("A", (3, 3))).eigenvectors
+    >>> isinstance(vectors, se.EigenVectors), vectors.shape
+    (True, (3, 3))
+    """
 
     __slots__ = ()
     function, part, letter = "eigh", 1, "V"
@@ -172,7 +234,13 @@ class EigenVectors(StackFunction):
 
 
 class SingularValues(StackFunction):
-    """The singular values of matrices, descending; build it with ``svd``."""
+    """The singular values of matrices, descending; build it with ``svd``.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (4, 3))
+    >>> isinstance(se.svdvals(A), se.SingularValues), se.svdvals(A).shape
+    (True, (3,))
+    """
 
     __slots__ = ()
     function = "svdvals"
@@ -183,7 +251,13 @@ class SingularValues(StackFunction):
 
 
 class LeftVectors(StackFunction):
-    """Their left singular vectors, in columns; build it with ``svd``."""
+    """The left singular vectors of matrices, in columns; build it with ``svd``.
+
+    >>> import sympy_einsum as se
+    >>> vectors = se.svd(se.TensorSymbol("A", (4, 3)), full_matrices=False).U
+    >>> isinstance(vectors, se.LeftVectors), vectors.shape
+    (True, (4, 3))
+    """
 
     __slots__ = ()
     function, part, letter = "svd", 0, "U"
@@ -195,7 +269,13 @@ class LeftVectors(StackFunction):
 
 
 class RightVectors(StackFunction):
-    """Their right singular vectors, in rows; build it with ``svd``."""
+    """The right singular vectors of matrices, in rows; build it with ``svd``.
+
+    >>> import sympy_einsum as se
+    >>> vectors = se.svd(se.TensorSymbol("A", (4, 3)), full_matrices=False).Vh
+    >>> isinstance(vectors, se.RightVectors), vectors.shape
+    (True, (3, 3))
+    """
 
     __slots__ = ()
     function, part, letter = "svd", 2, "Vh"
@@ -207,14 +287,26 @@ class RightVectors(StackFunction):
 
 
 class QFactor(StackFunction):
-    """The orthonormal columns Q of tall matrices Q R; build it with ``qr``."""
+    """The orthonormal columns Q of tall matrices Q R; build it with ``qr``.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (4, 3))
+    >>> isinstance(se.qr(A).Q, se.QFactor), se.qr(A).Q.shape
+    (True, (4, 3))
+    """
 
     __slots__ = ()
     function, part, letter = "qr", 0, "Q"
 
 
 class RFactor(StackFunction):
-    """The upper triangular R of tall matrices Q R; build it with ``qr``."""
+    """The upper triangular R of tall matrices Q R; build it with ``qr``.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (4, 3))
+    >>> isinstance(se.qr(A).R, se.RFactor), se.qr(A).R.shape
+    (True, (3, 3))
+    """
 
     __slots__ = ()
     function, part, letter = "qr", 1, "R"
@@ -225,7 +317,13 @@ class RFactor(StackFunction):
 
 
 class PseudoInverse(StackFunction):
-    """The Moore-Penrose inverses of matrices; build it with ``pinv``."""
+    """The Moore-Penrose inverses of matrices; build it with ``pinv``.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (4, 3))
+    >>> isinstance(se.pinv(A), se.PseudoInverse), se.pinv(A).shape
+    (True, (3, 4))
+    """
 
     __slots__ = ()
     function = "pinv"

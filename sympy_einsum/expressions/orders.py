@@ -33,7 +33,13 @@ class NamedAxesFunction(AxesFunction):
 
 
 class Extremum(NamedAxesFunction):
-    """The largest or smallest entries over some axes, which are gone; build it with ``max``."""
+    """The largest or smallest entries over some axes, which are gone; build it with ``max``.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 3)
+    >>> isinstance(se.max(x), se.Extremum), se.max(x).share
+    (True, max_share(x))
+    """
 
     __slots__ = ()
 
@@ -48,7 +54,14 @@ class Extremum(NamedAxesFunction):
 
 
 class ExtremumShare(NamedAxesFunction):
-    """1 over the number of largest (smallest) entries over some axes at these, 0 elsewhere."""
+    """1 over the number of largest (smallest) entries over some axes at these, 0 elsewhere: the
+    derivative of ``max`` and ``min``, build it with ``max_share``.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 3)
+    >>> se.gradient(se.max(x), x) == se.max_share(x)
+    True
+    """
 
     __slots__ = ()
     is_locally_constant = True
@@ -65,7 +78,13 @@ class ExtremumShare(NamedAxesFunction):
 
 
 class Picked(NamedAxesFunction):
-    """Entries along an axis in another order or repeated: ``sort``, ``cummax``, ``cummin``."""
+    """Entries along an axis in another order or repeated: ``sort``, ``cummax``, ``cummin``.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 3)
+    >>> isinstance(se.sort(x), se.Picked), se.sort(x).positions
+    (True, argsort(x))
+    """
 
     __slots__ = ()
     keeps_axes = True
@@ -96,7 +115,13 @@ class Picked(NamedAxesFunction):
 
 class Ranking(NamedAxesFunction):
     """Ranking along an axis of a tensor: ``argmax`` and ``argmin``, from which the axis is gone,
-    ``argsort``, ``argcummax`` and ``argcummin``."""
+    ``argsort``, ``argcummax`` and ``argcummin``.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 3)
+    >>> isinstance(se.argsort(x), se.Ranking), se.argsort(x).name
+    (True, 'argsort')
+    """
 
     __slots__ = ()
     is_locally_constant = True

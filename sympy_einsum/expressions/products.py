@@ -23,8 +23,6 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from typing import TypeAlias
 
 from sympy import Basic, Expr, Mul, S
 
@@ -32,7 +30,14 @@ from ..core import Label, Labels, Lengths, Shape, as_shape, sort_key
 from .base import Operand, TensorExpr
 from .cutting import find_cut, fitting
 from .interning import Data, Operands
-from .labels import numbered, representative, sorted_operands, stays_permuted, unite
+from .labels import (
+    dense_indices,
+    indices_of,
+    representative,
+    sorted_operands,
+    stays_permuted,
+    unite,
+)
 from .leaves import Zeros
 from .merging import merge_one_hots, merge_positions
 from .positions import Positions
@@ -50,6 +55,15 @@ class Einsum(TensorExpr):
     subscripts : the indices of each operand, as integers
     output : the indices of the result
     lengths : the length of each index
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
+    >>> product = A @ x
+    >>> product.operands, product.subscripts, product.output, product.lengths
+    ((A, x), ((0, 1), (1,)), (0,), (2, 3))
     """
 
     __slots__ = ()
@@ -81,7 +95,13 @@ class Einsum(TensorExpr):
 
 
 class View(Einsum):
-    """Scalar factors times at most one tensor, rearranged; nothing is summed."""
+    """Scalar factors times at most one tensor, rearranged; nothing is summed.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> (2 * A.T).core, (2 * A.T).coefficient
+    (A, 2)
+    """
 
     __slots__ = ()
 
@@ -364,7 +384,7 @@ class _Product:
     def _condense(self) -> Einsum:
         """The tensors as one dense product, which takes their place."""
         terms = tuple([tuple(labels) for labels in self.subs])
-        labels, terms, output = _dense_indices(terms, tuple(self.output))
+        labels, terms, output = dense_indices(terms, tuple(self.output))
         lengths = tuple([self.lengths[label] for label in labels])
         shape = tuple([lengths[i] for i in output])
         dense = Einsum._intern(tuple(self.tensors), (terms, output, lengths), shape)
@@ -384,7 +404,7 @@ class _Product:
                 if multiple is not None:
                     return multiple
         scalars = ((),) * len(factors)
-        labels, terms = _indices((*scalars, own, output) if self.tensors else (*scalars, output))
+        labels, terms = indices_of((*scalars, own, output) if self.tensors else (*scalars, output))
         indices = terms[-1]
         kind = View
         if not factors and not self.tensors:
@@ -396,26 +416,6 @@ class _Product:
         data = (terms[:-1], indices, tuple([self.lengths[label] for label in labels]))
         shape = tuple([self.lengths[label] for label in output])
         return kind._intern((*factors, *self.tensors), data, shape)
-
-
-Terms: TypeAlias = tuple[tuple[Label, ...], ...]
-
-
-# The same patterns of labels come again and again.
-@lru_cache(maxsize=4096)
-def _indices(terms: Terms) -> tuple[tuple[Label, ...], tuple[tuple[int, ...], ...]]:
-    """The labels in some terms, each once, and the terms with these numbers in their place."""
-    number = numbered(terms)
-    return tuple(number), tuple([tuple([number[label] for label in term]) for term in terms])
-
-
-@lru_cache(maxsize=4096)
-def _dense_indices(
-    terms: Terms, output: tuple[Label, ...]
-) -> tuple[tuple[Label, ...], tuple[tuple[int, ...], ...], tuple[int, ...]]:
-    """The same of a dense product, with those of the output that are in its terms, ascending."""
-    labels, found = _indices(terms)
-    return labels, found, tuple([k for k, label in enumerate(labels) if label in output])
 
 
 def is_positional(node: Operand) -> bool:

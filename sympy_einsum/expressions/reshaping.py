@@ -17,7 +17,13 @@ from .sums import scale
 
 
 class Reshape(TensorExpr):
-    """A tensor's entries in C order under another shape; build it with ``A.reshape(...)``."""
+    """A tensor's entries in C order under another shape; build it with ``A.reshape(...)``.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> isinstance(A.reshape(6), se.Reshape)
+    True
+    """
 
     __slots__ = ()
     rearranges = True

@@ -43,7 +43,13 @@ class RunningFunction(TensorExpr):
 
 class IntervalProducts(RunningFunction):
     """The products of all entries from position i on and before j; build it with
-    ``interval_products``."""
+    ``interval_products``.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 3)
+    >>> isinstance(se.interval_products(x), se.IntervalProducts), se.interval_products(x).shape
+    (True, (4, 4))
+    """
 
     __slots__ = ()
     called = "interval_products"
@@ -57,7 +63,13 @@ class IntervalProducts(RunningFunction):
 
 
 class LogCumSumExp(RunningFunction):
-    """log Σ exp of all entries up to each; build it with ``logcumsumexp``."""
+    """log Σ exp of all entries up to each; build it with ``logcumsumexp``.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 3)
+    >>> isinstance(se.logcumsumexp(x), se.LogCumSumExp)
+    True
+    """
 
     __slots__ = ()
     called = "logcumsumexp"
@@ -70,7 +82,13 @@ class LogCumSumExp(RunningFunction):
 
 class RunningSoftmax(RunningFunction):
     """In column j the softmax of all entries up to j, then zeros; build it with
-    ``running_softmax``."""
+    ``running_softmax``.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 3)
+    >>> isinstance(se.running_softmax(x), se.RunningSoftmax), se.running_softmax(x).shape
+    (True, (3, 3))
+    """
 
     __slots__ = ()
     called = "running_softmax"

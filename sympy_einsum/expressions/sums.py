@@ -17,7 +17,13 @@ MAX_TERMS = 64
 
 
 class TensorAdd(TensorExpr):
-    """A sum of tensors of one shape, like terms collected; reached through ``A + B``."""
+    """A sum of tensors of one shape, like terms collected; reached through ``A + B``.
+
+    >>> import sympy_einsum as se
+    >>> A, B = se.tensors("A B", 2, 3)
+    >>> isinstance(A + 2 * B, se.TensorAdd), (A + 2 * B).operands
+    (True, (A, 2*B))
+    """
 
     __slots__ = ()
 

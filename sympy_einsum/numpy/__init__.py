@@ -72,6 +72,7 @@ from ._conditions import (
     where as where,
 )
 from ._entrywise import (
+    Ufunc as _Ufunc,
     angle as angle,
     clip as clip,
     divmod as divmod,
@@ -85,7 +86,6 @@ from ._entrywise import (
     positive as positive,
     real_if_close as real_if_close,
     round as round,
-    ufunc as _ufunc,
 )
 from ._fft import fft as fft
 from ._linalg import SlogdetResult as SlogdetResult, linalg as linalg
@@ -238,7 +238,7 @@ __all__ = [name for name in globals() if not name.startswith("_")]
 @_of_each_row
 def _add_names(row: _Row) -> None:
     for name in row.numpy.split():
-        globals()[name] = _ufunc(name, row.function)
+        globals()[name] = _Ufunc(row, name)
         __all__.append(name)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 
 import numpy as np
 import sympy
@@ -11,33 +12,57 @@ from sympy.core.function import FunctionClass
 from .. import operations as ops
 from ..core import ShapeError, TensorError, UnsupportedError, as_list
 from ..expressions import Constant, Elementwise, Operand, TensorLike, as_operand, is_condition
-from ._options import named, refuse
+from ._options import Example, named, refuse
+
+_VALUES = "[0.0, 1.0, 2.0]"
+_ERRORS = "Raises ShapeError for shapes that don't fit."
 
 
-def _relation(name: str, relation: Callable[..., Operand]) -> Callable[..., Operand]:
-    def apply(a: TensorLike, b: TensorLike) -> Operand:
-        return ops.compare(relation, a, b)
+def _relation(name: str, relation: Callable[..., Operand], result: str) -> Callable[..., Operand]:
+    def apply(x1: TensorLike, x2: TensorLike, /) -> Operand:
+        return ops.compare(relation, x1, x2)
 
-    return named(apply, name, "of tensors: ones where it holds, else zeros; of scalars a relation")
-
-
-def _connective(name: str, connective: FunctionClass) -> Callable[..., Operand]:
-    def apply(*conditions: TensorLike) -> Operand:
-        return ops.logical(connective, *conditions)
-
-    return named(apply, name, "of conditions or of tensors, true where they aren't zero")
+    about = "of tensors: ones where it holds, else zeros; of scalars a relation"
+    return named(apply, name, about, _ERRORS, Example("x, 1", _VALUES, result))
 
 
-def _bitwise(name: str, connective: FunctionClass, instead: str) -> Callable[..., Operand]:
+def _connective(name: str, connective: FunctionClass, result: str) -> Callable[..., Operand]:
+    about = "of conditions or of tensors, true where they aren't zero"
+    call = "x > 0" if connective is sympy.Not else "x > 0, x < 2"
+    example = Example(call, _VALUES, result)
+    return named(_of_conditions(connective), name, about, _ERRORS, example)
+
+
+def _of_conditions(connective: FunctionClass) -> Callable[..., Operand]:
+    """A connective with as many arguments as NumPy's has."""
+
+    def of_one(x: TensorLike, /) -> Operand:
+        return ops.logical(connective, x)
+
+    def of_two(x1: TensorLike, x2: TensorLike, /) -> Operand:
+        return ops.logical(connective, x1, x2)
+
+    return of_one if connective is sympy.Not else of_two
+
+
+def _bitwise(
+    name: str, connective: FunctionClass, instead: str, result: str
+) -> Callable[..., Operand]:
+    logical = _of_conditions(connective)
+
+    @wraps(logical)
     def apply(*conditions: TensorLike) -> Operand:
         if not all(map(_is_truth, conditions)):
             raise UnsupportedError(
                 f"numpy.{name} is for integers and truth values; tensors are real: compare them "
                 f"first, or use {instead}, for which what isn't 0 is true"
             )
-        return ops.logical(connective, *conditions)
+        return logical(*conditions)
 
-    return named(apply, name, "of conditions and of arrays of truth values")
+    about = "of conditions and of arrays of truth values"
+    errors = f"{_ERRORS[:-1]}, UnsupportedError for other tensors: ``{instead}`` takes them."
+    call = "x > 0" if connective is sympy.Not else "x > 0, x < 2"
+    return named(apply, name, about, errors, Example(call, _VALUES, result))
 
 
 def _is_truth(value: TensorLike) -> bool:
@@ -49,14 +74,35 @@ def _is_truth(value: TensorLike) -> bool:
 
 
 def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Operand:
-    """``numpy.where`` with three arguments; the condition is a comparison such as ``A > 0``."""
+    """``numpy.where`` with three arguments; the condition is a comparison such as ``A > 0``.
+
+    The derivative is that of the branch that is taken, also where the other one has none. Raises
+    ShapeError for shapes that don't fit.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> leaky = snp.where(x > 0, x, 0.125 * x)
+    >>> se.lambdify([x], se.gradient(leaky.sum(), x))([4.0, -1.0, 0.0])
+    array([1.   , 0.125, 0.125])
+    """
     return ops.where(condition, x, y)
 
 
 def select(
     condlist: Sequence[TensorLike], choicelist: Sequence[TensorLike], default: TensorLike = 0
 ) -> Operand:
-    """``numpy.select``: the entry of the first choice whose condition holds."""
+    """``numpy.select``: the entry of the first choice whose condition holds.
+
+    Raises TensorError for unequal numbers of conditions and choices.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> huber = snp.select([abs(x) < 1], [x**2 / 2], abs(x) - 0.5)
+    >>> se.lambdify([x], huber)([0.5, 1.0, -3.0])
+    array([0.125, 0.5  , 2.5  ])
+    """
     condlist, choicelist = as_list(condlist, "conditions"), as_list(choicelist, "choices")
     if len(condlist) != len(choicelist):
         raise TensorError(
@@ -74,6 +120,15 @@ def piecewise(
 ) -> Operand:
     """``numpy.piecewise``: the function, or the value, of the last condition that holds; one more
     function is for where none does, which is 0 without.
+
+    Raises TensorError for numbers of conditions and functions that don't fit.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> pieces = snp.piecewise(x, [x > 0, x > 1], [snp.square, 1])
+    >>> se.lambdify([x], pieces)([-1.0, 0.5, 9.0])
+    array([0.  , 0.25, 1.  ])
     """
     x, conditions = as_operand(x), as_list(condlist, "conditions")
     values = [
@@ -95,6 +150,14 @@ def choose(
 ) -> Operand:
     """``numpy.choose`` by an array of integers, known numbers: entries of the choices that it
     counts.
+
+    Raises UnsupportedError for an array of symbols, ShapeError for a number without a choice.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x, y = se.tensors("x y", 3)
+    >>> snp.choose([0, 1, 0], [x, y]).as_explicit()
+    [x[0], x[1], x[2]]
     """
     refuse("choose", {"out": out, "mode": None if mode == "raise" else mode})
     a, choices = as_operand(a), [as_operand(choice) for choice in as_list(choices, "choices")]
@@ -113,33 +176,25 @@ def choose(
 # What is made of relations and of connectives instead of a scalar function.
 CONDITIONS: dict[str, Callable[..., Operand]] = {
     **{
-        name: _relation(name, relation)
-        for name, relation in {
-            "greater": sympy.Gt,
-            "greater_equal": sympy.Ge,
-            "less": sympy.Lt,
-            "less_equal": sympy.Le,
-            "equal": sympy.Eq,
-            "not_equal": sympy.Ne,
-        }.items()
-    },
-    **{
-        f"logical_{name}": _connective(f"logical_{name}", connective)
-        for name, connective in {
-            "and": sympy.And,
-            "or": sympy.Or,
-            "xor": sympy.Xor,
-            "not": sympy.Not,
-        }.items()
-    },
-    **{
-        name: _bitwise(name, connective, f"logical_{instead}")
-        for name, connective, instead in (
-            ("bitwise_and", sympy.And, "and"),
-            ("bitwise_or", sympy.Or, "or"),
-            ("bitwise_xor", sympy.Xor, "xor"),
-            ("invert", sympy.Not, "not"),
+        name: _relation(name, relation, result)
+        for name, relation, result in (
+            ("greater", sympy.Gt, "array([0., 0., 1.])"),
+            ("greater_equal", sympy.Ge, "array([0., 1., 1.])"),
+            ("less", sympy.Lt, "array([1., 0., 0.])"),
+            ("less_equal", sympy.Le, "array([1., 1., 0.])"),
+            ("equal", sympy.Eq, "array([0., 1., 0.])"),
+            ("not_equal", sympy.Ne, "array([1., 0., 1.])"),
         )
     },
 }
+for _name, _function, _result in (
+    ("and", sympy.And, "array([0., 1., 0.])"),
+    ("or", sympy.Or, "array([1., 1., 1.])"),
+    ("xor", sympy.Xor, "array([1., 0., 1.])"),
+    ("not", sympy.Not, "array([1., 0., 0.])"),
+):
+    _instead = f"logical_{_name}"
+    _bits = f"bitwise_{_name}" if _name != "not" else "invert"
+    CONDITIONS[_instead] = _connective(_instead, _function, _result)
+    CONDITIONS[_bits] = _bitwise(_bits, _function, _instead, _result)
 CONDITIONS["bitwise_not"] = CONDITIONS["bitwise_invert"] = CONDITIONS["invert"]

@@ -2,33 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from inspect import Parameter
 
 import sympy
 
 from .. import operations as ops
 from ..core import TensorError, as_flag, floor_divide, isinf, isnan, nan_to_num as finite, trunc
 from ..expressions import Operand, TensorLike, as_operand, elementwise
-from ._options import named, refuse
+from ._options import refuse
 
 
-def ufunc(name: str, function: Callable[..., Operand]) -> Callable[..., Operand]:
-    """NumPy's function of a name, by a scalar function."""
+class Ufunc(ops.ScalarFunction):
+    __doc__ = ops.Docstring("NumPy's function of a name, by the row of a scalar function.")
 
-    def apply(*tensors: TensorLike, **options: object) -> Operand:
-        refuse(name, options)
-        return elementwise(function, *tensors)
+    def parameters(self) -> Sequence[Parameter]:
+        """NumPy's: x, or x1 and x2, and options."""
+        names = ["x"] if self.row.arity == 1 else ["x1", "x2"]
+        by_position = Parameter.POSITIONAL_ONLY
+        return [
+            *[Parameter(name, by_position, annotation="TensorLike") for name in names],
+            Parameter("options", Parameter.VAR_KEYWORD, annotation="object"),
+        ]
 
-    return named(apply, name, "entry by entry, on tensors and SymPy scalars")
+    def written_docstring(self) -> str:
+        """What NumPy's function is, with its derivatives."""
+        row, arguments = self.row, self.arguments()
+        call = f"{self.__name__}({', '.join(map(str, arguments))})"
+        if row.name:
+            meaning = f"The same as :func:`sympy_einsum.{row.name}`. {ops.about(row)}"
+        else:
+            meaning = f"Defined as {row.function(*arguments)}."
+        return ops.paragraphs(
+            f"``numpy.{call}`` entry by entry, on tensors and SymPy scalars.",
+            meaning,
+            ops.SHAPES,
+            "NumPy's options, as ``out`` and ``dtype``, mean nothing for symbols: an "
+            "UnsupportedError names them.",
+            "Examples\n========",
+            ops.example("snp", call, row, arguments),
+        )
+
+    def __call__(self, *tensors: TensorLike, **options: object) -> Operand:
+        refuse(self.__name__, options)
+        return elementwise(self.row.function, *tensors)
 
 
 def negative(a: TensorLike) -> Operand:
-    """``numpy.negative``."""
+    """``numpy.negative``: every entry with the other sign.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> snp.negative(se.TensorSymbol("x", 3))
+    -x
+    """
     return ops.multiply(-1, a)
 
 
 def positive(a: TensorLike) -> Operand:
-    """``numpy.positive``."""
+    """``numpy.positive``: the tensor itself.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> snp.positive(se.TensorSymbol("x", 3))
+    x
+    """
     return as_operand(a)
 
 
@@ -41,7 +79,18 @@ def clip(
     min: TensorLike | None = None,
     max: TensorLike | None = None,
 ) -> Operand:
-    """``numpy.clip``; a bound that is None is left out."""
+    """``numpy.clip``; a bound that is None is left out. On a bound the derivative is half of that
+    within.
+
+    Raises TensorError for a bound that is given by both of its names.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 4)
+    >>> within = snp.clip(x, 0, 1)
+    >>> se.lambdify([x], se.gradient(within.sum(), x))([-1.0, 0.0, 0.5, 2.0])
+    array([0. , 0.5, 1. , 0. ])
+    """
     refuse("clip", {"out": out})
     if (a_min is not None and min is not None) or (a_max is not None and max is not None):
         raise TensorError("clip takes a bound as a_min or as min, as a_max or as max, not as both")
@@ -49,18 +98,39 @@ def clip(
 
 
 def round(a: TensorLike, decimals: int = 0, out: object = None) -> Operand:
-    """``numpy.round``: to some decimals, halves to the even digit."""
+    """``numpy.round``: to some decimals, halves to the even digit. Its derivative is zero.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> se.lambdify([x], snp.round(x, 1))([0.12, 0.25, 0.37])
+    array([0.1, 0.2, 0.4])
+    """
     refuse("round", {"out": out})
     return ops.around(a, decimals)
 
 
 def divmod(x1: TensorLike, x2: TensorLike) -> tuple[Operand, Operand]:
-    """``numpy.divmod``: the quotient rounded down, and the remainder."""
+    """``numpy.divmod``: the quotient rounded down, and the remainder.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 2)
+    >>> se.lambdify([x], snp.divmod(x, 3))([7.0, -1.0])
+    (array([ 2., -1.]), array([1., 2.]))
+    """
     return elementwise(floor_divide, x1, x2), elementwise(sympy.Mod, x1, x2)
 
 
 def modf(x: TensorLike) -> tuple[Operand, Operand]:
-    """``numpy.modf``: the fractional and the integral part."""
+    """``numpy.modf``: the fractional and the integral part.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 2)
+    >>> se.lambdify([x], snp.modf(x))([1.5, -1.5])
+    (array([ 0.5, -0.5]), array([ 1., -1.]))
+    """
     whole = elementwise(trunc, x)
     return ops.subtract(x, whole), whole
 
@@ -74,6 +144,13 @@ def nan_to_num(
 ) -> Operand:
     """``numpy.nan_to_num``: numbers in the place of nan, of inf and of -inf, by default 0, the
     largest number and the smallest. Where one is put the derivative is 0.
+
+    >>> import numpy as np
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> se.lambdify([x], snp.nan_to_num(x, nan=7, posinf=100))([1.0, np.nan, np.inf])
+    array([  1.,   7., 100.])
     """
     x = as_operand(x)
     branches: list[tuple[TensorLike, TensorLike]] = [(nan, elementwise(isnan, x))]
@@ -85,31 +162,72 @@ def nan_to_num(
 
 
 def angle(z: TensorLike, deg: bool = False) -> Operand:
-    """``numpy.angle`` of real numbers: pi for negative ones, else 0."""
+    """``numpy.angle``: of real numbers pi for negative ones, else 0; of complex tensors in (-pi,
+    pi].
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 2)
+    >>> se.lambdify([x], snp.angle(x, deg=True))([1.0, -2.0])
+    array([  0., 180.])
+    """
     half_turn = sympy.Integer(180) if as_flag(deg, "deg") else sympy.pi
     return ops.choose([(half_turn, ops.compare(sympy.Lt, ops.real(z), 0)), (0, True)])
 
 
 def real_if_close(a: TensorLike, tol: float = 100) -> Operand:
-    """``numpy.real_if_close``: the tensor itself, tensors are real."""
+    """``numpy.real_if_close``: the tensor itself, tensors are real.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 2)
+    >>> snp.real_if_close(x) is x
+    True
+    """
     return ops.real(a)
 
 
 def isreal(x: TensorLike) -> Operand:
-    """``numpy.isreal``: ones, tensors are real."""
+    """``numpy.isreal``: ones, tensors are real.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> snp.isreal(se.TensorSymbol("x", 2))
+    Ones(2)
+    """
     return ops.compare(sympy.Eq, ops.imag(x), 0)
 
 
 def iscomplex(x: TensorLike) -> Operand:
-    """``numpy.iscomplex``: zeros, tensors are real."""
+    """``numpy.iscomplex``: zeros, tensors are real.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> snp.iscomplex(se.TensorSymbol("x", 2))
+    Zeros(2)
+    """
     return ops.imag(x)
 
 
 def isrealobj(x: TensorLike) -> bool:
-    """``numpy.isrealobj``: True, tensors are real."""
+    """``numpy.isrealobj``: True, tensors are real.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 4)
+    >>> snp.isrealobj(x), snp.isrealobj(snp.fft.rfft(x))
+    (True, False)
+    """
     return ops.real(x) is not None
 
 
 def iscomplexobj(x: TensorLike) -> bool:
-    """``numpy.iscomplexobj``: False, tensors are real."""
+    """``numpy.iscomplexobj``: False, tensors are real.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 4)
+    >>> snp.iscomplexobj(x), snp.iscomplexobj(snp.fft.rfft(x))
+    (False, True)
+    """
     return not isrealobj(x)

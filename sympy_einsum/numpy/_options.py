@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ParamSpec, TypeAlias
+from typing import NamedTuple, ParamSpec, TypeAlias
 
 from sympy import Expr
 
@@ -27,10 +27,31 @@ _DEFAULTS: dict[str, bool | str] = {
 }
 
 
-def named(function: Callable[P, Operand], name: str, about: str) -> Callable[P, Operand]:
+class Example(NamedTuple):
+    """A call, the values of x in it, and the result."""
+
+    call: str
+    values: str
+    result: str
+
+
+def named(
+    function: Callable[P, Operand], name: str, about: str, errors: str, example: Example
+) -> Callable[P, Operand]:
     """A function that another has made, by its name in NumPy."""
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"``numpy.{name}`` {about}."
+    call, values, result = example
+    function.__doc__ = f"""``numpy.{name}`` {about}.
+
+    {errors}
+
+    >>> import numpy as np
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", {values.count(",") + 1})
+    >>> se.lambdify([x], snp.{name}({call}))({values})
+    {result}
+    """
     return function
 
 

@@ -21,7 +21,21 @@ def max(
     initial: TensorLike | None = None,
     where: TensorLike | None = True,
 ) -> Operand:
-    """``numpy.max``; ``where`` is a condition or a tensor, and needs ``initial``."""
+    """``numpy.max``: the largest entries over some axes; those that tie share the derivative.
+
+    ``where`` is a condition or a tensor, and needs ``initial``: TensorError without. Raises
+    ShapeError for an axis that isn't there or has no entries.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> snp.max(A, axis=1).shape
+    (2,)
+    >>> x = se.TensorSymbol("x", 3)
+    >>> slope = se.lambdify([x], se.gradient(snp.max(x), x))
+    >>> slope([1.0, 5.0, 5.0])
+    array([0. , 0.5, 0.5])
+    """
     refuse("max", {"out": out})
     return _extremum(ops.max_, Max, a, axis, keepdims, initial, where)
 
@@ -34,7 +48,18 @@ def min(
     initial: TensorLike | None = None,
     where: TensorLike | None = True,
 ) -> Operand:
-    """``numpy.min``; ``where`` is a condition or a tensor, and needs ``initial``."""
+    """``numpy.min``: the smallest entries over some axes; those that tie share the derivative.
+
+    ``where`` is a condition or a tensor, and needs ``initial``: TensorError without. Raises
+    ShapeError for an axis that isn't there or has no entries.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> smallest_positive = snp.min(x, where=x > 0, initial=100)
+    >>> se.lambdify([x], smallest_positive)([-1.0, 5.0, 2.0])
+    np.float64(2.0)
+    """
     refuse("min", {"out": out})
     return _extremum(ops.min_, Min, a, axis, keepdims, initial, where)
 
@@ -59,7 +84,16 @@ def _extremum(
 
 
 def ptp(a: TensorLike, axis: Axes = None, out: object = None, keepdims: bool = False) -> Operand:
-    """``numpy.ptp``."""
+    """``numpy.ptp``: the largest less the smallest entries over some axes.
+
+    Raises ShapeError for an axis that isn't there.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> se.lambdify([x], snp.ptp(x))([1.0, 5.0, 3.0])
+    np.float64(4.0)
+    """
     refuse("ptp", {"out": out})
     return ops.ptp(a, axis, keepdims)
 
@@ -67,7 +101,17 @@ def ptp(a: TensorLike, axis: Axes = None, out: object = None, keepdims: bool = F
 def argmax(
     a: TensorLike, axis: int | None = None, out: object = None, *, keepdims: bool = False
 ) -> Operand:
-    """``numpy.argmax``; a tensor of integers, whose derivative is zero."""
+    """``numpy.argmax``: a tensor of integers, whose derivative is zero.
+
+    Raises ShapeError for an axis that isn't there.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> best = snp.argmax(A, axis=1)
+    >>> best.shape, se.diff(best, A)
+    ((2,), Zeros(2, 2, 3))
+    """
     refuse("argmax", {"out": out})
     return ops.argmax(a, axis, keepdims)
 
@@ -75,7 +119,16 @@ def argmax(
 def argmin(
     a: TensorLike, axis: int | None = None, out: object = None, *, keepdims: bool = False
 ) -> Operand:
-    """``numpy.argmin``; a tensor of integers, whose derivative is zero."""
+    """``numpy.argmin``: a tensor of integers, whose derivative is zero.
+
+    Raises ShapeError for an axis that isn't there.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> A = se.TensorSymbol("A", (2, 2))
+    >>> se.lambdify([A], snp.argmin(A, axis=0))([[1.0, 2.0], [0.0, 3.0]])
+    array([1, 0])
+    """
     refuse("argmin", {"out": out})
     return ops.argmin(a, axis, keepdims)
 
@@ -88,7 +141,18 @@ def sort(
     *,
     stable: bool | None = None,
 ) -> Operand:
-    """``numpy.sort``, by whatever algorithm."""
+    """``numpy.sort``, by whatever algorithm: every entry keeps its derivative.
+
+    Raises ShapeError for an axis that isn't there, TensorError for ``order``: entries have no
+    fields.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> two_largest = snp.sort(x)[1:].sum()
+    >>> se.lambdify([x], se.gradient(two_largest, x))([3.0, 1.0, 2.0])
+    array([1., 0., 1.])
+    """
     _check_order("sort", order, stable)
     return ops.sort(a, axis)
 
@@ -101,7 +165,17 @@ def argsort(
     *,
     stable: bool | None = None,
 ) -> Operand:
-    """``numpy.argsort``, always a stable one; a tensor of integers, whose derivative is zero."""
+    """``numpy.argsort``, always a stable one; a tensor of integers, whose derivative is zero.
+
+    Raises ShapeError for an axis that isn't there, TensorError for ``order``: entries have no
+    fields.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> se.lambdify([x], snp.argsort(x))([3.0, 1.0, 2.0])
+    array([1, 2, 0])
+    """
     _check_order("argsort", order, stable)
     return ops.argsort(a, axis)
 
@@ -113,7 +187,17 @@ def partition(
     kind: object = None,
     order: object = None,
 ) -> Operand:
-    """``numpy.partition``: sorted throughout, which is one for every ``kth``."""
+    """``numpy.partition``: sorted throughout, which is one for every ``kth``.
+
+    Raises ShapeError for an axis that isn't there, TensorError for ``order``: entries have no
+    fields.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> snp.partition(x, 1) == snp.sort(x)
+    True
+    """
     _check_order("partition", order, None)
     return ops.sort(a, axis)
 
@@ -125,7 +209,17 @@ def argpartition(
     kind: object = None,
     order: object = None,
 ) -> Operand:
-    """``numpy.argpartition``: positions that sort throughout, which are some for every ``kth``."""
+    """``numpy.argpartition``: positions that sort throughout, which are some for every ``kth``.
+
+    Raises ShapeError for an axis that isn't there, TensorError for ``order``: entries have no
+    fields.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> snp.argpartition(x, 1) == snp.argsort(x)
+    True
+    """
     _check_order("argpartition", order, None)
     return ops.argsort(a, axis)
 
@@ -145,7 +239,18 @@ def median(
     overwrite_input: bool = False,
     keepdims: bool = False,
 ) -> Operand:
-    """``numpy.median`` along some axes, or of all entries."""
+    """``numpy.median`` along some axes, or of all entries.
+
+    Raises ShapeError for an axis that isn't there.
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> n = symbols("n", integer=True, positive=True)
+    >>> x = se.TensorSymbol("x", n)
+    >>> se.lambdify([x], se.gradient(snp.median(x), x))([3.0, 1.0, 2.0, 9.0])
+    array([0.5, 0. , 0.5, 0. ])
+    """
     refuse("median", {"out": out})
     return ops.median(a, axis, keepdims)
 
@@ -159,7 +264,17 @@ def quantile(
     method: str = "linear",
     keepdims: bool = False,
 ) -> Operand:
-    """``numpy.quantile`` for one ``q`` or an array of some."""
+    """``numpy.quantile`` for one ``q`` or an array of some, whose axes come first.
+
+    Raises ShapeError for an axis that isn't there, TensorError for a q outside of 0 to 1 or a
+    method that NumPy doesn't have.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> A = se.TensorSymbol("A", (10, 3))
+    >>> snp.quantile(A, [0.25, 0.5, 0.75, 1], axis=0).shape
+    (4, 3)
+    """
     refuse("quantile", {"out": out})
     return ops.quantile(a, q, axis, method, keepdims)
 
@@ -173,7 +288,16 @@ def percentile(
     method: str = "linear",
     keepdims: bool = False,
 ) -> Operand:
-    """``numpy.percentile`` for one ``q`` or an array of some."""
+    """``numpy.percentile`` for one ``q`` or an array of some, whose axes come first.
+
+    Errors are those of :func:`quantile`, for a q outside of 0 to 100.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 5)
+    >>> snp.percentile(x, 25) == snp.quantile(x, 0.25)
+    True
+    """
     refuse("percentile", {"out": out})
     return ops.percentile(a, q, axis, method, keepdims)
 
@@ -181,7 +305,16 @@ def percentile(
 def compress(
     condition: TensorLike, a: TensorLike, axis: int | None = None, out: object = None
 ) -> Operand:
-    """``numpy.compress`` by a condition of numbers: how many entries there are must be known."""
+    """``numpy.compress`` by a condition of numbers: how many entries there are must be known.
+
+    Raises UnsupportedError for a condition on symbols.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> snp.compress([True, False, True], x).as_explicit()
+    [x[0], x[2]]
+    """
     refuse("compress", {"out": out})
     given = condition.array if isinstance(condition, Constant) else condition
     mask = np.array(None) if isinstance(given, Basic) else np.asarray(given)
@@ -200,7 +333,21 @@ def take(
     out: object = None,
     mode: str = "raise",
 ) -> Operand:
-    """``numpy.take``; positions that aren't on the axis are errors."""
+    """``numpy.take``: the entries at some positions, whose axes stand in the place of the axis.
+
+    Positions that aren't on the axis are errors, a ShapeError when they are known.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> words, embedding = [2, 0, 2], se.TensorSymbol("E", (5, 4))
+    >>> snp.take(embedding, words, axis=0).shape
+    (3, 4)
+    >>> snp.take(embedding, 7, axis=0)
+    Traceback (most recent call last):
+    ...
+    sympy_einsum.ShapeError: axis 0 of shape (5, 4): position 7 is out of range for an axis
+    of length 5
+    """
     refuse("take", {"out": out})
     if not isinstance(mode, str) or mode != "raise":
         raise TensorError(f"take has no mode={str(mode)[:80]!r}: positions must be on the axis")

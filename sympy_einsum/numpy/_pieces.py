@@ -16,17 +16,44 @@ from ._shapes import atleast_1d, atleast_2d, atleast_3d
 
 
 def fliplr(m: TensorLike) -> Operand:
-    """``numpy.fliplr``: the second axis reversed."""
+    """``numpy.fliplr``: the second axis reversed.
+
+    Raises ShapeError for a vector or a scalar.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> snp.fliplr(A) == A[:, ::-1]
+    True
+    """
     return ops.flip(m, 1)
 
 
 def flipud(m: TensorLike) -> Operand:
-    """``numpy.flipud``: the first axis reversed."""
+    """``numpy.flipud``: the first axis reversed.
+
+    Raises ShapeError for a scalar.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> snp.flipud(A) == A[::-1]
+    True
+    """
     return ops.flip(m, 0)
 
 
 def rot90(m: TensorLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Operand:
-    """``numpy.rot90``: turned by k right angles in the plane of two axes."""
+    """``numpy.rot90``: turned by k right angles in the plane of two axes.
+
+    Raises ShapeError when the axes aren't two of the tensor's, TensorError when k is no integer.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> snp.rot90(A).shape, snp.rot90(A) == A.T[::-1]
+    ((3, 2), True)
+    """
     m = as_operand(m)
     plane = ops.as_axes(as_list(axes, "axes"), order_of(m))
     if len(plane) != 2:
@@ -53,19 +80,51 @@ def _split_along(
 
 
 def hsplit(ary: TensorLike, indices_or_sections: int | Sequence[Length]) -> list[Operand]:
-    """``numpy.hsplit``: along the second axis, the only one of a vector."""
+    """``numpy.hsplit``: along the second axis, the only one of a vector.
+
+    Raises ShapeError for a number of parts that doesn't divide the length.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> left, right = snp.hsplit(se.TensorSymbol("A", (2, 5)), [2])
+    >>> left.shape, right.shape
+    ((2, 2), (2, 3))
+    >>> snp.hsplit(se.TensorSymbol("x", 5), 2)
+    Traceback (most recent call last):
+    ...
+    sympy_einsum.ShapeError: axis 0 of length 5 can't be divided into 2 equal parts
+    """
     return _split_along(min(1, order_of(as_operand(ary)) - 1), "hsplit", ary, indices_or_sections)
 
 
 def vsplit(ary: TensorLike, indices_or_sections: int | Sequence[Length]) -> list[Operand]:
-    """``numpy.vsplit``: along the first axis of two or more."""
+    """``numpy.vsplit``: along the first axis of two or more.
+
+    Raises ShapeError for a vector, or a number of parts that doesn't divide the length.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> top, bottom = snp.vsplit(se.TensorSymbol("A", (4, 5)), 2)
+    >>> top.shape, bottom.shape
+    ((2, 5), (2, 5))
+    """
     if order_of(as_operand(ary)) < 2:
         raise ShapeError("vsplit takes a tensor of order 2 or more")
     return ops.split(ary, indices_or_sections, 0)
 
 
 def dsplit(ary: TensorLike, indices_or_sections: int | Sequence[Length]) -> list[Operand]:
-    """``numpy.dsplit``: along the third axis."""
+    """``numpy.dsplit``: along the third axis.
+
+    Raises ShapeError for fewer than three axes, or a number of parts that doesn't divide the
+    length.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> front, back = snp.dsplit(se.TensorSymbol("T", (2, 3, 4)), [1])
+    >>> front.shape, back.shape
+    ((2, 3, 1), (2, 3, 3))
+    """
     return _split_along(2, "dsplit", ary, indices_or_sections)
 
 
@@ -79,23 +138,59 @@ def _all(at_least: Callable[..., Operand], tup: Sequence[TensorLike]) -> list[Op
 
 
 def vstack(tup: Sequence[TensorLike]) -> Operand:
-    """``numpy.vstack``: one above the other; vectors are rows."""
+    """``numpy.vstack``: one above the other; vectors are rows.
+
+    Raises ShapeError when the lengths of the other axes differ.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
+    >>> snp.vstack([A, x]).shape
+    (3, 3)
+    """
     return ops.concatenate(_all(atleast_2d, tup), 0)
 
 
 def hstack(tup: Sequence[TensorLike]) -> Operand:
-    """``numpy.hstack``: side by side; vectors one after the other."""
+    """``numpy.hstack``: side by side; vectors one after the other.
+
+    Raises ShapeError when the lengths of the other axes differ.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
+    >>> snp.hstack([A, A]).shape, snp.hstack([x, x]).shape
+    ((2, 6), (6,))
+    """
     tensors = _all(atleast_1d, tup)
     return ops.concatenate(tensors, min([1, *[order_of(t) - 1 for t in tensors[:1]]]))
 
 
 def dstack(tup: Sequence[TensorLike]) -> Operand:
-    """``numpy.dstack``: along the third axis."""
+    """``numpy.dstack``: along the third axis.
+
+    Raises ShapeError when the lengths of the other axes differ.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> A, B = se.tensors("A B", 2, 3)
+    >>> snp.dstack([A, B]).shape
+    (2, 3, 2)
+    """
     return ops.concatenate(_all(atleast_3d, tup), 2)
 
 
 def column_stack(tup: Sequence[TensorLike]) -> Operand:
-    """``numpy.column_stack``: vectors as columns, and matrices, side by side."""
+    """``numpy.column_stack``: vectors as columns, and matrices, side by side.
+
+    Raises ShapeError when the lengths of the first axes differ.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> X, y = se.TensorSymbol("X", (4, 2)), se.TensorSymbol("y", 4)
+    >>> snp.column_stack([snp.ones(4), X, y]).shape
+    (4, 4)
+    """
     tensors = [as_operand(tensor) for tensor in _tensors(tup)]
     columns = [atleast_2d(t) if order_of(t) < 2 else t for t in tensors]
     return ops.concatenate(
@@ -105,7 +200,18 @@ def column_stack(tup: Sequence[TensorLike]) -> Operand:
 
 
 def append(arr: TensorLike, values: TensorLike, axis: int | None = None) -> Operand:
-    """``numpy.append``: one after the other along an axis; without one both in C order."""
+    """``numpy.append``: one after the other along an axis; without one both in C order.
+
+    Raises ShapeError when the lengths of the other axes differ.
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> n = symbols("n", integer=True, positive=True)
+    >>> x = se.TensorSymbol("x", n)
+    >>> snp.append(x, [0]).shape
+    (n + 1,)
+    """
     if axis is None:
         return ops.concatenate([ops.ravel(arr), ops.ravel(values)])
     return ops.concatenate([arr, values], axis)
@@ -134,7 +240,17 @@ def _between(arr: Operand, axis: int, cuts: Sequence[int]) -> list[Operand]:
 
 
 def delete(arr: TensorLike, obj: object, axis: int | None = None) -> Operand:
-    """``numpy.delete``: what is left without some positions of an axis."""
+    """``numpy.delete``: what is left without some positions of an axis.
+
+    The axis has a number for its length: UnsupportedError for a symbol. Raises ShapeError for a
+    position outside.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 5)
+    >>> snp.delete(x, [1, 3]).as_explicit()
+    [x[0], x[2], x[4]]
+    """
     arr, axis = ops.running_axis(arr, axis)
     length = shape_of(arr)[axis]
     gone = sorted(set(_positions(obj, length)))
@@ -148,7 +264,17 @@ def delete(arr: TensorLike, obj: object, axis: int | None = None) -> Operand:
 
 
 def insert(arr: TensorLike, obj: object, values: TensorLike, axis: int | None = None) -> Operand:
-    """``numpy.insert``: values before some positions of an axis."""
+    """``numpy.insert``: values before some positions of an axis.
+
+    The axis has a number for its length: UnsupportedError for a symbol. Raises ShapeError for a
+    position outside.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> snp.insert(x, 1, 7).as_explicit()
+    [x[0], 7, x[1], x[2]]
+    """
     arr, axis = ops.running_axis(arr, axis)
     length = shape_of(arr)[axis]
     places = _positions(obj, length)
@@ -174,7 +300,18 @@ def insert(arr: TensorLike, obj: object, values: TensorLike, axis: int | None = 
 
 
 def array(object: Nested, dtype: object = None, *, copy: bool = True, ndmin: int = 0) -> Operand:
-    """``numpy.array``: nested lists of tensors, SymPy scalars and numbers, stacked."""
+    """``numpy.array``: nested lists of tensors, SymPy scalars and numbers, stacked.
+
+    Raises ShapeError for lists whose entries have different shapes.
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> t = symbols("t")
+    >>> turn = snp.array([[se.cos(t), -se.sin(t)], [se.sin(t), se.cos(t)]])
+    >>> turn.shape, se.diff(turn[0, 1], t)
+    ((2, 2), -cos(t))
+    """
     if isinstance(object, (list, tuple)):
         made = ops.stack([array(inner) for inner in object])
     else:

@@ -31,7 +31,20 @@ def count_of(name: str, p: Operand) -> int:
 
 
 def polyval(p: TensorLike, x: TensorLike) -> Operand:
-    """``numpy.polyval``: the value at every entry of ``x``, by Horner's rule."""
+    """``numpy.polyval``: the value at every entry of ``x``, by Horner's rule.
+
+    There is a known number of coefficients; UnsupportedError for a symbolic one.
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> t = symbols("t")
+    >>> p, x = se.TensorSymbol("p", 3), se.TensorSymbol("x", 5)
+    >>> snp.polyval([1, 2, 3], t), snp.polyval(p, x).shape
+    (t*(t + 2) + 3, (5,))
+    >>> se.jacobian(snp.polyval(p, x), p).shape
+    (5, 3)
+    """
     x, entries = as_operand(x), entries_of("polyval", p)
 
     def horner(t: Expr, *coefficients: Expr) -> Expr:
@@ -44,7 +57,14 @@ def polyval(p: TensorLike, x: TensorLike) -> Operand:
 
 
 def polyder(p: TensorLike, m: int = 1) -> Operand:
-    """``numpy.polyder``: the coefficients of a derivative."""
+    """``numpy.polyder``: the coefficients of a derivative.
+
+    Raises UnsupportedError for a symbolic number of coefficients.
+
+    >>> import sympy_einsum.numpy as snp
+    >>> snp.polyder([1, 2, 3]).as_explicit()
+    [2, 2]
+    """
     p, times = coefficients_of("polyder", p), _times(m)
     for _ in range(times):
         count = count_of("polyder", p)
@@ -53,7 +73,14 @@ def polyder(p: TensorLike, m: int = 1) -> Operand:
 
 
 def polyint(p: TensorLike, m: int = 1, k: TensorLike | None = None) -> Operand:
-    """``numpy.polyint``: the coefficients of an antiderivative, with constants of integration."""
+    """``numpy.polyint``: the coefficients of an antiderivative, with constants of integration.
+
+    Raises UnsupportedError for a symbolic number of coefficients.
+
+    >>> import sympy_einsum.numpy as snp
+    >>> snp.polyint([6, 2], k=5).as_explicit()
+    [3, 2, 5]
+    """
     p, times = coefficients_of("polyint", p), _times(m)
     given = coefficients_of("polyint", S.Zero if k is None else k)
     constants = [given[j if count_of("polyint", given) > 1 else 0] for j in range(times)]
@@ -72,14 +99,28 @@ def _times(m: int) -> int:
 
 
 def polyadd(a1: TensorLike, a2: TensorLike) -> Operand:
-    """``numpy.polyadd``: the coefficients of a sum."""
+    """``numpy.polyadd``: the coefficients of a sum.
+
+    Raises UnsupportedError for a symbolic number of coefficients.
+
+    >>> import sympy_einsum.numpy as snp
+    >>> snp.polyadd([1, 2, 3], [1, 1]).as_explicit()
+    [1, 3, 4]
+    """
     a, b = coefficients_of("polyadd", a1), coefficients_of("polyadd", a2)
     counts = [count_of("polyadd", p) for p in (a, b)]
     return ops.add(*[_longer(p, max(counts) - n) for p, n in zip((a, b), counts, strict=True)])
 
 
 def polymul(a1: TensorLike, a2: TensorLike) -> Operand:
-    """``numpy.polymul``: the coefficients of a product; leading zeros stay."""
+    """``numpy.polymul``: the coefficients of a product; leading zeros stay.
+
+    Raises ShapeError for what is no vector.
+
+    >>> import sympy_einsum.numpy as snp
+    >>> snp.polymul([1, 1], [1, -1]).as_explicit()
+    [1, 0, -1]
+    """
     return ops.convolve(coefficients_of("polymul", a1), coefficients_of("polymul", a2))
 
 
@@ -88,12 +129,27 @@ def _longer(p: Operand, count: int) -> Operand:
 
 
 def polysub(a1: TensorLike, a2: TensorLike) -> Operand:
-    """``numpy.polysub``: the coefficients of a difference."""
+    """``numpy.polysub``: the coefficients of a difference.
+
+    Raises UnsupportedError for a symbolic number of coefficients.
+
+    >>> import sympy_einsum.numpy as snp
+    >>> snp.polysub([1, 2, 3], [1, 1]).as_explicit()
+    [1, 1, 2]
+    """
     return polyadd(a1, ops.multiply(-1, coefficients_of("polysub", a2)))
 
 
 def vander(x: TensorLike, N: int | None = None, increasing: bool = False) -> Operand:
-    """``numpy.vander``: the powers of a vector, a known number of columns."""
+    """``numpy.vander``: the powers of a vector, a known number of columns.
+
+    Raises ShapeError for what is no vector, UnsupportedError for a symbolic number of columns.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> snp.vander(se.TensorSymbol("x", 2), 3).as_explicit()
+    [[x[0]**2, x[0], 1], [x[1]**2, x[1], 1]]
+    """
     x = as_operand(x)
     if order_of(x) != 1:
         raise ShapeError(f"vander takes a vector, not a tensor of shape {shape_of(x)}")

@@ -13,7 +13,7 @@ from sympy import Expr, Integer, LambertW
 from ..core import Row, UnsupportedError, of_each_row
 from ..expressions import Operand, TensorExpr, TensorLike, elementwise, outermost
 from ..operations import ComplexTensor, cummax, cummin
-from ._entrywise import ufunc as made
+from ._entrywise import Ufunc
 from ._fft import fft
 from ._linalg import linalg
 from ._options import refuse
@@ -133,7 +133,7 @@ _SPECIAL["_lambertw"] = _lambertw
 @of_each_row
 def _answer(row: Row) -> None:
     for name in row.scipy.split():
-        _SPECIAL[name] = made(name, row.function)
+        _SPECIAL[name] = Ufunc(row, name)
     for name in row.numpy.split():
         is_its_name = getattr(getattr(np, name, None), "__name__", None) == name
         if is_its_name and not hasattr(Expr, name):

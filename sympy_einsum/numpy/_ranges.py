@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 
 import numpy as np
 from sympy import Expr, S
@@ -10,7 +11,7 @@ from sympy import Expr, S
 from .. import operations as ops
 from ..core import UnsupportedError, as_flag, as_scalar
 from ..expressions import Ones, Operand, TensorLike, as_operand, order_of
-from ._options import named, refuse
+from ._options import refuse
 
 
 def linspace(
@@ -22,7 +23,16 @@ def linspace(
     dtype: object = None,
     axis: int = 0,
 ) -> Operand | tuple[Operand, Operand]:
-    """``numpy.linspace`` of a known number of points between scalars or tensors."""
+    """``numpy.linspace`` of a known number of points between scalars or tensors.
+
+    Raises UnsupportedError for a symbolic number of points.
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum.numpy as snp
+    >>> a, b = symbols("a b")
+    >>> snp.linspace(a, b, 3).as_explicit()
+    [a, 0.5*a + 0.5*b, 1.0*b]
+    """
     refuse("linspace", {"dtype": dtype})
     points, closed = as_scalar(num, "the number of points"), as_flag(endpoint, "endpoint")
     if not points.is_Integer or points < 0:
@@ -50,7 +60,16 @@ def logspace(
     dtype: object = None,
     axis: int = 0,
 ) -> Operand:
-    """``numpy.logspace`` of a known number of points between scalars or tensors."""
+    """``numpy.logspace`` of a known number of points between scalars or tensors.
+
+    Raises UnsupportedError for a symbolic number of points.
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum.numpy as snp
+    >>> b = symbols("b")
+    >>> snp.logspace(0, b, 3, base=2).as_explicit()
+    [1, 2**(0.5*b), 2**(1.0*b)]
+    """
     refuse("logspace", {"dtype": dtype})
     exponents = linspace(start, stop, num, endpoint, axis=axis)
     assert not isinstance(exponents, tuple)
@@ -64,7 +83,19 @@ def arange(
     step: Expr | float = 1,
 ) -> Operand:
     """``numpy.arange``: a constant; also of symbols, if the step is 1 and the bounds differ by a
-    length."""
+    length.
+
+    Raises UnsupportedError for another step between symbols.
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> n = symbols("n", integer=True, positive=True)
+    >>> x = se.TensorSymbol("x", n)
+    >>> first_moment = (snp.arange(n) * x).sum()
+    >>> se.lambdify([x], first_moment)([5.0, 7.0, 1.0])
+    np.float64(9.0)
+    """
     first, last = (S.Zero, start_or_stop) if stop is None else (start_or_stop, stop)
     bounds = [as_scalar(bound, "a bound of arange") for bound in (first, last, step)]
     if all(bound.is_number and bound.is_extended_real for bound in bounds):
@@ -79,9 +110,10 @@ def arange(
     return ops.add(counts, bounds[0] - 1)
 
 
-def _constant(name: str) -> Callable[..., Operand]:
+def _constant(name: str, call: str) -> Callable[..., Operand]:
     function = getattr(np, name)
 
+    @wraps(function)
     def apply(*args: object, **options: object) -> Operand:
         try:
             return as_operand(function(*map(_plain, args), **options))
@@ -90,7 +122,16 @@ def _constant(name: str) -> Callable[..., Operand]:
                 f"numpy.{name} gives a constant, and takes known numbers: {error}"
             ) from error
 
-    return named(apply, name, "as a constant")
+    apply.__doc__ = f"""``numpy.{name}`` as a constant.
+
+    Raises UnsupportedError for arguments that are no known numbers.
+
+    >>> import numpy as np
+    >>> import sympy_einsum.numpy as snp
+    >>> np.allclose(snp.{name}({call}).array, np.{name}({call}))
+    True
+    """
+    return apply
 
 
 def _plain(argument: object) -> object:
@@ -103,6 +144,13 @@ def _plain(argument: object) -> object:
 
 
 CONSTANTS: dict[str, Callable[..., Operand]] = {
-    name: _constant(name)
-    for name in ("geomspace", "hamming", "hanning", "blackman", "bartlett", "kaiser")
+    name: _constant(name, call)
+    for name, call in (
+        ("geomspace", "1, 8, 4"),
+        ("hamming", "4"),
+        ("hanning", "4"),
+        ("blackman", "4"),
+        ("bartlett", "4"),
+        ("kaiser", "4, 14"),
+    )
 }

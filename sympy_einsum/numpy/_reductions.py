@@ -12,7 +12,7 @@ from .. import operations as ops
 from ..core import TensorError, same_length
 from ..expressions import Operand, TensorLike, as_operand, shape_of
 from ._making import ones_like
-from ._options import Axes, P, named, refuse
+from ._options import Axes, Example, P, named, refuse
 
 
 def _chosen(a: TensorLike, where: TensorLike | None, otherwise: TensorLike) -> Operand:
@@ -29,7 +29,19 @@ def sum(
     initial: TensorLike | None = None,
     where: TensorLike | None = True,
 ) -> Operand:
-    """``numpy.sum``; ``where`` is a condition or a tensor."""
+    """``numpy.sum`` over some axes; ``where`` is a condition or a tensor.
+
+    Raises ShapeError for an axis that isn't there.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> A = se.TensorSymbol("A", (2, 3))
+    >>> snp.sum(A, axis=0).shape, snp.sum(A, axis=0, keepdims=True).shape
+    ((3,), (1, 3))
+    >>> positive_part = snp.sum(A, where=A > 0)
+    >>> se.lambdify([A], positive_part)([[1.0, -2.0, 3.0], [-4.0, 5.0, -6.0]])
+    np.float64(9.0)
+    """
     refuse("sum", {"dtype": dtype, "out": out})
     total = ops.sum_(_chosen(a, where, S.Zero), axis, keepdims)
     return total if initial is None else ops.add(total, initial)
@@ -44,7 +56,18 @@ def mean(
     *,
     where: TensorLike | None = True,
 ) -> Operand:
-    """``numpy.mean``; ``where`` is a condition or a tensor."""
+    """``numpy.mean`` over some axes; ``where`` is a condition or a tensor.
+
+    Raises ShapeError for an axis that isn't there.
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> n = symbols("n", integer=True, positive=True)
+    >>> x = se.TensorSymbol("x", n)
+    >>> snp.mean(x), se.gradient(snp.mean(x), x)
+    (x.sum()/n, Ones(n)/n)
+    """
     refuse("mean", {"dtype": dtype, "out": out})
     if where is None or where is True:
         return ops.mean(a, axis, keepdims)
@@ -61,14 +84,33 @@ def prod(
     initial: TensorLike | None = None,
     where: TensorLike | None = True,
 ) -> Operand:
-    """``numpy.prod``, over axes of numeric length; ``where`` is a condition or a tensor."""
+    """``numpy.prod`` over some axes; ``where`` is a condition or a tensor. Its derivative divides
+    by nothing: it is right at zeros.
+
+    Raises ShapeError for an axis that isn't there.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> se.lambdify([x], se.gradient(snp.prod(x), x))([0.0, 2.0, 3.0])
+    array([6., 0., 0.])
+    """
     refuse("prod", {"dtype": dtype, "out": out})
     product = ops.prod(_chosen(a, where, S.One), axis, keepdims)
     return product if initial is None else ops.multiply(product, initial)
 
 
 def count_nonzero(a: TensorLike, axis: Axes = None, *, keepdims: bool = False) -> Operand:
-    """``numpy.count_nonzero``, also of conditions: where they hold."""
+    """``numpy.count_nonzero``, also of conditions: where they hold.
+
+    Raises ShapeError for an axis that isn't there.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> se.lambdify([x], snp.count_nonzero(x > 1))([1.0, 2.0, 3.0])
+    np.float64(2.0)
+    """
     return ops.count_nonzero(a, axis, keepdims)
 
 
@@ -80,7 +122,16 @@ def any(
     *,
     where: TensorLike | None = True,
 ) -> Operand:
-    """``numpy.any``: ones and zeros, and a relation where no axis is left."""
+    """``numpy.any``: ones and zeros, and a relation where no axis is left.
+
+    Raises ShapeError for an axis that isn't there.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> A = se.TensorSymbol("A", (2, 2))
+    >>> se.lambdify([A], snp.any(A > 1, axis=1))([[1.0, 2.0], [0.0, 1.0]])
+    array([1., 0.])
+    """
     refuse("any", {"out": out})
     return ops.any_(_chosen(a, where, S.Zero), axis, keepdims)
 
@@ -93,7 +144,16 @@ def all(
     *,
     where: TensorLike | None = True,
 ) -> Operand:
-    """``numpy.all``: ones and zeros, and a relation where no axis is left."""
+    """``numpy.all``: ones and zeros, and a relation where no axis is left.
+
+    Raises ShapeError for an axis that isn't there.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> A = se.TensorSymbol("A", (2, 2))
+    >>> se.lambdify([A], snp.all(A > 0, axis=1))([[1.0, 2.0], [0.0, 1.0]])
+    array([1., 0.])
+    """
     refuse("all", {"out": out})
     return ops.all_(_chosen(a, where, S.One), axis, keepdims)
 
@@ -105,12 +165,30 @@ def allclose(
     atol: TensorLike = 1e-08,
     equal_nan: bool = False,
 ) -> Operand:
-    """``numpy.allclose``, as a relation."""
+    """``numpy.allclose``, as a relation: a call of compiled code decides it.
+
+    Raises ShapeError for shapes that don't fit.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x, y = se.tensors("x y", 2)
+    >>> bool(se.lambdify([x, y], snp.allclose(x, y))([1.0, 2.0], [1.0, 2.0 + 1e-12]))
+    True
+    """
     return ops.all_(ops.isclose(a, b, rtol, atol, equal_nan))
 
 
 def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool = False) -> Operand:
-    """``numpy.array_equal``, as a relation; false where shapes differ."""
+    """``numpy.array_equal``, as a relation; false where shapes differ.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x, y = se.tensors("x y", 2)
+    >>> snp.array_equal(x, se.TensorSymbol("z", 3))
+    False
+    >>> bool(se.lambdify([x, y], snp.array_equal(x, y))([1.0, 2.0], [1.0, 2.0]))
+    True
+    """
     refuse("array_equal", {"equal_nan": equal_nan or None})
     a1, a2 = as_operand(a1), as_operand(a2)
     shapes = shape_of(a1), shape_of(a2)
@@ -131,8 +209,17 @@ def var(
     mean: TensorLike | None = None,
     correction: TensorLike | None = None,
 ) -> Operand:
-    """``numpy.var``; ``where`` is a condition or a tensor, ``correction`` another name of
-    ``ddof``."""
+    """``numpy.var`` over some axes; ``where`` is a condition or a tensor, ``correction`` another
+    name of ``ddof``.
+
+    Raises ShapeError for an axis that isn't there, TensorError for both names at once.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 4)
+    >>> se.lambdify([x], snp.var(x, ddof=1))([0.0, 0.0, 0.0, 6.0])
+    np.float64(9.0)
+    """
     refuse("var", {"dtype": dtype, "out": out})
     if mean is None and (where is None or where is True):
         return ops.var(a, axis, degrees(ddof, correction), keepdims)
@@ -166,14 +253,19 @@ def degrees(ddof: TensorLike, correction: TensorLike | None) -> TensorLike:
     return correction
 
 
-def deviation(name: str, about: str, variance: Callable[P, Operand]) -> Callable[P, Operand]:
+def deviation(
+    name: str, about: str, variance: Callable[P, Operand], example: Example
+) -> Callable[P, Operand]:
     """The root of a variance."""
 
     @wraps(variance)
     def apply(*args: P.args, **kwargs: P.kwargs) -> Operand:
         return ops.power(variance(*args, **kwargs), S.Half)
 
-    return named(apply, name, about)
+    errors = f"Parameters and errors are those of :func:`{variance.__name__}`."
+    return named(apply, name, about, errors, example)
 
 
-std = deviation("std", "with ``correction`` as another name of ``ddof``", var)
+std = deviation(
+    "std", "over some axes", var, Example("x", "[1.0, 1.0, 3.0, 3.0]", "np.float64(1.0)")
+)

@@ -13,7 +13,19 @@ from ._options import refuse
 def cumsum(
     a: TensorLike, axis: int | None = None, dtype: object = None, out: object = None
 ) -> Operand:
-    """``numpy.cumsum``."""
+    """``numpy.cumsum``: the running sums along an axis, without one those of all entries in C
+    order.
+
+    Raises ShapeError for an axis that isn't there.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> snp.cumsum(x).as_explicit()
+    [x[0], x[1] + x[0], x[1] + x[0] + x[2]]
+    >>> se.gradient(snp.cumsum(x).sum(), x).as_explicit()
+    [3, 2, 1]
+    """
     refuse("cumsum", {"dtype": dtype, "out": out})
     return ops.cumsum(a, axis)
 
@@ -21,7 +33,18 @@ def cumsum(
 def cumprod(
     a: TensorLike, axis: int | None = None, dtype: object = None, out: object = None
 ) -> Operand:
-    """``numpy.cumprod``."""
+    """``numpy.cumprod``: the running products along an axis, without one those of all entries in C
+    order. Their derivatives divide by nothing: they are right at zeros.
+
+    Raises ShapeError for an axis that isn't there.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> slope = se.lambdify([x], se.gradient(snp.cumprod(x).sum(), x))
+    >>> slope([0.0, 2.0, 3.0])
+    array([9., 0., 0.])
+    """
     refuse("cumprod", {"dtype": dtype, "out": out})
     return ops.cumprod(a, axis)
 
@@ -29,7 +52,17 @@ def cumprod(
 def cumulative_prod(
     x: TensorLike, *, axis: int | None = None, include_initial: bool = False
 ) -> Operand:
-    """``numpy.cumulative_prod``; only of a vector without an axis."""
+    """``numpy.cumulative_prod``: the running products along an axis, which only a vector may leave
+    out; with ``include_initial`` there is a one before them.
+
+    Raises ShapeError when there is no such axis, TensorError when it has to be named.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> snp.cumulative_prod(x, include_initial=True).shape
+    (4,)
+    """
     x = as_operand(x)
     if axis is None and order_of(x) != 1:
         raise TensorError("cumulative_prod of a tensor that is no vector needs an axis")
@@ -42,5 +75,12 @@ def cumulative_prod(
 
 
 def tri(N: TensorLike, M: TensorLike | None = None, k: int = 0, dtype: object = None) -> Operand:
-    """``numpy.tri``."""
+    """``numpy.tri``: ones on and below the k-th diagonal.
+
+    Raises ShapeError for a length that is no whole number.
+
+    >>> import sympy_einsum.numpy as snp
+    >>> snp.tri(2, 3).as_explicit()
+    [[1, 0, 0], [1, 1, 0]]
+    """
     return ops.tri(N, M, k)

@@ -12,7 +12,7 @@ import numpy as np
 from sympy import Eq, Expr, Piecewise
 
 from .. import operations as ops
-from ..core import ShapeError, TensorError, as_flag
+from ..core import ShapeError, TensorError, as_flag, same_length
 from ..expressions import Constant, Operand, TensorLike, as_operand, elementwise, order_of, shape_of
 
 
@@ -28,7 +28,16 @@ def searchsorted(
     a: TensorLike, v: TensorLike, side: str = "left", sorter: TensorLike | None = None
 ) -> Operand:
     """``numpy.searchsorted``: where entries would be put into a sorted vector, before or behind
-    equal ones; a tensor of integers, whose derivative is zero."""
+    equal ones; a tensor of integers, whose derivative is zero.
+
+    Raises TensorError for another ``side`` than ``"left"`` and ``"right"``.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> se.lambdify([x], snp.searchsorted([0, 1, 2], x, side="right"))([0.5, 1.0, 9.0])
+    array([1, 2, 3])
+    """
     if not isinstance(side, str) or side not in ("left", "right"):
         raise TensorError(f"searchsorted takes side='left' or 'right', not {side!r}")
     a, v = as_vector("searchsorted", a), as_operand(v)
@@ -47,7 +56,16 @@ def _ranks(a: Operand) -> Operand:
 
 def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> Operand:
     """``numpy.digitize``: the numbers of the bins that entries fall into, integers; the edges rise
-    or fall."""
+    or fall.
+
+    Raises TensorError for edges that do neither, as far as they are known.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> se.lambdify([x], snp.digitize(x, [0, 1, 2]))([0.5, -1.0, 2.0])
+    array([1, 0, 3])
+    """
     edges = as_vector("digitize", bins)
     side = "left" if as_flag(right, "right") else "right"
     count = shape_of(edges)[0]
@@ -66,11 +84,25 @@ def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> Operand:
 
 def lexsort(keys: TensorLike | Sequence[TensorLike], axis: int = -1) -> Operand:
     """``numpy.lexsort``: the positions that sort by the last key, those that tie by the one before
-    it, and so on; integers, whose derivative is zero."""
+    it, and so on; integers, whose derivative is zero.
+
+    Raises ShapeError for keys of different shapes.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> first, second = se.tensors("first second", 3)
+    >>> order = snp.lexsort((second, first))
+    >>> se.lambdify([first, second], order)([1.0, 0.0, 1.0], [2.0, 5.0, 1.0])
+    array([1, 2, 0])
+    """
     listed = keys if isinstance(keys, (list, tuple)) else ops.unstack(keys)
     if not listed:
         raise TensorError("lexsort takes at least one key")
-    first, *rest = listed
+    first, *rest = map(as_operand, listed)
+    for key in rest:
+        shapes = shape_of(first), shape_of(key)
+        if order_of(first) != order_of(key) or not all(map(same_length, *shapes)):
+            raise ShapeError(f"the keys of lexsort have one shape, not {shapes[0]} and {shapes[1]}")
     order = ops.argsort(first, axis)
     for key in rest:
         ranks = ops.argsort(ops.take_along_axis(key, order, axis), axis)

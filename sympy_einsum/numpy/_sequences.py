@@ -19,7 +19,16 @@ MAX_POINTS = 20
 def trapezoid(
     y: TensorLike, x: TensorLike | None = None, dx: TensorLike = 1.0, axis: int = -1
 ) -> Operand:
-    """``numpy.trapezoid``: the integral along an axis by the trapezoidal rule."""
+    """``numpy.trapezoid``: the integral along an axis by the trapezoidal rule.
+
+    Raises ShapeError for positions whose number isn't that of the entries.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> y = se.TensorSymbol("y", 3)
+    >>> se.gradient(snp.trapezoid(y, [0, 1, 3]), y).as_explicit()
+    [1/2, 3/2, 1]
+    """
     y = as_operand(y)
     axis = ops.as_axis(axis, order_of(y))
     if x is None:
@@ -52,7 +61,15 @@ def interp(
 ) -> Operand:
     """``numpy.interp``: the line through points with increasing positions ``xp``, or any within a
     ``period``. At a point the slope is that on its right, at the last on its left. A few points are
-    written as a formula of pieces; among more, or a symbolic number, they are searched."""
+    written as a formula of pieces; among more, or a symbolic number, they are searched.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> line = snp.interp(x, [0, 1, 3], [0, 10, 0])
+    >>> se.lambdify([x], [line, se.gradient(line.sum(), x)])([0.5, 2.0, 9.0])
+    [array([5., 5., 0.]), array([10., -5.,  0.])]
+    """
     x, points, heights = as_operand(x), as_vector("interp", xp), as_vector("interp", fp)
     (count,) = shape_of(points)
     if not same_length(count, shape_of(heights)[0]) or count is S.Zero:
@@ -86,7 +103,14 @@ def interp(
 def ediff1d(
     ary: TensorLike, to_end: TensorLike | None = None, to_begin: TensorLike | None = None
 ) -> Operand:
-    """``numpy.ediff1d``: the differences of consecutive entries, with others before and after."""
+    """``numpy.ediff1d``: the differences of consecutive entries, with others before and after.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> snp.ediff1d(x, to_begin=0).as_explicit()
+    [0, x[1] - x[0], -x[1] + x[2]]
+    """
     entries = ops.ravel(ary)
     differences = ops.subtract(
         ops.getitem(entries, slice(1, None)), ops.getitem(entries, slice(None, -1))
@@ -105,6 +129,14 @@ def unwrap(
 ) -> Operand:
     """``numpy.unwrap``: with multiples of the period added so that no step along the axis is longer
     than half of it, or than ``discont``.
+
+    Raises ShapeError for an axis that isn't there.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> se.lambdify([x], snp.unwrap(x, period=10))([1.0, 9.0, 8.0])
+    array([ 1., -1., -2.])
     """
     p = as_operand(p)
     axis = ops.as_axis(axis, order_of(p))

@@ -11,7 +11,7 @@ from .. import operations as ops
 from ..core import ShapeError, as_flag, as_scalar, isnan, same_length
 from ..expressions import Operand, TensorLike, as_operand, elementwise, order_of, shape_of
 from ._making import ones_like
-from ._options import Axes, named, refuse
+from ._options import Axes, Example, named, refuse
 from ._orders import argmax, argmin, max, min
 from ._reductions import all as all_, degrees, deviation, deviations, mean, prod, sum
 from ._running import cumprod, cumsum
@@ -25,7 +25,17 @@ def average(
     *,
     keepdims: bool = False,
 ) -> Operand | tuple[Operand, Operand]:
-    """``numpy.average``; weights have the shape of ``a``, or that of the axes."""
+    """``numpy.average``: the mean, or with weights the weighted mean, whose weights have the shape
+    of ``a`` or that of the axes; with ``returned`` also the sum of the weights.
+
+    Raises ShapeError for weights of another shape.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x, w = se.tensors("x w", 3)
+    >>> snp.average(x, weights=w)
+    (w*x).sum()/w.sum()
+    """
     a = as_operand(a)
     wide = ones_like(a) if weights is None else _spread(as_operand(weights), a, axis)
     total = ops.sum_(wide, axis, keepdims)
@@ -64,7 +74,17 @@ def cov(
     *,
     dtype: object = None,
 ) -> Operand:
-    """``numpy.cov``: the covariances of variables in rows; the weights are along the columns."""
+    """``numpy.cov``: the covariances of variables in rows; the weights are along the columns.
+
+    Raises ShapeError for more than two axes, or weights of another length.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> X = se.TensorSymbol("X", (3, 100))
+    >>> C = snp.cov(X)
+    >>> C.shape, se.gradient(se.logdet(C), X).shape
+    ((3, 3), (3, 100))
+    """
     refuse("cov", {"dtype": dtype})
     X = _observations(m, rowvar)
     if y is not None:
@@ -97,7 +117,18 @@ def _observations(m: TensorLike, rowvar: bool) -> Operand:
 
 
 def corrcoef(x: TensorLike, y: TensorLike | None = None, rowvar: bool = True) -> Operand:
-    """``numpy.corrcoef``: the correlations of variables in rows."""
+    """``numpy.corrcoef``: the correlations of variables in rows, with ``rowvar=False`` in columns.
+
+    Raises ShapeError for more than two axes.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> X = se.TensorSymbol("X", (2, 4))
+    >>> r = se.lambdify([X], snp.corrcoef(X))
+    >>> r([[1.0, 2.0, 3.0, 4.0], [4.0, 3.0, 2.0, 1.0]]).round(12)
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
     c = cov(x, y, rowvar)
     if not order_of(c):
         return ops.divide(c, c)
@@ -113,30 +144,36 @@ def _replaced(a: TensorLike, neutral: Expr) -> Operand:
     return ops.where(elementwise(isnan, a), neutral, a)
 
 
+_ERRORS = "Raises ShapeError for an axis that isn't there."
+
+
+def _example(result: str) -> Example:
+    return Example("x", "[1.0, np.nan, 3.0]", result)
+
+
 def _without_nan(
-    name: str,
-    neutral: Expr,
-    function: Callable[..., Operand],
-    about: str = "of entries that count as {} where they are no numbers",
+    name: str, neutral: Expr, function: Callable[..., Operand], about: str, result: str
 ) -> Callable[..., Operand]:
     @wraps(function)
     def apply(a: TensorLike, *args: object, **kwargs: object) -> Operand:
         return function(_replaced(a, neutral), *args, **kwargs)
 
-    return named(apply, name, about.format(neutral))
+    return named(apply, name, about, _ERRORS, _example(result))
 
 
-nansum = _without_nan("nansum", S.Zero, sum)
-nanprod = _without_nan("nanprod", S.One, prod)
-nancumsum = _without_nan("nancumsum", S.Zero, cumsum)
-nancumprod = _without_nan("nancumprod", S.One, cumprod)
+_TERM = "of entries that count as 0 where they are no numbers"
+_FACTOR = "of entries that count as 1 where they are no numbers"
 _POSITION = "of the entries that are numbers; 0 where there is none"
-nanargmax = _without_nan("nanargmax", S.NegativeInfinity, argmax, _POSITION)
-nanargmin = _without_nan("nanargmin", S.Infinity, argmin, _POSITION)
+nansum = _without_nan("nansum", S.Zero, sum, _TERM, "np.float64(4.0)")
+nanprod = _without_nan("nanprod", S.One, prod, _FACTOR, "np.float64(3.0)")
+nancumsum = _without_nan("nancumsum", S.Zero, cumsum, _TERM, "array([1., 1., 4.])")
+nancumprod = _without_nan("nancumprod", S.One, cumprod, _FACTOR, "array([1., 1., 3.])")
+nanargmax = _without_nan("nanargmax", S.NegativeInfinity, argmax, _POSITION, "np.int64(2)")
+nanargmin = _without_nan("nanargmin", S.Infinity, argmin, _POSITION, "np.int64(0)")
 
 
 def _extremum_without_nan(
-    name: str, least: Expr, function: Callable[..., Operand]
+    name: str, least: Expr, function: Callable[..., Operand], result: str
 ) -> Callable[..., Operand]:
     def apply(
         a: TensorLike,
@@ -151,11 +188,12 @@ def _extremum_without_nan(
             return value
         return ops.where(all_(elementwise(isnan, a), axis, keepdims=keepdims), S.NaN, value)
 
-    return named(apply, name, "of the entries that are numbers; of none it is nan")
+    about = "of the entries that are numbers; of none it is nan"
+    return named(apply, name, about, _ERRORS, _example(result))
 
 
-nanmax = _extremum_without_nan("nanmax", S.NegativeInfinity, max)
-nanmin = _extremum_without_nan("nanmin", S.Infinity, min)
+nanmax = _extremum_without_nan("nanmax", S.NegativeInfinity, max, "array(3.)")
+nanmin = _extremum_without_nan("nanmin", S.Infinity, min, "array(1.)")
 
 
 def nanmean(
@@ -167,7 +205,17 @@ def nanmean(
     *,
     where: TensorLike | None = True,
 ) -> Operand:
-    """``numpy.nanmean``: the mean of the entries that are numbers."""
+    """``numpy.nanmean``: the mean of the entries that are numbers.
+
+    Raises ShapeError for an axis that isn't there.
+
+    >>> import numpy as np
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> se.lambdify([x], [snp.nanmean(x), se.gradient(snp.nanmean(x), x)])([1.0, np.nan, 3.0])
+    [np.float64(2.0), array([0.5, 0. , 0.5])]
+    """
     return mean(a, axis, dtype, out, keepdims, where=_numbers(a, where))
 
 
@@ -189,13 +237,23 @@ def nanvar(
     mean: TensorLike | None = None,
     correction: Expr | int | None = None,
 ) -> Operand:
-    """``numpy.nanvar``: the variance of the entries that are numbers."""
+    """``numpy.nanvar``: the variance of the entries that are numbers.
+
+    Raises ShapeError for an axis that isn't there.
+
+    >>> import numpy as np
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> se.lambdify([x], snp.nanvar(x))([1.0, np.nan, 3.0])
+    np.float64(1.0)
+    """
     refuse("nanvar", {"dtype": dtype, "out": out})
     chosen = _numbers(a, where)
     return deviations(a, axis, degrees(ddof, correction), keepdims, chosen, mean)
 
 
-nanstd = deviation("nanstd", "of the entries that are numbers", nanvar)
+nanstd = deviation("nanstd", "of the entries that are numbers", nanvar, _example("np.float64(1.0)"))
 
 
 def nanquantile(
@@ -207,7 +265,17 @@ def nanquantile(
     method: str = "linear",
     keepdims: bool = False,
 ) -> Operand:
-    """``numpy.nanquantile``: the quantile of the entries that are numbers."""
+    """``numpy.nanquantile``: the quantile of the entries that are numbers.
+
+    Errors are those of :func:`quantile`.
+
+    >>> import numpy as np
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 4)
+    >>> se.lambdify([x], snp.nanquantile(x, [0, 1]))([1.0, np.nan, 3.0, 8.0])
+    array([1., 8.])
+    """
     refuse("nanquantile", {"out": out})
     return ops.nanquantile(a, q, axis, method, keepdims)
 
@@ -221,7 +289,17 @@ def nanpercentile(
     method: str = "linear",
     keepdims: bool = False,
 ) -> Operand:
-    """``numpy.nanpercentile``: the percentile of the entries that are numbers."""
+    """``numpy.nanpercentile``: the percentile of the entries that are numbers.
+
+    Errors are those of :func:`percentile`.
+
+    >>> import numpy as np
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 4)
+    >>> se.lambdify([x], snp.nanpercentile(x, 50))([1.0, np.nan, 3.0, 8.0])
+    array(3.)
+    """
     refuse("nanpercentile", {"out": out})
     return ops.nanquantile(a, ops.over_100(q), axis, method, keepdims)
 
@@ -233,6 +311,16 @@ def nanmedian(
     overwrite_input: bool = False,
     keepdims: bool = False,
 ) -> Operand:
-    """``numpy.nanmedian``: the median of the entries that are numbers."""
+    """``numpy.nanmedian``: the median of the entries that are numbers.
+
+    Raises ShapeError for an axis that isn't there.
+
+    >>> import numpy as np
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 4)
+    >>> se.lambdify([x], snp.nanmedian(x))([1.0, np.nan, 3.0, 8.0])
+    array(3.)
+    """
     refuse("nanmedian", {"out": out})
     return ops.nanquantile(a, S.Half, axis, keepdims=keepdims)

@@ -158,7 +158,15 @@ from .running import (
     tril as tril,
     triu as triu,
 )
-from .scalar_functions import FUNCTIONS as FUNCTIONS
+from .scalar_functions import (
+    FUNCTIONS as FUNCTIONS,
+    SHAPES as SHAPES,
+    Docstring as Docstring,
+    ScalarFunction as ScalarFunction,
+    about as about,
+    example as example,
+    paragraphs as paragraphs,
+)
 from .sliding import (
     conv as conv,
     convolve as convolve,

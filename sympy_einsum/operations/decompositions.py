@@ -32,7 +32,13 @@ from .products import matmul
 
 
 class SlogdetResult(NamedTuple):
-    """What ``slogdet`` returns, as in NumPy."""
+    """What ``slogdet`` returns, as in NumPy: the sign of the determinant and log|det|.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (2, 2))
+    >>> se.slogdet(A).logabsdet
+    logdet(A)
+    """
 
     sign: Operand
     logabsdet: Operand

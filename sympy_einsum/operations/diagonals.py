@@ -103,6 +103,12 @@ def diagflat(v: TensorLike, k: Length = 0) -> Operand:
     """All entries in C order on the k-th diagonal of a square matrix.
 
     Raises TensorError for an offset that is no known integer.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 2)
+    >>> snp.diagflat(x, 1).as_explicit()
+    [[0, x[0], 0], [0, 0, x[1]], [0, 0, 0]]
     """
     return diag(ravel(v), k)
 

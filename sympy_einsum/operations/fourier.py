@@ -82,7 +82,15 @@ def fft(
     a: ComplexLike, n: Length | None = None, axis: int = -1, norm: str | None = None
 ) -> ComplexTensor:
     """The discrete Fourier transform along an axis, of real or complex tensors; parameters and
-    errors as of :func:`rfft`."""
+    errors as of :func:`rfft`.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 4)
+    >>> z = snp.fft.fft(x)
+    >>> se.lambdify([x], [z.real, z.imag])([1.0, 2.0, 0.0, 0.0])
+    [array([ 3.,  1., -1.,  1.]), array([ 0., -2.,  0.,  2.])]
+    """
     z = as_complex(a)
     length, axis = _period(z, n, axis)
     if z.is_real:
@@ -93,7 +101,14 @@ def fft(
 def ifft(
     a: ComplexLike, n: Length | None = None, axis: int = -1, norm: str | None = None
 ) -> ComplexTensor:
-    """The inverse of :func:`fft`."""
+    """The inverse of :func:`fft`; parameters and errors as of :func:`rfft`.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 4)
+    >>> se.simplify(snp.fft.ifft(snp.fft.fft(x)).real)
+    x
+    """
     z = as_complex(a)
     length, axis = _period(z, n, axis)
     if z.is_real:
@@ -104,8 +119,17 @@ def ifft(
 def irfft(
     a: ComplexLike, n: Length | None = None, axis: int = -1, norm: str | None = None
 ) -> Operand:
-    """The inverse of :func:`rfft`: a real tensor. Without n it has twice as many positions as there
-    are frequencies, less two."""
+    """The inverse of :func:`rfft`: a real tensor; parameters and errors as there. Without n it has
+    twice as many positions as there are frequencies, less two.
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> n = symbols("n", integer=True, positive=True)
+    >>> x = se.TensorSymbol("x", n)
+    >>> se.simplify(snp.fft.irfft(snp.fft.rfft(x), n))
+    x
+    """
     z = as_complex(a)
     axis = as_axis(axis, z.order)
     length = _positive(2 * (z.shape[axis] - 1) if n is None else as_length(n))
@@ -118,21 +142,42 @@ def hfft(
     a: ComplexLike, n: Length | None = None, axis: int = -1, norm: str | None = None
 ) -> Operand:
     """The Fourier transform, a real tensor, of what is conjugate at opposite positions, and of
-    which half is given."""
+    which half is given; parameters and errors as of :func:`rfft`.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> half = se.TensorSymbol("h", 3)
+    >>> se.lambdify([half], snp.fft.hfft(half))([1.0, 2.0, 3.0])
+    array([ 8., -2.,  0., -2.])
+    """
     return irfft(as_complex(a).conj(), n, axis, NORMS.get(norm, norm))
 
 
 def ihfft(
     a: TensorLike, n: Length | None = None, axis: int = -1, norm: str | None = None
 ) -> ComplexTensor:
-    """The inverse of :func:`hfft`."""
+    """The inverse of :func:`hfft`; parameters and errors as of :func:`rfft`.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> snp.fft.ihfft(se.TensorSymbol("x", 8)).shape
+    (5,)
+    """
     return rfft(a, n, axis, NORMS.get(norm, norm)).conj()
 
 
 def fftn(
     a: ComplexLike, s: Lengths = None, axes: Axes = None, norm: str | None = None
 ) -> ComplexTensor:
-    """:func:`fft` along several axes, by default all, or as many last ones as there are lengths."""
+    """:func:`fft` along several axes, by default all, or as many last ones as there are lengths.
+
+    Raises ShapeError for unequal numbers of axes and lengths, else as :func:`rfft`.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> snp.fft.fftn(se.TensorSymbol("T", (5, 4, 6)), axes=(1, 2)).shape
+    (5, 4, 6)
+    """
     z = as_complex(a)
     for n, axis in reversed(_along(z, s, axes)):
         z = fft(z, n, axis, norm)
@@ -142,7 +187,16 @@ def fftn(
 def ifftn(
     a: ComplexLike, s: Lengths = None, axes: Axes = None, norm: str | None = None
 ) -> ComplexTensor:
-    """The inverse of :func:`fftn`."""
+    """The inverse of :func:`fftn`, with its parameters and errors.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> A = se.TensorSymbol("A", (2, 2))
+    >>> back = snp.fft.ifftn(snp.fft.fftn(A)).real
+    >>> se.lambdify([A], back)([[1.0, 2.0], [3.0, 4.0]])
+    array([[1., 2.],
+           [3., 4.]])
+    """
     z = as_complex(a)
     for n, axis in reversed(_along(z, s, axes)):
         z = ifft(z, n, axis, norm)
@@ -152,7 +206,15 @@ def ifftn(
 def rfftn(
     a: TensorLike, s: Lengths = None, axes: Axes = None, norm: str | None = None
 ) -> ComplexTensor:
-    """:func:`rfft` along the last of several axes, then :func:`fft` along the others."""
+    """:func:`rfft` along the last of several axes, then :func:`fft` along the others.
+
+    Parameters and errors are those of :func:`fftn`.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> snp.fft.rfftn(se.TensorSymbol("A", (4, 6))).shape
+    (4, 4)
+    """
     *others, (n, last) = _along(as_complex(a), s, axes)
     z = rfft(a, n, last, norm)
     for n, axis in reversed(others):
@@ -163,7 +225,16 @@ def rfftn(
 def irfftn(
     a: ComplexLike, s: Lengths = None, axes: Axes = None, norm: str | None = None
 ) -> Operand:
-    """The inverse of :func:`rfftn`."""
+    """The inverse of :func:`rfftn`, with its parameters and errors.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> A = se.TensorSymbol("A", (2, 2))
+    >>> back = snp.fft.irfftn(snp.fft.rfftn(A), (2, 2))
+    >>> se.lambdify([A], back)([[1.0, 2.0], [3.0, 4.0]])
+    array([[1., 2.],
+           [3., 4.]])
+    """
     z = as_complex(a)
     *others, (n, last) = _along(z, s, axes)
     for length, axis in others:
@@ -173,7 +244,14 @@ def irfftn(
 
 def fftfreq(n: Length, d: TensorLike = 1) -> Operand:
     """The frequencies of :func:`fft` of n positions a distance d apart: those up to half the
-    sampling rate, then the negative ones."""
+    sampling rate, then the negative ones.
+
+    Raises ShapeError when n isn't positive.
+
+    >>> import sympy_einsum.numpy as snp
+    >>> snp.fft.fftfreq(4, d=2).as_explicit()
+    [0, 1/8, -1/4, -1/8]
+    """
     n = _positive(as_length(n))
     half = floor(n / 2)
     parts = [add(cumsum(Ones(n - half)), -1), add(cumsum(Ones(half)), -half - 1)]
@@ -181,18 +259,39 @@ def fftfreq(n: Length, d: TensorLike = 1) -> Operand:
 
 
 def rfftfreq(n: Length, d: TensorLike = 1) -> Operand:
-    """The frequencies of :func:`rfft` of n positions a distance d apart."""
+    """The frequencies of :func:`rfft` of n positions a distance d apart.
+
+    Raises ShapeError when n isn't positive.
+
+    >>> import sympy_einsum.numpy as snp
+    >>> snp.fft.rfftfreq(4, d=2).as_explicit()
+    [0, 1/8, 1/4]
+    """
     n = _positive(as_length(n))
     return divide(add(cumsum(Ones(half_length(n))), -1), multiply(n, d))
 
 
 def fftshift(x: ComplexLike, axes: Axes = None) -> ComplexLike:
-    """The frequency 0 in the middle of some axes, by default of all."""
+    """The frequency 0 in the middle of some axes, by default of all.
+
+    Raises ShapeError for an axis that isn't there.
+
+    >>> import sympy_einsum.numpy as snp
+    >>> snp.fft.fftshift(snp.fft.fftfreq(4)).as_explicit()
+    [-1/2, -1/4, 0, 1/4]
+    """
     return _shifted(x, axes, 1)
 
 
 def ifftshift(x: ComplexLike, axes: Axes = None) -> ComplexLike:
-    """The inverse of :func:`fftshift`."""
+    """The inverse of :func:`fftshift`.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 5)
+    >>> snp.fft.ifftshift(snp.fft.fftshift(x)).as_explicit()
+    [x[0], x[1], x[2], x[3], x[4]]
+    """
     return _shifted(x, axes, -1)
 
 

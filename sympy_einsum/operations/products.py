@@ -228,6 +228,12 @@ def vdot(a: TensorLike, b: TensorLike) -> Operand:
     """The sum of products of corresponding entries of two real tensors.
 
     Raises ShapeError when they have different numbers of entries.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> A, B = se.tensors("A B", 2, 3)
+    >>> snp.vdot(A, B)
+    (A.T @ B).trace()
     """
     a, b = as_operand(a), as_operand(b)
     if shape_of(a) != shape_of(b):

@@ -72,6 +72,12 @@ def cumulative_sum(
     there is a zero before it.
 
     Raises ShapeError when there is no such axis, TensorError when it has to be named.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 3)
+    >>> snp.cumulative_sum(x, include_initial=True).as_explicit()
+    [0, x[0], x[1] + x[0], x[1] + x[0] + x[2]]
     """
     x = as_operand(x)
     if axis is None and order_of(x) != 1:

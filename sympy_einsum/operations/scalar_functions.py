@@ -7,47 +7,79 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from inspect import Parameter, Signature
+from textwrap import fill
 
 from sympy import Expr, Symbol
 
 from ..core import Row, UnsupportedError, derivative, of_each_row
 from ..expressions import Operand, TensorLike, elementwise
 
-_ARGUMENTS = [Symbol(name, real=True) for name in "abcd"]
+SHAPES = (
+    "A tensor gives a tensor of its shape, scalars SymPy's own object. Tensors have one shape, in "
+    "which axes of length 1 stretch; a ShapeError says where they don't fit."
+)
 
 
-class _Docstring:
+class Docstring:
     """The docstring of a scalar function, written when somebody reads it: derivatives take time."""
 
+    def __init__(self, of_class: str):
+        self.of_class = of_class
+
     def __get__(self, function: ScalarFunction | None, kind: type) -> str:
+        return self.of_class if function is None else function.written_docstring()
+
+
+class _Signature:
+    """The signature of a scalar function: the parameters of SymPy's."""
+
+    def __get__(self, function: ScalarFunction | None, kind: type) -> Signature | None:
         if function is None:
-            return "A scalar function that is applied to tensors entry by entry."
-        row, name = function.row, function.__name__
-        arguments = _ARGUMENTS[: row.arity]
-        call = f"{name}({', '.join(map(str, arguments))})"
-        parts = [
-            f"``{call}`` entry by entry. {about(row)}",
-            "A tensor gives a tensor of its shape, scalars SymPy's own object. Tensors have one "
-            "shape, in which axes of length 1 stretch; a ShapeError says where they don't fit.",
-        ]
+            return None  # that of the class is its own
+        return Signature(function.parameters(), return_annotation="Operand")
+
+
+class ScalarFunction:
+    __doc__ = Docstring("A scalar function that is applied to tensors entry by entry.")
+    __signature__ = _Signature()
+
+    def __init__(self, row: Row, name: str = ""):
+        self.row = row
+        self.__name__ = self.__qualname__ = name or row.name
+
+    def parameters(self) -> Sequence[Parameter]:
+        """Those of SymPy's function, by position."""
+        for source in (self.row.function, self.row.definition):
+            found = inspect.signature(source).parameters.values() if source else ()
+            if not any(own.kind is Parameter.VAR_POSITIONAL for own in found):
+                break
+        named = [own.replace(name="x") if own.name == "arg" else own for own in found]
+        return [
+            own.replace(kind=Parameter.POSITIONAL_ONLY, annotation="TensorLike")
+            for own in named
+            if own.name != "evaluate"
+        ] or [Parameter("tensors", Parameter.VAR_POSITIONAL, annotation="TensorLike")]
+
+    def arguments(self) -> list[Symbol]:
+        """Symbols for the arguments that the function is shown with."""
+        names = [own.name for own in self.parameters()]
+        names = list("ab") if names == ["tensors"] else names
+        return [Symbol(name, real=True) for name in names[: self.row.arity]]
+
+    def written_docstring(self) -> str:
+        """What the row tells of the function, with an example."""
+        row, arguments = self.row, self.arguments()
+        call = f"{self.__name__}({', '.join(map(str, arguments))})"
+        parts = [f"``{call}`` entry by entry. {about(row)}", SHAPES]
         if row.definition is not None:
             parts.append(f"Defined as {row.definition(*arguments)}.")
         if row.numpy or row.scipy:
             names = [f"``numpy.{own}``" for own in row.numpy.split()]
             names += [f"``scipy.special.{own}``" for own in row.scipy.split()]
             parts.append(f"Also called by {', '.join(names)} of tensors.")
-        return "\n\n".join([*parts, "Examples\n========", _example(row, call, arguments)])
-
-
-class ScalarFunction:
-    """A scalar function that is applied to tensors entry by entry."""
-
-    __doc__ = _Docstring()
-
-    def __init__(self, row: Row):
-        self.row = row
-        self.__name__ = self.__qualname__ = row.name
+        return paragraphs(*parts, "Examples\n========", example("se", call, row, arguments))
 
     def __call__(self, *tensors: TensorLike) -> Operand:
         return elementwise(self.row.function, *tensors)
@@ -64,6 +96,11 @@ class ScalarFunction:
         return f"<function {self.__name__}>"
 
 
+def paragraphs(*parts: str) -> str:
+    """The text of a docstring, its lines as long as those of a terminal."""
+    return "\n\n".join([part if "\n" in part else fill(part, 80) for part in parts])
+
+
 def about(row: Row) -> str:
     """What a function is, in a sentence."""
     text = row.about or (inspect.getdoc(row.function) or "").partition("\n\n")[0]
@@ -71,13 +108,14 @@ def about(row: Row) -> str:
     return text if text.endswith(".") else f"{text}."
 
 
-def _example(row: Row, call: str, arguments: list[Symbol]) -> str:
-    """A doctest: the shape for a tensor, and the derivatives that there are."""
+def example(namespace: str, call: str, row: Row, arguments: list[Symbol]) -> str:
+    """A doctest: the derivatives that there are, and the shape for a tensor."""
     names = " ".join(map(str, arguments))
     lines = [
         ">>> from sympy import symbols",
         ">>> import sympy_einsum as se",
-        f">>> {', '.join(map(str, arguments))} = symbols({names!r}, real=True)",
+        *[">>> import sympy_einsum.numpy as snp"] * (namespace == "snp"),
+        f'>>> {", ".join(names.split())} = symbols("{names}", real=True)',
     ]
     expr = row.function(*arguments)
     for symbol in arguments:
@@ -85,9 +123,9 @@ def _example(row: Row, call: str, arguments: list[Symbol]) -> str:
             slope: Expr = derivative(expr, symbol)
         except UnsupportedError:
             continue
-        lines += [f">>> se.diff(se.{call}, {symbol})", str(slope)]
-    tensor = call.replace("(a", "(x", 1) if len(arguments) == 1 else call[:-2] + "x)"
-    lines += ['>>> x = se.TensorSymbol("x", 3)', f">>> se.{tensor}.shape", "(3,)"]
+        lines += [f">>> se.diff({namespace}.{call}, {symbol})", str(slope)]
+    tensor = f"{call[: -1 - len(str(arguments[-1]))]}v)"
+    lines += ['>>> v = se.TensorSymbol("v", 3)', f">>> {namespace}.{tensor}.shape", "(3,)"]
     return "\n".join(lines)
 
 

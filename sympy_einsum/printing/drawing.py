@@ -158,6 +158,16 @@ def draw(e: object, kind: str = "graph", styles: Styles = ()) -> Any:
 
     UnsupportedError : the package ``graphviz`` or the program ``dot`` isn't there
     TensorError : as for :func:`to_dot`
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> import shutil
+    >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
+    >>> if shutil.which("dot"):
+    ...     picture = se.draw(A @ x, kind="network")
+    ...     assert picture.source == se.to_dot(A @ x, kind="network")
     """
     text = to_dot(e, kind, styles)
     try:

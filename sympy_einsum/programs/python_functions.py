@@ -124,6 +124,15 @@ def from_function(
     ======
 
     UnsupportedError : the source isn't known, as of functions typed at Python's prompt
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> from colorsys import rgb_to_yiq
+    >>> read = se.from_function(rgb_to_yiq)
+    >>> read.args, read.outputs[0]
+    ((r, g, b), 11*b/100 + 59*g/100 + 3*r/10)
     """
     function = inspect.unwrap(f) if callable(f) else f
     if not isinstance(function, FunctionType):

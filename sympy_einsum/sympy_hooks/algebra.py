@@ -68,7 +68,13 @@ class AlgebraHooks(Node):
         **hints: object,
     ) -> Operand:
         """The expression with its products multiplied out; of a scalar with ordinary symbols
-        inside as far as is needed for these to stand outside of tensor products."""
+        inside as far as is needed for these to stand outside of tensor products.
+
+        >>> import sympy_einsum as se
+        >>> A, B = se.tensors("A B", 3, 3)
+        >>> (A @ (A + B)).expand()
+        A @ B + A @ A
+        """
         if not mul:
             return self
         outside = _outside(self)
@@ -82,12 +88,26 @@ class AlgebraHooks(Node):
 
         Raises TensorError for strings, which SymPy would evaluate, and ShapeError for what has
         another shape than what it replaces.
+
+        >>> from sympy import symbols
+        >>> import sympy_einsum as se
+        >>> n = symbols("n", integer=True, positive=True)
+        >>> x = se.TensorSymbol("x", n)
+        >>> (x @ x).subs(x, 2 * x), (x @ x).subs(x, [1, 2, 3]), x.subs(n, 3).shape
+        (4*(x @ x), Constant([1, 2, 3]) @ Constant([1, 2, 3]), (3,))
         """
         return substituted(self, *args, **options)
 
     def replace(self, query: object, value: Any = None, *args: Any, **options: Any) -> Any:
         """SymPy's ``replace``; a function is replaced inside of tensors too, with its derivatives
-        where it is an unknown one."""
+        where it is an unknown one.
+
+        >>> import sympy_einsum as se
+        >>> from sympy import Function
+        >>> f, x = Function("f"), se.TensorSymbol("x", 3)
+        >>> f(x).sum().replace(f, se.tanh)
+        tanh(x).sum()
+        """
         if isinstance(query, FunctionClass) and callable(value):
             return substitute_function(self, query, value)
         return Expr.replace(self, query, value, *args, **options)

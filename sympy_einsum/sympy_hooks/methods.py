@@ -17,11 +17,12 @@ from ..expressions import Operand, TensorExpr, TensorLike, adj, det, elementwise
 from ..operations import Axes
 from .algebra import AlgebraHooks
 from .operators import Operators
+from .reductions import Reductions
 
 _entries = deferred("convert", "as_explicit")
 
 
-class Methods(Operators, AlgebraHooks):
+class Methods(Operators, AlgebraHooks, Reductions):
     """What ``TensorExpr`` can be asked for; each method is a function of the same name too.
 
     Raises
@@ -36,22 +37,45 @@ class Methods(Operators, AlgebraHooks):
 
     @property
     def ndim(self) -> int:
-        """The number of axes."""
+        """The number of axes, under NumPy's name.
+
+        >>> import sympy_einsum as se
+        >>> se.TensorSymbol("A", (2, 3)).ndim
+        2
+        """
         return self.order
 
     @property
     def size(self) -> Expr:
-        """The number of entries."""
+        """The number of entries, a SymPy expression.
+
+        >>> from sympy import symbols
+        >>> import sympy_einsum as se
+        >>> m, n = symbols("m n", integer=True, positive=True)
+        >>> se.TensorSymbol("A", (m, n)).size
+        m*n
+        """
         return Mul(*self.shape)
 
     @property
     def real(self) -> Operand:
-        """The tensor itself: tensors are real."""
+        """The tensor itself: tensors are real.
+
+        >>> import sympy_einsum as se
+        >>> x = se.TensorSymbol("x", 3)
+        >>> x.real is x
+        True
+        """
         return ops.real(self)
 
     @property
     def imag(self) -> Operand:
-        """Zeros: tensors are real."""
+        """Zeros: tensors are real.
+
+        >>> import sympy_einsum as se
+        >>> se.TensorSymbol("x", 3).imag
+        Zeros(3)
+        """
         return ops.imag(self)
 
     def __len__(self) -> int:
@@ -83,49 +107,109 @@ class Methods(Operators, AlgebraHooks):
         return ops.unstack(self, axis)
 
     def item(self, *index: int) -> Operand:
-        """The only entry, or that at some positions."""
+        """The only entry, or that at some positions.
+
+        Raises ShapeError when there are several and no position is given.
+
+        >>> import sympy_einsum as se
+        >>> A = se.TensorSymbol("A", (2, 3))
+        >>> A.item(1, 2)
+        A[1, 2]
+        """
         if not index and self.size != 1:
             raise ShapeError(f"a tensor of shape {self.shape} has no single entry: say which")
         return self[index or (0,) * self.order] if self.shape else self
 
     def tolist(self) -> NoReturn:
-        """Refused: there are no numbers; ``as_explicit`` has the entries as expressions."""
+        """Refused by an UnsupportedError: there are no numbers; ``as_explicit`` has the entries as
+        expressions.
+
+        >>> import sympy_einsum as se
+        >>> se.TensorSymbol("x", 3).tolist()
+        Traceback (most recent call last):
+        ...
+        sympy_einsum.UnsupportedError: an expression has no numbers to make a list of; lambdify
+        computes them, as_explicit() writes the entries out
+        """
         raise UnsupportedError(
             "an expression has no numbers to make a list of; lambdify computes them, as_explicit() "
             "writes the entries out"
         )
 
     def copy(self) -> Operand:
-        """The tensor itself: expressions don't change."""
+        """The tensor itself: expressions don't change.
+
+        >>> import sympy_einsum as se
+        >>> x = se.TensorSymbol("x", 3)
+        >>> x.copy() is x
+        True
+        """
         return self
 
     # --- axes
 
     @property
     def mT(self) -> Operand:
-        """The transposed matrices: the last two axes exchanged."""
+        """The transposed matrices: the last two axes exchanged.
+
+        Raises ShapeError for a vector.
+
+        >>> import sympy_einsum as se
+        >>> se.TensorSymbol("T", (5, 2, 3)).mT.shape
+        (5, 3, 2)
+        """
         return ops.swapaxes(self, -1, -2)
 
     @property
     def T(self) -> Operand:
-        """The transpose: the axes in reverse order."""
+        """The transpose: the axes in reverse order.
+
+        >>> import sympy_einsum as se
+        >>> A, T = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("T", (5, 2, 3))
+        >>> A.T.shape, T.T.shape, A.T.T is A
+        ((3, 2), (3, 2, 5), True)
+        """
         return ops.transpose(self)
 
     @property
     def H(self) -> Operand:
-        """The conjugate transpose, which is the transpose: tensors are real."""
+        """The conjugate transpose, which is the transpose: tensors are real.
+
+        >>> import sympy_einsum as se
+        >>> A = se.TensorSymbol("A", (2, 3))
+        >>> A.H == A.T
+        True
+        """
         return ops.transpose(self)
 
     def adjoint(self) -> Operand:
-        """The conjugate transpose, which is the transpose: tensors are real."""
+        """The conjugate transpose, which is the transpose: tensors are real.
+
+        >>> import sympy_einsum as se
+        >>> A = se.TensorSymbol("A", (2, 3))
+        >>> A.adjoint()
+        A.T
+        """
         return ops.transpose(self)
 
     def conjugate(self) -> Operand:
-        """The tensor itself: tensors are real."""
+        """The tensor itself: tensors are real.
+
+        >>> import sympy_einsum as se
+        >>> x = se.TensorSymbol("x", 3)
+        >>> x.conjugate() is x
+        True
+        """
         return self
 
     def conj(self) -> Operand:
-        """The tensor itself: tensors are real."""
+        """The tensor itself: tensors are real.
+
+        >>> import sympy_einsum as se
+        >>> x = se.TensorSymbol("x", 3)
+        >>> x.conj() is x
+        True
+        """
         return self
 
     def transpose(self, *axes: Any) -> Operand:
@@ -140,7 +224,14 @@ class Methods(Operators, AlgebraHooks):
         return ops.transpose(self, axes or None)
 
     def swapaxes(self, axis1: int, axis2: int) -> Operand:
-        """Two axes exchanged."""
+        """Two axes exchanged.
+
+        Raises ShapeError for an axis that isn't there.
+
+        >>> import sympy_einsum as se
+        >>> se.TensorSymbol("T", (2, 3, 4)).swapaxes(0, 2).shape
+        (4, 3, 2)
+        """
         return ops.swapaxes(self, axis1, axis2)
 
     def reshape(self, *shape: Length | Sequence[Length]) -> Operand:
@@ -155,161 +246,136 @@ class Methods(Operators, AlgebraHooks):
         return ops.reshape(self, *shape)
 
     def ravel(self) -> Operand:
-        """All entries in C order as a vector."""
+        """All entries in C order as a vector.
+
+        >>> import sympy_einsum as se
+        >>> se.TensorSymbol("A", (2, 2)).ravel().as_explicit()
+        [A[0, 0], A[0, 1], A[1, 0], A[1, 1]]
+        """
         return ops.ravel(self)
 
     def flatten(self) -> Operand:
-        """All entries in C order as a vector."""
+        """All entries in C order as a vector.
+
+        >>> import sympy_einsum as se
+        >>> A = se.TensorSymbol("A", (2, 3))
+        >>> A.flatten().shape
+        (6,)
+        """
         return ops.ravel(self)
 
     def squeeze(self, axis: Axes = None) -> Operand:
         """Axes of length 1 removed, all of them without ``axis``.
 
         Raises ShapeError when one of the given axes has another length.
+
+        >>> import sympy_einsum as se
+        >>> se.TensorSymbol("A", (1, 3)).squeeze().shape
+        (3,)
         """
         return ops.squeeze(self, axis)
 
     def broadcast_to(self, *shape: Length | Sequence[Length]) -> Operand:
-        """The tensor repeated to a shape: axes of length 1 stretch, new axes come first."""
+        """The tensor repeated to a shape: axes of length 1 stretch, new axes come first.
+
+        Raises ShapeError when an axis of another length would have to.
+
+        >>> import sympy_einsum as se
+        >>> se.TensorSymbol("x", 3).broadcast_to(2, 3).shape
+        (2, 3)
+        """
         return ops.broadcast_to(self, shape[0] if len(shape) == 1 else shape)
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Operand:
-        """The diagonal of two axes, as a new last axis."""
-        return ops.diagonal(self, offset, axis1, axis2)
+        """The diagonal of two axes, as a new last axis; with an offset one above or, negative,
+        below it.
 
-    # --- reductions
-
-    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Operand:
-        """The sum over the diagonal of two axes."""
-        return ops.trace(self, offset, axis1, axis2)
-
-    def sum(self, axis: Axes = None, keepdims: bool = False) -> Operand:
-        """The sum over an axis or several, over all without ``axis``; with ``keepdims`` they stay,
-        with length 1.
+        Raises ShapeError for axes that aren't there.
 
         >>> import sympy_einsum as se
-        >>> A = se.TensorSymbol("A", (2, 3))
-        >>> A.sum().shape, A.sum(axis=0).shape, A.sum(axis=0, keepdims=True).shape
-        ((), (3,), (1, 3))
+        >>> se.TensorSymbol("T", (3, 5, 3)).diagonal(axis1=0, axis2=2).shape
+        (5, 3)
         """
-        return ops.sum_(self, axis, keepdims)
-
-    def mean(self, axis: Axes = None, keepdims: bool = False) -> Operand:
-        """The mean over an axis or several; that of no entries is nan."""
-        return ops.mean(self, axis, keepdims)
-
-    def var(self, axis: Axes = None, ddof: Expr = 0, keepdims: bool = False) -> Operand:
-        """The variance over an axis or several, with ``ddof`` taken off the divisor."""
-        return ops.var(self, axis, ddof, keepdims)
-
-    def std(self, axis: Axes = None, ddof: Expr = 0, keepdims: bool = False) -> Operand:
-        """The standard deviation over an axis or several."""
-        return ops.std(self, axis, ddof, keepdims)
-
-    def prod(self, axis: Axes = None, keepdims: bool = False) -> Operand:
-        """The product over an axis or several.
-
-        Raises UnsupportedError when the length of one of them isn't a number.
-        """
-        return ops.prod(self, axis, keepdims)
-
-    def cumsum(self, axis: int | None = None) -> Operand:
-        """The running sum along an axis; that of all entries in C order without ``axis``."""
-        return ops.cumsum(self, axis)
-
-    def cumprod(self, axis: int | None = None) -> Operand:
-        """The running product along an axis; that of all entries in C order without ``axis``."""
-        return ops.cumprod(self, axis)
-
-    def max(self, axis: Axes = None, keepdims: bool = False) -> Operand:
-        """The largest entries over an axis or several, over all without ``axis``; those that tie
-        share the derivative equally.
-
-        Raises ShapeError for an axis without entries.
-        """
-        return ops.max_(self, axis, keepdims)
-
-    def min(self, axis: Axes = None, keepdims: bool = False) -> Operand:
-        """The smallest entries over an axis or several; those that tie share the derivative."""
-        return ops.min_(self, axis, keepdims)
-
-    def argmax(self, axis: int | None = None, keepdims: bool = False) -> Operand:
-        """The position of the first of the largest entries along an axis, or in C order."""
-        return ops.argmax(self, axis, keepdims)
-
-    def argmin(self, axis: int | None = None, keepdims: bool = False) -> Operand:
-        """The position of the first of the smallest entries along an axis, or in C order."""
-        return ops.argmin(self, axis, keepdims)
-
-    def ptp(self, axis: Axes = None, keepdims: bool = False) -> Operand:
-        """The largest less the smallest entries over an axis or several."""
-        return ops.ptp(self, axis, keepdims)
-
-    def sort(self, axis: int | None = -1) -> Operand:
-        """The entries along an axis in ascending order, another tensor: this one doesn't change."""
-        return ops.sort(self, axis)
-
-    def argsort(self, axis: int | None = -1) -> Operand:
-        """The positions along an axis that sort it, equal entries in their order."""
-        return ops.argsort(self, axis)
-
-    def take(self, indices: TensorLike, axis: int | None = None) -> Operand:
-        """The entries at some positions along an axis, in C order without one."""
-        return ops.take(self, indices, axis)
-
-    def repeat(self, repeats: Length | Sequence[int], axis: int | None = None) -> Operand:
-        """Each entry so many times along an axis, in C order without one."""
-        return ops.repeat(self, repeats, axis)
-
-    def norm(
-        self, ord: Expr | str | None = None, axis: Axes = None, keepdims: bool = False
-    ) -> Operand:
-        """The Euclidean norm of a vector, the Frobenius norm of others; with ``ord`` a p-norm.
-
-        Raises UnsupportedError for other norms.
-        """
-        return ops.norm(self, ord, axis, keepdims)
-
-    def any(self, axis: Axes = None, keepdims: bool = False) -> Operand:
-        """Whether one of the entries isn't 0, or a condition holds for one: ones and zeros, and a
-        relation where no axis is left."""
-        return ops.any_(self, axis, keepdims)
-
-    def all(self, axis: Axes = None, keepdims: bool = False) -> Operand:
-        """Whether none of the entries is 0, or a condition holds for all: ones and zeros, and a
-        relation where no axis is left."""
-        return ops.all_(self, axis, keepdims)
+        return ops.diagonal(self, offset, axis1, axis2)
 
     # --- entries
 
     def round(self, decimals: Expr | int = 0) -> Operand:
-        """Rounded to some decimals, halves to the even digit."""
+        """Rounded to some decimals, halves to the even digit.
+
+        >>> import sympy_einsum as se
+        >>> x = se.TensorSymbol("x", 3)
+        >>> se.lambdify([x], x.round())([0.5, 1.5, 2.75])
+        array([0., 2., 3.])
+        """
         return ops.around(self, decimals)
 
     def clip(self, min: TensorLike | None = None, max: TensorLike | None = None) -> Operand:
-        """The entries within bounds; one that is None is left out."""
+        """The entries within bounds; one that is None is left out. On a bound the derivative is one
+        half.
+
+        >>> import sympy_einsum as se
+        >>> x = se.TensorSymbol("x", 3)
+        >>> se.lambdify([x], x.clip(0, 1))([-1.0, 0.5, 2.0])
+        array([0. , 0.5, 1. ])
+        """
         return ops.clip(self, min, max)
 
     # --- products and functions
 
     def dot(self, b: TensorLike) -> Operand:
-        """The sum over the last axis here and the last but one there, or its only one."""
+        """The sum over the last axis here and the last but one there, or its only one.
+
+        Raises ShapeError when their lengths differ.
+
+        >>> import sympy_einsum as se
+        >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
+        >>> A.dot(x)
+        A @ x
+        """
         return ops.dot(self, b)
 
     def inv(self) -> Operand:
-        """The inverse of a square matrix; ShapeError for others."""
+        """The inverse of a square matrix; ShapeError for others.
+
+        >>> import sympy_einsum as se
+        >>> A, x = se.TensorSymbol("A", (3, 3)), se.TensorSymbol("x", 3)
+        >>> A.inv() @ x, se.gradient(A.inv().trace(), A)
+        (inv(A) @ x, -inv(A).T @ inv(A).T)
+        """
         return inv(self)
 
     def det(self) -> Operand:
-        """The determinant of a square matrix; ShapeError for others."""
+        """The determinant of a square matrix; ShapeError for others.
+
+        >>> import sympy_einsum as se
+        >>> A = se.TensorSymbol("A", (3, 3))
+        >>> se.gradient(A.det(), A)
+        adj(A).T
+        """
         return det(self)
 
     def adj(self) -> Operand:
-        """The adjugate of a square matrix; ShapeError for others."""
+        """The adjugate of a square matrix; ShapeError for others.
+
+        >>> import sympy_einsum as se
+        >>> A = se.TensorSymbol("A", (2, 2))
+        >>> A.adj().as_explicit()
+        [[A[1, 1], -A[0, 1]], [-A[1, 0], A[0, 0]]]
+        """
         return adj(self)
 
     def applyfunc(self, f: Callable[..., Expr] | Lambda) -> Operand:
-        """A scalar function of one argument applied entry by entry."""
+        """A scalar function of one argument, of SymPy's or a ``Lambda``, applied entry by entry.
+
+        Raises TensorError for what is no such function.
+
+        >>> import sympy_einsum as se
+        >>> from sympy import besselj, Lambda, Symbol
+        >>> x, t = se.TensorSymbol("x", 3), Symbol("t")
+        >>> x.applyfunc(Lambda(t, besselj(0, t)))
+        besselj(0, x)
+        """
         return elementwise(f, self)
 
     def diff(self, *variables: Expr | int, **options: Any) -> Operand:
@@ -330,12 +396,16 @@ class Methods(Operators, AlgebraHooks):
         """The entries: a SymPy matrix for order 2, an array for other orders.
 
         Raises TensorError when a length isn't a number.
+
+        >>> import sympy_einsum as se
+        >>> se.TensorSymbol("A", (2, 2)).T.as_explicit()
+        [[A[0, 0], A[1, 0]], [A[0, 1], A[1, 1]]]
         """
         return _entries(self)
 
 
 # Attached, not inherited: methods need every type of node, and the base class needs none.
-for _class in (Operators, AlgebraHooks, Methods):
+for _class in (Operators, AlgebraHooks, Reductions, Methods):
     for _name, _member in vars(_class).items():
         if isinstance(_member, (FunctionType, property)):
             setattr(TensorExpr, _name, _member)
