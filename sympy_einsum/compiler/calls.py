@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from numbers import Number
 from threading import RLock
 from types import MethodType
@@ -67,16 +66,37 @@ class Compiled:
             lines, namespace = _computing(program, plan, body, checks)
         function = _run(program.text("function", lines, ["_"]), namespace, program.backend)
         function.source = source
-        function.cost = partial(plan_cost, plan)
-        function.__doc__ = f"Generated from {len(program.exprs)} expression(s).\n\n{source}"
+        function.cost = _cost_of(plan)
+        told = "\n".join(program.signature.documented())
+        function.__doc__ = (
+            f"Generated from {len(program.exprs)} expression(s).\n\n{told}\n\n{source}"
+        )
         bound: Any = MethodType(function, self)
         self.function = bound
+
+    def __repr__(self) -> str:
+        return shown(self.request)
 
     def __reduce__(self) -> tuple[type[Compiled], tuple[Request]]:
         return Compiled, (self.request,)
 
     def __deepcopy__(self, memo: Mapping[int, object]) -> Compiled:
         return self
+
+
+def shown(request: Request) -> str:
+    """A request as it was made, shortened."""
+    args, exprs = f"{request.args!s:.60}", f"{request.exprs!s:.80}"
+    return f"lambdify({args}, {exprs}, {request.backend!r})"
+
+
+def _cost_of(plan: Plan) -> Callable[[Mapping[Expr | str, int]], Cost]:
+    def cost(lengths: Mapping[Expr | str, int]) -> Cost:
+        """Arithmetic operations and bytes of memory read and written, estimated for axis lengths:
+        a mapping from their symbols to numbers."""
+        return plan_cost(plan, lengths)
+
+    return cost
 
 
 def _computing(
@@ -279,6 +299,9 @@ class ByArguments:
         if function is None:
             function = self.chosen[kinds] = self._compiled(_library(kinds))
         return function(*values)
+
+    def __repr__(self) -> str:
+        return shown(self.request)
 
     def __reduce__(self) -> tuple[type[ByArguments], tuple[Request]]:
         return ByArguments, (self.request,)

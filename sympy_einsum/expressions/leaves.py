@@ -276,6 +276,8 @@ class Constant(TensorExpr):
 def tensors(names: str, *shape: Length | Sequence[Length], **assumptions: bool) -> Any:
     """Tensor symbols of one shape, from names separated by spaces or commas.
 
+    Assumptions and errors are those of :class:`TensorSymbol`.
+
     >>> from sympy import symbols
     >>> import sympy_einsum as se
     >>> m, n = symbols("m n", integer=True, positive=True)

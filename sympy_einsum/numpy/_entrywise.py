@@ -113,6 +113,8 @@ def round(a: TensorLike, decimals: int = 0, out: object = None) -> Operand:
 def divmod(x1: TensorLike, x2: TensorLike) -> tuple[Operand, Operand]:
     """``numpy.divmod``: the quotient rounded down, and the remainder.
 
+    Raises ShapeError for shapes that don't fit.
+
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
     >>> x = se.TensorSymbol("x", 2)
@@ -144,6 +146,8 @@ def nan_to_num(
 ) -> Operand:
     """``numpy.nan_to_num``: numbers in the place of nan, of inf and of -inf, by default 0, the
     largest number and the smallest. Where one is put the derivative is 0.
+
+    Raises ShapeError for shapes that don't fit.
 
     >>> import numpy as np
     >>> import sympy_einsum as se

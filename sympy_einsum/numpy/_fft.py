@@ -48,6 +48,8 @@ class fft:
     ) -> ComplexTensor:
         """``numpy.fft.fft2``: :func:`fftn` along two axes.
 
+        Errors are those of that function.
+
         >>> import sympy_einsum as se
         >>> import sympy_einsum.numpy as snp
         >>> snp.fft.fft2(se.TensorSymbol("A", (4, 6))).shape
@@ -63,6 +65,8 @@ class fft:
         norm: str | None = None,
     ) -> ComplexTensor:
         """``numpy.fft.ifft2``: :func:`ifftn` along two axes.
+
+        Errors are those of that function.
 
         >>> import sympy_einsum as se
         >>> import sympy_einsum.numpy as snp
@@ -83,6 +87,8 @@ class fft:
     ) -> ComplexTensor:
         """``numpy.fft.rfft2``: :func:`rfftn` along two axes.
 
+        Errors are those of that function.
+
         >>> import sympy_einsum as se
         >>> import sympy_einsum.numpy as snp
         >>> snp.fft.rfft2(se.TensorSymbol("A", (4, 6))).shape
@@ -98,6 +104,8 @@ class fft:
         norm: str | None = None,
     ) -> Operand:
         """``numpy.fft.irfft2``: :func:`irfftn` along two axes.
+
+        Errors are those of that function.
 
         >>> import sympy_einsum as se
         >>> import sympy_einsum.numpy as snp

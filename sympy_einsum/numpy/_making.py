@@ -134,6 +134,8 @@ def identity(n: TensorLike, dtype: object = None) -> Operand:
 def ones_like(a: TensorLike, dtype: object = None, *, shape: Lengths | None = None) -> Operand:
     """``numpy.ones_like``, also of another shape.
 
+    Raises ShapeError for a length that is no whole number.
+
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
     >>> snp.ones_like(se.TensorSymbol("A", (2, 3)))
@@ -144,6 +146,8 @@ def ones_like(a: TensorLike, dtype: object = None, *, shape: Lengths | None = No
 
 def zeros_like(a: TensorLike, dtype: object = None, *, shape: Lengths | None = None) -> Operand:
     """``numpy.zeros_like``, also of another shape.
+
+    Raises ShapeError for a length that is no whole number.
 
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
@@ -157,6 +161,8 @@ def full_like(
     a: TensorLike, fill_value: TensorLike, dtype: object = None, *, shape: Lengths | None = None
 ) -> Operand:
     """``numpy.full_like``, also of another shape, with a scalar.
+
+    Raises ShapeError for a value with more axes, or a length that is no whole number.
 
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp

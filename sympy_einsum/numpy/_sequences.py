@@ -63,6 +63,8 @@ def interp(
     ``period``. At a point the slope is that on its right, at the last on its left. A few points are
     written as a formula of pieces; among more, or a symbolic number, they are searched.
 
+    Raises ShapeError for positions and values that aren't two vectors of one length.
+
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
     >>> x = se.TensorSymbol("x", 3)
@@ -104,6 +106,8 @@ def ediff1d(
     ary: TensorLike, to_end: TensorLike | None = None, to_begin: TensorLike | None = None
 ) -> Operand:
     """``numpy.ediff1d``: the differences of consecutive entries, with others before and after.
+
+    Other shapes are taken in C order; symbolic lengths too.
 
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp

@@ -103,6 +103,8 @@ def count_nonzero(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> O
 
     Axes are as for ``sum``.
 
+    Raises ShapeError for an axis that isn't there.
+
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
     >>> print(se.lambdify([x], se.count_nonzero(x > 1))([1, 2, 3]))

@@ -286,6 +286,8 @@ def fftshift(x: ComplexLike, axes: Axes = None) -> ComplexLike:
 def ifftshift(x: ComplexLike, axes: Axes = None) -> ComplexLike:
     """The inverse of :func:`fftshift`.
 
+    Raises ShapeError for an axis that isn't there.
+
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
     >>> x = se.TensorSymbol("x", 5)

@@ -45,6 +45,8 @@ def clip(a: TensorLike, low: TensorLike | None = None, high: TensorLike | None =
 
     Shapes are as for ``+``. The derivative is 1 within the bounds, 0 outside and 1/2 at one.
 
+    Raises ShapeError for shapes that don't fit.
+
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
     >>> se.lambdify([x], se.clip(x, 0, 1))([-1.0, 0.5, 2.0])
@@ -97,6 +99,8 @@ def isclose(
     """Ones where two tensors are close, |a - b| <= atol + rtol |b|, or equally infinite.
 
     Shapes are as for ``+``.
+
+    Raises ShapeError for shapes that don't fit.
 
     >>> import sympy_einsum as se
     >>> x, y = se.tensors("x y", 3)

@@ -64,6 +64,8 @@ def max_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
 def min_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """The smallest entries over the given axes, over all without ``axis``; see :func:`max_`.
 
+    Raises ShapeError for an axis that isn't there.
+
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
     >>> se.min(A, axis=0).shape
@@ -109,6 +111,8 @@ def _share(A: TensorLike, axis: Axes, name: str) -> Operand:
 def ptp(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """The largest less the smallest entries over the given axes; see :func:`max_`.
 
+    Raises ShapeError for an axis that isn't there.
+
     >>> import sympy_einsum as se
     >>> se.ptp(se.TensorSymbol("x", 3))
     x.max() - x.min()
@@ -137,6 +141,8 @@ def argmax(A: TensorLike, axis: int | None = None, keepdims: bool = False) -> Op
 def argmin(A: TensorLike, axis: int | None = None, keepdims: bool = False) -> Operand:
     """The position of the first of the smallest entries along an axis, without one in C order;
     see :func:`argmax`.
+
+    Raises ShapeError for an axis that isn't there.
 
     >>> import sympy_einsum as se
     >>> se.argmin(se.TensorSymbol("A", (2, 3)), axis=0).shape
@@ -189,6 +195,8 @@ def argcummin(A: TensorLike, axis: int = 0) -> Operand:
     """For each position along an axis that of the smallest entry up to there, the last of equal
     ones; see :func:`argcummax`.
 
+    Raises ShapeError for an axis that isn't there.
+
     >>> import sympy_einsum as se
     >>> se.argcummin(se.TensorSymbol("A", (2, 3)), axis=1).shape
     (2, 3)
@@ -240,6 +248,8 @@ def cummax(A: TensorLike, axis: int = 0) -> Operand:
 def cummin(A: TensorLike, axis: int = 0) -> Operand:
     """The smallest entries up to each position along an axis: ``np.minimum.accumulate``; see
     :func:`cummax`.
+
+    Raises ShapeError for an axis that isn't there.
 
     >>> import sympy_einsum as se
     >>> se.cummin(se.TensorSymbol("A", (2, 3)), axis=1).shape

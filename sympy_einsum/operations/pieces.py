@@ -150,6 +150,9 @@ def _between(A: Operand, axis: int, bounds: Sequence[Expr]) -> list[Operand]:
 def array_split(A: TensorLike, sections: int | Sequence[Length], axis: int = 0) -> list[Operand]:
     """The same where the pieces may differ in length by one.
 
+    Raises UnsupportedError for an axis without a number for its length, ShapeError for one that
+    isn't there.
+
     >>> import sympy_einsum as se
     >>> [piece.shape for piece in se.numpy.array_split(se.TensorSymbol("x", 5), 2)]
     [(3,), (2,)]

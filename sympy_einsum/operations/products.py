@@ -121,6 +121,8 @@ def matmul(a: TensorLike, b: TensorLike) -> Operand:
     """The matrix product as in NumPy: vectors are rows on the left and columns on the right, axes
     before the last two are a stack and stretch.
 
+    Raises ShapeError for shapes that don't fit.
+
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
     >>> x, y = se.tensors("x y", 3)

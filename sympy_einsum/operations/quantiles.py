@@ -213,6 +213,9 @@ def percentile(
 ) -> Operand:
     """The quantile of a percentage, or of an array of some; see :func:`quantile`.
 
+    Raises ShapeError for an axis that isn't there, TensorError for a percentage outside of 0 to
+    100.
+
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 4)
     >>> se.percentile(x, 25) == se.quantile(x, 0.25)
@@ -232,6 +235,8 @@ def over_100(percentages: TensorLike) -> TensorLike:
 
 def median(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """The median of entries along some axes, of all for None; see :func:`quantile`.
+
+    Raises ShapeError for an axis that isn't there.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))

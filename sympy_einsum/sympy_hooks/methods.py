@@ -99,6 +99,9 @@ class Methods(Operators, AlgebraHooks, Reductions):
         """The pieces along an axis, whose length must be a number, without it: the entries of a
         vector, the rows of a matrix.
 
+        Raises UnsupportedError for a length that is no number, ShapeError for an axis that isn't
+        there.
+
         >>> import sympy_einsum as se
         >>> a, b = se.TensorSymbol("x", 2).unstack()
         >>> a / b
@@ -215,6 +218,8 @@ class Methods(Operators, AlgebraHooks, Reductions):
     def transpose(self, *axes: Any) -> Operand:
         """The axes in another order, given one by one or as a tuple; reversed without any.
 
+        Raises ShapeError when they aren't the tensor's axes, each once.
+
         >>> import sympy_einsum as se
         >>> se.TensorSymbol("T", (2, 3, 4)).transpose(1, 0, 2).shape
         (3, 2, 4)
@@ -313,6 +318,8 @@ class Methods(Operators, AlgebraHooks, Reductions):
     def clip(self, min: TensorLike | None = None, max: TensorLike | None = None) -> Operand:
         """The entries within bounds; one that is None is left out. On a bound the derivative is one
         half.
+
+        Raises ShapeError for shapes that don't fit.
 
         >>> import sympy_einsum as se
         >>> x = se.TensorSymbol("x", 3)

@@ -39,6 +39,8 @@ class Reductions(Node):
         """The sum over an axis or several, over all without ``axis``; with ``keepdims`` they stay,
         with length 1.
 
+        Raises ShapeError for an axis that isn't there.
+
         >>> import sympy_einsum as se
         >>> A = se.TensorSymbol("A", (2, 3))
         >>> A.sum().shape, A.sum(axis=0).shape, A.sum(axis=0, keepdims=True).shape
@@ -48,6 +50,8 @@ class Reductions(Node):
 
     def mean(self, axis: Axes = None, keepdims: bool = False) -> Operand:
         """The mean over an axis or several; that of no entries is nan.
+
+        Raises ShapeError for an axis that isn't there.
 
         >>> import sympy_einsum as se
         >>> x = se.TensorSymbol("x", 4)
@@ -59,6 +63,8 @@ class Reductions(Node):
     def var(self, axis: Axes = None, ddof: Expr = 0, keepdims: bool = False) -> Operand:
         """The variance over an axis or several, with ``ddof`` taken off the divisor.
 
+        Raises ShapeError for an axis that isn't there.
+
         >>> import sympy_einsum as se
         >>> x = se.TensorSymbol("x", 4)
         >>> se.lambdify([x], x.var(ddof=1))([0.0, 0.0, 0.0, 6.0])
@@ -68,6 +74,8 @@ class Reductions(Node):
 
     def std(self, axis: Axes = None, ddof: Expr = 0, keepdims: bool = False) -> Operand:
         """The standard deviation over an axis or several.
+
+        Raises ShapeError for an axis that isn't there.
 
         >>> import sympy_einsum as se
         >>> x = se.TensorSymbol("x", 4)
@@ -80,6 +88,8 @@ class Reductions(Node):
         """The product over an axis or several. Its derivative divides by nothing: it is right at
         zeros.
 
+        Raises ShapeError for an axis that isn't there.
+
         >>> import sympy_einsum as se
         >>> x = se.TensorSymbol("x", 3)
         >>> se.lambdify([x], se.gradient(x.prod(), x))([0.0, 2.0, 3.0])
@@ -90,6 +100,8 @@ class Reductions(Node):
     def cumsum(self, axis: int | None = None) -> Operand:
         """The running sum along an axis; that of all entries in C order without ``axis``.
 
+        Raises ShapeError for an axis that isn't there.
+
         >>> import sympy_einsum as se
         >>> se.TensorSymbol("x", 3).cumsum().as_explicit()
         [x[0], x[1] + x[0], x[1] + x[0] + x[2]]
@@ -98,6 +110,8 @@ class Reductions(Node):
 
     def cumprod(self, axis: int | None = None) -> Operand:
         """The running product along an axis; that of all entries in C order without ``axis``.
+
+        Raises ShapeError for an axis that isn't there.
 
         >>> import sympy_einsum as se
         >>> se.TensorSymbol("x", 3).cumprod().as_explicit()
@@ -121,6 +135,8 @@ class Reductions(Node):
     def min(self, axis: Axes = None, keepdims: bool = False) -> Operand:
         """The smallest entries over an axis or several; those that tie share the derivative.
 
+        Raises ShapeError for an axis that isn't there.
+
         >>> import sympy_einsum as se
         >>> A = se.TensorSymbol("A", (2, 3))
         >>> A.min(axis=0).shape
@@ -130,6 +146,8 @@ class Reductions(Node):
 
     def argmax(self, axis: int | None = None, keepdims: bool = False) -> Operand:
         """The position of the first of the largest entries along an axis, or in C order.
+
+        Raises ShapeError for an axis that isn't there.
 
         >>> import sympy_einsum as se
         >>> x = se.TensorSymbol("x", 3)
@@ -141,6 +159,8 @@ class Reductions(Node):
     def argmin(self, axis: int | None = None, keepdims: bool = False) -> Operand:
         """The position of the first of the smallest entries along an axis, or in C order.
 
+        Raises ShapeError for an axis that isn't there.
+
         >>> import sympy_einsum as se
         >>> A = se.TensorSymbol("A", (2, 3))
         >>> A.argmin(axis=1).shape
@@ -150,6 +170,8 @@ class Reductions(Node):
 
     def ptp(self, axis: Axes = None, keepdims: bool = False) -> Operand:
         """The largest less the smallest entries over an axis or several.
+
+        Raises ShapeError for an axis that isn't there.
 
         >>> import sympy_einsum as se
         >>> x = se.TensorSymbol("x", 3)
@@ -161,6 +183,8 @@ class Reductions(Node):
     def sort(self, axis: int | None = -1) -> Operand:
         """The entries along an axis in ascending order, another tensor: this one doesn't change.
 
+        Raises ShapeError for an axis that isn't there.
+
         >>> import sympy_einsum as se
         >>> x = se.TensorSymbol("x", 3)
         >>> se.lambdify([x], x.sort())([3.0, 1.0, 2.0])
@@ -170,6 +194,8 @@ class Reductions(Node):
 
     def argsort(self, axis: int | None = -1) -> Operand:
         """The positions along an axis that sort it, equal entries in their order.
+
+        Raises ShapeError for an axis that isn't there.
 
         >>> import sympy_einsum as se
         >>> x = se.TensorSymbol("x", 3)
@@ -192,6 +218,8 @@ class Reductions(Node):
 
     def repeat(self, repeats: Length | Sequence[int], axis: int | None = None) -> Operand:
         """Each entry so many times along an axis, in C order without one.
+
+        Raises ShapeError for an axis that isn't there.
 
         >>> import sympy_einsum as se
         >>> se.TensorSymbol("x", 2).repeat(2).as_explicit()
@@ -217,6 +245,8 @@ class Reductions(Node):
         """Whether one of the entries isn't 0, or a condition holds for one: ones and zeros, and a
         relation where no axis is left.
 
+        Raises ShapeError for an axis that isn't there.
+
         >>> import sympy_einsum as se
         >>> A = se.TensorSymbol("A", (2, 2))
         >>> se.lambdify([A], (A > 1).any(axis=1))([[1.0, 2.0], [0.0, 1.0]])
@@ -227,6 +257,8 @@ class Reductions(Node):
     def all(self, axis: Axes = None, keepdims: bool = False) -> Operand:
         """Whether none of the entries is 0, or a condition holds for all: ones and zeros, and a
         relation where no axis is left.
+
+        Raises ShapeError for an axis that isn't there.
 
         >>> import sympy_einsum as se
         >>> A = se.TensorSymbol("A", (2, 2))
