@@ -309,7 +309,14 @@ def equal(a: TensorLike, b: TensorLike) -> bool | None:
 
 class Counterexample(NamedTuple):
     """Data on which two expressions differ: the value of each symbol, the entry at which they
-    differ most, and both values there."""
+    differ most, and both values there.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 2)
+    >>> found = se.counterexample(x @ x, x.sum())
+    >>> found.entry, found.left != found.right
+    ((), True)
+    """
 
     values: dict[Operand, Argument]
     entry: tuple[int, ...]

@@ -1058,6 +1058,11 @@ def test_exact_numbers_stay_exact():
     assert snp.sqrt(4) == 2
 
 
+def test_keys_of_lexsort_have_one_shape():
+    with pytest.raises(se.ShapeError, match="one shape"):
+        snp.lexsort((w, [1, 2, 3, 4]))
+
+
 def test_symbolic_shapes():
     assert snp.ones((n, m)) == se.Ones(n, m)
     assert snp.zeros((n, m)) == se.Zeros(n, m)

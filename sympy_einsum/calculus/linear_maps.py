@@ -73,7 +73,14 @@ class LinearMap:
         return results[0] if self._is_single[1] else list(results)
 
     def adjoint(self) -> LinearMap:
-        """The map that takes cotangents back [C, figure 2; E, theorem 6.5]."""
+        """The map that takes cotangents back [C, figure 2; E, theorem 6.5].
+
+        >>> import sympy_einsum as se
+        >>> A, x, u = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3), se.TensorSymbol("u", 2)
+        >>> L = se.linearize(se.sin(A @ x), x)
+        >>> L.adjoint() @ u
+        A.T @ (u*cos(A @ x))
+        """
         first = len(self.domain)
         shapes = [*self.domain, *[line.shape for line in self._lines]]
         users: dict[int, list[tuple[Step | Carried, int]]] = {}
@@ -98,7 +105,13 @@ class LinearMap:
 
     def matrix(self) -> Any:
         """The tensor of all partial derivatives, of the shape of the value and then that of the
-        argument; nested lists, a row for each value, where there are several."""
+        argument; nested lists, a row for each value, where there are several.
+
+        >>> import sympy_einsum as se
+        >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
+        >>> se.linearize(A @ x, x).matrix()
+        A
+        """
         blocks = [
             [self._block(i, k) for k in range(len(self.domain))] for i in range(len(self.codomain))
         ]

@@ -32,6 +32,11 @@ else:
 
 # What stock scalars may leave to be evaluated later.
 UNEVALUATED = (Derivative, ExprWithLimits, Limit, Subs)
+# What passes ask of a node, and completion doesn't show.
+FOR_PASSES = {
+    *("as_entry_power", "data", "is_built", "is_locally_constant", "is_one_hot", "is_positions"),
+    *("keeps_axes", "keeps_shape", "memory", "precedence", "rearranges"),
+}
 
 
 class NodeTag(AtomicExpr):
@@ -135,6 +140,9 @@ class TensorExpr(Methods):
     _op_priority = 100.0
     # Stock code takes what can be iterated for a sequence, but a tensor is one thing.
     _iterable = False
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in FOR_PASSES]
 
     def __bool__(self) -> bool:
         # An axis of length 0 is no reason to be false: expressions aren't.

@@ -251,7 +251,13 @@ class Node(Expr):
 
     @property
     def order(self) -> int:
-        """The number of axes."""
+        """The number of axes.
+
+        >>> import sympy_einsum as se
+        >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
+        >>> A.order, (A @ x).order, (x @ x).order
+        (2, 1, 0)
+        """
         return len(self.shape)
 
     @property

@@ -20,7 +20,6 @@ import sympy as _sympy
 
 from ..core import Row as _Row, of_each_row as _of_each_row
 from ..operations import (
-    add as add,
     array_split as array_split,
     block as block,
     broadcast_to as broadcast_to,
@@ -41,7 +40,6 @@ from ..operations import (
     kron as kron,
     matmul as matmul,
     moveaxis as moveaxis,
-    multiply as multiply,
     outer as outer,
     pad as pad,
     power as power,
@@ -73,6 +71,7 @@ from ._conditions import (
 )
 from ._entrywise import (
     Ufunc as _Ufunc,
+    add as add,
     angle as angle,
     clip as clip,
     divmod as divmod,
@@ -81,6 +80,7 @@ from ._entrywise import (
     isreal as isreal,
     isrealobj as isrealobj,
     modf as modf,
+    multiply as multiply,
     nan_to_num as nan_to_num,
     negative as negative,
     positive as positive,

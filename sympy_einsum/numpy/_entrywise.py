@@ -48,6 +48,40 @@ class Ufunc(ops.ScalarFunction):
         return elementwise(self.row.function, *tensors)
 
 
+def add(x1: TensorLike, x2: TensorLike, /) -> Operand:
+    """``numpy.add``: the sum entry by entry; a scalar is added to every entry.
+
+    Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
+    >>> snp.add(A, x[None, :]).shape, snp.add(x, 1)
+    ((2, 3), x + 1)
+    >>> snp.add(A, x)
+    Traceback (most recent call last):
+    ...
+    sympy_einsum.ShapeError: can't combine a tensor of order 2, shape (2, 3), with one of
+    order 1, shape (3,), entry by entry: A and x; add axes with x[None, :] or broadcast_to,
+    or say with einsum which axes belong together
+    """
+    return ops.add(x1, x2)
+
+
+def multiply(x1: TensorLike, x2: TensorLike, /) -> Operand:
+    """``numpy.multiply``: the product entry by entry; a scalar multiplies every entry.
+
+    Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x, y = se.tensors("x y", 3)
+    >>> snp.multiply(x, y), snp.multiply(2, x)
+    (x*y, 2*x)
+    """
+    return ops.multiply(x1, x2)
+
+
 def negative(a: TensorLike) -> Operand:
     """``numpy.negative``: every entry with the other sign.
 

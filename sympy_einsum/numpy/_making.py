@@ -85,7 +85,7 @@ def ones(shape: Lengths, dtype: object = None) -> Operand:
 
 
 def zeros(shape: Lengths, dtype: object = None) -> Operand:
-    """``numpy.zeros``.
+    """``numpy.zeros``: a tensor of zeros, which vanishes from sums.
 
     Raises ShapeError for a length that is no whole number, TensorError for what is no number.
 

@@ -28,18 +28,6 @@ def add(*values: TensorLike) -> Operand:
     """The sum; scalars are added to every entry.
 
     Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
-    >>> snp.add(A, x[None, :]).shape, snp.add(x, 1)
-    ((2, 3), x + 1)
-    >>> snp.add(A, x)
-    Traceback (most recent call last):
-    ...
-    sympy_einsum.ShapeError: can't combine a tensor of order 2, shape (2, 3), with one of
-    order 1, shape (3,), entry by entry: A and x; add axes with x[None, :] or broadcast_to,
-    or say with einsum which axes belong together
     """
     operands, shape = _together(values)
     if shape is None:
@@ -73,12 +61,6 @@ def multiply(*values: TensorLike) -> Operand:
     """The product entry by entry; scalars multiply every entry.
 
     Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x, y = se.tensors("x y", 3)
-    >>> snp.multiply(x, y), snp.multiply(2, x)
-    (x*y, 2*x)
     """
     operands, shape = _together(values)
     if shape is None:

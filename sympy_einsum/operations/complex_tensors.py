@@ -81,7 +81,14 @@ class ComplexTensor:
 
     @property
     def pair(self) -> Operand:
-        """The parts along a new last axis."""
+        """The parts along a new last axis.
+
+        >>> import sympy_einsum as se
+        >>> import sympy_einsum.numpy as snp
+        >>> z = snp.fft.rfft(se.TensorSymbol("x", 4))
+        >>> z.shape, z.pair.shape
+        ((3,), (3, 2))
+        """
         if self._pair is not None:
             return self._pair
         axes = list(range(self.order))
@@ -94,37 +101,74 @@ class ComplexTensor:
 
     @property
     def shape(self) -> Shape:
-        """The lengths of its axes."""
+        """The lengths of its axes.
+
+        >>> import sympy_einsum as se
+        >>> import sympy_einsum.numpy as snp
+        >>> snp.fft.rfft(se.TensorSymbol("x", 4)).shape
+        (3,)
+        """
         return shape_of(self.real)
 
     @property
     def order(self) -> int:
-        """The number of its axes."""
+        """The number of its axes.
+
+        >>> import sympy_einsum as se
+        >>> import sympy_einsum.numpy as snp
+        >>> snp.fft.rfft(se.TensorSymbol("A", (2, 4))).order
+        2
+        """
         return order_of(self.real)
 
     ndim = order
 
     @property
     def is_real(self) -> bool:
-        """Whether the imaginary parts are known to be 0."""
+        """Whether the imaginary parts are known to be 0.
+
+        >>> import sympy_einsum as se
+        >>> x, y = se.tensors("x y", 2)
+        >>> se.ComplexTensor(x, y).is_real, (se.ComplexTensor(x) * 2).is_real
+        (False, True)
+        """
         return isinstance(self.imag, Zeros) or self.imag == 0
 
     def __repr__(self) -> str:
         return f"ComplexTensor({self.real}, {self.imag})"
 
     def conj(self) -> ComplexTensor:
-        """The conjugate."""
+        """The conjugate.
+
+        >>> import sympy_einsum as se
+        >>> x, y = se.tensors("x y", 2)
+        >>> se.ComplexTensor(x, y).conj()
+        ComplexTensor(x, -y)
+        """
         return self.of(self.real, multiply(-1, self.imag))
 
     conjugate = conj
 
     def angle(self, deg: bool = False) -> Operand:
-        """The angle from the real axis, in radians or in degrees."""
+        """The angle from the real axis, in radians or in degrees.
+
+        >>> import sympy_einsum as se
+        >>> x, y = se.tensors("x y", 2)
+        >>> angle = se.ComplexTensor(x, y).angle(deg=True)
+        >>> se.lambdify([x, y], angle)([0.0, -1.0], [1.0, 0.0])
+        array([ 90., 180.])
+        """
         found = elementwise(atan2, self.imag, self.real)
         return multiply(180 / pi, found) if as_flag(deg, "deg") else found
 
     def squared(self) -> Operand:
-        """The squares of the absolute values."""
+        """The squares of the absolute values, which have a derivative at 0.
+
+        >>> import sympy_einsum as se
+        >>> x, y = se.tensors("x y", 2)
+        >>> se.gradient(se.ComplexTensor(x, y).squared().sum(), x)
+        2*x
+        """
         return add(multiply(self.real, self.real), multiply(self.imag, self.imag))
 
     def __abs__(self) -> Operand:

@@ -85,7 +85,7 @@ def vector_norm(
 ) -> Operand:
     """The p-norm of all entries along some axes, as if these were one.
 
-    Axes are as for :func:`sum_`. Raises UnsupportedError for other norms.
+    Axes are as for :func:`sum`. Raises UnsupportedError for other norms.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))

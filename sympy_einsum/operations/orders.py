@@ -62,7 +62,7 @@ def max_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
 
 
 def min_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """The smallest entries over the given axes, over all without ``axis``; see :func:`max_`.
+    """The smallest entries over the given axes, over all without ``axis``; see :func:`max`.
 
     Raises ShapeError for an axis that isn't there.
 
@@ -76,7 +76,7 @@ def min_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
 
 def max_share(A: TensorLike, axis: Axes = None) -> Operand:
     """1 over the number of largest entries over the given axes at these, 0 elsewhere: the
-    derivative of :func:`max_`. Its own is zero.
+    derivative of :func:`max`. Its own is zero.
 
     Raises ShapeError for an axis that isn't there or has no entries.
 
@@ -90,7 +90,7 @@ def max_share(A: TensorLike, axis: Axes = None) -> Operand:
 
 def min_share(A: TensorLike, axis: Axes = None) -> Operand:
     """1 over the number of smallest entries over the given axes at these, 0 elsewhere: the
-    derivative of :func:`min_`. Its own is zero.
+    derivative of :func:`min`. Its own is zero.
 
     Raises ShapeError for an axis that isn't there or has no entries.
 
@@ -109,7 +109,7 @@ def _share(A: TensorLike, axis: Axes, name: str) -> Operand:
 
 
 def ptp(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """The largest less the smallest entries over the given axes; see :func:`max_`.
+    """The largest less the smallest entries over the given axes; see :func:`max`.
 
     Raises ShapeError for an axis that isn't there.
 

@@ -58,7 +58,9 @@ def kept(reduced: Operand, A: Operand, axes: list[int]) -> Operand:
 def mean(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """The mean over the given axes; that of no entries is nan, as in NumPy, without a warning.
 
-    Axes are as for :func:`sum_`.
+    Axes are as for :func:`sum`.
+
+    Raises ShapeError for an axis that isn't there.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -77,7 +79,9 @@ def _count(A: Operand, axis: Axes) -> Expr:
 def var(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool = False) -> Operand:
     """The variance over the given axes, with ``ddof`` taken off the divisor, which is at least 0.
 
-    Axes are as for :func:`sum_`.
+    Axes are as for :func:`sum`.
+
+    Raises ShapeError for an axis that isn't there.
 
     >>> import sympy_einsum as se
     >>> x, y = se.tensors("x y", 3)
@@ -105,6 +109,8 @@ def std(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool =
 
     Axes and ``ddof`` are as for :func:`var`.
 
+    Raises ShapeError for an axis that isn't there.
+
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
     >>> se.std(A, axis=0).shape
@@ -116,7 +122,9 @@ def std(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool =
 def prod(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """The product over the given axes. Its derivative divides by nothing: it is right at zeros.
 
-    Axes are as for :func:`sum_`.
+    Axes are as for :func:`sum`.
+
+    Raises ShapeError for an axis that isn't there.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))

@@ -73,7 +73,7 @@ def test_docstrings_are_true(name):
 def test_help_takes_it_for_a_function():
     assert inspect.isroutine(se.log_ndtr)
     assert (se.log_ndtr.__name__, repr(se.log_ndtr)) == ("log_ndtr", "<function log_ndtr>")
-    assert "sqrt(2)/(sqrt(pi)*erfcx(-sqrt(2)*a/2))" in se.log_ndtr.__doc__
+    assert "sqrt(2)/(sqrt(pi)*erfcx(-sqrt(2)*x/2))" in se.log_ndtr.__doc__
 
 
 @pytest.mark.parametrize("row", DEFINED, ids=by_name)

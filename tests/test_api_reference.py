@@ -1,0 +1,145 @@
+"""What every public name tells of itself: what it is, what it takes, its errors, an example that
+runs, and the page that it is on."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from types import FunctionType
+
+import sympy_einsum as se
+import sympy_einsum.numpy as snp
+from sympy_einsum.calculus.linear_maps import LinearMap
+from sympy_einsum.expressions.interning import Node
+
+x = se.TensorSymbol("x", 3)
+# Tables, modules and SymPy's own.
+VALUES = {"se.THEOREMS", "se.numpy", "se.ExprCondPair"}
+# They take whatever shapes there are.
+TAKE_ANY = {
+    *("se.kron", "se.outer", "snp.kron", "snp.outer", "snp.linalg.outer"),
+    *("snp.array_equal", "snp.ediff1d", "snp.atleast_1d", "snp.atleast_2d", "snp.atleast_3d"),
+}
+# They take any number of tensors, or of lengths, or pass on what they are given.
+TAKE_SEVERAL = {
+    *("se.tensors", "se.einsum", "se.diff", "se.elementwise", "se.expm", "se.reshape"),
+    *("se.Max", "se.Min"),
+    *("snp.einsum", "snp.piecewise", "snp.broadcast_arrays", "snp.broadcast_shapes"),
+    *("snp.atleast_1d", "snp.atleast_2d", "snp.atleast_3d", "snp.gradient", "snp.meshgrid"),
+    *("x.atoms", "x.broadcast_to", "x.diff", "x.expand", "x.has", "x.has_free"),
+    *("x.is_constant", "x.item", "x.replace", "x.reshape", "x.subs", "x.transpose"),
+}
+AXES = {"axis", "axes", "axis1", "axis2"}
+
+
+def members(space: str, kind: type, names: list[str]) -> Iterator[tuple[str, object]]:
+    """The methods and properties of a class that a package of ours defines."""
+    for name in names:
+        owner = next((own for own in kind.__mro__ if name in vars(own)), object)
+        member = getattr(kind, name, None)
+        if name.startswith("_") or not owner.__module__.startswith("sympy_einsum"):
+            continue
+        if isinstance(member, (FunctionType, property)):
+            yield f"{space}.{name}", member
+
+
+def public_names() -> dict[str, object]:
+    """Each name with its namespace, and the object."""
+    found = {f"se.{name}": getattr(se, name) for name in (*se.__all__, "sum", "max", "min")}
+    found |= {f"snp.{name}": getattr(snp, name) for name in snp.__all__}
+    for space in ("linalg", "fft"):
+        package = getattr(snp, space)
+        names = [name for name in dir(package) if not name.startswith("_")]
+        found |= {f"snp.{space}.{name}": getattr(package, name) for name in names}
+    found |= members("x", se.TensorExpr, dir(x))
+    found |= members("ComplexTensor", se.ComplexTensor, dir(se.ComplexTensor))
+    found |= members("LinearMap", LinearMap, dir(LinearMap))
+    return found
+
+
+NAMES = public_names()
+CALLABLES = {
+    name: value
+    for name, value in NAMES.items()
+    if name not in VALUES and (callable(value) or isinstance(value, property))
+}
+
+
+def parameters(value: object) -> list[inspect.Parameter]:
+    """Those of a function; errors and nodes, which other functions build, have none to tell."""
+    if not callable(value) or (isinstance(value, type) and issubclass(value, Exception | Node)):
+        return []
+    return list(inspect.signature(value).parameters.values())
+
+
+def test_values_are_few():
+    values = [name for name in NAMES if name not in CALLABLES]
+    constants = [f"snp.{name}" for name in ("newaxis", "pi", "e", "inf", "euler_gamma", "nan")]
+    assert sorted(values) == sorted([*VALUES, *constants])
+
+
+def test_each_says_what_it_is():
+    summaries = {
+        name: (inspect.getdoc(value) or "").partition("\n\n")[0]
+        for name, value in CALLABLES.items()
+    }
+    assert [
+        name for name, text in summaries.items() if not re.search(r"\w+ .*\w+\W*[.:]$", text, re.S)
+    ] == []
+
+
+def test_each_has_an_example():
+    assert [name for name, value in CALLABLES.items() if ">>> " not in inspect.getdoc(value)] == []
+
+
+def test_each_says_what_clashes():
+    """... that takes several tensors, or an axis."""
+    silent = []
+    for name, value in CALLABLES.items():
+        found = parameters(value)
+        tensors = [p for p in found if re.search("TensorLike|ComplexLike", str(p.annotation))]
+        can_clash = len(tensors) > 1 or any(p.kind is p.VAR_POSITIONAL for p in tensors)
+        can_clash |= any(p.name in AXES for p in found)
+        text = inspect.getdoc(value)
+        if can_clash and name not in TAKE_ANY and not re.search(r"Error|[Ee]rrors", text):
+            silent.append(name)
+    assert silent == []
+
+
+def test_parameters_have_names():
+    several = {inspect.Parameter.VAR_POSITIONAL}
+    nameless = {
+        name for name, value in CALLABLES.items() if several & {p.kind for p in parameters(value)}
+    }
+    assert nameless == TAKE_SEVERAL
+
+
+def is_generated(value: object) -> bool:
+    """Whether its docstring stands in no file, where pytest would find its examples."""
+    code = getattr(inspect.unwrap(value), "__code__", None) if callable(value) else None
+    if isinstance(value, type | property):
+        return False
+    return code is None or value.__doc__ not in code.co_consts
+
+
+def examples_run(value: Callable[..., object], name: str) -> bool:
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    runner.run(doctest.DocTestParser().get_doctest(value.__doc__, {}, name, None, None))
+    return not runner.failures
+
+
+def test_examples_that_are_generated_run():
+    generated = {name: value for name, value in NAMES.items() if is_generated(value)}
+    of_numpy = {name: value for name, value in generated.items() if name.startswith("snp.")}
+    of_numpy = {name: value for name, value in of_numpy.items() if name in CALLABLES}
+    assert len(of_numpy) > 80
+    assert [name for name, value in of_numpy.items() if not examples_run(value, name)] == []
+
+
+def test_completion_shows_nothing_internal():
+    for_passes = {"memory", "data", "rearranges", "is_built", "is_positions", "as_entry_power"}
+    assert not for_passes & set(dir(x))
+    assert {"shape", "order", "operands", "sum", "T", "is_symmetric"} <= set(dir(x))
+    assert set(dir(snp)) == set(snp.__all__)
