@@ -12,7 +12,14 @@ project = "sympy_einsum"
 author = copyright = "The sympy_einsum developers"
 version = release = version_of("sympy_einsum")
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "formulas", "elsewhere"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "formulas",
+    "elsewhere",
+    "rule_tables",
+]
 exclude_patterns = ["_build"]
 
 # Pages are written in Markdown; headings can be linked to as ``page.md#the-heading``.
@@ -26,4 +33,6 @@ html_math_renderer = "mathml"
 
 html_theme = "furo"
 html_title = "sympy_einsum"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
 html_copy_source = False

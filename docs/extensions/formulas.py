@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from typing import Any
 
 from docutils import nodes
@@ -10,16 +12,32 @@ from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
 
+def mathml(latex: str, display: str = "inline") -> str:
+    """A formula; names of functions are identifiers, since operators have space around them."""
+    return re.sub(r"<mo>([^\W\d]{2,})</mo>", r"<mi>\1</mi>", convert(latex, display=display))
+
+
 def visit_inline(writer: HTML5Translator, node: nodes.math) -> None:
-    writer.body.append(convert(node.astext()))
+    writer.body.append(mathml(node.astext()))
     raise nodes.SkipNode
 
 
 def visit_block(writer: HTML5Translator, node: nodes.math_block) -> None:
-    writer.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>')
+    writer.body.append(f'<div class="formula">{mathml(node.astext(), "block")}</div>')
     raise nodes.SkipNode
+
+
+def typeset_outputs(app: Sphinx, document: nodes.document, name: str) -> None:
+    """The formulas in tables that notebooks show, for which Jupyter has a script."""
+    for node in [*document.findall(nodes.raw)]:
+        if "html" in node["format"] and "$" in node.astext() and "<script" not in node.astext():
+            text = re.sub(
+                r"\$([^$]+)\$", lambda found: mathml(html.unescape(found[1])), node.astext()
+            )
+            node.replace_self(nodes.raw("", text, format="html"))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
+    app.connect("doctree-resolved", typeset_outputs)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -79,6 +79,7 @@ def _einsum_terms(node: Einsum, active: Callable[[Operand], bool]) -> Iterator[T
 
 
 def _sum_terms(node: TensorAdd, active: Callable[[Operand], bool]) -> Iterator[Term]:
+    """The derivative of a sum is the sum of the derivatives."""
     axes = range(node.order)
     for k, operand in enumerate(node.operands):
         if active(operand):

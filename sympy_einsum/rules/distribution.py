@@ -1,4 +1,10 @@
-"""Rules for sums among the operands of a product."""
+"""Rules for sums among the operands of a product.
+
+References
+==========
+
+[W] M. Wenig, P. Rump, M. Blacher, J. Giesen, "The Syntax and Semantics of einsum", 2025.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +49,7 @@ MAX_TERMS = 64
 
 
 def distribute(node: Operand, closed: Closed) -> Operand | None:
-    """A product of sums is a sum of products."""
+    """A product of sums is a sum of products [W, thm 5.4]."""
     product = opened(node, closed)
     scalar = expand(scalar_product(product.scalars))
     if scalar.is_Add and len(scalar.args) <= MAX_TERMS:

@@ -1,4 +1,10 @@
-"""Rules for the structure of products: nesting, components, equal halves."""
+"""Rules for the structure of products: nesting, components, equal halves.
+
+References
+==========
+
+[W] M. Wenig, P. Rump, M. Blacher, J. Giesen, "The Syntax and Semantics of einsum", 2025.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +20,7 @@ MAX_PAIRS = 4
 
 
 def denest(node: Operand, closed: Closed) -> Operand | None:
-    """A product of products is one product."""
+    """A product of products is one product [W, thm 6.5]."""
     nested = any(opens(operand, node.operands, closed) for operand in node.operands)
     return opened(node, closed).build() if nested else None
 

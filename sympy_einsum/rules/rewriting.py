@@ -37,12 +37,15 @@ class Step(NamedTuple):
 
 class Rule(NamedTuple):
     """A rule: its name, a case of it (tests know the letters), what applies it to a node, and what
-    has to occur in that: all marks of one of the sets; nothing in particular if there are none."""
+    has to occur in that: all marks of one of the sets; nothing in particular if there are none.
+    ``wrong`` is an equation like the case that doesn't hold, so that it mustn't be applied there.
+    """
 
     name: str
     case: str
     apply: Callable[[Any, Closed], Operand | None]
     needs: tuple[frozenset[Mark], ...] = ()
+    wrong: str = ""
 
     def fits(self, marks: Collection[Mark]) -> bool:
         """Whether a node with these marks has what the rule needs."""

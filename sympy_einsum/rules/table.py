@@ -4,25 +4,15 @@ A rule is named, local and correct on its own: it takes a node whose operands ar
 and gives an equal expression, or None. Where it only pays sometimes, it compares costs. Canonical
 index names and operand order, delta merging, ones, zeros, numeric factors and like terms need no
 rule: nodes are built that way (see expressions/products.py).
-
-Denesting is [W, thm 6.5], distribution and factoring are [W, thm 5.4], determinants and inverses of
-products [MC, eq. 21 and 145].
-
-References
-==========
-
-[W] M. Wenig, P. Rump, M. Blacher, J. Giesen, "The Syntax and Semantics of einsum", 2025.
-[MC] K. B. Petersen, M. S. Pedersen, "The Matrix Cookbook", 2012.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
-from sympy import Add, Expr, Mul, Pow, exp, log
+from sympy import Expr, Mul, Pow, exp, log
 
-from ..core import NUMERIC_NAMES, STABLE_NAMES, TURNED_NAMES, modulus, sigmoid
+from ..core import sigmoid
 from ..expressions import (
     Adj,
     Cofactors,
@@ -35,7 +25,6 @@ from ..expressions import (
     IntervalProducts,
     Inv,
     LogDet,
-    LogSumExp,
     Operand,
     Softmax,
     TensorAdd,
@@ -55,143 +44,86 @@ from . import (
     powers,
     quotients,
     signs,
-    stable_forms as stable,
     sums,
     symmetry,
 )
 from .marks import APART, DIAGONAL, NESTED, PAIRS, QUOTIENT, REPEATED, SHARED, SQUARE, SYMMETRIC
 from .rewriting import Rule, RuleSet, any_of
-from .stable_table import functions_in
-
-# The functions that a stable form is made of, or a product of two.
-FORMS = functions_in(STABLE_NAMES)
-PRODUCTS = functions_in(form for form in STABLE_NAMES if form.is_Mul)
-NUMERIC_FORMS = (*FORMS, *functions_in((*NUMERIC_NAMES, *TURNED_NAMES)))
+from .stable_rules import (
+    NUMERIC_RULES,
+    PAIR_OF_FACTORS,
+    SOFTMAX,
+    STABLE_PRODUCT,
+    STABLE_RULES,
+    WEIGHTED_RULES,
+)
 
 DENEST = Rule(
     "denest", "A @ (B @ x) = einsum('ij,jk,k->i', A, B, x)", nesting.denest, any_of(NESTED)
 )
-SOFTMAX = Rule(
-    "softmax", "exp(x) / exp(x).sum() = softmax(x)", softmax.softmax_of_parts, any_of(exp)
-)
 CONTENT = Rule(
     "content", "A @ (2*x + 2*y) = 2*(A @ (x + y))", distribution.content, any_of(TensorAdd)
 )
-DISTRIBUTE = Rule("distribute", "(A + B) @ x = A @ x + B @ x", distribution.distribute)
-HALVES = Rule("halves", "x @ M.T @ M @ x = (M @ x) @ (M @ x)", nesting.fold_square, any_of(PAIRS))
-# What keeps values from overflowing: applied always, whatever it costs.
-PAIR_OF_FACTORS = Rule(
-    "stable", "sinh(x)*y/cosh(x) = y*tanh(x)", stable.pair_of_factors, any_of(*PRODUCTS)
+DISTRIBUTE = Rule(
+    "distribute",
+    "(A + B) @ x = A @ x + B @ x",
+    distribution.distribute,
+    wrong="(A + B) @ (A - B) = A @ A - B @ B",
 )
-STABLE_PRODUCT = (SOFTMAX, PAIR_OF_FACTORS)
-STABLE_RULES: dict[type, tuple[Rule, ...]] = {
-    Einsum: STABLE_PRODUCT,
-    View: (SOFTMAX,),
-    TensorAdd: (
-        Rule(
-            "log softmax",
-            "x - logsumexp(x) = log(softmax(x))",
-            stable.log_softmax,
-            any_of(LogSumExp),
-        ),
-        Rule("stable", "softplus(x) - softplus(-x) = x", stable.name, any_of(*FORMS)),
-        Rule(
-            "stable", "softplus(x) - x + y = softplus(-x) + y", stable.pair_of_terms, any_of(*FORMS)
-        ),
-    ),
-    Elementwise: (
-        Rule(
-            "factor inside",
-            "elementwise(lambda u: sin(2*u), x) = sin(2*x)",
-            entries.factor_inside,
-            any_of(Mul),
-        ),
-        Rule("modulus", "modulus(x, y)**2 = x**2 + y**2", entries.open_modulus, any_of(modulus)),
-        Rule("stable", "log(1 - sigmoid(x)) = -softplus(x)", stable.name, any_of(*FORMS)),
-        Rule(
-            "logarithm",
-            "log(exp(M).sum(axis=0)) = logsumexp(M, axis=0)",
-            stable.logarithm_of,
-            any_of(log),
-        ),
-    ),
-    Expr: (
-        Rule(
-            "log softmax",
-            "x[0] - logsumexp(x) = log(softmax(x))[0]",
-            stable.log_softmax_entry,
-            any_of(frozenset([Add, LogSumExp])),
-        ),
-        Rule("stable", "log(1 + exp(x @ y)) = softplus(x @ y)", stable.scalar, any_of(log, *FORMS)),
-    ),
-}
-# Not in the normal form, where weighted sums of exponentials are written as they are.
-WEIGHTED = Rule(
-    "weights",
-    "log(abs(M) @ exp(x)) = logsumexp(log(abs(M)) + x[None, :], axis=1)",
-    stable.log_of_weighted,
-    any_of(frozenset([log, Einsum])),
+HALVES = Rule(
+    "halves",
+    "x @ M.T @ M @ x = (M @ x) @ (M @ x)",
+    nesting.fold_square,
+    any_of(PAIRS),
+    wrong="x @ A @ A @ x = (A @ x) @ (A @ x)",
 )
-WEIGHTED_RULES: dict[type, tuple[Rule, ...]] = {Elementwise: (WEIGHTED,), Expr: (WEIGHTED,)}
-# What a textbook writes, but numbers can't be computed from.
-NUMERIC_NAME = Rule(
-    "numeric",
-    "1 - sigmoid(x) = sigmoid(-x)",
-    partial(stable.name, numeric=True),
-    any_of(Pow, *NUMERIC_FORMS),
-)
-NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
-    TensorAdd: (
-        NUMERIC_NAME,
-        Rule(
-            "numeric",
-            "1 - exp(x) + y = y + elementwise(lambda u: 1 - exp(u), x)",
-            partial(stable.pair_of_terms, numeric=True),
-            any_of(*NUMERIC_FORMS),
-        ),
-        Rule(
-            "numeric",
-            "1 - softmax(x) = elementwise(lambda u: 1 - exp(u), log(softmax(x)))",
-            stable.one_less_softmax,
-            any_of(Softmax),
-        ),
-    ),
-    Elementwise: (
-        NUMERIC_NAME,
-        Rule(
-            "numeric",
-            "log(1 + x + y) = elementwise(lambda u: log(1 + u), x + y)",
-            stable.log_of_one_more,
-            any_of(log),
-        ),
-        Rule(
-            "numeric",
-            "elementwise(lambda u, v: u*(1 - u)*cos(v), sigmoid(x), y) = "
-            "elementwise(lambda u, v, w: u*w*cos(v), sigmoid(x), y, sigmoid(-x))",
-            stable.complement_in_body,
-            any_of(sigmoid),
-        ),
-    ),
-    Expr: (
-        Rule(
-            "numeric",
-            "1 - sigmoid(x @ y) = sigmoid(-(x @ y))",
-            partial(stable.scalar, numeric=True),
-            any_of(log, Pow, *NUMERIC_FORMS),
-        ),
-    ),
-}
 
 PRODUCT = (
     DENEST,
-    Rule("inverse", "inv(A) @ A @ x = x", inverses.cancel_inverse, any_of(Inv)),
+    Rule(
+        "inverse",
+        "inv(A) @ A @ x = x",
+        inverses.cancel_inverse,
+        any_of(Inv),
+        wrong="inv(A) @ diag(x) @ A = diag(x)",
+    ),
     SOFTMAX,
     PAIR_OF_FACTORS,
-    Rule("sum of softmax", "softmax(x).sum() = 1", softmax.sum_softmax, any_of(Softmax)),
-    Rule("power", "x**3 * x / x**2 = x**2", powers.merge_powers, any_of(REPEATED, exp)),
-    Rule("quotient", "(1/(A @ x)) @ A @ x = n", quotients.cancel_quotient, any_of(QUOTIENT)),
-    Rule("square", "(x**2).sum() = x @ x", powers.split_square, any_of(SQUARE)),
-    Rule("symmetric", "x @ S @ y - y @ S @ x = 0", symmetry.order_symmetric, any_of(SYMMETRIC)),
+    Rule(
+        "sum of softmax",
+        "softmax(x).sum() = 1",
+        softmax.sum_softmax,
+        any_of(Softmax),
+        wrong="softmax(M, axis=1).sum(axis=0) = Ones(n)",
+    ),
+    Rule(
+        "power",
+        "x**3 * x / x**2 = x**2",
+        powers.merge_powers,
+        any_of(REPEATED, exp),
+        wrong="sqrt((x - y)**2) = x - y",
+    ),
+    Rule(
+        "quotient",
+        "(1/(A @ x)) @ A @ x = n",
+        quotients.cancel_quotient,
+        any_of(QUOTIENT),
+        wrong="(1/(A @ x)) @ A.T @ x = n",
+    ),
+    Rule(
+        "square",
+        "(x**2).sum() = x @ x",
+        powers.split_square,
+        any_of(SQUARE),
+        wrong="(A**2).sum(axis=1) = (A @ A).diagonal()",
+    ),
+    Rule(
+        "symmetric",
+        "x @ S @ y - y @ S @ x = 0",
+        symmetry.order_symmetric,
+        any_of(SYMMETRIC),
+        wrong="x @ A @ y - y @ A @ x = 0",
+    ),
     HALVES,
     Rule(
         "intervals",
@@ -212,6 +144,7 @@ PRODUCT = (
         "einsum('i,i,j,j->', x, x, y, y) = (x @ x)*(y @ y)",
         nesting.split_components,
         any_of(APART),
+        wrong="einsum('i,i,i,i->', x, x, y, y) = (x @ x)*(y @ y)",
     ),
 )
 VIEW = (
@@ -220,18 +153,43 @@ VIEW = (
         "(A @ B).diagonal() = einsum('ij,ji->i', A, B)",
         nesting.diagonal_of_product,
         any_of(DIAGONAL),
+        wrong="(A @ B).diagonal() = A.diagonal()*B.diagonal()",
     ),
     Rule("adjugate", "adj(A) / det(A) = inv(A)", inverses.adj_over_det, any_of(Adj)),
     SOFTMAX,
     CONTENT,
     Rule("sign", "-(A @ (x - y)) = A @ (y - x)", distribution.turn_sign, any_of(TensorAdd)),
-    Rule("symmetric", "exp(S).T = exp(S)", symmetry.transpose_symmetric, any_of(SYMMETRIC)),
-    Rule("transposed", "(A.T - B).T = A - B.T", sums.transpose_terms, any_of(TensorAdd)),
+    Rule(
+        "symmetric",
+        "exp(S).T = exp(S)",
+        symmetry.transpose_symmetric,
+        any_of(SYMMETRIC),
+        wrong="(S @ exp(S)).T = S @ exp(S)",
+    ),
+    Rule(
+        "transposed",
+        "(A.T - B).T = A - B.T",
+        sums.transpose_terms,
+        any_of(TensorAdd),
+        wrong="(A @ B).T = A.T @ B.T",
+    ),
 )
 ELEMENTWISE = (
     Rule("rearranged", "exp(A.T) = exp(A).T", entries.of_rearranged, any_of(View)),
-    Rule("compose", "exp(log(x)) = x", entries.compose, any_of(Elementwise, View)),
-    Rule("sign", "log(softmax(x)**3) = 3*log(softmax(x))", signs.log_of_power, any_of(log)),
+    Rule(
+        "compose",
+        "exp(log(x)) = x",
+        entries.compose,
+        any_of(Elementwise, View),
+        wrong="log(exp(x) + exp(y)) = x + y",
+    ),
+    Rule(
+        "sign",
+        "log(softmax(x)**3) = 3*log(softmax(x))",
+        signs.log_of_power,
+        any_of(log),
+        wrong="log((x - y)**2) = 2*log(x - y)",
+    ),
     *STABLE_RULES[Elementwise],
 )
 SUM = (
@@ -242,20 +200,39 @@ SUM = (
         any_of(frozenset([View, TensorAdd])),
     ),
     *STABLE_RULES[TensorAdd],
-    Rule("like terms", "s*A + t*A = (s + t)*A", sums.collect),
+    Rule("like terms", "s*A + t*A = (s + t)*A", sums.collect, wrong="s*A + t*B = (s + t)*(A + B)"),
     Rule("common scalar", "t*A + t*B/s = t*(A + B/s)", sums.common_scalar, any_of(View)),
-    Rule("diagonal", "Delta(n) + diag(x) = diag(1 + x)", sums.add_diagonals, any_of(View)),
+    Rule(
+        "diagonal",
+        "Delta(n) + diag(x) = diag(1 + x)",
+        sums.add_diagonals,
+        any_of(View),
+        wrong="Ones(n, n) + diag(x) = diag(1 + x)",
+    ),
     Rule(
         "complement",
         "y*sigmoid(x) - (1 - y)*sigmoid(-x) = sigmoid(x) + y - 1",
         sums.complement,
         any_of(sigmoid),
+        wrong="sigmoid(-x) = -sigmoid(x)",
     ),
-    Rule("factor", "A @ B + A @ C = A @ (B + C)", sums.factor, any_of(SHARED)),
+    Rule(
+        "factor",
+        "A @ B + A @ C = A @ (B + C)",
+        sums.factor,
+        any_of(SHARED),
+        wrong="A @ B + C @ A = A @ (B + C)",
+    ),
 )
 MATRICES: dict[type, tuple[Rule, ...]] = {
     Inv: (
-        Rule("inverse of a multiple", "inv(2*A) = inv(A)/2", matrices.inv_of_view, any_of(View)),
+        Rule(
+            "inverse of a multiple",
+            "inv(2*A) = inv(A)/2",
+            matrices.inv_of_view,
+            any_of(View),
+            wrong="inv(2*A) = 2*inv(A)",
+        ),
         Rule("adjugate", "inv(adj(A)) = A/det(A)", matrices.inv_of_adj, any_of(Adj)),
     ),
     Det: (
@@ -264,6 +241,7 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
             "det(2*A.T) = 2**n*det(A)",
             matrices.det_of_view,
             any_of(View),
+            wrong="det(2*A) = 2*det(A)",
         ),
         Rule(
             "determinant of an inverse",
@@ -276,6 +254,7 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
             "det(A @ B) = det(A)*det(B)",
             matrices.det_of_product,
             any_of(Einsum),
+            wrong="det(A + B) = det(A) + det(B)",
         ),
     ),
     LogDet: (
@@ -284,6 +263,7 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
             "logdet(t*A.T) = n*log(abs(t)) + logdet(A)",
             matrices.logdet_of_view,
             any_of(View),
+            wrong="logdet(t*A) = log(t) + logdet(A)",
         ),
         Rule(
             "determinant of an inverse",
@@ -296,6 +276,7 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
             "logdet(A @ B) = logdet(A) + logdet(B)",
             matrices.logdet_of_product,
             any_of(Einsum),
+            wrong="logdet(A * B) = logdet(A) + logdet(B)",
         ),
     ),
 }
@@ -307,6 +288,7 @@ NORMAL_RULES: dict[type, tuple[Rule, ...]] = {
             "(A + outer(x, Ones(n))).max(axis=1) = A.max(axis=1) + x",
             extrema.constant_in_extremum,
             any_of(TensorAdd),
+            wrong="(-A).max(axis=1) = -A.max(axis=1)",
         ),
     ),
     ExtremumShare: (
@@ -320,7 +302,13 @@ NORMAL_RULES: dict[type, tuple[Rule, ...]] = {
     ),
     Einsum: (
         *PRODUCT,
-        Rule("cancel", "(x - x.mean()).sum() = 0", distribution.cancel_terms, any_of(TensorAdd)),
+        Rule(
+            "cancel",
+            "(x - x.mean()).sum() = 0",
+            distribution.cancel_terms,
+            any_of(TensorAdd),
+            wrong="(y*(x - x.mean())).sum() = 0",
+        ),
         Rule(
             "places",
             "gradient(x[0]*x[1], x) @ y = x[1]*y[0] + x[0]*y[1]",
@@ -332,6 +320,7 @@ NORMAL_RULES: dict[type, tuple[Rule, ...]] = {
             "(y + s*(x - x.mean())).sum()*(x - x.mean()) = y.sum()*(x - x.mean())",
             distribution.drop_vanishing,
             any_of(TensorAdd),
+            wrong="(y + x*(x - x.mean())).sum() = y.sum()",
         ),
     ),
     View: VIEW,
@@ -356,7 +345,12 @@ EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
     View: (*VIEW, DISTRIBUTE),
     Elementwise: (
         *ELEMENTWISE,
-        Rule("expand", "(x + s*y)**2 = x**2 + 2*s*x*y + s**2*y**2", powers.expand_power),
+        Rule(
+            "expand",
+            "(x + s*y)**2 = x**2 + 2*s*x*y + s**2*y**2",
+            powers.expand_power,
+            wrong="(x + s*y)**2 = x**2 + s**2*y**2",
+        ),
         Rule(
             "log softmax",
             "log(softmax(x)) = x - logsumexp(x)",
@@ -381,6 +375,7 @@ EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
             "inv(A @ B) = inv(B) @ inv(A)",
             matrices.inv_of_product,
             any_of(Einsum),
+            wrong="inv(A @ B) = inv(A) @ inv(B)",
         ),
     ),
     Expr: (

@@ -7,14 +7,14 @@ from test_normal_form import A, B, C, S, X, assert_equal_values, m, n, s, t, x, 
 
 import sympy_einsum as se
 from sympy_einsum.expressions import Einsum, as_operand
-from sympy_einsum.rules import rewriting, table
+from sympy_einsum.rules import rewriting, stable_rules, table
 
 LETTERS = {**vars(se), "A": A, "B": B, "C": C, "S": S, "M": X, "x": x, "y": y}
 LETTERS |= {"m": m, "n": n, "s": s, "t": t}
 TABLES = {
     table.NORMAL: table.NORMAL_RULES,
     table.EXPANDED: table.EXPANDED_RULES,
-    table.STABLE_NUMERIC: {**table.NUMERIC_RULES, Einsum: (table.WEIGHTED,)},
+    table.STABLE_NUMERIC: {**stable_rules.NUMERIC_RULES, Einsum: (stable_rules.WEIGHTED,)},
 }
 ALWAYS = {rule for found in table.NORMAL_RULES.values() for rule in found}
 ROWS = [
@@ -34,3 +34,22 @@ def test_the_case_of_a_rule(rules, rule):
     assert rule.name in {step.rule for step in run.steps}
     assert getattr(result, "shape", ()) == getattr(before, "shape", ())
     assert_equal_values(before, result)
+
+
+WRONG = [
+    pytest.param(*row.values, id=f"{row.values[1].name}: {row.values[1].wrong}")
+    for row in ROWS
+    if row.values[1].wrong
+]
+
+
+@pytest.mark.parametrize(("rules", "rule"), WRONG)
+def test_what_a_rule_is_not_for(rules, rule):
+    """An equation that doesn't hold, and isn't made."""
+    one, other = (as_operand(eval(text, dict(LETTERS))) for text in rule.wrong.split(" = "))
+    assert getattr(one, "shape", ()) == getattr(other, "shape", ())
+    results = [rewriting.Run(rules).result(side) for side in (one, other)]
+    assert results[0] != results[1]
+    with pytest.raises(AssertionError):
+        assert_equal_values(one, other)
+    assert_equal_values(one, results[0])

@@ -1,0 +1,277 @@
+"""Directives that write what the tables of rules and of functions hold.
+
+``rewriting-rules`` has kinds of nodes as its content, ``stable-forms`` and ``scalar-functions``
+nothing, ``derivative`` an expression and a variable.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+from sympy import Dummy, Expr, Function, S, Symbol, symbols
+
+import sympy_einsum as se
+from sympy_einsum.calculus.carried import CARRIERS
+from sympy_einsum.calculus.matrix_terms import MATRIX_TERMS
+from sympy_einsum.calculus.terms import RULES
+from sympy_einsum.core import NUMERIC_NAMES, ROWS, STABLE_NAMES, TURNED_NAMES, Row, derivative
+from sympy_einsum.expressions import Operand, as_operand
+from sympy_einsum.rules import stable_rules, table
+from sympy_einsum.rules.rewriting import Rule
+
+_m, _n, _k = symbols("m n k", integer=True, positive=True)
+# What the letters of cases and examples stand for.
+LETTERS: dict[str, Any] = {
+    **vars(se),
+    **{letter: se.TensorSymbol(letter, _n, _n) for letter in "ABCX"},
+    "S": se.TensorSymbol("S", _n, _n, symmetric=True),
+    "P": se.TensorSymbol("P", _n, _n, psd=True),
+    "M": se.TensorSymbol("M", _m, _n),
+    "H": se.TensorSymbol("H", _n + _k, _n),
+    "T": se.TensorSymbol("T", _k, _n, _n),
+    **{letter: se.TensorSymbol(letter, _n) for letter in "xyz"},
+    **dict(zip("st", symbols("s t", positive=True), strict=True)),
+    "m": _m,
+    "n": _n,
+    "f": Function("f"),
+}
+TABLES: dict[str, Mapping[type, tuple[Rule, ...]]] = {
+    "normal": table.NORMAL_RULES,
+    "equality": table.EXPANDED_RULES,
+    "numbers": {**stable_rules.NUMERIC_RULES, se.Einsum: (stable_rules.WEIGHTED,)},
+}
+# Lengths that have no name of an index.
+LENGTHS = dict(zip((_m, _n, _k), symbols("e d g", integer=True, positive=True), strict=True))
+# Longer formulas aren't shown: what the rule says of itself is easier to read.
+MAX_FORMULA = 330
+MODULES = ("sympy_einsum.rules.", "sympy_einsum.calculus.")
+
+
+def value(text: str) -> Operand:
+    """The expression that a text of the pages or tables stands for."""
+    return as_operand(eval(text, dict(LETTERS)))
+
+
+class Generated(SphinxDirective):
+    """A directive that writes Markdown."""
+
+    has_content = True
+    final_argument_whitespace = True
+
+    def lines(self) -> Iterator[str]:
+        raise NotImplementedError
+
+    def run(self) -> list[nodes.Node]:
+        container = nodes.container()
+        text = "\n".join(self.lines()).split("\n")
+        self.state.nested_parse(StringList(text, "the tables"), 0, container)
+        return container.children
+
+
+def plain(text: str | None) -> str:
+    """The words of a docstring, in which Markdown has no signs."""
+    parts = " ".join((text or "").split()).split("``")
+    escaped = [re.sub(r"([\\`*_\[\]<>|$])", r"\\\1", part) for part in parts[::2]]
+    code = [f"`{part}`" for part in parts[1::2]]
+    return "".join(a + b for a, b in zip(escaped, [*code, ""], strict=True))
+
+
+# --- rewriting rules
+
+
+class RewritingRules(Generated):
+    """The rules for some kinds of nodes, those of an earlier table left out."""
+
+    required_arguments = 1
+    optional_arguments = 20
+
+    def lines(self) -> Iterator[str]:
+        name, kinds = self.arguments[0].split()[0], " ".join(self.arguments).split()[1:]
+        earlier = rules_of("normal") if name != "normal" else []
+        for rule in dict.fromkeys(r for kind in kinds for r in TABLES[name][vars_of(name)[kind]]):
+            if rule not in earlier:
+                yield from _rule_text(rule)
+
+
+def vars_of(name: str) -> dict[str, type]:
+    """The kinds of nodes of a table, by name."""
+    return {kind.__name__: kind for kind in TABLES[name]}
+
+
+def rules_of(name: str) -> list[Rule]:
+    """The rules of a table."""
+    return list(dict.fromkeys(rule for found in TABLES[name].values() for rule in found))
+
+
+def _rule_text(rule: Rule) -> Iterator[str]:
+    function = getattr(rule.apply, "func", rule.apply)
+    yield f"**{rule.name}**: {plain(inspect.getdoc(function))}\n"
+    typed = rule.case.split(" = ")
+    sides = [se.latex(value(side), where=False) for side in typed]
+    # Where both look the same, they are shown as they are typed.
+    same = sides[0] == sides[1]
+    yield " becomes ".join(f"`{side}`" for side in typed) if same else f"$${' = '.join(sides)}$$"
+    yield ""
+    if rule.wrong:
+        one, other = [se.latex(value(side), where=False) for side in rule.wrong.split(" = ")]
+        yield rf"Not: ${one} \neq {other}$"
+        yield ""
+
+
+# --- derivatives
+
+
+def derivative_rule(kind: type) -> Callable[..., Any]:
+    """What the derivative of a type of node is stated by."""
+    base = RULES.base_of(kind) or kind
+    if base in CARRIERS:
+        return CARRIERS[base].forth
+    return MATRIX_TERMS.get(base) or RULES[base]
+
+
+class Derivative(Generated):
+    """``expression; variable``: the derivative, and what the rule for it says of itself."""
+
+    required_arguments = 1
+    option_spec: ClassVar[dict[str, Any]] = {"not": str}
+
+    def lines(self) -> Iterator[str]:
+        function, variable = derived(self.arguments[0])
+        typed = [part.strip() for part in self.arguments[0].split(";")]
+        yield f"**`{typed[0]}`** by `{typed[1]}`\n"
+        yield f"$${derivative_formula(function, variable)}$$\n"
+        rule = derivative_rule(type(function)) if isinstance(function, se.TensorExpr) else None
+        if rule is not None and rule.__doc__:
+            yield f"{plain(rule.__doc__)}\n"
+        if "not" in self.options:
+            yield f"Not: ${se.latex(value(self.options['not']).subs(LENGTHS))}$\n"
+        yield from self.content
+
+
+def derived(text: str) -> list[Operand]:
+    """A function and a variable, from their texts."""
+    return [value(part).subs(LENGTHS) for part in text.split(";")]
+
+
+def derivative_formula(function: Operand, variable: Operand) -> str:
+    """An equation in entries; without the right side, where that is too long to be read."""
+    found = se.diff(function, variable)
+    letters = iter("ijklmnopqrst")
+    upper, lower = ("".join(next(letters) for _ in e.shape) for e in (function, variable))
+    shown = rf"\left({se.latex(function)}\right)_{{{upper}}}" if upper else se.latex(function)
+    left = rf"\frac{{\partial {shown}}}{{\partial {se.latex(variable)}_{{{lower}}}}}"
+    right = se.latex(found, notation="index", where=False)
+    return f"{left} = {right}" if len(right) < MAX_FORMULA else rf"{left} = \dots"
+
+
+# --- functions
+
+
+class ScalarFunctions(Generated):
+    """All rows of the table of scalar functions."""
+
+    def lines(self) -> Iterator[str]:
+        yield "| function | elsewhere | what it is | derivative |\n| --- | --- | --- | --- |"
+        for row in ROWS:
+            if row.is_public and (row.name or row.numpy or row.scipy):
+                yield f"| {' | '.join(_cells(row))} |"
+
+
+def _cells(row: Row) -> Iterator[str]:
+    given = [Symbol(letter, real=True) for letter in "xyzw"[: row.arity]]
+    body = row.function(*given)
+    yield f"`{row.name}`" if row.name else ""
+    elsewhere = [f"`np.{name}`" for name in row.numpy.split()]
+    yield " ".join([*elsewhere, *[f"`special.{name}`" for name in row.scipy.split()]])
+    yield f"${_in_cell(row.definition(*given) if row.definition else body)}$"
+    yield "<br>".join(f"${_in_cell(derivative(body, x))}$" for x in given if _has_slope(body, x))
+
+
+def _has_slope(body: Expr, x: Symbol) -> bool:
+    try:
+        derivative(body, x)
+    except se.UnsupportedError:
+        return False
+    return True
+
+
+def _in_cell(expr: Expr) -> str:
+    """A formula without the sign that ends a cell."""
+    text = se.latex(expr).replace(r"\left|", r"\left\vert ").replace(r"\right|", r"\right\vert ")
+    return text.replace("|", r"\vert ").replace("\n", " ")
+
+
+# --- stable forms
+
+
+class StableForms(Generated):
+    """The tables of stable forms, with a number at which the left side goes wrong."""
+
+    def lines(self) -> Iterator[str]:
+        forms = {**STABLE_NAMES, **NUMERIC_NAMES, **TURNED_NAMES}
+        u = Symbol("u", real=True)
+        yield "| written | computed as | as written, in numbers |\n| --- | --- | --- |"
+        for written, stable in forms.items():
+            sides = [e.xreplace(dict.fromkeys(e.atoms(Dummy), u)) for e in (written, stable)]
+            shown = [f"${_in_cell(side)}$" for side in sides]
+            if sides[0] == sides[1]:
+                shown[1] = "one function, `log1p` or `expm1`"
+            yield f"| {shown[0]} | {shown[1]} | {_mishap(*sides, u)} |"
+
+
+def _mishap(written: Expr, stable: Expr, u: Symbol) -> str:
+    """Where the left side, computed part by part, isn't the right one."""
+    import numpy as np
+
+    for place in (1000.0, -1000.0, 40.0, -40.0, 1e-20, 9.0):
+        with np.errstate(all="ignore"):
+            found = _by_parts(written, u, place)
+            right = float(se.lambdify(u, stable)(place))
+        if np.isfinite(right) and not np.isclose(found, right, rtol=1e-3, atol=0):
+            return f"{found:g} instead of {right:.3g} at $u = {place:g}$"
+    return ""
+
+
+def _by_parts(expr: Expr, u: Symbol, place: float) -> float:
+    if expr == u:
+        return place
+    if not expr.args or expr.is_number:
+        return float(expr)
+    given = [Symbol(f"a{k}", real=True) for k in range(len(expr.args))]
+    part = expr.func(*given, evaluate=False) if not isinstance(expr, S.EmptySet.func) else expr
+    return float(se.lambdify(given, part)(*[_by_parts(arg, u, place) for arg in expr.args]))
+
+
+# --- references
+
+
+class References(Generated):
+    """What the rules cite, from the docstrings of their modules."""
+
+    def lines(self) -> Iterator[str]:
+        for entry in sorted(set(_references())):
+            yield f"- {plain(entry)}"
+
+
+def _references() -> Iterator[str]:
+    for name, module in list(sys.modules.items()):
+        if name.startswith(MODULES):
+            text = (inspect.getdoc(module) or "").partition("References\n==========\n")[2]
+            yield from (" ".join(e.split()) for e in re.split(r"\n(?=\[\w+\] )", text) if e.strip())
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_directive("rewriting-rules", RewritingRules)
+    app.add_directive("derivative", Derivative)
+    app.add_directive("scalar-functions", ScalarFunctions)
+    app.add_directive("stable-forms", StableForms)
+    app.add_directive("rule-references", References)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

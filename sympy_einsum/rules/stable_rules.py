@@ -1,0 +1,139 @@
+"""The table's rules for stable forms: what keeps values from overflowing, and what numbers can be
+computed from."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from sympy import Add, Expr, Mul, Pow, exp, log
+
+from ..core import NUMERIC_NAMES, STABLE_NAMES, TURNED_NAMES, modulus, sigmoid
+from ..expressions import Einsum, Elementwise, LogSumExp, Softmax, TensorAdd, View
+from . import axis_functions as softmax, entries, stable_forms as stable
+from .rewriting import Rule, any_of
+from .stable_table import functions_in
+
+# The functions that a stable form is made of, or a product of two.
+FORMS = functions_in(STABLE_NAMES)
+PRODUCTS = functions_in(form for form in STABLE_NAMES if form.is_Mul)
+NUMERIC_FORMS = (*FORMS, *functions_in((*NUMERIC_NAMES, *TURNED_NAMES)))
+
+SOFTMAX = Rule(
+    "softmax",
+    "exp(x) / exp(x).sum() = softmax(x)",
+    softmax.softmax_of_parts,
+    any_of(exp),
+    wrong="exp(M) / exp(M).sum() = softmax(M, axis=1)",
+)
+# What keeps values from overflowing: applied always, whatever it costs.
+PAIR_OF_FACTORS = Rule(
+    "stable", "sinh(x)*y/cosh(x) = y*tanh(x)", stable.pair_of_factors, any_of(*PRODUCTS)
+)
+STABLE_PRODUCT = (SOFTMAX, PAIR_OF_FACTORS)
+STABLE_RULES: dict[type, tuple[Rule, ...]] = {
+    Einsum: STABLE_PRODUCT,
+    View: (SOFTMAX,),
+    TensorAdd: (
+        Rule(
+            "log softmax",
+            "x - logsumexp(x) = log(softmax(x))",
+            stable.log_softmax,
+            any_of(LogSumExp),
+            wrong="M - logsumexp(M, axis=0)[None, :] = log(softmax(M, axis=1))",
+        ),
+        Rule("stable", "softplus(x) - softplus(-x) = x", stable.name, any_of(*FORMS)),
+        Rule(
+            "stable", "softplus(x) - x + y = softplus(-x) + y", stable.pair_of_terms, any_of(*FORMS)
+        ),
+    ),
+    Elementwise: (
+        Rule(
+            "factor inside",
+            "elementwise(lambda u: sin(2*u), x) = sin(2*x)",
+            entries.factor_inside,
+            any_of(Mul),
+            wrong="sin(2*x) = 2*sin(x)",
+        ),
+        Rule(
+            "modulus",
+            "modulus(x, y)**2 = x**2 + y**2",
+            entries.open_modulus,
+            any_of(modulus),
+            wrong="modulus(x, y)**3 = x**3 + y**3",
+        ),
+        Rule("stable", "log(1 - sigmoid(x)) = -softplus(x)", stable.name, any_of(*FORMS)),
+        Rule(
+            "logarithm",
+            "log(exp(M).sum(axis=0)) = logsumexp(M, axis=0)",
+            stable.logarithm_of,
+            any_of(log),
+            wrong="log(exp(M).sum(axis=0)) = M.sum(axis=0)",
+        ),
+    ),
+    Expr: (
+        Rule(
+            "log softmax",
+            "x[0] - logsumexp(x) = log(softmax(x))[0]",
+            stable.log_softmax_entry,
+            any_of(frozenset([Add, LogSumExp])),
+        ),
+        Rule("stable", "log(1 + exp(x @ y)) = softplus(x @ y)", stable.scalar, any_of(log, *FORMS)),
+    ),
+}
+# Not in the normal form, where weighted sums of exponentials are written as they are.
+WEIGHTED = Rule(
+    "weights",
+    "log(abs(M) @ exp(x)) = logsumexp(log(abs(M)) + x[None, :], axis=1)",
+    stable.log_of_weighted,
+    any_of(frozenset([log, Einsum])),
+    wrong="log(abs(M) @ exp(x)) = log(abs(M)) @ x",
+)
+WEIGHTED_RULES: dict[type, tuple[Rule, ...]] = {Elementwise: (WEIGHTED,), Expr: (WEIGHTED,)}
+# What a textbook writes, but numbers can't be computed from.
+NUMERIC_NAME = Rule(
+    "numeric",
+    "1 - sigmoid(x) = sigmoid(-x)",
+    partial(stable.name, numeric=True),
+    any_of(Pow, *NUMERIC_FORMS),
+)
+NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
+    TensorAdd: (
+        NUMERIC_NAME,
+        Rule(
+            "numeric",
+            "1 - exp(x) + y = y + elementwise(lambda u: 1 - exp(u), x)",
+            partial(stable.pair_of_terms, numeric=True),
+            any_of(*NUMERIC_FORMS),
+        ),
+        Rule(
+            "numeric",
+            "1 - softmax(x) = elementwise(lambda u: 1 - exp(u), log(softmax(x)))",
+            stable.one_less_softmax,
+            any_of(Softmax),
+        ),
+    ),
+    Elementwise: (
+        NUMERIC_NAME,
+        Rule(
+            "numeric",
+            "log(1 + x + y) = elementwise(lambda u: log(1 + u), x + y)",
+            stable.log_of_one_more,
+            any_of(log),
+        ),
+        Rule(
+            "numeric",
+            "elementwise(lambda u, v: u*(1 - u)*cos(v), sigmoid(x), y) = "
+            "elementwise(lambda u, v, w: u*w*cos(v), sigmoid(x), y, sigmoid(-x))",
+            stable.complement_in_body,
+            any_of(sigmoid),
+        ),
+    ),
+    Expr: (
+        Rule(
+            "numeric",
+            "1 - sigmoid(x @ y) = sigmoid(-(x @ y))",
+            partial(stable.scalar, numeric=True),
+            any_of(log, Pow, *NUMERIC_FORMS),
+        ),
+    ),
+}

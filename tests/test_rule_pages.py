@@ -1,0 +1,49 @@
+"""The pages on rules show every row of the tables, and what they say holds."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from test_passes import NODES
+
+import sympy_einsum as se
+from sympy_einsum.calculus.terms import RULES
+
+DOCS = Path(__file__).parent.parent / "docs"
+sys.path.insert(0, str(DOCS / "extensions"))
+rule_tables = pytest.importorskip("rule_tables", reason="Sphinx isn't installed")
+
+TEXT = (DOCS / "rules.md").read_text(encoding="utf-8")
+DERIVATIVES = re.findall(r"^```\{derivative\} (.*)\n(?::not: (.*)\n)?", TEXT, re.M)
+
+
+@pytest.mark.parametrize(("text", "wrong"), DERIVATIVES, ids=[text for text, _ in DERIVATIVES])
+def test_derivatives(text, wrong):
+    function, variable = rule_tables.derived(text)
+    assert rule_tables.derivative_formula(function, variable)
+    if "f(" not in text:
+        assert se.check_derivative(function, variable) < 1e-5
+    if wrong:
+        with pytest.raises(se.TensorError, match="differs from finite differences"):
+            se.check_derivative(function, variable, rule_tables.derived(wrong)[0])
+
+
+def test_every_kind_of_node_has_its_derivative_on_the_page():
+    shown = {RULES.base_of(type(rule_tables.derived(text)[0])) for text, _ in DERIVATIVES}
+    kinds = {RULES.base_of(kind) for kind in NODES}
+    assert {k for k in kinds if k not in RULES.refused or k in rule_tables.CARRIERS} == shown
+
+
+def test_every_rewriting_rule_is_on_the_page():
+    text = (DOCS / "rewriting.md").read_text(encoding="utf-8")
+    for name, kinds in re.findall(r"^```\{rewriting-rules\} (\w+) (.*)$", text, re.M):
+        assert set(kinds.split()) <= rule_tables.vars_of(name).keys()
+    for name in rule_tables.TABLES:
+        found = re.findall(rf"^```\{{rewriting-rules\}} {name} (.*)$", text, re.M)
+        shown = {kind for kinds in found for kind in kinds.split()}
+        unseen = [k for label, k in rule_tables.vars_of(name).items() if label not in shown]
+        earlier = rule_tables.rules_of("normal") if name != "normal" else []
+        assert not [r for k in unseen for r in rule_tables.TABLES[name][k] if r not in earlier]
