@@ -106,13 +106,16 @@ def _of_odds(key: Expr) -> Expr | None:
 
 
 def _without_factor(body: Expr) -> tuple[Expr, Expr]:
-    """The numeric factor of a product; of a sum the one that makes its number a one."""
+    """The numeric factor of a product; of a sum the one that makes its number a one, or its first
+    function if there is no number."""
     number, terms = body.as_coeff_Add()
-    if number is S.Zero or number is S.One:
+    if number is S.One or not body.is_Add:
         return body.as_coeff_Mul()
-    if terms.as_coeff_Mul()[0] in (number, -number):
-        return number, Add(*[Mul(1 / number, term) for term in body.args])
-    return (S.NegativeOne, -body) if number is S.NegativeOne else (S.One, body)
+    if number is S.Zero:
+        number = next((arg.as_coeff_Mul()[0] for arg in body.args if arg.has(*FUNCTIONS)), S.One)
+    elif terms.as_coeff_Mul()[0] not in (number, -number):
+        return (S.NegativeOne, -body) if number is S.NegativeOne else (S.One, body)
+    return number, body if number is S.One else Add(*[Mul(1 / number, a) for a in body.args])
 
 
 def arguments(body: Expr) -> list[tuple[Expr, Expr]]:

@@ -275,6 +275,7 @@ def test_single_precision(name):
 # --- matrices, against JAX's stable functions
 
 Z, Y, V = se.tensors("Z Y V", n, m)
+M = se.TensorSymbol("M", n, n)
 X, W = se.TensorSymbol("X", (n, k)), se.TensorSymbol("W", (k, m))
 r, c = se.TensorSymbol("r", (n,)), se.TensorSymbol("c", (m,))
 T, R = se.tensors("T R", n, m, k)
@@ -477,6 +478,9 @@ SCALARS = {
     ),
     "tanh": (log(1 - sympy.tanh(t) ** 2), lambda a: -2 * mpmath.log(mpmath.cosh(a))),
     "difference": (se.softplus(t) - t, lambda a: softplus(-a)),
+    "difference the other way round": (t - log(1 + sympy.exp(t)), lambda a: -softplus(-a)),
+    "multiple of a difference": (3 * t - 3 * se.softplus(t), lambda a: -3 * softplus(-a)),
+    "odds among others": (u * sympy.exp(t) * se.sigmoid(-t), lambda a: sigmoid(a) / 4),
 }
 
 
@@ -488,6 +492,24 @@ def test_scalars(name):
         with mpmath.workdps(800):
             expected = float(function(mpmath.mpf(point)))
         assert compiled(point, 0.25) == pytest.approx(expected, rel=1e-12, abs=1e-300), point
+
+
+@pytest.mark.parametrize(
+    ("expr", "expected"),
+    [
+        (t + u + log(1 + sympy.exp(-t)), u + se.softplus(t)),
+        (t * u / (1 + sympy.exp(-t)), t * u * se.sigmoid(t)),
+        (z - se.log(1 + se.exp(z)), -se.softplus(-z)),
+        (2 * z - 2 * se.softplus(z) + w, w - 2 * se.softplus(-z)),
+        (se.softplus(-z) - se.softplus(z), -z),
+        (se.exp(M) * se.sigmoid(-M), se.sigmoid(M)),
+        (se.exp(M) @ se.sigmoid(-M), se.exp(M) @ se.sigmoid(-M)),
+        (se.exp(M) * se.sigmoid(-M).T, se.exp(M) * se.sigmoid(-M).T),
+    ],
+)
+def test_forms(expr, expected):
+    """Of pairs in longer sums and products, of multiples, and of what is no product by entries."""
+    assert stable([expr])[0] == [expected]
 
 
 def test_of_a_tensor_scalar():
