@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sympy import Abs, Eq, Mul, Piecewise, S, log
+from sympy import Abs, Eq, Piecewise, S, log
 
 from ..core import postorder, transform
 from ..expressions import (
@@ -70,14 +70,7 @@ def _placed(vector: Operand) -> Operand:
 
 def _product_of(vector: Operand) -> Operand:
     """The product of the entries: the determinant of what the compiler sees to be a diagonal."""
-    factor: Operand = S.One
-    if isinstance(vector, View):
-        factor = Mul(*vector.scalars) ** vector.shape[0]
-        if vector.core is None:
-            return factor
-        labels = vector.subscripts[-1]
-        vector = contract((vector.core,), (labels,), vector.output, {0: vector.shape[0]})
-    return factor * Det._build((_placed(vector),), ())
+    return Det._build((_placed(vector),), ())
 
 
 def _products_of_others(vector: Operand) -> Operand:

@@ -21,7 +21,6 @@ from sympy import Dummy, Expr, S, exp, factor
 
 from ..core import same_length, sigmoid
 from ..expressions import (
-    SIGMOID,
     Adj,
     Constant,
     Det,
@@ -289,8 +288,6 @@ def _body_has_sign(node: Elementwise, strict: bool) -> Answer:
 
 def sign_of(node: Operand) -> Asking[str]:
     """What is known of the signs of a node's entries, as a word."""
-    if isinstance(node, Softmax) or getattr(node, "body", None) == SIGMOID:
-        return "share"
     if (yield is_positive, node):
         return "positive"
     return "nonnegative" if (yield is_nonnegative, node) else ""
@@ -306,11 +303,7 @@ def _share() -> Expr:
 def _body_sign(body: Expr, signs: tuple[str, ...], strict: bool) -> bool:
     """Whether a scalar expression in slots is positive, or nonnegative, where the slots are."""
     known = body.xreplace({part: _share() for part in body.atoms(sigmoid)})
-    values = {
-        slot(k): _share() if sign == "share" else Dummy(**{sign: True})
-        for k, sign in enumerate(signs)
-        if sign
-    }
+    values = {slot(k): Dummy(**{sign: True}) for k, sign in enumerate(signs) if sign}
     known = factor(known.xreplace(values))
     return (known.is_extended_positive if strict else known.is_extended_nonnegative) is True
 

@@ -8,7 +8,7 @@ every inner index gets a name of its own, so the index-symbol graph has no edges
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -32,7 +32,7 @@ from ..expressions import (
 from .cost_model import cost
 
 # The nodes that stay what they are, and sums up to their signs.
-Closed: TypeAlias = Collection[Operand]
+Closed: TypeAlias = Container[Operand]
 # The terms of a sum, the same for its opposite, and which of the two it is.
 UpToSign: TypeAlias = tuple[tuple[tuple[Operand, Expr], ...], bool]
 
@@ -57,7 +57,7 @@ class Surroundings:
     others use them too, and which sums are there, up to their signs. The answers are noted, and
     the products written out so far."""
 
-    def __init__(self, closed: Closed = ()):
+    def __init__(self, closed: Iterable[Operand] = ()):
         self.closed: set[Hashable] = set()
         for node in closed:
             self.close(node)
@@ -79,12 +79,6 @@ class Surroundings:
         found = node in self.closed
         (self.told if found else self.denied).add(node)
         return found
-
-    def __iter__(self) -> Iterator[Hashable]:
-        return iter(self.closed)
-
-    def __len__(self) -> int:
-        return len(self.closed)
 
 
 # A product is opened up to this many operands, so that work stays linear in the graph.

@@ -10,6 +10,7 @@ import sympy_einsum as se
 t, u = sp.symbols("t u", real=True)
 A = se.TensorSymbol("A", 4, 3)
 X = se.TensorSymbol("X", 3, 3)
+T = se.TensorSymbol("T", 3, 3, 3)
 w, x, y = se.TensorSymbol("w", 3), se.TensorSymbol("x", 3), se.TensorSymbol("y", 4)
 CASES = {
     "scalar": (sp.log(sp.sin(t)), t),
@@ -130,6 +131,13 @@ def test_a_map_grows_with_the_graph():
         (x + 1, x, "Id", "Id"),
         (y, x, "0", "0"),
         (se.expm(X), X, "DExpm", "DExpm*"),
+        (w * se.exp(w) * x, x, "(w*exp(w) *)", "(w*exp(w) *)"),
+        (x[1] * w, x, "(* w) ∘ π[1]", "ι[1] ∘ (w ·)"),
+        (se.det(X), X, "(adj(X) ·) ∘ T", "#(,ij->ji; ·, adj(X))"),
+        (se.diag(x), x, "#(i->ii; ·)", "#(ii->i; ·)"),
+        (T @ x, x, "#(i,jki->jk; ·, T)", "#(ij,ijk->k; ·, T)"),
+        (T.sum(axis=0), T, "#(ijk->jk; ·)", "#(ij->kij; ·)"),
+        (X.T @ x, X, "#(ij,i->j; ·, x)", "#(i,j->ji; ·, x)"),
     ],
 )
 def test_point_free_text(f, v, forward, back):

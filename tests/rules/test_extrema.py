@@ -44,3 +44,10 @@ def test_what_is_constant_along_all_of_them():
     both = snp.max(x[:, None] + se.Zeros(m, n) + 2 * x[:, None], axis=1)
     values = np.array([1.0, -2.0])
     np.testing.assert_array_equal(se.lambdify([x, y], both)(values, np.ones(3)), 3 * values)
+
+
+def test_what_is_constant_in_another_function_stays():
+    B = se.TensorSymbol("B", (m, k))
+    f = snp.max(snp.maximum(A + B, x[:, None]), axis=1)
+    given = np.array([[1.0, 5.0], [2.0, 3.0]]), np.zeros((2, 2)), np.array([4.0, 1.0])
+    np.testing.assert_array_equal(se.lambdify([A, B, x], se.simplify(f))(*given), [5.0, 3.0])

@@ -65,6 +65,8 @@ CASES = [
     ("inverse", (X.T @ X).inv() @ X.T @ X, se.Delta(n)),
     ("inverse", (A @ B).inv() @ A, B.inv()),
     ("inverse", B @ (A @ B).inv(), A.inv()),
+    ("inverse", (A.T @ B).inv() @ A.T, B.inv()),
+    ("inverse", A.T @ (B @ A.T).inv(), B.inv()),
     ("inverse", (A.inv() @ A).trace(), n),
     ("inverse", (A + B).inv() @ (A + B), se.Delta(n)),
     ("inverse of a multiple", (2 * A).inv(), A.inv() / 2),
