@@ -18,6 +18,7 @@ from .expressions import (
     OneHot,
     Operand,
     Positions,
+    Slot,
     TensorExpr,
     TensorLike,
     TensorSymbol,
@@ -54,7 +55,8 @@ class Samples:
         found = {s for e in exprs for s in e.free_symbols} - {*first}
         tensors = [s for s in (*first, *found) if isinstance(s, TensorSymbol)]
         shapes = {s for e in (*nodes, *tensors) for n in e.shape for s in n.free_symbols}
-        data = {s for node in nodes for e in data_expressions(node.data) for s in e.free_symbols}
+        told = [e for node in nodes for e in data_expressions(node.data)]
+        data = {s for e in told for s in e.free_symbols if not isinstance(s, Slot)}
         cuts = [node.start for node in nodes if isinstance(node, Positions)]
         self.positions = {s for start in cuts for s in start.free_symbols} - shapes
         self.lengths = sorted(shapes.union(data) - self.positions - {*tensors}, key=str)
@@ -323,6 +325,15 @@ class Counterexample(NamedTuple):
     left: float
     right: float
 
+    def __str__(self) -> str:
+        """Three digits of each number, a symbol a line."""
+        lines = []
+        for symbol, value in self.values.items():
+            text = np.array2string(np.asarray(value), precision=3, suppress_small=True)
+            lines.append(f"{symbol} =" + ("\n" if "\n" in text else " ") + text)
+        at = f"at entry {list(self.entry)} " if self.entry else ""
+        return "\n".join([f"{at}{self.left:.4g} and {self.right:.4g}, where", *lines])
+
 
 def counterexample(a: TensorLike, b: TensorLike) -> Counterexample | None:
     """Data on which two expressions of one shape clearly differ, where :func:`equal` is False.
@@ -347,10 +358,13 @@ def counterexample(a: TensorLike, b: TensorLike) -> Counterexample | None:
     >>> n = symbols("n", integer=True, positive=True)
     >>> A, x = se.TensorSymbol("A", (n, n)), se.TensorSymbol("x", (n,))
     >>> found = se.counterexample(se.gradient(x @ A @ x, x), 2 * A @ x)
-    >>> found.values[n], found.values[A].shape
-    (2, (2, 2))
-    >>> abs(found.left - found.right) > 0.1
-    True
+    >>> print(found)
+    at entry [1] 0.6128 and 4.019, where
+    A =
+    [[ 0.388 -1.356]
+     [ 1.256  0.392]]
+    x = [1.304 0.947]
+    n = 2
     >>> se.counterexample(x @ A @ x, x @ A.T @ x) is None
     True
     """

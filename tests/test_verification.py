@@ -76,9 +76,13 @@ def test_a_counterexample_shows_where_expressions_differ():
     for expression, value in ((wrong, found.left), (right, found.right)):
         assert se.lambdify([A, v], expression)(*arrays)[found.entry] == pytest.approx(value)
     assert found.values[n] == len(arrays[1])
+    assert str(found).startswith(f"at entry [{found.entry[0]}] {found.left:.4g} and ")
     scalar = se.counterexample(v @ v, 2 * (v @ v))
     assert scalar.entry == ()
     assert scalar.right == pytest.approx(2 * scalar.left)
+    assert str(scalar).splitlines()[0] == f"{scalar.left:.4g} and {scalar.right:.4g}, where"
+    bodies = se.counterexample(se.tanh(v) ** 2 * w, se.tanh(v) * w)
+    assert {*bodies.values} == {v, w, n}
 
 
 def test_no_counterexample_where_none_is_found():

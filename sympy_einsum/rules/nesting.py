@@ -12,7 +12,15 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import product as combinations
 
-from ..expressions import Einsum, Operand, contract, contract_part, written_out
+from ..expressions import (
+    Einsum,
+    Operand,
+    TensorAdd,
+    contract,
+    contract_part,
+    tensor_sum,
+    written_out,
+)
 from .written_products import Closed, opened, opens
 
 # Beyond so many pairs of equal operands halves aren't looked for.
@@ -42,6 +50,22 @@ def diagonal_of_product(node: Operand, closed: Closed) -> Operand | None:
     """A diagonal of a product: only its entries are computed."""
     repeats = node.core is not None and len(set(node.subscripts[-1])) < node.core.order
     return opened(node).build() if repeats and type(node.core) is Einsum else None
+
+
+def diagonal_of_sum(node: Operand, closed: Closed) -> Operand | None:
+    """A diagonal of a sum is the sum of the diagonals: nothing beside these is computed."""
+    total = node.core
+    repeats = total is not None and len(set(node.subscripts[-1])) < total.order
+    if not repeats or not isinstance(total, TensorAdd) or total in closed:
+        return None
+    lengths = dict(enumerate(node.lengths))
+    scalars = node.operands[:-1]
+    return tensor_sum(
+        [
+            contract((*scalars, term), node.subscripts, node.output, lengths)
+            for term in total.operands
+        ]
+    )
 
 
 def split_components(node: Operand, closed: Closed) -> Operand | None:

@@ -155,6 +155,12 @@ VIEW = (
         any_of(DIAGONAL),
         wrong="(A @ B).diagonal() = A.diagonal()*B.diagonal()",
     ),
+    Rule(
+        "diagonal of a sum",
+        "(A + diag(x)).diagonal() = A.diagonal() + x",
+        nesting.diagonal_of_sum,
+        any_of(TensorAdd),
+    ),
     Rule("adjugate", "adj(A) / det(A) = inv(A)", inverses.adj_over_det, any_of(Adj)),
     SOFTMAX,
     CONTENT,

@@ -98,3 +98,18 @@ def test_singular_diagonals(entries, backend):
     results = function(arrays[backend](np.diag(entries)))
     for result, expected in zip(results, [entries.prod(), *[np.diag(others)] * 2], strict=True):
         np.testing.assert_allclose(np.asarray(result), expected, rtol=1e-6)
+
+
+def test_what_is_under_the_delta_of_a_hessian_is_computed_alone():
+    k = symbols("k", integer=True, positive=True)
+    M, U, V = (
+        se.TensorSymbol(name, shape)
+        for name, shape in {"M": (m, n), "U": (m, k), "V": (n, k)}.items()
+    )
+    hessian = se.hessian(((M * (U @ V.T)) ** 2).sum() + (U**2).sum(), U)
+    blocks = se.simplify(se.einsum("ijik->ijk", hessian))
+    compiled = se.lambdify([M, V], blocks)
+    assert compiled.cost({m: 10**6, n: 3, k: 2}).bytes < 10**9  # not 10**13
+    mask, v = rng.standard_normal((5, 4)), rng.standard_normal((4, 3))
+    whole = se.lambdify([M, V], hessian)(mask, v)
+    np.testing.assert_allclose(compiled(mask, v), np.einsum("ijik->ijk", whole), rtol=1e-12)
