@@ -19,6 +19,7 @@ extensions = [
     "formulas",
     "elsewhere",
     "rule_tables",
+    "reference",
 ]
 exclude_patterns = ["_build"]
 
@@ -36,3 +37,7 @@ html_title = "sympy_einsum"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
 html_copy_source = False
+
+napoleon_use_ivar = True
+# Types in signatures are names to read; those of other projects have no pages here.
+nitpick_ignore_regex = [("py:(class|obj|data)", ".*")]

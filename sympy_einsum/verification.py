@@ -179,7 +179,7 @@ def check_derivative(
     Returns
     =======
 
-    The largest relative error found: |d - differences| / (1 + max |differences|).
+    The largest relative error found: ``|d - differences| / (1 + max |differences|)``.
 
     Raises
     ======

@@ -4,9 +4,11 @@ runs, and the page that it is on."""
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FunctionType
 
 import sympy_einsum as se
@@ -14,6 +16,7 @@ import sympy_einsum.numpy as snp
 from sympy_einsum.calculus.linear_maps import LinearMap
 from sympy_einsum.expressions.interning import Node
 
+ROOT = Path(__file__).parent.parent
 x = se.TensorSymbol("x", 3)
 # Tables, modules and SymPy's own.
 VALUES = {"se.THEOREMS", "se.numpy", "se.ExprCondPair"}
@@ -136,6 +139,31 @@ def test_examples_that_are_generated_run():
     of_numpy = {name: value for name, value in of_numpy.items() if name in CALLABLES}
     assert len(of_numpy) > 80
     assert [name for name, value in of_numpy.items() if not examples_run(value, name)] == []
+
+
+def reference():
+    """The extension of Sphinx's that writes the pages."""
+    path = ROOT / "docs" / "extensions" / "reference.py"
+    spec = importlib.util.spec_from_file_location("reference", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_each_name_is_on_one_page():
+    """... complex tensors and linear maps with all that they have."""
+    spaces = {"se": "sympy_einsum", "snp": "sympy_einsum.numpy", "x": "sympy_einsum.TensorExpr"}
+    parts = [name.partition(".") for name in NAMES if name != "se.numpy"]
+    names = [f"{spaces[space]}.{own}" for space, _, own in parts if space in spaces]
+    pages = reference().pages()
+    listed = [entry.name for _, _, entries in pages.values() for entry in entries]
+    assert [name for name in names if listed.count(name) != 1] == []
+    assert set(listed) == set(names)
+
+
+def test_each_page_is_in_the_contents():
+    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    assert sorted(re.findall("^api/(.*)$", text, re.M)) == sorted(reference().pages())
 
 
 def test_completion_shows_nothing_internal():

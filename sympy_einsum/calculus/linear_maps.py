@@ -38,7 +38,7 @@ class Line(NamedTuple):
 
 
 class LinearMap:
-    """A linear map from tensors to tensors; :func:`linearize` makes it.
+    """A linear map from tensors to tensors; :func:`sympy_einsum.linearize` makes it.
 
     ``L @ dx`` applies it, ``L @ M`` is the map M followed by L, ``L.adjoint()`` the adjoint,
     ``L.matrix()`` the tensor of all partial derivatives.

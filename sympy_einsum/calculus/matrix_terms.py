@@ -6,7 +6,7 @@ stands for the last axes, and the axes before are the same everywhere.
 References
 ==========
 
-[L] A. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §4.
+[L] F. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §4.
 [MC] K. B. Petersen, M. S. Pedersen, "The Matrix Cookbook", 2012.
 [G] M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
 differentiation", 2008.

@@ -3,7 +3,7 @@
 References
 ==========
 
-[L] A. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §4.
+[L] F. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §4.
 [LMG18] S. Laue, M. Mitterreiter, J. Giesen, "Computing Higher Order Derivatives of Matrix and
 Tensor Expressions", NeurIPS 2018.
 """

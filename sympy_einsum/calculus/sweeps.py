@@ -5,7 +5,7 @@ They visit each node once, in O(|V| + |E|) [L, §4.7].
 References
 ==========
 
-[L] A. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §4.
+[L] F. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §4.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ derivative is stated once and serves both modes.
 References
 ==========
 
-[L] A. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §4.
+[L] F. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §4.
 [LMG18] S. Laue, M. Mitterreiter, J. Giesen, "Computing Higher Order Derivatives of Matrix and
 Tensor Expressions", NeurIPS 2018.
 [BV] S. Boyd, L. Vandenberghe, "Convex Optimization", 2004.

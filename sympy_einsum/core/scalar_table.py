@@ -7,7 +7,7 @@ sign' = 0, relu'(0) = 0; where the arguments of Max or Min tie, each of two shar
 References
 ==========
 
-[L] A. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, table 4.1.
+[L] F. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, table 4.1.
 """
 
 from __future__ import annotations

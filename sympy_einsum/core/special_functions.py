@@ -82,7 +82,7 @@ class log_ndtr(WholeFunction):
 
 
 class gammaln(WholeFunction):
-    """log |gamma(x)|, which is real on the left of 0 too, unlike loggamma.
+    """``log |gamma(x)|``, which is real on the left of 0 too, unlike loggamma.
 
     >>> import sympy_einsum as se
     >>> from sympy.abc import t
@@ -99,7 +99,7 @@ class gammaln(WholeFunction):
 
 
 class betaln(WholeFunction):
-    """log |beta(a, b)|.
+    """``log |beta(a, b)|``.
 
     >>> import sympy_einsum as se
     >>> from sympy.abc import a, b

@@ -118,7 +118,6 @@ class TensorExpr(Methods):
     shape : tuple of axis lengths, SymPy expressions
     order : the number of axes
     operands : the nodes this one is computed from
-    memory : what passes have found out about the node, by pass; it dies with the node
 
     Examples
     ========

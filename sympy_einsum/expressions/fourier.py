@@ -32,6 +32,9 @@ class Fourier(TensorExpr):
     ShapeError : n isn't positive, or there are more frequencies or positions than n, or more
         weighted frequencies than up to n/2
 
+    Examples
+    ========
+
     >>> import sympy_einsum as se
     >>> se.Fourier(8).shape, se.Fourier(8, 5, 6).shape
     ((2, 8, 8), (2, 6, 5))

@@ -7,7 +7,7 @@ ends in :meth:`Node._intern`.
 References
 ==========
 
-[L] A. Lippmann, "Designing and Implementing a Tensor Calculus", 2022.
+[L] F. Lippmann, "Designing and Implementing a Tensor Calculus", 2022.
 """
 
 from __future__ import annotations
@@ -140,6 +140,7 @@ class Node(Expr):
 
     operands: Operands
     data: Data
+    # What passes have found out about the node, by pass; it dies with the node.
     memory: dict[object, Any]
     shape: Shape
     _depth: int

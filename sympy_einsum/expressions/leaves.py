@@ -224,6 +224,9 @@ class Constant(TensorExpr):
 
     TensorError : it is no array of numbers: ragged lists, sparse matrices, masked entries, objects
 
+    Examples
+    ========
+
     >>> import sympy_einsum as se
     >>> from sympy import Rational
     >>> se.Constant([[1.0, 2.0]]).shape

@@ -4,7 +4,7 @@ References
 ==========
 
 [MC] K. B. Petersen, M. S. Pedersen, "The Matrix Cookbook", 2012.
-[L] A. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, table 4.1.
+[L] F. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, table 4.1.
 """
 
 from __future__ import annotations

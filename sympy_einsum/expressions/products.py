@@ -17,7 +17,7 @@ References
 ==========
 
 [W] M. Wenig, P. Rump, M. Blacher, J. Giesen, "The Syntax and Semantics of einsum", 2025.
-[L] A. Lippmann, "Designing and Implementing a Tensor Calculus", 2022.
+[L] F. Lippmann, "Designing and Implementing a Tensor Calculus", 2022.
 """
 
 from __future__ import annotations

@@ -23,6 +23,9 @@ class Triangle(TensorExpr):
     TensorError : the offset isn't an integer
     ShapeError : a length is negative or not an integer
 
+    Examples
+    ========
+
     >>> import sympy_einsum as se
     >>> se.Triangle(3).shape, se.Triangle(3, 4, 1).shape
     ((3, 3), (3, 4))

@@ -96,7 +96,7 @@ def isclose(
     atol: TensorLike = 1e-08,
     equal_nan: bool = False,
 ) -> Operand:
-    """Ones where two tensors are close, |a - b| <= atol + rtol |b|, or equally infinite.
+    """Ones where two tensors are close, ``|a - b| <= atol + rtol |b|``, or equally infinite.
 
     Shapes are as for ``+``.
 

@@ -45,6 +45,9 @@ def einsum(
 ) -> Operand:
     """The product of tensors by an index string [W, §3–4].
 
+    The list form of ``numpy.einsum`` is understood too, ``einsum(A, [0, 1], x, [1], [0])``; its
+    indices are arbitrary integers.
+
     Parameters
     ==========
 
@@ -55,9 +58,6 @@ def einsum(
         ``...`` stands for further axes, aligned from the right. An axis of length 1 stretches
         to the length that its index has in another operand, as in NumPy.
     operands : tensor expressions, arrays or scalars
-
-    The list form of ``numpy.einsum`` is understood too:
-    ``einsum(A, [0, 1], x, [1], [0])``; its indices are arbitrary integers.
 
     Returns
     =======

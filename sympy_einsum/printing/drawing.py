@@ -119,7 +119,7 @@ def to_dot(e: object, kind: str = "graph", styles: Styles = ()) -> str:
     References
     ==========
 
-    [L] A. Lippmann, "Designing and Implementing a Tensor Calculus", 2022.
+    [L] F. Lippmann, "Designing and Implementing a Tensor Calculus", 2022.
 
     Examples
     ========

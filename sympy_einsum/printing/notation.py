@@ -9,7 +9,7 @@ References
 [LMG18] S. Laue, M. Mitterreiter, J. Giesen, "Computing Higher Order Derivatives of Matrix and
 Tensor Expressions", NeurIPS 2018.
 [W] M. Wenig, P. Rump, M. Blacher, J. Giesen, "The Syntax and Semantics of einsum", 2025.
-[L] A. Lippmann, "Designing and Implementing a Tensor Calculus", 2022.
+[L] F. Lippmann, "Designing and Implementing a Tensor Calculus", 2022.
 """
 
 from __future__ import annotations

@@ -96,8 +96,8 @@ def parse_python(
     References
     ==========
 
-    .. [C] K. L. Hansen, "Application of Combinatory Automatic Differentiation in a Python
-       Context", 2025, §4, whose language is a part of this one.
+    [C] K. L. Hansen, "Application of Combinatory Automatic Differentiation in a Python
+        Context", 2025, §4, whose language is a part of this one.
     """
     try:
         return _read(Reader(source), name, _as_dict(shapes))

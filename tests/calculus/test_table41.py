@@ -1,6 +1,6 @@
 """Every elementary function: first and second derivatives, and the conventions at kinks.
 
-The rows are those of table 4.1 in A. Lippmann, "Designing and Implementing a Tensor Calculus"
+The rows are those of table 4.1 in F. Lippmann, "Designing and Implementing a Tensor Calculus"
 (2022) and the functions around them; the references are mpmath at 40 digits, and JAX for matrices.
 """
 

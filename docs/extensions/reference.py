@@ -1,0 +1,304 @@
+"""The pages of the API reference, written from the public names before the others are read."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import sympy_einsum as se
+import sympy_einsum.numpy as snp
+from sympy_einsum.expressions import Node
+from sympy_einsum.operations import FUNCTIONS
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+
+class Page(NamedTuple):
+    """A page: its title, the names on it, and what stands before them."""
+
+    title: str
+    names: str
+    about: str
+
+
+# Names of sympy_einsum by theme; nodes and scalar functions have pages of their own.
+OF_US = {
+    "tensors": Page(
+        "Tensors",
+        "TensorSymbol tensors Constant Ones Zeros Delta eye tri one_hot Unit",
+        "Symbols with axis lengths, and tensors whose entries are known.",
+    ),
+    "products": Page(
+        "Products",
+        "einsum matmul dot inner outer tensordot kron matrix_power trace diag diagonal vec conv "
+        "convolve correlate",
+        "Sums of products of entries.",
+    ),
+    "shapes": Page(
+        "Shapes and pieces",
+        "reshape ravel squeeze expand_dims broadcast_to transpose swapaxes moveaxis concatenate "
+        "stack unstack block split tile repeat pad flip roll take take_along_axis tril triu "
+        "windows sliding_window_view",
+        "Axes and entries in other places. Entries, slices and gathers are written as "
+        "``x[1:, None]``, as in NumPy.",
+    ),
+    "reductions": Page(
+        "Sums, norms, statistics",
+        "sum mean var std prod norm logsumexp softmax median quantile percentile count_nonzero",
+        "What takes axes away, or normalises along them.",
+    ),
+    "orders": Page(
+        "Maxima and orders",
+        "max min max_share min_share ptp argmax argmin sort argsort cummax cummin argcummax "
+        "argcummin",
+        "What depends on which entries are larger. Those that tie share the derivative.",
+    ),
+    "running": Page(
+        "Running sums and products",
+        "cumsum cumprod logcumsumexp running_softmax interval_products",
+        "What runs along an axis; derivatives take linear time too.",
+    ),
+    "linear-algebra": Page(
+        "Linear algebra",
+        "inv det logdet slogdet adj cofactors pinv solve lstsq cholesky eigh eigvalsh svd svdvals "
+        "qr expm",
+        "Functions of matrices, and of stacks of them along the last two axes.",
+    ),
+    "functions-of-entries": Page(
+        "Functions by entry, choices, complex numbers",
+        "elementwise function where clip around isclose real imag ComplexTensor",
+        "The [scalar functions](scalar-functions.md) have a page of their own.",
+    ),
+    "derivatives": Page(
+        "Derivatives",
+        "diff gradient jacobian hessian jvp vjp hvp linearize check_derivative",
+        "The derivative of y by x has the shape of y, then that of x.",
+    ),
+    "rewriting-expressions": Page(
+        "Simplifying and comparing",
+        "simplify expand factor equal counterexample Counterexample written commute nest denest "
+        "split_deltas merge_deltas THEOREMS",
+        "What the rules are is told in [Rewriting](../rewriting.md).",
+    ),
+    "formulas": Page(
+        "Formulas and pictures",
+        "latex pretty to_text to_kronecker to_dot draw",
+        "[Reading results](../reading.md) shows them at work.",
+    ),
+    "conversion": Page(
+        "From and to SymPy",
+        "from_matrix to_matrix from_array to_array from_indexed to_indexed unflatten",
+        "SymPy's matrix expressions, array expressions and sums over entries.",
+    ),
+    "compiling-functions": Page(
+        "Compiling",
+        "lambdify codegen in_semiring",
+        "[Compiling](../compiling.md) tells of backends, costs and checks.",
+    ),
+    "texts": Page(
+        "Texts that are read",
+        "parse parse_program read_einsum parse_python from_function",
+        "The [languages](../languages.md) have a page of their own.",
+    ),
+    "errors": Page(
+        "Errors",
+        "TensorError ShapeError UnsupportedError ParseError",
+        "Each is a ``ValueError``.",
+    ),
+}
+# What calls give, on the page of what gives it.
+RESULTS = {
+    "derivatives": ("calculus.linear_maps.LinearMap", "calculus.derivation_tables.Trace"),
+    "compiling-functions": ("compiler.calls.CompiledFunction", "compiler.plans.Cost"),
+    "texts": (
+        "languages.lippmann.program.TensorProgram",
+        "programs.python_functions.PythonFunction",
+    ),
+}
+# Names of sympy_einsum.numpy by the modules that define them.
+OF_NUMPY = {
+    "numpy-entrywise": ("NumPy: entry by entry", "_entrywise arithmetic numbers"),
+    "numpy-conditions": ("NumPy: conditions", "_conditions"),
+    "numpy-making": ("NumPy: making arrays", "_making _ranges numpy"),
+    "numpy-shapes": ("NumPy: shapes and pieces", "_shapes _pieces pieces diagonals"),
+    "numpy-products": ("NumPy: products and polynomials", "_products _polynomials products"),
+    "numpy-reductions": ("NumPy: sums and statistics", "_reductions _statistics decompositions"),
+    "numpy-orders": ("NumPy: orders and searches", "_orders _searching"),
+    "numpy-sequences": ("NumPy: along an axis", "_running _sequences running differences"),
+}
+PACKAGES = {"numpy-linalg": "linalg", "numpy-fft": "fft"}
+
+
+class Entry(NamedTuple):
+    """A public name on a page: what Sphinx is told, or what other name it is the same as."""
+
+    name: str
+    directive: str
+    is_same: bool = False
+
+
+def pages() -> dict[str, tuple[str, str, list[Entry]]]:
+    """For each page its title, the text before the names, and these."""
+    found = {
+        page: (own.title, own.about, [_entry("sympy_einsum", name) for name in own.names.split()])
+        for page, own in OF_US.items()
+    }
+    placed = {name for own in OF_US.values() for name in own.names.split()}
+    functions = [name for name in sorted(FUNCTIONS, key=str.lower) if name in se.__all__]
+    found["scalar-functions"] = (
+        "Scalar functions",
+        "Functions of numbers, applied entry by entry.",
+        [_entry("sympy_einsum", name) for name in functions],
+    )
+    found["methods"] = (
+        "Methods of tensor expressions",
+        "Operators are Python's: ``+ - * / **`` entry by entry, ``@`` for the matrix product, "
+        "comparisons for conditions.",
+        [_entry("sympy_einsum", "TensorExpr"), *_members("sympy_einsum.TensorExpr", se.TensorExpr)],
+    )
+    nodes = sorted({*se.__all__} - placed - {*functions, "TensorExpr", "numpy"})
+    found["nodes"] = (
+        "Nodes",
+        "The classes of what expressions are made of, for ``isinstance``; functions build them.",
+        [_entry("sympy_einsum", name) for name in nodes],
+    )
+    return {**found, **_of_numpy()}
+
+
+def _entry(space: str, name: str) -> Entry:
+    """What documents a name."""
+    package: Any = snp if space == "sympy_einsum.numpy" else se
+    value = getattr(package, name)
+    kind = "data"
+    if isinstance(value, type):
+        kind = "exception" if issubclass(value, Exception) else "class"
+    elif callable(value):
+        kind = "function"
+    lines = [f".. auto{kind}:: {space}.{name}"]
+    if kind == "class" and not issubclass(value, Node | tuple):
+        lines += ["   :members:"] * (value is se.ComplexTensor)
+    return Entry(f"{space}.{name}", "\n".join(lines))
+
+
+def _members(space: str, kind: type) -> Iterator[Entry]:
+    """The methods and properties that a package of ours gives a class."""
+    for name in sorted(dir(kind), key=str.lower):
+        owner = next((own for own in kind.__mro__ if name in vars(own)), object)
+        member = getattr(kind, name, None)
+        if name.startswith("_") or not owner.__module__.startswith("sympy_einsum"):
+            continue
+        if name in dir(se.TensorSymbol("x")) and isinstance(member, FunctionType | property):
+            what = "method" if isinstance(member, FunctionType) else "property"
+            yield Entry(f"{space}.{name}", f".. auto{what}:: {space}.{name}")
+
+
+def _of_numpy() -> dict[str, tuple[str, str, list[Entry]]]:
+    """The pages of NumPy's names; those that are the same as others are listed on the first."""
+    same: list[Entry] = []
+    listed: dict[str, list[Entry]] = {page: [] for page in (*OF_NUMPY, *PACKAGES)}
+    page_of = {module: page for page, (_, own) in OF_NUMPY.items() for module in own.split()}
+    known = {id(getattr(se, name)): f"sympy_einsum.{name}" for name in se.__all__}
+    for page, space, name, value in _numpy_names():
+        full = f"{space}.{name}"
+        if not callable(value):
+            same.append(Entry(full, f"``{value}``", True))
+        elif id(value) in known:
+            same.append(Entry(full, f":any:`{known[id(value)]}`", True))
+        else:
+            known[id(value)] = full
+            module = value.__module__.rpartition(".")[2]
+            kind = "class" if isinstance(value, type) else "function"
+            entry = Entry(full, f".. auto{kind}:: {full}")
+            listed[page or page_of[module]].append(entry)
+    titles = {page: title for page, (title, _) in OF_NUMPY.items()}
+    titles |= {page: f"numpy.{package}" for page, package in PACKAGES.items()}
+    found = {page: (titles[page], "", entries) for page, entries in listed.items()}
+    about = inspect.getdoc(snp).partition("Examples")[0]
+    return {"numpy": ("sympy_einsum.numpy", about, same), **found}
+
+
+def _numpy_names() -> Iterator[tuple[str, str, str, Any]]:
+    packages = {package: page for page, package in PACKAGES.items()}
+    for name in sorted(snp.__all__, key=str.lower):
+        yield packages.get(name, ""), "sympy_einsum.numpy", name, getattr(snp, name)
+    for name, page in packages.items():
+        package = getattr(snp, name)
+        for own in sorted(dir(package), key=str.lower):
+            if not own.startswith("_"):
+                yield page, f"sympy_einsum.numpy.{name}", own, getattr(package, own)
+
+
+def text_of(page: str, title: str, about: str, entries: list[Entry]) -> str:
+    """The text of a page."""
+    documented = [entry.directive for entry in entries if not entry.is_same]
+    documented += [
+        f".. autoclass:: sympy_einsum.{name}\n   :members:" for name in RESULTS.get(page, ())
+    ]
+    rows = [f"   * - ``{e.name}``\n     - {e.directive}" for e in entries if e.is_same]
+    if rows:
+        documented.append("\n".join([".. list-table::\n   :header-rows: 1\n", *_HEAD, *rows]))
+    body = "\n\n".join(documented)
+    return f"# {title}\n\n{about}\n\n```{{eval-rst}}\n{body}\n```\n"
+
+
+_HEAD = ["   * - name\n     - the same as"]
+
+
+def write_pages(app: Sphinx) -> None:
+    """The pages, in a folder that git ignores."""
+    folder = Path(app.srcdir) / "api"
+    folder.mkdir(exist_ok=True)
+    for page, (title, about, entries) in pages().items():
+        path, text = folder / f"{page}.md", text_of(page, title, about, entries)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+# A line of a section that says what a name stands for, as SymPy's docstrings have it.
+_TOLD = re.compile(r"([\w*, ]+) : (.*)")
+_CITED = re.compile(r"\[([A-Z]+\d*)[,\]]")
+
+
+def as_numpydoc(
+    app: Sphinx, what: str, name: str, value: object, options: object, lines: list[str]
+) -> None:
+    """Sections as Napoleon reads them, and sources that stand in the docstring of the module."""
+    lines[:] = _with_sources(_indented(lines), value)
+
+
+def _indented(lines: list[str]) -> Iterator[str]:
+    for line in lines:
+        told = _TOLD.fullmatch(line)
+        if told:
+            yield from (told[1], f"    {told[2]}")
+        else:
+            yield line
+
+
+def _with_sources(lines: Iterable[str], value: object) -> list[str]:
+    lines = list(lines)
+    module = inspect.getmodule(value)
+    cited = {key for line in lines for key in _CITED.findall(line)}
+    known = {key for line in lines for key in re.findall(r"^(?:\.\. )?\[(\w+)\] ", line)}
+    sources = re.findall(r"^\[(\w+)\] (.*(?:\n .*)*)", inspect.getdoc(module) or "", re.M)
+    named = [f"[{key}] {text}" for key, text in sources if key in cited - known]
+    return [*lines, "", *[line for text in named for line in (*text.split("\n"), "")]]
+
+
+def without_arguments(
+    app: Sphinx, what: str, name: str, value: object, options: object, text: str, returned: str
+) -> tuple[str, str] | None:
+    """Nodes that functions build have no arguments to show."""
+    return ("", "") if getattr(value, "__new__", None) is Node.__new__ else None
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("builder-inited", write_pages)
+    app.connect("autodoc-process-docstring", as_numpydoc, priority=400)
+    app.connect("autodoc-process-signature", without_arguments)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
