@@ -1,4 +1,34 @@
-"""Tensors with symbolic axis lengths for SymPy: einsum, exact derivatives, generated code."""
+"""Tensors with symbolic axis lengths for SymPy: einsum, exact derivatives, generated code.
+
+============================ ==================================================================
+to make tensors              ``TensorSymbol``, ``tensors``, ``Ones``, ``Zeros``, ``Delta``
+to combine them              ``+ - * / ** @``, ``einsum``, slices, NumPy's functions and methods
+to apply functions           ``exp``, ``softmax``, ``inv`` …; any other by ``elementwise``
+to differentiate             ``gradient``, ``hessian``, ``jacobian``, ``diff``, ``hvp``
+to simplify and compare      ``simplify``, ``equal``, ``expand``, ``factor``
+to read                      ``print``, ``latex``, ``pretty``, ``draw``
+to compute                   ``lambdify``, ``codegen``
+to read other languages      ``parse``, ``parse_program``, ``parse_python``
+NumPy's whole namespace      ``sympy_einsum.numpy``
+============================ ==================================================================
+
+Each name tells its shapes, its errors and an example: ``help(se.einsum)``.
+
+Examples
+========
+
+>>> import sympy_einsum as se
+>>> A, b, x = se.TensorSymbol("A", 3, 2), se.TensorSymbol("b", 3), se.TensorSymbol("x", 2)
+>>> loss = ((A @ x - b) ** 2).sum()
+>>> gradient = se.gradient(loss, x)
+>>> print(gradient)
+2*A.T @ (A @ x - b)
+>>> print(se.hessian(loss, x))
+2*A.T @ A
+>>> slope = se.lambdify([A, b, x], gradient)
+>>> slope([[1, 0], [0, 1], [0, 0]], [1, 2, 3], [0, 0])
+array([-2, -4])
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

@@ -171,3 +171,10 @@ def test_completion_shows_nothing_internal():
     assert not for_passes & set(dir(x))
     assert {"shape", "order", "operands", "sum", "T", "is_symmetric"} <= set(dir(x))
     assert set(dir(snp)) == set(snp.__all__)
+    assert not {"of", "instead"} & set(dir(se.ComplexTensor(x)))
+
+
+def test_help_of_a_node_is_short():
+    """... without the hundreds of names that classes of SymPy's have."""
+    assert dir(se.Einsum) == ["_build", "_own_symbols", "lengths", "output", "subscripts"]
+    assert "sum" in dir(se.TensorExpr)

@@ -19,7 +19,7 @@ from sympy.core.rules import Transform
 
 from ..core import TensorError, children, postorder, sort_key, transform
 from .graphs import Entry, flatten, free_leaves, kinds_in, unflatten
-from .interning import Node, Operands, data_expressions
+from .interning import FOR_PASSES, Node, Operands, data_expressions
 from .substitution import as_basic, rebuild, substitute, substitute_function
 
 if TYPE_CHECKING:
@@ -32,11 +32,6 @@ else:
 
 # What stock scalars may leave to be evaluated later.
 UNEVALUATED = (Derivative, ExprWithLimits, Limit, Subs)
-# What passes ask of a node, and completion doesn't show.
-FOR_PASSES = {
-    *("as_entry_power", "data", "is_built", "is_locally_constant", "is_one_hot", "is_positions"),
-    *("keeps_axes", "keeps_shape", "memory", "precedence", "rearranges"),
-}
 
 
 class NodeTag(AtomicExpr):

@@ -17,6 +17,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
+from types import FunctionType
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 from weakref import ref
 
@@ -121,7 +122,29 @@ def data_expressions(data: object) -> list[Basic]:
     return [data] if isinstance(data, Basic) else []
 
 
-class Node(Expr):
+# What passes ask of a node, and completion doesn't show.
+FOR_PASSES = {
+    *("as_entry_power", "data", "is_built", "is_locally_constant", "is_one_hot", "is_positions"),
+    *("keeps_axes", "keeps_shape", "memory", "precedence", "rearranges"),
+}
+
+
+_SHOWN = (FunctionType, classmethod, property, staticmethod)
+
+
+class NodeType(type):
+    """The type of nodes' classes: ``help`` and completion of a class show what it has itself, not
+    the hundreds of names that all of SymPy's classes have."""
+
+    def __dir__(cls) -> list[str]:
+        ours = [kind for kind in cls.__mro__ if isinstance(kind, NodeType)]
+        # What all have is shown at TensorExpr, the last but one.
+        members = {name: own for kind in ours[:-2] or ours for name, own in vars(kind).items()}
+        shown = {name for name, own in members.items() if isinstance(own, _SHOWN)}
+        return sorted(shown - FOR_PASSES)
+
+
+class Node(Expr, metaclass=NodeType):
     """A node of an expression graph; what stock SymPy sees of it is ``TensorExpr``'s business."""
 
     __slots__ = (

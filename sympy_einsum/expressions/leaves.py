@@ -31,7 +31,8 @@ ASSUMPTIONS = SYMMETRIC | {"positive", "nonnegative"}
 
 
 class TensorSymbol(TensorExpr, AtomicExpr):
-    """A named tensor with symbolic or numeric axis lengths.
+    """A named tensor with symbolic or numeric axis lengths. Its methods are those of
+    :class:`TensorExpr`.
 
     Parameters
     ==========

@@ -65,6 +65,10 @@ class ComplexTensor:
     __array_ufunc__: ClassVar[Callable[..., object]]
     __array_function__: ClassVar[Callable[..., object]]
 
+    def __dir__(self) -> list[str]:
+        # Without what is for those who make one.
+        return [name for name in super().__dir__() if name not in ("instead", "of")]
+
     def __init__(self, real: TensorLike, imag: TensorLike = 0):
         parts = broadcast_together([as_real(real), as_real(imag)])
         shape = max(map(shape_of, parts), key=len)

@@ -104,7 +104,7 @@ def paragraphs(*parts: str) -> str:
 def about(row: Row) -> str:
     """What a function is, in a sentence."""
     text = row.about or (inspect.getdoc(row.function) or "").partition("\n\n")[0]
-    text = re.sub(r"\s+", " ", text)
+    text = re.sub(r":math:`(.*?)`", r"``\1``", re.sub(r"\s+", " ", text))
     return text if text.endswith(".") else f"{text}."
 
 
