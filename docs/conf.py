@@ -17,6 +17,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "formulas",
+    "arrows",
     "elsewhere",
     "rule_tables",
     "reference",
@@ -26,6 +27,7 @@ exclude_patterns = ["_build"]
 # Pages are written in Markdown; headings can be linked to as ``page.md#the-heading``.
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
+myst_fence_as_directive = ["mermaid"]
 # The notebooks are run by the tests; their stored outputs are shown.
 nb_execution_mode = "off"
 

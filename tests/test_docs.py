@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.speed_page import PAGE, with_speed
+from sympy_einsum.core import errors
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -49,6 +50,14 @@ def test_links_lead_somewhere(page):
     # Notebooks are copied beside the pages when these are built.
     places = [(page.parent / t, ROOT / t) for t in targets if "://" not in t]
     assert not [own for own, copied in places if not (own.exists() or copied.exists())]
+
+
+def test_errors_name_headings_that_there_are():
+    for place in errors._EXPLAINED.values():
+        page, heading = place.split("#")
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        headings = re.findall("^#+ (.*)$", text, re.M)
+        assert heading in [re.sub(r"[^\w -]", "", h).lower().replace(" ", "-") for h in headings]
 
 
 def console_sessions():

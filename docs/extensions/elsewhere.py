@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from pygments.lexers.special import TextLexer
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
@@ -18,6 +17,7 @@ SHOWN = {
     "CONTRIBUTING.md": "contributing",
     "SECURITY.md": "security",
     "CHANGELOG.md": "changelog",
+    "benchmarks/results.md": "measurements",
 }
 
 
@@ -45,7 +45,9 @@ def lead_links(app: Sphinx, document: nodes.document) -> None:
             found["reftarget"], found["reftargetid"], found["refdoc"] = page, None, link["refdoc"]
             link.replace_self(found)
         elif (ROOT / path).is_file():
-            link.replace_self(nodes.literal(name, name))
+            text = link.astext()
+            about = [nodes.Text(f"{text} ("), nodes.literal(name, name), nodes.Text(")")]
+            link.replace_self(about[1] if text in (name, path.name) else about)
 
 
 def _path_in_repository(target: str) -> Path:
@@ -59,5 +61,4 @@ def _path_in_repository(target: str) -> Path:
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", copy_notebooks)
     app.connect("doctree-read", lead_links)
-    app.add_lexer("mermaid", TextLexer)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -13,8 +13,18 @@ from sphinx.writers.html5 import HTML5Translator
 
 
 def mathml(latex: str, display: str = "inline") -> str:
-    """A formula; names of functions are identifiers, since operators have space around them."""
-    return re.sub(r"<mo>([^\W\d]{2,})</mo>", r"<mi>\1</mi>", convert(latex, display=display))
+    """A formula; names of functions are identifiers, since operators have space around them, and
+    what is typed stands as it is."""
+    typed: list[str] = []
+
+    def kept(found: re.Match[str]) -> str:
+        typed.append(re.sub(r"\\(.)(?:\{\})?", r"\1", found[1]))
+        return rf"\text{{typed{len(typed) - 1}.}}"
+
+    text = convert(re.sub(r"\\texttt\{((?:[^{}\\]|\\.|\{\})*)\}", kept, latex), display=display)
+    for k, code in enumerate(typed):
+        text = text.replace(f"typed{k}.", html.escape(code))
+    return re.sub(r"<mo>([^\W\d]{2,})</mo>", r"<mi>\1</mi>", text)
 
 
 def visit_inline(writer: HTML5Translator, node: nodes.math) -> None:

@@ -27,6 +27,7 @@ from ..core import (
     ShapeError,
     TensorError,
     UnsupportedError,
+    explained,
 )
 from ..expressions import (
     Einsum,
@@ -460,6 +461,7 @@ def as_scalar(f: TensorLike, name: str) -> Operand:
     if order_of(f):
         raise ShapeError(
             f"{name} takes a scalar, not a tensor of shape {f.shape}; use jacobian, or sum it"
+            + explained("layout")
         )
     return f
 

@@ -41,6 +41,7 @@ from .errors import (
     ShapeError as ShapeError,
     TensorError as TensorError,
     UnsupportedError as UnsupportedError,
+    explained as explained,
 )
 from .exact_powers import (
     MAX_NUMBER as MAX_NUMBER,

@@ -28,7 +28,7 @@ from sympy import (
 from sympy.core.function import AppliedUndef
 
 from .activations import masked
-from .errors import UnsupportedError
+from .errors import UnsupportedError, explained
 from .lengths import sympified
 from .limits import piecewise_derivative
 from .own_functions import OwnFunction
@@ -131,6 +131,7 @@ def _partials(expr: Expr, symbol: Symbol) -> list[Expr]:
             if partial is None and symbol in arg.free_symbols:
                 raise UnsupportedError(
                     f"no derivative of {expr.func.__name__} by its argument {place}"
+                    + explained("no derivative")
                 )
         return [S.Zero if partial is None else partial for partial in given]
     if isinstance(expr, (AppliedUndef, OwnFunction)):
@@ -158,6 +159,7 @@ def _checked(expr: Expr, result: Expr) -> Expr:
         raise UnsupportedError(
             f"no derivative of {getattr(expr.func, '__name__', expr.func)}: "
             f"SymPy gives {str(result)[:200]}, which can't be evaluated"
+            + explained("no derivative")
         )
     return result
 

@@ -5,6 +5,17 @@ from __future__ import annotations
 # Longer texts are neither read nor written in a language.
 MAX_TEXT = 100_000
 
+# The pages that tell more about the errors that are met most, and their headings there.
+_EXPLAINED = {
+    "broadcasting": "semantics.md#broadcasting",
+    "layout": "semantics.md#the-layout-of-derivatives",
+    "equality": "semantics.md#what-is-equal",
+    "slices": "positions.md#entries-and-slices",
+    "own functions": "compiling.md#functions-of-your-own",
+    "no derivative": "rules.md#what-has-no-derivative",
+    "stock functions": "sympy.md#what-doesnt-work",
+}
+
 
 class TensorError(ValueError):
     """Base class of every error that sympy_einsum raises on purpose; a ``ValueError``.
@@ -84,6 +95,15 @@ class ParseError(TensorError):
                 place = f"line {len(before)}, column {len(before[-1]) + 1}"
             message = f"{message}, at {place}:\n  {excerpt}\n  {' ' * (position - start)}^"
         super().__init__(message)
+
+
+def explained(topic: str) -> str:
+    """The end of a message, which says where the documentation tells more.
+
+    >>> explained("broadcasting")
+    ' (documentation: semantics.md#broadcasting)'
+    """
+    return f" (documentation: {_EXPLAINED[topic]})"
 
 
 # Tracebacks name them as users import them.

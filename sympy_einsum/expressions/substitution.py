@@ -10,6 +10,7 @@ from ..core import (
     NoScalarError,
     ShapeError,
     TensorError,
+    explained,
     has_shape,
     origin_of,
     same_length,
@@ -87,6 +88,7 @@ def _checked(old: Basic, new: Basic, image: Callable[[Basic], Basic]) -> Basic:
         raise NoScalarError(
             f"can't replace {old}, of shape {expected}, by the scalar {new}; solve and the like "
             "take tensors for scalars: A @ x = y has the solution inv(A) @ y"
+            + explained("stock functions")
         )
     if len(shape) != len(expected):
         raise ShapeError(

@@ -9,7 +9,7 @@ import numpy as np
 from sympy import Expr, S, ceiling
 from sympy.core.relational import Relational
 
-from ..core import Label, Labels, ShapeError, TensorError, UnsupportedError, as_scalar
+from ..core import Label, Labels, ShapeError, TensorError, UnsupportedError, as_scalar, explained
 from ..expressions import Operand, Selection, TensorExpr, TensorLike, Unit, as_operand, contract
 from .gathering import Gather, gathered, is_gather
 
@@ -110,7 +110,10 @@ def _selection(length: Expr, cut: slice) -> Operand | None:
         return _nothing(length)
     furthest = last - 1 if step.is_positive else last + 1
     if any(end.is_negative or (length - 1 - end).is_negative for end in (first, furthest)):
-        raise ShapeError(f"the slice {first}:{last} doesn't lie within an axis of length {length}")
+        raise ShapeError(
+            f"the slice {first}:{last} doesn't lie within an axis of length {length}"
+            + explained("slices")
+        )
     return Selection(length, first, step, count)
 
 

@@ -10,6 +10,7 @@ from ..core import (
     TensorError,
     as_flag,
     as_scalar,
+    explained,
 )
 from ..expressions import (
     LogSumExp,
@@ -156,6 +157,7 @@ def _axes_of(function: str, A: Operand, axis: Axes | EllipsisType) -> list[int]:
             raise TensorError(
                 f"{function} of a tensor of order {order_of(A)} needs an axis: axis=-1 for the "
                 "last one, as the frameworks have it, axis=None for all together"
+                + explained("broadcasting")
             )
         axis = None
     return as_axes(axis, order_of(A))
