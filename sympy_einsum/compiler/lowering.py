@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from sympy import Expr
 
-from ..core import Contraction, NodeTable, Optimizer, nominal_length
+from ..core import NodeTable, Optimizer, nominal_length
 from ..expressions import (
     Adj,
     Cofactors,
@@ -42,7 +42,7 @@ from ..expressions import (
     View,
     Zeros,
 )
-from ..rules import by_diagonals, cut_early
+from ..rules import by_diagonals, by_low_rank, cut_early
 from .common_factors import factored, with_known_multiples
 from .context import Lowering, Row
 from .instruction_rules import Instruction
@@ -85,9 +85,8 @@ def make_plan(
     optimize : how opt_einsum finds contraction orders
     cse : whether what several of the expressions need is computed once
     """
-    exprs = cut_early(by_diagonals(exprs))
+    exprs, contractions = by_low_rank(cut_early(by_diagonals(exprs)), size)
     instructions: list[Instruction] = []
-    contractions: list[Contraction] = []
     results: list[int] = []
     for group in [exprs] if cse else [[expr] for expr in exprs]:
         builder = Lowering(ROWS, size, optimize, instructions, contractions)
