@@ -21,6 +21,7 @@ def mathml(latex: str, display: str = "inline") -> str:
         typed.append(re.sub(r"\\(.)(?:\{\})?", r"\1", found[1]))
         return rf"\text{{typed{len(typed) - 1}.}}"
 
+    latex = latex.replace("{aligned}", "{align*}")  # which the converter doesn't know
     text = convert(re.sub(r"\\texttt\{((?:[^{}\\]|\\.|\{\})*)\}", kept, latex), display=display)
     for k, code in enumerate(typed):
         text = text.replace(f"typed{k}.", html.escape(code))

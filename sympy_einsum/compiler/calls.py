@@ -66,7 +66,7 @@ class Compiled:
             lines, namespace = _computing(program, plan, body, checks)
         function = _run(program.text("function", lines, ["_"]), namespace, program.backend)
         function.source = source
-        function.cost = _cost_of(plan)
+        function.cost = _cost_by_order(program, deciding) if deciding else _cost_of(plan)
         told = "\n".join(program.signature.documented())
         function.__doc__ = (
             f"Generated from {len(program.exprs)} expression(s).\n\n{told}\n\n{source}"
@@ -97,6 +97,24 @@ def _cost_of(plan: Plan) -> Callable[[Mapping[Expr | str, int]], Cost]:
         return plan_cost(plan, lengths)
 
     return cost
+
+
+def _cost_by_order(
+    program: Program, deciding: Sequence[Expr]
+) -> Callable[[Mapping[Expr | str, int]], Cost]:
+    def cost(lengths: Mapping[Expr | str, int]) -> Cost:
+        """Arithmetic operations and bytes of memory read and written, estimated for axis lengths
+        (a mapping from their symbols to numbers), in the orders that a call with these takes."""
+        given = {str(symbol): Integer(n) for symbol, n in lengths.items()}
+        known = {s: given[str(s)] for s in deciding if str(s) in given}
+        return plan_cost(_plan_for(program, known), lengths)
+
+    return cost
+
+
+def _plan_for(program: Program, lengths: Mapping[Expr, Integer]) -> Plan:
+    """The plan for some axis lengths; others are nominal."""
+    return program.plan(lambda length: nominal_length(length.xreplace(lengths)))
 
 
 def _computing(
@@ -191,13 +209,8 @@ class _Variants(dict[int | tuple[int, ...], CompiledFunction]):
         sizes = key if isinstance(key, tuple) else (key,)
         # A lazy array may not know its lengths.
         known = [(s, n) for s, n in zip(self.lengths, sizes, strict=True) if n == n]
-        values = {s: Integer(n) for s, n in known}
-
-        def size(length: Expr) -> int:
-            return nominal_length(length.xreplace(values))
-
         program = self.program
-        plan = program.plan(size)
+        plan = _plan_for(program, {s: Integer(n) for s, n in known})
         body = program.body(plan)
         source = program.source(body)
         if len(self) >= MAX_VARIANTS:

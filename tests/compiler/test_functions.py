@@ -240,6 +240,15 @@ def test_without_sharing_the_results_are_the_same():
         np.testing.assert_allclose(one, other)
 
 
+def test_the_cost_is_that_of_the_orders_that_a_call_takes():
+    chain = se.lambdify([B, C, D], B @ C @ D)
+    left, right = {m: 2, n: 3, k: 100, p: 500}, {m: 500, n: 100, k: 3, p: 2}
+    assert chain.cost(left).flops == 2 * (2 * 3 * 100 + 2 * 100 * 500)
+    assert chain.cost(right).flops == 2 * (100 * 3 * 2 + 500 * 100 * 2)
+    with pytest.raises(se.TensorError, match="the length p, which isn't given"):
+        chain.cost({m: 2, n: 3, k: 5})
+
+
 def test_cost():
     cost = se.lambdify([X, x], X @ x).cost
     assert cost({m: 10, n: 20}) == cost({"m": 10, "n": 20}) == (400, 8 * (200 + 20 + 10))
