@@ -31,6 +31,7 @@ PACKAGES = [
     "programs",
     "sympy_hooks",
     "verification",
+    "testing",
     "commandline",
     "jupyter",
     "__init__",

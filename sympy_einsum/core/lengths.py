@@ -6,7 +6,19 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from sympy import Basic, Expr, Indexed, S, SympifyError, Tuple, sympify
+from sympy import (
+    Basic,
+    Expr,
+    Float,
+    Indexed,
+    Rational,
+    S,
+    SympifyError,
+    Tuple,
+    ceiling,
+    floor,
+    sympify,
+)
 
 from .errors import ShapeError, TensorError
 
@@ -43,7 +55,15 @@ def as_scalar(value: object, what: str) -> Expr:
         expr = None
     if not isinstance(expr, Expr) or has_shape(expr):
         raise TensorError(f"{what} must be a number or a SymPy scalar, not {value!r}")
-    return expr
+    return expr if expr.is_Atom else _with_fractions(expr)
+
+
+def _with_fractions(expr: Expr) -> Expr:
+    """A number that is rounded with fractions in the place of floats: Python reads n/2 - 1/2 as
+    n/2 - 0.5, and code rounds floats to floats, by which nothing is counted."""
+    rounded = [part for part in expr.atoms(floor, ceiling) if part.has(Float)]
+    floats = {number for part in rounded for number in part.atoms(Float)}
+    return expr.xreplace({number: Rational(number) for number in floats})
 
 
 def as_flag(value: object, what: str) -> bool:

@@ -179,10 +179,10 @@ def slope_of_power(product: Expr) -> Expr | None:
                 logarithms += factor.args[2]
             else:
                 rest.append(factor)
-        vanishing = Mul(*[f for f in rest if (exponent - f).is_negative and not f.is_number])
-        others = Mul(*[f for f in rest if not vanishing.has(f)])
-        if vanishing is not S.One:
-            return others * power_slope(vanishing, base, exponent, logarithms)
+        vanishing = [f for f in rest if (exponent - f).is_negative and not f.is_number]
+        others = Mul(*[f for f in rest if f not in vanishing])
+        if vanishing:
+            return others * power_slope(Mul(*vanishing), base, exponent, logarithms)
         if logarithms:
             return others * powlog(base, exponent, logarithms)
         if len(rest) < len(product.args) - 1:

@@ -4,13 +4,15 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from einsum_programs import LENGTHS, SIZES, Generator
+from hypothesis import given, settings
 from libraries import LIBRARIES
-from oracles import assert_close
-from sympy import Symbol, symbols, sympify
+from oracles import assert_close, evaluate
+from random_settings import CONFIG
+from sympy import symbols, sympify
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
+from sympy_einsum import testing
 
 n, m, p = symbols("n m p", integer=True, positive=True)
 x, A, T = se.TensorSymbol("x", n), se.TensorSymbol("A", m, n), se.TensorSymbol("T", (m, n, p))
@@ -109,27 +111,23 @@ def test_every_backend(backend):
             assert_close(library.back(one), other, label=backend)
 
 
-class WithTriangles(Generator):
-    """Random products in which every other operand is a triangle."""
-
-    def leaf(self):
-        if self.choice.random() < 0.5:
-            return super().leaf()
-        rows, columns = (self.choice.choice("abc") for _ in range(2))
-        offset = self.choice.randint(-2, 2)
-        array = np.tri(SIZES[columns], SIZES[rows], -offset).T
-        return se.Triangle(LENGTHS[rows], LENGTHS[columns], offset), array, rows + columns
+TRIANGLE = testing.Operation(
+    "triangles",
+    lambda xp, v, axis, offset: xp.einsum(
+        "ij,jk->ik", xp.triu(xp.ones((v.shape[axis], v.shape[0])), offset), v
+    ),
+    lambda c: ([c.one(2, 2)], [c.among([0, 1]), c.among([-2, -1, 0, 1, 2])]),
+)
+WITH_TRIANGLES = {**testing.OPERATIONS, "times triangle": TRIANGLE}
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_random_products(seed):
-    program = WithTriangles(seed)
-    expr, value, _ = program.expression(2)
-    lengths = [Symbol("n" + k, integer=True, positive=True) for k in "abc"]
-    arguments = [*program.data, *lengths]
-    numbers = [*program.data.values(), *[SIZES[k] for k in "abc"]]
-    for form in (expr, se.simplify(sympify(expr))):
-        assert_close(se.lambdify(arguments, form)(*numbers), value, label=str(form))
+@given(testing.programs(kinds=("products", "triangles"), operations=WITH_TRIANGLES, numbers=False))
+@settings(CONFIG, max_examples=60)
+def test_random_products_with_triangles(made):
+    expected = made.run(testing.NUMPY, made.arrays())[-1]
+    data = dict(zip(made.tensors, made.arrays(), strict=True))
+    for form in (made.result, se.simplify(sympify(made.result))):
+        assert_close(evaluate(form, data), expected, label=str(form))
 
 
 @pytest.mark.parametrize("backend", LIBRARIES)

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 import sympy
 from corpus import CORPUS, run, symbols_of, wrt_names
-from einsum_programs import Generator
 from hostile import NAMES
 from hypothesis import given, settings
-from random_programs import CONFIG, programs, symbolic_values, symbols_for
+from random_settings import CONFIG
 from sympy import Matrix
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
+from sympy_einsum import testing
 
 KATEX = Path(__file__).parents[2] / ".ci" / "katex"
 MODULES = Path(os.environ.get("KATEX_MODULES", KATEX / "node_modules"))
@@ -67,28 +67,18 @@ def problems():
             yield from formulas_of(f"{problem['name']}, {label}", e)
 
 
-def random_einsums():
-    for seed in range(60):
-        generator = Generator(seed)
-        e, _, _ = generator.expression(3)
-        yield from formulas_of(f"einsum {seed}", e)
-        for symbol in list(generator.data)[:1]:
-            yield from formulas_of(f"einsum {seed}, derivative", se.jacobian(e, symbol))
-
-
 def random_programs():
     made = []
 
-    @given(programs())
+    @given(testing.programs())
     @settings(CONFIG, max_examples=60)
     def collect(program):
         made.append(program)
 
     collect()
-    for number, (leaves, program, _) in enumerate(made):
-        last = symbolic_values(leaves, program)[-1]
-        yield from formulas_of(f"program {number}", last)
-        derivative = se.diff(last, symbols_for(leaves)[0])
+    for number, program in enumerate(made):
+        yield from formulas_of(f"program {number}", program.result)
+        derivative = se.diff(program.result, program.tensors[0])
         yield from formulas_of(f"program {number}, derivative", derivative)
 
 
@@ -120,7 +110,6 @@ def containers():
     "source",
     [
         problems,
-        random_einsums,
         random_programs,
         hostile_names,
         containers,

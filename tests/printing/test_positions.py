@@ -143,3 +143,11 @@ def test_pictures_of_sums():
         "  ∑   x     ⋅x ",
         " i=0   i + 1  i",
     ]
+
+
+def test_the_text_of_a_convolution_evaluates_back():
+    """Python reads n/2 - 1/2 as n/2 - 0.5; a position is a number nonetheless."""
+    b, c = se.tensors("b c", n)
+    e = se.convolve(b[::-1], c, "same")
+    assert "floor(n/2 - 1/2)" in str(e)
+    assert eval(str(e), {**vars(se), "b": b, "c": c, "n": n}) is e

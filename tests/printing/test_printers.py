@@ -6,13 +6,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy
-from einsum_programs import Generator
 from hypothesis import given, settings
-from random_programs import CONFIG, programs, symbolic_values, symbols_for
+from random_settings import CONFIG
 from sympy import symbols
 from texts import TYPED, assert_same_value, leaves_of
 
 import sympy_einsum as se
+from sympy_einsum import testing
 from sympy_einsum.operations import FUNCTIONS
 
 m, n, k = symbols("m n k", integer=True, positive=True)
@@ -144,28 +144,17 @@ def assert_exact(e, names=()):
         assert_same_value(eval(str(inside), {**typed, "t": t}), inside)
 
 
-@pytest.mark.parametrize("seed", range(150))
-def test_random_einsums_are_exact(seed):
-    generator = Generator(5000 + seed)
-    e, _, _ = generator.expression(2)
-    lengths = {s for symbol in generator.data for d in symbol.shape for s in d.free_symbols}
-    names = {*generator.data, *lengths, *leaves_of(e)}
-    assert_exact(e, names)
-    for symbol in list(generator.data)[:1]:
-        if isinstance(e, se.TensorExpr):
-            assert_exact(se.diff(e, symbol), names)
-
-
-@given(programs(size=6))
-@settings(CONFIG, max_examples=120)
+@given(testing.programs())
+@settings(CONFIG, max_examples=150)
 def test_random_expressions_are_exact(made):
-    leaves, program, _ = made
-    names = symbols_for(leaves)
-    values = symbolic_values(leaves, program)[len(leaves) :]
-    known = {*names, *leaves_of(*names), *leaves_of(*values)}
-    for e in values:
-        if isinstance(e, sympy.Basic):
-            assert_exact(e, known)
+    shown = [e for e in made.values if isinstance(e, sympy.Basic)]
+    known = {*made.tensors, *leaves_of(*made.tensors, *shown)}
+    for e in shown:
+        assert_exact(e, known)
+    derivative = se.diff(made.result, made.tensors[0])
+    if isinstance(derivative, se.TensorExpr):
+        names = {s.name: s for s in (*known, *leaves_of(derivative))}
+        assert_same_value(eval(str(derivative), {**TYPED, **names}), derivative)
 
 
 MATRIX_TEXTS = ["A", "C", "A.T", "x", "y", "(x - y)", "(A - C)", "A @ x", "x @ A", "A*C", "(2*A)"]

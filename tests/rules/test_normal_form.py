@@ -6,11 +6,13 @@ from collections import Counter
 import numpy as np
 import pytest
 import sympy
-from einsum_programs import LENGTHS as EINSUM_LENGTHS, SIZES, Generator
+from hypothesis import given, settings
 from oracles import LENGTHS, assert_close, data_for, evaluate, k, m, n
-from sympy import Rational, Symbol, symbols
+from random_settings import CONFIG
+from sympy import Rational, Symbol, symbols, sympify
 
 import sympy_einsum as se
+from sympy_einsum import testing
 from sympy_einsum.rules.cost_model import cost
 from sympy_einsum.rules.normal_form import normal_form
 
@@ -190,17 +192,15 @@ def test_the_result_is_a_fixpoint(before):
     assert se.simplify(result) == result
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_random_einsums_keep_their_value(seed):
-    generator = Generator(seed)
-    expr, expected, _ = generator.expression(3)
-    arguments = [*generator.data, *(length for length in EINSUM_LENGTHS.values() if length != 1)]
-    numbers = [*generator.data.values(), *(SIZES[letter] for letter in "abc")]
+@given(testing.programs(kinds=("products", "products", "constants", "functions")))
+@settings(CONFIG, max_examples=200)
+def test_random_products_keep_their_value(made):
+    expr, data = sympify(made.result), dict(zip(made.tensors, made.arrays(), strict=True))
+    expected = made.run(testing.NUMPY, made.arrays())[-1]
     simplified, expanded = se.simplify(expr), normal_form(expr)
     assert getattr(simplified, "shape", ()) == getattr(expr, "shape", ())
-    scale = 1 + np.abs(expected).max(initial=0)
-    for result in se.lambdify(arguments, [simplified, expanded])(*numbers):
-        np.testing.assert_allclose(result, expected, rtol=0, atol=1e-9 * scale)
+    for result in evaluate([simplified, expanded], data):
+        assert_close(result, expected, 1e-9)
     again = se.simplify(simplified)
     assert cost([again]) <= 1.05 * cost([expr]) + 100
 

@@ -660,3 +660,14 @@ def test_factors_are_tried_in_pairs_if_they_have_something_in_common(product, tr
     monkeypatch.setattr(stable_forms, "named", lambda node, numeric: found.append(node))
     assert stable_forms.pair_of_factors(product, ()) is None
     assert len(found) == tried
+
+
+def test_a_factor_that_occurs_in_the_exponent_is_kept():
+    """Beside a slope of a power, which is right where the base is 0."""
+    s = se.TensorSymbol("s", ())
+    for f in (
+        s * (1 + 4 * s**2) ** (se.tanh(s) - 2) * se.tanh(s),
+        s * se.tanh(s) * (se.tanh(s) - 1) * (1 + s**2) ** (se.tanh(s) - 2),
+    ):
+        quick, plain = (se.lambdify([s], f, optimize=optimize)(0.3) for optimize in (True, False))
+        assert_close(quick, plain, 1e-14)

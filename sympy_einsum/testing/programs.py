@@ -1,0 +1,105 @@
+"""Programs: steps from tensor symbols to a result, to be run on symbols and on arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from sympy import Symbol
+
+from ..expressions import Operand, TensorSymbol
+from .operations import Namespace, Operation
+
+
+class Step(NamedTuple):
+    """An operation, the places of its operands among the values, and what is given beside them."""
+
+    name: str
+    operands: list[int]
+    parameters: list[Any]
+
+
+@dataclass
+class Program:
+    """Some tensor symbols and the steps that are made from them.
+
+    It can be run on anything: on symbols it gives ``values``, on arrays what these are compared
+    with.
+
+    Parameters
+    ==========
+
+    tensors : the symbols
+    lengths : numbers for the symbolic axis lengths
+    operations : what its steps are made of, by name
+    steps : operations with operands and parameters
+    values : the tensors, and an expression for each step
+    refused : the operations that were tried, with the reasons why expressions have none
+
+    Examples
+    ========
+
+    >>> import numpy as np
+    >>> from scipy import special
+    >>> from hypothesis import given, settings
+    >>> import sympy_einsum as se
+    >>> from sympy_einsum import testing
+    >>> numpy = testing.Namespace(np, special)
+    >>> @given(testing.programs())
+    ... @settings(max_examples=5, deadline=None, derandomize=True, database=None)
+    ... def values_are_those_of_numpy(program):
+    ...     arrays = program.arrays()
+    ...     value = se.lambdify(program.tensors, program.result)(*arrays)
+    ...     np.testing.assert_allclose(value, program.run(numpy, arrays)[-1], atol=1e-9)
+    >>> values_are_those_of_numpy()
+    """
+
+    tensors: tuple[TensorSymbol, ...]
+    lengths: dict[Symbol, int]
+    operations: Mapping[str, Operation]
+    steps: list[Step] = field(default_factory=list)
+    values: list[Operand] = field(default_factory=list)
+    refused: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def result(self) -> Operand:
+        """The last value."""
+        return self.values[-1]
+
+    def arrays(
+        self, seed: int = 0, lengths: Mapping[Symbol, int] | None = None
+    ) -> list[np.ndarray]:
+        """Random arrays for the tensors, by default with the lengths that the program was made
+        for."""
+        rng = np.random.default_rng(seed)
+        lengths = self.lengths if lengths is None else lengths
+        shapes = [[int(n.subs(lengths)) for n in t.shape] for t in self.tensors]
+        return [np.asarray(0.7 * rng.standard_normal(shape)) for shape in shapes]
+
+    def run(self, xp: Namespace, operands: Sequence[Any]) -> list[Any]:
+        """All values, computed from operands in the place of the tensors."""
+        values = list(operands)
+        for step in self.steps:
+            values.append(self.after(xp, values, step))
+        return values
+
+    def after(self, xp: Namespace, values: Sequence[Any], step: Step) -> Any:
+        """What a step gives."""
+        operands = [values[k] for k in step.operands]
+        return self.operations[step.name].apply(xp, *operands, *step.parameters)
+
+    def __repr__(self) -> str:
+        names = [tensor.name for tensor in self.tensors]
+        shapes = ", ".join(f"{t.name}: {t.shape}" for t in self.tensors)
+        lines = [f"program of {shapes}, for {self.lengths}"]
+        for step in self.steps:
+            names.append(f"v{len(names)}")
+            given = ", ".join([*(names[k] for k in step.operands), *map(repr, step.parameters)])
+            lines.append(f"{names[-1]} = {step.name}({given})")
+        return "\n    ".join(lines)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What hypothesis shows."""
+        printer.text(repr(self))
