@@ -11,10 +11,14 @@ from pathlib import Path
 import pytest
 
 import sympy_einsum as se
+from sympy_einsum.core.rows import ROWS
+from sympy_einsum.numpy._conditions import CONDITIONS
+from sympy_einsum.numpy._ranges import CONSTANTS
 from sympy_einsum.operations import FUNCTIONS
 
 ROOT = Path(__file__).parent.parent
 NAMES = ROOT / "sympy_einsum" / "operations" / "scalar_names.py"
+NUMPY_NAMES = ROOT / "sympy_einsum" / "numpy" / "_names.py"
 OPENING = """\
 import numpy as np
 import sympy
@@ -37,6 +41,11 @@ CALLS = {
     "A > 0": TENSOR,
     "A.inv()": TENSOR,
     "A.trace()": TENSOR,
+    "A.diff(A)": TENSOR,
+    "A.diff(A, trace=True)": f"tuple[{TENSOR}, Trace]",
+    "A.transpose(1, 0)": TENSOR,
+    "A.reshape(9)": TENSOR,
+    "A.norm()": TENSOR,
     "se.einsum('ij,j->i', A, x)": TENSOR,
     "se.sin(A)": TENSOR,
     "se.exp(A)": TENSOR,
@@ -58,6 +67,19 @@ CALLS = {
     "se.simplify([A, x])": f"Sequence[{TENSOR}]",
     "se.equal(A, A.T)": "bool | None",
     "se.lambdify([A, x], A @ x)": "CompiledFunction",
+    "se.lambdify([A, x], A @ x).source": "str",
+    "se.lambdify([A, x], A @ x).cost({}).flops": "int",
+    "se.parse('x+y')": TENSOR,
+    "se.parse_program('declare x 1 expression x').symbols": f"dict[str, {TENSOR}]",
+    "se.parse_python('def f(x): return x').args": f"tuple[{TENSOR}, ...]",
+    "se.written(A @ x)": "Written",
+    "se.svd(A).U": TENSOR,
+    "snp.exp(A)": TENSOR,
+    "snp.greater(A, 0)": TENSOR,
+    "snp.abs(A)": TENSOR,
+    "snp.linalg.inv(A)": TENSOR,
+    "snp.fft.rfft(x)": "ComplexTensor",
+    "abs(snp.fft.rfft(x))": TENSOR,
     "se.codegen([A, x], A @ x)": "str",
     "se.latex(A)": "str",
     "se.to_dot(A)": "str",
@@ -71,6 +93,8 @@ WRONG = [
     "A.sum(axes=0)",
     "A.swapaxes(0)",
     "A.inv(2)",
+    "A.transpose('0')",
+    "A.diff(A, mod='reverse')",
     "A.order()",
     "se.TensorSymbol((3, 3), 'A')",
     "se.gradient(f)",
@@ -85,6 +109,11 @@ WRONG = [
     "se.lambdify([A], A, backend=1)",
     "se.codegen([A], A, name=3)",
     "se.parse(3)",
+    "se.parse('x', declarations=3)",
+    "se.lambdify([A], A).costs",
+    "snp.linalg.inv(A, 2)",
+    "snp.linalg.inverse(A)",
+    "snp.summ(A)",
     "se.to_dot(A, knd='network')",
     "se.einsumm('ij->ji', A)",
     "snp.sum(A, axis='0')",
@@ -139,6 +168,15 @@ def test_wrong_calls_are_flagged(check, tmp_path):
 def test_every_scalar_function_has_a_name_for_type_checkers():
     names = re.findall(r"^(\w+): ScalarFunction$", NAMES.read_text(), re.M)
     assert names == sorted(FUNCTIONS)
+
+
+def test_every_function_of_numpy_from_a_table_has_a_name_for_type_checkers():
+    names = re.findall(r"^(\w+): _(Ufunc|Function)$", NUMPY_NAMES.read_text(), re.M)
+    ufuncs = {name for row in ROWS for name in row.numpy.split()}
+    assert dict(names) == {
+        **dict.fromkeys(ufuncs, "Ufunc"),
+        **dict.fromkeys({**CONDITIONS, **CONSTANTS}, "Function"),
+    }
 
 
 def test_completion_shows_what_is_public():

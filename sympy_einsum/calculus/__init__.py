@@ -1,5 +1,6 @@
 """Derivatives: a rule per node type, the two sweeps, and the operators made of them."""
 
+from .derivation_tables import Trace as Trace
 from .directional import hvp as hvp, jvp as jvp, vjp as vjp
 from .linear_maps import linearize as linearize
 from .operators import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import overload
 
 from ..core import ShapeError, TensorError
 from ..expressions import Operand, Several, TensorExpr, TensorLike, as_operand, shape_of
@@ -24,7 +24,9 @@ def vjp(y: Listed, x: Several, u: Listed, *, simplify: bool | None = ...) -> lis
 def vjp(y: Listed, x: Operand, u: Listed, *, simplify: bool | None = ...) -> Operand: ...
 
 
-def vjp(y: Listed, x: Listed, u: Listed, *, simplify: bool | None = None) -> Any:
+def vjp(
+    y: Listed, x: Listed, u: Listed, *, simplify: bool | None = None
+) -> Operand | list[Operand]:
     """The cotangent u, of y's shape, pulled back to x: Σ u · dy/dx, without the Jacobian.
 
     A list of variables gives a list; a list of functions takes a list of cotangents, and their
@@ -55,7 +57,9 @@ def jvp(y: Several, x: Listed, v: Listed, *, simplify: bool | None = ...) -> lis
 def jvp(y: TensorLike, x: Listed, v: Listed, *, simplify: bool | None = ...) -> Operand: ...
 
 
-def jvp(y: Listed, x: Listed, v: Listed, *, simplify: bool | None = None) -> Any:
+def jvp(
+    y: Listed, x: Listed, v: Listed, *, simplify: bool | None = None
+) -> Operand | list[Operand]:
     """The tangent v, of x's shape, pushed forward to y: Σ dy/dx · v, without the Jacobian.
 
     A list of functions gives a list; a list of variables takes a list of tangents.
@@ -86,7 +90,9 @@ def hvp(f: TensorLike, x: Several, v: Listed, *, simplify: bool | None = ...) ->
 def hvp(f: TensorLike, x: Operand, v: Listed, *, simplify: bool | None = ...) -> Operand: ...
 
 
-def hvp(f: TensorLike, x: Listed, v: Listed, *, simplify: bool | None = None) -> Any:
+def hvp(
+    f: TensorLike, x: Listed, v: Listed, *, simplify: bool | None = None
+) -> Operand | list[Operand]:
     """The Hessian of a scalar times v, of x's shape, without the Hessian.
 
     Lists of variables and of directions give a list: the rows of the Hessian of all variables

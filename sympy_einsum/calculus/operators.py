@@ -11,7 +11,7 @@ Tensor Expressions", NeurIPS 2018.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, overload
+from typing import Literal, TypeAlias, overload
 
 from sympy import (
     Dummy,
@@ -51,6 +51,8 @@ from .simplified_sweep import sweep
 
 # One expression or variable, or a list of some.
 Listed: TypeAlias = "TensorLike | Sequence[TensorLike]"
+# A derivative, or those of and by lists.
+Blocks: TypeAlias = "Operand | list[Operand] | list[list[Operand]]"
 
 
 def as_variable(value: object) -> Operand:
@@ -106,7 +108,7 @@ def diff(
     layout: str = "function-first",
     simplify: bool | None = None,
     trace: bool = False,
-) -> Any:
+) -> Operand | tuple[Operand, Trace]:
     """The derivative of an expression by one variable after the other, of any order.
 
     Parameters
@@ -297,7 +299,7 @@ def jacobian(
     mode: str = "auto",
     layout: str = "function-first",
     simplify: bool | None = None,
-) -> Any:
+) -> Blocks:
     """The derivative of y by x, of shape y.shape + x.shape; lists give nested lists of blocks.
 
     Examples
@@ -384,7 +386,7 @@ def gradient(
     mode: str = "auto",
     simplify: bool | None = None,
     trace: bool = False,
-) -> Any:
+) -> Operand | list[Operand] | tuple[Operand | list[Operand], Trace]:
     """The gradient of a scalar by a tensor, or by each of a list in one joint sweep; with
     ``trace=True`` a pair of it and the steps, as for :func:`diff`.
 
@@ -433,7 +435,9 @@ def hessian(
 ) -> Operand: ...
 
 
-def hessian(f: TensorLike, x: Listed, *, mode: str = "auto", simplify: bool | None = None) -> Any:
+def hessian(
+    f: TensorLike, x: Listed, *, mode: str = "auto", simplify: bool | None = None
+) -> Blocks:
     """The second derivative of a scalar, of shape x.shape + x.shape; for a list of variables the
     nested list of blocks.
 

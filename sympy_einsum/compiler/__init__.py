@@ -2,5 +2,5 @@
 
 from .backends import BACKENDS as BACKENDS, Backend as Backend
 from .functions import lambdify as lambdify, texts_of as texts_of
-from .program import Request as Request
+from .program import Arguments as Arguments, Request as Request
 from .stock_code import prepared as prepared, stock_code as stock_code

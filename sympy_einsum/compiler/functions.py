@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from sympy import Symbol
 
@@ -25,7 +24,7 @@ def lambdify(
     cse: bool = True,
     optimize: Optimizer = "auto",
     semiring: object = None,
-    functions: Mapping[str, Callable[..., Any]] | None = None,
+    functions: Mapping[str, Callable[..., object]] | None = None,
 ) -> CompiledFunction:
     """A Python function that evaluates expressions on arrays.
 

@@ -31,8 +31,8 @@ class OwnFunction(WholeFunction, metaclass=_OwnClass):
 def function(
     name: str,
     *,
-    derivative: Callable[..., Any] | None = None,
-    code: str | Callable[..., Any] | None = None,
+    derivative: Callable[..., object] | None = None,
+    code: str | Callable[..., object] | None = None,
 ) -> type[OwnFunction]:
     """A scalar function of one's own, which is applied to tensors entry by entry.
 
@@ -81,7 +81,7 @@ def function(
 
 @cache
 def _made(
-    name: str, derivative: Callable[..., Any] | None, code: str | Callable[..., Any] | None
+    name: str, derivative: Callable[..., object] | None, code: str | Callable[..., object] | None
 ) -> type[OwnFunction]:
     members: dict[str, Any] = {"made_of": (name, derivative, code)}
     count = _count(derivative, code)
@@ -95,7 +95,7 @@ def _made(
     return made
 
 
-def _count(derivative: Callable[..., Any] | None, code: object) -> int | None:
+def _count(derivative: Callable[..., object] | None, code: object) -> int | None:
     """The number of arguments, if it is known."""
     told = derivative or (code if callable(code) else None)
     if told is None:
@@ -108,7 +108,7 @@ def _count(derivative: Callable[..., Any] | None, code: object) -> int | None:
     return len(parameters) if all(p.kind in plain for p in parameters) else None
 
 
-def _slopes(made: type, derivative: Callable[..., Any]) -> Callable[..., Slopes]:
+def _slopes(made: type, derivative: Callable[..., object]) -> Callable[..., Slopes]:
     """The derivative by each argument from what its maker gives."""
 
     def slopes(*args: Expr) -> Slopes:

@@ -21,7 +21,9 @@ from .matrixcalculus.reading import read
 from .ricci.program import read_ricci
 
 
-def parse(text: str, declarations: Any = None, *, syntax: str = "auto") -> Operand:
+def parse(
+    text: str, declarations: Declarations | OrderDeclarations = None, *, syntax: str = "auto"
+) -> Operand:
     """Read an expression.
 
     Parameters
@@ -166,7 +168,7 @@ def parse_program(text: str, declarations: OrderDeclarations = None) -> TensorPr
 
 @in_time
 def parse_with_variables(
-    text: str, declarations: Any = None, syntax: str = "auto"
+    text: str, declarations: Declarations | OrderDeclarations = None, syntax: str = "auto"
 ) -> tuple[Operand, dict[str, Operand]]:
     """The expression of a text, and its variables by name in order of appearance.
 

@@ -16,6 +16,8 @@ Examples
 True
 """
 
+import typing as _typing
+
 import sympy as _sympy
 
 from ..core import Row as _Row, of_each_row as _of_each_row
@@ -223,6 +225,9 @@ from ._statistics import (
     nanvar as nanvar,
 )
 
+if _typing.TYPE_CHECKING:
+    from ._names import *  # noqa: F403
+
 newaxis = None
 pi, e, inf = _sympy.pi, _sympy.E, _sympy.oo
 euler_gamma, nan = _sympy.EulerGamma, _sympy.nan
@@ -245,11 +250,13 @@ def _add_names(row: _Row) -> None:
 globals().update(_of_both(globals()))
 
 
-def __getattr__(name: str) -> object:
-    reason = _refusal(name)
-    raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}" + (f": {reason}" if reason else "")
-    )
+if not _typing.TYPE_CHECKING:  # so that type checkers tell a name that isn't there
+
+    def __getattr__(name):
+        reason = _refusal(name)
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}" + (f": {reason}" if reason else "")
+        )
 
 
 def __dir__() -> list[str]:

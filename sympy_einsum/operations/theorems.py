@@ -73,7 +73,7 @@ THEOREMS = (
 )
 
 
-def commute(expr: Any, order: Sequence[int] | None = None) -> Written:
+def commute(expr: Argument, order: Sequence[int] | None = None) -> Written:
     """The factors of a product in another order, each with its index string [W, thm 5.1].
 
     Valid in any commutative semiring.
@@ -109,7 +109,7 @@ def commute(expr: Any, order: Sequence[int] | None = None) -> Written:
     )
 
 
-def nest(expr: Any, order: Sequence[int] | Sequence[Sequence[int]]) -> Written:
+def nest(expr: Argument, order: Sequence[int] | Sequence[Sequence[int]]) -> Written:
     """Factors of a product multiplied first, as a product inside [W, thm 6.1].
 
     Valid in any commutative semiring.
@@ -160,7 +160,7 @@ def _nested(product: WrittenProduct, places: Sequence[int]) -> WrittenProduct:
     return WrittenProduct(inputs, product.output, arguments)
 
 
-def denest(expr: Any, path: Sequence[int] | None = None) -> Written:
+def denest(expr: Argument, path: Sequence[int] | None = None) -> Written:
     """Products inside of products as one product [W, thm 6.5]: indices that stand for one axis
     are merged, which are the components of the index symbol graph [W, def. 6.4]; the others inside
     get names of their own.
@@ -242,7 +242,7 @@ def _opened(outer: Any, place: int) -> WrittenProduct:
     )
 
 
-def split_deltas(expr: Any, symbol: str | None = None) -> Written:
+def split_deltas(expr: Argument, symbol: str | None = None) -> Written:
     """Indices split in two, with a delta tensor that says they are equal [W, def. 6.6, thm 6.7]:
     afterwards no index string has a symbol twice.
 
@@ -291,7 +291,7 @@ def split_deltas(expr: Any, symbol: str | None = None) -> Written:
     return WrittenProduct([*terms[:-1], *deltas], terms[-1], arguments)
 
 
-def merge_deltas(expr: Any) -> Written:
+def merge_deltas(expr: Argument) -> Written:
     """A product without the delta tensors among its arguments: their indices become one [W, thm
     6.7]. An index that nothing else has gets a vector of ones [W, cor. 7.11].
 
@@ -349,7 +349,7 @@ def _places(given: Any) -> list[int]:
     return [int(place) for place in places]
 
 
-def _product(expr: Any) -> WrittenProduct:
+def _product(expr: Argument) -> WrittenProduct:
     found = written(expr)
     if not isinstance(found, WrittenProduct):
         raise TensorError(f"{str(found)[:200]} is no product; take one of its arguments")

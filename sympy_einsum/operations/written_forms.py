@@ -206,7 +206,7 @@ def _symbol_text(symbol: str) -> str:
     return symbol if len(symbol) == 1 else f"{{{symbol}}}"
 
 
-def written(expr: Any) -> Written:
+def written(expr: Argument) -> Written:
     """An expression as it can be written: products with their index strings, nested as they are.
 
     Parameters

@@ -112,7 +112,7 @@ def _as_dict(shapes: Mapping[str, Shape] | None) -> dict[str, Shape]:
 
 
 def from_function(
-    f: Callable[..., Any], shapes: Mapping[str, Shape] | None = None, **more: Shape
+    f: Callable[..., object], shapes: Mapping[str, Shape] | None = None, **more: Shape
 ) -> PythonFunction:
     """Read a function of Python from its source, and the functions that it calls from theirs.
 

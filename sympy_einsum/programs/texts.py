@@ -8,7 +8,7 @@ from typing import Any
 from sympy import Symbol
 
 from ..calculus import hvp, jvp, vjp
-from ..compiler import Request, texts_of
+from ..compiler import Arguments, Request, texts_of
 from ..core import TensorError
 from ..expressions import Operand, TensorSymbol, as_operand, shape_of
 from .python_functions import Outputs, PythonFunction
@@ -17,14 +17,14 @@ _KINDS = ("function", "jvp", "vjp", "hvp")
 
 
 def codegen(
-    f: Any,
-    exprs: Any = None,
+    f: Arguments | PythonFunction,
+    exprs: object = None,
     backend: str = "numpy",
     *,
     kind: str = "function",
     name: str = "function",
     check: bool | None = None,
-    semiring: Any = None,
+    semiring: object = None,
 ) -> str:
     """The text of a Python function that evaluates expressions on arrays, for a file of its own.
 
@@ -89,7 +89,9 @@ def codegen(
     was_read = isinstance(f, PythonFunction)
     if was_read and exprs is not None:
         raise TensorError("a function that was read has its expressions already")
-    function = f if was_read else PythonFunction("function", _as_arguments(f), exprs)
+    function = (
+        f if isinstance(f, PythonFunction) else PythonFunction("function", _as_arguments(f), exprs)
+    )
     made = function if kind == "function" else _derivative(function, kind)
     is_checked = not was_read if check is None else check
     request = Request(list(made.args), made.outputs, backend, is_checked, semiring=semiring)

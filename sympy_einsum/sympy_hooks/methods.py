@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn, overload
 
 from sympy import Expr, Lambda, Mul
 from sympy.matrices import MatrixBase
 from sympy.tensor.array import NDimArray
 
 from .. import operations as ops
-from ..calculus import diff
+from ..calculus import Trace, diff
 from ..core import Length, ShapeError, UnsupportedError, deferred
 from ..expressions import Operand, TensorExpr, TensorLike, adj, det, elementwise, inv
 from ..operations import Axes
@@ -215,7 +215,7 @@ class Methods(Operators, AlgebraHooks, Reductions):
         """
         return self
 
-    def transpose(self, *axes: Any) -> Operand:
+    def transpose(self, *axes: int | Sequence[int] | None) -> Operand:
         """The axes in another order, given one by one or as a tuple; reversed without any.
 
         Raises ShapeError when they aren't the tensor's axes, each once.
@@ -224,9 +224,10 @@ class Methods(Operators, AlgebraHooks, Reductions):
         >>> se.TensorSymbol("T", (2, 3, 4)).transpose(1, 0, 2).shape
         (3, 2, 4)
         """
+        order: Any = axes
         if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
-            axes = tuple(axes[0] or ())
-        return ops.transpose(self, axes or None)
+            order = axes[0]
+        return ops.transpose(self, order or None)
 
     def swapaxes(self, axis1: int, axis2: int) -> Operand:
         """Two axes exchanged.
@@ -385,9 +386,40 @@ class Methods(Operators, AlgebraHooks, Reductions):
         """
         return elementwise(f, self)
 
-    def diff(self, *variables: Expr | int, **options: Any) -> Operand:
+    @overload
+    def diff(
+        self,
+        *variables: Operand | int,
+        mode: str = ...,
+        layout: str = ...,
+        simplify: bool | None = ...,
+        trace: Literal[False] = ...,
+        evaluate: bool = ...,
+    ) -> Operand: ...
+
+    @overload
+    def diff(
+        self,
+        *variables: Operand | int,
+        mode: str = ...,
+        layout: str = ...,
+        simplify: bool | None = ...,
+        trace: Literal[True],
+        evaluate: bool = ...,
+    ) -> tuple[Operand, Trace]: ...
+
+    def diff(
+        self,
+        *variables: Operand | int,
+        mode: str = "auto",
+        layout: str = "function-first",
+        simplify: bool | None = None,
+        trace: bool = False,
+        evaluate: bool = True,
+    ) -> Operand | tuple[Operand, Trace]:
         """The derivative by some variables, of shape self.shape + the variables' shapes; a number
-        after a variable says how often.
+        after a variable says how often. Options are those of ``sympy_einsum.diff``; ``evaluate`` is
+        SymPy's, and means nothing here.
 
         Raises UnsupportedError where there is no derivative: by axis lengths and positions.
 
@@ -396,8 +428,8 @@ class Methods(Operators, AlgebraHooks, Reductions):
         >>> (x @ x).diff(x), (x @ x).diff(x, 2).shape
         (2*x, (3, 3))
         """
-        options.pop("evaluate", None)
-        return diff(self, *variables, **options)
+        options: dict[str, Any] = {"simplify": simplify, "trace": trace}
+        return diff(self, *variables, mode=mode, layout=layout, **options)
 
     def as_explicit(self) -> NDimArray | MatrixBase | Expr:
         """The entries: a SymPy matrix for order 2, an array for other orders.
