@@ -21,6 +21,7 @@ extensions = [
     "elsewhere",
     "rule_tables",
     "reference",
+    "gallery",
 ]
 exclude_patterns = ["_build"]
 

@@ -92,6 +92,9 @@ def equal_pair(rng):
             lambda: (X @ R @ X.T + S, (X @ R.T @ X.T + S).T),
             lambda: (se.sqrt(F**2), se.Abs(F)),
             lambda: (x[:, None] * F, se.einsum("i,ij->ij", x, F)),
+            lambda: (se.sigmoid(-F) @ E, E.sum(axis=0)[None, :] - se.sigmoid(F) @ E),
+            lambda: (se.sin(F - G) @ E, -se.sin(G - F) @ E),
+            lambda: ((F * F) @ E, F.applyfunc(lambda u: u**2 + u) @ E - F @ E),
         ]
     )()
 

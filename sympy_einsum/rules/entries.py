@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from sympy import Add, Expr, S
+from sympy import Add, Expr, Mul, S, expand
 
-from ..core import modulus
+from ..core import modulus, sigmoid, softplus
 from ..expressions import (
+    SIGMOID,
     Elementwise,
     Operand,
+    TensorAdd,
     View,
     apply_body,
     contract,
+    is_tensor,
     replaced,
     scale,
     slot,
+    split_coefficient,
     tensor_sum,
 )
-from .written_products import Closed
+from .written_products import Closed, up_to_sign
 
 _S = slot(0)
+SOFTPLUS = softplus(_S)
+# A function that is a sum of more terms isn't opened.
+MAX_TERMS = 64
 
 
 def factor_inside(node: Operand, closed: Closed) -> Operand | None:
@@ -40,6 +48,27 @@ MAX_OPERANDS = 8
 def compose(node: Operand, closed: Closed) -> Operand | None:
     """A function of a function, or of a multiple, where the two together are simpler: SymPy's own
     evaluation finds exp(log(x)), sqrt(x)**2 or cos(-x)."""
+    for coefficient, inner, moved, body, operands in _compositions(node):
+        # The inner function is gone, or all is shorter: then this isn't a mere composition.
+        before = _operations(node.body) + _operations(coefficient * inner)
+        gone = inner != _S and not body.has(moved)
+        pulled_out = inner == _S and _operations(body.as_coeff_Mul()[1]) <= _operations(node.body)
+        if pulled_out or _operations(body) < before or (gone and _operations(body) <= before):
+            return apply_body(body, operands)
+    return None
+
+
+def compose_all(node: Operand, closed: Closed) -> Operand | None:
+    """A function of a function as one function; a factor belongs to the operand of a named one."""
+    for _, inner, _, body, operands in _compositions(node):
+        if inner != _S or not node.body.is_Function:
+            return apply_body(body, operands)
+    return None
+
+
+def _compositions(node: Operand) -> Iterator[tuple[Expr, Expr, Expr, Expr, tuple[Operand, ...]]]:
+    """For each operand that is a function, or a multiple: the factor, the function, that of the new
+    operands, and the composition with its operands."""
     for k, operand in enumerate(node.operands):
         coefficient, core = _multiple(operand)
         if isinstance(core, Elementwise):
@@ -53,13 +82,18 @@ def compose(node: Operand, closed: Closed) -> Operand | None:
             continue
         moved = replaced(inner, tuple([(slot(j), slot(count + j)) for j in range(len(below))]))
         body = replaced(node.body, ((slot(k), coefficient * moved),))
-        # The inner function is gone, or all is shorter: then this isn't a mere composition.
-        before = _operations(node.body) + _operations(coefficient * inner)
-        gone = inner != _S and not body.has(moved)
-        pulled_out = inner == _S and _operations(body.as_coeff_Mul()[1]) <= _operations(node.body)
-        if pulled_out or _operations(body) < before or (gone and _operations(body) <= before):
-            return apply_body(body, (*node.operands, *below))
-    return None
+        yield coefficient, inner, moved, body, (*node.operands, *below)
+
+
+def turn_sum(node: Operand, closed: Closed) -> Operand | None:
+    """An odd or even function of a difference: sin(y - x) = -sin(x - y)."""
+    if len(node.operands) != 1 or not isinstance(node.operands[0], TensorAdd):
+        return None
+    turned = replaced(node.body, ((_S, -_S),))
+    if not up_to_sign(node.operands[0])[1] or turned not in (node.body, -node.body):
+        return None
+    opposite = apply_body(node.body, (scale(S.NegativeOne, node.operands[0]),))
+    return opposite if turned == node.body else scale(S.NegativeOne, opposite)
 
 
 def open_modulus(node: Operand, closed: Closed) -> Operand | None:
@@ -75,6 +109,52 @@ def open_modulus(node: Operand, closed: Closed) -> Operand | None:
                 operands = (*node.operands, *below)
                 return tensor_sum([apply_body(term, operands) for term in Add.make_args(body)])
     return None
+
+
+def open_body(node: Operand, closed: Closed) -> Operand | None:
+    """A function that is a sum of products is a sum of products of functions."""
+    body = expand(node.body, log=False, power_base=False, power_exp=False)
+    terms = [Mul.make_args(term) for term in Add.make_args(body)]
+    if not 1 < max(len(terms), len(terms[0])) <= MAX_TERMS:
+        return None
+    own = node.operands
+    return tensor_sum(
+        [_times(node, [apply_body(factor, own) for factor in term]) for term in terms]
+    )
+
+
+def turn(node: Operand, closed: Closed) -> Operand | None:
+    """sigmoid(-x) = 1 - sigmoid(x) and softplus(-x) = softplus(x) - x."""
+    if node.body not in (SIGMOID, SOFTPLUS):
+        return None
+    (operand,) = node.operands
+    is_turned = (
+        up_to_sign(operand)[1]
+        if isinstance(operand, TensorAdd)
+        else split_coefficient(operand)[0].is_negative
+    )
+    if not is_turned:
+        return None
+    opposite = scale(S.NegativeOne, operand)
+    other = apply_body(node.body, (opposite,))
+    if node.body == SIGMOID:
+        return tensor_sum([_times(node, [S.One]), scale(S.NegativeOne, other)])
+    return tensor_sum([other, operand])
+
+
+def turn_scalar(node: Operand, closed: Closed) -> Operand | None:
+    """The same of a scalar."""
+    if not isinstance(node, (sigmoid, softplus)) or not node.args[0].could_extract_minus_sign():
+        return None
+    other = node.func(-node.args[0])
+    return 1 - other if isinstance(node, sigmoid) else other + node.args[0]
+
+
+def _times(node: Operand, factors: Sequence[Operand]) -> Operand:
+    """The product, entry by entry, of scalars and of tensors of a node's shape."""
+    axes = range(node.order)
+    labels = [axes if is_tensor(factor) else () for factor in factors]
+    return contract(factors, labels, axes, dict(enumerate(node.shape)))
 
 
 def of_rearranged(node: Operand, closed: Closed) -> Operand | None:
@@ -102,8 +182,8 @@ def _multiple(tensor: Operand) -> tuple[Expr, Operand]:
     plain = (
         isinstance(tensor, View)
         and tensor.core is not None
-        and tensor.scalars == (tensor.coefficient,)
+        and all(scalar.is_number for scalar in tensor.scalars)
         and tensor.output == tensor.subscripts[-1]
         and len(set(tensor.output)) == len(tensor.output)
     )
-    return (tensor.coefficient, tensor.core) if plain else (S.One, tensor)
+    return (Mul(*tensor.scalars), tensor.core) if plain else (S.One, tensor)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sympy import Expr, Mul, Pow, exp, log
+from sympy import Add, Expr, Mul, Pow, exp, log
 
-from ..core import sigmoid
+from ..core import sigmoid, softplus
 from ..expressions import (
     Adj,
     Cofactors,
@@ -363,6 +363,20 @@ EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
             softmax.log_softmax,
             any_of(frozenset([log, Softmax])),
         ),
+        Rule("turn", "sigmoid(-x) = 1 - sigmoid(x)", entries.turn, any_of(sigmoid, softplus)),
+        Rule("turn", "sin(y - x) = -sin(x - y)", entries.turn_sum, any_of(TensorAdd)),
+        Rule(
+            "open",
+            "elementwise(lambda u, v: (1 - u**2)*exp(v), x, y) = exp(y) - x**2*exp(y)",
+            entries.open_body,
+            any_of(Add, Mul),
+        ),
+        Rule(
+            "compose all",
+            "exp(-(x**2)/2) = elementwise(lambda u: exp(-u**2/2), x)",
+            entries.compose_all,
+            any_of(Elementwise, View),
+        ),
     ),
     Adj: (Rule("adjugate", "adj(A) = det(A)*inv(A)", matrices.adj_as_inverse),),
     Cofactors: (
@@ -386,6 +400,12 @@ EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
     ),
     Expr: (
         *STABLE_RULES[Expr],
+        Rule(
+            "turn",
+            "sigmoid(-(x @ y)) = 1 - sigmoid(x @ y)",
+            entries.turn_scalar,
+            any_of(sigmoid, softplus),
+        ),
         Rule(
             "expand",
             "(x @ x)*((x @ y) + 1) = (x @ x)*(x @ y) + x @ x",
