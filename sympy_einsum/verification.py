@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from sympy import Integer, S, Symbol
+from sympy import Add, Integer, S, Symbol
 
 from .calculus import diff
 from .compiler import lambdify
@@ -25,6 +25,7 @@ from .expressions import (
     Zeros,
     as_operand,
     data_expressions,
+    is_tensor,
     order_of,
     shape_of,
 )
@@ -40,6 +41,8 @@ SAMPLES = 6
 MAX_CONDITION = 1e4
 # Up to so many lengths are all different; the tensors of more would be too large.
 MAX_DIFFERENT = 6
+# Scalars of more terms aren't brought to one denominator.
+MAX_FRACTIONS = 32
 
 # What a compiled function is called with.
 Argument: TypeAlias = np.ndarray | float
@@ -278,9 +281,9 @@ def equal(a: TensorLike, b: TensorLike) -> bool | None:
     Returns
     =======
 
-    True if they have one normal form, where what both of them invert is invertible; False if
-    their shapes or their values on random data clearly differ, twice, on data where rounding
-    errors can't be the reason; None if neither is certain (``sympy.Expr.equals`` does the same).
+    True if they have one normal form, where what both of them invert is invertible and what they
+    divide by isn't 0; False if their shapes or their values on random data clearly differ, twice,
+    on data where rounding errors can't be the reason; None if neither is certain (``sympy.Expr.equals`` does the same).
 
     Examples
     ========
@@ -299,7 +302,7 @@ def equal(a: TensorLike, b: TensorLike) -> bool | None:
         return True
     left, right = _with_vectors(a, b)
     difference = normal_form(add(left, multiply(-1, right)))
-    if difference == 0 or isinstance(difference, Zeros):
+    if difference == 0 or isinstance(difference, Zeros) or _vanishes_over_one(difference):
         return True
     if normal_form(left) is normal_form(right):
         return True
@@ -387,6 +390,14 @@ def _counterexample(a: Operand, b: Operand) -> Counterexample | None:
     entry = tuple(map(int, np.unravel_index(int(gap.argmax()), gap.shape)))
     symbols = dict(zip(data.symbols, values, strict=True))
     return Counterexample(symbols, entry, float(left[entry]), float(right[entry]))
+
+
+def _vanishes_over_one(difference: Operand) -> bool:
+    """Whether a scalar is nothing once its terms are brought to one denominator."""
+    if is_tensor(difference) or len(Add.make_args(difference)) > MAX_FRACTIONS:
+        return False
+    numerator, denominator = difference.as_numer_denom()
+    return denominator is not S.One and normal_form(numerator) == 0
 
 
 def _with_vectors(*exprs: Operand) -> list[Operand]:

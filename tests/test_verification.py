@@ -63,6 +63,23 @@ def test_powers_entry_by_entry_are_multiplied_out(left, right):
     assert se.equal(left, right + right**2) is False
 
 
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (1 / (v @ v + 1) + (v @ v) / (v @ v + 1), 1),
+        (
+            1 / ((v @ v) * (v @ w)),
+            (1 / (v @ w) - 1 / (v @ w + v @ v)) * (1 / (v @ v) + (v @ w) / (v @ v) ** 2),
+        ),
+        (((v @ w) ** 2 - 1) / (v @ w - 1), v @ w + 1),
+        (1 / (1 + 1 / (v @ v)), (v @ v) / (1 + v @ v)),
+    ],
+)
+def test_fractions_of_scalars_are_brought_to_one_denominator(left, right):
+    assert se.equal(left, right) is True
+    assert se.equal(left, right + 1 / (v @ v)) is False
+
+
 def test_a_power_with_too_many_terms_stays_one():
     total = v + w + A @ v + A @ w
     assert se.equal(total**100, (w + v + A @ (v + w)) ** 100) is True
