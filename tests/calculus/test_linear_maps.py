@@ -6,6 +6,7 @@ import sympy as sp
 from oracles import assert_close, data_for, evaluate
 
 import sympy_einsum as se
+import sympy_einsum.numpy as snp
 
 t, u = sp.symbols("t u", real=True)
 A = se.TensorSymbol("A", 4, 3)
@@ -23,8 +24,12 @@ CASES = {
     "inverse": (se.inv(X) @ x, [X, x]),
     "products": (X @ X @ X.T, X),
     "softmax": (se.softmax(A, axis=1) @ x, [A, x]),
+    "direction": (se.jvp(se.expm(X), X, se.outer(x, w)), w),
+    "maximum": (snp.max(A, axis=1) * y, A),
+    "place of the maximum": (x[snp.argmax(w)] * w, [x, w]),
     "reshaped": (se.reshape(se.exp(X), (9,)), X),
     "exponential": (se.expm(X), X),
+    "exponential times a vector": (A @ se.expm(X) @ x, X),
     "diagonal": (se.diag(x) + se.outer(x, x), x),
     "norm": (se.norm(A @ x), x),
     "constant": ([y, x * 2], [x, y]),
@@ -41,7 +46,7 @@ def listed(value):
 
 
 def numbers(values):
-    found = evaluate(listed(values), data(A, X, x, y))
+    found = evaluate(listed(values), data(A, X, x, y, w))
     return [np.asarray(value, float) for value in found]
 
 
@@ -96,6 +101,13 @@ def test_composition():
         chained @ y
     with pytest.raises(se.TensorError, match="a list of 2 tensors"):
         se.linearize(t * u, [t, u]) @ t
+    with pytest.raises(se.ShapeError, match="a map of 2 tensors can't follow one that gives 1"):
+        se.linearize(t * u, [t, u]) @ se.linearize(sp.sin(t), t)
+
+
+def test_composition_with_what_is_constant():
+    some = se.linearize([t * u, sp.sin(u)], [t, u]) @ se.linearize([t**2, u], [t])
+    assert str(some) == "⟨(u *) ∘ (2*t *) ∘ π1, 0⟩"
 
 
 def test_a_map_grows_with_the_graph():

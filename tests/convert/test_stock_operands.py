@@ -272,3 +272,19 @@ def test_exact_numbers_are_written_exactly():
     tensor = Matrix([[Rational(1, 3), sqrt(2)]]) @ se.TensorSymbol("z", 2)
     assert se.latex(tensor) == (r"\left[\begin{matrix}\frac{1}{3} & \sqrt{2}\end{matrix}\right] z")
     assert se.to_indexed(tensor, [0]).has(Rational(1, 3))
+
+
+def test_what_says_how_sympy_reads_it():
+    """... is read so, as by sympify."""
+    x = se.TensorSymbol("x", 3)
+
+    class Wrapped:
+        def __init__(self, value):
+            self.value = value
+
+        def _sympy_(self):
+            return self.value
+
+    assert se.sin(Wrapped(x)) == se.sin(x)
+    assert se.einsum("i->", Wrapped(Wrapped(x))) == x.sum()
+    assert se.simplify(Wrapped(Matrix([1, 2]))) == se.from_matrix(Matrix([1, 2]))

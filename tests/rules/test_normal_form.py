@@ -483,6 +483,11 @@ def test_quotients_logarithms_and_shares(before, after):
     assert_equal_values(abs(before), abs(result))
 
 
+def test_a_quotient_by_a_diagonal_is_none_by_the_matrix():
+    e = se.einsum("ji,i,i->i", A, x, 1 / se.einsum("ii,i->i", A, x))
+    assert se.simplify(e) == se.simplify(A.sum(axis=0) / A.diagonal())
+
+
 def test_a_quotient_with_what_others_need_stays():
     """A summed index that occurs elsewhere too is no part of the denominator."""
     e = se.einsum("ij,j,i,jk->ik", A, x, 1 / (A @ x), B)

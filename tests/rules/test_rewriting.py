@@ -104,6 +104,13 @@ def test_the_surroundings_of_a_node_are_no_part_of_it():
     assert str(se.simplify(alone)) == fresh[0]
 
 
+def test_what_a_run_has_been_at_is_simplified_again():
+    """What a node became on the way is a node of its own behind it."""
+    A, x = se.TensorSymbol("A", 3, 3), se.TensorSymbol("x", 3)
+    both = [A.inv() @ (A @ se.log(se.exp(x))), A.inv() @ (A @ x)]
+    assert se.simplify(both) == [x, x]
+
+
 def test_what_nodes_remember_keeps_no_node_alive():
     x = se.TensorSymbol("x_forgotten", 5)
     node = se.exp(se.log(x * x) + x).sum() * x
