@@ -9,7 +9,7 @@ flows into the positions: they are integers.
 from __future__ import annotations
 
 import numpy as np
-from sympy import Expr
+from sympy import Expr, S
 
 from ..core import Length, ShapeError, TensorError, as_length
 from .base import Operand, TensorExpr
@@ -82,7 +82,7 @@ def _of_rearranged(indices: TensorExpr, length: Expr) -> Operand | None:
     if len(set(indices.output)) < order:
         return None  # zeros off a diagonal
     if indices.is_constant_fill:
-        (value,) = indices.scalars or (1,)
+        (value,) = indices.scalars or (S.One,)
         return contract((OneHot.at(value, length),), ((order,),), range(order + 1), lengths)
     if indices.scalars:
         return None

@@ -113,7 +113,7 @@ def _quotient(tensor: Operand, x: Operand) -> Operand | None:
         known = x.body
     factors = list(Mul.make_args(tensor.body))
     for k, (base, exponent) in enumerate(map(Expr.as_base_exp, factors)):
-        if known is not None and base == known and exponent.is_Integer and exponent.is_positive:
+        if base == known and exponent.is_Integer and exponent.is_positive:
             factors[k] = Pow(base, exponent - 1)
             return apply_body(Mul(*factors), tensor.operands)
     return None

@@ -22,6 +22,7 @@ S = se.TensorSymbol("S", (n, n))
 x, y = se.tensors("x y", n)
 
 SAME = {
+    "one name": (se.tensors("x", n), x),
     "transposed twice": (A.T.T, A),
     "delta merges": (se.einsum("ij,jk->ik", A, se.Delta(n)), A),
     "delta between": (A @ se.Delta(n) @ B, A @ B),
@@ -132,3 +133,10 @@ def test_fifty_operands():
     data = [np.eye(3) + 0.1 * j / 50 for j in range(50)]
     expected = np.linalg.multi_dot(data)
     np.testing.assert_allclose(se.lambdify(symbols_, network)(*data), expected)
+
+
+@pytest.mark.parametrize("length", [1, 4, 5])
+def test_what_is_flipped_meets_itself_in_the_middle(length):
+    flip = se.Delta(length)[::-1]
+    assert se.lambdify([], flip.trace())() == length % 2
+    assert se.lambdify([], flip.sum())() == length

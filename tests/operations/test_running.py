@@ -305,3 +305,26 @@ def test_as_sums():
 def test_errors(build, error, text):
     with pytest.raises(error, match=text):
         build()
+
+
+LOGARITHMS = {
+    "summed over the other axis too": ("ij,jk->i", ["exp(A)"]),
+    "a matrix between": ("ij,jk,k->i", ["P", "exp(x)"]),
+    "beside": ("ij,ik,k->i", ["P", "exp(x)"]),
+    "along": ("ij,j->i", ["exp(x)"]),
+    "weighted": ("ij,ij,j->i", ["P", "exp(x)"]),
+}
+
+
+@pytest.mark.parametrize("name", LOGARITHMS)
+def test_logarithms_of_sums_with_triangles(name):
+    """Few of them are running sums."""
+    subscripts, names = LOGARITHMS[name]
+    square, v = se.TensorSymbol("P", (n, n), positive=True), se.TensorSymbol("v", n)
+    tall = se.TensorSymbol("B", n, m)
+    parts = {"P": square, "exp(x)": se.exp(v), "exp(A)": se.exp(tall)}
+    given = {square: rng.random((4, 4)) + 0.1, v: rng.random(4), tall: rng.random((4, 3))}
+    numbers = {"P": given[square], "exp(x)": np.exp(given[v]), "exp(A)": np.exp(given[tall])}
+    total = se.einsum(subscripts, snp.tri(n), *[parts[own] for own in names])
+    expected = np.log(np.einsum(subscripts, np.tri(4), *[numbers[own] for own in names]))
+    assert_close(se.lambdify(list(given), se.log(total))(*given.values()), expected)

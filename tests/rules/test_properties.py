@@ -15,6 +15,7 @@ from sympy_einsum.rules.properties import (
     is_diagonal,
     is_nonnegative,
     is_positive,
+    is_real,
     is_semidefinite,
     is_symmetric,
 )
@@ -79,6 +80,8 @@ UNKNOWN = [
     se.logsumexp(x),
     -(x @ x),
     A,
+    y - 1,
+    y[:1] - y[1:2],
 ]
 
 
@@ -212,6 +215,12 @@ def test_what_is_no_matrix_has_no_transpose():
     for value in (x, x @ x, lam, sympy.Integer(2), se.Zeros(2, 3), se.einsum("i,jk->ijk", x, A)):
         assert not is_symmetric(value)
         assert not is_diagonal(value)
+
+
+def test_what_is_real():
+    assert all(map(is_real, [x, se.sin(x) * 2, lam]))
+    assert not is_real(se.elementwise(lambda v: sympy.I * v, x))
+    assert not is_real(se.elementwise(lambda v: sympy.I * v, x) + z)
 
 
 def random_product(rng):

@@ -502,6 +502,8 @@ def test_scalars(name):
         (z - se.log(1 + se.exp(z)), -se.softplus(-z)),
         (2 * z - 2 * se.softplus(z) + w, w - 2 * se.softplus(-z)),
         (se.softplus(-z) - se.softplus(z), -z),
+        (log(se.sigmoid(t) ** 2), -2 * se.softplus(-t)),
+        (log((1 + sympy.exp(t)) ** 3 * u), log(u) + 3 * se.softplus(t)),
         (se.exp(M) * se.sigmoid(-M), se.sigmoid(M)),
         (se.exp(M) @ se.sigmoid(-M), se.exp(M) @ se.sigmoid(-M)),
         (se.exp(M) * se.sigmoid(-M).T, se.exp(M) * se.sigmoid(-M).T),
