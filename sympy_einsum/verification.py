@@ -283,7 +283,8 @@ def equal(a: TensorLike, b: TensorLike) -> bool | None:
 
     True if they have one normal form, where what both of them invert is invertible and what they
     divide by isn't 0; False if their shapes or their values on random data clearly differ, twice,
-    on data where rounding errors can't be the reason; None if neither is certain (``sympy.Expr.equals`` does the same).
+    on data where rounding errors can't be the reason; None if neither is certain
+    (``sympy.Expr.equals`` does the same).
 
     Examples
     ========
