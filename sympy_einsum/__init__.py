@@ -73,6 +73,7 @@ from .expressions import (
     LogDet,
     LogDetStack,
     LogSumExp,
+    MatrixPower,
     OneHot,
     Ones,
     Picked,
@@ -102,6 +103,7 @@ from .expressions import (
     expm,
     inv,
     logdet,
+    matrix_power,
     tensors,
     unflatten,
 )
@@ -148,7 +150,6 @@ from .operations import (
     logsumexp,
     lstsq,
     matmul,
-    matrix_power,
     max_ as max,  # noqa: F401 - see __all__
     max_share,
     mean,
@@ -302,6 +303,7 @@ __all__ = [
     "LogDet",
     "LogDetStack",
     "LogSumExp",
+    "MatrixPower",
     "OneHot",
     "Ones",
     "ParseError",

@@ -41,6 +41,7 @@ LETTERS: dict[str, Any] = {
     **dict(zip("st", symbols("s t", positive=True), strict=True)),
     "m": _m,
     "n": _n,
+    "p": symbols("p", integer=True),
     "f": Function("f"),
 }
 TABLES: dict[str, Mapping[type, tuple[Rule, ...]]] = {

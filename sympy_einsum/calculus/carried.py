@@ -13,7 +13,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..core import Shape
-from ..expressions import Expm, Operand, Reshape, TensorExpr, contract, expm, reshape, shape_of
+from ..expressions import (
+    AlongDirections,
+    Expm,
+    MatrixPower,
+    Operand,
+    Reshape,
+    TensorExpr,
+    contract,
+    reshape,
+    shape_of,
+)
 
 
 class Carrier(NamedTuple):
@@ -43,20 +53,20 @@ def _repeated(tensor: TensorExpr, outer: Shape) -> Operand:
     return contract((tensor,), (axes[len(outer) :],), axes, dict(enumerate(shape)))
 
 
-def _directions(node: Expm, place: int, other: Operand, outer: Shape) -> Operand:
+def _directions(node: AlongDirections, place: int, other: Operand, outer: Shape) -> Operand:
     """The derivative that has another direction, at the place of one of the operands; more than
     one for stacks of directions. That by the matrix has one direction more."""
     kept = [own for k, own in enumerate(node.operands) if k != place or not k]
-    return expm(*[_repeated(own, outer) for own in kept], other)
+    return node.along(*[_repeated(own, outer) for own in kept], other)
 
 
-def _expm_back(node: Expm, place: int, cotangent: Operand, outer: Shape) -> Operand:
-    """tr(G' D exp(X)[E]) is tr(E' D exp(X)[G']'), and so for more directions, since the derivatives
-    of tr(exp(X)) are symmetric in them."""
+def _back(node: AlongDirections, place: int, cotangent: Operand, outer: Shape) -> Operand:
+    """tr(G' D f(X)[E]) is tr(E' D f(X)[G']'), and so for more directions, since the derivatives of
+    tr(F(X)) with F' = f are symmetric in them."""
     return _turned(_directions(node, place, _turned(cotangent), outer))
 
 
-def _expm_forth(node: Expm, place: int, tangent: Operand, inner: Shape) -> Operand:
+def _forth(node: AlongDirections, place: int, tangent: Operand, inner: Shape) -> Operand:
     """The derivative by X has the tangent for another direction; that by a direction, in which it
     is linear, has it in the place of that [H, §3.1]."""
     axes = list(range(node.order + len(inner)))
@@ -72,5 +82,5 @@ CARRIERS: Mapping[type, Carrier] = {
         ),
         lambda node, place, tangent, inner: reshape(tangent, (*node.shape, *inner)),
     ),
-    Expm: Carrier(_expm_back, _expm_forth),
+    **dict.fromkeys([Expm, MatrixPower], Carrier(_back, _forth)),
 }

@@ -33,6 +33,7 @@ from ..core import (
     may_be_infinite,
 )
 from ..expressions import (
+    AlongDirections,
     Constant,
     Einsum,
     Elementwise,
@@ -242,7 +243,7 @@ RULES: NodeTable[Callable[..., Iterator[Term]]] = NodeTable(
         Positions: _NO_OPERANDS,
         Triangle: _NO_OPERANDS,
         Fourier: _NO_OPERANDS,
-        **dict.fromkeys(CARRIERS, "the sweeps apply it to what comes by"),
+        **dict.fromkeys([*CARRIERS, AlongDirections], "the sweeps apply it to what comes by"),
         **dict.fromkeys([OneHot, Ranking, ExtremumShare], _CONSTANT),
     },
 )

@@ -275,7 +275,7 @@ class _Converting:
 def _explained(error: Exception, symbols: Sequence[Expr], values: Sequence[object]) -> Exception:
     """What is wrong with the arguments; else the error itself."""
     if isinstance(error, IndexError | TypeError) and _OF_POSITIONS.search(str(error)):
-        return TensorError(f"positions must be integers: {error}")
+        return TensorError(f"positions and exponents of matrices must be integers: {error}")
     if isinstance(error, IndexError):
         return ShapeError(f"a position is outside of its axis: {error}")
     for symbol, value in zip(symbols, values, strict=True):
@@ -290,8 +290,11 @@ def _explained(error: Exception, symbols: Sequence[Expr], values: Sequence[objec
     return error
 
 
-# What libraries say to positions that aren't integers.
-_OF_POSITIONS = re.compile(r"must be of integer|used as ind|to dtype\('int64'\)|only integers")
+# What libraries say to positions and exponents of matrices that aren't integers.
+_OF_POSITIONS = re.compile(
+    r"must be of integer|used as ind|to dtype\('int64'\)|only integers|"
+    r"must be an integer|must be int, "
+)
 
 
 class ByArguments:

@@ -378,6 +378,12 @@ OPS: Mapping[str, Op] = {
         ("name", "tail"),
         flops=decomposition_flops,
     ),
+    "matrix_power": dear(
+        "a power of each matrix of a stack, or its derivative in the directions that follow",
+        shape_of_first,
+        ("exponent",),
+        flops=decomposition_flops,
+    ),
     "decomposed": Op(
         "a decomposition of each matrix of a stack, by its name",
         shape_of_first,

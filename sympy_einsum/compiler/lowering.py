@@ -27,6 +27,7 @@ from ..expressions import (
     LogCumSumExp,
     LogDet,
     LogSumExp,
+    MatrixPower,
     OneHot,
     Operand,
     Picked,
@@ -62,7 +63,7 @@ from .lowering_orders import lower_extremum, lower_picked, lower_ranking, lower_
 from .lowering_positions import lower_positions
 from .lowering_products import lower_product
 from .lowering_running import lower_logcumsumexp, lower_running_matrix, lower_triangle
-from .lowering_stacks import lower_stack_function
+from .lowering_stacks import lower_matrix_power, lower_stack_function
 from .lowering_sums import lower_sum
 from .lowering_views import lower_view
 from .matrix_factors import with_factors
@@ -120,6 +121,7 @@ ROWS: NodeTable[Row] = NodeTable(
         Adj: lower_cofactors,
         Cofactors: lower_cofactors,
         StackFunction: lower_stack_function,
+        MatrixPower: lower_matrix_power,
         Reshape: lower_reshape,
         OneHot: lambda builder, node: builder.emit(
             "one_hot", builder.value(node.indices), params=(node.length,)

@@ -10,6 +10,7 @@ from ..expressions import (
     EigenVectors,
     LeftVectors,
     LogDetStack,
+    MatrixPower,
     Operand,
     QFactor,
     RFactor,
@@ -51,6 +52,11 @@ def lower_stack_function(builder: Lowering, node: StackFunction) -> int:
     place = PARTS[name][type(node)]
     together = builder.emit("decomposed", value, params=(name,))
     return builder.emit("part", together, params=(place, tail))
+
+
+def lower_matrix_power(builder: Lowering, node: MatrixPower) -> int:
+    """In a call of the library, of block matrices where there are directions."""
+    return builder.emit("matrix_power", *map(builder.value, node.operands), params=(node.exponent,))
 
 
 def _symmetric_part(builder: Lowering, matrices: Operand, value: int) -> int:

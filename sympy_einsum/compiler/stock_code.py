@@ -171,17 +171,12 @@ class _ExpressionBackend(NumpyBackend):
         return _times_upper(c, matrix, backwards)
 
     def _exponential(self, operands: Texts) -> str:
-        """The exponential of each matrix, or a derivative, as in the function ``expm_along``."""
-        X, *directions = operands
-        matrix = X
-        for k, direction in enumerate(directions):
-            for _ in range(k):
-                direction = (
-                    f"np.block([[{direction}, 0 * {direction}], [0 * {direction}, {direction}]])"
-                )
-            matrix = f"np.block([[{matrix}, {direction}], [0 * {matrix}, {matrix}]])"
-        block = f"[..., :{X}.shape[-1], -{X}.shape[-1]:]" if directions else ""
-        return f"scipy_linalg.expm({matrix}){block}"
+        """The exponential of each matrix, or its derivative in the directions that follow."""
+        return _along("scipy_linalg.expm({0})", operands)
+
+    def matrix_power(self, operands: Texts, exponent: str) -> str:
+        """A power of each matrix, or its derivative in the directions that follow."""
+        return _along(f"np.linalg.matrix_power({{0}}, {exponent})", operands)
 
     def share(self, operands: Texts, axes: Sequence[int] | None) -> str:
         """Where entries are equal to others, divided by how often they are."""
@@ -271,6 +266,20 @@ def _twins(count: str, length: str) -> str:
 def _padded(x: str) -> str:
     """An array with a zero before it on the last axis."""
     return f"np.concatenate([np.zeros((*{x}.shape[:-1], 1)), {x}], -1)"
+
+
+def _along(function: str, operands: Texts) -> str:
+    """A function of each matrix, or its derivative, as in the function ``derivative_along``."""
+    X, *directions = operands
+    matrix = X
+    for k, direction in enumerate(directions):
+        for _ in range(k):
+            direction = (
+                f"np.block([[{direction}, 0 * {direction}], [0 * {direction}, {direction}]])"
+            )
+        matrix = f"np.block([[{matrix}, {direction}], [0 * {matrix}, {matrix}]])"
+    block = f"[..., :{X}.shape[-1], -{X}.shape[-1]:]" if directions else ""
+    return f"{function.format(matrix)}{block}"
 
 
 def _times_upper(row: str, matrix: str, backwards: bool) -> str:

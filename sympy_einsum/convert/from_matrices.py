@@ -67,6 +67,7 @@ from ..expressions import (
     det,
     elementwise,
     inv,
+    matrix_power,
     order_of,
     total_of,
 )
@@ -80,7 +81,6 @@ from ..operations import (
     getitem,
     kron,
     matmul,
-    matrix_power,
     multiply,
     power,
     squeeze,
@@ -221,10 +221,6 @@ def _product_tensor(node: Basic, *parts: Operand) -> Operand:
 def _power_tensor(node: Basic, base: TensorExpr, exponent: Expr) -> Operand:
     if base.shape == (1, 1):
         return power(base, exponent)
-    if not exponent.is_Integer:
-        raise UnsupportedError(
-            f"no tensor expression for the power {node}: {exponent} is no number; substitute one"
-        )
     return matrix_power(base, exponent)
 
 

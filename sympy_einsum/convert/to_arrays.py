@@ -18,6 +18,7 @@ from sympy import (
     Inverse,
     Lambda,
     MatMul,
+    MatPow,
     MatrixSymbol,
     log,
 )
@@ -47,6 +48,7 @@ from ..expressions import (
     Fourier,
     Inv,
     LogDet,
+    MatrixPower,
     OneHot,
     Operand,
     Positions,
@@ -185,6 +187,12 @@ def _adjugate(node: Adj, images: Images) -> Basic:
     return MatMul(Determinant(matrix), Inverse(matrix))
 
 
+def _power(node: MatrixPower, images: Images) -> Basic:
+    if len(node.operands) > 1 or node.order > 2:
+        return refused(node, images)
+    return MatPow(_matrix_operand(node, images), node.exponent)
+
+
 def _einsum(node: Einsum, images: Images) -> Basic:
     factors: list[Factor] = [
         (images[operand], labels)
@@ -244,6 +252,7 @@ TO_ARRAY: NodeTable[Callable[..., Basic]] = NodeTable(
         LogDet: lambda node, images: log(Abs(Determinant(_matrix_operand(node, images)))),
         Reshape: lambda node, images: _reshaped(images[node.operands[0]], node.shape),
         **dict.fromkeys([Cofactors, AxesFunction, OneHot, Fourier, StackFunction], refused),
+        MatrixPower: _power,
         RunningFunction: refused,
     },
 )

@@ -17,6 +17,7 @@ from sympy import (
     Lambda,
     MatAdd,
     MatMul,
+    MatPow,
     MatrixSymbol,
     Piecewise,
     ZeroMatrix,
@@ -38,6 +39,7 @@ from ..expressions import (
     Fourier,
     Inv,
     LogDet,
+    MatrixPower,
     OneHot,
     Positions,
     Reshape,
@@ -146,6 +148,12 @@ class _MatrixPieces:
 
 def _inverse(node: Inv, images: Images) -> MatrixExpr:
     return Inverse(*images.below(node))
+
+
+def _power(node: MatrixPower, images: Images) -> MatrixExpr:
+    if len(node.operands) > 1:
+        return refused(node, images)
+    return MatPow(*images.below(node), node.exponent)
 
 
 def _adjugate(node: Adj, images: Images) -> MatrixExpr:
@@ -297,6 +305,7 @@ TO_MATRIX: NodeTable[Callable[..., Basic]] = NodeTable(
         LogDet: lambda node, images: log(Abs(Determinant(*images.below(node)))),
         **dict.fromkeys([Cofactors, AxesFunction, OneHot, Fourier, StackFunction], refused),
         RunningFunction: refused,
+        MatrixPower: _power,
         Reshape: _kronecker,
     },
 )

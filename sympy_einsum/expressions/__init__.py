@@ -87,8 +87,10 @@ from .matrix_functions import (
     inv as inv,
     logdet as logdet,
 )
+from .matrix_powers import MatrixPower as MatrixPower, matrix_power as matrix_power
 from .matrix_stacks import (
     AdjStack as AdjStack,
+    AlongDirections as AlongDirections,
     Cholesky as Cholesky,
     CofactorStack as CofactorStack,
     DetSigns as DetSigns,

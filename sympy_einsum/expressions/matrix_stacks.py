@@ -158,18 +158,12 @@ class CofactorStack(StackFunction):
         return self.data[0]
 
 
-class Expm(StackFunction):
-    """The exponentials of a stack of matrices, or a derivative of them in some directions, which
-    are the other operands, in an order of ours; build it with :func:`expm`.
-
-    >>> import sympy_einsum as se
-    >>> A = se.TensorSymbol("A", (3, 3))
-    >>> isinstance(se.expm(A), se.Expm), se.gradient(se.expm(A).trace(), A)
-    (True, expm(A, Delta(3)).T)
-    """
+class AlongDirections(StackFunction):
+    """Base class of the functions that power series define of matrices: one of a stack of
+    matrices, or its derivative in some directions, which are the other operands, in an order of
+    ours."""
 
     __slots__ = ()
-    function = "expm"
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Operand:
@@ -178,6 +172,24 @@ class Expm(StackFunction):
             return Zeros(*matrices.shape)
         ordered = (matrices, *sorted(directions, key=sort_key))
         return cls._intern(ordered, data, matrices.shape)
+
+    def along(self, *operands: Operand) -> Operand:
+        """The same function of other matrices, or its derivative in other directions."""
+        return self._build(tuple(broadcast_together(operands)), self.data)
+
+
+class Expm(AlongDirections):
+    """The exponentials of a stack of matrices, or a derivative of them in some directions; build
+    it with :func:`expm`.
+
+    >>> import sympy_einsum as se
+    >>> A = se.TensorSymbol("A", (3, 3))
+    >>> isinstance(se.expm(A), se.Expm), se.gradient(se.expm(A).trace(), A)
+    (True, expm(A).T)
+    """
+
+    __slots__ = ()
+    function = "expm"
 
 
 # --- of symmetric matrices

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from .. import operations as ops
 from ..core import TensorError, UnsupportedError, as_flag, as_list
-from ..expressions import Operand, TensorLike, det as _det, inv as _inv
+from ..expressions import Operand, TensorLike, det as _det, inv as _inv, matrix_power as _power
 from ._options import Axes
 from ._products import cross as _cross, vecdot as _vecdot
 
@@ -89,7 +89,8 @@ class linalg:
 
     @staticmethod
     def matrix_power(a: TensorLike, n: TensorLike) -> Operand:
-        """``numpy.linalg.matrix_power``: of square matrices, by whole numbers, also negative ones.
+        """``numpy.linalg.matrix_power``: of square matrices, by whole numbers, also negative
+        ones, or by a symbol that is an integer.
 
         Raises ShapeError for matrices that aren't square.
 
@@ -99,7 +100,7 @@ class linalg:
         >>> snp.linalg.matrix_power(A, 3), snp.linalg.matrix_power(A, -1)
         (A @ (A @ A), inv(A))
         """
-        return ops.matrix_power(a, n)
+        return _power(a, n)
 
     @staticmethod
     def eigh(a: TensorLike, UPLO: str = "L") -> ops.EighResult:

@@ -123,7 +123,6 @@ from .products import (
     inner as inner,
     kron as kron,
     matmul as matmul,
-    matrix_power as matrix_power,
     outer as outer,
     tensordot as tensordot,
     to_kronecker as to_kronecker,

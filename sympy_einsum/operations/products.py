@@ -12,31 +12,25 @@ from sympy import Integer, Mul
 from ..core import (
     Label,
     Labels,
-    Length,
     ShapeError,
     TensorError,
-    UnsupportedError,
     as_list,
-    as_scalar,
     parse_subscripts,
     resolve_labels,
     same_length,
 )
 from ..expressions import (
-    Delta,
     Operand,
     TensorAdd,
     TensorExpr,
     TensorLike,
     as_operand,
-    inv,
     order_of,
     reshape as reshape_tensor,
     shape_of,
-    square_matrices,
 )
 from .arithmetic import add, multiply
-from .axes import Axes, as_axis, broadcast_to, ravel, reshape, transpose
+from .axes import Axes, as_axis, ravel, reshape, transpose
 from .checked import contract_checked, contract_labelled
 
 
@@ -336,37 +330,3 @@ def to_kronecker(derivative: TensorLike, order: int) -> Operand:
     size = prod(shape[:order]), prod(shape[order:])
     terms = derivative.operands if isinstance(derivative, TensorAdd) else [derivative]
     return add(*[reshape(transpose(term, axes), size) for term in terms])
-
-
-def matrix_power(X: TensorLike, exponent: Length) -> Operand:
-    """A square matrix to an integer power, or each along the last two axes of a tensor; a negative
-    one is a power of the inverse.
-
-    Raises ShapeError when these have different lengths, and UnsupportedError for an exponent that
-    isn't a known integer.
-
-    >>> import sympy_einsum as se
-    >>> S = se.TensorSymbol("S", (3, 3))
-    >>> se.matrix_power(S, 2) == S @ S
-    True
-    """
-    X = square_matrices(X, "matrix_power")
-    power = as_scalar(exponent, "the exponent of a matrix")
-    if not power.is_Integer:
-        raise UnsupportedError(
-            f"matrix_power takes a known integer exponent, not {exponent}: the derivative of X**k "
-            "is a sum of k products, whose number has to be known; substitute a number"
-        )
-    count = int(power)
-    if count < 0:
-        X, count = inv(X), -count
-    result = broadcast_to(Delta(X.shape[-1]), X.shape)
-    # Repeated squaring, so that the graph is as small as the program should be.
-    square = X
-    while count:
-        if count & 1:
-            result = matmul(result, square)
-        count >>= 1
-        if count:
-            square = matmul(square, square)
-    return result

@@ -125,7 +125,8 @@ def _merge_powers(chain: list[Form]) -> list[Form]:
         if merged and base.axes == 2:
             last = merged[-1]
             below, known = (last.parts[0], last.data) if last.kind == "power" else (last, 1)
-            if count > 0 and known > 0 and below is base:
+            are_known = isinstance(count, int) and isinstance(known, int)
+            if below is base and are_known and count > 0 and known > 0:
                 merged[-1] = Form("power", [base], known + count, 2)
                 continue
         merged.append(form)

@@ -20,6 +20,7 @@ from ..expressions import (
     Inv,
     LogDet,
     MatrixFunction,
+    MatrixPower,
     OneHot,
     Operand,
     Positions,
@@ -92,6 +93,14 @@ def _stack_function(notation: Notation, node: StackFunction) -> Form:
     note = (*([] if node.letter is None else [Symbol(node.letter)]), *node.data)
     operands = [notation.of(operand) for operand in node.operands]
     return forms.call(node.formula or node.function, *operands, axes=node.order, note=note or None)
+
+
+def _matrix_power(notation: Notation, node: MatrixPower) -> Form:
+    matrices, *directions = [notation.of(operand) for operand in node.operands]
+    if directions or node.order > 2:
+        exponent = forms.stock(node.exponent)
+        return forms.call("pow", matrices, exponent, *directions, axes=node.order)
+    return Form("power", [matrices], node.exponent, 2)
 
 
 def _cofactors(notation: Notation, node: Cofactors) -> Form:
@@ -249,6 +258,7 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         Elementwise: _function,
         MatrixFunction: _named,
         StackFunction: _stack_function,
+        MatrixPower: _matrix_power,
         Inv: lambda notation, node: algebra.inverse(_operand(notation, node)),
         LogDet: lambda notation, node: Form("logdet", [_operand(notation, node)]),
         Cofactors: _cofactors,

@@ -25,6 +25,7 @@ from ..expressions import (
     Fourier,
     HalfPower,
     MatrixFunction,
+    MatrixPower,
     OneHot,
     Ones,
     Positions,
@@ -122,6 +123,11 @@ def _stack_function(node: StackFunction, below: Texts, form: CodeForm) -> Text:
     operands = [below[operand].shown for operand in node.operands]
     called = form.call(node.function, *operands, *node.options, *map(str, node.data))
     return called if node.part is None else Text(f"{called.shown}[{node.part}]")
+
+
+def _matrix_power(node: MatrixPower, below: Texts, form: CodeForm) -> Text:
+    matrices, *directions = [below[operand].shown for operand in node.operands]
+    return form.call(node.function, matrices, form.lengths([node.exponent]), *directions)
 
 
 def _axes_function(node: AxesFunction, below: Texts, form: CodeForm) -> Text:
@@ -299,6 +305,7 @@ TEXTS: NodeTable[Callable[..., Text]] = NodeTable(
         Elementwise: _function,
         MatrixFunction: _matrix_function,
         StackFunction: _stack_function,
+        MatrixPower: _matrix_power,
         AxesFunction: _axes_function,
         RunningFunction: _running,
         OneHot: _one_hot,

@@ -252,7 +252,7 @@ class Renderer(Generic[Shown]):
         return self.raised(self.at_least(inside, ATOM), self.tokens["transpose"])
 
     def _power(self, form: Form) -> Shown:
-        return self.raised(self.at_least(form.parts[0], ATOM), self.expression(Integer(form.data)))
+        return self.raised(self.at_least(form.parts[0], ATOM), self.expression(sympify(form.data)))
 
     def _hadamard_power(self, form: Form) -> Shown:
         exponent: Shown = self.expression(form.data)

@@ -240,9 +240,15 @@ def _factorized(times: int) -> Callable[[MatrixFunction], int]:
 
 
 def _decomposed(node: StackFunction) -> int:
-    """A factorization of each matrix, with iterations."""
-    matrices = node.operands[0]
-    return 10 * _entries(matrices) * min(nominal_length(n) for n in matrices.shape[-2:])
+    """A factorization of each matrix, with iterations; each direction is in a matrix twice as
+    long."""
+    matrices, *directions = node.operands
+    return (
+        10
+        * 8 ** len(directions)
+        * _entries(matrices)
+        * min(nominal_length(n) for n in matrices.shape[-2:])
+    )
 
 
 def _cofactors_cost(node: Cofactors) -> int:

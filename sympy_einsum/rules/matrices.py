@@ -37,7 +37,7 @@ from .written_products import Closed
 MAX_COFACTORS = 3
 
 
-def _multiple(matrix: Operand) -> tuple[Expr, Operand, bool] | None:
+def multiple(matrix: Operand) -> tuple[Expr, Operand, bool] | None:
     """Scalar factor, matrix, and whether it is transposed; None if it isn't a multiple."""
     if not isinstance(matrix, View) or matrix.core is None or matrix.core.order != 2:
         return None
@@ -52,7 +52,7 @@ def _multiple(matrix: Operand) -> tuple[Expr, Operand, bool] | None:
 def inv_of_view(node: Operand, closed: Closed) -> Operand | None:
     """inv(c X') = inv(X)' / c, inv(diag(c v)) = diag(1 / (c v))."""
     matrix = node.operands[0]
-    found = _multiple(matrix)
+    found = multiple(matrix)
     if found is not None:
         factor, core, is_transposed = found
         inverse = inverse_of(core)
@@ -136,7 +136,7 @@ def matrix_product(factors: Sequence[Operand]) -> Operand:
 
 def det_of_view(node: Operand, closed: Closed) -> Operand | None:
     """det(c X') = c^n det X."""
-    found = _multiple(node.operands[0])
+    found = multiple(node.operands[0])
     return None if found is None else found[0] ** node.operands[0].shape[0] * det_of(found[1])
 
 
@@ -157,7 +157,7 @@ def det_of_product(node: Operand, closed: Closed) -> Operand | None:
 
 def logdet_of_view(node: Operand, closed: Closed) -> Operand | None:
     """log|det(c X')| = n log|c| + log|det X|."""
-    found = _multiple(node.operands[0])
+    found = multiple(node.operands[0])
     if found is None:
         return None
     return node.operands[0].shape[0] * log(Abs(found[0])) + logdet_of(found[1])

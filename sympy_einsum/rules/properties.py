@@ -22,6 +22,7 @@ from sympy import Dummy, Expr, S, exp, factor
 from ..core import same_length, sigmoid
 from ..expressions import (
     Adj,
+    AlongDirections,
     Constant,
     Det,
     Einsum,
@@ -325,8 +326,8 @@ def is_symmetric(node: Operand) -> Answer:
         return node.is_symmetric
     if isinstance(node, Constant):
         return bool((node.array == node.array.T).all())
-    if isinstance(node, (Inv, Adj)):
-        return (yield is_symmetric, node.operands[0])
+    if isinstance(node, (Inv, Adj, AlongDirections)):
+        return (yield from all_of(is_symmetric, node.operands))
     if isinstance(node, (Elementwise, TensorAdd)):
         if squared_difference(node) is not None:
             return True

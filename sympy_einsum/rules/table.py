@@ -16,15 +16,18 @@ from ..core import sigmoid, softplus
 from ..expressions import (
     Adj,
     Cofactors,
+    Delta,
     Det,
     Einsum,
     Elementwise,
+    Expm,
     Extremum,
     ExtremumShare,
     Fourier,
     IntervalProducts,
     Inv,
     LogDet,
+    MatrixPower,
     Operand,
     Softmax,
     TensorAdd,
@@ -40,6 +43,7 @@ from . import (
     intervals,
     inverses,
     matrices,
+    matrix_powers,
     nesting,
     powers,
     quotients,
@@ -70,6 +74,20 @@ DISTRIBUTE = Rule(
     distribution.distribute,
     wrong="(A + B) @ (A - B) = A @ A - B @ B",
 )
+ALONG = Rule(
+    "multiple of a direction",
+    "expm(A, 2*B) = 2*expm(A, B)",
+    matrix_powers.along_multiple,
+    any_of(View),
+    wrong="expm(2*A, B) = 2*expm(A, B)",
+)
+IDENTITY = Rule(
+    "derivative along the identity",
+    "matrix_power(A, p, Delta(n)) + expm(A, Delta(n)) = p*matrix_power(A, p - 1) + expm(A)",
+    matrix_powers.along_identity,
+    any_of(Delta),
+    wrong="matrix_power(A, p, B) = p*matrix_power(A, p - 1) @ B",
+)
 HALVES = Rule(
     "halves",
     "x @ M.T @ M @ x = (M @ x) @ (M @ x)",
@@ -86,6 +104,13 @@ PRODUCT = (
         inverses.cancel_inverse,
         any_of(Inv),
         wrong="inv(A) @ diag(x) @ A = diag(x)",
+    ),
+    Rule(
+        "powers of a matrix",
+        "matrix_power(A, p) @ A @ x = matrix_power(A, p + 1) @ x",
+        matrix_powers.join_powers,
+        any_of(MatrixPower),
+        wrong="matrix_power(A, p) @ matrix_power(B, p) = matrix_power(A @ B, p)",
     ),
     SOFTMAX,
     PAIR_OF_FACTORS,
@@ -231,6 +256,18 @@ SUM = (
     ),
 )
 MATRICES: dict[type, tuple[Rule, ...]] = {
+    Expm: (ALONG, IDENTITY),
+    MatrixPower: (
+        ALONG,
+        IDENTITY,
+        Rule(
+            "power of a multiple",
+            "matrix_power(2*A.T, p) = 2**p*matrix_power(A, p).T",
+            matrix_powers.power_of_view,
+            any_of(View),
+            wrong="matrix_power(2*A, p) = 2*matrix_power(A, p)",
+        ),
+    ),
     Inv: (
         Rule(
             "inverse of a multiple",
@@ -239,9 +276,22 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
             any_of(View),
             wrong="inv(2*A) = 2*inv(A)",
         ),
+        Rule(
+            "inverse of a power",
+            "inv(matrix_power(A, p)) = matrix_power(A, -p)",
+            matrix_powers.inv_of_power,
+            any_of(MatrixPower),
+        ),
         Rule("adjugate", "inv(adj(A)) = A/det(A)", matrices.inv_of_adj, any_of(Adj)),
     ),
     Det: (
+        Rule(
+            "determinant of a power",
+            "det(matrix_power(A, p)) = det(A)**p",
+            matrix_powers.det_of_power,
+            any_of(MatrixPower),
+            wrong="det(matrix_power(A, p)) = p*det(A)",
+        ),
         Rule(
             "determinant of a multiple",
             "det(2*A.T) = 2**n*det(A)",
@@ -264,6 +314,12 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
         ),
     ),
     LogDet: (
+        Rule(
+            "determinant of a power",
+            "logdet(matrix_power(A, p)) = p*logdet(A)",
+            matrix_powers.logdet_of_power,
+            any_of(MatrixPower),
+        ),
         Rule(
             "determinant of a multiple",
             "logdet(t*A.T) = n*log(abs(t)) + logdet(A)",

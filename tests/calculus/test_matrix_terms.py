@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from oracles import assert_close, jax64
+from sympy import Symbol
 
 import sympy_einsum as se
 
 n = 3
 A = se.TensorSymbol("A", (n, n))
+M = se.TensorSymbol("M", (3, 3))
 S = se.TensorSymbol("S", (2, n, n))
 TALL, WIDE = se.TensorSymbol("T", (2, 4, 3)), se.TensorSymbol("W", (3, 5))
 b = se.TensorSymbol("b", (n, 2))
@@ -76,6 +78,33 @@ def test_derivatives_by_differences(name):
     assert se.check_derivative(y, X, samples=1) < 1e-6
     weighted = (y**2).sum() if getattr(y, "shape", ()) else y**2
     assert se.check_derivative(se.gradient(weighted, X), X, samples=1) < 1e-6
+
+
+@pytest.mark.parametrize("count", [-2, -1, 0, 1, 2, 5])
+def test_symbolic_powers_against_jax(count):
+    jax = jax64()
+    k = Symbol("k", integer=True)
+    rng = np.random.default_rng(count + 2)
+    W, X = rng.standard_normal((2, 3, 3))
+    functions = [
+        lambda A, k, power: power(A, k).trace(),
+        lambda A, k, power: (power(A.T @ W, k - 1) @ power(A, k)).sum(),
+    ]
+    for function in functions:
+        y = function(M, k, se.matrix_power)
+        own = [y, se.gradient(y, M), se.hessian(y, M)]
+
+        def theirs(A, function=function):
+            return function(A, count, jax.numpy.linalg.matrix_power)
+
+        expected = [theirs(X), jax.grad(theirs)(X), jax.hessian(theirs)(X)]
+        for found, value in zip(se.lambdify([M, k], own)(X, count), expected, strict=True):
+            np.testing.assert_allclose(found, value, rtol=1e-8, atol=1e-8 * np.abs(value).max())
+    stacks = se.matrix_power(S, k)
+    weighted = se.lambdify([S, k], se.gradient((stacks**2).sum(), S))
+    stacked = rng.standard_normal(S.shape)
+    expected = jax.grad(lambda A: (jax.numpy.linalg.matrix_power(A, count) ** 2).sum())(stacked)
+    np.testing.assert_allclose(weighted(stacked, count), expected, rtol=1e-7, atol=1e-9)
 
 
 def of_jax(jax):

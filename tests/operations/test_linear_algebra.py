@@ -181,6 +181,7 @@ def test_matrices_without_a_factor():
 
 def test_formulas_and_texts():
     X, E = se.tensors("X E", (2, 2))
+    k = sympy.Symbol("k", integer=True)
     shown = {
         se.cholesky(X): (r"\operatorname{chol}\left(X\right)", "cholesky(X)"),
         se.eigh(X)[0]: (r"\operatorname{eigvalsh}\left(X\right)", "eigvalsh(X)"),
@@ -188,11 +189,16 @@ def test_formulas_and_texts():
         se.svd(X)[2]: (r"\operatorname{svd}_{Vh}\left(X\right)", "svd(X, full_matrices=False)[2]"),
         se.qr(X).R: (r"\operatorname{qr}_{R}\left(X\right)", "qr(X)[1]"),
         se.expm(X, E): (r"\operatorname{expm}\left(X, E\right)", "expm(X, E)"),
+        se.matrix_power(X, k - 1): ("X^{k - 1}", "matrix_power(X, k - 1)"),
+        se.matrix_power(X, k, E): (
+            r"\operatorname{pow}\left(X, k, E\right)",
+            "matrix_power(X, k, E)",
+        ),
     }
     for expr, (formula, text) in shown.items():
         assert sympy.latex(expr) == formula
         assert str(expr) == text
-        assert eval(text, {**vars(se), "X": X, "E": E}) == expr
+        assert eval(text, {**vars(se), "X": X, "E": E, "k": k}) == expr
 
 
 def test_directions_of_exponentials():
@@ -203,3 +209,48 @@ def test_directions_of_exponentials():
     assert se.expm(X[None], stacked).shape == (5, 3, 3)
     with pytest.raises(se.ShapeError):
         se.expm(X, se.TensorSymbol("G", (2, 2)))
+
+
+def test_symbolic_powers():
+    """Built as what they are, and right once the exponent is a number, on every backend."""
+    X, E, F = se.tensors("X E F", (3, 3))
+    k, j = sympy.symbols("k j", integer=True)
+    power = se.matrix_power(X, k)
+    assert power.subs(k, 3) == se.matrix_power(X, 3)
+    assert se.matrix_power(se.Delta(3), k) == se.Delta(3)
+    assert se.matrix_power(se.matrix_power(X, j), k) == se.matrix_power(X, j * k)
+    assert se.matrix_power(se.inv(X), k) == se.matrix_power(X, -k)
+    assert se.matrix_power(X, k, E, F) is se.matrix_power(X, k, F, E)
+    assert se.matrix_power(X, k, se.Zeros(3, 3)) == se.Zeros(3, 3)
+    symmetric = se.TensorSymbol("S", (3, 3), symmetric=True)
+    for function in (se.expm, lambda *X: se.matrix_power(X[0], k, *X[1:])):
+        assert se.simplify(function(symmetric).T) == function(symmetric)
+        assert se.simplify(function(symmetric, symmetric).T) == function(symmetric, symmetric)
+        assert se.simplify(function(symmetric, E).T) == function(symmetric, E).T
+    assert se.gradient(power.trace(), X) == k * se.matrix_power(X, k - 1).T
+    # A stack of unit matrices isn't one matrix.
+    basis = se.simplify(se.matrix_power(X[None, None], k, se.Delta(3, 3)))
+    x, e = np.random.default_rng(3).standard_normal((2, 3, 3))
+    expected = sum(
+        np.linalg.matrix_power(x, p) @ e @ np.linalg.matrix_power(x, 2 - p) for p in range(3)
+    )
+    found = se.lambdify([X, k], basis)(x, 3)
+    np.testing.assert_allclose(np.einsum("abij,ab->ij", found, e), expected)
+    for count in (-3, -1, 0, 1, 2, 5):
+        given = [own.subs(k, count) for own in (power, se.jvp(power, X, E))]
+        found = se.lambdify([X, k, E], [power, se.jvp(power, X, E)])(x, count, e)
+        for own, expected in zip(found, se.lambdify([X, E], given)(x, e), strict=True):
+            np.testing.assert_allclose(own, expected, rtol=1e-9, atol=1e-12)
+    named = sympy.Symbol("M", integer=True)
+    given = se.lambdify([X, named, E], se.matrix_power(X, named, E))
+    np.testing.assert_allclose(given(x, 2, e), x @ e + e @ x)
+    for wrong in (2.0, 2.5, None):
+        with pytest.raises(se.TensorError, match="must be integers"):
+            se.lambdify([X, k], power)(x, wrong)
+    with pytest.raises(se.UnsupportedError, match="'numba' has no matrix_power"):
+        se.lambdify([X, k], power, "numba")
+    symbol = sympy.MatrixSymbol("X", 3, 3)
+    assert se.to_matrix(power) == symbol**k
+    assert se.from_matrix(sympy.Trace(symbol**k)) == power.trace()
+    with pytest.raises(se.UnsupportedError, match="MatrixPower"):
+        se.to_matrix(se.jvp(power, X, E))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from test_normal_form import A, B, C, S, X, assert_equal_values, m, n, s, t, x, y
+from test_normal_form import A, B, C, S, X, assert_equal_values, m, n, p, s, t, x, y
 
 import sympy_einsum as se
 from sympy_einsum.expressions import Einsum, as_operand
 from sympy_einsum.rules import rewriting, stable_rules, table
 
 LETTERS = {**vars(se), "A": A, "B": B, "C": C, "S": S, "M": X, "x": x, "y": y}
-LETTERS |= {"m": m, "n": n, "s": s, "t": t}
+LETTERS |= {"m": m, "n": n, "p": p, "s": s, "t": t}
 TABLES = {
     table.NORMAL: table.NORMAL_RULES,
     table.EXPANDED: table.EXPANDED_RULES,

@@ -17,6 +17,7 @@ from sympy_einsum.rules.cost_model import cost
 from sympy_einsum.rules.normal_form import normal_form
 
 s, t = symbols("s t", positive=True)
+p = symbols("p", integer=True)
 A, B, C = se.tensors("A B C", n, n)
 S = se.TensorSymbol("S", (n, n), symmetric=True)
 P = se.TensorSymbol("P", (n, n), psd=True)
@@ -28,6 +29,7 @@ DATA = {
     **data_for([A, B, C, X, Y, b, T]),
     **data_for([x, y, z], seed=3, domains=dict.fromkeys("xyz", "pos")),
     **data_for([S, P], seed=5, domains={"S": "symmetric", "P": "spd"}),
+    p: 3,
     s: 0.7,
     t: 1.3,
 }

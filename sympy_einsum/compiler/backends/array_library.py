@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from ...core import UnsupportedError
 from .support import FOURIER, RUNNING, shared
+from .texts import Texts, along
 
 
 class Library:
@@ -34,7 +35,7 @@ class Library:
 
     # Functions that the source brings along; ``xp`` in them is the library's own namespace.
     support: ClassVar[Mapping[str, str]] = shared(
-        *("cofactors", "expm_along", "peak", "log_total", "logsumexp", "softmax", *RUNNING),
+        *("cofactors", "derivative_along", "peak", "log_total", "logsumexp", "softmax", *RUNNING),
         *("share", "last_equal", "one_hot", "windows", "correlate", *FOURIER),
     )
     # What else stands in a function: builtins, and names of its own.
@@ -107,6 +108,10 @@ class Library:
     def spell(self, text: str) -> str:
         """Code in NumPy's names in those of the library."""
         return re.sub(r"\b(np|special)\.(\w+)(\(\d, )?", self._name, text)
+
+    def matrix_power(self, operands: Texts, exponent: str) -> str:
+        """A power of each matrix, or its derivative in the directions that follow."""
+        return self.spell(along(f"np.linalg.matrix_power({{0}}, {exponent})", operands))
 
     def _name(self, found: re.Match[str]) -> str:
         space, name, order = found[1], found[2], found[3] or ""

@@ -24,6 +24,7 @@ from .texts import (
     Bracket,
     Place,
     Texts,
+    along,
     as_tuple,
     axis_arguments,
     bracketed,
@@ -418,9 +419,7 @@ class Backend(Library):
         """The exponential of each matrix, or its derivative in the directions that follow."""
         if not self.exponential:
             raise UnsupportedError(f"backend {self.name!r} has no expm")
-        if len(operands) == 1:
-            return f"{self.exponential}({operands[0]})"
-        return f"expm_along({', '.join([self.exponential, *operands])})"
+        return along(f"{self.exponential}({{0}})", operands)
 
     def decomposed(self, operands: Texts, name: str) -> str:
         """A decomposition of each matrix."""

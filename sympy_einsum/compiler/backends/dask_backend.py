@@ -13,7 +13,7 @@ import numpy as np
 
 from .base import Backend
 from .support import SHARED
-from .texts import Texts, as_tuple, numbers_text
+from .texts import Texts, along, as_tuple, numbers_text
 
 # Functions with several values, which Dask doesn't know how to apply.
 PARTS = {"sici": 2, "shichi": 2, "fresnel": 2, "airy": 4, "airye": 4}
@@ -120,7 +120,7 @@ def solved(X, Y):
         np.linalg.solve, second.replace("j", "i"), *pairs, concatenate=True, dtype=kind
     )
 ''',
-        "expm_along": re.sub(r"\bxp\.", "np.", SHARED["expm_along"]),
+        "derivative_along": re.sub(r"\bxp\.", "np.", SHARED["derivative_along"]),
         "of_each_matrix": '''
 def of_each_matrix(function, stacks, tail):
     """A function of each matrix of stacks, lazily: matrices as wholes, stacks in their chunks."""
@@ -268,6 +268,13 @@ def diagonal(subscripts, X):
         else:
             call = self.stacks.get(name, f"np.linalg.{name}({{0}})").format(*chunks)
         return f"lambda *X: {call}"
+
+    def matrix_power(self, operands: Texts, exponent: str) -> str:
+        """A power of each matrix, or its derivative in the directions that follow."""
+        chunks = [f"_[{k}]" for k in range(len(operands))]
+        call = along(f"np.linalg.matrix_power({{0}}, {exponent})", chunks)
+        tail = f"{operands[0]}.shape[-2:]"
+        return f"of_each_matrix(lambda *_: {call}, {as_tuple(operands)}, {tail})"
 
     def decomposed(self, operands: Texts, name: str) -> str:
         """A decomposition of each matrix, computed once for all its arrays."""

@@ -26,7 +26,7 @@ class JaxBackend(Backend):
     support: ClassVar = shared(
         *(
             "cofactors",
-            "expm_along",
+            "derivative_along",
             "peak",
             "log_total",
             "share",

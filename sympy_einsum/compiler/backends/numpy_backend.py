@@ -197,7 +197,7 @@ class NumpyBackend(Backend):
         **NUMPY_FACTORS,
         **shared(
             "cofactors",
-            "expm_along",
+            "derivative_along",
             "lagged_cumsum",
             "mirrored",
             "last_equal",

@@ -50,9 +50,9 @@ def cofactors(X, order, *directions):
         total = total - sum(total.swapaxes(2 * j + last, 2 * k + last) for j in range(k))
     return sign[(..., *[None] * (2 * order))] * total if stack else sign * total
 ''',
-    "expm_along": '''
-def expm_along(expm, X, *directions):
-    """The derivative of expm in some directions: a block of that of a block matrix."""
+    "derivative_along": '''
+def derivative_along(function, X, *directions):
+    """The derivative of a function of a matrix: a block of that of a block matrix."""
     n, M = X.shape[-1], X
 
     def block(A, B, C, D):
@@ -63,7 +63,7 @@ def expm_along(expm, X, *directions):
         for _ in range(k):
             E = block(E, xp.zeros_like(E), xp.zeros_like(E), E)
         M = block(M, E, xp.zeros_like(M), M)
-    return expm(M)[..., :n, M.shape[-1] - n :]
+    return function(M)[..., :n, M.shape[-1] - n :]
 ''',
     "peak": '''
 def peak(x, axis=None):

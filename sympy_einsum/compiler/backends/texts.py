@@ -103,3 +103,10 @@ def diagonal_view(target: str, subscripts: str, permute: str = "transpose") -> s
     if axes != sorted(axes):
         text += f".{permute}({', '.join(map(str, axes))})"
     return text
+
+
+def along(function: str, operands: Texts) -> str:
+    """A function of each matrix, or its derivative in the directions that follow."""
+    if len(operands) == 1:
+        return function.format(*operands)
+    return f"derivative_along(lambda _: {function.format('_')}, {', '.join(operands)})"

@@ -150,7 +150,7 @@ def select(conditions, values, dtype):
     return chosen
 ''',
         **shared(
-            *("cofactors", "expm_along", "log_total", "running_products", "recurrence"),
+            *("cofactors", "derivative_along", "log_total", "running_products", "recurrence"),
             *("logcumsumexp", "running_mean"),
         ),
         "peak": '''

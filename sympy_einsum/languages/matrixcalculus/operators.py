@@ -8,7 +8,7 @@ from functools import partial
 
 from ... import operations
 from ...core import TensorError
-from ...expressions import Operand, order_of
+from ...expressions import Operand, matrix_power, order_of
 from ..nodes import Node
 from ..numbers import bounded_power
 from .types import SCALAR, Rule, Site, Type
@@ -151,7 +151,7 @@ def literal_integer(node: Node) -> int | None:
 
 def _build_power(base: Operand, exponent: Operand) -> Operand:
     if order_of(base):
-        return operations.matrix_power(base, exponent)
+        return matrix_power(base, exponent)
     return bounded_power(base, exponent)
 
 

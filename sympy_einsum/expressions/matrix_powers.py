@@ -1,0 +1,149 @@
+"""Powers of square matrices, and their derivatives in some directions.
+
+One with a number for its exponent is a product, with a symbolic one a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sympy import Expr, S
+
+from ..core import Length, UnsupportedError, as_scalar
+from .base import Operand, TensorExpr, TensorLike
+from .broadcasting import broadcast_together
+from .interning import Data, Operands
+from .leaves import Zeros
+from .matrix_functions import Inv, inv
+from .matrix_stacks import AlongDirections, InvStack, square_matrices
+from .products import Delta, contract
+from .sums import scale, tensor_sum
+
+# A power of X + t E + s F + … as a polynomial in t, s, …, none of them squared: the coefficient of
+# each product of them, which is given by their numbers.
+Multilinear = Mapping[frozenset[int], Operand]
+
+
+class MatrixPower(AlongDirections):
+    """The powers of a stack of matrices with one symbolic exponent, or a derivative of them in some
+    directions; build it with :func:`matrix_power`.
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> A, k = se.TensorSymbol("A", (3, 3)), symbols("k", integer=True)
+    >>> power = se.matrix_power(A, k)
+    >>> isinstance(power, se.MatrixPower), power.subs(k, 2)
+    (True, A @ A)
+    """
+
+    __slots__ = ()
+    function = "matrix_power"
+
+    @classmethod
+    def _build(cls, operands: Operands, data: Data) -> Operand:
+        matrices, *directions = operands
+        (exponent,) = data
+        if exponent.is_Integer:
+            return _product(matrices, int(exponent), directions)
+        if not directions:
+            if isinstance(matrices, Delta) and matrices.order == 2:
+                return matrices
+            below = matrices.operands[0] if matrices.operands else matrices
+            if isinstance(matrices, MatrixPower) and len(matrices.operands) == 1:
+                return cls._build((below,), (matrices.exponent * exponent,))
+            if isinstance(matrices, (Inv, InvStack)):
+                return cls._build((below,), (-exponent,))
+        return super()._build(operands, data)
+
+    @property
+    def exponent(self) -> Expr:
+        """The power to which the matrices are raised."""
+        return self.data[0]
+
+
+def matrix_power(X: TensorLike, exponent: Length, *directions: TensorLike) -> Operand:
+    """A square matrix to an integer power, or each along the last two axes of a tensor; a negative
+    one is a power of the inverse. With directions its derivative in these, one after the other:
+    d/dt (X + t E)^k at 0 for one.
+
+    A known exponent makes a product. For a symbolic one, an integer, derivatives are found as
+    blocks of the powers of block matrices, as those of :func:`expm` are.
+
+    Raises
+    ======
+
+    ShapeError : the last two axes have different lengths, or a direction has another shape
+    UnsupportedError : the exponent isn't known to be an integer
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> from sympy import symbols
+    >>> S, E = se.tensors("S E", (3, 3))
+    >>> se.matrix_power(S, 2) == S @ S
+    True
+    >>> k = symbols("k", integer=True)
+    >>> print(se.gradient(se.matrix_power(S, k).trace(), S))
+    k*matrix_power(S, k - 1).T
+    >>> print(se.jvp(se.matrix_power(S, k), S, E).subs(k, 2))
+    E @ S + S @ E
+    """
+    operands = [square_matrices(own, "matrix_power") for own in (X, *directions)]
+    power = as_scalar(exponent, "the exponent of a matrix")
+    if not power.is_integer:
+        raise UnsupportedError(
+            f"matrix_power takes an integer exponent, not {exponent}; declare it as one, such as "
+            "with sympy.symbols('k', integer=True), or substitute a number"
+        )
+    return MatrixPower._build(tuple(broadcast_together(operands)), (power,))
+
+
+def _product(matrices: TensorExpr, count: int, directions: Sequence[Operand]) -> Operand:
+    """A power whose exponent is a number, or its derivative in some directions."""
+    factor: Multilinear = {
+        frozenset(): matrices,
+        **{frozenset([k]): direction for k, direction in enumerate(directions)},
+    }
+    if count < 0:
+        factor, count = _inverse(factor), -count
+    rows, columns = range(matrices.order - 2, matrices.order)
+    lengths = dict(enumerate(matrices.shape))
+    identity = contract((Delta(lengths[rows]),), ((rows, columns),), range(matrices.order), lengths)
+    result: Multilinear = {frozenset(): identity}
+    # Repeated squaring, so that the graph is as small as the program should be.
+    while count:
+        if count & 1:
+            result = _times(result, factor)
+        count >>= 1
+        if count:
+            factor = _times(factor, factor)
+    return result.get(frozenset(range(len(directions))), Zeros(*matrices.shape))
+
+
+def _times(one: Multilinear, other: Multilinear) -> Multilinear:
+    terms: dict[frozenset[int], list[Operand]] = {}
+    for left, A in one.items():
+        for right, B in other.items():
+            if not left & right:
+                terms.setdefault(left | right, []).append(_matmul(A, B))
+    return {which: tensor_sum(found) for which, found in terms.items()}
+
+
+def _inverse(factor: Multilinear) -> Multilinear:
+    """Y with (X + Σ t_k E_k) Y = 1: Y_K = -inv(X) Σ_k E_k Y_{K - k}."""
+    whole = frozenset[int]().union(*factor)
+    first = inv(factor[frozenset()])
+    found = {frozenset[int](): first}
+    for size in range(1, 2 ** len(whole)):
+        which = frozenset(k for k in whole if size >> k & 1)
+        terms = [_matmul(factor[frozenset([k])], found[which - {k}]) for k in which]
+        found[which] = scale(S.NegativeOne, _matmul(first, tensor_sum(terms)))
+    return found
+
+
+def _matmul(A: TensorExpr, B: TensorExpr) -> Operand:
+    *stack, rows, shared, columns = range(A.order + 1)
+    lengths = {**dict(enumerate(A.shape)), columns: B.shape[-1]}
+    terms = ((*stack, rows, shared), (*stack, shared, columns))
+    return contract((A, B), terms, (*stack, rows, columns), lengths)
