@@ -28,6 +28,7 @@ TAKE_ANY = {
 # They take any number of tensors, or of lengths, or pass on what they are given.
 TAKE_SEVERAL = {
     *("se.tensors", "se.einsum", "se.diff", "se.elementwise", "se.expm", "se.reshape"),
+    "se.matrix_power",
     *("se.Max", "se.Min"),
     *("snp.einsum", "snp.piecewise", "snp.broadcast_arrays", "snp.broadcast_shapes"),
     *("snp.atleast_1d", "snp.atleast_2d", "snp.atleast_3d", "snp.gradient", "snp.meshgrid"),

@@ -18,7 +18,7 @@ CALLABLE = [name for name in PUBLIC if callable(getattr(np, name))]
 # What NumPy asks us for; the rest of what is refused wants to read an array, or none.
 OF_ONE = [
     *("argwhere", "flatnonzero", "nonzero", "trim_zeros", "unique", "unique_all", "unique_counts"),
-    *("unique_inverse", "unique_values", "bincount", "histogram", "histogram_bin_edges"),
+    *("unique_inverse", "unique_values", "histogram", "histogram_bin_edges"),
     *("histogramdd", "empty_like", "bitwise_count", "packbits", "unpackbits", "frexp", "spacing"),
     *("diag_indices_from", "ix_", "tril_indices_from", "triu_indices_from", "sort_complex"),
     *("common_type", "min_scalar_type", "result_type", "array2string", "array_repr", "array_str"),
@@ -31,7 +31,7 @@ OF_ONE = [
 OF_TWO = [
     *("histogram2d", "isin", "array_equiv", "intersect1d", "setdiff1d", "setxor1d", "union1d"),
     *("extract", "copyto", "left_shift", "right_shift", "bitwise_left_shift", "nextafter"),
-    *("bitwise_right_shift", "gcd", "lcm", "polydiv", "fill_diagonal"),
+    *("bitwise_right_shift", "gcd", "lcm", "fill_diagonal"),
 ]
 OF_MORE = {
     "apply_along_axis": (np.sum, 0, x),
@@ -41,7 +41,6 @@ OF_MORE = {
     "putmask": (x, x, x),
     "put_along_axis": (x, x, x, 0),
     "einsum_path": ("i,i", x, x),
-    "polyfit": (x, x, 1),
 }
 ASKED = {
     **dict.fromkeys(OF_ONE, (x,)),
@@ -242,3 +241,71 @@ def test_wrong_searches():
         np.searchsorted(A, x)
     with pytest.raises(se.ShapeError, match="as many values as positions, not 2"):
         np.interp(x, x, [1, 2])
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])
+def test_weighted_quantiles(axis):
+    """As NumPy has them, beside weights that are 0 and entries that are no numbers."""
+    M, W = se.tensors("M W", 4, 6)
+    rng = np.random.default_rng(3)
+    numbers, weights = rng.standard_normal((4, 6)), rng.integers(0, 3, (4, 6)).astype(float)
+    weights[0], weights[:, 0] = 1, 2
+    shares, options = [0, 0.1, 0.35, 0.8, 1], {"axis": axis, "method": "inverted_cdf"}
+    percents = np.multiply(shares, 100)
+    broken = np.where(rng.random((4, 6)) < 0.2, np.nan, numbers)
+    broken[0, 0] = 1.0
+    for data in (numbers, broken):
+        calls = [(np.quantile, shares), (np.nanquantile, shares), (np.nanpercentile, percents)]
+        own = [f(M, q, weights=W, **options) for f, q in calls]
+        found = se.lambdify([M, W], own)(data, weights)
+        with warnings.catch_warnings(action="ignore"):
+            for value, (f, q) in zip(found, calls, strict=True):
+                np.testing.assert_allclose(value, f(data, q, weights=weights, **options))
+    y = np.quantile(M, 0.35, weights=W, **options)
+    assert se.check_derivative(y, M) < 1e-6
+    zeros = se.lambdify([M, W], se.gradient((y**2).sum() if axis in (0, 1) else y, W))
+    assert not zeros(numbers, weights).any()
+    if axis == 1:
+        known = np.quantile(M, 0.6, weights=[1.0, 0, 2, 3, 0, 1], **options)
+        expected = np.quantile(numbers, 0.6, weights=[1.0, 0, 2, 3, 0, 1], **options)
+        np.testing.assert_allclose(se.lambdify([M], known)(numbers), expected)
+        assert np.isnan(se.lambdify([M, W], y)(numbers, 0 * weights)).all()
+        with pytest.raises(se.UnsupportedError, match="method='inverted_cdf', not 'hazen'"):
+            np.quantile(M, 0.5, axis, method="hazen", weights=W)
+        with pytest.raises(se.ShapeError, match="takes weights of that shape"):
+            np.quantile(M, 0.5, axis, method="inverted_cdf", weights=W[0, :3])
+
+
+def test_polynomials_from_roots_and_points():
+    """As NumPy has them, with derivatives."""
+    rng = np.random.default_rng(6)
+    u, v, r, w = (se.TensorSymbol(name, n) for name, n in zip("uvrw", (6, 3, 4, 6), strict=True))
+    t, Y = se.TensorSymbol("t", 6), se.TensorSymbol("Y", 6, 2)
+    data = [rng.uniform(0.5, 2, symbol.shape) for symbol in (u, v, r, w, t, Y)]
+    calls = [
+        lambda u, v, r, w, t, Y: np.polydiv(u, v)[0],
+        lambda u, v, r, w, t, Y: np.polydiv(u, v)[1],
+        lambda u, v, r, w, t, Y: np.polydiv(v, u)[1],
+        lambda u, v, r, w, t, Y: np.polydiv(u, v[:1])[0],
+        lambda u, v, r, w, t, Y: np.poly(r),
+        lambda u, v, r, w, t, Y: np.polyfit(t, u, 2),
+        lambda u, v, r, w, t, Y: np.polyfit(t, Y, 1, w=w),
+        lambda u, v, r, w, t, Y: np.bincount([0, 3, 1, 3, 3, 0], u, minlength=7),
+    ]
+    for call in calls:
+        own = call(u, v, r, w, t, Y)
+        found = se.lambdify([u, v, r, w, t, Y], own)(*data)
+        np.testing.assert_allclose(found, call(*data), rtol=1e-9)
+        for symbol in own.free_symbols:
+            assert se.check_derivative(own, symbol, samples=1) < 1e-5
+    for wrong in (
+        lambda: np.poly(A),
+        lambda: np.bincount(x),
+        lambda: np.polyfit(x, x, 1, cov=True),
+    ):
+        with pytest.raises(se.UnsupportedError):
+            wrong()
+    with pytest.raises(se.TensorError, match="known degree"):
+        np.polyfit(x, x, Symbol("d"))
+    with pytest.raises(se.TensorError, match="integers from 0 on"):
+        np.bincount([-1, 2], x[:2])

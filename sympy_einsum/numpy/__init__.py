@@ -109,14 +109,13 @@ from ._orders import (
     argmin as argmin,
     argpartition as argpartition,
     argsort as argsort,
+    bincount as bincount,
     compress as compress,
     max as max,
     median as median,
     min as min,
     partition as partition,
-    percentile as percentile,
     ptp as ptp,
-    quantile as quantile,
     sort as sort,
     take as take,
 )
@@ -137,8 +136,11 @@ from ._pieces import (
     vstack as vstack,
 )
 from ._polynomials import (
+    poly as poly,
     polyadd as polyadd,
     polyder as polyder,
+    polydiv as polydiv,
+    polyfit as polyfit,
     polyint as polyint,
     polymul as polymul,
     polysub as polysub,
@@ -223,6 +225,8 @@ from ._statistics import (
     nanstd as nanstd,
     nansum as nansum,
     nanvar as nanvar,
+    percentile as percentile,
+    quantile as quantile,
 )
 
 if _typing.TYPE_CHECKING:

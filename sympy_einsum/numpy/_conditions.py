@@ -159,7 +159,7 @@ def choose(
     >>> snp.choose([0, 1, 0], [x, y]).as_explicit()
     [x[0], x[1], x[2]]
     """
-    refuse("choose", {"out": out, "mode": None if mode == "raise" else mode})
+    refuse("choose", {"out": out})
     a, choices = as_operand(a), [as_operand(choice) for choice in as_list(choices, "choices")]
     places = a.array if isinstance(a, Constant) else np.array(int(a) if a.is_Integer else 0.5)
     if places.dtype.kind not in "iu":
@@ -167,6 +167,11 @@ def choose(
             "numpy.choose takes an array of known integers first; select takes conditions on "
             "tensors"
         )
+    if choices and mode in ("clip", "wrap"):
+        count = len(choices)
+        places = places.clip(0, count - 1) if mode == "clip" else places % count
+    elif mode != "raise":
+        raise TensorError(f"the mode of choose is raise, clip or wrap, not {str(mode)[:80]!r}")
     if not choices or places.min(initial=0) < 0 or places.max(initial=0) >= len(choices):
         raise ShapeError(f"choose takes positions from 0 to {len(choices) - 1}, not {places}")
     pairs = [(choice, Constant(places == k)) for k, choice in enumerate(choices[:-1])]

@@ -1,15 +1,15 @@
-"""NumPy's maxima, sorts, quantiles and gathers."""
+"""NumPy's maxima, sorts, gathers and scatters."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from sympy import Basic, Max, Min
+from sympy import Basic, Max, Min, S
 
 from .. import operations as ops
-from ..core import TensorError, UnsupportedError, as_flag
-from ..expressions import Constant, Operand, TensorLike, elementwise
+from ..core import TensorError, UnsupportedError, as_flag, as_scalar
+from ..expressions import Constant, Operand, TensorLike, as_operand, elementwise, shape_of
 from ._options import Axes, refuse
 
 
@@ -255,53 +255,6 @@ def median(
     return ops.median(a, axis, keepdims)
 
 
-def quantile(
-    a: TensorLike,
-    q: TensorLike,
-    axis: Axes = None,
-    out: object = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: bool = False,
-) -> Operand:
-    """``numpy.quantile`` for one ``q`` or an array of some, whose axes come first.
-
-    Raises ShapeError for an axis that isn't there, TensorError for a q outside of 0 to 1 or a
-    method that NumPy doesn't have.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> A = se.TensorSymbol("A", (10, 3))
-    >>> snp.quantile(A, [0.25, 0.5, 0.75, 1], axis=0).shape
-    (4, 3)
-    """
-    refuse("quantile", {"out": out})
-    return ops.quantile(a, q, axis, method, keepdims)
-
-
-def percentile(
-    a: TensorLike,
-    q: TensorLike,
-    axis: Axes = None,
-    out: object = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: bool = False,
-) -> Operand:
-    """``numpy.percentile`` for one ``q`` or an array of some, whose axes come first.
-
-    Errors are those of :func:`quantile`, for a q outside of 0 to 100.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 5)
-    >>> snp.percentile(x, 25) == snp.quantile(x, 0.25)
-    True
-    """
-    refuse("percentile", {"out": out})
-    return ops.percentile(a, q, axis, method, keepdims)
-
-
 def compress(
     condition: TensorLike, a: TensorLike, axis: int | None = None, out: object = None
 ) -> Operand:
@@ -326,6 +279,32 @@ def compress(
     return ops.take(a, np.flatnonzero(mask), axis)
 
 
+def bincount(x: TensorLike, weights: TensorLike | None = None, minlength: int = 0) -> Operand:
+    """``numpy.bincount`` of known integers: the sums of the weights at each of them.
+
+    Raises TensorError for what isn't a vector of integers from 0 on, UnsupportedError for a tensor,
+    ShapeError for weights of another length.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> w = se.TensorSymbol("w", 3)
+    >>> se.lambdify([w], snp.bincount([0, 2, 2], w))([1.0, 2.0, 3.0])
+    array([1., 0., 5.])
+    """
+    x, count = as_operand(x), as_scalar(minlength, "minlength")
+    if not isinstance(x, Constant) or not count.is_Integer:
+        raise UnsupportedError(
+            "bincount takes known integers: the length of the result depends on them; write "
+            "one_hot(x, length).T @ weights for a tensor of integers"
+        )
+    if x.order != 1 or x.array.dtype.kind not in "iub" or (x.array < 0).any():
+        raise TensorError(f"bincount takes a vector of integers from 0 on, not {x}")
+    length = int(np.max([int(count), x.array.max(initial=-1) + 1]))
+    ones = ops.filled(S.One, shape_of(x))
+    positions = ops.transpose(ops.one_hot(x, length))
+    return ops.matmul(positions, ones if weights is None else weights)
+
+
 def take(
     a: TensorLike,
     indices: TensorLike,
@@ -335,7 +314,8 @@ def take(
 ) -> Operand:
     """``numpy.take``: the entries at some positions, whose axes stand in the place of the axis.
 
-    Positions that aren't on the axis are errors, a ShapeError when they are known.
+    Positions that aren't on the axis are errors, a ShapeError when they are known; with
+    ``mode="clip"`` the last entry stands for them, with ``"wrap"`` they go round.
 
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
@@ -349,6 +329,4 @@ def take(
     of length 5
     """
     refuse("take", {"out": out})
-    if not isinstance(mode, str) or mode != "raise":
-        raise TensorError(f"take has no mode={str(mode)[:80]!r}: positions must be on the axis")
-    return ops.take(a, indices, axis)
+    return ops.take(a, indices, axis, mode)

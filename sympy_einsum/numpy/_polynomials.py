@@ -10,6 +10,7 @@ from sympy import Expr, S
 from .. import operations as ops
 from ..core import ShapeError, TensorError, UnsupportedError, as_flag, as_scalar
 from ..expressions import Constant, Operand, TensorLike, as_operand, elementwise, order_of, shape_of
+from ._options import refuse
 
 
 def coefficients_of(name: str, p: TensorLike) -> Operand:
@@ -122,6 +123,88 @@ def polymul(a1: TensorLike, a2: TensorLike) -> Operand:
     [1, 0, -1]
     """
     return ops.convolve(coefficients_of("polymul", a1), coefficients_of("polymul", a2))
+
+
+def polydiv(u: TensorLike, v: TensorLike) -> tuple[Operand, Operand]:
+    """``numpy.polydiv``: the coefficients of the quotient and of the remainder, whose leading zeros
+    stay; the first coefficient of the divisor isn't 0.
+
+    Raises ShapeError for what is no vector, UnsupportedError for a symbolic number of coefficients.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> p = se.TensorSymbol("p", 3)
+    >>> quotient, remainder = snp.polydiv(p, [1.0, -2.0])
+    >>> quotient.shape, se.lambdify([p], remainder)([1.0, 0.0, 0.0])
+    ((2,), array([4.]))
+    """
+    left, right = coefficients_of("polydiv", u), coefficients_of("polydiv", v)
+    count, width = count_of("polydiv", left), count_of("polydiv", right)
+    if not width:
+        raise TensorError("polydiv takes a divisor with coefficients")
+    quotient = []
+    for k in range(count - width + 1):
+        factor = ops.divide(left[k], right[0])
+        quotient.append(factor)
+        part = ops.pad(ops.multiply(factor, right), (k, count - width - k))
+        left = ops.subtract(left, part)
+    whole = ops.stack(quotient) if quotient else as_operand(np.zeros(1))
+    return whole, left[max(count - width + 1, 0) :] if width > 1 else as_operand(np.zeros(1))
+
+
+def poly(seq_of_zeros: TensorLike) -> Operand:
+    """``numpy.poly``: the coefficients of the polynomial with some roots.
+
+    Raises ShapeError for what is no vector, UnsupportedError for a matrix or a symbolic number.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> r = se.TensorSymbol("r", 2)
+    >>> se.lambdify([r], snp.poly(r))([1.0, 2.0])
+    array([ 1., -3.,  2.])
+    """
+    roots = as_operand(seq_of_zeros)
+    if order_of(roots) == 2:
+        raise UnsupportedError(
+            "poly takes roots, a vector; those of a matrix are its eigenvalues, which are complex"
+        )
+    p = as_operand(np.ones(1))
+    for root in entries_of("poly", roots):
+        p = ops.convolve(p, ops.stack([S.One, ops.multiply(-1, root)]))
+    return p
+
+
+def polyfit(
+    x: TensorLike,
+    y: TensorLike,
+    deg: int,
+    rcond: None = None,
+    full: bool = False,
+    w: TensorLike | None = None,
+    cov: bool = False,
+) -> Operand:
+    """``numpy.polyfit``: the coefficients, the highest first, of the polynomial with the least sum
+    of squares (w (p(x) - y))²; ``y`` may have a column for each of several.
+
+    Raises ShapeError where lengths differ, TensorError for a degree that isn't known.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x, y = se.tensors("x y", 4)
+    >>> line = se.lambdify([x, y], snp.polyfit(x, y, 1))([0.0, 1.0, 2.0, 3.0], [1.0, 3.0, 5.0, 7.0])
+    >>> print(line.round(9))
+    [2. 1.]
+    """
+    refuse("polyfit", {"rcond": rcond, "full": full or None, "cov": cov or None})
+    degree = as_scalar(deg, "the degree")
+    if not degree.is_Integer or degree < 0:
+        raise TensorError(f"polyfit takes a known degree, 0, 1, 2, ..., not {deg}")
+    matrix, values = vander(x, int(degree) + 1), as_operand(y)
+    if w is not None:
+        weights = coefficients_of("polyfit", w)
+        matrix = ops.multiply(matrix, weights[:, None])
+        values = ops.multiply(values, weights[:, None] if order_of(values) == 2 else weights)
+    return ops.lstsq(matrix, values).x
 
 
 def _longer(p: Operand, count: int) -> Operand:

@@ -10,7 +10,7 @@ _REASONS = {
         argwhere extract flatnonzero nonzero intersect1d setdiff1d setxor1d union1d trim_zeros
         unique unique_all unique_counts unique_inverse unique_values""",
     "it counts entries, which has no derivative; count where a condition holds with .sum()": """
-        bincount histogram histogram2d histogram_bin_edges histogramdd""",
+        histogram histogram2d histogram_bin_edges histogramdd""",
     "it compares entries with each other or with all of others; write it with equal and any": """
         isin array_equiv""",
     "it writes into its arguments, and expressions don't change; choose with where, or put "
@@ -26,8 +26,7 @@ _REASONS = {
     "it gives positions, not values: use numpy's own, an array, as an index": """
         diag_indices diag_indices_from indices ix_ mask_indices ravel_multi_index tril_indices
         tril_indices_from triu_indices triu_indices_from unravel_index""",
-    "its result isn't unique, or is complex; there is the matrix that it comes from, by vander": """
-        poly polydiv polyfit roots""",
+    "its result is complex, and in no order": "roots",
     "its result is a numpy.matrix, or is made of names in a text; use block": "bmat",
     "it sorts complex numbers, and tensors are real": "sort_complex",
     "contractions are planned when an expression is compiled: lambdify(..., optimize=)": """

@@ -55,12 +55,16 @@ def _spread(weights: Operand, a: Operand, axis: Axes) -> Operand:
     along = tuple([shape[k] for k in axes])
     if order_of(weights) != len(axes) or not all(map(same_length, shape_of(weights), along)):
         raise ShapeError(
-            f"average of shape {shape} over the axes {axes} takes weights of that shape or of "
+            f"an average of shape {shape} over the axes {axes} takes weights of that shape or of "
             f"shape {along}, not {shape_of(weights)}"
         )
     in_order = ops.transpose(weights, [axes.index(k) for k in sorted(axes)])
     ones = [length if k in axes else S.One for k, length in enumerate(shape)]
     return ops.broadcast_to(ops.reshape(in_order, ones), shape)
+
+
+def _weights(weights: TensorLike | None, a: TensorLike, axis: Axes) -> Operand | None:
+    return None if weights is None else _spread(as_operand(weights), as_operand(a), axis)
 
 
 def cov(
@@ -256,6 +260,59 @@ def nanvar(
 nanstd = deviation("nanstd", "of the entries that are numbers", nanvar, _example("np.float64(1.0)"))
 
 
+def quantile(
+    a: TensorLike,
+    q: TensorLike,
+    axis: Axes = None,
+    out: object = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: TensorLike | None = None,
+) -> Operand:
+    """``numpy.quantile`` for one ``q`` or an array of some, whose axes come first.
+
+    Raises ShapeError for an axis that isn't there, TensorError for a q outside of 0 to 1 or a
+    method that NumPy doesn't have. Weights are those of ``inverted_cdf``.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> A = se.TensorSymbol("A", (10, 3))
+    >>> snp.quantile(A, [0.25, 0.5, 0.75, 1], axis=0).shape
+    (4, 3)
+    """
+    refuse("quantile", {"out": out})
+    wide = _weights(weights, a, axis)
+    return ops.quantile(a, q, axis, method, keepdims, wide)
+
+
+def percentile(
+    a: TensorLike,
+    q: TensorLike,
+    axis: Axes = None,
+    out: object = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: TensorLike | None = None,
+) -> Operand:
+    """``numpy.percentile`` for one ``q`` or an array of some, whose axes come first.
+
+    Errors are those of :func:`quantile`, for a q outside of 0 to 100.
+
+    >>> import sympy_einsum as se
+    >>> import sympy_einsum.numpy as snp
+    >>> x = se.TensorSymbol("x", 5)
+    >>> snp.percentile(x, 25) == snp.quantile(x, 0.25)
+    True
+    """
+    refuse("percentile", {"out": out})
+    wide = _weights(weights, a, axis)
+    return ops.quantile(a, ops.over_100(q), axis, method, keepdims, wide)
+
+
 def nanquantile(
     a: TensorLike,
     q: TensorLike,
@@ -264,6 +321,8 @@ def nanquantile(
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
+    *,
+    weights: TensorLike | None = None,
 ) -> Operand:
     """``numpy.nanquantile``: the quantile of the entries that are numbers.
 
@@ -277,7 +336,8 @@ def nanquantile(
     array([1., 8.])
     """
     refuse("nanquantile", {"out": out})
-    return ops.nanquantile(a, q, axis, method, keepdims)
+    wide = _weights(weights, a, axis)
+    return ops.nanquantile(a, q, axis, method, keepdims, wide)
 
 
 def nanpercentile(
@@ -288,6 +348,8 @@ def nanpercentile(
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
+    *,
+    weights: TensorLike | None = None,
 ) -> Operand:
     """``numpy.nanpercentile``: the percentile of the entries that are numbers.
 
@@ -301,7 +363,8 @@ def nanpercentile(
     array(3.)
     """
     refuse("nanpercentile", {"out": out})
-    return ops.nanquantile(a, ops.over_100(q), axis, method, keepdims)
+    wide = _weights(weights, a, axis)
+    return ops.nanquantile(a, ops.over_100(q), axis, method, keepdims, wide)
 
 
 def nanmedian(

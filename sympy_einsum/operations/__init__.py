@@ -106,12 +106,12 @@ from .orders import (
     ptp as ptp,
     sort as sort,
 )
+from .padding import pad as pad
 from .pieces import (
     Nested as Nested,
     array_split as array_split,
     block as block,
     flip as flip,
-    pad as pad,
     repeat as repeat,
     roll as roll,
     split as split,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
-from sympy import Expr, S
+from sympy import Expr, Max, Min, Mod, S
 from sympy.logic.boolalg import Boolean
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
@@ -30,6 +30,7 @@ from ..expressions import (
     as_operand,
     broadcast_together,
     contract,
+    elementwise,
     is_tensor,
     order_of,
     outermost,
@@ -89,9 +90,12 @@ def _positions(indices: TensorLike) -> Operand:
     return found
 
 
-def take(a: TensorLike, indices: TensorLike, axis: int | None = None) -> Operand:
+def take(
+    a: TensorLike, indices: TensorLike, axis: int | None = None, mode: str = "raise"
+) -> Operand:
     """The entries at some positions along an axis, in C order without one: the axis is replaced by
-    those of the positions.
+    those of the positions. With ``mode="clip"`` the first or last entry stands for positions that
+    aren't on the axis, with ``"wrap"`` they go round.
 
     Raises ShapeError for an axis that isn't there, and errors as for :func:`one_hot`.
 
@@ -105,7 +109,22 @@ def take(a: TensorLike, indices: TensorLike, axis: int | None = None) -> Operand
         raise ShapeError("take needs a tensor of order 1 or more, not a scalar")
     along = ravel(a) if axis is None else a
     place = 0 if axis is None else as_axis(axis, along.order)
-    return _gather(along, {place: _positions(indices)}, place)
+    positions = _on_axis(_positions(indices), along.shape[place], mode)
+    return _gather(along, {place: positions}, place)
+
+
+def _on_axis(positions: Operand, length: Expr, mode: str) -> Operand:
+    """Positions for those that may not be on an axis."""
+    if not isinstance(mode, str) or mode not in ("raise", "clip", "wrap"):
+        raise TensorError(f"the mode of take is raise, clip or wrap, not {str(mode)[:80]!r}")
+    if mode == "raise":
+        return positions
+    if isinstance(positions, Constant) and length.is_Integer and length:
+        into = np.clip(positions.array, 0, int(length) - 1)
+        return Constant(into if mode == "clip" else positions.array % int(length))
+    if mode == "clip":
+        return elementwise(lambda place: Max(Min(place, length - 1), 0), positions)
+    return elementwise(lambda place: Mod(place, length), positions)
 
 
 def take_along_axis(arr: TensorLike, indices: TensorLike, axis: int | None = -1) -> Operand:

@@ -1,9 +1,9 @@
-"""Tensors taken apart along axes, turned, shifted, repeated and framed: slices, and slices written
+"""Tensors taken apart along axes, turned, shifted and repeated: slices, and slices written
 side by side. NumPy's functions of these names say what each does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -22,10 +22,8 @@ from ..core import (
 )
 from ..expressions import (
     Operand,
-    Selection,
     TensorLike,
     as_operand,
-    contract,
     order_of,
     shape_of,
 )
@@ -35,7 +33,6 @@ from .axes import (
     as_axis,
     broadcast_to,
     expand_dims,
-    filled,
     ravel,
     reshape,
 )
@@ -44,11 +41,10 @@ from .joining import concatenate
 
 # Tensors, or nested lists of such.
 Nested: TypeAlias = Any
-# Numbers of entries before and after an axis, in NumPy's short and long forms.
-Widths: TypeAlias = Length | Sequence[Length] | Sequence[Sequence[Length]]
 
 
-def _cut(A: Operand, axis: int, *bounds: Expr | int | None) -> Operand:
+def cut_along(A: Operand, axis: int, *bounds: Expr | int | None) -> Operand:
+    """A slice of an axis."""
     return getitem(A, (*[slice(None)] * axis, slice(*bounds)))
 
 
@@ -108,7 +104,7 @@ def _rolled(A: Operand, shift: Expr, axis: int) -> Operand:
         return A
     # Symbolic shifts and lengths: what is cut lies on the axis, which is checked with numbers.
     place = length - shift if not shift.is_negative else -shift
-    return concatenate([_cut(A, axis, place, None), _cut(A, axis, None, place)], axis)
+    return concatenate([cut_along(A, axis, place, None), cut_along(A, axis, None, place)], axis)
 
 
 def split(A: TensorLike, sections: int | Sequence[Length], axis: int = 0) -> list[Operand]:
@@ -144,7 +140,7 @@ def split(A: TensorLike, sections: int | Sequence[Length], axis: int = 0) -> lis
 
 
 def _between(A: Operand, axis: int, bounds: Sequence[Expr]) -> list[Operand]:
-    return [_cut(A, axis, a, b) for a, b in pairwise([None, *bounds, None])]
+    return [cut_along(A, axis, a, b) for a, b in pairwise([None, *bounds, None])]
 
 
 def array_split(A: TensorLike, sections: int | Sequence[Length], axis: int = 0) -> list[Operand]:
@@ -207,7 +203,7 @@ def repeat(A: TensorLike, repeats: Length | Sequence[int], axis: int | None = No
                 raise ShapeError(
                     f"repeat got {len(times_of)} numbers for an axis of length {length}"
                 )
-            pieces = [_cut(A, axis, k, k + 1) for k in range(len(times_of))]
+            pieces = [cut_along(A, axis, k, k + 1) for k in range(len(times_of))]
             return concatenate(
                 [repeat(p, n, axis) for p, n in zip(pieces, times_of, strict=True)], axis
             )
@@ -217,87 +213,6 @@ def repeat(A: TensorLike, repeats: Length | Sequence[int], axis: int | None = No
     wide = (*shape[: axis + 1], times, *shape[axis + 1 :])
     whole = (*shape[:axis], length * times, *shape[axis + 1 :])
     return reshape(broadcast_to(expand_dims(A, axis + 1), wide), whole)
-
-
-def pad(
-    A: TensorLike, pad_width: Widths, mode: str = "constant", constant_values: Length = 0
-) -> Operand:
-    """A frame around a tensor: ``constant`` entries, the ``edge``, its reflection at the edge
-    (``reflect``, which leaves out the edge itself, and ``symmetric``), or the other end (``wrap``).
-
-    Raises TensorError for another mode, ShapeError where a reflection is longer than the axis.
-
-    >>> import sympy_einsum as se
-    >>> x = se.TensorSymbol("x", 3)
-    >>> se.lambdify([x], se.pad(x, (1, 2)))([1, 2, 3])
-    array([0, 1, 2, 3, 0, 0])
-    """
-    A = as_operand(A)
-    widths = _widths(pad_width, order_of(A))
-    if not isinstance(mode, str) or mode not in ("constant", *_FRAMES):
-        raise TensorError(f"pad knows the modes constant, {', '.join(_FRAMES)}, not {mode!r}")
-    value = as_scalar(constant_values, "the value of constant_values")
-    if mode == "constant":
-        return _framed(A, widths, value)
-    for axis, (before, after) in enumerate(widths):
-        cuts = _FRAMES[mode](shape_of(A)[axis], before, after)
-        frame = [_cut(A, axis, *bounds) for bounds in cuts]
-        if mode == "edge":
-            frame = [repeat(p, n, axis) for p, n in zip(frame, (before, after), strict=True)]
-        first, last = ([] if n is S.Zero else [p] for p, n in zip(frame, widths[axis], strict=True))
-        A = concatenate([*first, A, *last], axis)
-    return A
-
-
-Bounds: TypeAlias = tuple[Expr | int | None, ...]
-# For each mode the slices before and after an axis, given its length and their lengths.
-_FRAMES: dict[str, Callable[[Expr, Expr, Expr], tuple[Bounds, Bounds]]] = {
-    "edge": lambda n, a, b: ((0, 1), (n - 1, n)),
-    "reflect": lambda n, a, b: ((a, 0, -1), (n - 2, _behind(n - 2 - b), -1)),
-    "symmetric": lambda n, a, b: ((a - 1, None, -1), (n - 1, _behind(n - 1 - b), -1)),
-    "wrap": lambda n, a, b: ((n - a, n), (0, b)),
-}
-
-
-def _behind(stop: Expr) -> Expr | None:
-    """The bound of a slice to the front, where -1 would count from the end."""
-    return None if stop == -1 else stop
-
-
-def _framed(A: Operand, widths: Sequence[tuple[Expr, Expr]], value: Expr) -> Operand:
-    """The tensor among equal entries: written into zeros, and the value into what it leaves."""
-    placed = among_zeros(A, widths)
-    if value is S.Zero:
-        return placed
-    ones = filled(S.One, shape_of(placed)) - among_zeros(filled(S.One, shape_of(A)), widths)
-    return placed + value * ones
-
-
-def among_zeros(A: Operand, widths: Sequence[tuple[Expr, Expr]]) -> Operand:
-    """A tensor with so many zeros before and after its entries along each axis."""
-    order = order_of(A)
-    operands, terms, output = [A], [tuple(range(order))], list(range(order))
-    lengths = dict(enumerate(shape_of(A)))
-    for axis, (before, after) in enumerate(widths):
-        whole = lengths[axis] + before + after
-        if not same_length(lengths[axis], whole):
-            operands.append(Selection(whole, before, 1, lengths[axis]))
-            terms.append((axis, order + axis))
-            output[axis] = order + axis
-            lengths[order + axis] = whole
-    return contract(operands, terms, output, lengths)
-
-
-def _widths(given: Widths, order: int) -> list[tuple[Expr, Expr]]:
-    """NumPy's forms: a number for all, a pair for all, a pair for each axis."""
-    rows: list[Any] = list(given) if isinstance(given, (tuple, list, np.ndarray)) else [given]
-    nested = [isinstance(row, (tuple, list, np.ndarray)) for row in rows]
-    pairs = [tuple(row) for row in rows] if all(nested) else [tuple(rows)]
-    pairs = [pair * 2 if len(pair) == 1 else pair for pair in pairs]
-    pairs *= order if len(pairs) == 1 else 1
-    if len(pairs) != order or any(len(pair) != 2 for pair in pairs):
-        raise ShapeError(f"pad_width {given!r} doesn't fit a tensor of order {order}")
-    return [(as_length(before), as_length(after)) for before, after in pairs]
 
 
 def block(arrays: Nested) -> Operand:

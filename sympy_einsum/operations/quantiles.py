@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from sympy import Abs, Eq, Expr, Max, Min, Piecewise, Rational, S, ceiling, floor
+from sympy import Abs, Eq, Expr, Max, Min, Or, Piecewise, Rational, S, ceiling, floor
 
-from ..core import TensorError, UnsupportedError, as_flag, as_scalar, isnan, unless_nan
+from ..core import (
+    ShapeError,
+    TensorError,
+    UnsupportedError,
+    as_flag,
+    as_scalar,
+    isnan,
+    same_length,
+    unless_nan,
+)
 from ..expressions import (
     Constant,
     Ones,
@@ -20,10 +29,11 @@ from ..expressions import (
 )
 from .arithmetic import add, divide, multiply, subtract
 from .axes import Axes, as_axes, reshape, transpose
-from .conditions import compare
+from .conditions import compare, where
+from .gathering import take_along_axis
 from .indexing import getitem
 from .joining import stack
-from .orders import sort, with_entries
+from .orders import argsort, sort, with_entries
 from .reductions import kept, sum_
 from .running import cumsum
 
@@ -34,6 +44,7 @@ def quantile(
     axis: Axes = None,
     method: str = "linear",
     keepdims: bool = False,
+    weights: TensorLike | None = None,
 ) -> Operand:
     """The quantile of entries along some axes, of all for None: by interpolation between the two
     sorted entries around the place q (n - 1) [HF, definition 7]. Of entries with one that is no
@@ -47,13 +58,14 @@ def quantile(
     axis : an axis, several, or None
     method : ``"linear"``, or another of NumPy's methods [HF, definitions 1 to 9]
     keepdims : whether the axes stay, with length 1
+    weights : how often each entry counts, a tensor of the same shape; by ``inverted_cdf`` only
 
     Raises
     ======
 
     TensorError : q isn't between 0 and 1
     UnsupportedError : another method
-    ShapeError : an axis isn't there, or has no entries
+    ShapeError : an axis isn't there, or has no entries; weights of another shape
 
     Examples
     ========
@@ -68,7 +80,7 @@ def quantile(
 
     [HF] R. Hyndman, Y. Fan, "Sample Quantiles in Statistical Packages", 1996.
     """
-    return _of_shares(_quantile, A, q, axis, method, keepdims)
+    return _of_shares(_quantile, A, q, axis, method, keepdims, weights)
 
 
 def nanquantile(
@@ -77,6 +89,7 @@ def nanquantile(
     axis: Axes = None,
     method: str = "linear",
     keepdims: bool = False,
+    weights: TensorLike | None = None,
 ) -> Operand:
     """The quantile of those entries that are numbers; nan of none. Otherwise as :func:`quantile`.
 
@@ -86,7 +99,11 @@ def nanquantile(
     >>> print(se.lambdify(x, np.nanmedian(x))([4.0, np.nan, 3.0, 2.0]))
     3.0
     """
-    return _of_shares(_nanquantile, A, q, axis, method, keepdims)
+    if weights is not None:
+        # What is no number is sorted to the end, where nothing that doesn't count is found.
+        are = compare(Eq, elementwise(isnan, A), 0)
+        weights = where(are, weights, 0)
+    return _of_shares(_nanquantile, A, q, axis, method, keepdims, weights)
 
 
 def _of_shares(
@@ -96,13 +113,16 @@ def _of_shares(
     axis: Axes,
     method: str,
     keepdims: bool,
+    weights: TensorLike | None,
 ) -> Operand:
     """The quantiles for all shares, from those of one along one axis."""
     if isinstance(q, (list, tuple, np.ndarray, Constant)):
         shares = np.asarray(q.array if isinstance(q, Constant) else q)
         if not shares.size:
             raise TensorError("there is no quantile of no share")
-        values = [_of_shares(of_one, A, share, axis, method, keepdims) for share in shares.flat]
+        values = [
+            _of_shares(of_one, A, share, axis, method, keepdims, weights) for share in shares.flat
+        ]
         return reshape(stack(values), (*shares.shape, *shape_of(values[0])))
     A = as_operand(A)
     share = _exact(as_scalar(q, "q"))
@@ -112,7 +132,12 @@ def _of_shares(
     if not axes:
         return A
     with_entries(A, axes, "quantile")
-    value = of_one(*_as_one(A, axes), share, method)
+    if weights is None:
+        value = of_one(*_as_one(A, axes), share, method)
+    else:
+        value = _weighted(A, as_operand(weights), axes, share, method)
+        if of_one is _quantile:
+            value = elementwise(unless_nan, value, sum_(A, axes))
     return kept(value, A, axes) if as_flag(keepdims, "keepdims") else value
 
 
@@ -179,6 +204,43 @@ def _quantile(A: Operand, axis: int, share: Expr, method: str) -> Operand:
     return elementwise(unless_nan, value, _at(entries, axis, length - 1))
 
 
+def _weighted(A: Operand, weights: Operand, axes: list[int], share: Expr, method: str) -> Operand:
+    """The first of the sorted entries up to which there is so much of the weight, and any."""
+    if method != "inverted_cdf":
+        raise UnsupportedError(f"quantile takes weights with method='inverted_cdf', not {method!r}")
+    if order_of(weights) != order_of(A) or not all(
+        map(same_length, shape_of(weights), shape_of(A))
+    ):
+        raise ShapeError(
+            f"quantile takes weights of the tensor's shape {shape_of(A)}, not {shape_of(weights)}"
+        )
+    (A, axis), (weights, _) = _as_one(A, axes), _as_one(weights, axes)
+    order = argsort(A, axis)
+    up_to = cumsum(take_along_axis(weights, order, axis), axis)
+    total = sum_(weights, axis, keepdims=True)
+
+    def is_before(sum_to: Expr, total: Expr) -> Expr:
+        return Piecewise((S.One, Or(sum_to / total < share, sum_to <= 0)), (S.Zero, True))
+
+    def at(entry: Expr, position: Expr, count: Expr) -> Expr:
+        return Piecewise((entry, Eq(position, Min(count, length - 1))), (S.Zero, True))
+
+    length = shape_of(A)[axis]
+    count = sum_(elementwise(is_before, up_to, total), axis, keepdims=True)
+    entries = take_along_axis(A, order, axis)
+    value = sum_(elementwise(at, entries, _along(A, axis), count), axis)
+    # Where nothing counts there is none.
+    return elementwise(
+        lambda v, t: Piecewise((v, t > 0), (S.NaN, True)), value, sum_(weights, axis)
+    )
+
+
+def _along(A: Operand, axis: int) -> Operand:
+    """The positions along an axis, the other axes of length 1."""
+    shape = [length if k == axis else S.One for k, length in enumerate(shape_of(A))]
+    return reshape(subtract(cumsum(Ones(shape[axis])), 1), shape)
+
+
 def _within(place: Expr, length: Expr) -> Expr:
     return Max(S.Zero, Min(place, length - 1))
 
@@ -188,15 +250,13 @@ def _nanquantile(A: Operand, axis: int, share: Expr, method: str) -> Operand:
     entries = sort(A, axis)
     are = compare(Eq, elementwise(isnan, A), 0)
     count = sum_(are, axis, keepdims=True)
-    shape = [length if k == axis else S.One for k, length in enumerate(shape_of(A))]
-    positions = reshape(subtract(cumsum(Ones(shape[axis])), 1), shape)
 
     def weighted(entry: Expr, count: Expr, position: Expr) -> Expr:
         place = _PLACES[method](count, share)
         distance = Abs((place if method in _INSIDE else _within(place, count)) - position)
         return Piecewise((S.Zero, distance >= 1), ((1 - distance) * entry, True))
 
-    total = sum_(elementwise(weighted, entries, count, positions), axis)
+    total = sum_(elementwise(weighted, entries, count, _along(A, axis)), axis)
     return elementwise(unless_nan, total, divide(total, sum_(are, axis)))
 
 

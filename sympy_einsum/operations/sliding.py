@@ -28,7 +28,7 @@ from ..expressions import (
 )
 from .axes import Axes, as_axes
 from .indexing import getitem
-from .pieces import among_zeros
+from .padding import among_zeros
 
 # One number for all axes, or one for each.
 PerAxis: TypeAlias = Length | Sequence[Length]

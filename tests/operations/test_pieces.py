@@ -40,6 +40,14 @@ CASES = {
     "pad reflect": lambda xp, x, X: xp.pad(x, (2, 1), mode="reflect"),
     "pad symmetric": lambda xp, x, X: xp.pad(X, ((0, 2), (2, 1)), mode="symmetric"),
     "pad wrap": lambda xp, x, X: xp.pad(x, (1, 3), mode="wrap"),
+    "pad values": lambda xp, x, X: xp.pad(X, 1, constant_values=((1, 2), (3, 4))),
+    "pad ramp": lambda xp, x, X: xp.pad(X, ((1, 2), (0, 3)), "linear_ramp", end_values=(2, -1)),
+    "pad maximum": lambda xp, x, X: xp.pad(X, 2, "maximum"),
+    "pad minimum": lambda xp, x, X: xp.pad(X, ((0, 1), (2, 1)), "minimum", stat_length=(2, 1)),
+    "pad mean": lambda xp, x, X: xp.pad(X, 1, "mean", stat_length=2),
+    "pad median": lambda xp, x, X: xp.pad(x, (2, 0), "median", stat_length=3),
+    "pad odd": lambda xp, x, X: xp.pad(X, (2, 1), "reflect", reflect_type="odd"),
+    "pad odd with the edge": lambda xp, x, X: xp.pad(x, 3, "symmetric", reflect_type="odd"),
     "block": lambda xp, x, X: xp.block([[X, X], [X, 2 * X]]),
     "block of vectors": lambda xp, x, X: xp.block([x, 2 * x]),
     "vstack": lambda xp, x, X: xp.vstack([X, X[:1]]),
@@ -54,6 +62,13 @@ CASES = {
     "array of tensors": lambda xp, x, X: xp.array([x, 2 * x]),
 }
 KNOWN = {
+    "pad reflect beyond": lambda xp, x, X: xp.pad(X, ((7, 4), (1, 9)), "reflect"),
+    "pad symmetric beyond": lambda xp, x, X: xp.pad(x, (11, 6), "symmetric"),
+    "pad wrap beyond": lambda xp, x, X: xp.pad(X, ((0, 8), (7, 0)), "wrap"),
+    "pad reflect of one": lambda xp, x, X: xp.pad(X[:1], ((2, 1), (0, 0)), "reflect"),
+    "pad by axes": lambda xp, x, X: xp.pad(X, {-1: (1, 2)}, "edge"),
+    "take clipped": lambda xp, x, X: xp.take(X, [[-9, 1], [7, 2]], axis=1, mode="clip"),
+    "take wrapped": lambda xp, x, X: xp.take(X, [-9, 1, 7, 20], mode="wrap"),
     "array_split": lambda xp, x, X: xp.array_split(x, 3)[1],
     "split equally": lambda xp, x, X: xp.split(x, 2)[1],
     "repeat by numbers": lambda xp, x, X: xp.repeat(x, [1, 0, 2, 3]),
@@ -103,10 +118,20 @@ def test_what_cannot_be_divided_is_said():
         se.split(x, 2)
     with pytest.raises(se.UnsupportedError, match="whether 2 divides n"):
         se.split(se.TensorSymbol("y", n), 2)
-    with pytest.raises(se.TensorError, match="modes constant, edge"):
-        se.pad(x, 1, "linear_ramp")
+    with pytest.raises(se.TensorError, match=r"modes constant, edge.*not .blank"):
+        se.pad(x, 1, "blank")
     with pytest.raises(se.ShapeError, match="doesn't fit a tensor of order 1"):
         se.pad(x, ((1, 2), (3, 4)))
+    with pytest.raises(se.UnsupportedError, match="odd reflection longer than an axis"):
+        se.pad(x, 5, "reflect", reflect_type="odd")
+    with pytest.raises(se.UnsupportedError, match="lengths that are numbers"):
+        se.pad(se.TensorSymbol("y", n), n + 1, "wrap")
+    with pytest.raises(se.TensorError, match="even or odd, not 'both'"):
+        se.pad(x, 1, "reflect", reflect_type="both")
+    with pytest.raises(se.ShapeError, match=r"end_values .* doesn't fit"):
+        se.pad(x, 1, "linear_ramp", end_values=((1, 2), (3, 4)))
+    with pytest.raises(se.TensorError, match="raise, clip or wrap, not 'last'"):
+        se.take(x, 1, mode="last")
     with pytest.raises(se.ShapeError, match="3 shifts for 2 axes"):
         se.roll(x[None], (1, 2, 3), (0, 1))
 

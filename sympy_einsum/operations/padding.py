@@ -1,0 +1,301 @@
+"""Frames around tensors: what stands beyond the ends of axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from sympy import Expr, Min, S
+
+from ..core import (
+    Length,
+    ShapeError,
+    TensorError,
+    UnsupportedError,
+    as_length,
+    as_scalar,
+    same_length,
+)
+from ..expressions import (
+    Ones,
+    Operand,
+    Selection,
+    TensorLike,
+    as_operand,
+    contract,
+    order_of,
+    shape_of,
+)
+from .arithmetic import add, multiply, subtract
+from .axes import as_axis, filled, reshape
+from .gathering import take
+from .joining import concatenate
+from .orders import max_, min_
+from .pieces import cut_along, flip, repeat
+from .quantiles import median
+from .reductions import mean
+from .running import cumsum
+
+# What stands before and after axes, in NumPy's short and long forms.
+Widths: TypeAlias = (
+    Length | Sequence[Length] | Sequence[Sequence[Length]] | Mapping[int, Length | Sequence[Length]]
+)
+T = TypeVar("T")
+Pair: TypeAlias = tuple[T, T]
+
+
+def pad(
+    A: TensorLike,
+    pad_width: Widths,
+    mode: str = "constant",
+    constant_values: Widths = 0,
+    *,
+    end_values: Widths = 0,
+    stat_length: Widths | None = None,
+    reflect_type: str = "even",
+) -> Operand:
+    """A frame around a tensor. All numbers are one for all ends, a pair for the ends of each axis,
+    or a pair for each axis.
+
+    Parameters
+    ==========
+
+    A : a tensor
+    pad_width : how many entries come before and after each axis; also by axes, as ``{-1: (1, 2)}``
+    mode : ``constant`` entries, the ``edge``, a ``linear_ramp`` from the edge, the ``maximum``,
+        ``mean``, ``median`` or ``minimum`` of the entries at the end, the reflection at the edge
+        (``reflect``, which leaves out the edge itself, and ``symmetric``), or the other end
+        (``wrap``)
+    constant_values, end_values : the constants, and what ramps end at
+    stat_length : of how many entries the maximum and its like are taken, if not of all
+    reflect_type : ``even``, or ``odd`` for twice the edge minus the reflection
+
+    Raises
+    ======
+
+    TensorError : another mode
+    ShapeError : numbers that don't fit the axes; a reflection longer than an axis of symbolic
+        length, when the function is called
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 3)
+    >>> se.lambdify([x], se.pad(x, (1, 2)))([1, 2, 3])
+    array([0, 1, 2, 3, 0, 0])
+    >>> se.lambdify([x], se.pad(x, 2, "reflect"))([1, 2, 3])
+    array([3, 2, 1, 2, 3, 2, 1])
+    """
+    A = as_operand(A)
+    order = order_of(A)
+    widths = _pairs(_by_axis(pad_width, order), order, "pad_width", as_length)
+    if not isinstance(mode, str) or mode not in MODES:
+        raise TensorError(f"pad knows the modes {', '.join(MODES)}, not {str(mode)[:80]!r}")
+    if mode == "constant":
+        values = _pairs(constant_values, order, "constant_values", _constant)
+        alike = {value for pair in values for value in pair}
+        if len(alike) == 1:
+            return _framed(A, widths, *alike)
+    elif mode == "linear_ramp":
+        values = _pairs(end_values, order, "end_values", _constant)
+    elif mode in _STATISTICS:
+        values = _pairs(stat_length, order, "stat_length", _count)
+    else:
+        values = [(None, None)] * order
+    if reflect_type not in ("even", "odd"):
+        raise TensorError(f"reflect_type is even or odd, not {str(reflect_type)[:80]!r}")
+    make = MODES[mode]
+    if mode in ("reflect", "symmetric") and reflect_type == "odd":
+        make = _odd(mode)
+    for axis in range(order):
+        first, last = make(A, axis, widths[axis], values[axis])
+        parts = zip((first, last), widths[axis], strict=True)
+        before, after = [[] if width is S.Zero else [part] for part, width in parts]
+        A = concatenate([*before, A, *after], axis)
+    return A
+
+
+# --- what stands before and after one axis
+
+Frame: TypeAlias = Callable[[Operand, int, Pair[Expr], Pair[Any]], Sequence[Operand]]
+
+
+def _filled(A: Operand, axis: int, widths: Pair[Expr], values: Pair[Expr]) -> Sequence[Operand]:
+    shape = shape_of(A)
+    return [
+        filled(value, (*shape[:axis], width, *shape[axis + 1 :]))
+        for width, value in zip(widths, values, strict=True)
+    ]
+
+
+def _edges(A: Operand, axis: int) -> Pair[Operand]:
+    length = shape_of(A)[axis]
+    return cut_along(A, axis, 0, 1), cut_along(A, axis, length - 1, length)
+
+
+def _of_edges(A: Operand, axis: int, widths: Pair[Expr], values: Pair[None]) -> Sequence[Operand]:
+    edges = zip(_edges(A, axis), widths, strict=True)
+    return [repeat(edge, width, axis) for edge, width in edges]
+
+
+def _ramps(A: Operand, axis: int, widths: Pair[Expr], values: Pair[Expr]) -> Sequence[Operand]:
+    """end + (edge - end) k / width for k = 0, 1, …, turned round behind the axis."""
+    found = []
+    for k, (edge, width, end) in enumerate(zip(_edges(A, axis), widths, values, strict=True)):
+        shape = [width if other == axis else S.One for other in range(order_of(A))]
+        share = multiply(subtract(cumsum(Ones(width)), 1), 1 / width) if width else Ones(width)
+        share = reshape(flip(share) if k else share, tuple(shape))
+        found.append(add(end, multiply(subtract(edge, end), share)))
+    return found
+
+
+_STATISTICS: Mapping[str, Callable[..., Operand]] = {
+    "maximum": max_,
+    "mean": mean,
+    "median": median,
+    "minimum": min_,
+}
+
+
+def _statistic(of: Callable[..., Operand]) -> Frame:
+    def frame(
+        A: Operand, axis: int, widths: Pair[Expr], counts: Pair[Expr | None]
+    ) -> Sequence[Operand]:
+        length = shape_of(A)[axis]
+        first, last = [
+            length if own is None else Min(own, length) if length.is_Integer else own
+            for own in counts
+        ]
+        ends = [cut_along(A, axis, 0, first), cut_along(A, axis, length - last, length)]
+        return [
+            repeat(of(end, axis=axis, keepdims=True), width, axis)
+            for end, width in zip(ends, widths, strict=True)
+        ]
+
+    return frame
+
+
+Bounds: TypeAlias = tuple[Expr | int | None, ...]
+# For each mode the slices before and after an axis, given its length and their lengths.
+_SLICES: dict[str, Callable[[Expr, Expr, Expr], tuple[Bounds, Bounds]]] = {
+    "reflect": lambda n, a, b: ((a, 0, -1), (n - 2, _behind(n - 2 - b), -1)),
+    "symmetric": lambda n, a, b: ((a - 1, None, -1), (n - 1, _behind(n - 1 - b), -1)),
+    "wrap": lambda n, a, b: ((n - a, n), (0, b)),
+}
+
+
+def _behind(stop: Expr) -> Expr | None:
+    """The bound of a slice to the front, where -1 would count from the end."""
+    return None if stop == -1 else stop
+
+
+def _is_beyond(A: Operand, axis: int, widths: Pair[Expr], mode: str) -> bool:
+    """Whether there are fewer entries than are asked for."""
+    longest = shape_of(A)[axis] - (1 if mode == "reflect" else 0)
+    return any((longest - width).is_negative for width in widths)
+
+
+def _of_others(mode: str) -> Frame:
+    """Entries at other positions: slices, and positions one by one beyond the length of an axis."""
+
+    def frame(A: Operand, axis: int, widths: Pair[Expr], values: Pair[None]) -> Sequence[Operand]:
+        if _is_beyond(A, axis, widths, mode):
+            return _one_by_one(A, axis, widths, mode)
+        return [cut_along(A, axis, *bounds) for bounds in _SLICES[mode](shape_of(A)[axis], *widths)]
+
+    return frame
+
+
+def _one_by_one(A: Operand, axis: int, widths: Pair[Expr], mode: str) -> Sequence[Operand]:
+    length = shape_of(A)[axis]
+    if not all(number.is_Integer for number in (length, *widths)) or not length:
+        raise UnsupportedError(
+            f"pad takes as many entries as an axis has, or lengths that are numbers, not {widths} "
+            f"for the length {length} in mode {mode!r}"
+        )
+    positions = np.pad(np.arange(int(length)), [int(n) for n in widths], mode)  # type: ignore[call-overload]
+    first = int(widths[0])
+    return [take(A, own, axis) for own in (positions[:first], positions[first + int(length) :])]
+
+
+def _odd(mode: str) -> Frame:
+    """Twice the edge minus the reflection."""
+
+    def frame(A: Operand, axis: int, widths: Pair[Expr], values: Pair[None]) -> Sequence[Operand]:
+        if _is_beyond(A, axis, widths, mode):
+            raise UnsupportedError(
+                f"pad has no odd reflection longer than an axis, as {widths} of axis {axis} of "
+                f"length {shape_of(A)[axis]}; pad several times"
+            )
+        parts = zip(_edges(A, axis), MODES[mode](A, axis, widths, values), strict=True)
+        return [subtract(multiply(2, edge), reflection) for edge, reflection in parts]
+
+    return frame
+
+
+MODES: Mapping[str, Frame] = {
+    "constant": _filled,
+    "edge": _of_edges,
+    "linear_ramp": _ramps,
+    **{mode: _statistic(of) for mode, of in _STATISTICS.items()},
+    **{mode: _of_others(mode) for mode in _SLICES},
+}
+
+
+# --- numbers for the ends of axes
+
+
+def _framed(A: Operand, widths: Sequence[tuple[Expr, Expr]], value: Expr) -> Operand:
+    """The tensor among equal entries: written into zeros, and the value into what it leaves."""
+    placed = among_zeros(A, widths)
+    if value is S.Zero:
+        return placed
+    ones = filled(S.One, shape_of(placed)) - among_zeros(filled(S.One, shape_of(A)), widths)
+    return placed + value * ones
+
+
+def among_zeros(A: Operand, widths: Sequence[tuple[Expr, Expr]]) -> Operand:
+    """A tensor with so many zeros before and after its entries along each axis."""
+    order = order_of(A)
+    operands, terms, output = [A], [tuple(range(order))], list(range(order))
+    lengths = dict(enumerate(shape_of(A)))
+    for axis, (before, after) in enumerate(widths):
+        whole = lengths[axis] + before + after
+        if not same_length(lengths[axis], whole):
+            operands.append(Selection(whole, before, 1, lengths[axis]))
+            terms.append((axis, order + axis))
+            output[axis] = order + axis
+            lengths[order + axis] = whole
+    return contract(operands, terms, output, lengths)
+
+
+def _constant(value: Length) -> Expr:
+    return as_scalar(value, "a value beyond an axis")
+
+
+def _count(value: Length | None) -> Expr | None:
+    return None if value is None else as_length(value)
+
+
+def _by_axis(given: Widths, order: int) -> Any:
+    """Widths that are told by axes, as those of all."""
+    if not isinstance(given, Mapping):
+        return given
+    widths: list[Any] = [(0, 0)] * order
+    for axis, width in given.items():
+        widths[as_axis(axis, order)] = width if isinstance(width, (tuple, list)) else (width, width)
+    return widths
+
+
+def _pairs(given: Any, order: int, name: str, read: Callable[[Any], T]) -> list[Pair[T]]:
+    """NumPy's forms: a number for all, a pair for all, a pair for each axis."""
+    rows: list[Any] = list(given) if isinstance(given, (tuple, list, np.ndarray)) else [given]
+    nested = [isinstance(row, (tuple, list, np.ndarray)) for row in rows]
+    pairs = [tuple(row) for row in rows] if all(nested) else [tuple(rows)]
+    pairs = [pair * 2 if len(pair) == 1 else pair for pair in pairs]
+    pairs *= order if len(pairs) == 1 else 1
+    if len(pairs) != order or any(len(pair) != 2 for pair in pairs):
+        raise ShapeError(f"{name} {given!r} doesn't fit a tensor of order {order}")
+    return [(read(before), read(after)) for before, after in pairs]
