@@ -261,7 +261,11 @@ if not TYPE_CHECKING:  # so that type checkers tell a name that isn't there
         if name == "__version__":
             return import_module("importlib.metadata").version(__name__)
         if name not in _LATER:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            # With name and obj Python says what may have been meant.
+            module = import_module(__name__)
+            raise AttributeError(
+                f"module {__name__!r} has no attribute {name!r}", name=name, obj=module
+            )
         value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
         return value
 

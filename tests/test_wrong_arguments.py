@@ -4,6 +4,7 @@ answer, or an error that is ours or says in a sentence what to do. Nothing raw c
 from __future__ import annotations
 
 import inspect
+import math
 import re
 import warnings
 
@@ -121,6 +122,7 @@ CALLS: dict[str, tuple] = {
     "sliding_window_view": (se.sliding_window_view, C, 2, 1),
     "windows": (se.windows, C, 2, 1, 1, 1),
     "Positions": (se.Positions, 5, 1, (2, 1), (2, 1)),
+    "counterexample": (se.counterexample, x @ x, x @ v),
     "cumprod": (se.cumprod, A, 0),
     "cumsum": (se.cumsum, A, 0),
     "interval_products": (se.interval_products, A, 0),
@@ -620,9 +622,35 @@ def complaint(call, *arguments, **options):
     return None
 
 
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: se.hvp(x @ x, x, se.TensorSymbol("y", 4)), r"tangent of x .* \(n,\), not \(4,\)"),
+        (lambda: se.vjp(A @ x, x, x), r"cotangent of A @ x .* \(m,\), not \(n,\)"),
+        (lambda: se.lambdify(A @ x, [A, x]), "arguments come first"),
+        (lambda: se.einsum("ij,jk", A), "for 2 operands, not for 1"),
+        (lambda: se.elementwise(np.sin, x), "SymPy's scalars"),
+        (lambda: se.lambdify([x], x).cost(), r"^cost\(\) missing"),
+        (lambda: math.sin(x @ x), "not those of math"),
+        (lambda: float(x @ x), "lambdify computes it"),
+    ],
+)
+def test_messages_tell_what_to_do(call, told):
+    with pytest.raises((se.TensorError, TypeError), match=told):
+        call()
+
+
+@pytest.mark.parametrize(("module", "name"), [(se, "gradient"), (snp, "concatenate")])
+def test_misspelt_names_are_found(module, name):
+    with pytest.raises(AttributeError) as caught:
+        getattr(module, name + "s")
+    assert (caught.value.name, caught.value.obj) == (name + "s", module)
+
+
 def test_the_table_is_complete():
     exported = {name for name in se.__all__ if not name.endswith("Error")}
-    exported -= {"numpy", "ExprCondPair", "THEOREMS"}  # SymPy's own, and a table
+    # SymPy's own, a table, a result
+    exported -= {"numpy", "ExprCondPair", "THEOREMS", "Counterexample"}
     assert exported | {"sum", "max", "min"} == {name.partition(" ")[0] for name in CALLS}
     of_numpy = {
         name

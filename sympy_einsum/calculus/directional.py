@@ -40,7 +40,7 @@ def vjp(
     """
     variables = [as_variable(v) for v in listed(x)]
     functions, _ = stable([as_function(part) for part in listed(y)], variables)
-    cotangents = _fitting(u, functions, isinstance(y, (list, tuple)), "vjp")
+    cotangents = _fitting(u, functions, isinstance(y, (list, tuple)), "cotangent")
     results, _ = tidy(pullback(functions, variables, cotangents, ()), simplify, functions)
     return list(results) if isinstance(x, (list, tuple)) else results[0]
 
@@ -72,7 +72,7 @@ def jvp(
     """
     variables = [as_variable(variable) for variable in listed(x)]
     functions, _ = stable([as_function(part) for part in listed(y)], variables)
-    tangents = _fitting(v, variables, isinstance(x, (list, tuple)), "jvp")
+    tangents = _fitting(v, variables, isinstance(x, (list, tuple)), "tangent")
     pushed = [pushforward(part, variables, tangents, ()) for part in functions]
     results, _ = tidy(pushed, simplify, functions)
     return list(results) if isinstance(y, (list, tuple)) else results[0]
@@ -108,21 +108,19 @@ def hvp(
     return jvp(slope, x, v, simplify=simplify)
 
 
-def _fitting(values: Listed, likes: Sequence[Operand], several: bool, name: str) -> list[Operand]:
+def _fitting(values: Listed, likes: Sequence[Operand], several: bool, what: str) -> list[Operand]:
     """A tangent for each variable, or a cotangent for each function."""
     if several:
         if not isinstance(values, (list, tuple)) or len(values) != len(likes):
-            raise TensorError(
-                f"{name} of a list needs a list of tensors, one for each of the {len(likes)}"
-            )
-        return [_same_shape(value, like, name) for value, like in zip(values, likes, strict=True)]
-    return [_same_shape(values, likes[0], name)]
+            raise TensorError(f"a list takes a list of {what}s, one for each of the {len(likes)}")
+        return [_same_shape(value, like, what) for value, like in zip(values, likes, strict=True)]
+    return [_same_shape(values, likes[0], what)]
 
 
-def _same_shape(value: TensorLike, like: Operand, name: str) -> Operand:
+def _same_shape(value: TensorLike, like: Operand, what: str) -> Operand:
     value = as_operand(value)
     if shape_of(value) != shape_of(like):
         raise ShapeError(
-            f"{name} needs a tensor of shape {shape_of(like)}, not of shape {shape_of(value)}"
+            f"the {what} of {str(like)[:80]} has its shape, {shape_of(like)}, not {shape_of(value)}"
         )
     return value

@@ -67,6 +67,7 @@ class Compiled:
         function = _run(program.text("function", lines, ["_"]), namespace, program.backend)
         function.source = source
         function.cost = _cost_by_order(program, deciding) if deciding else _cost_of(plan)
+        function.cost.__qualname__ = "cost"
         told = "\n".join(program.signature.documented())
         function.__doc__ = (
             f"Generated from {len(program.exprs)} expression(s).\n\n{told}\n\n{source}"

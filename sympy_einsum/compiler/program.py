@@ -147,7 +147,10 @@ def _arguments(args: Arguments) -> list[Expr]:
     symbols = [as_operand(s) if isinstance(s, MatrixSymbol) else s for s in symbols]
     for symbol in symbols:
         if not isinstance(symbol, (TensorSymbol, Symbol)):
-            raise TensorError(f"an argument is a TensorSymbol or a Symbol, not {symbol!r}")
+            raise TensorError(
+                f"an argument is a TensorSymbol or a Symbol, not {symbol!r}; arguments come first, "
+                "expressions after them"
+            )
     if len(set(symbols)) != len(symbols):
         raise TensorError("an argument is given twice")
     return symbols

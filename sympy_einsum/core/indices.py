@@ -67,7 +67,7 @@ def parse_subscripts(text: str, orders: Sequence[int]) -> tuple[list[Term], Term
         terms = []
     if len(terms) != len(orders):
         raise ParseError(
-            f"the index string {text!r} has {len(terms)} operands, but {len(orders)} were given"
+            f"the index string {text!r} is for {len(terms)} operands, not for {len(orders)}"
         )
     return resolve_labels(terms, output, orders, text)
 

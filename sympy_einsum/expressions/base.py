@@ -394,6 +394,15 @@ class TensorExpr(Methods):
             return substitute_function(self, old, new)
         return substitute(self, {old: new}, stock_rules=True)
 
+    def __float__(self) -> float:
+        try:
+            return Expr.__float__(self)
+        except TypeError:
+            raise TypeError(
+                f"{str(self)[:80]} is an expression and no number; lambdify computes it, and "
+                "functions of it are SymPy's or sympy_einsum's, not those of math"
+            ) from None
+
     def __array__(self, *args: object, **options: object) -> NoReturn:
         raise TypeError(
             f"{type(self).__name__} is symbolic and has no array of numbers; "

@@ -162,7 +162,8 @@ def elementwise(f: Callable[..., Expr], *tensors: TensorLike) -> Operand:
         body = named_derivatives(sympified(f(*arguments)))
     except (TypeError, ValueError) as error:
         raise TensorError(
-            f"{f} can't be applied to {len(operands)} scalar arguments: {error}"
+            f"{f} can't be applied to {len(operands)} of SymPy's scalars, as its functions and a "
+            f"Lambda can: {error}"
         ) from error
     if not isinstance(body, Expr):
         raise TensorError(f"{f} gives {body!r}, which is no scalar expression")

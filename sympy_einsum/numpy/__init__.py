@@ -16,6 +16,7 @@ Examples
 True
 """
 
+import sys as _sys
 import typing as _typing
 
 import sympy as _sympy
@@ -259,7 +260,9 @@ if not _typing.TYPE_CHECKING:  # so that type checkers tell a name that isn't th
     def __getattr__(name):
         reason = _refusal(name)
         raise AttributeError(
-            f"module {__name__!r} has no attribute {name!r}" + (f": {reason}" if reason else "")
+            f"module {__name__!r} has no attribute {name!r}" + (f": {reason}" if reason else ""),
+            name=name,
+            obj=_sys.modules[__name__],
         )
 
 
