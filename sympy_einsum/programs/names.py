@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 
 import numpy as np
 import sympy
-from sympy import Eq, Expr, Integer, S
+from sympy import Expr, Integer, S
 
 from .. import numpy as snp, operations as ops
-from ..compiler import BACKENDS
 from ..core import Row, TensorError, of_each_row
 from ..expressions import (
     Operand,
@@ -25,7 +24,6 @@ from ..expressions import (
     inv,
     logdet,
     order_of,
-    shape_of,
 )
 from .source import MAX_ITEMS
 from .values import BINARY, DType, Known, Value, aligned, array, checked, truth
@@ -128,6 +126,7 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "trace": ops.trace,
     "one_hot": ops.one_hot,
     "cofactors": cofactors,
+    "logcumsumexp": ops.logcumsumexp,
 }
 _OWN = {name: Known(name, function) for name, function in _FUNCTIONS.items()}
 _JAX_NN = words("""relu sigmoid softplus silu swish gelu elu selu leaky_relu log_sigmoid""")
@@ -372,59 +371,6 @@ BUILTINS: dict[str, Value] = {
 }
 BUILTINS["pow"] = _binary(ast.Pow)
 BUILTINS |= {"True": True, "False": False, "None": None, "slice": Known("slice", slice)}
-
-
-# --- functions that generated code brings along --------------------------------------------------
-
-
-def _cofactors(X: Operand, order: int, *directions: Operand) -> Operand:
-    found = cofactors(X, order)
-    for direction in directions[::-1]:
-        found = ops.tensordot(found, direction, 2)
-    return found
-
-
-def _share(x: Operand, top: Operand, axis: ops.Axes = None) -> Operand:
-    """Where entries are equal to others, divided by how often they are; without their names, the
-    shares of the largest entries and of the smallest."""
-    for found, shares in ((ops.max_, ops.max_share), (ops.min_, ops.min_share)):
-        if top in (found(x, axis), found(x, axis, keepdims=True)):
-            return shares(x, axis)
-    hits = ops.compare(Eq, x, ops.broadcast_to(top, shape_of(x)))
-    return ops.divide(hits, ops.sum_(hits, axis, keepdims=True))
-
-
-_SUPPORT: dict[str, Callable[..., Value]] = {
-    "softmax": lambda x, axis=None: ops.softmax(x, axis),
-    "logsumexp": lambda x, axis=None: ops.logsumexp(x, axis),
-    "cofactors": _cofactors,
-    "share": _share,
-    "logcumsumexp": lambda x: ops.logcumsumexp(x, axis=-1),
-    "sigmoid": lambda z: ops.FUNCTIONS["sigmoid"](z),
-    "softplus": lambda z: ops.FUNCTIONS["softplus"](z),
-    "sigmoid_slope": lambda z: ops.multiply(
-        ops.FUNCTIONS["sigmoid"](z), ops.FUNCTIONS["sigmoid"](ops.multiply(-1, z))
-    ),
-    "add_transposed": lambda X: ops.add(X, ops.transpose(X)),
-    "weighted_gram": lambda X, w: ops.matmul(ops.multiply(ops.transpose(X), w[None, :]), X),
-    "sums": lambda x, axis=None, keepdims=False: ops.sum_(x, axis, keepdims=keepdims),
-    "peak": lambda x, axis=None: ops.max_(x, axis, keepdims=True),
-    "log_total": lambda weights, total, axis=None: elementwise(sympy.log, total),
-}
-
-
-@cache
-def _supporting() -> dict[str, Known]:
-    texts = BACKENDS["numpy"].support
-    return {
-        ast.dump(ast.parse(texts[name].replace("xp.", "np.")).body[0]): Known(name, function)
-        for name, function in _SUPPORT.items()
-    }
-
-
-def supporting(node: ast.FunctionDef) -> Known | None:
-    """What a function of a text does, if it is one that generated code brings along."""
-    return _supporting().get(ast.dump(node)) if node.name in _SUPPORT else None
 
 
 def bare(name: str) -> Value:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+import numpy as np
 import sympy
 
 from ..core import TensorError
-from ..expressions import TensorExpr
+from ..expressions import TensorExpr, as_operand
 from .names import Module, attribute, bare, items
 from .source import Source
 from .values import (
@@ -276,7 +277,9 @@ class ExpressionReader(Source):
             bounds = (node.lower, node.upper, node.step)
             return slice(*[None if b is None else self.value(b, scope) for b in bounds])
         value = self.value(node, scope)
-        return array(value) if isinstance(value, list) else value
+        if isinstance(value, list):
+            return _integers(value) if _are_whole(value) else array(value)
+        return value
 
     def _walrus(self, node: ast.NamedExpr, scope: Scope) -> Value:
         value = self.value(node.value, scope)
@@ -346,6 +349,8 @@ class ExpressionReader(Source):
         self, function: Value, node: ast.AST, args: Sequence[Value], options: Mapping[str, Value]
     ) -> Value:
         """The result of a call."""
+        if isinstance(function, Known) and function.name == "array" and _are_whole(args):
+            return _integers(args[0])
         for value in (function, *args, *options.values()):
             if (isinstance(value, DType) and not value.is_real) or (
                 isinstance(value, Known) and value.name in ("int", "bool") and value is not function
@@ -378,6 +383,18 @@ class ExpressionReader(Source):
         if not function.takes_lists and isinstance(value, list) and is_symbolic(value):
             return self.trying(node, array, value)
         return value
+
+
+def _are_whole(values: Value) -> bool:
+    """Whether a number is an integer, or all in a list are; there is one at least."""
+    if isinstance(values, (list, tuple)):
+        return bool(values) and all(map(_are_whole, values))
+    return isinstance(values, (int, sympy.Integer)) and not isinstance(values, bool)
+
+
+def _integers(values: Value) -> Value:
+    """A list of integers as a constant, which may be positions."""
+    return as_operand(np.array(values, dtype=int))
 
 
 def _kind(value: Value) -> str:

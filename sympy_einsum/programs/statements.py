@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from .. import operations as ops
 from ..core import TensorError
 from ..expressions import TensorExpr, order_of
-from .names import imported, items, supporting, words
+from .names import imported, items, words
 from .reading import Closure, ExpressionReader, Scope
+from .supporting import supporting
 from .values import BINARY, Value, array, choose, truth, with_part
 
 # How a list of statements ends that doesn't return.

@@ -1,0 +1,109 @@
+"""Functions that generated code brings along, read by what they mean."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import sympy
+from sympy import Eq
+
+from .. import operations as ops
+from ..compiler import BACKENDS
+from ..core import UnsupportedError
+from ..expressions import AlongDirections, Operand, cofactors, elementwise, order_of, shape_of
+from .values import Known, Value
+
+
+def _cofactors(X: Operand, order: int, *directions: Operand) -> Operand:
+    found = cofactors(X, order)
+    for direction in directions[::-1]:
+        found = ops.tensordot(found, direction, 2)
+    return found
+
+
+def _share(x: Operand, top: Operand, axis: ops.Axes = None) -> Operand:
+    """Where entries are equal to others, divided by how often they are; without their names, the
+    shares of the largest entries and of the smallest."""
+    for found, shares in ((ops.max_, ops.max_share), (ops.min_, ops.min_share)):
+        if top in (found(x, axis), found(x, axis, keepdims=True)):
+            return shares(x, axis)
+    hits = ops.compare(Eq, x, ops.broadcast_to(top, shape_of(x)))
+    return ops.divide(hits, ops.sum_(hits, axis, keepdims=True))
+
+
+def _scatter(
+    values: Operand, lengths: Sequence[Value], *positions: Operand, once: bool = False
+) -> Operand:
+    """Zeros, to which values are added at positions on the first axes."""
+    order = max(map(order_of, positions))
+    at, count = shape_of(values)[:order], len(positions)
+    rest = [order + count + k for k in range(order_of(values) - order)]
+    parts: list[Value] = [values, [*range(order), *rest]]
+    for k, (own, length) in enumerate(zip(positions, lengths, strict=True)):
+        parts += [ops.one_hot(ops.broadcast_to(own, at), length), [*range(order), order + k]]
+    return ops.einsum(*parts, [*range(order, order + count), *rest])
+
+
+def _running_products(x: Operand, backwards: bool) -> Operand:
+    """1 and the running products along the last axis, or those from its end and 1."""
+    products = ops.interval_products(x)
+    return products[..., :, -1] if backwards else products[..., 0, :]
+
+
+def _summed(weights: Operand, c: Operand, backwards: bool) -> Operand:
+    """Sums along the last axis, of c[i] weights[i, j] over i, or over j backwards."""
+    if backwards:
+        return ops.matmul(weights, c[..., None])[..., 0]
+    return ops.matmul(c[..., None, :], weights)[..., 0, :]
+
+
+def _along(function: Callable[[Operand], Operand], X: Operand, *directions: Operand) -> Operand:
+    """The derivative of a function of a matrix in some directions."""
+    value = function(X)
+    if not isinstance(value, AlongDirections):
+        raise UnsupportedError("derivatives in directions are read of expm and matrix_power")
+    return value.along(X, *directions)
+
+
+_SUPPORT: dict[str, Callable[..., Value]] = {
+    "scatter": _scatter,
+    "one_hot": lambda positions, length: ops.one_hot(positions, length),
+    "running_products": _running_products,
+    "recurrence": lambda x, b, backwards: _summed(ops.interval_products(x), b, backwards),
+    "running_weights": lambda x: x,
+    "running_mean": lambda x, c, backwards: _summed(ops.running_softmax(x), c, backwards),
+    "correlate": lambda x, w: ops.correlate(x, w, "valid"),
+    "derivative_along": _along,
+    "softmax": lambda x, axis=None: ops.softmax(x, axis),
+    "logsumexp": lambda x, axis=None: ops.logsumexp(x, axis),
+    "cofactors": _cofactors,
+    "share": _share,
+    "logcumsumexp": lambda x: ops.logcumsumexp(x, axis=-1),
+    "sigmoid": lambda z: ops.FUNCTIONS["sigmoid"](z),
+    "softplus": lambda z: ops.FUNCTIONS["softplus"](z),
+    "sigmoid_slope": lambda z: ops.multiply(
+        ops.FUNCTIONS["sigmoid"](z), ops.FUNCTIONS["sigmoid"](ops.multiply(-1, z))
+    ),
+    "add_transposed": lambda X: ops.add(X, ops.transpose(X)),
+    "weighted_gram": lambda X, w: ops.matmul(ops.multiply(ops.transpose(X), w[None, :]), X),
+    "sums": lambda x, axis=None, keepdims=False: ops.sum_(x, axis, keepdims=keepdims),
+    "peak": lambda x, axis=None: ops.max_(x, axis, keepdims=True),
+    "log_total": lambda weights, total, axis=None: elementwise(sympy.log, total),
+}
+
+
+@cache
+def _supporting() -> dict[str, Known]:
+    texts = BACKENDS["numpy"].support
+    return {
+        ast.dump(ast.parse(re.sub(r"\bxp\.", "np.", texts[name])).body[0]): Known(name, function)
+        for name, function in _SUPPORT.items()
+    }
+
+
+def supporting(node: ast.FunctionDef) -> Known | None:
+    """What a function of a text does, if it is one that generated code brings along."""
+    return _supporting().get(ast.dump(node)) if node.name in _SUPPORT else None
