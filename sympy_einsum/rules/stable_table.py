@@ -114,7 +114,7 @@ def _without_factor(body: Expr) -> tuple[Expr, Expr]:
     if number is S.Zero:
         number = next((arg.as_coeff_Mul()[0] for arg in body.args if arg.has(*FUNCTIONS)), S.One)
     elif terms.as_coeff_Mul()[0] not in (number, -number):
-        return (S.NegativeOne, -body) if number is S.NegativeOne else (S.One, body)
+        return S.One, body
     return number, body if number is S.One else Add(*[Mul(1 / number, a) for a in body.args])
 
 

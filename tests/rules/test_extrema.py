@@ -8,6 +8,7 @@ from sympy import symbols
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
+from sympy_einsum.rules.extrema import constant_in_extremum
 
 m, n, k = symbols("m n k", integer=True, positive=True)
 T = se.TensorSymbol("T", (m, n, k))
@@ -49,5 +50,6 @@ def test_what_is_constant_along_all_of_them():
 def test_what_is_constant_in_another_function_stays():
     B = se.TensorSymbol("B", (m, k))
     f = snp.max(snp.maximum(A + B, x[:, None]), axis=1)
+    assert constant_in_extremum(f, ()) is None
     given = np.array([[1.0, 5.0], [2.0, 3.0]]), np.zeros((2, 2)), np.array([4.0, 1.0])
     np.testing.assert_array_equal(se.lambdify([A, B, x], se.simplify(f))(*given), [5.0, 3.0])

@@ -485,6 +485,19 @@ def test_quotients_logarithms_and_shares(before, after):
     assert_equal_values(abs(before), abs(result))
 
 
+def test_halves_that_differ_stay():
+    e = se.simplify(se.einsum("j,ij,ki,k->i", x, A, A, x))
+    a, v = DATA[A], DATA[x]
+    assert_close(evaluate(e, {A: a, x: v}), (a @ v) * (v @ a))
+
+
+def test_cofactors_of_order_three():
+    F = se.TensorSymbol("F", (4, 4))
+    given = np.random.default_rng(0).standard_normal((4, 4))
+    forms = [se.cofactors(F, 3), normal_form(se.cofactors(F, 3))]
+    assert_close(*se.lambdify([F], forms)(given))
+
+
 def test_a_quotient_by_a_diagonal_is_none_by_the_matrix():
     e = se.einsum("ji,i,i->i", A, x, 1 / se.einsum("ii,i->i", A, x))
     assert se.simplify(e) == se.simplify(A.sum(axis=0) / A.diagonal())

@@ -514,6 +514,24 @@ def test_forms(expr, expected):
     assert stable([expr])[0] == [expected]
 
 
+@pytest.mark.parametrize(
+    ("expr", "point", "expected"),
+    [
+        (u * t**u / t, (0.0, 3.0), 0),
+        (u * t**u / t, (0.0, 1.0), 1),
+        (u * t**u / t, (2.0, 3.0), 12),
+        (u * (u - 1) * t**u / t**2, (0.0, 2.0), 2),
+        (t**u * log(t) ** 2, (0.0, 3.0), 0),
+        (t**u * log(t) ** 2, (np.e, 3.0), np.e**3),
+        (t**u * se.powlog(t, 2, 1), (0.0, 1.0), 0),
+        (t**u * se.powlog(t, 2, 1), (np.e, 1.0), np.e**3),
+        (t**u * sympy.cos(u) / t, (2.0, 3.0), 4 * np.cos(3)),
+    ],
+)
+def test_what_slopes_of_powers_are_made_of(expr, point, expected):
+    assert se.lambdify([t, u], expr)(*point) == pytest.approx(expected)
+
+
 def test_of_a_tensor_scalar():
     loss = log(1 - se.sigmoid(z @ w))
     f = se.lambdify([z, w], [loss, se.gradient(loss, z)])
