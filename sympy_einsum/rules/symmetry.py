@@ -15,7 +15,7 @@ MAX_SYMMETRIC = 4
 def transpose_symmetric(node: Operand, closed: Closed) -> Operand | None:
     """The transpose of a symmetric matrix is the matrix."""
     core = node.core
-    if core is None or core.order != 2 or not is_symmetric(core):
+    if core is None or not is_symmetric(core):
         return None
     first, second = node.subscripts[-1]
     if first == second or node.output.index(first) < node.output.index(second):

@@ -506,6 +506,7 @@ def test_scalars(name):
         (log((1 + sympy.exp(t)) ** 3 * u), log(u) + 3 * se.softplus(t)),
         (se.exp(M) * se.sigmoid(-M), se.sigmoid(M)),
         (se.exp(M) @ se.sigmoid(-M), se.exp(M) @ se.sigmoid(-M)),
+        (se.log(1 - se.tanh(M) @ se.tanh(M)), se.log(1 - se.tanh(M) @ se.tanh(M))),
         (se.exp(M) * se.sigmoid(-M).T, se.exp(M) * se.sigmoid(-M).T),
     ],
 )
