@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from sympy import Integer, S
 
 from .instruction_rules import Instruction
 from .plans import Plan, result_shape, without_dead_code
 
 
+class _Product(NamedTuple):
+    """A matrix multiplied by rows of another one, which may stand on its left."""
+
+    matrix: int
+    source: int
+    is_left: bool
+
+
 def batched(plan: Plan) -> Plan:
-    """The plan with products A x_i of a matrix with every row of another as rows of X A'."""
-    found: dict[tuple[int, int], dict[int, int]] = {}
+    """The plan with products A x_i of a matrix with every row of another as rows of X A', and with
+    products x_i A as rows of X A."""
+    found: dict[_Product, dict[int, int]] = {}
     for number, step in enumerate(plan.instructions):
         row = _row(plan, step)
         if row is not None:
-            matrix, source, position = row
-            found.setdefault((matrix, source), {})[number] = position
-    first: dict[int, tuple[int, int]] = {}
-    for pair, places in found.items():
-        if len({*places.values()}) == plan.instructions[pair[1]].shape[0] > 1:
-            first[min(places)] = pair
+            found.setdefault(row[0], {})[number] = row[1]
+    first: dict[int, _Product] = {}
+    for product, places in found.items():
+        if len({*places.values()}) == plan.instructions[product.source].shape[0] > 1:
+            first[min(places)] = product
     if not first:
         return plan
     instructions: list[Instruction] = []
     moved: list[int] = []
-    products: dict[tuple[int, int], int] = {}
+    products: dict[_Product, int] = {}
 
     def add(op: str, inputs: tuple[int, ...], *params: object) -> int:
         shape = result_shape(op, [instructions[k].shape for k in inputs], params)
@@ -34,25 +44,28 @@ def batched(plan: Plan) -> Plan:
     for number, step in enumerate(plan.instructions):
         row = _row(plan, step)
         if number in first:
-            matrix, source = first[number]
-            turned = add("transpose", (moved[matrix],), (1, 0))
-            products[matrix, source] = add("dot", (moved[source], turned))
-        if row is not None and row[:2] in products:
-            moved.append(add("cut", (products[row[:2]],), (S(row[2]), None)))
+            product = first[number]
+            right = moved[product.matrix]
+            if not product.is_left:
+                right = add("transpose", (right,), (1, 0))
+            products[product] = add("dot", (moved[product.source], right))
+        if row is not None and row[0] in products:
+            moved.append(add("cut", (products[row[0]],), (S(row[1]), None)))
         else:
             instructions.append(step._replace(inputs=tuple([moved[k] for k in step.inputs])))
             moved.append(len(instructions) - 1)
     return without_dead_code(instructions, [moved[k] for k in plan.results])
 
 
-def _row(plan: Plan, step: Instruction) -> tuple[int, int, int] | None:
-    """Of the product of a matrix with a row of another one: both, and which row."""
-    if step.op != "dot" or len(plan.instructions[step.inputs[0]].shape) != 2:
+def _row(plan: Plan, step: Instruction) -> tuple[_Product, int] | None:
+    """Of the product of a matrix with a row of another one: that of all rows, and which row."""
+    if step.op != "dot" or len(step.shape) != 1:
         return None
-    matrix, vector = step.inputs
+    is_left = len(plan.instructions[step.inputs[0]].shape) == 1
+    vector, matrix = step.inputs if is_left else step.inputs[::-1]
     cut = plan.instructions[vector]
     if cut.op != "cut" or len(cut.params[0]) != 2:
         return None
     place, rest = cut.params[0]
     is_row = isinstance(place, Integer) and rest is None
-    return (matrix, cut.inputs[0], int(place)) if is_row else None
+    return (_Product(matrix, cut.inputs[0], is_left), int(place)) if is_row else None

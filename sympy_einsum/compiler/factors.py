@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from ..core import Indices
@@ -31,14 +32,14 @@ class KnownProducts:
         self._by_value: dict[int, list[Factor]] = {}
 
     def add(self, product: Factor) -> None:
-        """Keep a product, unless it has too many parts or one of them twice."""
-        values = [part.value for part in product.parts]
-        if len(set(values)) == len(values) <= MAX_REMEMBERED:
-            self._by_value.setdefault(min(values), []).append(product)
+        """Keep a product, unless it has too many parts."""
+        if len(product.parts) <= MAX_REMEMBERED:
+            first = min([part.value for part in product.parts])
+            self._by_value.setdefault(first, []).append(product)
 
     def among(self, factors: Sequence[Factor]) -> Sequence[Factor]:
         """Products that may be those of some factors, the longest first."""
-        values = {factor.value for factor in factors}
+        values = Counter(factor.value for factor in factors)
         found = [product for value in sorted(values) for product in self._by_value.get(value, [])]
-        found = [p for p in found if values.issuperset([part.value for part in p.parts])]
+        found = [p for p in found if Counter(part.value for part in p.parts) <= values]
         return sorted(found, key=lambda product: -len(product.parts))

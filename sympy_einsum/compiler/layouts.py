@@ -46,6 +46,8 @@ class _Rewriter:
         elif self._is_turned(number, step):
             left, right = [self._turned(k) for k in step.inputs]
             self._found(self._add(step.op, (right, left)), turned(len(step.shape)))
+        elif step.op == "dot" and len(step.shape) == 1:
+            self._found(self._add("dot", self._with_vector(step.inputs)), (0,))
         elif step.op == "vdot":
             order = self.orders.common(number)
             inputs = tuple([self._aligned(k, order) for k in step.inputs])
@@ -100,6 +102,13 @@ class _Rewriter:
         """A matrix, or a stack of some, transposed."""
         value, axes = self.seen[number]
         return self._view(Seen(value, tuple([axes[k] for k in turned(len(axes))])))
+
+    def _with_vector(self, inputs: Sequence[int]) -> list[int]:
+        """A matrix and a vector, in the order in which the matrix is taken as it lies in memory."""
+        for k in inputs:
+            if self.seen[k].axes == (1, 0):
+                return [self._turned(k) if own == k else self.as_seen(own) for own in inputs[::-1]]
+        return [self.as_seen(k) for k in inputs]
 
     def _has_all_axes(self, number: int) -> bool:
         return None not in self.seen[number].axes

@@ -68,12 +68,15 @@ def _stripped(builder: PlanBuilder, factor: Factor) -> Factor:
 
 
 def _scale_smallest(pairs: Pairs, factors: Sequence[Factor], output: Indices, scalar: int) -> bool:
-    """Whether the scalar went to an operand that is smaller than the result."""
+    """Whether the scalar went to an operand that is smaller than the result: to one that as few
+    others need as can be, which may have products with the rest in common."""
+    builder = pairs.builder
+    uses = {f: builder.uses[builder.nodes[f.value]] for f in factors if f.value in builder.nodes}
     whole = [factor for factor in factors if factor.solves is None]
-    best = min(whole, key=lambda f: pairs.entries(f.labels), default=None)
+    best = min(whole, key=lambda f: (pairs.entries(f.labels), uses.get(f, 1)), default=None)
     if best is None or pairs.entries(best.labels) >= pairs.entries(output):
         return False
-    best.value = pairs.builder.scaled(scalar, best.value)
+    best.value = builder.scaled(scalar, best.value)
     return True
 
 

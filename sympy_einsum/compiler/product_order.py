@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import prod
@@ -50,20 +51,26 @@ def best_order(
 ) -> Order:
     """The order of contraction; what an earlier product has computed is taken from there, if
     that is no dearer."""
-    known = builder.products.among(factors) if 2 < len(factors) <= MAX_SHARED else ()
-    # A product of all operands but one leaves two large ones: the parts of it may be better.
-    shorter = [product for product in known if len(product.parts) < len(factors) - 1]
     plain = _order(builder, factors, output, lengths)
-    choices = []
-    for products in (known, shorter) if known else ((),):
-        best = plain
-        for product in products:
-            replaced = _with(best.factors, product, output)
-            if replaced is not None:
-                found = _order(builder, replaced, output, lengths)
-                best = found if found.cost <= best.cost else best
-        choices.append(best)
+    if not 2 < len(factors) <= MAX_SHARED:
+        return plain
+    # A product of all operands but one leaves two large ones: the parts of it may be better.
+    choices = [_shared(builder, plain, output, lengths, left) for left in (0, 2)]
     return min(choices, key=lambda order: order.cost)
+
+
+def _shared(
+    builder: PlanBuilder, order: Order, output: Indices, lengths: Mapping[int, Expr], left: int
+) -> Order:
+    """The order with what is known of the product, of which so many operands are left at least."""
+    most = len(order.factors) - left
+    for product in builder.products.among(order.factors) if most > 1 else ():
+        replaced = _with(order.factors, product, output) if len(product.parts) <= most else None
+        if replaced is not None:
+            found = _order(builder, replaced, output, lengths)
+            if found.cost <= order.cost:
+                return _shared(builder, found, output, lengths, left)
+    return order
 
 
 def _order(
@@ -80,31 +87,69 @@ def _order(
 # The same few patterns come again and again.
 @lru_cache(maxsize=4096)
 def _priced(terms: Terms, output: Indices, sizes: Sizes, optimize: Optimizer) -> tuple[Path, int]:
-    """The best path, and what it costs with the reading of the operands."""
+    """The best path, and what it costs with the reading of the operands. One that goes through
+    the product from one end is preferred: longer products may begin with the same."""
     path = contraction_path(terms, output, sizes, optimize)
+    cost = path_cost(terms, output, sizes, path)
+    if optimize == "auto" and len(terms) > 3:
+        swept = _swept(terms, output)
+        path = swept if path_cost(terms, output, sizes, swept) <= cost else path
     size = dict(sizes)
-    reading = sum(prod(size[i] for i in set(term)) for term in terms)
-    return path, path_cost(terms, output, sizes, path) + reading
+    return path, cost + sum(prod(size[i] for i in set(term)) for term in terms)
+
+
+def _swept(terms: Terms, output: Indices) -> Path:
+    """The order that begins with an operand that has an index of the result, if there is one
+    that no other has, and goes on with what makes the smallest product."""
+    path: Path = []
+    number: dict[frozenset[int], int] = {}
+    for k, own in enumerate(map(frozenset, terms)):
+        if own in number:
+            path.append((number[own], k))
+        number[own] = len(terms) + len(path) - 1 if own in number else k
+    left = {k: own for own, k in number.items()}
+    uses = Counter(i for own in left.values() for i in own)
+    ends = {k: [uses[i] for i in own.intersection(output)] for k, own in left.items()}
+    last = min(left, key=lambda k: min(ends[k], default=len(terms)))
+    have = left.pop(last)
+    while left:
+        uses = Counter(i for own in (*left.values(), {*output}) for i in own)
+        kept = {k: {i for i in have | own if uses[i] > (i in own)} for k, own in left.items()}
+        near = [k for k, own in left.items() if have & own] or list(left)
+        chosen = min(near, key=lambda k: len(kept[k]))
+        path.append((min(last, chosen), max(last, chosen)))
+        have, last = frozenset(kept[chosen]), len(terms) + len(path) - 1
+        del left[chosen]
+    return path
 
 
 def _with(factors: Sequence[Factor], known: Factor, output: Indices) -> list[Factor] | None:
     """The factors with a product of some of them that is known, if it is a product of these."""
-    rename: dict[int, int] = {}
-    rest = list(factors)
-    for part in known.parts:
-        own = next((f for f in rest if f.parts == (f,) and f.value == part.value), None)
-        if own is None or own.solves != part.solves:
-            return None
-        rest.remove(own)
-        for theirs, label in zip(part.labels, own.labels, strict=True):
-            if rename.setdefault(theirs, label) != label:
-                return None
-    if len(set(rename.values())) < len(rename):
-        return None
-    inner = {label for theirs, label in rename.items() if theirs not in known.labels}
-    if inner & set(output).union(*[f.labels for f in rest]):
-        return None
-    return [*rest, Factor(known.value, [rename[i] for i in known.labels])]
+    for used, rename in _matches(known.parts, factors, {}):
+        rest = [factor for factor in factors if factor not in used]
+        inner = {label for theirs, label in rename.items() if theirs not in known.labels}
+        if not inner & {*output}.union(*[f.labels for f in rest]):
+            return [Factor(known.value, [rename[i] for i in known.labels]), *rest]
+    return None
+
+
+def _matches(
+    parts: Sequence[Factor], factors: Sequence[Factor], rename: Mapping[int, int]
+) -> Iterator[tuple[list[Factor], Mapping[int, int]]]:
+    """The ways to find parts among factors: these, and which index each index is."""
+    if not parts:
+        yield [], rename
+        return
+    first, *others = parts
+    for own in factors:
+        if own.value != first.value or own.solves != first.solves:
+            continue
+        renamed = {**rename, **dict(zip(first.labels, own.labels, strict=True))}
+        is_one = all(renamed[i] == k for i, k in rename.items())
+        if is_one and len({*renamed.values()}) == len(renamed):
+            rest = [factor for factor in factors if factor is not own]
+            for used, found in _matches(others, rest, renamed):
+                yield [own, *used], found
 
 
 def steps_of(order: Order, output: Indices) -> Iterator[Step]:

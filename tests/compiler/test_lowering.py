@@ -25,7 +25,8 @@ y = se.TensorSymbol("y", (m,))
 
 MATRIX_PRODUCTS = {
     "matrix by vector": (X @ x, "X.dot(x)"),
-    "transposed matrix by vector": (y @ X, "X.T.dot(y)"),
+    "vector by matrix": (y @ X, "y.dot(X)"),
+    "transposed matrix by vector": (X.T @ y, "y.dot(X)"),
     "matrix by matrix": (A @ V, "A.dot(V)"),
     "first transposed": (X.T @ U, "X.T.dot(U)"),
     "second transposed": (U @ V.T, "U.dot(V.T)"),

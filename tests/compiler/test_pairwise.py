@@ -1,14 +1,18 @@
 """Products by primitives on two operands, against NumPy's einsum; all lengths are different."""
 
+import functools
+import operator
 import random
 
 import numpy as np
 import pytest
+from oracles import jax64
 from plan_interpreter import assert_same, compiled, interpreted
 from sympy import Integer, Symbol
 
 import sympy_einsum as se
 from sympy_einsum.compiler.factors import Factor
+from sympy_einsum.compiler.lowering import make_plan
 from sympy_einsum.compiler.multiplication import multiply_all
 from sympy_einsum.compiler.plan_builder import PlanBuilder, index_text
 from sympy_einsum.compiler.plans import Plan, plan_cost, proven, without_dead_code
@@ -116,6 +120,46 @@ def test_what_others_have_computed_is_taken_from_there():
     plan = products.plan()
     assert sum(step.op == "dot" for step in plan.instructions) == 2
     assert_same(compiled_values(plan, products.arguments, products), products.expected)
+
+
+def test_chains_of_the_same_operands_have_their_values():
+    """What others have computed is found among repeated operands too, only where it fits."""
+    generator, n = random.Random(5), Symbol("n", integer=True, positive=True)
+    A, B = se.TensorSymbol("A", n, n), se.TensorSymbol("B", n, n)
+    v = se.TensorSymbol("v", n)
+    rng = np.random.default_rng(0)
+    arrays = [*rng.standard_normal((2, 3, 3)), rng.standard_normal(3)]
+    links = [A, A, A.T, B, se.diag(v)]
+    values = [arrays[0], arrays[0], arrays[0].T, arrays[1], np.diag(arrays[2])]
+    for _ in range(20):
+        words = [[generator.randrange(5) for _ in range(generator.randint(3, 7))] for _ in range(4)]
+        chains = [functools.reduce(operator.matmul, [links[k] for k in word]) for word in words]
+        found = se.lambdify([A, B, v], chains)(*arrays)
+        for result, word in zip(found, words, strict=True):
+            expected = np.linalg.multi_dot([values[k] for k in word])
+            np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_hessians_of_recurrences_take_two_matrix_products_a_step():
+    steps, n = 6, Symbol("n", integer=True, positive=True)
+    W, h = se.TensorSymbol("W", n, n), se.TensorSymbol("h", n)
+    weights, start = np.random.default_rng(1).standard_normal((2, 4, 4))
+    state = h
+    for _ in range(steps):
+        state = se.tanh(W @ state)
+
+    def loss(x):
+        for _ in range(steps):
+            x = jax64().numpy.tanh(weights @ x)
+        return (x**2).sum()
+
+    hessian = se.hessian((state**2).sum(), h)
+    plan = make_plan([hessian])
+    products = [step for step in plan.instructions if step.op == "dot" and len(step.shape) == 2]
+    assert len(products) <= 2 * steps
+    expected = jax64().hessian(loss)(start[0])
+    found = se.lambdify([W, h], hessian)(weights, start[0])
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 # Index strings of matrix products in all guises: batches, stacks, merged axes.
