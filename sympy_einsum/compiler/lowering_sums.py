@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from sympy import S
 
-from ..expressions import Operand, TensorAdd, View, split_coefficient, tensor_sum
+from ..expressions import Operand, TensorAdd, View, shape_of, split_coefficient, tensor_sum
 from .context import Lowering
 from .factoring import common_factor
+from .instruction_rules import broadcast_shape
 from .lowering_positions import Axis, Placed, write, written_together
 from .lowering_views import has_stretched_axes, is_placed, narrow_value, placed_value
 from .outer_products import is_own_outer, sum_of_outer
@@ -82,14 +83,16 @@ def _writable_sum(builder: Lowering, terms: Sequence[Operand]) -> tuple[int, boo
 def _short(builder: Lowering, terms: Sequence[Operand]) -> tuple[list[int], list[int]]:
     """The terms of a short sum and their signs."""
     inputs, signs = [], []
-    # What is constant along axes is stretched by the sum, if something gives that its shape.
+    # What is constant along axes is stretched by the sum.
     narrow = list(map(_is_stretched, terms))
-    if all(narrow):
-        narrow[0] = False
     for term, stretched in zip(terms, narrow, strict=True):
         sign, value = _signed(builder, term, stretched)
         inputs.append(value)
         signs.append(sign)
+    shape = shape_of(terms[0])
+    if broadcast_shape([builder.instructions[k].shape for k in inputs]) != shape:
+        # Nothing else gives it its shape.
+        inputs[0] = _signed(builder, terms[0], False)[1]
     return inputs, signs
 
 

@@ -20,6 +20,7 @@ SCORES = X @ W
 LOGISTIC = se.softplus(-y * (X @ w)).sum()
 CROSS = se.logsumexp(SCORES, axis=1).sum() - (Y * SCORES).sum()
 WEIGHTED = se.TensorSymbol("A", k, n)
+DISTANCES = ((X[:, None] - WEIGHTED[None]) ** 2).sum(axis=2)
 
 
 def with_gradient(loss, *wrt):
@@ -33,6 +34,7 @@ PROGRAMS = {
     "Hessian times a vector": ([se.hvp(LOGISTIC, w, v)], 1),
     "residuals": (with_gradient((se.tanh(SCORES) - Y).sum() ** 2, W), 2),
     "weights of classes": (with_gradient((SCORES * se.exp(Y) @ WEIGHTED @ w * y).sum(), W, w), 2),
+    "differences from centres": (with_gradient(DISTANCES.min(axis=1).sum(), WEIGHTED), 2),
 }
 # What isn't, because something else is needed of all rows, or they are gone through rarely.
 WHOLE = {
