@@ -8,6 +8,7 @@ import hashlib
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
@@ -24,6 +25,8 @@ from .kernel_text import KernelText
 
 # What runs a text, that is said to come from a file, in a namespace.
 Run = Callable[[str, str, dict[str, Any]], None]
+# So many kernels are kept on disk, of about 150 KB each.
+MAX_KEPT = 500
 # The types of numbers that there are kernels for.
 TYPES = tuple(np.dtype(name) for name in ("float64", "float32", "complex128", "complex64"))
 
@@ -117,13 +120,27 @@ def kept_file(text: str) -> Path | None:
     key = hashlib.sha256("\n".join([*versions, sys.version, text]).encode()).hexdigest()
     path = folder / f"sympy_einsum_kernel_{key[:40]}.py"
     try:
-        if not path.exists():
+        if path.exists():
+            # When it was written is what Numba knows it by.
+            os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
+        else:
+            _make_room(folder)
             with tempfile.NamedTemporaryFile("w", dir=folder, delete=False) as file:
                 file.write(text)
             os.replace(file.name, path)
     except OSError:
         return None
     return path
+
+
+def _make_room(folder: Path) -> None:
+    """Removes the code that hasn't been used for longest, if there is too much."""
+    paths = sorted(
+        folder.glob("sympy_einsum_kernel_*.py"), key=lambda path: path.stat().st_atime_ns
+    )
+    for path in paths[: 1 - MAX_KEPT]:
+        for file in [path, *folder.glob(f"__pycache__/{path.stem}.*")]:
+            file.unlink(missing_ok=True)
 
 
 def _folder() -> Path | None:

@@ -14,6 +14,7 @@ from sympy import symbols
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
+from sympy_einsum.compiler import kernel_calls
 from sympy_einsum.compiler.kernel_calls import kept_file
 
 pytest.importorskip("numba")
@@ -222,6 +223,33 @@ def _is_safe(folder):
         path.stat().st_mode & 0o022 and not path.stat().st_mode & 0o1000
         for path in (folder, *folder.parents)
     )
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="permissions of POSIX")
+def test_the_kernels_used_last_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(kernel_calls, "MAX_KEPT", 3)
+    paths = [kept_file(f"a = {k}\n") for k in range(3)]
+    compiled = []
+    for age, path in enumerate(paths):
+        compiled.append(path.parent / "__pycache__" / f"{path.stem}.compute-1.nbi")
+        compiled[-1].parent.mkdir(exist_ok=True)
+        compiled[-1].write_text("")
+        os.utime(path, (age, age))
+    assert kept_file("a = 0\n") == paths[0]
+    assert paths[0].stat().st_mtime == 0
+    last = kept_file("a = 3\n")
+    assert {*last.parent.glob("*.py")} == {paths[0], paths[2], last}
+    assert [file.exists() for file in compiled] == [True, False, True]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 63, 64, 130])
+def test_products_of_a_matrix_with_itself_are_computed_by_halves(rows):
+    found = se.lambdify([A], [A @ A.T, A.T @ A], backend="numba")
+    value = np.random.default_rng(0).standard_normal((rows, 5))
+    assert found.source.count("gram(") >= 2
+    for result, expected in zip(found(value), [value @ value.T, value.T @ value], strict=True):
+        np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="permissions of POSIX")

@@ -199,6 +199,19 @@ def matmul(A, B):
     return total
 
 
+def gram(A):
+    """A @ A.T, of which one half is computed."""
+    n, size = A.shape[0], 64
+    total = np.empty((n, n), A.dtype)
+    for i in range(0, n, size):
+        part = np.dot(A[i : i + size], A[i:].T)
+        for j in range(part.shape[0]):
+            for k in range(part.shape[1]):
+                total[i + j, i + k] = part[j, k]
+                total[i + k, i + j] = part[j, k]
+    return total
+
+
 def logdet_definite(A):
     """log det A by Cholesky's factor."""
     factor, total = np.linalg.cholesky(A), 0.0

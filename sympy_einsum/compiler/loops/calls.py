@@ -18,6 +18,10 @@ def _operands(kernel: Statements, number: int) -> list[str]:
 
 def _dot(kernel: Statements, number: int) -> str:
     first, second = [kernel.whole(k, turned=True) for k in kernel.step(number).inputs]
+    if second == f"{first}.T":
+        return f"gram({first})"
+    if first == f"{second}.T":
+        return f"gram({first}.copy())"
     return f"np.dot({first}, {second})"
 
 
