@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from libraries import LIBRARIES
-from oracles import assert_close, evaluate
+from oracles import assert_close, evaluate, jax64
 from random_settings import CONFIG
 from sympy import symbols, sympify
 
@@ -149,6 +149,20 @@ def test_what_runs_on_every_backend(backend):
         results = call(*map(library.into, arrays))
         for one, other in zip(results, expected, strict=True):
             assert_close(library.back(one), other, label=backend)
+
+
+def test_jax_maps_and_differentiates_what_runs():
+    """Where weights vanish, others are computed; what isn't chosen poisons no slope."""
+    jax = jax64()
+    f = se.sin(se.logcumsumexp(x)).sum()
+    slopes = se.lambdify([x], se.gradient(f, x))
+    rows = np.array([[0.0, 1, -2, 0.5], [-800, 0, 800, 1], [3, -700, 2, 1], [-1e5, 0, 1, 2]])
+    expected = [slopes(row) for row in rows]
+    by_us = se.lambdify([x], se.gradient(f, x), "jax")
+    np.testing.assert_allclose([by_us(row) for row in rows], expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(jax.vmap(by_us)(rows), expected, rtol=1e-9, atol=1e-12)
+    by_jax = jax.vmap(jax.grad(se.lambdify([x], f, "jax")))
+    np.testing.assert_allclose(by_jax(rows), expected, rtol=1e-9, atol=1e-12)
 
 
 def test_log_of_running_sums_is_finite():

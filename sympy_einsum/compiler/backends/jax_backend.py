@@ -39,7 +39,7 @@ class JaxBackend(Backend):
         ),
         *SPECIAL,
     )
-    # Its own log-sum-exp along an axis, and its own way with recurrences.
+    # Its own log-sum-exp along an axis, and its own way with recurrences, which takes XLA long.
     support |= {
         "recurrence": '''
 def recurrence(x, b, backwards):
@@ -56,8 +56,41 @@ def recurrence(x, b, backwards):
 ''',
         "running_weights": '''
 def running_weights(x):
-    """x and log(cumsum(exp(x))) along the last axis without overflow."""
-    return x, jax.lax.cumlogsumexp(x + 0.0, axis=x.ndim - 1)
+    """x and log(cumsum(exp(x))) along the last axis without overflow; exp(x - top) and its running
+    sum, and whether these vanish nowhere."""
+    x = x + 0.0
+    first = jnp.exp(x[..., :1] - peak(x, axis=-1))
+    is_plain = (first > jnp.finfo(x.dtype).tiny ** 0.8).all()
+    safe = jnp.where(is_plain, x, 0)
+    top = peak(safe, axis=-1)
+    weights = jnp.exp(safe - top)
+    total = weights.cumsum(-1)
+
+    def careful():
+        return jax.lax.cumlogsumexp(x, axis=x.ndim - 1)
+
+    y = jax.lax.cond(is_plain, lambda: jnp.log(total) + top, careful)
+    return x, y, weights, total, is_plain
+''',
+        "running_mean": '''
+def running_mean(weights, c, backwards):
+    """Sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i, of the x that has such
+    weights and y = log(cumsum(exp(x)))."""
+    x, y, weights, total, is_plain = weights
+
+    def plain():
+        if backwards:
+            return weights * (c / total)[..., ::-1].cumsum(-1)[..., ::-1]
+        return (weights * c).cumsum(-1) / total
+
+    def careful():
+        finite = jnp.where(y == -jnp.inf, 0, y)
+        shares, ratio = jnp.exp(x - finite), jnp.exp(y[..., :-1] - finite[..., 1:])
+        if backwards:
+            return shares * recurrence(ratio, c, True)
+        return recurrence(ratio, shares * c, False)
+
+    return jax.lax.cond(is_plain, plain, careful)
 ''',
         "factored": '''
 def factored(X, definite):
