@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from sympy import Add, Expr, S
+from sympy import Add, Expr, S, exp
 
 from ..core import Contraction, Optimizer, Shape, index_letter
 from ..expressions import Operand, Slot, TensorExpr, slot
@@ -57,6 +57,8 @@ class PlanBuilder:
             inputs, params = self._sorted_terms(inputs, params[0])
         if op == "multiply" and len(inputs) == 2:
             inputs = self._narrow_divided(*inputs)
+        if op == "dot" and len(self.instructions[inputs[1]].shape) == 1:
+            inputs = self._with_divided_vector(*inputs)
         if op == "sum" and params[0] is None:
             inputs = (self.untransposed(inputs[0])[0],)
         if op == "sum" and self._is_square(inputs[0]):
@@ -197,6 +199,19 @@ class PlanBuilder:
             if small != shape and self.instructions[inputs[1]].shape == small:
                 return inputs[0], self.emit("elementwise", factor, inputs[1], params=params)
         return one, other
+
+    def _with_divided_vector(self, matrix: int, vector: int) -> tuple[int, int]:
+        """The factors of a product; the vector instead of the matrix is divided by the sums of
+        exponentials, which are 1 at least."""
+        op, inputs, params, shape = self.instructions[matrix]
+        if op != "elementwise" or params[0] != slot(0) / slot(1) or len(shape) < 2:
+            return matrix, vector
+        weights, total = [self.instructions[k] for k in inputs]
+        is_share = total.op == "sum" and total.inputs == inputs[:1] and len(total.shape) == 1
+        is_share = is_share and weights.op == "elementwise" and weights.params[0] == exp(slot(0))
+        if not is_share:
+            return matrix, vector
+        return inputs[0], self.emit("elementwise", vector, inputs[1], params=params)
 
     def _cuts(self, value: int, cuts: Sequence[Cut]) -> tuple[Cut, ...]:
         """What is cut of each axis; None for a slice that is all of it."""

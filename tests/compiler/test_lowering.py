@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy
+from scipy.special import logsumexp, softmax
 from sympy import sin, symbols
 
 import sympy_einsum as se
@@ -383,3 +384,15 @@ def test_an_entry_of_running_products_is_one_of_them(place):
     np.testing.assert_array_equal(se.lambdify([X], products)(values), expected)
     rows = se.lambdify([X], snp.cumprod(X, axis=1)[place])(values)
     np.testing.assert_array_equal(rows, np.cumprod(values, axis=1)[place])
+
+
+def test_shares_are_divided_where_there_are_fewest():
+    """softmax(A) @ x beside log Σ exp(A): x is divided by the sums of A's columns."""
+    found = se.lambdify([A, x], [se.softmax(A, axis=0) @ x, se.logsumexp(A, axis=0)])
+    assert found.source.count("/") == 1
+    assert "x/" in found.source
+    rng = np.random.default_rng(0)
+    matrix, vector = rng.standard_normal((3, 3)) * 300, rng.standard_normal(3)
+    shares, totals = found(matrix, vector)
+    np.testing.assert_allclose(totals, logsumexp(matrix, axis=0))
+    np.testing.assert_allclose(shares, softmax(matrix, axis=0) @ vector)

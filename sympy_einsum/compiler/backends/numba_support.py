@@ -201,14 +201,11 @@ def matmul(A, B):
 
 def gram(A):
     """A @ A.T, of which one half is computed."""
-    n, size = A.shape[0], 64
-    total = np.empty((n, n), A.dtype)
-    for i in range(0, n, size):
-        part = np.dot(A[i : i + size], A[i:].T)
-        for j in range(part.shape[0]):
-            for k in range(part.shape[1]):
-                total[i + j, i + k] = part[j, k]
-                total[i + k, i + j] = part[j, k]
+    total = np.empty((A.shape[0], A.shape[0]), A.dtype)
+    for i in range(0, A.shape[0], 64):
+        part = np.dot(A[i : i + 64], A[i:].T)
+        total[i : i + 64, i:] = part
+        total[i:, i : i + 64] = part.T
     return total
 
 
@@ -476,7 +473,6 @@ def add(a, b):
     """a + b as a step of a sum, which may be added up in several parts at once."""
     return a + b
 '''
-
 
 _LARGER = '''
 @numba.njit(fastmath={"nnan", "nsz"})
