@@ -76,6 +76,15 @@ def ours_by_jax(case: Case, data: list[Any]) -> Call:
     return lambda: jax.block_until_ready(function(*arrays))
 
 
+def ours_by_torch(case: Case, data: list[Any]) -> Call:
+    import torch
+
+    arguments, exprs = case.build()
+    function = se.lambdify(arguments, exprs, "torch", semiring=case.semiring)
+    tensors = [torch.from_numpy(np.array(value)) for value in data]
+    return lambda: function(*tensors)
+
+
 def hand(case: Case, data: list[Any]) -> Call:
     return lambda: case.hand(*data)
 
@@ -167,6 +176,7 @@ CONTENDERS = {
     "ours, no checks": Contender(partial(ours, check=False)),
     "ours by Numba": Contender(partial(ours, backend="numba"), "numba"),
     "ours by JAX": Contender(ours_by_jax, "jax"),
+    "ours by PyTorch": Contender(ours_by_torch, "torch"),
     "JAX": Contender(by_jax, "jax", is_peer=True, most_entries=6e6),
     "PyTorch": Contender(by_torch, "torch", is_peer=True),
     "autograd": Contender(by_autograd, "autograd", is_peer=True),

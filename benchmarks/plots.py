@@ -11,6 +11,7 @@ from pathlib import Path
 # Ours are red, what is written by hand is grey.
 COLOURS = {
     "hand": "#999999", "ours": "#d62728", "ours by JAX": "#ff9896", "ours by Numba": "#7f0000",
+    "ours by PyTorch": "#f7b6d2",
     "JAX": "#1f77b4", "PyTorch": "#ff7f0e", "autograd": "#2ca02c", "PyTensor": "#9467bd",
     "PyTensor in C": "#8c564b",
     "the best of ours": "#d62728", "the best of the other libraries": "#1f77b4",
