@@ -39,7 +39,7 @@ class MathMLRenderer(Renderer[Part]):
         "thin comma": ",",
         "semicolon": ";",
         "colon": ":",
-        "space": "\u2062",
+        "space": "\u2009",
         "to": "→",
         "hash": "#",
         "star": "*",
@@ -98,7 +98,7 @@ class MathMLRenderer(Renderer[Part]):
     def stated(self, formula: Part, definitions: Sequence[tuple[Part, Part]]) -> Element:
         lines = [[formula]]
         for k, (name, meaning) in enumerate(definitions):
-            word = [] if k else [self.identifier("mtext", "where ")]
+            word = [] if k else [self.identifier("mtext", "where\u00a0")]
             lines.append([*word, name, "=", meaning])
         cells = [self._element("mtd", self.row(line)) for line in lines]
         return self._element("mtable", *[self._element("mtr", cell) for cell in cells])

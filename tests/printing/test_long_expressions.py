@@ -110,7 +110,7 @@ def test_where():
     assert "where h₁ = tanh(W₁⋅x + b₀)" in sympy.pretty(e)
     assert "where" not in se.pretty(e, where=False)
     assert str(e).startswith("(h_1 := tanh(W_1 @ x + b_0), h_2 := tanh(W_2 @ h_1 + b_1), ")
-    assert "<mtext>where </mtext>" in sympy.mathml(e, printer="presentation")
+    assert "<mtext>where&#160;</mtext>" in sympy.mathml(e, printer="presentation")
 
 
 def test_short_expressions_have_no_names():
