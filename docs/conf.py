@@ -42,5 +42,6 @@ html_css_files = ["pages.css"]
 html_copy_source = False
 
 napoleon_use_ivar = True
+napoleon_custom_sections = ["Result"]
 # Types in signatures are names to read; those of other projects have no pages here.
 nitpick_ignore_regex = [("py:(class|obj|data)", ".*")]

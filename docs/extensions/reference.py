@@ -217,15 +217,18 @@ def _of_numpy() -> dict[str, tuple[str, str, list[Entry]]]:
             listed[page or page_of[module]].append(entry)
     titles = {page: title for page, (title, _) in OF_NUMPY.items()}
     titles |= {page: f"numpy.{package}" for page, package in PACKAGES.items()}
-    found = {page: (titles[page], "", entries) for page, entries in listed.items()}
+    found = {page: (titles[page], "", sorted(entries)) for page, entries in listed.items()}
     about = inspect.getdoc(snp).partition("Examples")[0]
-    return {"numpy": ("sympy_einsum.numpy", about, same), **found}
+    return {"numpy": ("sympy_einsum.numpy", about, sorted(same)), **found}
 
 
 def _numpy_names() -> Iterator[tuple[str, str, str, Any]]:
     packages = {package: page for page, package in PACKAGES.items()}
-    for name in sorted(snp.__all__, key=str.lower):
-        yield packages.get(name, ""), "sympy_einsum.numpy", name, getattr(snp, name)
+    names = {name: getattr(snp, name) for name in sorted(snp.__all__, key=str.lower)}
+    # Of several names of one function its own comes first.
+    own_first = sorted(names, key=lambda name: getattr(names[name], "__name__", name) != name)
+    for name in own_first:
+        yield packages.get(name, ""), "sympy_einsum.numpy", name, names[name]
     for name, page in packages.items():
         package = getattr(snp, name)
         for own in sorted(dir(package), key=str.lower):
@@ -272,9 +275,12 @@ def as_numpydoc(
 
 
 def _indented(lines: list[str]) -> Iterator[str]:
-    for line in lines:
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
         told = _TOLD.fullmatch(line)
-        if told:
+        if line == "Returns" and following.startswith("==="):
+            # A section of sentences, where Napoleon looks for types.
+            yield "Result"
+        elif told:
             yield from (told[1], f"    {told[2]}")
         else:
             yield line
