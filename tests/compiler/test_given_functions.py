@@ -128,3 +128,18 @@ def test_kernels_hold_no_unknown_functions():
         se.codegen(x, own(x) + 1, "cupy")
     text = se.codegen(x, se.function("kernel2_", code="np.exp({0})")(x) + 1, "cupy")
     assert "cp.exp(x)" in text
+
+
+def test_text_of_ones_own_has_brackets_around_it():
+    """Of tensors, of tensors without axes, and of ordinary scalars; stock lambdify too."""
+    cubed, less = se.function("cubed", code="{0}**3"), se.function("less", code="{0} - 1")
+    for v, value in (
+        (se.TensorSymbol("x", 2), np.array([2.0, 3.0])),
+        (se.TensorSymbol("s", ()), 2.0),
+        (symbols("t"), 2.0),
+    ):
+        exprs = [cubed(cubed(v)), 1 / less(v + 5), v - less(v), cubed(v) ** 2, less(v) * v]
+        expected = [value**9, 1 / (value + 4), 1 + 0 * value, value**6, (value - 1) * value]
+        for compile in (se.lambdify, sympy.lambdify):
+            for found, own in zip(compile([v], exprs)(value), expected, strict=True):
+                np.testing.assert_allclose(found, own, rtol=1e-12)

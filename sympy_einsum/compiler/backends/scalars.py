@@ -28,6 +28,7 @@ from ...core import (
     small_difference,
 )
 from .given_functions import GivenFunctions
+from .texts import is_bracketed
 
 # What the text of an axis length begins with, if that is a number of Python's.
 LENGTH = "_length"
@@ -92,7 +93,8 @@ class _ScalarPrinter(SciPyPrinter):
         if spelling is not None:
             texts = [self._print(arg) for arg in expr.args]
             are_whole = [precedence(arg) >= PRECEDENCE["Func"] for arg in expr.args]
-            return filled(spelling, texts, are_whole)
+            text = filled(spelling, texts, are_whole)
+            return text if is_bracketed(text) else f"({text})"
         return str(super()._print_Function(expr))
 
     def _print_log(self, expr: Expr) -> str:
