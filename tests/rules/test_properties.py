@@ -57,6 +57,7 @@ NONNEGATIVE = [
     se.relu(x),
     se.einsum("i->ii", y),
     x**2 * w.sum(),
+    se.TensorSymbol("W", n, n, nonnegative=True).trace(),
 ]
 POSITIVE = [
     y,
