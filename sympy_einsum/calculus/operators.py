@@ -131,11 +131,12 @@ def diff(
     =======
 
     A tensor expression, for order 0 a SymPy scalar; zeros with a shape where y doesn't depend on
-    a variable. Derivatives by a symmetric tensor are unconstrained. With ``trace=True`` a pair of
-    it and the list of steps ``(rule, before, after, node)``: first those of the sweep, where
-    ``before`` is the cotangent of ``node`` and ``after`` what its rule contributes to an operand,
-    then those of the simplification. The list's ``rows()`` are those of the tables of [LMG18], as
-    which notebooks show it: every node with its partial derivatives and its tangent or cotangent.
+    a variable. Derivatives by a symmetric tensor are unconstrained (see TensorSymbol). With
+    ``trace=True`` a pair of it and the list of steps ``(rule, before, after, node)``: first those
+    of the sweep, where ``before`` is the cotangent of ``node`` and ``after`` what its rule
+    contributes to an operand, then those of the simplification. The list's ``rows()`` are those of
+    the tables of [LMG18], as which notebooks show it: every node with its partial derivatives and
+    its tangent or cotangent.
 
     Raises
     ======

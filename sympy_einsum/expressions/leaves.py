@@ -44,7 +44,9 @@ class TensorSymbol(TensorExpr, AtomicExpr):
         0 in numbers; there sums are 0 and means nan.
     assumptions : ``symmetric``, ``diagonal``, ``positive``, ``nonnegative``, ``psd`` set to True.
         Derivatives by a symmetric matrix are nonetheless unconstrained: all entries are taken as
-        independent. Code relies on what is declared: of a ``psd`` matrix it may read one triangle.
+        independent. They are simplified with X' = X, so second ones are those of one of the forms
+        that this makes equal: along symmetric directions all agree. Code relies on what is
+        declared: of a ``psd`` matrix it may read one triangle.
 
     Raises
     ======

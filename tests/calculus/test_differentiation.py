@@ -219,3 +219,25 @@ def test_the_steps_of_a_sweep_name_the_rules(mode, word, kinds):
     _, steps = se.diff(f, x, mode=mode, trace=True)
     names = {step.rule for step in steps if step.node is not None}
     assert names == {f"{word} of {kind}" for kind in kinds}
+
+
+@pytest.mark.parametrize("assumption", ["symmetric", "psd"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        se.logdet,
+        lambda X: (X @ X).trace(),
+        lambda X: (X @ X @ X).trace() * X.trace(),
+        lambda X: se.exp(X).sum() + (X @ X.inv() @ X).sum(),
+    ],
+)
+def test_hessians_by_symmetric_matrices_agree_along_these(function, assumption):
+    """Simplified with X' = X, gradients aren't differentiated in their plain form."""
+    rng = np.random.default_rng(0)
+    at, one, other = (part + part.T for part in rng.standard_normal((3, 3, 3)))
+    at += 9 * np.eye(3)
+    found = []
+    for X in (se.TensorSymbol("X", 3, 3), se.TensorSymbol("X", 3, 3, **{assumption: True})):
+        hessian = se.lambdify([X], se.hessian(function(X), X))(at)
+        found.append(np.einsum("ij,ijkl,kl", one, hessian, other))
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-12)
