@@ -2,14 +2,15 @@
 
 import os
 
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import Phase, settings
+
+from sympy_einsum import testing
 
 # Shrinking a failure can take minutes: it is switched on by hand.
 CONFIG = settings(
+    testing.SETTINGS,
     derandomize=True,
-    deadline=None,
     database=None,
     report_multiple_bugs=False,
     phases=[Phase.explicit, Phase.generate, *([Phase.shrink] if "SHRINK" in os.environ else [])],
-    suppress_health_check=list(HealthCheck),
 )

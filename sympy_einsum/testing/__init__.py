@@ -11,7 +11,7 @@ Whatever a function does to expressions, their values stay the same:
 >>> import sympy_einsum as se
 >>> from sympy_einsum import testing
 >>> @given(testing.expressions(kinds=["products", "functions"], max_steps=3))
-... @settings(max_examples=5, deadline=None, derandomize=True, database=None)
+... @settings(testing.SETTINGS, max_examples=5, derandomize=True, database=None)
 ... def simplification_keeps_values(expr):
 ...     assert se.equal(se.simplify(expr), expr) is not False
 >>> simplification_keeps_values()
@@ -36,6 +36,7 @@ from .programs import Program as Program, Step as Step
 from .strategies import (
     LENGTHS as LENGTHS,
     NUMPY as NUMPY,
+    SETTINGS as SETTINGS,
     derivatives as derivatives,
     expressions as expressions,
     programs as programs,

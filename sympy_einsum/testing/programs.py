@@ -48,7 +48,7 @@ class Program:
     >>> from sympy_einsum import testing
     >>> numpy = testing.Namespace(np, special)
     >>> @given(testing.programs())
-    ... @settings(max_examples=5, deadline=None, derandomize=True, database=None)
+    ... @settings(testing.SETTINGS, max_examples=5, derandomize=True, database=None)
     ... def values_are_those_of_numpy(program):
     ...     arrays = program.arrays()
     ...     value = se.lambdify(program.tensors, program.result)(*arrays)

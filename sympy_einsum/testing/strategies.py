@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 from scipy import special
 from sympy import Integer, Symbol, symbols
 
@@ -29,6 +29,10 @@ LARGEST = 1e3
 # How many steps are tried for one that is possible.
 ATTEMPTS = 12
 NUMPY = Namespace(np, special)
+# Expressions take a while to make, and the first ones longer.
+SETTINGS = settings(
+    deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 
 
 def _grow(draw: Any, made: Program, steps: int, kinds: Sequence[str]) -> None:
@@ -177,7 +181,7 @@ def expressions(
     >>> from hypothesis import given, settings
     >>> from sympy_einsum import testing
     >>> @given(testing.expressions(shape=(2, 3)))
-    ... @settings(max_examples=5, deadline=None, derandomize=True, database=None)
+    ... @settings(testing.SETTINGS, max_examples=5, derandomize=True, database=None)
     ... def shapes_are_those_asked_for(expr):
     ...     assert expr.shape == (2, 3)
     >>> shapes_are_those_asked_for()
@@ -196,7 +200,7 @@ def derivatives(draw: Any, /, **options: Any) -> tuple[Operand, TensorSymbol, Op
     >>> from hypothesis import given, settings
     >>> from sympy_einsum import testing
     >>> @given(testing.derivatives(kinds=["products"], shape=(2,)))
-    ... @settings(max_examples=5, deadline=None, derandomize=True, database=None)
+    ... @settings(testing.SETTINGS, max_examples=5, derandomize=True, database=None)
     ... def shapes_are_put_side_by_side(made):
     ...     y, x, derivative = made
     ...     assert derivative.shape == y.shape + x.shape

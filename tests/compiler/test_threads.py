@@ -1,0 +1,105 @@
+"""Eight threads that build expressions, compile them and call functions at once."""
+
+import sys
+import threading
+
+import numpy as np
+import pytest
+from libraries import LIBRARIES
+from sympy import symbols
+
+import sympy_einsum as se
+
+THREADS, ROUNDS = 8, 6
+m, n = symbols("m n", integer=True, positive=True)
+B, x = se.TensorSymbol("B", (m, n)), se.TensorSymbol("x", n)
+
+
+def made(tag):
+    """A function of one's own: a value, its gradient and its Hessian."""
+    w = se.TensorSymbol(f"w{tag}", n)
+    f = (se.tanh(B @ w) ** 2).sum() + se.logsumexp(w) * (w[1:] * w[:-1]).sum()
+    return se.lambdify([B, w], [f, se.gradient(f, w), se.hessian(f, w)])
+
+
+def arguments(number):
+    """Arrays of lengths that differ from call to call."""
+    rng = np.random.default_rng(number)
+    rows, columns = 1 + number % 4, 2 + number % 3
+    return rng.standard_normal((rows, columns)), rng.standard_normal(columns)
+
+
+def at_once(work):
+    """What each of the threads finds; they change places as often as Python can."""
+    barrier = threading.Barrier(THREADS)
+    found, errors = [None] * THREADS, []
+
+    def run(slot):
+        try:
+            barrier.wait()
+            found[slot] = work(slot)
+        except Exception as error:
+            errors.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=run, args=(slot,)) for slot in range(THREADS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not errors
+    return found
+
+
+def assert_same(found, expected):
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_same_function_is_called():
+    """With lengths that no thread has called it with before."""
+    expected = [made("")(*arguments(number)) for number in range(ROUNDS)]
+    function = made("")
+
+    def work(slot):
+        order = np.random.default_rng(slot).permutation(ROUNDS)
+        return {number: function(*arguments(number)) for number in order}
+
+    for found in at_once(work):
+        for number in range(ROUNDS):
+            assert_same(found[number], expected[number])
+
+
+@pytest.mark.parametrize("is_shared", [True, False], ids=["the same", "different"])
+def test_functions_are_built_and_called(is_shared):
+    def work(slot):
+        own = made("" if is_shared else slot)
+        return own.source, [own(*arguments(number)) for number in range(ROUNDS)]
+
+    found = at_once(work)
+    for slot, (source, results) in enumerate(found):
+        alone, expected = work(slot)
+        assert source == alone
+        for one, other in zip(results, expected, strict=True):
+            assert_same(one, other)
+
+
+@pytest.mark.parametrize("backend", [name for name in LIBRARIES if name != "jax"])
+def test_backends_are_called(backend):
+    """JAX compiles in threads of its own."""
+    library = LIBRARIES[backend]()
+    f = (B @ x) @ (B @ x)
+    function = se.lambdify([B, x], [f, se.gradient(f, x)], backend)
+
+    def work(slot):
+        return [library.back(part) for part in function(*map(library.into, arguments(slot)))]
+
+    for slot, found in enumerate(at_once(work)):
+        for one, other in zip(
+            found, se.lambdify([B, x], [f, se.gradient(f, x)])(*arguments(slot)), strict=True
+        ):
+            np.testing.assert_allclose(one, other, rtol=1e-12)
