@@ -147,6 +147,7 @@ def test_a_map_grows_with_the_graph():
         (x[1] * w, x, "(* w) ∘ π[1]", "ι[1] ∘ (w ·)"),
         (se.det(X), X, "(adj(X) ·) ∘ T", "#(,ij->ji; ·, adj(X))"),
         (se.diag(x), x, "#(i->ii; ·)", "#(ii->i; ·)"),
+        (se.einsum("ij,j->", A, x), x, "#(i,ji->; ·, A)", "#(,ij->j; ·, A)"),
         (T @ x, x, "#(i,jki->jk; ·, T)", "#(ij,ijk->k; ·, T)"),
         (T.sum(axis=0), T, "#(ijk->jk; ·)", "#(ij->kij; ·)"),
         (X.T @ x, X, "#(ij,i->j; ·, x)", "#(i,j->ji; ·, x)"),
