@@ -271,11 +271,12 @@ if not TYPE_CHECKING:  # so that type checkers tell a name that isn't there
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted([*__all__, *_KEPT_FROM_STARS, "__version__"])
 
 
 __version__: str
-# Without sum, max and min, which a star import would put in the place of Python's.
+# What a star import would put in the place of Python's functions and of NumPy itself.
+_KEPT_FROM_STARS = ["max", "min", "numpy", "sum"]
 __all__ = [
     "THEOREMS",
     "Adj",
@@ -411,7 +412,6 @@ __all__ = [
     "moveaxis",
     "nest",
     "norm",
-    "numpy",
     "one_hot",
     "outer",
     "pad",

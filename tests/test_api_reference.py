@@ -19,7 +19,7 @@ from sympy_einsum.expressions.interning import Node
 ROOT = Path(__file__).parent.parent
 x = se.TensorSymbol("x", 3)
 # Tables, modules and SymPy's own.
-VALUES = {"se.THEOREMS", "se.numpy", "se.ExprCondPair"}
+VALUES = {"se.THEOREMS", "se.ExprCondPair"}
 # They take whatever shapes there are.
 TAKE_ANY = {
     *("se.kron", "se.outer", "snp.kron", "snp.outer", "snp.linalg.outer"),

@@ -161,7 +161,7 @@ def pages() -> dict[str, tuple[str, str, list[Entry]]]:
         "comparisons for conditions.",
         [_entry("sympy_einsum", "TensorExpr"), *_members("sympy_einsum.TensorExpr", se.TensorExpr)],
     )
-    nodes = sorted({*se.__all__} - placed - {*functions, "TensorExpr", "numpy"})
+    nodes = sorted({*se.__all__} - placed - {*functions, "TensorExpr"})
     found["nodes"] = (
         "Nodes",
         "The classes of what expressions are made of, for ``isinstance``; functions build them.",
