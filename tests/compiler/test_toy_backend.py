@@ -56,7 +56,18 @@ SAME = [
     *("clip", "convolve", "correlate", "cumsum", "moveaxis", "swapaxes", "take"),
     *("pad", "tri", "tril", "triu", "zeros_like"),
 ]
-MATRICES = ["cholesky", "det", "eigh", "eigvalsh", "inv", "qr", "slogdet", "solve", "svd"]
+MATRICES = [
+    "matrix_power",
+    "cholesky",
+    "det",
+    "eigh",
+    "eigvalsh",
+    "inv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+]
 x = se.TensorSymbol("x", (3,))
 
 
