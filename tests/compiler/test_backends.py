@@ -209,7 +209,8 @@ EXPRESSIONS = {
     ],
     "stacks of matrices": [
         se.inv(S), se.det(S), se.logdet(S), se.inv(S) @ x, se.expm(A),
-        se.gradient(se.expm(A).sum(), A),
+        se.gradient(se.expm(A).sum(), A), se.matrix_power(A, n),
+        se.gradient(se.matrix_power(A, 2 - n).sum(), A),
     ],
     "decompositions": [
         *se.eigh(K), se.svdvals(A), se.cholesky(K), se.eigvalsh(K), se.qr(A)[0],

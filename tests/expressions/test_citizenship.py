@@ -113,6 +113,7 @@ SAMPLES = {
     "stacks of matrices": se.inv(F) + se.adj(F) * se.cofactors(F, 2)[:, 0, 0],
     "determinants of stacks": se.logdet(F) + se.slogdet(F)[0] * se.det(F),
     "matrix exponential": se.expm(A) + se.expm(A, B, x[None] * A),
+    "matrix power": se.matrix_power(A, i) + se.matrix_power(A, i + 1, B, x[None] * A),
     "cholesky": se.cholesky(A @ A.T + se.Delta(n)),
     "eigenvectors": se.einsum("ij,j->ij", se.eigh(P)[1], se.eigh(P)[0]),
     "singular vectors": U @ se.diag(singular) @ V + se.pinv(Q).T,
