@@ -195,7 +195,7 @@ MEANINGS = {
     "solved": lambda v, definite, turned: np.linalg.inv(v[0].T if turned else v[0]) @ v[1],
     "by_factors": lambda v, name, definite, shape: MEANINGS[name](v, definite),
     "cofactors": cofactors,
-    "matrix_power": lambda v, exponent: np.linalg.matrix_power(v[0], int(exponent)),
+    "matrix_power": lambda v, exponent: np.linalg.matrix_power(v[0], number(exponent)),
     "stacked": lambda v, name, tail: getattr(np.linalg, name)(v[0]),
     "decomposed": lambda v, name: getattr(np.linalg, name)(v[0], **REDUCED.get(name, {})),
     "part": lambda v, place, tail: v[0][place],
