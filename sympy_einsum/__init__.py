@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 
 from sympy.functions.elementary.piecewise import ExprCondPair
 
-from . import numpy
+from . import numpy as numpy
 from .calculus import diff, gradient, hessian, hvp, jacobian, jvp, linearize, vjp
 from .core import (
     ParseError,
