@@ -206,7 +206,7 @@ from .operations import (
     windows,
     written,
 )
-from .rules import expand, factor, simplify
+from .rules import compress, expand, factor, simplify
 from .sympy_hooks import Methods as _Methods  # noqa: F401 - importing them attaches them
 
 if TYPE_CHECKING:
@@ -350,6 +350,7 @@ __all__ = [
     "codegen",
     "cofactors",
     "commute",
+    "compress",
     "concatenate",
     "conv",
     "convolve",

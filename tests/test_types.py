@@ -66,6 +66,7 @@ CALLS = {
     "se.simplify(f)": TENSOR,
     "se.simplify([A, x])": f"Sequence[{TENSOR}]",
     "se.equal(A, A.T)": "bool | None",
+    "se.compress(A)": "Compressed",
     "se.lambdify([A, x], A @ x)": "CompiledFunction",
     "se.lambdify([A, x], A @ x).source": "str",
     "se.lambdify([A, x], A @ x).cost({}).flops": "int",

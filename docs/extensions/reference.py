@@ -97,7 +97,7 @@ OF_US = {
     ),
     "compiling-functions": Page(
         "Compiling",
-        "lambdify codegen in_semiring",
+        "lambdify codegen compress in_semiring",
         "[Compiling](../compiling.md) tells of backends, costs and checks.",
     ),
     "texts": Page(
@@ -114,7 +114,12 @@ OF_US = {
 # What calls give, on the page of what gives it.
 RESULTS = {
     "derivatives": ("calculus.linear_maps.LinearMap", "calculus.derivation_tables.Trace"),
-    "compiling-functions": ("compiler.calls.CompiledFunction", "compiler.plans.Cost"),
+    "compiling-functions": (
+        "compiler.calls.CompiledFunction",
+        "compiler.plans.Cost",
+        "rules.compressed.Compressed",
+        "compiler.compressed_arrays.CompressedArray",
+    ),
     "texts": (
         "languages.lippmann.program.TensorProgram",
         "programs.python_functions.PythonFunction",

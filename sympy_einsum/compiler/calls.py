@@ -32,6 +32,11 @@ PLANNING = RLock()
 CHECKING = {"check_shapes": check_shapes, "ShapeError": ShapeError}
 
 
+def _called(program: Program) -> dict[str, object]:
+    """What generated code calls, besides its library."""
+    return {**CHECKING, "compressed": program.request.structured}
+
+
 class CompiledFunction(Protocol):
     """A function of arrays, with the text that computes the same and an estimate of its cost."""
 
@@ -131,7 +136,7 @@ def _computing(
         "except (TypeError, ArithmeticError, IndexError):",
         f"    return again({', '.join(program.signature.arguments)})",
     ]
-    return lines, {**body.constants, **CHECKING, "again": _SecondTry(program, plan)}
+    return lines, {**body.constants, **_called(program), "again": _SecondTry(program, plan)}
 
 
 def _calling(
@@ -160,7 +165,7 @@ def _calling(
         f"    return again({', '.join(signature.arguments)})",
     ]
     retry = [*checks, *kernel.calling(signature, program.layout, "converted")]
-    namespace = {**kernel.constants, **CHECKING, "kind": np.dtype(float), "np": np}
+    namespace = {**kernel.constants, **_called(program), "kind": np.dtype(float), "np": np}
     second = {**namespace, "converted": kernels.converted}
     again = _Converting(program, retry, second)
     return lines, {**namespace, "compute": kernels, "again": again}
@@ -249,7 +254,9 @@ class _SecondTry:
         if careful not in self.functions:
             body = self.program.body(self.plan, reuse=False, careful=careful)
             text = self.program.source(body)
-            self.functions[careful] = _run(text, dict(body.constants), self.program.backend)
+            self.functions[careful] = _run(
+                text, {**body.constants, **_called(self.program)}, self.program.backend
+            )
         return self.functions[careful]
 
 

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 
 from sympy import Symbol
 
-from ..core import Optimizer, TensorError, UnsupportedError
+from ..core import Optimizer, TensorError, UnsupportedError, as_flag
 from .argument_checks import check_shapes, checked_array
 from .backends import BACKENDS
 from .calls import ByArguments, Compiled, CompiledFunction
+from .compressed_arrays import CompressedArray
 from .program import Arguments, Program, Request, backend_class
+from .semirings import semiring_of
 from .signature import plain_names
 
 
@@ -25,6 +27,7 @@ def lambdify(
     optimize: Optimizer = "auto",
     semiring: object = None,
     functions: Mapping[str, Callable[..., object]] | None = None,
+    structured: bool = False,
 ) -> CompiledFunction:
     """A Python function that evaluates expressions on arrays.
 
@@ -52,6 +55,9 @@ def lambdify(
         its derivatives: functions of the backend's arrays that work entry by entry, by their
         names, ``{"f": np.sin, "f'": np.cos}``, for several arguments ``"f^(1,0)"``. SymPy's
         ``implemented_function`` brings its own
+    structured : whether an output that :func:`sympy_einsum.compress` finds structure in comes back
+        as that: an object with the arrays ``core`` and ``shape``, ``pattern``, and the methods
+        ``to_dense()``, ``matvec(v)`` and ``solve(b)`` of arrays. Only cores are computed
 
     Returns
     =======
@@ -108,7 +114,12 @@ def lambdify(
 
     [W] M. Wenig, P. Rump, M. Blacher, J. Giesen, "The Syntax and Semantics of einsum", 2025.
     """
-    request = Request(args, exprs, backend, check, cse, optimize, semiring, functions)
+    wanted = CompressedArray if as_flag(structured, "structured") else None
+    if wanted and semiring is not None:
+        raise UnsupportedError(
+            f"structured=True isn't there in semiring {semiring_of(semiring).name!r}; leave it out"
+        )
+    request = Request(args, exprs, backend, check, cse, optimize, semiring, functions, wanted)
     by_arguments = isinstance(backend, str) and backend == "auto"
     return ByArguments(request) if by_arguments else Compiled(request).function
 

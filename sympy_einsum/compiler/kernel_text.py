@@ -50,17 +50,18 @@ class KernelText(NamedTuple):
         of the arrays' type; without one, that is left to what is called."""
         zeros = [f"np.zeros({shape}, {kind})" if kind else shape for shape in self.zeros]
         arguments = ", ".join([*signature.arguments, *self.constants, *zeros])
-        words = set(re.findall(r"\w+", " ".join(zeros)))
-        reads = signature.read_lengths(
-            [s for s in signature.lengths if signature.names[s] in words]
-        )
         names = [f"t{k + 1}" for k in range(len(self.results))]
         number = kind if kind == "dtype" else f"{kind}.type"
         texts = [
             name if is_array or not kind else f"{number}({name})"
             for name, is_array in zip(names, self.results, strict=True)
         ]
-        return [*reads, f"{', '.join(names)} = {function}({arguments})", f"return {layout(texts)}"]
+        result = layout(texts)
+        words = set(re.findall(r"\w+", " ".join([*zeros, result])))
+        reads = signature.read_lengths(
+            [s for s in signature.lengths if signature.names[s] in words]
+        )
+        return [*reads, f"{', '.join(names)} = {function}({arguments})", f"return {result}"]
 
 
 def kernel_text(signature: Signature, plan: Plan, bounds: Sequence[Expr]) -> KernelText:

@@ -17,7 +17,7 @@ from ..core import (
     nominal_length,
 )
 from ..expressions import Operand, TensorSymbol, as_operand, free_leaves, shape_of
-from ..rules import cost, in_meaning, stable, tidy
+from ..rules import Compressed, cost, in_meaning, stable, structure, tidy
 from .backends import BACKENDS, Backend, GivenFunctions
 from .index_bounds import position_bounds
 from .kernel_text import KernelText, kernel_text
@@ -28,7 +28,7 @@ from .plans import Plan, proven
 from .row_blocks import in_row_blocks
 from .semiring_backends import in_semiring, positions_in
 from .semirings import semiring_of
-from .signature import RESERVED, Signature
+from .signature import RESERVED, Signature, shape_text
 from .writing import Body, function_body, kernel_body, module_text
 
 # A symbol or a list of them.
@@ -48,6 +48,8 @@ class Request(NamedTuple):
     optimize: Optimizer = "auto"
     semiring: object = None
     functions: Mapping[str, Callable[..., Any]] | None = None
+    # Makes a result of a core, its pattern and the shape.
+    structured: Callable[..., object] | None = None
 
 
 class Program:
@@ -59,7 +61,7 @@ class Program:
         check_optimizer(request.optimize)
         symbols = _arguments(request.args)
         exprs: list[Expr] = []
-        self.layout = _layout(request.exprs, exprs)
+        self.layout = self._layout(request.exprs, exprs)
         self.shapes = [shape_of(expr) for expr in exprs]
         self.signature = Signature(symbols, self.backend, reserved)
         taken = {*RESERVED, *self.backend.reserved(), *self.signature.names.values()}
@@ -73,6 +75,27 @@ class Program:
         else:
             self.exprs = _in_best_forms(exprs)
         self._check_complete()
+
+    def _layout(self, exprs: Any, leaves: list[Expr]) -> Layout:
+        """Collect the expressions of a nested list, or the cores of those with structure where
+        these are wanted; returns how to write it from their texts."""
+        if isinstance(exprs, (list, tuple)):
+            parts = [self._layout(part, leaves) for part in exprs]
+            is_list, is_one = isinstance(exprs, list), len(exprs) == 1
+            left, right = "[]" if is_list else ("(", ",)" if is_one else ")")
+            return lambda texts: left + ", ".join(part(texts) for part in parts) + right
+        position = len(leaves)
+        expr = as_operand(exprs)
+        found = structure(expr) if self.request.structured else None
+        leaves.append(expr if found is None else found.core)
+        return lambda texts: (
+            texts[position] if found is None else self._placed(texts[position], found)
+        )
+
+    def _placed(self, text: str, found: Compressed) -> str:
+        """A core with its pattern and shape as code."""
+        shape = shape_text(found.shape, self.signature.names, self.backend)
+        return f"compressed({text}, {found.pattern!r}, {shape})"
 
     def _check_complete(self) -> None:
         missing = free_leaves(*self.exprs) - set(self.signature.names)
@@ -154,17 +177,6 @@ def _arguments(args: Arguments) -> list[Expr]:
     if len(set(symbols)) != len(symbols):
         raise TensorError("an argument is given twice")
     return symbols
-
-
-def _layout(exprs: Any, leaves: list[Expr]) -> Layout:
-    """Collect the expressions of a nested list; returns how to write it from their texts."""
-    if isinstance(exprs, (list, tuple)):
-        parts = [_layout(part, leaves) for part in exprs]
-        left, right = "[]" if isinstance(exprs, list) else ("(", ",)" if len(exprs) == 1 else ")")
-        return lambda texts: left + ", ".join(part(texts) for part in parts) + right
-    position = len(leaves)
-    leaves.append(as_operand(exprs))
-    return lambda texts: texts[position]
 
 
 def _in_best_forms(exprs: Sequence[Expr]) -> list[Expr]:

@@ -18,7 +18,7 @@ from .backends import Backend, is_bracketed, is_plain_name
 
 # Names that generated code uses itself, besides those of its backend.
 RESERVED = {"again", "axis", "check_shapes", "checked_array", "dtype", "fits", "function", "rows"}
-RESERVED |= {"hasattr", "int", "type", "variants", "ShapeError"}
+RESERVED |= {"compressed", "hasattr", "int", "type", "variants", "ShapeError"}
 RESERVED |= {"ArithmeticError", "AttributeError", "IndexError", "TypeError", "ValueError"}
 
 

@@ -153,6 +153,8 @@ from .substitution import (
 )
 from .sums import (
     TensorAdd as TensorAdd,
+    axes_with_entries as axes_with_entries,
+    on_axes as on_axes,
     scale as scale,
     split_coefficient as split_coefficient,
     tensor_sum as tensor_sum,

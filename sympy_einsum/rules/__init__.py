@@ -1,6 +1,11 @@
 """The normal form: its rules, what is known of a tensor, what an expression costs."""
 
 from .asking import Answer as Answer, Property as Property
+from .compressed import (
+    Compressed as Compressed,
+    compress as compress,
+    structure as structure,
+)
 from .cost_model import cost as cost, has_places as has_places
 from .cuts import cut_early as cut_early
 from .diagonals import by_diagonals as by_diagonals
