@@ -56,8 +56,9 @@ def lambdify(
         names, ``{"f": np.sin, "f'": np.cos}``, for several arguments ``"f^(1,0)"``. SymPy's
         ``implemented_function`` brings its own
     structured : whether an output that :func:`sympy_einsum.compress` finds structure in comes back
-        as that: an object with the arrays ``core`` and ``shape``, ``pattern``, and the methods
-        ``to_dense()``, ``matvec(v)`` and ``solve(b)`` of arrays. Only cores are computed
+        compressed: only its ``core`` is computed, ``pattern`` says how its entries are placed in
+        ``shape``, and ``to_dense()``, ``matvec(v)`` and ``solve(b)`` compute with arrays. In the
+        source that is ``compressed(core, pattern, shape)``
 
     Returns
     =======
