@@ -154,6 +154,7 @@ CALLS: dict[str, tuple] = {
     "elementwise": (se.elementwise, sp.sin, x),
     "equal": (se.equal, X @ x, x @ X.T),
     "expand": (se.expand, X @ (x + y)),
+    "compress": (se.compress, 3 * se.Delta(n)),
     "commute": (se.commute, X @ x, [1, 0]),
     "denest": (se.denest, se.written(X @ (Y @ x)), [1]),
     "in_semiring": (se.in_semiring, X @ x, "log"),
