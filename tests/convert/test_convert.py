@@ -391,7 +391,7 @@ UNSUPPORTED = {
     "Permanent": lambda: from_matrix(Permanent(MS) * MS),
     "of type Dummy": lambda: from_matrix(FunctionMatrix(n, n, Lambda((u, t), u * MS[u, t]))),
     "Sum": lambda: from_matrix(Sum(MS[u, u], (u, 0, n - 1))),
-    "is no number": lambda: from_matrix(MS**k),
+    "an integer exponent": lambda: from_matrix(MS**t),
     "Inv of shape": lambda: to_indexed(se.inv(S) @ x),
     "Reshape of shape": lambda: to_indexed(A.reshape(n, m)),
     "no linear function": lambda: from_indexed(IndexedBase("x", shape=(n,))[i * j], [i, j]),
