@@ -144,8 +144,10 @@ def _matches(
     for own in factors:
         if own.value != first.value or own.solves != first.solves:
             continue
-        renamed = {**rename, **dict(zip(first.labels, own.labels, strict=True))}
-        is_one = all(renamed[i] == k for i, k in rename.items())
+        pairs = list(zip(first.labels, own.labels, strict=True))
+        renamed = {**rename, **dict(pairs)}
+        # An index on two axes is on both of them the same.
+        is_one = all(renamed[i] == k for i, k in (*rename.items(), *pairs))
         if is_one and len({*renamed.values()}) == len(renamed):
             rest = [factor for factor in factors if factor is not own]
             for used, found in _matches(others, rest, renamed):

@@ -112,7 +112,7 @@ def _without_factor(body: Expr) -> tuple[Expr, Expr]:
     if number is S.One or not body.is_Add:
         return body.as_coeff_Mul()
     if number is S.Zero:
-        number = next((arg.as_coeff_Mul()[0] for arg in body.args if arg.has(*FUNCTIONS)), S.One)
+        number = next((arg.as_coeff_Mul()[0] for arg in body.args if arguments(arg)), S.One)
     elif terms.as_coeff_Mul()[0] not in (number, -number):
         return S.One, body
     return number, body if number is S.One else Add(*[Mul(1 / number, a) for a in body.args])

@@ -1,0 +1,36 @@
+"""Orders of contraction, and what products take from others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from oracles import assert_close
+
+import sympy_einsum as se
+
+SYMBOLS = [se.TensorSymbol(name, 3, 3) for name in "ABC"]
+
+
+def string(rng, count):
+    """An einsum string of matrices in a chain, of which some are turned and some are diagonals."""
+    terms, at = [], 0
+    for _ in range(count):
+        kind = rng.integers(0, 4)
+        terms.append([(at, at + 1), (at + 1, at), (at, at), (at, at + 1)][kind])
+        at += kind != 2
+    letters = "abcdefgh"
+    return ",".join(letters[i] + letters[j] for i, j in terms) + f"->{letters[0]}{letters[at]}"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_products_have_in_common_is_told_from_what_looks_alike(seed):
+    rng = np.random.default_rng(seed)
+    data = rng.standard_normal((3, 3, 3))
+    exprs, expected = [], []
+    for _ in range(4):
+        count = int(rng.integers(3, 6))
+        subscripts, chosen = string(rng, count), rng.integers(0, 3, count)
+        exprs.append(se.einsum(subscripts, *[SYMBOLS[k] for k in chosen]))
+        expected.append(np.einsum(subscripts, *data[chosen]))
+    for found, right in zip(se.lambdify(SYMBOLS, exprs)(*data), expected, strict=True):
+        assert_close(found, right)
