@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import prod
 from typing import NamedTuple
@@ -125,18 +125,30 @@ def _swept(terms: Terms, output: Indices) -> Path:
 
 def _with(factors: Sequence[Factor], known: Factor, output: Indices) -> list[Factor] | None:
     """The factors with a product of some of them that is known, if it is a product of these."""
-    for used, rename in _matches(known.parts, factors, {}):
-        rest = [factor for factor in factors if factor not in used]
-        inner = {label for theirs, label in rename.items() if theirs not in known.labels}
-        if not inner & {*output}.union(*[f.labels for f in rest]):
-            return [Factor(known.value, [rename[i] for i in known.labels]), *rest]
-    return None
+    mine, theirs = [Counter(i for f in own for i in {*f.labels}) for own in (factors, known.parts)]
+    mine.update({*output})
+    # What the product sums is an index of its parts only.
+    inner = {i: count for i, count in theirs.items() if i not in known.labels}
+
+    def fits(i: int, image: int) -> bool:
+        return i not in inner or mine[image] == inner[i]
+
+    found = next(_matches(known.parts, factors, {}, fits), None)
+    if found is None:
+        return None
+    used, rename = found
+    rest = [factor for factor in factors if factor not in used]
+    return [Factor(known.value, [rename[i] for i in known.labels]), *rest]
 
 
 def _matches(
-    parts: Sequence[Factor], factors: Sequence[Factor], rename: Mapping[int, int]
+    parts: Sequence[Factor],
+    factors: Sequence[Factor],
+    rename: Mapping[int, int],
+    fits: Callable[[int, int], bool],
 ) -> Iterator[tuple[list[Factor], Mapping[int, int]]]:
-    """The ways to find parts among factors: these, and which index each index is."""
+    """The ways to find parts among factors: these, and which index each index is, where these
+    two fit."""
     if not parts:
         yield [], rename
         return
@@ -148,9 +160,13 @@ def _matches(
         renamed = {**rename, **dict(pairs)}
         # An index on two axes is on both of them the same.
         is_one = all(renamed[i] == k for i, k in (*rename.items(), *pairs))
-        if is_one and len({*renamed.values()}) == len(renamed):
+        if (
+            is_one
+            and len({*renamed.values()}) == len(renamed)
+            and all(fits(*pair) for pair in pairs)
+        ):
             rest = [factor for factor in factors if factor is not own]
-            for used, found in _matches(others, rest, renamed):
+            for used, found in _matches(others, rest, renamed, fits):
                 yield [own, *used], found
 
 
