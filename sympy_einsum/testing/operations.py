@@ -18,7 +18,7 @@ class Namespace:
     Parameters
     ==========
 
-    library : what has NumPy's names: ``numpy``, ``jax.numpy``, ``sympy_einsum.numpy``, …
+    numpy : what has NumPy's names: ``numpy``, ``jax.numpy``, ``sympy_einsum.numpy``, …
     special : what has the names of ``scipy.special``
 
     Examples
@@ -31,14 +31,14 @@ class Namespace:
            [0., 2.]])
     """
 
-    def __init__(self, library: Any, special: Any = None) -> None:
-        self.library, self.special = library, special
+    def __init__(self, numpy: Any, special: Any = None) -> None:
+        self.numpy, self.special = numpy, special
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.library, name)
+        return getattr(self.numpy, name)
 
     def einsum(self, text: str, *operands: Any) -> Any:
-        """The library's; an index that occurs twice in the output is a diagonal."""
+        """NumPy's; an index that occurs twice in the output is a diagonal."""
         inputs, output = text.split("->")
         terms, unique, deltas = inputs.split(","), "", []
         spare = iter("STUVWXYZ")
@@ -50,10 +50,10 @@ class Namespace:
             place = next(k for k, term in enumerate(terms) if letter in term)
             length = operands[place].shape[terms[place].index(letter)]
             unique += copy
-            deltas.append((letter + copy, self.library.eye(length)))
+            deltas.append((letter + copy, self.numpy.eye(length)))
         terms += [pair for pair, _ in deltas]
         matrices = [delta for _, delta in deltas]
-        return self.library.einsum(f"{','.join(terms)}->{unique}", *operands, *matrices)
+        return self.numpy.einsum(f"{','.join(terms)}->{unique}", *operands, *matrices)
 
 
 # Symbols: what every program is built on.
