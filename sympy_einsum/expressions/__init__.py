@@ -147,6 +147,7 @@ from .running import (
 )
 from .substitution import (
     as_basic as as_basic,
+    exchanged as exchanged,
     rebuild as rebuild,
     substitute as substitute,
     substitute_function as substitute_function,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from sympy import Basic, Expr, Function, Symbol, SympifyError
 
@@ -43,6 +43,14 @@ def rebuild(node: Basic, operands: Operands, data: Data | None = None) -> Basic:
     if operands == node.args:
         return node
     return node.func(*operands)
+
+
+def exchanged(roots: Sequence[Basic], images: Mapping[Basic, Basic]) -> list[Basic]:
+    """The expressions with images of the same shapes in the place of nodes; these stay as they
+    are."""
+    return transform(
+        roots, lambda node, new: images[node] if node in images else rebuild(node, new)
+    )
 
 
 def substitute(root: Basic, rule: Mapping[Basic, object], stock_rules: bool = False) -> Basic:

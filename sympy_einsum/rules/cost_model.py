@@ -108,7 +108,7 @@ def _view_cost(node: View) -> int:
 def _product_cost(node: Einsum) -> int:
     """What is placed among zeros is written there."""
     sizes = _nominal(node.lengths)
-    is_plain = not any(isinstance(operand, _SPECIAL) for operand in node.operands)
+    is_plain = not any(isinstance(operand, SPECIAL) for operand in node.operands)
     if is_plain and len({*node.operands}) == len(node.operands):
         return contraction_cost(node.subscripts, node.output, sizes)
     terms, output = _cut_out(node)
@@ -120,7 +120,7 @@ def _product_cost(node: Einsum) -> int:
 
 
 # What is more than one operand of a contraction.
-_SPECIAL = (Positions, OneHot, *RUNNING)
+SPECIAL = (Positions, OneHot, *RUNNING)
 
 
 @lru_cache(maxsize=4096)

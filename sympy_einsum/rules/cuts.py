@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
 
-from ..core import children, postorder, transform
+from ..core import children, postorder
 from ..expressions import (
     AxesFunction,
     Einsum,
@@ -16,9 +15,9 @@ from ..expressions import (
     TensorAdd,
     apply_body,
     contract,
+    exchanged,
     is_cut,
     order_of,
-    rebuild,
     total_of,
 )
 
@@ -40,14 +39,8 @@ def cut_early(exprs: Sequence[Operand]) -> Sequence[Operand]:
         images = {node: _carried(node, _cut_operand(node), uses, MAX_DEPTH) for node in cuts}
         if all(image is node for node, image in images.items()):
             break
-        exprs = transform(exprs, partial(_replaced, images))
+        exprs = exchanged(exprs, images)
     return exprs
-
-
-def _replaced(
-    images: Mapping[Operand, Operand], node: Operand, new: tuple[Operand, ...]
-) -> Operand:
-    return images[node] if node in images else rebuild(node, new)
 
 
 def _cut_operand(node: Einsum) -> Operand | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 
 from sympy import Add, Expr, Mul, S, expand
@@ -16,14 +16,13 @@ from ..expressions import (
     View,
     apply_body,
     contract,
-    is_tensor,
     replaced,
     scale,
     slot,
     split_coefficient,
     tensor_sum,
 )
-from .written_products import Closed, up_to_sign
+from .written_products import Closed, times_entries, up_to_sign
 
 _S = slot(0)
 SOFTPLUS = softplus(_S)
@@ -119,7 +118,7 @@ def open_body(node: Operand, closed: Closed) -> Operand | None:
         return None
     own = node.operands
     return tensor_sum(
-        [_times(node, [apply_body(factor, own) for factor in term]) for term in terms]
+        [times_entries([apply_body(factor, own) for factor in term], node) for term in terms]
     )
 
 
@@ -138,7 +137,7 @@ def turn(node: Operand, closed: Closed) -> Operand | None:
     opposite = scale(S.NegativeOne, operand)
     other = apply_body(node.body, (opposite,))
     if node.body == SIGMOID:
-        return tensor_sum([_times(node, [S.One]), scale(S.NegativeOne, other)])
+        return tensor_sum([times_entries([S.One], node), scale(S.NegativeOne, other)])
     return tensor_sum([other, operand])
 
 
@@ -148,13 +147,6 @@ def turn_scalar(node: Operand, closed: Closed) -> Operand | None:
         return None
     other = node.func(-node.args[0])
     return 1 - other if isinstance(node, sigmoid) else other + node.args[0]
-
-
-def _times(node: Operand, factors: Sequence[Operand]) -> Operand:
-    """The product, entry by entry, of scalars and of tensors of a node's shape."""
-    axes = range(node.order)
-    labels = [axes if is_tensor(factor) else () for factor in factors]
-    return contract(factors, labels, axes, dict(enumerate(node.shape)))
 
 
 def of_rearranged(node: Operand, closed: Closed) -> Operand | None:

@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from math import prod
 from typing import NamedTuple
 
 from sympy import Expr
 
-from ..core import ENTRY, Contraction, children, contraction_cost, postorder, transform
+from ..core import ENTRY, Contraction, children, contraction_cost, postorder
 from ..expressions import (
-    RUNNING,
     Einsum,
-    OneHot,
     Operand,
-    Positions,
     TensorAdd,
-    rebuild,
+    exchanged,
     tensor_sum,
     total_of,
 )
+from .cost_model import SPECIAL
 from .written_products import Product, opened
 
 # What isn't cheaper by this much stays a product with one sum.
 GAIN = 1.5
-# What others are multiplied by in no matrix product.
-_SPECIAL = (Positions, OneHot, *RUNNING)
 
 Size = Callable[[Expr], int]
 
@@ -67,15 +62,7 @@ def by_low_rank(
             apart = sum(_cost(product, size) for product in (*found.outer, *found.others))
             if GAIN * apart <= _cost_together(found, size):
                 images[node] = total_of([p.build() for p in (*found.outer, *found.others)])
-    if not images:
-        return exprs, contractions
-    return transform(exprs, partial(_replaced, images)), contractions
-
-
-def _replaced(
-    images: Mapping[Operand, Operand], node: Operand, new: tuple[Operand, ...]
-) -> Operand:
-    return images[node] if node in images else rebuild(node, new)
+    return exchanged(exprs, images) if images else exprs, contractions
 
 
 def _split(node: Einsum, shared: set[Operand]) -> _Split | None:
@@ -84,7 +71,7 @@ def _split(node: Einsum, shared: set[Operand]) -> _Split | None:
     if (
         not node.order
         or len(places) != 1
-        or any(isinstance(operand, _SPECIAL) for operand in node.operands)
+        or any(isinstance(operand, SPECIAL) for operand in node.operands)
     ):
         return None
     (place,) = places
@@ -113,7 +100,7 @@ def _is_product(term: Operand, product: Product, shared: set[Operand]) -> bool:
         len(product.operands) > 1
         and term not in shared
         and core not in shared
-        and not any(isinstance(operand, _SPECIAL) for operand in product.operands)
+        and not any(isinstance(operand, SPECIAL) for operand in product.operands)
     )
 
 

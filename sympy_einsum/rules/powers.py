@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from math import comb
 
@@ -17,7 +17,6 @@ from ..expressions import (
     Operand,
     TensorAdd,
     apply_body,
-    contract,
     is_tensor,
     remembered,
     scale,
@@ -25,7 +24,7 @@ from ..expressions import (
     tensor_sum,
     total_of,
 )
-from .written_products import MAX_OPERANDS, Closed, opened
+from .written_products import MAX_OPERANDS, Closed, opened, times_entries
 
 # A power of a sum that would give more terms stays one.
 MAX_TERMS = 64
@@ -127,7 +126,7 @@ def expand_power(node: Operand, closed: Closed) -> Operand | None:
         powers = tuple([power_of(operand, exponent) for operand in product.operands])
         return replace(product, scalars=scalars, operands=powers).build()
     if exponent.is_positive and len(product.operands) * exponent <= MAX_OPERANDS:
-        return _entrywise([base] * int(exponent), base)
+        return times_entries([base] * int(exponent), base)
     return None
 
 
@@ -139,14 +138,8 @@ def _power_of_sum(total: TensorAdd, exponent: int) -> Operand | None:
     for exponents, number in multinomial_coefficients(count, exponent).items():
         pairs = zip(total.operands, exponents, strict=True)
         powers = [power_of(term, Integer(e)) for term, e in pairs if e]
-        terms.append(scale(Integer(number), _entrywise(powers, total)))
+        terms.append(scale(Integer(number), times_entries(powers, total)))
     return total_of(terms)
-
-
-def _entrywise(factors: Sequence[Operand], like: Operand) -> Operand:
-    """A product entry by entry."""
-    axes = range(like.order)
-    return contract(factors, [axes] * len(factors), axes, dict(enumerate(like.shape)))
 
 
 def split_square(node: Operand, closed: Closed) -> Operand | None:

@@ -20,8 +20,10 @@ from ..expressions import (
     Operand,
     TensorAdd,
     View,
+    contract,
     contract_part,
     is_cut,
+    is_tensor,
     is_window,
     remembered,
     representative,
@@ -278,6 +280,13 @@ def distributed(
             for inner in operand.operands
         ]
     return terms if len(terms) > 1 else None
+
+
+def times_entries(factors: Sequence[Operand], like: Operand) -> Operand:
+    """The product, entry by entry, of scalars and of tensors of the shape of another."""
+    axes = range(like.order)
+    labels = [axes if is_tensor(factor) else () for factor in factors]
+    return contract(factors, labels, axes, dict(enumerate(like.shape)))
 
 
 def like_terms(terms: Sequence[Operand]) -> dict[Operand, Operand]:

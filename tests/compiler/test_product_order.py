@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles import assert_close
+from oracles import assert_close, calls
 
 import sympy_einsum as se
+from sympy_einsum.compiler.factors import Factor
+from sympy_einsum.compiler.product_order import _with
 
 SYMBOLS = [se.TensorSymbol(name, 3, 3) for name in "ABC"]
 
@@ -34,3 +36,13 @@ def test_what_products_have_in_common_is_told_from_what_looks_alike(seed):
         expected.append(np.einsum(subscripts, *data[chosen]))
     for found, right in zip(se.lambdify(SYMBOLS, exprs)(*data), expected, strict=True):
         assert_close(found, right)
+
+
+def test_a_product_of_equal_operands_is_looked_for_in_few_steps():
+    """A sum over what seven columns share is none over what nine share, in whichever order."""
+    columns = [Factor(0, (0, k)) for k in range(1, 10)]
+    known = Factor(1, range(1, 8))
+    known.parts = tuple(columns[:7])
+    assert calls(lambda: _with(columns, known, range(1, 10))) < 1_000
+    assert _with(columns, known, range(1, 10)) is None
+    assert [f.value for f in _with(columns[:7], known, range(1, 8))] == [1]
