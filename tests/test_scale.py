@@ -6,12 +6,11 @@ import functools
 import gc
 import itertools
 import pickle
-import sys
-import threading
 
 import numpy as np
 import pytest
 import sympy
+from at_once import at_once
 from oracles import assert_close, calls, evaluate, graph, k, m, n
 from sympy import Symbol, symbols
 
@@ -445,60 +444,33 @@ def test_shared_subexpressions_are_computed_once():
 
 
 def test_threads_get_the_same_objects():
-    barrier = threading.Barrier(4)
-    built, errors = [None] * 4, []
-
     def build(slot):
-        try:
-            barrier.wait()
-            nodes = []
-            for j in range(400):
-                w = se.TensorSymbol(f"thread{j}", (n,))
-                e = se.exp(A @ w) + w * j
-                nodes += [w, e, se.einsum("i,j->ij", e, w), e @ w]
-                nodes.append(se.diff(sympy.sin(e @ w) * t, w))
-            built[slot] = nodes
-        except Exception as error:
-            errors.append(error)
+        nodes = []
+        for j in range(400):
+            w = se.TensorSymbol(f"thread{j}", (n,))
+            e = se.exp(A @ w) + w * j
+            nodes += [w, e, se.einsum("i,j->ij", e, w), e @ w]
+            nodes.append(se.diff(sympy.sin(e @ w) * t, w))
+        return nodes
 
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        threads = [threading.Thread(target=build, args=(slot,)) for slot in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
-    assert not errors
-    for nodes in zip(*built, strict=True):
+    for nodes in zip(*at_once(build, 4), strict=True):
         assert all(node is nodes[0] for node in nodes)
 
 
 def test_threads_that_build_and_drop_the_same_nodes():
     """What dies in one thread while another builds it anew is forgotten once, and never twice
     there."""
-    errors = []
 
-    def build():
+    def build(slot):
+        errors = []
         for j in range(600):
             w = se.TensorSymbol(f"dropped{j % 3}", (n,))
             one, other = (se.sinh(w) @ A for _ in range(2))
             if one is not other:
                 errors.append(j)
+        return errors
 
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        threads = [threading.Thread(target=build) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
-    assert not errors
+    assert not any(at_once(build, 4))
 
 
 def test_unused_nodes_are_collected():

@@ -1,16 +1,14 @@
 """Eight threads that build expressions, compile them and call functions at once."""
 
-import sys
-import threading
-
 import numpy as np
 import pytest
+from at_once import at_once
 from libraries import LIBRARIES
 from sympy import symbols
 
 import sympy_einsum as se
 
-THREADS, ROUNDS = 8, 6
+ROUNDS = 6
 m, n = symbols("m n", integer=True, positive=True)
 B, x = se.TensorSymbol("B", (m, n)), se.TensorSymbol("x", n)
 
@@ -27,32 +25,6 @@ def arguments(number):
     rng = np.random.default_rng(number)
     rows, columns = 1 + number % 4, 2 + number % 3
     return rng.standard_normal((rows, columns)), rng.standard_normal(columns)
-
-
-def at_once(work):
-    """What each of the threads finds; they change places as often as Python can."""
-    barrier = threading.Barrier(THREADS)
-    found, errors = [None] * THREADS, []
-
-    def run(slot):
-        try:
-            barrier.wait()
-            found[slot] = work(slot)
-        except Exception as error:
-            errors.append(error)
-
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        threads = [threading.Thread(target=run, args=(slot,)) for slot in range(THREADS)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
-    assert not errors
-    return found
 
 
 def assert_same(found, expected):
