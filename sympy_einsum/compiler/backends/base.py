@@ -30,6 +30,7 @@ from .texts import (
     bracketed,
     is_bracketed,
     numbers_text,
+    spread,
 )
 
 
@@ -324,13 +325,7 @@ class Backend(Library):
         target, cuts = place.array, place.cuts
         output, kept = place.subscripts.split("->")
         firsts = [output.index(label) for label in kept]
-        entries = [":" if k in firsts else "None" for k in range(len(output))]
-        missing = len(kept) - order
-        while missing:
-            missing -= entries.pop(0) == ":"
-        while entries and entries[0] == "None":
-            entries.pop(0)
-        placed = f"{value}[{', '.join(entries)}]" if "None" in entries else value
+        placed = spread(value, order, [k in firsts for k in range(len(output))])
         axes = enumerate(cuts or [Bracket(":")] * len(output))
         lengths = [c.number or f"{target}.shape[{k}]" for k, c in axes if c.number or c.text == ":"]
         mask = " & ".join(

@@ -13,7 +13,7 @@ import numpy as np
 
 from .base import Backend
 from .support import SHARED
-from .texts import Texts, along, as_tuple, numbers_text
+from .texts import Bracket, Place, Texts, along, as_tuple, bracketed, numbers_text, spread
 
 # Functions with several values, which Dask doesn't know how to apply.
 PARTS = {"sici": 2, "shichi": 2, "fresnel": 2, "airy": 4, "airye": 4}
@@ -192,6 +192,18 @@ def diagonal(subscripts, X):
         """The first operand as an array of that type to write to: a copy of the graph, not of the
         entries."""
         return f"{operands[0]}.astype({kind}).copy()"
+
+    def write(self, place: Place, value: str, order: int, sign: int) -> str:
+        """The same. Dask takes an axis for another that is reversed behind a number, which becomes
+        a slice."""
+        is_slice = [cut.text == ":" or bool(cut.number) for cut in place.cuts]
+        if all(is_slice) or not any(cut.step.startswith("-") for cut in place.cuts):
+            return super().write(place, value, order, sign)
+        if place.is_diagonal:
+            value, order = self._on_diagonals(place, value, order, sign), sum(is_slice)
+        pairs = zip(place.cuts, is_slice, strict=True)
+        cuts = [cut if own else Bracket(f"{cut.text}:{cut.text} + 1") for cut, own in pairs]
+        return self.put(place.array, bracketed(cuts), spread(value, order, is_slice), sign)
 
     def constant(self, operands: Texts, array: np.ndarray) -> str:
         """An array of numbers, written out."""

@@ -51,6 +51,18 @@ def bracketed(brackets: Sequence[Bracket]) -> str:
     return f"[{', '.join(texts)}]" if texts else ""
 
 
+def spread(value: str, order: int, own: Sequence[bool]) -> str:
+    """A value of some order with axes of length one where axes aren't its own; leading ones may be
+    missing."""
+    entries = [":" if is_own else "None" for is_own in own]
+    missing = sum(own) - order
+    while missing:
+        missing -= entries.pop(0) == ":"
+    while entries and entries[0] == "None":
+        entries.pop(0)
+    return f"{value}[{', '.join(entries)}]" if "None" in entries else value
+
+
 def as_tuple(items: Sequence[str]) -> str:
     """The text of a tuple."""
     return "(" + ", ".join(items) + ("," if len(items) == 1 else "") + ")"
