@@ -43,7 +43,7 @@ from ..expressions import (
     View,
     Zeros,
 )
-from ..rules import by_diagonals, by_low_rank, cut_early
+from ..rules import by_diagonals, by_low_rank, cut_early, with_scalars_apart
 from .common_factors import factored, with_known_multiples
 from .context import Lowering, Row
 from .instruction_rules import Instruction
@@ -67,7 +67,7 @@ from .lowering_stacks import lower_matrix_power, lower_stack_function
 from .lowering_sums import lower_sum
 from .lowering_views import lower_view
 from .matrix_factors import with_factors
-from .plans import Plan, without_dead_code
+from .plans import Plan, plan_cost, without_dead_code
 
 
 def make_plan(
@@ -86,7 +86,24 @@ def make_plan(
     optimize : how opt_einsum finds contraction orders
     cse : whether what several of the expressions need is computed once
     """
-    exprs, contractions = by_low_rank(cut_early(by_diagonals(exprs)), size)
+    given = cut_early(by_diagonals(exprs))
+    plan = _plan(given, size, optimize, cse)
+    apart = with_scalars_apart(given)
+    if apart is given:
+        return plan
+    return min(plan, _plan(apart, size, optimize, cse), key=lambda own: _price(own, size))
+
+
+def _price(plan: Plan, size: Callable[[Expr], int]) -> int:
+    """What a plan costs, each byte as much as an operation."""
+    symbols = {s for step in plan.instructions for n in step.shape for s in n.free_symbols}
+    return sum(plan_cost(plan, {symbol: size(symbol) for symbol in symbols}))
+
+
+def _plan(
+    exprs: Sequence[Operand], size: Callable[[Expr], int], optimize: Optimizer, cse: bool
+) -> Plan:
+    exprs, contractions = by_low_rank(exprs, size)
     instructions: list[Instruction] = []
     results: list[int] = []
     for group in [exprs] if cse else [[expr] for expr in exprs]:

@@ -12,7 +12,7 @@ from .factors import Factor
 from .mirrored_products import mirrored
 from .pairwise import Pairs
 from .plan_builder import PlanBuilder
-from .product_order import best_order, steps_of
+from .product_order import Repeated, best_order, repeated, steps_of
 
 
 def multiply_all(
@@ -36,6 +36,9 @@ def multiply_all(
         pair = Factor(one, halves.kept), Factor(one, halves.images)
         whole = pairs.product(*pair, halves.product)
         return multiply_all(builder, [whole, *halves.rest], output, lengths, scalar)
+    twice = repeated(builder, factors, output, lengths)
+    if twice is not None:
+        return multiply_all(builder, _computed(pairs, twice), output, lengths, scalar)
     if scalar is not None and _scale_smallest(pairs, factors, output, scalar):
         scalar = None
     order = best_order(builder, factors, output, lengths)
@@ -57,6 +60,19 @@ def multiply_all(
     pairs.materialise(last)
     value = builder.arranged(last.value, last.labels, output)
     return value if scalar is None else builder.scaled(scalar, value)
+
+
+def _computed(pairs: Pairs, twice: Repeated) -> list[Factor]:
+    """The factors of a product after a part that is there twice is computed."""
+    parts = tuple([Factor(f.value, f.labels, f.solves) for f in twice.pair])
+    product = pairs.product(*twice.pair, twice.labels)
+    product.parts = parts
+    pairs.builder.products.add(product)
+    places = [twice.labels.index(i) for i in product.labels]
+    return [
+        Factor(product.value, [f.labels[k] for k in places]) if f.value < 0 else f
+        for f in twice.factors
+    ]
 
 
 def _stripped(builder: PlanBuilder, factor: Factor) -> Factor:

@@ -138,7 +138,10 @@ class PlanBuilder:
         return value in self.nodes and is_nonnegative(self.nodes[value])
 
     def is_symmetric(self, value: int) -> bool:
-        """Whether it is a matrix that is its own transpose."""
+        """Whether it is a matrix that is its own transpose, as the inverse of a definite one."""
+        op, _, params, _ = self.instructions[value]
+        if op == "inv":
+            return bool(params[0])
         return value in self.nodes and is_symmetric(self.nodes[value])
 
     def _common_axes(self, inputs: Sequence[int]) -> tuple[int, ...] | None:

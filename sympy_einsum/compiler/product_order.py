@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import combinations
 from math import prod
 from typing import NamedTuple
 
@@ -26,6 +27,8 @@ from .plan_builder import PlanBuilder
 
 # Products of more operands don't look for what others have computed: each find is planned anew.
 MAX_SHARED = 32
+# In longer products what is there twice isn't looked for: orders are compared for each pair.
+MAX_REPEATED = 8
 
 
 class Order(NamedTuple):
@@ -44,6 +47,15 @@ class Step(NamedTuple):
 
     operands: tuple[int, ...]
     output: Indices
+
+
+class Repeated(NamedTuple):
+    """Two factors whose product is there twice, its indices, and the factors with it in their
+    place: two of them are the product, which isn't computed yet."""
+
+    pair: tuple[Factor, Factor]
+    labels: Indices
+    factors: list[Factor]
 
 
 def best_order(
@@ -139,6 +151,31 @@ def _with(factors: Sequence[Factor], known: Factor, output: Indices) -> list[Fac
     used, rename = found
     rest = [factor for factor in factors if factor not in used]
     return [Factor(known.value, [rename[i] for i in known.labels]), *rest]
+
+
+def repeated(
+    builder: PlanBuilder, factors: Sequence[Factor], output: Indices, lengths: Mapping[int, Expr]
+) -> Repeated | None:
+    """The product of two factors that is there twice, if computing it first is cheaper than all
+    other orders."""
+    counts = Counter(factor.value for factor in factors)
+    twice = [factor for factor in factors if counts[factor.value] > 1]
+    if len(twice) < 4 or len(factors) > MAX_REPEATED:
+        return None
+    best, least = None, best_order(builder, [*factors], output, lengths).cost
+    for pair in combinations(twice, 2):
+        outside = {*output}.union(*[f.labels for f in factors if f not in pair])
+        labels = dict.fromkeys(i for own in pair for i in own.labels)
+        product = Factor(-1, [i for i in labels if i in outside])
+        product.parts = pair
+        once = _with(factors, product, output) if len(product.labels) < len(labels) else None
+        rest = None if once is None else _with(once, product, output)
+        if rest is not None:
+            cost = _order(builder, [*pair], product.labels, lengths).cost
+            cost += best_order(builder, rest, output, lengths).cost
+            if cost < least:
+                best, least = Repeated(pair, product.labels, rest), cost
+    return best
 
 
 def _matches(

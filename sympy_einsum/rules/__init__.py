@@ -1,5 +1,6 @@
 """The normal form: its rules, what is known of a tensor, what an expression costs."""
 
+from .apart import with_scalars_apart as with_scalars_apart
 from .asking import Answer as Answer, Property as Property
 from .compressed import (
     Compressed as Compressed,

@@ -134,7 +134,7 @@ class Product:
 
     def build(self) -> Operand:
         """The canonical expression."""
-        return self._contracted(range(len(self.operands)), self.scalars, self.output)
+        return self.part(range(len(self.operands)), self.output, self.scalars)
 
     def split(self) -> Operand:
         """The canonical expression with the parts that hang on no output index as scalar factors,
@@ -146,17 +146,18 @@ class Product:
             if hangs or len(part) == len(self.operands):
                 kept.extend(part)
             else:
-                scalars.append(self._contracted(part, (), ()))
+                scalars.append(self.part(part, ()))
         if len(kept) == len(self.operands):
             return None
-        return self._contracted(sorted(kept), scalars, self.output)
+        return self.part(sorted(kept), self.output, scalars)
 
-    def _contracted(
-        self, part: Sequence[int], scalars: Sequence[Operand], output: Sequence[int]
+    def part(
+        self, places: Sequence[int], output: Sequence[int], scalars: Sequence[Operand] = ()
     ) -> Operand:
-        subscripts = [self.subscripts[k] for k in part]
+        """The product of some operands, and of scalars."""
+        subscripts = [self.subscripts[k] for k in places]
         return contract_part(
-            [*scalars, *[self.operands[k] for k in part]],
+            [*scalars, *[self.operands[k] for k in places]],
             [*[()] * len(scalars), *subscripts],
             output,
             self.lengths,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from oracles import assert_close, calls
@@ -46,3 +48,22 @@ def test_a_product_of_equal_operands_is_looked_for_in_few_steps():
     assert calls(lambda: _with(columns, known, range(1, 10))) < 1_000
     assert _with(columns, known, range(1, 10)) is None
     assert [f.value for f in _with(columns[:7], known, range(1, 8))] == [1]
+
+
+def test_what_is_there_twice_in_a_product_is_multiplied_once():
+    A, B, C = SYMBOLS
+    rng = np.random.default_rng(0)
+    a, b, c = data = rng.standard_normal((3, 3, 3))
+    cases = {
+        (A @ B @ A @ B).trace(): (1, np.trace(a @ b @ a @ b)),
+        A @ B @ A @ B: (2, a @ b @ a @ b),
+        (A @ B @ C @ A @ B @ C).trace(): (2, np.trace(a @ b @ c @ a @ b @ c)),
+        (A @ B.inv() @ A @ B.inv()).trace(): (
+            1,
+            np.trace(a @ np.linalg.inv(b) @ a @ np.linalg.inv(b)),
+        ),
+    }
+    for expr, (count, right) in cases.items():
+        function = se.lambdify(SYMBOLS, expr)
+        assert len(re.findall(r"\b\w+\.dot\(|solve", function.source)) == count, function.source
+        assert_close(function(*data), right)

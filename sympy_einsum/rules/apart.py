@@ -1,0 +1,110 @@
+"""Products without axes, multiplied out over sums with terms that are products themselves: the
+trace of (X - u v') M is that of X M less v' M u, and the sum is never built."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from sympy import Add, Mul
+
+from ..core import children, postorder
+from ..expressions import Einsum, Operand, TensorAdd, View, exchanged, tensor_sum
+from .cost_model import SPECIAL
+from .written_products import Product, components, opened
+
+# In larger graphs nothing is multiplied out.
+LARGE = 500
+
+
+def with_scalars_apart(exprs: Sequence[Operand]) -> Sequence[Operand]:
+    """Equal expressions with such products multiplied out, those inside of their terms too, where
+    nothing else needs the sums; the expressions themselves if there are none.
+
+    The error stays of the same size: a term that is a product is rounded before it is added anyway.
+    So other terms stay together, which may cancel exactly, and no product of two sums is multiplied
+    out, whose terms might cancel in both.
+    """
+    order = postorder(exprs)
+    if len(order) > LARGE:
+        return exprs
+    private = _private(order, exprs)
+    sums = {
+        node
+        for node in private
+        if isinstance(node, TensorAdd) and any(map(_is_product, node.operands))
+    }
+    if not sums:
+        return exprs
+    apart = _Apart(sums, {*order} - private)
+    images = {node: apart.image(node) for node in order if _is_scalar_product(node)}
+    images = {node: image for node, image in images.items() if image is not node}
+    return exchanged(exprs, images) if images else exprs
+
+
+def _private(order: Sequence[Operand], exprs: Sequence[Operand]) -> set[Operand]:
+    """The products without axes, and the products and sums that only these need."""
+    public: set[Operand] = set(exprs)
+    private: set[Operand] = set()
+    for node in reversed(order):
+        is_private = isinstance(node, (Einsum, View, TensorAdd)) and node not in public
+        if is_private or _is_scalar_product(node):
+            private.add(node)
+        else:
+            public.update(children(node))
+    return private
+
+
+def _is_scalar_product(node: Operand) -> bool:
+    return type(node) is Einsum and not node.order and any(node.subscripts)
+
+
+def _is_product(term: Operand) -> bool:
+    """Whether a term is a product of several tensors, which aren't all of its own shape."""
+    product = opened(term)
+    is_plain = not any(isinstance(operand, SPECIAL) for operand in product.operands)
+    return is_plain and len({*product.subscripts}) > 1
+
+
+class _Apart:
+    """Multiplies out over some sums; what stays ``closed`` isn't opened."""
+
+    def __init__(self, sums: Collection[Operand], closed: set[Operand]):
+        self.sums = sums
+        self.closed = closed
+
+    def image(self, node: Operand) -> Operand:
+        """A product without axes as a sum of such products."""
+        product = opened(node, self.closed)
+        places = [k for k, operand in enumerate(product.operands) if operand in self.sums]
+        if len(places) != 1 or any(isinstance(o, SPECIAL) for o in product.operands):
+            return node
+        (place,) = places
+        total = product.operands[place]
+        assert isinstance(total, TensorAdd)
+        terms = [term for term in total.operands if _is_product(term)]
+        rest = [term for term in total.operands if term not in terms]
+        terms += [tensor_sum(rest)] if rest else []
+        built = [self._times(term, product, place) for term in terms]
+        return Add(*[Mul(*map(self._factor, Mul.make_args(term))) for term in built])
+
+    def _factor(self, node: Operand) -> Operand:
+        return self.image(node) if _is_scalar_product(node) else node
+
+    def _times(self, term: Operand, product: Product, place: int) -> Operand:
+        """The product with one term of a sum; one that is an outer product is several factors."""
+        labels = product.subscripts[place]
+        inner = opened(term, self.closed)
+        parts = components(inner)
+        if len(parts) < 2 or len({*inner.output}) < len(inner.output):
+            operands = (*product.operands[:place], term, *product.operands[place + 1 :])
+            return replace(product, operands=operands).build()
+        rename = dict(zip(inner.output, labels, strict=True))
+        factors = []
+        for part in parts:
+            own = [i for i in inner.output if any(i in inner.subscripts[k] for k in part)]
+            factor = inner.part(part, own)
+            self.closed.add(factor)
+            factors.append((factor, [rename[i] for i in own]))
+        scaled = replace(product, scalars=(*product.scalars, *inner.scalars))
+        return scaled.replaced([place], factors).build()
