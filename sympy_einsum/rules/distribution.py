@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import reduce
 
-from sympy import Add, Expr, Integer, Mul, S, expand, gcd_list
+from sympy import Add, Expr, Integer, Mul, Rational, S, expand
 
 from ..expressions import (
     RUNNING,
@@ -255,7 +256,8 @@ def _sum_content(total: TensorAdd) -> Expr:
     if len(sizes) == 1:
         divisor = sizes.pop()
     elif all(size.is_Rational for size in sizes):
-        divisor = gcd_list(list(sizes))
+        # SymPy's gcd_list stops at a one: gcd_list([1, 2, 1/2]) is 1.
+        divisor = reduce(Rational.gcd, sizes)
     else:
         return S.One
     return -divisor if _signs(total) == {True} else divisor

@@ -57,6 +57,7 @@ def assert_equal_values(before, after):
 
 # rule, before, after: written with plain operators, so that the rows can be read.
 CENTRED = x - x.mean()
+v, w = x * z, y * z
 CASES = [
     ("denest", x @ A @ x, se.einsum("i,ij,j->", x, A, x)),
     ("denest", (A @ B) @ C, se.einsum("ij,jk,kl->il", A, B, C)),
@@ -119,6 +120,11 @@ CASES = [
     ("content", A @ (2 * x + 2 * y), 2 * (A @ (x + y))),
     ("content", A @ (-x - y), -(A @ (x + y))),
     ("content", A @ (0.5 * x - 0.5 * y), 0.5 * (A @ (x - y))),
+    # Whatever the order of the coefficients.
+    *[
+        ("content", A @ (x + 2 * y + (z + w + v) / q), A @ (q * x + 2 * q * y + z + w + v) / q)
+        for q in (3, 5, 7)
+    ],
     ("sign", -(A @ (x - y)), A @ (y - x)),
     ("components", se.einsum("i,i,j->j", x, x, y), (x @ x) * y),
     ("components", se.einsum("i,i,j,j->", x, x, y, y), (x @ x) * (y @ y)),
