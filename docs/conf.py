@@ -18,6 +18,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "formulas",
     "arrows",
+    "command_line",
     "elsewhere",
     "rule_tables",
     "reference",

@@ -59,13 +59,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     words = list(sys.argv[1:] if argv is None else argv)
-    if words and words[0] not in (*_COMMANDS, "-h", "--help"):
+    if words and words[0] not in (*COMMANDS, "-h", "--help"):
         words.insert(0, "derive")
     # An expression may start with a minus sign, in which argparse sees an option.
     spaced = [f" {w}" if re.match(r"-[^-h]", w) else w for w in words]
     arguments = _parser().parse_args(spaced)
     try:
-        return _COMMANDS[arguments.command](arguments)
+        return COMMANDS[arguments.command](arguments)
     except TensorError as error:
         print(f"error: {_for_shells(str(error))}", file=sys.stderr)
     except RecursionError:
@@ -247,7 +247,7 @@ def _add_reports(parser: argparse.ArgumentParser) -> None:
     only.add_argument("--dot", action="store_true", help="print the graph, for Graphviz")
 
 
-_COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "derive": _derive,
     "eval": _eval,
     "serve": _serve,
