@@ -260,6 +260,14 @@ def test_help_names_the_language(capsys):
     assert "--declare" in out
 
 
+def test_the_documentation_shows_every_option():
+    page = pytest.importorskip("command_line", reason="Sphinx isn't installed")
+    assert "COMMAND" in page.help_of()
+    for command, option in {"derive": "--steps", "eval": "--set", "serve": "--port"}.items():
+        assert option in page.help_of(command)
+    assert set(page.COMMANDS) == {"derive", "eval", "serve"}
+
+
 def test_the_module_runs_as_a_program():
     def start(*arguments):
         command = [sys.executable, "-m", "sympy_einsum", *arguments]
