@@ -16,7 +16,7 @@ from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
-from sympy import Dummy, Expr, Function, S, Symbol, symbols
+from sympy import Dummy, Eq, Expr, Function, Piecewise, S, Symbol, symbols
 
 import sympy_einsum as se
 from sympy_einsum.calculus.carried import CARRIERS
@@ -43,6 +43,8 @@ LETTERS: dict[str, Any] = {
     "n": _n,
     "p": symbols("p", integer=True),
     "f": Function("f"),
+    "Eq": Eq,
+    "Piecewise": Piecewise,
 }
 TABLES: dict[str, Mapping[type, tuple[Rule, ...]]] = {
     "normal": table.NORMAL_RULES,

@@ -9,7 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from sympy import Dummy, Expr, Integer, Symbol, ceiling, floor, fraction, together
+from sympy import (
+    Abs,
+    Dummy,
+    Expr,
+    Integer,
+    Max,
+    Min,
+    Piecewise,
+    Symbol,
+    ceiling,
+    floor,
+    fraction,
+    together,
+)
 from sympy.printing.pycode import PythonCodePrinter
 
 from ..core import Shape, TensorError
@@ -241,7 +254,7 @@ def _solution_text(value: Expr, given: str, names: Mapping[Expr, str], backend: 
 
 
 class _LengthPrinter(PythonCodePrinter):
-    """Lengths with rounded quotients, in whole numbers of Python's."""
+    """Lengths with rounded quotients and choices, in whole numbers of Python's."""
 
     def __init__(self, names: Mapping[Expr, str]):
         super().__init__({"fully_qualified_modules": False})
@@ -271,7 +284,7 @@ def size_text(length: Expr | int, names: Mapping[Expr, str], backend: Backend) -
             )
     if isinstance(length, Symbol):
         return names[length]
-    if length.has(floor, ceiling):
+    if length.has(floor, ceiling, Piecewise, Max, Min, Abs):
         return _LengthPrinter(names).doprint(length)
     body = length.xreplace({s: slot(k) for k, s in enumerate(symbols)})
     text = backend.length([names[s] for s in symbols], body)

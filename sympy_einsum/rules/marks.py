@@ -17,6 +17,7 @@ from ..core import postorder
 from ..expressions import (
     Einsum,
     Elementwise,
+    MatrixPower,
     Operand,
     TensorAdd,
     TensorExpr,
@@ -92,7 +93,8 @@ def _is_by_entries(node: Operand) -> bool:
 
 
 def functions_below(product: Einsum) -> frozenset[Mark]:
-    """The functions in a product and the products in it, at whatever depth; kept at the nodes."""
+    """The functions and powers of matrices in a product and the products in it, at whatever depth;
+    kept at the nodes."""
 
     def unknown(node: Einsum) -> list[Einsum]:
         inside = [o for o in node.operands if isinstance(o, Einsum)]
@@ -101,7 +103,8 @@ def functions_below(product: Einsum) -> frozenset[Mark]:
     for node in postorder([product], unknown) if "functions" not in product.memory else ():
         entrywise = [o for o in node.operands if isinstance(o, Elementwise)]
         inside = [o.memory["functions"] for o in node.operands if isinstance(o, Einsum)]
-        node.memory["functions"] = frozenset(_functions_near(entrywise)).union(*inside)
+        own = {MatrixPower for o in node.operands if isinstance(o, MatrixPower)}
+        node.memory["functions"] = _functions_near(entrywise).union(own, *inside)
     return product.memory["functions"]
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from sympy import S
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sympy import Eq, Expr, Mul, Piecewise, S, solve_linear
 
 from ..expressions import (
     AlongDirections,
@@ -10,6 +13,7 @@ from ..expressions import (
     Inv,
     MatrixPower,
     Operand,
+    TensorExpr,
     View,
     apply_body,
     contract,
@@ -22,7 +26,7 @@ from ..expressions import (
 )
 from .matrices import multiple
 from .properties import transposed
-from .written_products import Closed, opened
+from .written_products import Closed, Product, opened
 
 
 def _power(matrix: Operand) -> tuple[Operand, Operand] | None:
@@ -128,3 +132,42 @@ def _as_power(operand: Operand) -> tuple[Operand, Operand]:
         base, exponent = _as_power(operand.operands[0])
         return base, -exponent
     return _power(operand) or (operand, 1)
+
+
+def power_beside_zero(node: View, closed: Closed) -> Operand | None:
+    """k X^(k - 1) is 0 at k = 0, also of a singular X: where the factor is 0, the exponent is."""
+    product = _beside_zero(opened(node, closed), Mul.make_args(Mul(*node.scalars)))
+    return None if product is None else product.build()
+
+
+def scalar_beside_zero(node: Expr, closed: Closed) -> Operand | None:
+    """The same of a number, k y'X^(k - 1) x."""
+    for own in node.args if node.is_Mul else ():
+        if isinstance(own, TensorExpr):
+            factors = [factor for factor in node.args if factor is not own]
+            product = _beside_zero(opened(own, closed), factors)
+            if product is not None:
+                return Mul(*factors, product.build())
+    return None
+
+
+def _beside_zero(product: Product, factors: Sequence[Expr]) -> Product | None:
+    """A product with other exponents where some of its factors are 0; None if none are to be."""
+    operands = list(product.operands)
+    for k, operand in enumerate(operands):
+        if isinstance(operand, MatrixPower):
+            exponent = operand.exponent
+            zeros = [factor for factor in factors if _is_negative_where_zero(exponent, factor)]
+            if zeros:
+                known = Piecewise((S.Zero, Eq(Mul(*zeros), 0)), (exponent, True))
+                operands[k] = matrix_power(operand.operands[0], known, *operand.operands[1:])
+    return None if operands == [*product.operands] else replace(product, operands=tuple(operands))
+
+
+def _is_negative_where_zero(exponent: Expr, factor: Expr) -> bool:
+    """Whether an exponent is negative where a factor, linear in one of its symbols, is 0."""
+    symbols = sorted(factor.free_symbols, key=str)
+    if not symbols or not exponent.free_symbols.issuperset(symbols):
+        return False
+    symbol, zero = solve_linear(factor, symbols=symbols)
+    return bool(symbol.is_Symbol and exponent.subs(symbol, zero).is_negative)

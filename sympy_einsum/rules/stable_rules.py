@@ -8,8 +8,8 @@ from functools import partial
 from sympy import Add, Expr, Mul, Pow, exp, log
 
 from ..core import NUMERIC_NAMES, STABLE_NAMES, TURNED_NAMES, modulus, sigmoid
-from ..expressions import Einsum, Elementwise, LogSumExp, Softmax, TensorAdd, View
-from . import axis_functions as softmax, entries, stable_forms as stable
+from ..expressions import Einsum, Elementwise, LogSumExp, MatrixPower, Softmax, TensorAdd, View
+from . import axis_functions as softmax, entries, matrix_powers, stable_forms as stable
 from .rewriting import Rule, any_of
 from .stable_table import functions_in
 
@@ -96,7 +96,16 @@ NUMERIC_NAME = Rule(
     partial(stable.name, numeric=True),
     any_of(Pow, *NUMERIC_FORMS),
 )
+POWER_BESIDE_ZERO = Rule(
+    "power beside zero",
+    "p*matrix_power(A, p - 1) = p*matrix_power(A, Piecewise((0, Eq(p, 0)), (p - 1, True)))",
+    matrix_powers.power_beside_zero,
+    any_of(MatrixPower),
+)
+# The rules for products that are found by what marks.functions_below finds.
+BY_FUNCTIONS = (*STABLE_PRODUCT, POWER_BESIDE_ZERO)
 NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
+    View: (POWER_BESIDE_ZERO,),
     TensorAdd: (
         NUMERIC_NAME,
         Rule(
@@ -134,6 +143,13 @@ NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
             "1 - sigmoid(x @ y) = sigmoid(-(x @ y))",
             partial(stable.scalar, numeric=True),
             any_of(log, Pow, *NUMERIC_FORMS),
+        ),
+        Rule(
+            POWER_BESIDE_ZERO.name,
+            "p*matrix_power(A, p - 1)[0, 1]"
+            " = p*matrix_power(A, Piecewise((0, Eq(p, 0)), (p - 1, True)))[0, 1]",
+            matrix_powers.scalar_beside_zero,
+            any_of(Einsum),
         ),
     ),
 }

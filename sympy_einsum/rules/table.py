@@ -54,6 +54,7 @@ from . import (
 from .marks import APART, DIAGONAL, NESTED, PAIRS, QUOTIENT, REPEATED, SHARED, SQUARE, SYMMETRIC
 from .rewriting import Rule, RuleSet, any_of
 from .stable_rules import (
+    BY_FUNCTIONS,
     NUMERIC_RULES,
     PAIR_OF_FACTORS,
     SOFTMAX,
@@ -488,7 +489,7 @@ def _rule_set(name: str, *tables: Mapping[type, tuple[Rule, ...]]) -> RuleSet:
         return rules_of[kind]
 
     products = (*rules.get(Einsum, ()), *rules.get(View, ()))
-    return RuleSet(name, rules_for, is_by_functions=set(products) <= set(STABLE_PRODUCT))
+    return RuleSet(name, rules_for, is_by_functions=set(products) <= set(BY_FUNCTIONS))
 
 
 NORMAL = _rule_set("normal", NORMAL_RULES)

@@ -107,6 +107,31 @@ def test_symbolic_powers_against_jax(count):
     np.testing.assert_allclose(weighted(stacked, count), expected, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_symbolic_powers_of_singular_matrices(count):
+    """What is 0 beside a negative power of a singular matrix is 0; JAX knows the exponent."""
+    jax = jax64()
+    k, c = Symbol("k", integer=True), Symbol("c", real=True)
+    x = np.outer([1.0, 2.0, -1.0], [0.5, 1.0, 3.0])
+    y = se.matrix_power(M + c * se.Delta(3), k)[0, 1]
+    own = [se.gradient(y, M), se.diff(y, c), se.diff(y, c, c)]
+
+    def theirs(A, shift):
+        return jax.numpy.linalg.matrix_power(A + shift * jax.numpy.eye(3), count)[0, 1]
+
+    slope = jax.grad(theirs, 1)
+    expected = [jax.grad(theirs)(x, 0.0), slope(x, 0.0), jax.grad(slope, 1)(x, 0.0)]
+    total = se.matrix_power(M, k).trace()
+    own += [se.gradient(total, M), se.exp(se.gradient(total, M)), se.hessian(total, M)]
+    expected += [count * np.linalg.matrix_power(x, max(count - 1, 0)).T]
+    trace = jax.hessian(lambda A: jax.numpy.linalg.matrix_power(A, count).trace())
+    expected += [np.exp(expected[3]), trace(x)]
+    for found, value in zip(se.lambdify([M, k, c], own)(x, count, 0.0), expected, strict=True):
+        np.testing.assert_allclose(found, value, atol=1e-12)
+    with pytest.raises(np.linalg.LinAlgError):
+        se.lambdify([M, k], own[3])(np.zeros((3, 3)), -1)
+
+
 def of_jax(jax):
     """The same in JAX, as one number."""
     linalg = jax.numpy.linalg

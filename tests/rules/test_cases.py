@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sympy import Eq, Piecewise
 from test_normal_form import A, B, C, S, X, assert_equal_values, m, n, p, s, t, x, y
 
 import sympy_einsum as se
@@ -11,6 +12,7 @@ from sympy_einsum.rules import rewriting, stable_rules, table
 
 LETTERS = {**vars(se), "A": A, "B": B, "C": C, "S": S, "M": X, "x": x, "y": y}
 LETTERS |= {"m": m, "n": n, "p": p, "s": s, "t": t}
+LETTERS |= {"Eq": Eq, "Piecewise": Piecewise}
 TABLES = {
     table.NORMAL: table.NORMAL_RULES,
     table.EXPANDED: table.EXPANDED_RULES,
