@@ -150,12 +150,12 @@ from .operations import (
     logsumexp,
     lstsq,
     matmul,
-    max_ as max,  # noqa: F401 - see __all__
+    max as max,
     max_share,
     mean,
     median,
     merge_deltas,
-    min_ as min,  # noqa: F401
+    min as min,
     min_share,
     moveaxis,
     nest,
@@ -185,7 +185,7 @@ from .operations import (
     squeeze,
     stack,
     std,
-    sum_ as sum,  # noqa: F401 - see __all__
+    sum as sum,
     svd,
     svdvals,
     swapaxes,

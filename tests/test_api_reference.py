@@ -19,7 +19,7 @@ from sympy_einsum.expressions.interning import Node
 ROOT = Path(__file__).parent.parent
 x = se.TensorSymbol("x", 3)
 # Tables, modules and SymPy's own.
-VALUES = {"se.THEOREMS", "se.ExprCondPair"}
+VALUES = {"se.THEOREMS", "se.ExprCondPair", "snp.linalg", "snp.fft"}
 # They take whatever shapes there are.
 TAKE_ANY = {
     *("se.kron", "se.outer", "snp.kron", "snp.outer", "snp.linalg.outer"),
@@ -92,6 +92,18 @@ def test_each_says_what_it_is():
     assert [
         name for name, text in summaries.items() if not re.search(r"\w+ .*\w+\W*[.:]$", text, re.S)
     ] == []
+
+
+def test_each_says_its_name():
+    """... or, as an alias, another public one of the same function."""
+    spaces = {"se": se, "snp": snp, "snp.linalg": snp.linalg, "snp.fft": snp.fft}
+    strange = []
+    for name, value in CALLABLES.items():
+        space, _, own = name.rpartition(".")
+        said = getattr(value, "__qualname__", value.__name__) if space in spaces else own
+        if said != own and getattr(spaces[space], said, None) is not value:
+            strange.append((name, said))
+    assert strange == []
 
 
 def test_each_has_an_example():

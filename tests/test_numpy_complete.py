@@ -1,5 +1,7 @@
 """All that NumPy can be asked for is here, or refused with a reason."""
 
+import importlib
+import pickle
 import re
 import warnings
 
@@ -77,6 +79,17 @@ def test_packages_are_refused():
     assert np.lib.stride_tricks.sliding_window_view(x, 2) == snp.sliding_window_view(x, 2)
     with pytest.raises(AttributeError, match="it is a type"):
         snp.float64  # noqa: B018
+
+
+def test_packages_are_modules():
+    for name in ("linalg", "fft"):
+        package = importlib.import_module(f"sympy_einsum.numpy.{name}")
+        assert package is getattr(snp, name)
+        assert dir(package) == sorted(package.__all__)
+        for own in package.__all__:
+            assert pickle.loads(pickle.dumps(getattr(package, own))) is getattr(package, own)
+    with pytest.raises(se.ParseError, match=r"no UnsupportedError of numpy\.linalg"):
+        se.parse_python("def f(x):\n    return np.linalg.UnsupportedError(x)", shapes={"x": ()})
 
 
 def test_bitwise_functions_are_for_conditions():

@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sympy_einsum as se
@@ -210,7 +210,9 @@ def _of_numpy() -> dict[str, tuple[str, str, list[Entry]]]:
     known = {id(getattr(se, name)): f"sympy_einsum.{name}" for name in se.__all__}
     for page, space, name, value in _numpy_names():
         full = f"{space}.{name}"
-        if not callable(value):
+        if isinstance(value, ModuleType):
+            listed[page].append(Entry(full, f".. automodule:: {full}"))
+        elif not callable(value):
             same.append(Entry(full, f"``{value}``", True))
         elif id(value) in known:
             same.append(Entry(full, f":any:`{known[id(value)]}`", True))

@@ -40,7 +40,17 @@ from ..expressions import (
     reshape,
     shape_of,
 )
-from ..operations import add, broadcast_to, filled, logsumexp, max_, min_, multiply, stack, where
+from ..operations import (
+    add,
+    broadcast_to,
+    filled,
+    logsumexp,
+    max as max_,
+    min as min_,
+    multiply,
+    stack,
+    where,
+)
 from ..rules import MEANING, Natural, in_meaning
 
 

@@ -50,7 +50,7 @@ from ..expressions import (
     substitute_stock,
     written_out,
 )
-from ..operations import multiply, power, sum_
+from ..operations import multiply, power, sum as sum_
 from ..rules import cofactors_as_inverse
 
 # SymPy's objects are trees, and most of its functions recurse: beyond these they never end.

@@ -23,6 +23,7 @@ import sympy as _sympy
 
 from ..core import Row as _Row, of_each_row as _of_each_row
 from ..operations import (
+    SlogdetResult as SlogdetResult,
     array_split as array_split,
     block as block,
     broadcast_to as broadcast_to,
@@ -32,11 +33,12 @@ from ..operations import (
     diag as diag,
     diagflat as diagflat,
     diagonal as diagonal,
-    differences as _differences,
+    diff as diff,
     divide as divide,
     dot as dot,
     expand_dims as expand_dims,
     flip as flip,
+    gradient as gradient,
     imag as imag,
     inner as inner,
     isclose as isclose,
@@ -50,7 +52,6 @@ from ..operations import (
     repeat as repeat,
     roll as roll,
     sliding_window_view as sliding_window_view,
-    slopes as _slopes,
     split as split,
     squeeze as squeeze,
     subtract as subtract,
@@ -64,6 +65,7 @@ from ..operations import (
     triu as triu,
     vdot as vdot,
 )
+from . import fft as fft, linalg as linalg
 from ._complex import of_both as _of_both
 from ._conditions import (
     CONDITIONS as _CONDITIONS,
@@ -90,8 +92,6 @@ from ._entrywise import (
     real_if_close as real_if_close,
     round as round,
 )
-from ._fft import fft as fft
-from ._linalg import SlogdetResult as SlogdetResult, linalg as linalg
 from ._making import (
     eye as eye,
     full as full,
@@ -236,13 +236,12 @@ if _typing.TYPE_CHECKING:
 newaxis = None
 pi, e, inf = _sympy.pi, _sympy.E, _sympy.oo
 euler_gamma, nan = _sympy.EulerGamma, _sympy.nan
-diff, gradient = _differences, _slopes
-true_divide, float_power, pow, permute_dims = divide, power, power, transpose
+float_power, pow, permute_dims = power, power, transpose
 around, concat, row_stack = round, concatenate, vstack
 asanyarray = ascontiguousarray = asarray
 amax, amin = max, min
 globals().update(_CONDITIONS | _CONSTANTS)
-__all__ = [name for name in globals() if not name.startswith("_")]
+__all__ = [name for name in globals() if not name.startswith("_")] + ["true_divide"]
 
 
 @_of_each_row
@@ -253,6 +252,7 @@ def _add_names(row: _Row) -> None:
 
 
 globals().update(_of_both(globals()))
+true_divide = divide
 
 
 if not _typing.TYPE_CHECKING:  # so that type checkers tell a name that isn't there

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core import UnsupportedError
 from ..operations import ComplexTensor, as_complex
-from ._fft import fft
+from . import fft
 
 _CONJUGATE = ComplexTensor.conj
 _OF_COMPLEX: Mapping[str, Callable[..., object]] = {
@@ -23,7 +23,7 @@ _OF_COMPLEX: Mapping[str, Callable[..., object]] = {
     "add": lambda a, b: as_complex(a) + b,
     "subtract": lambda a, b: as_complex(a) - b,
     "multiply": lambda a, b: as_complex(a) * b,
-    **dict.fromkeys(["divide", "true_divide"], lambda a, b: as_complex(a) / b),
+    "divide": lambda a, b: as_complex(a) / b,
     "negative": operator.neg,
     "positive": operator.pos,
     "shape": lambda a: a.shape,

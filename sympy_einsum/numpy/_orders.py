@@ -37,7 +37,7 @@ def max(
     array([0. , 0.5, 0.5])
     """
     refuse("max", {"out": out})
-    return _extremum(ops.max_, Max, a, axis, keepdims, initial, where)
+    return _extremum(ops.max, Max, a, axis, keepdims, initial, where)
 
 
 def min(
@@ -61,7 +61,7 @@ def min(
     np.float64(2.0)
     """
     refuse("min", {"out": out})
-    return _extremum(ops.min_, Min, a, axis, keepdims, initial, where)
+    return _extremum(ops.min, Min, a, axis, keepdims, initial, where)
 
 
 def _extremum(

@@ -13,9 +13,8 @@ from sympy import Expr, Integer, LambertW
 from ..core import Row, UnsupportedError, of_each_row
 from ..expressions import Operand, TensorExpr, TensorLike, elementwise, outermost
 from ..operations import ComplexTensor, cummax, cummin
+from . import fft, linalg
 from ._entrywise import Ufunc
-from ._fft import fft
-from ._linalg import linalg
 from ._options import refuse
 from ._orders import max, min
 from ._reductions import sum

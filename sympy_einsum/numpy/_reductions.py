@@ -43,7 +43,7 @@ def sum(
     np.float64(9.0)
     """
     refuse("sum", {"dtype": dtype, "out": out})
-    total = ops.sum_(_chosen(a, where, S.Zero), axis, keepdims)
+    total = ops.sum(_chosen(a, where, S.Zero), axis, keepdims)
     return total if initial is None else ops.add(total, initial)
 
 

@@ -44,7 +44,7 @@ def trapezoid(
         shape[axis] = shape_of(widths)[0]
         widths = ops.reshape(widths, shape)
     means = ops.divide(ops.add(_cut(y, axis, 1, None), _cut(y, axis, 0, -1)), 2)
-    return ops.sum_(ops.multiply(widths, means), axis)
+    return ops.sum(ops.multiply(widths, means), axis)
 
 
 def _cut(a: Operand, axis: int, start: int, stop: int | None) -> Operand:

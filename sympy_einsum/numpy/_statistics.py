@@ -38,11 +38,11 @@ def average(
     """
     a = as_operand(a)
     wide = ones_like(a) if weights is None else _spread(as_operand(weights), a, axis)
-    total = ops.sum_(wide, axis, keepdims)
+    total = ops.sum(wide, axis, keepdims)
     if weights is None:
         result = ops.mean(a, axis, keepdims)
     else:
-        result = ops.divide(ops.sum_(ops.multiply(a, wide), axis, keepdims), total)
+        result = ops.divide(ops.sum(ops.multiply(a, wide), axis, keepdims), total)
     return (result, total) if as_flag(returned, "returned") else result
 
 
@@ -101,9 +101,9 @@ def cov(
         if order_of(weight) != 1 or not same_length(shape_of(weight)[0], count):
             raise ShapeError(f"cov takes weights of length {count}, not {shape_of(weight)}")
     w = ops.multiply(*weights) if weights else None
-    total = count if w is None else ops.sum_(w)
+    total = count if w is None else ops.sum(w)
     if w is not None and aweights is not None and degrees != 0:
-        squares = ops.sum_(ops.multiply(w, aweights))
+        squares = ops.sum(ops.multiply(w, aweights))
         degrees = ops.divide(ops.multiply(degrees, squares), total)
     centred = ops.subtract(X, average(X, 1, w, keepdims=True))
     weighted = centred if w is None else ops.multiply(centred, ops.expand_dims(w, 0))

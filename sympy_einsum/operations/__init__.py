@@ -56,7 +56,7 @@ from .diagonals import (
     eye as eye,
     trace as trace,
 )
-from .differences import differences as differences, slopes as slopes
+from .differences import diff as diff, gradient as gradient
 from .fourier import (
     fft as fft,
     fftfreq as fftfreq,
@@ -99,9 +99,9 @@ from .orders import (
     argsort as argsort,
     cummax as cummax,
     cummin as cummin,
-    max_ as max_,
+    max as max,
     max_share as max_share,
-    min_ as min_,
+    min as min,
     min_share as min_share,
     ptp as ptp,
     sort as sort,
@@ -142,7 +142,7 @@ from .reductions import (
     prod as prod,
     softmax as softmax,
     std as std,
-    sum_ as sum_,
+    sum as sum,
     var as var,
 )
 from .running import (

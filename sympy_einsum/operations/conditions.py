@@ -28,7 +28,7 @@ from ..expressions import (
     split_body,
 )
 from .axes import Axes
-from .reductions import sum_
+from .reductions import sum as sum_
 
 
 def compare(relation: Callable[..., Basic], a: TensorLike, b: TensorLike) -> Operand:

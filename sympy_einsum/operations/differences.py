@@ -19,7 +19,7 @@ def _cut(A: Operand, axis: int, start: int | None, stop: int | None) -> Operand:
     return getitem(A, (*[slice(None)] * axis, slice(start, stop)))
 
 
-def differences(
+def diff(
     a: TensorLike,
     n: int = 1,
     axis: int = -1,
@@ -67,7 +67,7 @@ def _beside(piece: TensorLike | None, A: Operand, axis: int) -> list[Operand]:
     return [value if order_of(value) else broadcast_to(value, shape)]
 
 
-def slopes(
+def gradient(
     f: TensorLike, *spacing: TensorLike, axis: Axes = None, edge_order: int = 1
 ) -> Operand | tuple[Operand, ...]:
     """Central differences inside, one-sided ones at the edges, over the spacing; a tuple of them
@@ -146,7 +146,7 @@ def _uneven(A: Operand, axis: int, points: Operand, edge_order: int) -> Operand:
             f"not a tensor of shape {shape_of(points)}"
         )
     shape = [-1 if k == axis else 1 for k in range(A.order)]
-    gaps = reshape(differences(points), shape)
+    gaps = reshape(diff(points), shape)
     before, behind = _cut(gaps, axis, None, -1), _cut(gaps, axis, 1, None)
     whole, both = add(before, behind), multiply(before, behind)
     parts = [

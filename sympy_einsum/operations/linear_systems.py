@@ -24,7 +24,7 @@ from .arithmetic import add, multiply, power
 from .axes import as_axes, as_axis, ravel, reshape, transpose
 from .decompositions import pinv, svdvals
 from .products import matmul
-from .reductions import sum_
+from .reductions import sum as sum_
 
 
 def tensorsolve(a: TensorLike, b: TensorLike, axes: Sequence[int] | None = None) -> Operand:

@@ -23,8 +23,8 @@ from .axes import Axes, as_axes, moveaxis
 from .conditions import compare, where
 from .decompositions import svdvals
 from .indexing import getitem
-from .orders import max_, min_
-from .reductions import kept, sum_
+from .orders import max as max_, min as min_
+from .reductions import kept, sum as sum_
 
 # What NumPy takes for the order of a norm.
 Order: TypeAlias = Expr | float | str | None

@@ -43,7 +43,7 @@ def _extremum(A: TensorLike, axis: Axes, keepdims: bool, name: str) -> Operand:
     return kept(value, A, axes) if as_flag(keepdims, "keepdims") else value
 
 
-def max_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
+def max(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """The largest entries over the given axes, over all without ``axis``.
 
     Entries that tie share the derivative equally: that of ``max(x)`` by x is 1 over the number of
@@ -61,7 +61,7 @@ def max_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     return _extremum(A, axis, keepdims, "max")
 
 
-def min_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
+def min(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """The smallest entries over the given axes, over all without ``axis``; see :func:`max`.
 
     Raises ShapeError for an axis that isn't there.
@@ -117,7 +117,7 @@ def ptp(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     >>> se.ptp(se.TensorSymbol("x", 3))
     x.max() - x.min()
     """
-    return subtract(max_(A, axis, keepdims), min_(A, axis, keepdims))
+    return subtract(max(A, axis, keepdims), min(A, axis, keepdims))
 
 
 # --- positions

@@ -31,7 +31,7 @@ from .arithmetic import add, multiply, subtract
 from .axes import as_axis, filled, reshape
 from .gathering import take
 from .joining import concatenate
-from .orders import max_, min_
+from .orders import max as max_, min as min_
 from .pieces import cut_along, flip, repeat
 from .quantiles import median
 from .reductions import mean

@@ -34,7 +34,7 @@ from .gathering import take_along_axis
 from .indexing import getitem
 from .joining import stack
 from .orders import argsort, sort, with_entries
-from .reductions import kept, sum_
+from .reductions import kept, sum as sum_
 from .running import cumsum
 
 

@@ -32,7 +32,7 @@ from .running import interval_products
 MAX_FACTORS = 8
 
 
-def sum_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
+def sum(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """The sum over the given axes, over all without ``axis``.
 
     The result lacks these axes; with ``keepdims`` they stay, with length 1. Raises ShapeError for
@@ -69,7 +69,7 @@ def mean(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     (2,)
     """
     A = as_operand(A)
-    total, count = sum_(A, axis, keepdims), _count(A, axis)
+    total, count = sum(A, axis, keepdims), _count(A, axis)
     return filled(S.NaN, shape_of(total)) if count.is_zero else divide(total, count)
 
 
@@ -91,7 +91,7 @@ def var(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool =
     """
     A = as_operand(A)
     centred = add(A, multiply(-1, _spread(mean(A, axis, keepdims=True), A)))
-    total = sum_(power(centred, 2), axis, keepdims)
+    total = sum(power(centred, 2), axis, keepdims)
     divisor = _count(A, axis) - as_scalar(ddof, "ddof")
     if _count(A, axis).is_zero:
         return filled(S.NaN, shape_of(total))

@@ -162,6 +162,8 @@ def _of_numpy(name: str) -> Value:
 
 
 def _of_linalg(name: str) -> Value:
+    if name not in snp.linalg.__all__:
+        raise AttributeError(f"there is no {name} of numpy.linalg here")
     return Known(name, getattr(snp.linalg, name), takes_lists=name in _TAKE_LISTS)
 
 

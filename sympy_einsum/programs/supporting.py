@@ -27,11 +27,11 @@ def _cofactors(X: Operand, order: int, *directions: Operand) -> Operand:
 def _share(x: Operand, top: Operand, axis: ops.Axes = None) -> Operand:
     """Where entries are equal to others, divided by how often they are; without their names, the
     shares of the largest entries and of the smallest."""
-    for found, shares in ((ops.max_, ops.max_share), (ops.min_, ops.min_share)):
+    for found, shares in ((ops.max, ops.max_share), (ops.min, ops.min_share)):
         if top in (found(x, axis), found(x, axis, keepdims=True)):
             return shares(x, axis)
     hits = ops.compare(Eq, x, ops.broadcast_to(top, shape_of(x)))
-    return ops.divide(hits, ops.sum_(hits, axis, keepdims=True))
+    return ops.divide(hits, ops.sum(hits, axis, keepdims=True))
 
 
 def _scatter(
@@ -89,8 +89,8 @@ _SUPPORT: dict[str, Callable[..., Value]] = {
     ),
     "add_transposed": lambda X: ops.add(X, ops.transpose(X)),
     "weighted_gram": lambda X, w: ops.matmul(ops.multiply(ops.transpose(X), w[None, :]), X),
-    "sums": lambda x, axis=None, keepdims=False: ops.sum_(x, axis, keepdims=keepdims),
-    "peak": lambda x, axis=None: ops.max_(x, axis, keepdims=True),
+    "sums": lambda x, axis=None, keepdims=False: ops.sum(x, axis, keepdims=keepdims),
+    "peak": lambda x, axis=None: ops.max(x, axis, keepdims=True),
     "log_total": lambda weights, total, axis=None: elementwise(sympy.log, total),
 }
 

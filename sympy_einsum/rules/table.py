@@ -58,7 +58,6 @@ from .stable_rules import (
     NUMERIC_RULES,
     PAIR_OF_FACTORS,
     SOFTMAX,
-    STABLE_PRODUCT,
     STABLE_RULES,
     WEIGHTED_RULES,
 )

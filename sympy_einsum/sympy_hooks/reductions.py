@@ -46,7 +46,7 @@ class Reductions(Node):
         >>> A.sum().shape, A.sum(axis=0).shape, A.sum(axis=0, keepdims=True).shape
         ((), (3,), (1, 3))
         """
-        return ops.sum_(self, axis, keepdims)
+        return ops.sum(self, axis, keepdims)
 
     def mean(self, axis: Axes = None, keepdims: bool = False) -> Operand:
         """The mean over an axis or several; that of no entries is nan.
@@ -130,7 +130,7 @@ class Reductions(Node):
         >>> se.lambdify([x], [x.max(), se.gradient(x.max(), x)])([1.0, 5.0, 5.0])
         [np.float64(5.0), array([0. , 0.5, 0.5])]
         """
-        return ops.max_(self, axis, keepdims)
+        return ops.max(self, axis, keepdims)
 
     def min(self, axis: Axes = None, keepdims: bool = False) -> Operand:
         """The smallest entries over an axis or several; those that tie share the derivative.
@@ -142,7 +142,7 @@ class Reductions(Node):
         >>> A.min(axis=0).shape
         (3,)
         """
-        return ops.min_(self, axis, keepdims)
+        return ops.min(self, axis, keepdims)
 
     def argmax(self, axis: int | None = None, keepdims: bool = False) -> Operand:
         """The position of the first of the largest entries along an axis, or in C order.

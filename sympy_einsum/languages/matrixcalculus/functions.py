@@ -160,16 +160,16 @@ def _extremum(reduce: Callable[..., Operand], pairwise: Callable[..., Expr]) -> 
 
 
 def _norm1(value: Operand) -> Operand:
-    return operations.sum_(elementwise(sympy.Abs, value))
+    return operations.sum(elementwise(sympy.Abs, value))
 
 
 _NORM = Rule(_infer_scalar, _of_tensor(operations.norm, sympy.Abs))
 FUNCTIONS: dict[str, Rule] = {
-    "sum": _reduction(operations.sum_, _itself),
+    "sum": _reduction(operations.sum, _itself),
     "logsumexp": _reduction(operations.logsumexp, _itself),
     "softmax": Rule(_infer_along, _build_softmax, counts=(1, 2)),
-    "max": _extremum(operations.max_, sympy.Max),
-    "min": _extremum(operations.min_, sympy.Min),
+    "max": _extremum(operations.max, sympy.Max),
+    "min": _extremum(operations.min, sympy.Min),
     "norm1": Rule(_infer_scalar, _of_tensor(_norm1, sympy.Abs)),
     "norm2": _NORM,
     "normF": _NORM,
