@@ -19,6 +19,8 @@ def checked_array(name, value, shape, asarray, error):
         array = asarray(value) if listed and asarray is not None else value
     except (TypeError, ValueError) as failure:
         raise error(f"argument {name} is no array of numbers: {failure}") from None
+    if shape and not hasattr(array, "shape"):
+        raise error(f"argument {name} must be an array of the library used, not {value!r:.80}")
     given = tuple(getattr(array, "shape", ()))
     kind = getattr(getattr(array, "dtype", None), "kind", "")
     if listed and (kind in tuple("USMm") or (kind == "O" and not given)):

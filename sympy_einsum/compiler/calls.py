@@ -17,6 +17,7 @@ import numpy as np
 from sympy import Expr, Integer
 
 from ..core import ShapeError, TensorError, UnsupportedError, nominal_length
+from ..expressions import shape_of
 from .argument_checks import check_shapes
 from .backends import BACKENDS, Backend
 from .kernel_calls import Kernels
@@ -133,7 +134,7 @@ def _computing(
         *(checks or body.reads),
         "try:",
         *[f"    {line}" for line in body.lines],
-        "except (TypeError, ArithmeticError, IndexError):",
+        "except (TypeError, ArithmeticError, IndexError, AttributeError):",
         f"    return again({', '.join(program.signature.arguments)})",
     ]
     return lines, {**body.constants, **_called(program), "again": _SecondTry(program, plan)}
@@ -248,7 +249,7 @@ class _SecondTry:
                     return self._function(careful)(*values)
                 except (TypeError, ArithmeticError, IndexError) as next_error:
                     error = next_error
-        raise _explained(error, self.program.signature.symbols, values)
+        raise _explained(error, self.program, values)
 
     def _function(self, careful: bool) -> CompiledFunction:
         if careful not in self.functions:
@@ -277,16 +278,16 @@ class _Converting:
         try:
             return self.function(*values)
         except (TypeError, IndexError) as error:
-            raise _explained(error, self.program.signature.symbols, values) from error
+            raise _explained(error, self.program, values) from error
 
 
-def _explained(error: Exception, symbols: Sequence[Expr], values: Sequence[object]) -> Exception:
+def _explained(error: Exception, program: Program, values: Sequence[object]) -> Exception:
     """What is wrong with the arguments; else the error itself."""
     if isinstance(error, IndexError | TypeError) and _OF_POSITIONS.search(str(error)):
         return TensorError(f"positions and exponents of matrices must be integers: {error}")
     if isinstance(error, IndexError):
         return ShapeError(f"a position is outside of its axis: {error}")
-    for symbol, value in zip(symbols, values, strict=True):
+    for symbol, value in zip(program.signature.symbols, values, strict=True):
         kind = getattr(getattr(value, "dtype", None), "kind", "")
         if not hasattr(value, "dtype") and not isinstance(value, Number):
             return TensorError(f"argument {symbol.name} must be a number, not {value!r:.80}")
@@ -295,7 +296,19 @@ def _explained(error: Exception, symbols: Sequence[Expr], values: Sequence[objec
                 f"no code for argument {symbol.name}, of type {value.dtype}: {error}; convert it, "
                 "such as with .astype(float)"
             )
+        if shape_of(symbol) and not _is_of(type(value), program.backend):
+            library = program.backend.packages[0]
+            return TensorError(
+                f"argument {symbol.name} is a {type(value).__name__}, but the backend "
+                f"{program.backend.name!r} takes arrays of {library}: convert it, or use "
+                f"backend='auto' ({error})"
+            )
     return error
+
+
+def _is_of(kind: type, backend: Backend) -> bool:
+    """Whether a library's arrays are of a type, as far as its package tells."""
+    return not backend.packages or kind.__module__.partition(".")[0] in backend.packages
 
 
 # What libraries say to positions and exponents of matrices that aren't integers.
@@ -338,8 +351,8 @@ class ByArguments:
 
 def _library(kinds: Sequence[type]) -> str:
     """The backend for arrays by the packages of their types; NumPy's mix with all of them."""
-    roots = {kind.__module__.partition(".")[0] for kind in kinds}
-    found = sorted(name for name in BACKENDS if roots.intersection(BACKENDS[name].packages))
+    own = {name: backend for name, backend in BACKENDS.items() if backend.packages}
+    found = sorted(name for name in own if any(_is_of(kind, own[name]) for kind in kinds))
     if len(found) > 1:
         raise TensorError(
             f"the arguments are arrays of {' and '.join(found)}; convert them to one library"

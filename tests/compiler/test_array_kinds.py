@@ -186,6 +186,17 @@ def test_types_without_code_are_named():
         se.lambdify([X], se.inv(X))(np.eye(2, dtype=np.longdouble))
 
 
+@pytest.mark.parametrize("backend", ["jax", "torch", "dask"])
+def test_what_is_no_array_of_the_library(backend):
+    if backend not in LIBRARIES:
+        pytest.skip(f"{backend} isn't installed")
+    with pytest.raises(se.ShapeError, match=r"x must be an array of the library used, not \[1\.0"):
+        se.lambdify([x], x.sum(), backend)([1.0, 2.0])
+    for expr in (se.exp(x), se.max(x)) if backend == "torch" else ():
+        with pytest.raises(se.TensorError, match=r"x is a ndarray.*takes arrays of torch"):
+            se.lambdify([x], expr, backend)(np.ones(2))
+
+
 def test_errors_of_the_data_are_numpys_own():
     with pytest.raises(np.linalg.LinAlgError):
         se.lambdify([X], se.inv(X))(np.zeros((2, 2)))
