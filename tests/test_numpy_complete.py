@@ -92,6 +92,17 @@ def test_packages_are_modules():
         se.parse_python("def f(x):\n    return np.linalg.UnsupportedError(x)", shapes={"x": ()})
 
 
+def test_numbers_are_no_arrays():
+    """What has no axes is a scalar of NumPy's, as NumPy's own results are."""
+    numbers = np.array([3.0, np.nan, 1.0])
+    functions = [snp.median, snp.nanmedian, snp.nanmax, snp.nanmin, snp.all, snp.any]
+    functions += [lambda v: snp.quantile(v, 0.3), lambda v: snp.nanpercentile(v, 30)]
+    functions += [lambda v: snp.where(v[0] > 0, v[2], -1), lambda v: snp.allclose(v, 1)]
+    with np.errstate(all="ignore"):
+        found = se.lambdify([x], [f(x) for f in functions])(numbers)
+    assert [type(value) for value in found] == [np.float64] * len(functions)
+
+
 def test_bitwise_functions_are_for_conditions():
     with pytest.raises(se.UnsupportedError, match="compare them first, or use logical_and"):
         np.bitwise_and(x, x)

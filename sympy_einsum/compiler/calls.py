@@ -306,7 +306,7 @@ def _explained(error: Exception, program: Program, values: Sequence[object]) -> 
     return error
 
 
-def _is_of(kind: type, backend: Backend) -> bool:
+def _is_of(kind: type, backend: Backend | type[Backend]) -> bool:
     """Whether a library's arrays are of a type, as far as its package tells."""
     return not backend.packages or kind.__module__.partition(".")[0] in backend.packages
 

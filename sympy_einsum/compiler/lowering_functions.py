@@ -30,7 +30,8 @@ def lower_elementwise(builder: Lowering, node: Elementwise) -> int:
     if share is not None:
         return _Exponentials(builder, share).logarithm()
     inputs = [builder.value(operand) for operand in node.operands]
-    return builder.emit("elementwise", *inputs, params=(node.body,))
+    op = "elementwise" if node.shape else "scalar"
+    return builder.emit(op, *inputs, params=(node.body,))
 
 
 def lower_reshape(builder: Lowering, node: Reshape) -> int:

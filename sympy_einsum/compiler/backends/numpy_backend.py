@@ -17,7 +17,7 @@ from .base import Backend
 from .numpy_factors import BY_FACTORS, NUMPY_FACTORS
 from .scalars import print_scalar
 from .support import shared
-from .texts import Bracket, Place, Texts, as_tuple, axis_arguments, bracketed
+from .texts import Bracket, Place, Texts, as_tuple, axis_arguments, bracketed, is_bracketed
 
 
 def _is_block(cuts: Sequence[Bracket]) -> bool:
@@ -77,8 +77,11 @@ class NumpyBackend(Backend):
     # --- scalars and elementwise
 
     def scalar(self, operands: Texts, expr: Expr) -> str:
-        """A SymPy scalar expression in slots; numbers have no size that could be asked for."""
-        return print_scalar(expr, operands, "", self.spellings, self.functions)
+        """A SymPy scalar expression in slots; numbers have no size that could be asked for. What is
+        chosen is a number, too, no array without axes."""
+        text = print_scalar(expr, operands, "", self.spellings, self.functions)
+        is_choice = text.startswith(("np.where(", "np.select(")) and is_bracketed(text)
+        return f"{text}[()]" if is_choice else text
 
     def elementwise(self, operands: Texts, expr: Expr) -> str:
         """The same for every entry of arrays."""
