@@ -196,8 +196,8 @@ def _extremum_without_nan(
     return named(apply, name, about, _ERRORS, _example(result))
 
 
-nanmax = _extremum_without_nan("nanmax", S.NegativeInfinity, max, "array(3.)")
-nanmin = _extremum_without_nan("nanmin", S.Infinity, min, "array(1.)")
+nanmax = _extremum_without_nan("nanmax", S.NegativeInfinity, max, "np.float64(3.0)")
+nanmin = _extremum_without_nan("nanmin", S.Infinity, min, "np.float64(1.0)")
 
 
 def nanmean(
@@ -360,7 +360,7 @@ def nanpercentile(
     >>> import sympy_einsum.numpy as snp
     >>> x = se.TensorSymbol("x", 4)
     >>> se.lambdify([x], snp.nanpercentile(x, 50))([1.0, np.nan, 3.0, 8.0])
-    array(3.)
+    np.float64(3.0)
     """
     refuse("nanpercentile", {"out": out})
     wide = _weights(weights, a, axis)
@@ -383,7 +383,7 @@ def nanmedian(
     >>> import sympy_einsum.numpy as snp
     >>> x = se.TensorSymbol("x", 4)
     >>> se.lambdify([x], snp.nanmedian(x))([1.0, np.nan, 3.0, 8.0])
-    array(3.)
+    np.float64(3.0)
     """
     refuse("nanmedian", {"out": out})
     return ops.nanquantile(a, S.Half, axis, keepdims=keepdims)
