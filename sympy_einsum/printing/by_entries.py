@@ -144,7 +144,9 @@ def _product(entries: Entries, node: Einsum) -> Form:
         *[form.labels for form in product.conditions]
     )
     pinned |= {label for _, labels in blocks for label in labels if isinstance(label, Position)}
-    pinned |= {k for label in pinned for k in indices(label)}
+    # An index may be left in the limit of another's sum alone.
+    ends = [end for limits in product.summed.values() for end in limits]
+    pinned |= {k for label in (*pinned, *ends) for k in indices(label)}
     edges = [(notation.of(operand), labels) for operand, labels in blocks]
     lengths = {
         label: length

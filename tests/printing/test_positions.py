@@ -110,6 +110,7 @@ INDEXED = [
     (total((T[1:, :, ::-1] ** 3).sum(), T), None),
     (snp.concatenate([x, v]), r"\left[n \leq i\right] v_{i - n} + \left[i \leq n - 1\right] x_{i}"),
     (snp.cumsum(x), r"\sum_{j=0}^{i} x_{j}"),
+    (se.simplify(snp.cumsum(x).sum()), r"\sum_{i} \sum_{j=0}^{i} x_{j}"),
     (total((snp.cumsum(x) ** 2).sum(), x), r"2 \sum_{j=i}^{n - 1} \sum_{k=0}^{j} x_{k}"),
     (snp.triu(X[:, 1:], 1), r"\left[i + 1 \leq j\right] X_{i,j + 1}"),
     (snp.trace(X[:, 1:] @ X[:, 1:].T), None),
