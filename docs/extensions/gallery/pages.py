@@ -89,7 +89,9 @@ def _mathml(value: Any) -> str:
 
 
 def _shapes(made: Made) -> str:
-    lines = ["| | shape | |", "|---|---|---|"]
+    # Cells beyond those of the header aren't shown: the third is, where something is declared.
+    is_told = any(word for _, words in made.row.declared.values() for word in words)
+    lines = ["| | shape | |", "|---|---|---|"] if is_told else ["| | shape |", "|---|---|"]
     for tensor, (_, words) in zip(made.tensors, made.row.declared.values(), strict=True):
         told = ", ".join(word for word in words if word)
         lines.append(f"| {_inline(tensor)} | {_shape(tensor)} | {told} |")
