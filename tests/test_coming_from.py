@@ -68,3 +68,8 @@ def test_both_sides_are_the_same(library, before, after):
 def test_every_library_has_its_table():
     assert {row.values[0] for row in ROWS} == {"NumPy", "JAX", "PyTorch", "MatrixCalculus.org"}
     assert len(ROWS) > 60
+
+
+def test_declarations_of_the_page():
+    (text, declared) = re.search(r'se\.parse\("([^"]+)", "([^"]+)"\)', PAGE.read_text()).groups()
+    assert str(se.parse(text, declared)) == "((A @ x - b)**2).sum()"

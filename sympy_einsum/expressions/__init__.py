@@ -25,6 +25,11 @@ from .bodies import (
     substitute_stock as substitute_stock,
 )
 from .broadcasting import broadcast_together as broadcast_together, stretch as stretch
+from .complex_entries import (
+    conjugated as conjugated,
+    holds_complex as holds_complex,
+    of_real_constants as of_real_constants,
+)
 from .conversion import (
     STOCK_TENSORS as STOCK_TENSORS,
     as_operand as as_operand,

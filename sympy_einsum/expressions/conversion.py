@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from sympy import Basic, Expr, Lambda, MatrixBase, NDimArray, Symbol, sympify
+from sympy import Array, Basic, Expr, Lambda, MatrixBase, NDimArray, Symbol, conjugate, sympify
 from sympy.logic.boolalg import Boolean
 from sympy.matrices.expressions.matexpr import MatrixExpr
 from sympy.tensor.array.expressions.array_expressions import _ArrayExpr, _CodegenArrayAbstract
@@ -24,12 +24,16 @@ from ..core import (
 from .base import Operand, TensorExpr, TensorLike
 from .bodies import Slot, as_number, slot, substitute_stock
 from .broadcasting import broadcast_together
+from .complex_entries import check_analytic, conjugated
 from .entrywise import apply_body
 from .graphs import is_tensor, outermost, stock_children
 from .leaves import Constant
 
 # SymPy's classes of what has axes that aren't written out.
 STOCK_TENSORS = (MatrixExpr, _ArrayExpr, _CodegenArrayAbstract)
+
+# Entries with symbols are terms of a sum.
+MAX_ENTRIES = 1000
 
 _of_entries = deferred("convert", "from_explicit")
 _of_stock = deferred("convert", "from_stock")
@@ -38,10 +42,11 @@ _of_stock = deferred("convert", "from_stock")
 def as_operand(value: TensorLike) -> Operand:
     """A tensor expression or a SymPy scalar from what a user may write in its place.
 
-    Arrays become constants; the entries of SymPy's explicit matrices and arrays stay exact unless
-    there are floats among them; a matrix or array expression is converted, its symbols are tensor
-    symbols; a stock function of a tensor (``sympy.exp(A)``) becomes an elementwise node, a relation
-    of scalars 1 or 0; a string or another object with axes is refused.
+    Arrays become constants, unless there are symbols among their entries; the entries of SymPy's
+    explicit matrices and arrays stay exact unless there are floats among them; a matrix or array
+    expression is converted, its symbols are tensor symbols; a stock function of a tensor
+    (``sympy.exp(A)``) becomes an elementwise node, a relation of scalars 1 or 0; a string or
+    another object with axes is refused.
     """
     if isinstance(value, TensorExpr):
         return value
@@ -49,6 +54,8 @@ def as_operand(value: TensorLike) -> Operand:
         raise TensorError(f"{value!r} is a string; write an expression, or use parse for text")
     if hasattr(value, "_sympy_"):
         return as_operand(value._sympy_())
+    if isinstance(value, np.ndarray) and _has_symbols(value):
+        return _of_symbols(value)
     if isinstance(value, (np.ndarray, np.generic, list, tuple)) or hasattr(value, "toarray"):
         return Constant(value)
     if isinstance(value, (bool, int, float, complex)):
@@ -68,6 +75,26 @@ def as_operand(value: TensorLike) -> Operand:
         f"can't use {str(value)[:80]}, of type {type(value).__name__}, as a tensor; "
         f"{getattr(value, 'instead', instead)}"
     )
+
+
+def _has_symbols(array: np.ndarray) -> bool:
+    """Whether an array is one of scalars of SymPy's that aren't all numbers, as NumPy makes of a
+    symbol times an array."""
+    if array.dtype != object:
+        return False
+    scalars = [entry for entry in array.flat if isinstance(entry, Expr)]
+    others = (entry for entry in array.flat if not isinstance(entry, (Expr, int, float, complex)))
+    are_scalars = next(others, None) is None and not any(map(is_tensor, scalars))
+    return are_scalars and not all(entry.is_number for entry in scalars)
+
+
+def _of_symbols(array: np.ndarray) -> Operand:
+    if array.size > MAX_ENTRIES:
+        raise UnsupportedError(
+            f"an array of {array.size} entries with symbols in it; at most {MAX_ENTRIES} are "
+            "written out: write t * se.Constant(array) for a symbol times an array"
+        )
+    return _of_entries(Array(array.flatten().tolist(), array.shape))
 
 
 @lru_cache(maxsize=8192)
@@ -149,6 +176,8 @@ def elementwise(f: Callable[..., Expr], *tensors: TensorLike) -> Operand:
     operands = broadcast_together([as_operand(tensor) for tensor in tensors])
     if not operands:
         raise TensorError("elementwise needs at least one tensor to apply the function to")
+    if f is conjugate and len(operands) == 1:
+        return conjugated(*operands)
     if not any(map(is_tensor, operands)):
         return f(*operands)
     if isinstance(f, Lambda):
@@ -165,6 +194,7 @@ def elementwise(f: Callable[..., Expr], *tensors: TensorLike) -> Operand:
             f"{f} can't be applied to {len(operands)} of SymPy's scalars, as its functions and a "
             f"Lambda can: {error}"
         ) from error
+    check_analytic(f, operands)
     if not isinstance(body, Expr):
         raise TensorError(f"{f} gives {body!r}, which is no scalar expression")
     others = sorted(

@@ -29,6 +29,7 @@ from .bodies import (
     substitute_stock,
     with_signs,
 )
+from .complex_entries import holds_complex
 from .graphs import is_tensor
 from .interning import Data, Operands
 from .leaves import Zeros
@@ -164,7 +165,7 @@ def _evaluated(body: Expr, operands: list[Operand]) -> tuple[Expr, list[Operand]
     negative; None if that is what it is."""
     if body.is_Pow and body.exp.is_Number and isinstance(body.base, Slot):
         base, inner = operands[0].as_entry_power() if is_tensor(operands[0]) else (None, S.One)
-        if inner is not S.One:
+        if inner is not S.One and not holds_complex(base):
             both = with_signs((slot(0) ** inner) ** body.exp, (_sign(base),))
             if not both.is_Mul and not (both.is_Pow and both.base.is_Pow):
                 return both, [base]
@@ -181,7 +182,9 @@ def _sign(operand: Operand) -> str:
         return "real"
     if operand._is_positive():
         return "positive"
-    return "nonnegative" if operand._is_nonnegative() else "real"
+    if operand._is_nonnegative():
+        return "nonnegative"
+    return "complex" if holds_complex(operand) else "real"
 
 
 def _of_common_tensors(body: Expr, values: dict[Slot, Operand]) -> Expr:

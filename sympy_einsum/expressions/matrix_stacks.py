@@ -15,6 +15,7 @@ from sympy import Expr
 from ..core import ShapeError, UnsupportedError, same_length, sort_key
 from .base import Operand, TensorExpr, TensorLike
 from .broadcasting import broadcast_together
+from .complex_entries import holds_complex
 from .conversion import as_operand
 from .graphs import shape_of
 from .interning import Data, Operands
@@ -393,6 +394,10 @@ def shorter(rows: Expr, columns: Expr) -> Expr:
     )
 
 
+# What is the same formula for complex matrices.
+_OF_COMPLEX = {"adj", "cofactors", "det", "expm", "inv", "matrix_power", "solve"}
+
+
 def stacked_matrices(value: TensorLike, function: str) -> TensorExpr:
     """The operand, checked to have matrices along its last axes."""
     operand = as_operand(value)
@@ -401,6 +406,11 @@ def stacked_matrices(value: TensorLike, function: str) -> TensorExpr:
         raise ShapeError(
             f"{function} takes matrices, along the last two axes of a tensor, not a tensor of "
             f"order {len(shape)}, shape {shape}"
+        )
+    if function not in _OF_COMPLEX and holds_complex(operand):
+        raise UnsupportedError(
+            f"{function} takes real matrices, and this one has complex numbers inside; that of "
+            "A + i B can be found from the real matrix [[A, -B], [B, A]]"
         )
     return operand
 

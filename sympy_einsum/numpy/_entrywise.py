@@ -9,7 +9,7 @@ import sympy
 
 from .. import operations as ops
 from ..core import TensorError, as_flag, floor_divide, isinf, isnan, nan_to_num as finite, trunc
-from ..expressions import Operand, TensorLike, as_operand, elementwise
+from ..expressions import Operand, TensorLike, as_operand, elementwise, holds_complex
 from ._options import refuse
 
 
@@ -204,7 +204,7 @@ def angle(z: TensorLike, deg: bool = False) -> Operand:
     array([  0., 180.])
     """
     half_turn = sympy.Integer(180) if as_flag(deg, "deg") else sympy.pi
-    return ops.choose([(half_turn, ops.compare(sympy.Lt, ops.real(z), 0)), (0, True)])
+    return ops.choose([(half_turn, ops.compare(sympy.Lt, ops.as_real(z), 0)), (0, True)])
 
 
 def real_if_close(a: TensorLike, tol: float = 100) -> Operand:
@@ -216,7 +216,7 @@ def real_if_close(a: TensorLike, tol: float = 100) -> Operand:
     >>> snp.real_if_close(x) is x
     True
     """
-    return ops.real(a)
+    return ops.as_real(a)
 
 
 def isreal(x: TensorLike) -> Operand:
@@ -238,7 +238,7 @@ def iscomplex(x: TensorLike) -> Operand:
     >>> snp.iscomplex(se.TensorSymbol("x", 2))
     Zeros(2)
     """
-    return ops.imag(x)
+    return ops.compare(sympy.Ne, ops.imag(x), 0)
 
 
 def isrealobj(x: TensorLike) -> bool:
@@ -250,7 +250,7 @@ def isrealobj(x: TensorLike) -> bool:
     >>> snp.isrealobj(x), snp.isrealobj(snp.fft.rfft(x))
     (True, False)
     """
-    return ops.real(x) is not None
+    return not holds_complex(as_operand(x))
 
 
 def iscomplexobj(x: TensorLike) -> bool:

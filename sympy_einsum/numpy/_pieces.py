@@ -10,7 +10,15 @@ from sympy import Integer, S
 
 from .. import operations as ops
 from ..core import Length, ShapeError, TensorError, UnsupportedError, as_list
-from ..expressions import Operand, TensorExpr, TensorLike, as_operand, order_of, shape_of
+from ..expressions import (
+    Constant,
+    Operand,
+    TensorExpr,
+    TensorLike,
+    as_operand,
+    order_of,
+    shape_of,
+)
 from ..operations import Nested
 from ._shapes import atleast_1d, atleast_2d, atleast_3d
 
@@ -313,7 +321,10 @@ def array(object: Nested, dtype: object = None, *, copy: bool = True, ndmin: int
     ((2, 2), -cos(t))
     """
     if isinstance(object, (list, tuple)):
-        made = ops.stack([array(inner) for inner in object])
+        parts = [array(inner) for inner in object]
+        are_numbers = all(part.is_number or isinstance(part, Constant) for part in parts)
+        is_constant = are_numbers and len(set(map(shape_of, parts))) == 1
+        made = as_operand(object) if is_constant else ops.stack(parts)
     else:
         made = as_operand(object)
     missing = max(ndmin - order_of(made), 0)

@@ -50,7 +50,7 @@ def vecmat(x1: TensorLike, x2: TensorLike) -> Operand:
     >>> snp.vecmat(X, A).shape, snp.vecmat(X, A) == X @ A
     ((5, 3), True)
     """
-    return ops.einsum("...i,...ij->...j", x1, x2)
+    return ops.einsum("...i,...ij->...j", ops.conj(x1), x2)
 
 
 def vecdot(x1: TensorLike, x2: TensorLike, *, axis: int = -1) -> Operand:
@@ -65,7 +65,7 @@ def vecdot(x1: TensorLike, x2: TensorLike, *, axis: int = -1) -> Operand:
     (A @ B.T).diagonal()
     """
     x1, x2 = (ops.moveaxis(x, axis, -1) for x in (x1, x2))
-    return ops.einsum("...i,...i->...", x1, x2)
+    return ops.einsum("...i,...i->...", ops.conj(x1), x2)
 
 
 def reshape(a: TensorLike, shape: Lengths, order: str = "C") -> Operand:

@@ -107,7 +107,7 @@ def cov(
         degrees = ops.divide(ops.multiply(degrees, squares), total)
     centred = ops.subtract(X, average(X, 1, w, keepdims=True))
     weighted = centred if w is None else ops.multiply(centred, ops.expand_dims(w, 0))
-    products = ops.matmul(centred, ops.transpose(weighted))
+    products = ops.matmul(centred, ops.conj(ops.transpose(weighted)))
     return ops.squeeze(ops.divide(products, ops.subtract(total, degrees)))
 
 

@@ -86,7 +86,9 @@ from .linear_systems import (
 from .norms import Order as Order, cond as cond, norm as norm, vector_norm as vector_norm
 from .numbers import (
     around as around,
+    as_real as as_real,
     clip as clip,
+    conj as conj,
     imag as imag,
     isclose as isclose,
     real as real,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import ClassVar, TypeAlias
 
 import numpy as np
-from sympy import I, S, atan2, pi
+from sympy import S, atan2, pi
 
 from ..core import Shape, as_flag, modulus
 from ..expressions import (
@@ -18,6 +18,8 @@ from ..expressions import (
     broadcast_together,
     contract,
     elementwise,
+    holds_complex,
+    holds_tensor,
     order_of,
     shape_of,
     tensor_sum,
@@ -25,7 +27,7 @@ from ..expressions import (
 from .arithmetic import add, divide, multiply, subtract
 from .axes import filled
 from .indexing import Index, getitem
-from .numbers import real as as_real
+from .numbers import as_real, imag as imaginary_part, real as real_part
 
 
 class ComplexTensor:
@@ -234,6 +236,8 @@ def as_complex(value: ComplexLike) -> ComplexTensor:
         if numbers.dtype.kind == "c":
             return ComplexTensor(numbers.real, numbers.imag)
     operand = as_operand(value)
-    if not order_of(operand) and operand.has(I):
+    if not holds_complex(operand):
+        return ComplexTensor(operand)
+    if not order_of(operand) and not holds_tensor(operand):
         return ComplexTensor(*operand.as_real_imag())
-    return ComplexTensor(operand)
+    return ComplexTensor(real_part(operand), imaginary_part(operand))

@@ -23,6 +23,7 @@ from .axes import Axes, as_axes, moveaxis
 from .conditions import compare, where
 from .decompositions import svdvals
 from .indexing import getitem
+from .numbers import squared
 from .orders import max as max_, min as min_
 from .reductions import kept, sum as sum_
 
@@ -71,7 +72,7 @@ def norm(A: TensorLike, ord: Order = None, axis: Axes = None, keepdims: bool = F
     axes = as_axes(axis, A.order)
     p = ord if ord is None or isinstance(ord, str) else as_scalar(ord, "ord")
     if p is None or p == "fro":
-        return power(sum_(power(A, 2), axis, keepdims), S.Half)
+        return power(sum_(squared(A), axis, keepdims), S.Half)
     if len(axes) > 2:
         raise ShapeError(
             f"norm with ord={ord!r} takes one axis or two, not the {len(axes)} of shape {A.shape}"
@@ -104,7 +105,7 @@ def _vector_norm(A: Operand, p: Expr | str, axes: list[int]) -> Operand:
     if p == 0:
         return sum_(where(compare(Ne, A, 0), 1, 0), axes)
     if p == 2:
-        return power(sum_(power(A, 2), axes), S.Half)
+        return power(sum_(squared(A), axes), S.Half)
     absolute = elementwise(abs, A)
     if p.is_infinite:
         return _extreme(p)(absolute, axes)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from sympy import Abs, And, Eq, Expr, I, Max, Min, Ne, Or
 
-from ..core import UnsupportedError, as_flag, as_scalar, isfinite, isnan, postorder, rint
+from ..core import UnsupportedError, as_flag, as_scalar, deferred, isfinite, isnan, rint
 from ..expressions import (
-    Constant,
     Operand,
-    TensorExpr,
     TensorLike,
     Zeros,
     as_number,
     as_operand,
+    conjugated,
     elementwise,
+    holds_complex,
+    of_real_constants,
     shape_of,
 )
-from .arithmetic import divide, multiply
+from .arithmetic import add, divide, multiply, power, subtract
+
+_expand = deferred("rules", "expand")
 
 
 def around(a: TensorLike, decimals: Expr | int = 0) -> Operand:
@@ -57,36 +60,80 @@ def clip(a: TensorLike, low: TensorLike | None = None, high: TensorLike | None =
 
 
 def real(val: TensorLike) -> Operand:
-    """The tensor itself: tensors are real.
+    """The real part: the tensor itself, where there are no complex numbers inside.
 
-    Raises UnsupportedError for what has complex constants inside.
+    Raises UnsupportedError where the parts can't be told apart: in functions, such as inv, of what
+    has complex numbers inside.
 
+    >>> from sympy import I
     >>> import sympy_einsum as se
-    >>> x = se.TensorSymbol("x", 3)
-    >>> se.real(x) == x
-    True
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.real(x) == x, se.real((x + I * y) @ (x + I * y))
+    (True, x @ x - (y @ y))
     """
     val = as_operand(val)
-    for node in postorder([val], lambda node: getattr(node, "operands", node.args)):
-        is_constant = isinstance(node, Constant) and node.array.dtype.kind == "c"
-        if is_constant or (not isinstance(node, TensorExpr) and node.has(I)):
-            raise UnsupportedError(
-                "the real and imaginary parts of what has complex numbers inside aren't told "
-                "apart; keep them as two real tensors"
-            )
-    return val
+    if not holds_complex(val):
+        return val
+    val = of_real_constants(val)
+    return _without_complex(divide(add(val, conjugated(val)), 2))
 
 
 def imag(val: TensorLike) -> Operand:
-    """Zeros: tensors are real.
+    """The imaginary part: zeros, where there are no complex numbers inside.
 
-    Raises UnsupportedError for what has complex constants inside.
+    Raises UnsupportedError where the parts can't be told apart.
 
+    >>> from sympy import I
     >>> import sympy_einsum as se
-    >>> se.imag(se.TensorSymbol("x", 3))
-    Zeros(3)
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.imag(x), se.imag(2 * I * x + y)
+    (Zeros(3), 2*x)
     """
-    return Zeros(*shape_of(real(val)))
+    val = as_operand(val)
+    if not holds_complex(val):
+        return Zeros(*shape_of(val))
+    val = of_real_constants(val)
+    return _without_complex(divide(subtract(val, conjugated(val)), 2 * I))
+
+
+def conj(val: TensorLike) -> Operand:
+    """The complex conjugate: the tensor itself, where there are no complex numbers inside.
+
+    >>> from sympy import I
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> conj(x) is x, conj(se.exp(x + I * y))
+    (True, exp(x - I*y))
+    """
+    return conjugated(as_operand(val))
+
+
+def as_real(val: TensorLike) -> Operand:
+    """A tensor without complex numbers inside."""
+    val = as_operand(val)
+    if holds_complex(val):
+        raise UnsupportedError(
+            "a real tensor is needed, not what has complex numbers inside; take .real or .imag"
+        )
+    return val
+
+
+def squared(val: Operand) -> Operand:
+    """The squares of the sizes of the entries."""
+    if not holds_complex(val):
+        return power(val, 2)
+    return add(power(real(val), 2), power(imag(val), 2))
+
+
+def _without_complex(part: Operand) -> Operand:
+    """A part, multiplied out."""
+    found = _expand(part)
+    if holds_complex(found):
+        raise UnsupportedError(
+            "the real and imaginary parts of what has complex numbers inside of functions aren't "
+            "told apart; keep them as two real tensors"
+        )
+    return found
 
 
 def isclose(

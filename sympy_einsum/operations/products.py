@@ -25,6 +25,7 @@ from ..expressions import (
     TensorExpr,
     TensorLike,
     as_operand,
+    conjugated,
     order_of,
     reshape as reshape_tensor,
     shape_of,
@@ -221,7 +222,7 @@ def outer(a: TensorLike, b: TensorLike) -> Operand:
 
 
 def vdot(a: TensorLike, b: TensorLike) -> Operand:
-    """The sum of products of corresponding entries of two real tensors.
+    """The sum of products of corresponding entries, the first conjugate.
 
     Raises ShapeError when they have different numbers of entries.
 
@@ -231,7 +232,7 @@ def vdot(a: TensorLike, b: TensorLike) -> Operand:
     >>> snp.vdot(A, B)
     (A.T @ B).trace()
     """
-    a, b = as_operand(a), as_operand(b)
+    a, b = conjugated(as_operand(a)), as_operand(b)
     if shape_of(a) != shape_of(b):
         a, b = ravel(a), ravel(b)
     return tensordot(a, b, order_of(a))

@@ -26,6 +26,7 @@ from ..expressions import (
 from .arithmetic import add, divide, multiply, power
 from .axes import Axes, as_axes, filled, reshape
 from .indexing import getitem
+from .numbers import squared
 from .running import interval_products
 
 # Products of more entries are those of an interval.
@@ -91,7 +92,7 @@ def var(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool =
     """
     A = as_operand(A)
     centred = add(A, multiply(-1, _spread(mean(A, axis, keepdims=True), A)))
-    total = sum(power(centred, 2), axis, keepdims)
+    total = sum(squared(centred), axis, keepdims)
     divisor = _count(A, axis) - as_scalar(ddof, "ddof")
     if _count(A, axis).is_zero:
         return filled(S.NaN, shape_of(total))

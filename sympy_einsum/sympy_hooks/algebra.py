@@ -115,10 +115,11 @@ class AlgebraHooks(Node):
     def _eval_transpose(self) -> Operand:
         return ops.transpose(self)
 
-    _eval_adjoint = _eval_transpose
+    def _eval_adjoint(self) -> Operand:
+        return ops.transpose(ops.conj(self))
 
-    def _eval_conjugate(self) -> Node:
-        return self
+    def _eval_conjugate(self) -> Operand:
+        return ops.conj(self)
 
     def _eval_derivative(self, symbol: Symbol) -> Operand:
         return diff(self, symbol)

@@ -59,7 +59,7 @@ class Methods(Operators, AlgebraHooks, Reductions):
 
     @property
     def real(self) -> Operand:
-        """The tensor itself: tensors are real.
+        """The real part: the tensor itself, where there are no complex numbers inside.
 
         >>> import sympy_einsum as se
         >>> x = se.TensorSymbol("x", 3)
@@ -70,7 +70,7 @@ class Methods(Operators, AlgebraHooks, Reductions):
 
     @property
     def imag(self) -> Operand:
-        """Zeros: tensors are real.
+        """The imaginary part: zeros, where there are no complex numbers inside.
 
         >>> import sympy_einsum as se
         >>> se.TensorSymbol("x", 3).imag
@@ -176,44 +176,44 @@ class Methods(Operators, AlgebraHooks, Reductions):
 
     @property
     def H(self) -> Operand:
-        """The conjugate transpose, which is the transpose: tensors are real.
+        """The conjugate transpose: the transpose, where there are no complex numbers inside.
 
         >>> import sympy_einsum as se
         >>> A = se.TensorSymbol("A", (2, 3))
         >>> A.H == A.T
         True
         """
-        return ops.transpose(self)
+        return ops.transpose(ops.conj(self))
 
     def adjoint(self) -> Operand:
-        """The conjugate transpose, which is the transpose: tensors are real.
+        """The conjugate transpose: the transpose, where there are no complex numbers inside.
 
         >>> import sympy_einsum as se
         >>> A = se.TensorSymbol("A", (2, 3))
         >>> A.adjoint()
         A.T
         """
-        return ops.transpose(self)
+        return ops.transpose(ops.conj(self))
 
     def conjugate(self) -> Operand:
-        """The tensor itself: tensors are real.
+        """The complex conjugate: the tensor itself, where there are no complex numbers inside.
 
         >>> import sympy_einsum as se
         >>> x = se.TensorSymbol("x", 3)
         >>> x.conjugate() is x
         True
         """
-        return self
+        return ops.conj(self)
 
     def conj(self) -> Operand:
-        """The tensor itself: tensors are real.
+        """The complex conjugate: the tensor itself, where there are no complex numbers inside.
 
         >>> import sympy_einsum as se
         >>> x = se.TensorSymbol("x", 3)
         >>> x.conj() is x
         True
         """
-        return self
+        return ops.conj(self)
 
     def transpose(self, *axes: int | Sequence[int] | None) -> Operand:
         """The axes in another order, given one by one or as a tuple; reversed without any.

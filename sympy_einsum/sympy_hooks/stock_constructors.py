@@ -30,6 +30,8 @@ from sympy import (
     Transpose,
     Tuple,
     adjoint as stock_adjoint,
+    im,
+    re,
     transpose as stock_transpose,
 )
 from sympy.concrete import expr_with_limits
@@ -45,7 +47,16 @@ from sympy.tensor.array import NDimArray, arrayop, ndim_array
 from .. import operations as ops
 from ..calculus import diff
 from ..core import TensorError, UnsupportedError, deferred
-from ..expressions import TensorExpr, after_pow, as_operand, elementwise, holds_tensor, is_tensor
+from ..expressions import (
+    TensorExpr,
+    after_pow,
+    as_operand,
+    elementwise,
+    holds_complex,
+    holds_tensor,
+    is_tensor,
+    outermost,
+)
 from ..rules import over, symbols_outside
 from .algebra import is_array, substituted
 
@@ -92,10 +103,14 @@ Basic._constructor_postprocessor_mapping[MatrixExpr]["Mul"] = [
 
 _stock_call = FunctionClass.__call__
 _OF_MATRICES = (stock_transpose, stock_adjoint)
+# SymPy takes a tensor without axes for real.
+_PARTS: Mapping[object, Callable[[Any], Expr]] = {re: ops.real, im: ops.imag}
 _MAY_HOLD_AXES = (TensorExpr, tuple, list, Tuple)
 
 
 def _call_function(cls: FunctionClass, *args: object, **options: object) -> Basic:
+    if cls in _PARTS and isinstance(args[0], Expr) and any(map(holds_complex, outermost(args[0]))):
+        return _PARTS[cls](args[0])
     for arg in args:
         if isinstance(arg, _MAY_HOLD_AXES):
             return _of_tensors(cls, args, options)

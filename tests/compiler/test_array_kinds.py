@@ -262,6 +262,19 @@ def test_what_is_no_constant(value, words):
             use(value())
 
 
+def test_arrays_of_symbols_are_tensors_of_these_entries():
+    s, t = symbols("s t", positive=True)
+    v = se.TensorSymbol("v", 3)
+    kept = np.stack([s * v[0], v[1] + t])  # SymPy's sums and products are no tensors to NumPy
+    e = [se.exp(s * np.eye(2)) @ kept, v + t * np.arange(3.0), np.array([[s, 1], [2, t]]) @ v[:2]]
+    found = se.lambdify([v, s, t], e)(np.array([1.0, 2.0, 4.0]), 0.5, 3.0)
+    expected = np.exp(0.5 * np.eye(2)) @ [0.5, 5], [1, 5, 10], [2.5, 8]
+    for value, right in zip(found, expected, strict=True):
+        np.testing.assert_allclose(value, right)
+    with pytest.raises(se.UnsupportedError, match=r"1002001 entries.*se\.Constant"):
+        s * np.ones((1001, 1001)) + se.TensorSymbol("A", 1001, 1001)
+
+
 def test_truth_values_are_numbers():
     assert se.Constant(np.True_) == se.exp(np.True_) - se.exp(1) + 1 == 1
     assert se.exp(True) == se.exp(1)

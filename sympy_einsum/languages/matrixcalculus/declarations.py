@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from sympy import Expr, Integer, Symbol
@@ -49,7 +49,7 @@ def kind_by_name(name: str) -> str:
 def read_declarations(declarations: Declarations) -> dict[str, Declaration]:
     """Declarations by name, from any form that :func:`parse` accepts.
 
-    >>> read_declarations("K symmetric matrix; a, b vector(3)")["b"]
+    >>> read_declarations("K symmetric matrix, a, b vector(3)")["b"]
     Declaration(kind='vector', lengths=(3,), assumptions=(), symbol=None)
     """
     if declarations is None:
@@ -62,16 +62,24 @@ def read_declarations(declarations: Declarations) -> dict[str, Declaration]:
     if not isinstance(declarations, (list, tuple, set, frozenset)):
         raise ParseError(f"can't read the declaration {declarations!r}; {_FORM}")
     known: dict[str, Declaration] = {}
-    for text in declarations:
-        check_text(text, "a declaration has")
-        match = _DECLARATION.fullmatch(text) if isinstance(text, str) else None
-        if match is None:
-            raise ParseError(f"can't read the declaration {text!r}; {_FORM}")
+    for match in (match for text in declarations for match in _matches(text)):
         for name in re.split(r"\s*,\s*", match["names"]):
             declaration = _declaration(name, match)
             if known.setdefault(name, declaration) != declaration:
                 raise ParseError(f"{name!r} is declared twice, in different ways")
     return known
+
+
+def _matches(text: str) -> Iterator[re.Match[str]]:
+    """The declarations in a text, one after a comma each."""
+    check_text(text, "a declaration has")
+    end = -1
+    while end == -1 or end < len(text):
+        match = _DECLARATION.match(text, end + 1) if isinstance(text, str) else None
+        end = -1 if match is None else match.end()
+        if match is None or text[end : end + 1] not in ("", ","):
+            raise ParseError(f"can't read the declaration {text!r}; {_FORM}")
+        yield match
 
 
 def _checked_name(name: object) -> str:

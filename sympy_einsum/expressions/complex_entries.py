@@ -1,0 +1,117 @@
+"""Complex numbers inside of expressions, whose symbols are real."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from sympy import (
+    Abs,
+    Basic,
+    Dummy,
+    I,
+    Max,
+    Min,
+    arg,
+    ceiling,
+    conjugate,
+    floor,
+    im,
+    preorder_traversal,
+    re,
+    sign,
+)
+from sympy.core.relational import Relational
+
+from ..core import (
+    UnsupportedError,
+    children,
+    modulus,
+    postorder,
+    relu,
+    rint,
+    step,
+    trunc,
+)
+from .base import Operand
+from .interning import Node, data_expressions
+from .leaves import Constant
+
+# Functions that aren't given by their values on real numbers: what SymPy and our rules make of them
+# for real arguments is wrong for others.
+_OF_REAL_NUMBERS = (
+    *(Abs, arg, ceiling, conjugate, floor, im, re, sign, Max, Min, Relational),
+    *(modulus, relu, rint, step, trunc),
+)
+
+
+def holds_complex(root: Basic) -> bool:
+    """Whether there is a complex number in an expression; it is kept at each node."""
+    found: dict[Basic, bool] = {}
+
+    def is_known(node: Basic) -> bool:
+        return isinstance(node, Node) and "complex" in node.memory
+
+    for node in postorder([root], lambda n: () if is_known(n) else children(n)):
+        if is_known(node):
+            found[node] = node.memory["complex"]
+            continue
+        found[node] = _is_complex(node) or any(found[child] for child in children(node))
+        if isinstance(node, Node):
+            node.memory["complex"] = found[node]
+    return found[root]
+
+
+def _is_complex(node: Basic) -> bool:
+    if isinstance(node, Constant):
+        return bool(np.iscomplexobj(node.array))
+    if isinstance(node, Node):
+        return any(part.has(I) for part in data_expressions(node.data))
+    return node is I
+
+
+def conjugated(e: Operand) -> Operand:
+    """The complex conjugate: functions that are real for real numbers take conjugates to
+    conjugates, so it is the expression of the conjugate constants.
+
+    >>> from sympy import I
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> conjugated(se.exp(x + I * y)), conjugated(x) is x
+    (exp(x - I*y), True)
+    """
+    if not holds_complex(e):
+        return e
+    constants = _complex_constants(e)
+    images = {c: Constant(np.conjugate(c.entries if c.is_exact else c.array)) for c in constants}
+    return e.xreplace({I: -I, **images})
+
+
+def of_real_constants(e: Operand) -> Operand:
+    """The expression with every complex constant written as a sum of two real ones."""
+    images = {}
+    for constant in _complex_constants(e):
+        parts = np.array([entry.as_real_imag() for entry in constant.entries.flat], dtype=object)
+        real, imaginary = (Constant(part.reshape(constant.array.shape)) for part in parts.T)
+        images[constant] = real + I * imaginary
+    return e.xreplace(images) if images else e
+
+
+def _complex_constants(e: Operand) -> list[Constant]:
+    found = [node for node in postorder([e], children) if isinstance(node, Constant)]
+    return [constant for constant in found if np.iscomplexobj(constant.array)]
+
+
+def check_analytic(f: Callable[..., Basic], operands: Sequence[Operand]) -> None:
+    """Refuse a function of real numbers where an operand holds complex ones."""
+    if not any(map(holds_complex, operands)):
+        return
+    places = [Dummy(real=None if holds_complex(operand) else True) for operand in operands]
+    free = {place for place in places if place.is_real is None}
+    for part in preorder_traversal(f(*places)):
+        if isinstance(part, _OF_REAL_NUMBERS) and part.free_symbols & free:
+            raise UnsupportedError(
+                f"{type(part).__name__} of what has complex numbers inside isn't known; take real "
+                "and imaginary parts first: z = se.ComplexTensor(z.real, z.imag) has abs, angle and"
+                " conj"
+            )

@@ -1,0 +1,96 @@
+"""Expressions with complex numbers inside: what isn't the same formula as for real numbers is
+computed from both parts or refused."""
+
+import numpy as np
+import pytest
+import sympy
+from sympy import I
+
+import sympy_einsum as se
+import sympy_einsum.numpy as snp
+
+a, b = se.tensors("a b", 3)
+A, B = se.tensors("A B", 3, 3)
+t = sympy.Symbol("t", real=True)
+rng = np.random.default_rng(0)
+DATA = [rng.normal(size=shape) for shape in [(3,), (3,), (3, 3), (3, 3)]] + [0.3]
+z, Z = a + I * b, A + I * B
+w, W = DATA[0] + 1j * DATA[1], DATA[2] + 1j * DATA[3]
+PAULI = np.array([[0, -1j], [1j, 0]])
+
+COMPUTED = {
+    "conj": (snp.conj(z), w.conj()),
+    "conjugate": (z.conjugate(), w.conj()),
+    "sympy.conjugate": (sympy.conjugate(z), w.conj()),
+    "of a function": (snp.conj(se.exp(z)), np.exp(w).conj()),
+    "of an inverse": (np.conj(se.inv(Z)), np.linalg.inv(W).conj()),
+    "of a constant": (np.conj(np.array([1j, 2, 3]) * a), np.array([-1j, 2, 3]) * DATA[0]),
+    "of an exact constant": (
+        np.conj(se.from_matrix(sympy.Matrix([[0, -I], [I, 1]])) @ a[:2]),
+        np.array([[0, 1j], [-1j, 1]]) @ DATA[0][:2],
+    ),
+    "of a scalar": ((z @ z).conjugate(), (w @ w).conj()),
+    "inside a scalar": (sympy.conjugate(t + (z @ z)), (0.3 + w @ w).conj()),
+    "adjoint": (Z.adjoint(), W.conj().T),
+    "H": (Z.H, W.conj().T),
+    "sympy.adjoint": (sympy.adjoint(Z), W.conj().T),
+    "real": (z.real, w.real),
+    "imag": (np.imag(z), w.imag),
+    "sympy.re": (sympy.re(z), w.real),
+    "real of a product": (sympy.re(z @ z), (w @ w).real),
+    "imaginary inside a scalar": (sympy.im(t * (z @ z) + 1), 0.3 * (w @ w).imag),
+    "abs of a scalar": (sympy.Abs(z @ z), abs(w @ w)),
+    "abs": (abs(se.ComplexTensor(z.real, z.imag)), abs(w)),
+    "norm": (se.norm(z), np.linalg.norm(w)),
+    "norm of a matrix": (se.norm(Z), np.linalg.norm(W)),
+    "vdot": (np.vdot(z, a), np.vdot(w, DATA[0])),
+    "vecdot": (np.vecdot(z, z), np.vecdot(w, w)),
+    "vecmat": (np.vecmat(z, Z), np.vecmat(w, W)),
+    "var": (np.var(z), np.var(w)),
+    "std": (np.std(z), np.std(w)),
+    "cov": (np.cov(z), np.cov(w)),
+    "fft": (np.abs(np.fft.fft(z)), abs(np.fft.fft(w))),
+    "sqrt of a square": (se.sqrt(z**2), np.sqrt(w**2)),
+    "a choice": (se.where(a > 0, z, 0), np.where(DATA[0] > 0, w, 0)),
+    "is it real": (np.isreal(z), np.isreal(w)),
+}
+REFUSED = {
+    "Abs": lambda: se.Abs(z),
+    "sign": lambda: se.sign(I * a),
+    "Max": lambda: se.Max(z, 0),
+    "relu": lambda: se.relu(z),
+    "1-norm": lambda: se.norm(z, 1),
+    "angle": lambda: np.angle(z),
+    "parts of a function": lambda: se.exp(I * z).real,
+    "eigenvalues": lambda: se.eigvalsh(Z),
+    "singular values": lambda: se.svdvals(Z),
+    "logdet": lambda: se.logdet(Z),
+    "a Lambda": lambda: z.applyfunc(lambda u: sympy.Abs(u) ** 2),
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_right_values(name):
+    e, expected = COMPUTED[name]
+    found = se.lambdify([a, b, A, B, t], e)(*DATA)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused(name):
+    with pytest.raises(se.UnsupportedError, match="complex"):
+        REFUSED[name]()
+
+
+def test_an_expectation_is_differentiated():
+    p, q = se.tensors("p q", 2)
+    psi = p + I * q
+    value = se.real(se.einsum("i,ij,j->", np.conj(psi), PAULI, psi))  # 2 (p0 q1 - q0 p1)
+    slope = se.lambdify([p, q], se.gradient(value, p))([1.0, 2.0], [3.0, -1.0])
+    np.testing.assert_allclose(slope, [-2, -6])
+
+
+def test_real_tensors_stay_what_they_are():
+    for same in (a.conjugate(), a.real, A.H.T):
+        assert same in (a, A)
+    assert se.imag(a) == se.Zeros(3)
