@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sympy import Symbol, symbols
 
 import sympy_einsum as se
 
@@ -56,3 +57,43 @@ def test_derivatives_of_what_was_read_back(name):
     np.testing.assert_allclose(
         se.lambdify(arguments, found)(x, weights, d), expected, rtol=1e-6, atol=1e-9
     )
+
+
+m, n = symbols("m n", integer=True, positive=True)
+X, x, y = se.TensorSymbol("X", (m, n)), se.TensorSymbol("x", n), se.TensorSymbol("y", n + 1)
+CHECKED = {
+    "lengths": ([X, x], se.exp(X @ x)),
+    "positions": ([x], x[2:].sum()),
+    "composed lengths": ([x, y], x.sum() * y[1:]),
+    "a solved length": ([y], y.sum()),
+    "numbers as lengths": ([B := se.TensorSymbol("B", (2, 3))], B.sum(axis=0)),
+    "a length among the arguments": ([x, n], n * x),
+    "no array": ([s := Symbol("s", real=True)], s**2),
+}
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_checks_of_arguments_are_read_over(name):
+    args, expr = CHECKED[name]
+    read = se.parse_python(se.codegen(args, expr))
+    assert read.args == tuple(args)
+    assert se.equal(read.outputs, expr)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("        m, n = X.shape\n    t1", "        X = 2 * X\n    t1"),
+        ("        m, n = X.shape\n    t1", "        return X\n    t1"),
+        ("X, x = check_shapes", "x, X = check_shapes"),
+        ("('x', x, ('n',))", "('x', X, ('n',))"),
+        ("if not fits", "if fits"),
+        ("fits = False", "fits = True"),
+        ("    array = array + 0", "    array = array + 1"),
+    ],
+)
+def test_what_only_looks_like_a_check_is_refused(old, new):
+    text = se.codegen(*CHECKED["lengths"])
+    assert text.count(old) == 1
+    with pytest.raises(se.ParseError, match="Try isn't read"):
+        se.parse_python(text.replace(old, new))

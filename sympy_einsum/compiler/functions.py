@@ -155,9 +155,13 @@ def texts_of(request: Request, name: str, in_place: bool = True) -> tuple[str, s
     checks = program.checks("ValueError") if request.check else body.reads
     text = program.text(name, documented + checks + body.lines, kernel=body.kernel)
     if checks and request.check:
-        checking = "\n\n".join([inspect.getsource(f) for f in (checked_array, check_shapes)])
-        text = text.replace(f"def {name}(", f"{checking}\n\ndef {name}(", 1)
+        text = text.replace(f"def {name}(", f"{checking_text()}\n\ndef {name}(", 1)
     return text, program.source(body)
+
+
+def checking_text() -> str:
+    """The functions that check arguments, as they stand in written code."""
+    return "\n\n".join([inspect.getsource(f) for f in (checked_array, check_shapes)])
 
 
 def _check_name(name: object, reserved: Iterable[str]) -> None:

@@ -6,7 +6,7 @@ import ast
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, TypeAlias
@@ -158,6 +158,7 @@ def _read(reader: Reader, name: str | None, shapes: dict[str, Shape]) -> PythonF
     if unknown:
         raise TensorError(f"{name} has no argument {', '.join(sorted(unknown))}")
     told = _told(closure.node)
+    told |= {name: _length(name) for name in _lengths_in(told.values()).difference(told)}
     defaults = {arg.arg for arg in spec.args[len(spec.args) - len(spec.defaults) :]}
     pairs = zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
     defaults |= {arg.arg for arg, default in pairs if default is not None}
@@ -202,7 +203,7 @@ def _length(length: Length | str) -> Length:
 
 # --- shapes that a text tells --------------------------------------------------------------------
 
-_IN_DOCSTRING = re.compile(r"^\s*(\w+) : array of shape \(([\w, ]*)\)\s*$", re.M)
+_IN_DOCSTRING = re.compile(r"^\s*(\w+) : array of shape (\(.*\))\s*$", re.M)
 
 
 def _told(node: ast.FunctionDef | ast.Lambda) -> dict[str, Shape]:
@@ -225,9 +226,28 @@ def _told(node: ast.FunctionDef | ast.Lambda) -> dict[str, Shape]:
     }
     docstring = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
     for name, shape in _IN_DOCSTRING.findall(docstring or ""):
-        parts = [part.strip() for part in shape.split(",") if part.strip()]
-        told[name] = tuple(int(part) if part.isdigit() else part for part in parts)
+        found = _in_words(shape)
+        if found is not None:
+            told[name] = found
     return told
+
+
+def _lengths_in(shapes: Iterable[Shape]) -> set[str]:
+    """The names of lengths in shapes; an argument of such a name is that length."""
+    lengths = [n for shape in shapes if isinstance(shape, tuple) for n in shape]
+    return {symbol.name for length in lengths for symbol in length.free_symbols}
+
+
+def _in_words(shape: str) -> Shape | None:
+    """A shape as a docstring has it, such as (m, n + 1); None where that isn't read."""
+    names = dict.fromkeys(re.findall(r"[^\W\d]\w*", shape))
+    try:
+        reader = Reader(f"def shape({', '.join(names)}): return {shape}")
+        closure = reader.globals.names["shape"]
+        found = reader.call(closure, closure.node, [], {name: _length(name) for name in names})
+        return as_shape(found) if isinstance(found, tuple) else None
+    except TensorError:
+        return None
 
 
 # --- functions in memory -------------------------------------------------------------------------

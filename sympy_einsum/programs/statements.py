@@ -11,7 +11,7 @@ from ..core import TensorError
 from ..expressions import TensorExpr, order_of
 from .names import imported, items, words
 from .reading import Closure, ExpressionReader, Scope
-from .supporting import supporting
+from .supporting import is_check, supporting
 from .values import BINARY, Value, array, choose, truth, with_part
 
 # How a list of statements ends that doesn't return.
@@ -108,6 +108,8 @@ class Reader(ExpressionReader):
                 result = self._loop(statement, scope)
                 if result is not _ON:
                     return result
+            elif isinstance(statement, ast.Try) and self._is_check(statement, pending, scope):
+                pending[-1:] = statement.body[-2::-1]
             else:
                 run = _RUN.get(type(statement))
                 if run is None:
@@ -115,6 +117,13 @@ class Reader(ExpressionReader):
                     self.fail(statement, f"{kind} isn't read; compute a value and return it")
                 run(self, statement, scope)
         return _ON
+
+    def _is_check(self, quick: ast.Try, pending: list[ast.stmt], scope: Scope) -> bool:
+        def known(name: str) -> Value:
+            owner = scope.owner(name)
+            return None if owner is None else owner.names[name]
+
+        return bool(pending) and is_check(quick, pending[-1], known)
 
     def _either(
         self, statement: ast.If, condition: Value, rest: list[ast.stmt], scope: Scope, in_loop: bool

@@ -11,7 +11,7 @@ import sympy
 from sympy import Eq
 
 from .. import operations as ops
-from ..compiler import BACKENDS
+from ..compiler import BACKENDS, checking_text
 from ..core import UnsupportedError
 from ..expressions import AlongDirections, Operand, cofactors, elementwise, order_of, shape_of
 from .values import Known, Value
@@ -98,12 +98,65 @@ _SUPPORT: dict[str, Callable[..., Value]] = {
 @cache
 def _supporting() -> dict[str, Known]:
     texts = BACKENDS["numpy"].support
-    return {
+    found = {
         ast.dump(ast.parse(re.sub(r"\bxp\.", "np.", texts[name])).body[0]): Known(name, function)
         for name, function in _SUPPORT.items()
     }
+    return found | dict(
+        zip(map(ast.dump, ast.parse(checking_text()).body), _CHECKING.values(), strict=True)
+    )
 
 
 def supporting(node: ast.FunctionDef) -> Known | None:
     """What a function of a text does, if it is one that generated code brings along."""
-    return _supporting().get(ast.dump(node)) if node.name in _SUPPORT else None
+    return _supporting().get(ast.dump(node)) if node.name in _SUPPORT | _CHECKING else None
+
+
+# --- the check of arguments
+
+
+def _checked(*args: Value) -> Value:
+    raise UnsupportedError("arguments are checked where generated code does, at its beginning")
+
+
+_CHECKING = {name: Known(name, _checked) for name in ("checked_array", "check_shapes")}
+
+
+def is_check(quick: ast.Try, whole: ast.stmt, known: Callable[[str], Value]) -> bool:
+    """Whether these statements are the check of arguments that generated code begins with: a quick
+    test, and where it fails the whole check. It reads axis lengths, and changes nothing else."""
+    if not isinstance(whole, ast.If) or ast.unparse(whole.test) != "not fits":
+        return False
+    first, *rest = whole.body
+    handlers = [ast.unparse(s) for handler in quick.handlers for s in handler.body]
+    return (
+        handlers == ["fits = False"]
+        and not (quick.orelse or quick.finalbody or whole.orelse)
+        and _stored([quick.body[-1]]) == {"fits"}
+        and isinstance(first, ast.Assign)
+        and _checks_what_it_gives(first)
+        and all(known(name) is function for name, function in _CHECKING.items())
+        and all(isinstance(s, ast.Assign) or _only_raises(s) for s in rest)
+        and _stored(rest) <= _stored(quick.body[:-1])
+    )
+
+
+def _checks_what_it_gives(assignment: ast.Assign) -> bool:
+    """Whether the arrays that are checked get their own names again."""
+    target, call = assignment.targets[0], assignment.value
+    if not isinstance(call, ast.Call) or ast.unparse(call.func) != "check_shapes":
+        return False
+    entries = call.args[0]
+    if not isinstance(target, ast.Tuple) or not isinstance(entries, ast.Tuple):
+        return False
+    given = [ast.unparse(e.elts[1]) for e in entries.elts if isinstance(e, ast.Tuple)]
+    return given == list(map(ast.unparse, target.elts))
+
+
+def _only_raises(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.If) and [*map(type, statement.body)] == [ast.Raise]
+
+
+def _stored(statements: Sequence[ast.stmt]) -> set[str]:
+    nodes = [node for statement in statements for node in ast.walk(statement)]
+    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
