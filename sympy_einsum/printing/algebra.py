@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sympy import Expr, Mul, S
+from sympy import Basic, Expr, I, Mul, S
 
 from ..core import Shape
 from .forms import ATOM, PRODUCT, ROW, SUM, Form, call, identity, stock
@@ -210,7 +210,10 @@ def dot(x: Form, y: Form) -> Form:
         square = _bare(other.parts[0])
         squares = square.kind == "hadamard_power" and square.data == 2
         if squares and len(other.parts) == 2 and _is_ones(other.parts[1]):
-            return trace(product([transpose(square.parts[0]), square.parts[0]]))
+            base = min(square.parts[0], transpose(square.parts[0]), key=_factors_rank)
+            if _looks_real(base):
+                return Form("norm", [base])
+            return trace(product([transpose(base), base]))
     candidates = [product([transpose(x), y]), product([transpose(y), x])]
     return min(candidates, key=_dot_rank)
 
@@ -241,12 +244,19 @@ def trace(form: Form) -> Form:
 
 
 def _closed_trace(form: Form) -> Form:
-    """tr(form); a long matrix with its own transpose is written as a norm."""
+    """tr(form); that of a matrix with its own transpose is written as a norm."""
     if form.kind == "product" and len(form.parts) == 2:
         one, two = form.parts
-        if two.level < ATOM and two.kind != "transpose" and one is transpose(two):
+        if two.kind != "transpose" and one is transpose(two) and _looks_real(two):
             return Form("norm", [two])
     return call("tr", form)
+
+
+def _looks_real(form: Form) -> bool:
+    """Whether nothing in a form is complex by itself; symbols stand for real numbers here."""
+    if form.kind == "array" or (isinstance(form.data, Basic) and form.data.has(I)):
+        return False
+    return all(map(_looks_real, form.parts))
 
 
 def _best_rotation(chain: list[Form]) -> Form:
@@ -255,6 +265,10 @@ def _best_rotation(chain: list[Form]) -> Form:
         factors[k:] + factors[:k] for factors in (chain, back) for k in range(len(factors))
     ]
     return product(min(rotations, key=_rotation_rank))
+
+
+def _factors_rank(form: Form) -> tuple[int, list[str], list[bool]]:
+    return _rotation_rank(_chain(form)[2])
 
 
 def _rotation_rank(chain: Sequence[Form]) -> tuple[int, list[str], list[bool]]:

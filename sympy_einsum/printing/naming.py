@@ -14,13 +14,14 @@ from functools import lru_cache
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
-from sympy import Basic, Expr, Symbol, preorder_traversal
+from sympy import Basic, Expr, MatrixBase, NDimArray, Symbol, preorder_traversal
 
 from ..core import children, postorder, transform
 from ..expressions import (
     Elementwise,
     Operand,
     Positions,
+    Reshape,
     Slot,
     TensorAdd,
     TensorExpr,
@@ -179,7 +180,18 @@ def shown_names(nodes: Sequence[Basic]) -> set[str]:
     for node in nodes:
         if isinstance(node, (Positions, Triangle)):
             found |= {s.name for s in node._own_symbols()}
-    return found
+    return found | length_names([node for node in nodes if isinstance(node, Reshape)])
+
+
+def names_in(expr: object) -> set[str]:
+    """The names in what a printer is given: an expression, or a container of expressions."""
+    if isinstance(expr, Basic):
+        return shown_names(postorder([expr], children))
+    if isinstance(expr, dict):
+        return names_in([*expr, *expr.values()])
+    if isinstance(expr, (list, tuple, set, frozenset, MatrixBase, NDimArray)):
+        return {name for part in expr for name in names_in(part)}
+    return set()
 
 
 def length_names(nodes: Sequence[Basic]) -> set[str]:

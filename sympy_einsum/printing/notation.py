@@ -65,6 +65,11 @@ class Notation:
             self._build(root)
         return self._finished(root, self._wholes[root])
 
+    def avoid(self, names: set[str]) -> None:
+        """Take no letter for an index that stands for something else around an expression."""
+        self._shown |= names
+        self._taken |= names
+
     def definitions(self) -> list[tuple[Form, Form]]:
         """The names given since this was asked last, and what they stand for."""
         found = []

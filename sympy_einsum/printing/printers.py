@@ -16,12 +16,13 @@ from sympy.printing.pretty.pretty_symbology import pretty_use_unicode
 from sympy.printing.pretty.stringpict import prettyForm
 from sympy.printing.printer import Printer
 
+from ..core import children, postorder
 from ..expressions import Einsum, HalfPower, TensorExpr, as_operand, outermost
 from .code import CodeForm, ReprForm
 from .forms import ATOM
 from .latex_renderer import LatexRenderer
 from .mathml_renderer import MathMLRenderer, Part
-from .naming import is_long
+from .naming import is_long, length_names, names_in
 from .node_texts import flat_repr, power_text, render
 from .norms import Norm
 from .notation import Notation, level_of
@@ -113,6 +114,7 @@ class _Stating(Printer):
         if self._has_begun:
             return super()._print(expr, **kwargs)
         self._has_begun = True
+        notation.avoid(names_in(expr))
         notation.is_collecting = True
         is_long_scalar = isinstance(expr, Expr) and outermost(expr) and is_long(expr)
         if is_long_scalar and not isinstance(expr, TensorExpr):
@@ -143,10 +145,13 @@ def _shown(node: TensorExpr, printer: Printer, output: type[Renderer[Shown]]) ->
     notation, renderer = _notation(printer), output(printer)
     is_outermost = not notation.is_collecting
     notation.is_collecting = True
+    nested = printer._print_level > 1 and not node.order
+    if nested and not isinstance(printer, _Stating):
+        # Nobody tells what stands around it; a mean is divided by a length.
+        notation.avoid(length_names(postorder([node], children)))
     form = notation.form(node)
     level = form.level
     shown = renderer.render(form)
-    nested = printer._print_level > 1 and not node.order
     if is_outermost:
         whole = _stated(shown, notation, renderer)
         notation.is_collecting = False

@@ -1,4 +1,4 @@
-"""Norms are written ‖x‖, wherever a formula is ours; their squares stay sums of squares."""
+"""Norms are written ‖x‖, wherever a formula is ours; of squares of norms those of matrices."""
 
 from __future__ import annotations
 
@@ -56,6 +56,24 @@ def test_scalars(e, latex):
     assert (r"\lVert" in latex) == (r"\lVert" in sympy.latex(tensor)) == ("norm" in str(tensor))
     for scaled in (tensor, se.sin(tensor), tensor / se.norm(y)):
         assert_same_value(eval(str(scaled), {**NAMESPACE, "v": se.TensorSymbol("v", n)}), scaled)
+
+
+U, V = se.TensorSymbol("U", (m, k)), se.TensorSymbol("V", (n, k))
+COMPLEX = se.Constant([[1j, 2.0]])
+SQUARES = {
+    "U": [(U**2).sum(), (U.T @ U).trace(), (U @ U.T).trace()],
+    "\\exp\\left(U\\right)": [(se.exp(U) ** 2).sum()],
+    "U V^{\\top}": [((U @ V.T) ** 2).sum()],
+    "A - U V^{\\top}": [((A - U @ V.T) ** 2).sum()],
+}
+
+
+@pytest.mark.parametrize("inside", SQUARES)
+def test_sums_of_squares_of_matrices(inside):
+    for e in SQUARES[inside]:
+        assert se.latex(e) == rf"\left\lVert {inside} \right\rVert_{{F}}^{{2}}"
+    for e in ((COMPLEX**2).sum(), (COMPLEX.T @ COMPLEX).trace(), ((D @ D).trace())):
+        assert r"\lVert" not in se.latex(e)
 
 
 def test_text():

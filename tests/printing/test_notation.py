@@ -59,7 +59,7 @@ MATRIX = [
     (A.T.trace(), r"\operatorname{tr}\left(A\right)"),
     ((A @ C).trace(), r"\operatorname{tr}\left(A C\right)"),
     (einsum("ij,ij->", B, D), r"\operatorname{tr}\left(B^{\top} D\right)"),
-    (einsum("ij,ij->", B, B), r"\operatorname{tr}\left(B^{\top} B\right)"),
+    (einsum("ij,ij->", B, B), r"\left\lVert B \right\rVert_{F}^{2}"),
     (((B + D) * (B + D)).sum(), r"\left\lVert B + D \right\rVert_{F}^{2}"),
     (einsum("ij,jk,ki->", A, C, X), r"\operatorname{tr}\left(A C X\right)"),
     (einsum("ii,jj->", A, C), None),
@@ -229,6 +229,7 @@ def test_where_there_is_no_matrix_notation():
         se.pretty(A, notation="x")
 
 
+Q = tensor("Q", m, n, 2)
 MIXED = [
     (t * sympy.exp(f), r"t e^{x^{\top} A x}", "t*exp(x @ A @ x)"),
     (f**2, r"\left(x^{\top} A x\right)^{2}", "(x @ A @ x)**2"),
@@ -242,7 +243,7 @@ MIXED = [
     (se.det(A) ** 2, r"\det\left(A\right)^{2}", "det(A)**2"),
     (se.logdet(A) ** 2, r"\left(\log \det\left(A\right)\right)^{2}", "(logdet(A))**2"),
     (x[0] ** 2, r"x_{0}^{2}", "x[0]**2"),
-    (T.sum() ** 2, r"\left(\sum_{ijk} T_{ijk}\right)^{2}", "(T.sum())**2"),
+    (Q.sum() ** 2, r"\left(\sum_{ijk} Q_{ijk}\right)^{2}", "(Q.sum())**2"),
     (t**f, r"t^{x^{\top} A x}", "t**(x @ A @ x)"),
     (
         -((x - y) @ (x - y)) / 2,
@@ -256,7 +257,7 @@ MIXED = [
 def test_in_stock_expressions(e, latex, text):
     assert se.latex(e) == sympy.latex(e) == latex
     assert str(e) == text
-    namespace = {**vars(sympy), **vars(se), "x": x, "y": y, "A": A, "T": T, "t": t}
+    namespace = {**vars(sympy), **vars(se), "x": x, "y": y, "A": A, "Q": Q, "t": t}
     assert eval(text, namespace) == e
     assert_outputs(e)
 
@@ -375,6 +376,21 @@ def test_index_letters_avoid_names():
     assert se.latex(j_scalar * i_tensor) == r"j i_{klm}"
     assert se.latex(T[i], notation="index") == "T_{i,j,k}"
     assert se.latex(B[:, i], notation="index") == "B_{j,i}"
+
+
+def test_index_letters_avoid_what_stands_around():
+    """... lengths that are printed among it, in formulas of ours and of SymPy's printers."""
+    i, j = symbols("i j", integer=True, positive=True)
+    cube = tensor("T", i, j, 3)
+    mean = r"\frac{\sum_{klm} T_{klm}}{3 i j}"
+    assert se.latex(cube.mean()) == sympy.latex(cube.mean()) == mean
+    assert "k l m" in se.pretty(cube.mean(), use_unicode=False).replace("klm", "k l m")
+    assert se.latex([j, cube.sum()]) == r"\left[ j, \  \sum_{ikl} T_{ikl}\right]"
+    assert se.latex({j: cube.sum()}) == r"\left\{ j : \sum_{ikl} T_{ikl}\right\}"
+    assert se.latex(Matrix([[j, cube.sum()]])).count("ikl") == 2
+    assert se.latex(cube.sum()) == r"\sum_{ijk} T_{ijk}"
+    joined = se.latex(cube.reshape(i * j, 3), notation="index")
+    assert joined == r"\operatorname{reshape}_{\left(i j, 3\right)}\left(T\right)_{kl}"
 
 
 def test_big_graphs_are_told_with_names():
