@@ -13,6 +13,7 @@ from ..expressions import (
     Operand,
     TensorExpr,
     TensorSymbol,
+    View,
     is_placed_product,
     is_window,
     order_of,
@@ -33,7 +34,7 @@ class Lowering(PlanBuilder):
     other nodes, and what is to be computed elsewhere.
 
     ``solved`` are inverses that systems are solved for instead, ``put_off`` is what belongs to one
-    term of a long sum.
+    term of a long sum, ``only_scaled`` are products of which only a multiple is needed.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Lowering(PlanBuilder):
         super().__init__(size, optimize, instructions, contractions)
         self.solved: set[Operand] = set()
         self.put_off: set[Operand] = set()
+        self.only_scaled: set[Operand] = set()
         self._rows = rows
         self._values: dict[TensorExpr, int] = {}
         self._handed_out: set[int] = set()
@@ -63,6 +65,12 @@ class Lowering(PlanBuilder):
         self.uses.update(exprs)
         self.solved = only_multiplied(order, self.uses)
         self.put_off = in_one_term(order, self.uses)
+        self.only_scaled = {
+            node.core
+            for node in order
+            if isinstance(node, View) and node.scalars and type(node.core) is Einsum
+            if self.uses[node.core] == 1
+        }
         results: dict[Operand, list[int]] = {}
         seen: set[Operand] = set()
         for root in roots:
@@ -105,6 +113,7 @@ class Lowering(PlanBuilder):
             return
         # What is placed among zeros is written where it is needed.
         elsewhere = node in self.solved or node in self.put_off or is_placed_product(node)
+        elsewhere = elsewhere or node in self.only_scaled
         elsewhere = elsewhere or node.is_one_hot  # it stays positions where it is multiplied
         if not self._can_wait(node) and not elsewhere:
             self.value(node)

@@ -88,7 +88,8 @@ def _placed_core(builder: Lowering, node: View, kept: Sequence[int]) -> Placed:
         axes = [labels.index(i) for i in kept]
         if isinstance(core, Positions) and not is_window(core):
             return placed_ones(core, axes, builder.value(S.One) if scalar is None else scalar)
-        if isinstance(core, Einsum) and (builder.is_waiting(core) or is_placed_product(core)):
+        is_own = core in builder.only_scaled or builder.is_waiting(core)
+        if isinstance(core, Einsum) and (is_own or is_placed_product(core)):
             return placed_product(builder, core, axes, scalar)
     assert core is not None
     value = builder.value(core)

@@ -85,10 +85,13 @@ def _stripped(builder: PlanBuilder, factor: Factor) -> Factor:
 
 def _scale_smallest(pairs: Pairs, factors: Sequence[Factor], output: Indices, scalar: int) -> bool:
     """Whether the scalar went to an operand that is smaller than the result: to one that as few
-    others need as can be, which may have products with the rest in common."""
+    others need as can be, which may have products with the rest in common. Where something is
+    summed, to none that is there twice, as products with it may be."""
     builder = pairs.builder
     uses = {f: builder.uses[builder.nodes[f.value]] for f in factors if f.value in builder.nodes}
-    whole = [factor for factor in factors if factor.solves is None]
+    counts = Counter(factor.value for factor in factors)
+    is_outer = all({*factor.labels} <= {*output} for factor in factors)
+    whole = [f for f in factors if f.solves is None and (is_outer or counts[f.value] == 1)]
     best = min(whole, key=lambda f: (pairs.entries(f.labels), uses.get(f, 1)), default=None)
     if best is None or pairs.entries(best.labels) >= pairs.entries(output):
         return False

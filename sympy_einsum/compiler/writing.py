@@ -383,6 +383,7 @@ def function_body(
         steps = _in_blocks(rows, steps, signature)
     else:
         steps, results = with_fewer_names(steps, results)
+    steps = [step for step in steps if step.target != step.text]
     tensors = [signature.names[s] for s in signature.symbols if shape_of(s)]
     if tensors:
         fixed = [_is_fixed(plan, k, signature.lengths) for k in plan.results]

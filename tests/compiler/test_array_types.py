@@ -45,6 +45,16 @@ def test_what_has_the_type_of_all_others_decides():
     assert "np.result_type(x, y)" in se.lambdify([x, y], snp.concatenate([x, y])).source
 
 
+@pytest.mark.parametrize("first", TYPES)
+@pytest.mark.parametrize("second", TYPES)
+def test_constants_have_the_type_of_the_arguments_with_fractions(first, second):
+    hessian = se.lambdify([x, y], se.hessian(x @ x + x @ y, x))(
+        np.ones(2, first), np.ones(2, second)
+    )
+    np.testing.assert_array_equal(hessian, 2 * np.eye(2))
+    assert hessian.dtype == np.result_type(first, second, 0.0)
+
+
 @pytest.mark.parametrize("backend", LIBRARIES)
 def test_integers_don_t_round_what_is_added_to_them(backend):
     A, B, C = se.TensorSymbol("A", (4, 2)), se.TensorSymbol("B", (2, 3)), se.TensorSymbol("C", 3)

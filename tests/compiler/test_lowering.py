@@ -10,6 +10,7 @@ from sympy import sin, symbols
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
+from sympy_einsum.compiler.backends.numpy_backend import NumpyBackend
 from sympy_einsum.compiler.lowering import make_plan
 
 m, n, k = symbols("m n k", integer=True, positive=True)
@@ -396,3 +397,42 @@ def test_shares_are_divided_where_there_are_fewest():
     shares, totals = found(matrix, vector)
     np.testing.assert_allclose(totals, logsumexp(matrix, axis=0))
     np.testing.assert_allclose(shares, softmax(matrix, axis=0) @ vector)
+
+
+def test_a_diagonal_of_what_lies_in_any_order_is_written_to():
+    namespace = {"np": np}
+    exec(NumpyBackend.support["diagonal_in"], namespace)
+    given = np.arange(64.0).reshape(8, 8)
+    for view in (slice(None), slice(None, None, -1), slice(0, 6, 2)):
+        for cut in (given[view, view], given.T[view, view], given[view, view][::-1]):
+            right, own = cut.copy(), given.copy()
+            right[np.diag_indices(len(cut))] += 1
+            namespace["diagonal_in"](cut)[...] += 1
+            np.testing.assert_array_equal(cut, right)
+            given[...] = own
+
+
+def test_numbers_scale_the_smallest_factor_of_a_long_product():
+    """Of more factors than are merged into another product."""
+    vectors, matrices = se.tensors(" ".join(f"v{k}" for k in range(8)), n), se.tensors("B C", n, n)
+    product = matrices[0]
+    for vector in vectors[1:]:
+        product = matrices[1] @ (vector[:, None] * product)
+    product = vectors[0][:, None] * product
+    plan = make_plan([se.exp(matrices[0]) - 2 * product])
+    scaled = [s for s in plan.instructions if s.op == "multiply" and "scalar" in ops_of(plan, s)]
+    assert [len(step.shape) for step in scaled] == [1]
+
+
+def test_numbers_leave_alone_what_is_there_twice():
+    """The halves of an outer product of a long product with itself."""
+    half = "ab,b,bc,c,cd,d,de,e"
+    other = half.translate(str.maketrans("abcde", "ABCDE"))
+    operands = [A, x] * 4
+    product = se.einsum(f"{half},{other}->aA", *operands, *operands)
+    plans = [make_plan([A - number * product]) for number in (1, 3)]
+    assert [sum(s.op == "dot" for s in plan.instructions) for plan in plans] == [4, 4]
+
+
+def ops_of(plan, step):
+    return [plan.instructions[k].op for k in step.inputs]

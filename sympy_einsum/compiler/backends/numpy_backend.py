@@ -13,6 +13,7 @@ from sympy import Expr
 
 from ..batching import batched
 from ..splitting import split
+from ..traces import with_traces
 from .base import Backend
 from .numpy_factors import BY_FACTORS, NUMPY_FACTORS
 from .scalars import print_scalar
@@ -56,7 +57,7 @@ class NumpyBackend(Backend):
     )
     exponential = "scipy_linalg.expm"
     asarray = "np.asarray"
-    passes = (batched, split)
+    passes = (batched, split, with_traces)
     overwrites = True
     in_blocks = True
     plain_lengths = True
@@ -73,6 +74,16 @@ class NumpyBackend(Backend):
         first, *others = [f'{name}.dtype.kind in "iufc"' for name in names]
         rest = [f"({same} or {' and '.join(others)})"] if others else []
         return [f"{types} is np.ndarray", first, *rest]
+
+    def opening(self, body: str, tensors: Texts) -> list[str]:
+        """The type of the arguments; NumPy takes long to find what is the same for all."""
+        lines = super().opening(body, tensors)
+        if not lines or not tensors:
+            return lines
+        types = [f"{name}.dtype" for name in tensors]
+        same = f" and {' is '.join(types)}" if len(types) > 1 else ""
+        is_known = f'{types[0]}.kind in "fc"{same}'
+        return [f"dtype = {types[0]} if {is_known} else {self.common_type(tensors, ['0.0'])}"]
 
     # --- scalars and elementwise
 
@@ -92,6 +103,12 @@ class NumpyBackend(Backend):
         if axes is None or len(axes) > 1 or axes[0] == 0:
             return super().sum(operands, axes)
         return f"sums({operands[0]}, {axis_arguments(axes)[0]})"
+
+    def diagonal(self, operands: Texts, subscripts: str) -> str:
+        """Diagonals of repeated indices; the method has the least overhead."""
+        if subscripts == "ii->i":
+            return f"{operands[0]}.diagonal()"
+        return super().diagonal(operands, subscripts)
 
     def contiguous(self, operands: Texts) -> str:
         """The same array, its entries one after the other in memory."""
@@ -164,6 +181,8 @@ class NumpyBackend(Backend):
 
     def writable(self, operands: Texts, owned: bool, kind: str) -> str:
         """The first operand as an array to write to; itself, if it is ours and of that type."""
+        if owned and kind == f"{operands[0]}.dtype":
+            return operands[0]
         return f"np.{'asarray' if owned else 'array'}({operands[0]}, {kind})"
 
     def write(self, place: Place, value: str, order: int, sign: int) -> str:
@@ -171,7 +190,10 @@ class NumpyBackend(Backend):
         target, cuts = place.array, place.cuts
         view = f"{target}{bracketed(cuts) or '[...]'}"
         if place.is_diagonal:
-            view = f"np.einsum({place.subscripts!r}, {target}{bracketed(cuts)})[...]"
+            part = f"{target}{bracketed(cuts)}"
+            view = f"np.einsum({place.subscripts!r}, {part})[...]"
+            if place.subscripts == "ii->i":
+                view = f"diagonal_in({part})[...]"
         if place.width and place.subscripts == "ii->i" and _is_block(cuts):
             view = f"{target}.ravel(){_diagonal_of_block(place)}"
         return self.assigned(view, value, sign)
@@ -193,6 +215,8 @@ class NumpyBackend(Backend):
     def by_factors(self, operands: Texts, name: str, definite: bool, shape: Texts) -> str:
         """The inverse or the determinant by factors."""
         if self.is_read_back or not _has_lapack():
+            if name == "trace of inv":
+                return f"{self.inv(operands, definite)}.trace()"
             return super().by_factors(operands, name, definite, shape)
         return f"{BY_FACTORS[name]}({operands[0]})"
 
@@ -206,6 +230,13 @@ class NumpyBackend(Backend):
             "last_equal",
             "correlate",
         ),
+        "diagonal_in": '''
+def diagonal_in(X):
+    """The diagonal of a matrix, to be written to."""
+    diagonal = X.diagonal()
+    diagonal.setflags(write=True)
+    return diagonal
+''',
         "add_transposed": '''
 def add_transposed(X, size=256):
     """X + X.T, block by block, so that both stay in the cache."""
@@ -293,19 +324,16 @@ def peak(x, axis=None):
     """The largest entries, 0 where those are infinite."""
     x = x if x.dtype.kind in "fc" else x.astype(float)
     top = largest(x, axis)
-    if top.size < 16 and abs(sum(top.ravel().tolist())) < np.inf:
-        return top  # of a few entries Python knows it sooner
-    finite = np.isfinite(top)
-    return top if np.count_nonzero(finite) == top.size else np.where(finite, top, 0)
+    entries = top.ravel()
+    # Of a few entries Python knows it sooner.
+    if abs(sum(entries.tolist()) if top.size < 16 else entries.dot(entries)) < np.inf:
+        return top
+    return np.where(np.isfinite(top), top, 0)
 ''',
         "log_total": '''
 def log_total(weights, total, axis=None):
     """The logarithm of a sum of weights, the largest of which are 1, the others maybe tiny."""
-    if 0 < total.size < 16:
-        is_large = min(total.ravel().tolist()) > 1.1
-    else:
-        is_large = np.count_nonzero(total > 1.1) == total.size
-    if is_large:
+    if total.size and total.flat[total.argmin()] > 1.1:
         return np.log(total)
     rest = weights.sum(axis=axis, where=weights != 1)
     with np.errstate(divide="ignore"):
@@ -425,7 +453,8 @@ def share(x, top, axis=None):
     else:
         hits = x == top
     kind = x.dtype if x.dtype.kind in "fc" else float
-    if np.count_nonzero(hits) == top.size and not np.count_nonzero(top != top):
+    highest = top.flat[top.argmax()] if top.size else 0
+    if np.count_nonzero(hits) == top.size and highest == highest:  # nan would be the highest
         return hits.astype(kind)
     return np.divide(hits, hits.sum(axis=axis, keepdims=True), dtype=kind)
 ''',

@@ -12,6 +12,8 @@ NUMPY_FACTORS: dict[str, str] = {
     "lapack_function": '''
 def lapack_function(name, X):
     """LAPACK's function for the type of an array."""
+    if X.dtype.char == "d":
+        return getattr(lapack, "d" + name)
     if X.dtype.char not in "fdFD":
         raise TypeError(f"array type {X.dtype} is unsupported in linalg")
     return lapack.__dict__["sdcz"["fdFD".index(X.dtype.char)] + name]
@@ -21,13 +23,22 @@ def factored(X, definite=False):
     """What all that a matrix is factored for is computed from: Cholesky's lower factor of a
     definite one, or LU's factors in one array and the rows that were exchanged; whether it is
     singular, and whether it was said to be definite and isn't."""
-    X = X if X.dtype.kind in "fc" else X.astype(float)
-    definite = definite and X.dtype.kind == "f"
+    kind = X.dtype.kind
+    X = X if kind in "fc" else X.astype(float)
+    definite = definite and kind != "c"
     if definite:
         factor = cholesky_factor(X)
         if factor is not None:
             return factor, None, False, False
     return *lu_factors(X), definite
+''',
+    "trace_of_inverse": '''
+def trace_of_inverse(factors):
+    """The trace of the inverse of a matrix that is factored; of a definite one without it."""
+    if factors[1] is None:
+        entries = lower_inverse(factors[0]).ravel("K")
+        return entries.dot(entries)
+    return inverted(factors).trace()
 ''',
     "cholesky_factor": '''
 def cholesky_factor(X):
@@ -192,6 +203,7 @@ def determinant(factors):
 # The functions that compute what is asked for, by the names of instructions.
 BY_FACTORS = {
     "inv": "inverted",
+    "trace of inv": "trace_of_inverse",
     "det": "determinant",
     "logdet": "log_determinant",
     "slogdet": "signed_log_determinant",

@@ -1,0 +1,25 @@
+"""Traces of inverses that nothing else needs: of a factored matrix the inverse isn't multiplied."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from .plans import Plan, without_dead_code
+
+
+def with_traces(plan: Plan) -> Plan:
+    """The plan with the sum of the diagonal of an inverse by factors as one instruction."""
+    steps = [*plan.instructions]
+    uses = Counter(k for step in steps for k in step.inputs)
+    uses.update(plan.results)
+    for number, total in enumerate(plan.instructions):
+        if total.op != "sum" or total.shape or uses[total.inputs[0]] > 1:
+            continue
+        diagonal = steps[total.inputs[0]]
+        if diagonal.op != "diagonal" or uses[diagonal.inputs[0]] > 1:
+            continue
+        inverse = steps[diagonal.inputs[0]]
+        if inverse.op == "by_factors" and inverse.params[0] == "inv":
+            params = ("trace of inv", inverse.params[1], ())
+            steps[number] = inverse._replace(params=params, shape=())
+    return without_dead_code(steps, plan.results)
