@@ -78,7 +78,7 @@ class NumpyBackend(Backend):
     def opening(self, body: str, tensors: Texts) -> list[str]:
         """The type of the arguments; NumPy takes long to find what is the same for all."""
         lines = super().opening(body, tensors)
-        if not lines or not tensors:
+        if self.is_read_back or not lines or not tensors:
             return lines
         types = [f"{name}.dtype" for name in tensors]
         same = f" and {' is '.join(types)}" if len(types) > 1 else ""
@@ -192,7 +192,7 @@ class NumpyBackend(Backend):
         if place.is_diagonal:
             part = f"{target}{bracketed(cuts)}"
             view = f"np.einsum({place.subscripts!r}, {part})[...]"
-            if place.subscripts == "ii->i":
+            if place.subscripts == "ii->i" and not self.is_read_back:
                 view = f"diagonal_in({part})[...]"
         if place.width and place.subscripts == "ii->i" and _is_block(cuts):
             view = f"{target}.ravel(){_diagonal_of_block(place)}"
