@@ -6,31 +6,81 @@ from collections.abc import Sequence
 from typing import overload
 
 from ..core import ShapeError, TensorError
-from ..expressions import Operand, Several, TensorExpr, TensorLike, as_operand, shape_of
+from ..expressions import (
+    Operand,
+    Several,
+    TensorExpr,
+    TensorLike,
+    as_operand,
+    order_of,
+    shape_of,
+    total_of,
+)
+from ..operations import tensordot
 from ..rules import stable, tidy
-from .operators import Listed, as_function, as_scalar, as_variable, gradient, listed
+from .layouts import check_layout
+from .operators import (
+    Listed,
+    as_function,
+    as_scalar,
+    as_variable,
+    gradient,
+    listed,
+)
+from .simplified_sweep import check_mode, sweep
 from .sweeps import pullback, pushforward
 
 
 @overload
-def vjp(y: Listed, x: TensorExpr, u: Listed, *, simplify: bool | None = ...) -> Operand: ...
+def vjp(
+    y: Listed,
+    x: TensorExpr,
+    u: Listed,
+    *,
+    mode: str = ...,
+    layout: str = ...,
+    simplify: bool | None = ...,
+) -> Operand: ...
 
 
 @overload
-def vjp(y: Listed, x: Several, u: Listed, *, simplify: bool | None = ...) -> list[Operand]: ...
+def vjp(
+    y: Listed,
+    x: Several,
+    u: Listed,
+    *,
+    mode: str = ...,
+    layout: str = ...,
+    simplify: bool | None = ...,
+) -> list[Operand]: ...
 
 
 @overload
-def vjp(y: Listed, x: Operand, u: Listed, *, simplify: bool | None = ...) -> Operand: ...
+def vjp(
+    y: Listed,
+    x: Operand,
+    u: Listed,
+    *,
+    mode: str = ...,
+    layout: str = ...,
+    simplify: bool | None = ...,
+) -> Operand: ...
 
 
 def vjp(
-    y: Listed, x: Listed, u: Listed, *, simplify: bool | None = None
+    y: Listed,
+    x: Listed,
+    u: Listed,
+    *,
+    mode: str = "auto",
+    layout: str = "function-first",
+    simplify: bool | None = None,
 ) -> Operand | list[Operand]:
     """The cotangent u, of y's shape, pulled back to x: Σ u · dy/dx, without the Jacobian.
 
     A list of variables gives a list; a list of functions takes a list of cotangents, and their
-    pullbacks are added.
+    pullbacks are added. The mode is the reverse one; in another the Jacobian is built. Both layouts
+    are one: the result has x's axes.
 
     >>> import sympy_einsum as se
     >>> A, x = se.TensorSymbol("A", (3, 2)), se.TensorSymbol("x", (2,))
@@ -41,28 +91,67 @@ def vjp(
     variables = [as_variable(v) for v in listed(x)]
     functions, _ = stable([as_function(part) for part in listed(y)], variables)
     cotangents = _fitting(u, functions, isinstance(y, (list, tuple)), "cotangent")
-    results, _ = tidy(pullback(functions, variables, cotangents, ()), simplify, functions)
+    check_layout(layout)
+    check_mode(mode)
+    if mode in ("auto", "reverse"):
+        pulled = pullback(functions, variables, cotangents, ())
+    else:
+        blocks = [sweep(part, tuple(variables), mode, simplify)[0] for part in functions]
+        columns = zip(*blocks, strict=True)
+        pulled = [_pulled(cotangents, column) for column in columns]
+    results, _ = tidy(pulled, simplify, functions)
     return list(results) if isinstance(x, (list, tuple)) else results[0]
 
 
 @overload
-def jvp(y: TensorExpr, x: Listed, v: Listed, *, simplify: bool | None = ...) -> Operand: ...
+def jvp(
+    y: TensorExpr,
+    x: Listed,
+    v: Listed,
+    *,
+    mode: str = ...,
+    layout: str = ...,
+    simplify: bool | None = ...,
+) -> Operand: ...
 
 
 @overload
-def jvp(y: Several, x: Listed, v: Listed, *, simplify: bool | None = ...) -> list[Operand]: ...
+def jvp(
+    y: Several,
+    x: Listed,
+    v: Listed,
+    *,
+    mode: str = ...,
+    layout: str = ...,
+    simplify: bool | None = ...,
+) -> list[Operand]: ...
 
 
 @overload
-def jvp(y: TensorLike, x: Listed, v: Listed, *, simplify: bool | None = ...) -> Operand: ...
+def jvp(
+    y: TensorLike,
+    x: Listed,
+    v: Listed,
+    *,
+    mode: str = ...,
+    layout: str = ...,
+    simplify: bool | None = ...,
+) -> Operand: ...
 
 
 def jvp(
-    y: Listed, x: Listed, v: Listed, *, simplify: bool | None = None
+    y: Listed,
+    x: Listed,
+    v: Listed,
+    *,
+    mode: str = "auto",
+    layout: str = "function-first",
+    simplify: bool | None = None,
 ) -> Operand | list[Operand]:
     """The tangent v, of x's shape, pushed forward to y: Σ dy/dx · v, without the Jacobian.
 
-    A list of functions gives a list; a list of variables takes a list of tangents.
+    A list of functions gives a list; a list of variables takes a list of tangents. The mode is the
+    forward one; in another the Jacobian is built. Both layouts are one: the result has y's axes.
 
     >>> import sympy_einsum as se
     >>> A, x = se.TensorSymbol("A", (3, 2)), se.TensorSymbol("x", (2,))
@@ -73,30 +162,67 @@ def jvp(
     variables = [as_variable(variable) for variable in listed(x)]
     functions, _ = stable([as_function(part) for part in listed(y)], variables)
     tangents = _fitting(v, variables, isinstance(x, (list, tuple)), "tangent")
-    pushed = [pushforward(part, variables, tangents, ()) for part in functions]
+    check_layout(layout)
+    check_mode(mode)
+    if mode in ("auto", "forward"):
+        pushed = [pushforward(part, variables, tangents, ()) for part in functions]
+    else:
+        blocks = [sweep(part, tuple(variables), mode, simplify)[0] for part in functions]
+        pushed = [_pushed(row, tangents) for row in blocks]
     results, _ = tidy(pushed, simplify, functions)
     return list(results) if isinstance(y, (list, tuple)) else results[0]
 
 
 @overload
-def hvp(f: TensorLike, x: TensorExpr, v: Listed, *, simplify: bool | None = ...) -> Operand: ...
+def hvp(
+    f: TensorLike,
+    x: TensorExpr,
+    v: Listed,
+    *,
+    mode: str = ...,
+    layout: str = ...,
+    simplify: bool | None = ...,
+) -> Operand: ...
 
 
 @overload
-def hvp(f: TensorLike, x: Several, v: Listed, *, simplify: bool | None = ...) -> list[Operand]: ...
+def hvp(
+    f: TensorLike,
+    x: Several,
+    v: Listed,
+    *,
+    mode: str = ...,
+    layout: str = ...,
+    simplify: bool | None = ...,
+) -> list[Operand]: ...
 
 
 @overload
-def hvp(f: TensorLike, x: Operand, v: Listed, *, simplify: bool | None = ...) -> Operand: ...
+def hvp(
+    f: TensorLike,
+    x: Operand,
+    v: Listed,
+    *,
+    mode: str = ...,
+    layout: str = ...,
+    simplify: bool | None = ...,
+) -> Operand: ...
 
 
 def hvp(
-    f: TensorLike, x: Listed, v: Listed, *, simplify: bool | None = None
+    f: TensorLike,
+    x: Listed,
+    v: Listed,
+    *,
+    mode: str = "auto",
+    layout: str = "function-first",
+    simplify: bool | None = None,
 ) -> Operand | list[Operand]:
     """The Hessian of a scalar times v, of x's shape, without the Hessian.
 
     Lists of variables and of directions give a list: the rows of the Hessian of all variables
-    times all directions.
+    times all directions. The mode is that of the gradient, which is then pushed forward. Both
+    layouts are one: the result has x's axes.
 
     >>> import sympy_einsum as se
     >>> A, x = se.TensorSymbol("A", (2, 2)), se.TensorSymbol("x", (2,))
@@ -104,8 +230,18 @@ def hvp(
     >>> se.hvp(x @ A @ x, x, v) == A @ v + v @ A
     True
     """
-    slope = gradient(as_scalar(f, "hvp"), x, simplify=simplify)
+    slope = gradient(as_scalar(f, "hvp"), x, mode=mode, layout=layout, simplify=simplify)
     return jvp(slope, x, v, simplify=simplify)
+
+
+def _pulled(cotangents: Sequence[Operand], blocks: Sequence[Operand]) -> Operand:
+    pairs = zip(cotangents, blocks, strict=True)
+    return total_of([tensordot(u, block, order_of(u)) for u, block in pairs])
+
+
+def _pushed(blocks: Sequence[Operand], tangents: Sequence[Operand]) -> Operand:
+    pairs = zip(blocks, tangents, strict=True)
+    return total_of([tensordot(block, v, order_of(v)) for block, v in pairs])
 
 
 def _fitting(values: Listed, likes: Sequence[Operand], several: bool, what: str) -> list[Operand]:

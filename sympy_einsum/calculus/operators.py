@@ -6,6 +6,7 @@ References
 [L] F. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §4.
 [LMG18] S. Laue, M. Mitterreiter, J. Giesen, "Computing Higher Order Derivatives of Matrix and
 Tensor Expressions", NeurIPS 2018.
+[LMG20] the same, "A Simple and Efficient Tensor Calculus", AAAI 2020.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ from ..expressions import (
     order_of,
     shape_of,
 )
-from ..operations import transpose
 from ..rules import Step, tidy
 from .derivation_tables import Derivation, Trace
+from .layouts import check_layout, wrt_first
 from .simplified_sweep import sweep
 
 # One expression or variable, or a list of some.
@@ -119,7 +120,9 @@ def diff(
         ``diff(y, x, 2)`` is ``diff(y, x, x)``. Also an entry or a slice of a tensor symbol,
         ``x[0]``; SymPy's matrix symbols; or a part of y by which alone y depends on what that is
         made of
-    mode : ``"reverse"``, ``"forward"`` or ``"auto"``
+    mode : ``"reverse"``, ``"forward"``; ``"cross-country"``, the cheapest of both and of the
+        product of derivatives to and from small nodes that all ways go through [LMG20]; or
+        ``"auto"``, which is the reverse mode
     layout : ``"function-first"``: shape y.shape + x.shape, each repetition appends axes;
         ``"wrt-first"``: SymPy's ``derive_by_array`` order, x.shape + y.shape
     simplify : whether the function (in reverse mode) and the derivative are simplified, by the
@@ -157,8 +160,7 @@ def diff(
     >>> steps[0].rule, steps[0].node == se.sin(x)
     ('pullback of sin', True)
     """
-    if layout not in ("function-first", "wrt-first"):
-        raise TensorError(f"layout is 'function-first' or 'wrt-first', not {layout!r}")
+    check_layout(layout)
     y = as_function(y, *variables)
     result = y
     names = _expand_counts(variables)
@@ -176,7 +178,7 @@ def diff(
         (result,), new = sweep(result, (variable,), mode, simplify, trace)
         steps.extend(new)
     if layout == "wrt-first":
-        result = _wrt_first(result, order_of(y), [order_of(v) for v in names])
+        result = wrt_first(result, order_of(y), [order_of(v) for v in names])
     return (result, Trace(steps, derivations)) if trace else result
 
 
@@ -221,16 +223,6 @@ def _is_cut(part: Operand) -> bool:
         and len(set(part.output)) == len(part.output)
         and all(labels.count(k) + part.output.count(k) == 2 for k in labels)
     )
-
-
-def _wrt_first(result: Operand, order: int, blocks: Sequence[int]) -> Operand:
-    """Axes of the last variable first, then those of the one before, the function's last."""
-    axes: list[int] = []
-    start = order
-    for count in blocks:
-        axes = [*range(start, start + count), *axes]
-        start += count
-    return transpose(result, [*axes, *range(order)]) if order_of(result) else result
 
 
 def _expand_counts(variables: Sequence[Operand | int]) -> list[Operand]:
@@ -313,6 +305,7 @@ def jacobian(
     >>> se.jacobian(A @ x, x) == A
     True
     """
+    check_layout(layout)
     if isinstance(y, (list, tuple)):
         return [jacobian(part, x, mode=mode, layout=layout, simplify=simplify) for part in y]
     y = as_function(y, *listed(x))
@@ -320,7 +313,7 @@ def jacobian(
     blocks = list(sweep(y, tuple(variables), mode, simplify)[0])
     if layout == "wrt-first":
         pairs = zip(blocks, variables, strict=True)
-        blocks = [_wrt_first(block, order_of(y), [order_of(v)]) for block, v in pairs]
+        blocks = [wrt_first(block, order_of(y), [order_of(v)]) for block, v in pairs]
     return blocks if isinstance(x, (list, tuple)) else blocks[0]
 
 
@@ -330,6 +323,7 @@ def gradient(
     x: TensorExpr,
     *,
     mode: str = ...,
+    layout: str = ...,
     simplify: bool | None = ...,
     trace: Literal[False] = ...,
 ) -> Operand: ...
@@ -341,6 +335,7 @@ def gradient(
     x: Several,
     *,
     mode: str = ...,
+    layout: str = ...,
     simplify: bool | None = ...,
     trace: Literal[False] = ...,
 ) -> list[Operand]: ...
@@ -352,6 +347,7 @@ def gradient(
     x: Operand,
     *,
     mode: str = ...,
+    layout: str = ...,
     simplify: bool | None = ...,
     trace: Literal[False] = ...,
 ) -> Operand: ...
@@ -363,6 +359,7 @@ def gradient(
     x: TensorExpr,
     *,
     mode: str = ...,
+    layout: str = ...,
     simplify: bool | None = ...,
     trace: Literal[True],
 ) -> tuple[Operand, Trace]: ...
@@ -370,13 +367,25 @@ def gradient(
 
 @overload
 def gradient(
-    f: TensorLike, x: Several, *, mode: str = ..., simplify: bool | None = ..., trace: Literal[True]
+    f: TensorLike,
+    x: Several,
+    *,
+    mode: str = ...,
+    layout: str = ...,
+    simplify: bool | None = ...,
+    trace: Literal[True],
 ) -> tuple[list[Operand], Trace]: ...
 
 
 @overload
 def gradient(
-    f: TensorLike, x: Operand, *, mode: str = ..., simplify: bool | None = ..., trace: Literal[True]
+    f: TensorLike,
+    x: Operand,
+    *,
+    mode: str = ...,
+    layout: str = ...,
+    simplify: bool | None = ...,
+    trace: Literal[True],
 ) -> tuple[Operand, Trace]: ...
 
 
@@ -385,11 +394,13 @@ def gradient(
     x: Listed,
     *,
     mode: str = "auto",
+    layout: str = "function-first",
     simplify: bool | None = None,
     trace: bool = False,
 ) -> Operand | list[Operand] | tuple[Operand | list[Operand], Trace]:
     """The gradient of a scalar by a tensor, or by each of a list in one joint sweep; with
-    ``trace=True`` a pair of it and the steps, as for :func:`diff`.
+    ``trace=True`` a pair of it and the steps, as for :func:`diff`. Of a scalar both layouts are
+    one.
 
     Raises
     ======
@@ -407,12 +418,14 @@ def gradient(
     >>> gA.shape, gx.shape
     ((m, n), (n,))
     """
+    check_layout(layout)
     f = as_scalar(f, "gradient")
     if not trace:
         return jacobian(f, x, mode=mode, simplify=simplify)
     variables = tuple([as_variable(v) for v in listed(x)])
     blocks, steps = sweep(f, variables, mode, simplify, trace)
-    each = [(v,) for v in variables] if mode == "forward" else [variables]
+    one_by_one = mode in ("forward", "cross-country")
+    each = [(v,) for v in variables] if one_by_one else [variables]
     derivations = [Derivation(f, group, mode) for group in each]
     result = list(blocks) if isinstance(x, (list, tuple)) else blocks[0]
     return result, Trace(steps, derivations)
@@ -420,24 +433,29 @@ def gradient(
 
 @overload
 def hessian(
-    f: TensorLike, x: TensorExpr, *, mode: str = ..., simplify: bool | None = ...
+    f: TensorLike, x: TensorExpr, *, mode: str = ..., layout: str = ..., simplify: bool | None = ...
 ) -> Operand: ...
 
 
 @overload
 def hessian(
-    f: TensorLike, x: Several, *, mode: str = ..., simplify: bool | None = ...
+    f: TensorLike, x: Several, *, mode: str = ..., layout: str = ..., simplify: bool | None = ...
 ) -> list[list[Operand]]: ...
 
 
 @overload
 def hessian(
-    f: TensorLike, x: Operand, *, mode: str = ..., simplify: bool | None = ...
+    f: TensorLike, x: Operand, *, mode: str = ..., layout: str = ..., simplify: bool | None = ...
 ) -> Operand: ...
 
 
 def hessian(
-    f: TensorLike, x: Listed, *, mode: str = "auto", simplify: bool | None = None
+    f: TensorLike,
+    x: Listed,
+    *,
+    mode: str = "auto",
+    layout: str = "function-first",
+    simplify: bool | None = None,
 ) -> Blocks:
     """The second derivative of a scalar, of shape x.shape + x.shape; for a list of variables the
     nested list of blocks.
@@ -458,7 +476,7 @@ def hessian(
     True
     """
     slope = gradient(as_scalar(f, "hessian"), x, mode=mode, simplify=simplify)
-    return jacobian(slope, x, mode=mode, simplify=simplify)
+    return jacobian(slope, x, mode=mode, layout=layout, simplify=simplify)
 
 
 def as_scalar(f: TensorLike, name: str) -> Operand:

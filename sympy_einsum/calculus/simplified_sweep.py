@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from functools import lru_cache
 
 from sympy import (
-    Expr,
     S,
 )
 
@@ -20,23 +19,27 @@ from ..core import (
     postorder,
 )
 from ..expressions import (
-    Delta,
     Operand,
     TensorExpr,
     shape_of,
 )
 from ..rules import Step, stable, tidy
+from .bottlenecks import across, identity
 from .sweeps import MODES, inputs_of, pullback, pushforward
+
+
+def check_mode(mode: str) -> None:
+    if mode not in MODES:
+        raise UnsupportedError(f"mode {mode!r} is not supported; there are {', '.join(MODES)}")
 
 
 @lru_cache(maxsize=256)
 def sweep(
     y: Operand, wrt: tuple[Operand, ...], mode: str, simplify: bool | None, trace: bool = False
 ) -> tuple[Sequence[Operand], list[Step]]:
-    """The derivatives of y by several variables, in one reverse sweep or in forward sweeps, and
-    the steps if they are wanted."""
-    if mode not in MODES:
-        raise UnsupportedError(f"mode {mode!r} is not supported; there are {', '.join(MODES)}")
+    """The derivatives of y by several variables, in one reverse sweep or one by one, and the steps
+    if they are wanted."""
+    check_mode(mode)
     if len(set(wrt)) != len(wrt):
         raise TensorError("a variable is named twice")
     with _collector_paused():
@@ -45,8 +48,10 @@ def sweep(
         record = steps if trace else None
         if mode == "forward":
             blocks = [
-                pushforward(y, [v], [_identity(shape_of(v))], shape_of(v), record) for v in wrt
+                pushforward(y, [v], [identity(shape_of(v))], shape_of(v), record) for v in wrt
             ]
+        elif mode == "cross-country":
+            blocks = [across(y, v, record) for v in wrt]
         else:
             roots, seeds = _simplified_roots(y, wrt, simplify, steps)
             blocks = pullback(roots, wrt, seeds, shape_of(y), record)
@@ -62,7 +67,7 @@ def _simplified_roots(
     The tensors in a stock scalar are simplified one by one, and the chain rule in the stock
     scalar itself speaks of them as they were given. So does SymPy's, which finds the same.
     """
-    roots, seeds = [y], [_identity(shape_of(y))]
+    roots, seeds = [y], [identity(shape_of(y))]
     if not isinstance(y, TensorExpr):
         found = postorder([y], lambda n: () if isinstance(n, TensorExpr) else inputs_of(n))
         roots = [n for n in found if isinstance(n, TensorExpr) or n in wrt]
@@ -99,7 +104,3 @@ def _collect_in_child() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_collect_in_child)
-
-
-def _identity(shape: Sequence[Expr]) -> Operand:
-    return Delta(*shape) if shape else S.One

@@ -41,7 +41,7 @@ from .pairs import in_pairs, is_long
 from .term import Term
 from .terms import scalar_children, terms
 
-MODES = ("reverse", "forward", "auto")
+MODES = ("reverse", "forward", "cross-country", "auto")
 
 
 def inputs_of(node: Operand) -> tuple[Operand, ...]:
