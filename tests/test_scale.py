@@ -271,6 +271,15 @@ def test_stock_operations_on_the_tensor_itself_end(name):
     assert sympy.sympify(e) is e
 
 
+def test_ten_thousand_steps():
+    e = chain("sine", 10_000)
+    gradient = se.gradient(e.sum(), x)
+    assert pickle.loads(pickle.dumps(gradient)) is gradient
+    assert len(str(gradient)) < TEXT_LIMIT * 10_000
+    value = evaluate(e, DATA)
+    assert_close(value, iterate(STEPS["sine"][1], POINT, 10_000))
+
+
 # --- the growth of the work -----------------------------------------------------------------------
 
 SMALL, LARGE = 100, 400
