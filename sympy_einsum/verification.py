@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from sympy import Add, Integer, S, Symbol
+from sympy import Add, Dummy, Expr, Integer, S, Symbol, exp, tanh
 
 from .calculus import diff
 from .compiler import lambdify
-from .core import ShapeError, TensorError, UnsupportedError, postorder, same_length
+from .core import ShapeError, TensorError, UnsupportedError, postorder, same_length, sigmoid
 from .expressions import (
     MatrixFunction,
     OneHot,
@@ -28,9 +28,10 @@ from .expressions import (
     is_tensor,
     order_of,
     shape_of,
+    slot,
 )
 from .operations import add, diag, multiply
-from .rules import is_diagonal, normal_form
+from .rules import is_diagonal, local_body, normal_form
 
 TOLERANCE = 1e-5
 # Sets of random data that are tried for each that is used.
@@ -43,6 +44,8 @@ MAX_CONDITION = 1e4
 MAX_DIFFERENT = 6
 # Scalars of more terms aren't brought to one denominator.
 MAX_FRACTIONS = 32
+# Nor are entries that are computed from more parts.
+MAX_PARTS = 64
 
 # What a compiled function is called with.
 Argument: TypeAlias = np.ndarray | float
@@ -394,11 +397,40 @@ def _counterexample(a: Operand, b: Operand) -> Counterexample | None:
 
 
 def _vanishes_over_one(difference: Operand) -> bool:
-    """Whether a scalar is nothing once its terms are brought to one denominator."""
-    if is_tensor(difference) or len(Add.make_args(difference)) > MAX_FRACTIONS:
+    """Whether a scalar, or each entry of a tensor, is nothing once its terms are brought to one
+    denominator, and functions made of exponentials are written as such."""
+    scalar = _entry_of(difference) if is_tensor(difference) else difference
+    if not 1 < len(Add.make_args(scalar)) <= MAX_FRACTIONS:
         return False
-    numerator, denominator = difference.as_numer_denom()
-    return denominator is not S.One and normal_form(numerator) == 0
+    for function, written in _OF_EXPONENTIALS.items():
+        scalar = scalar.replace(function, written)
+    return normal_form(scalar.as_numer_denom()[0]) == 0
+
+
+_OF_EXPONENTIALS: Mapping[type[Expr], Callable[[Expr], Expr]] = {
+    sigmoid: lambda u: exp(u) / (1 + exp(u)),
+    tanh: lambda u: (exp(2 * u) - 1) / (exp(2 * u) + 1),
+}
+
+
+def _entry_of(root: TensorExpr) -> Expr:
+    """An entry as a scalar expression, in symbols for those of tensors that aren't computed entry
+    by entry, and of what is long."""
+    found: dict[Operand, Expr] = {}
+    sizes: dict[Operand, int] = {}
+
+    def below(node: Operand) -> Sequence[Operand]:
+        local = local_body(node, MAX_FRACTIONS)
+        return () if local is None else local[1]
+
+    for node in postorder([root], below):
+        local, parts = local_body(node, MAX_FRACTIONS), below(node)
+        sizes[node] = 1 + sum(sizes[part] for part in parts)
+        if local is None or sizes[node] > MAX_PARTS:
+            found[node] = Dummy(real=True) if is_tensor(node) else node
+        else:
+            found[node] = local[0].xreplace({slot(k): found[part] for k, part in enumerate(parts)})
+    return found[root]
 
 
 def _with_vectors(*exprs: Operand) -> list[Operand]:

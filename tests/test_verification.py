@@ -80,6 +80,34 @@ def test_fractions_of_scalars_are_brought_to_one_denominator(left, right):
     assert se.equal(left, right + 1 / (v @ v)) is False
 
 
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (v / (1 + v), 1 - 1 / (1 + v)),
+        (1 / (1 + v) + 1 / (1 - v), 2 / (1 - v**2)),
+        (1 / (1 / v + 1 / w), v * w / (v + w)),
+        (v / (1 + se.exp(w)), v - v * se.sigmoid(w)),
+        (se.tanh(v), 2 * se.sigmoid(2 * v) - 1),
+        ((se.exp(v) - se.exp(-v)) / (se.exp(v) + se.exp(-v)), se.tanh(v)),
+    ],
+)
+def test_fractions_entry_by_entry_too(left, right):
+    assert se.equal(left, right) is True
+    assert se.equal(left.sum(), right.sum()) in (True, None)
+    assert se.equal(left, right + 1 / (2 + v)) is False
+    wrong = right.subs(v, 2 * v)
+    assert se.equal(left, wrong) is False
+
+
+def test_large_quotients_are_left_alone():
+    """... in bounded time."""
+    total = v
+    for _ in range(30):
+        total = 1 / (1 + total) + total
+    assert se.equal(total, total + 1 / (1 + w) - 1 / (1 + w)) is True
+    assert se.equal(total, total + 1 / (1 + w)) is False
+
+
 def test_a_power_with_too_many_terms_stays_one():
     total = v + w + A @ v + A @ w
     assert se.equal(total**100, (w + v + A @ (v + w)) ** 100) is True

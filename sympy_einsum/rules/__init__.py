@@ -36,3 +36,4 @@ from .semiring_meaning import (
     Natural as Natural,
     in_meaning as in_meaning,
 )
+from .stable_table import local_body as local_body

@@ -7,7 +7,22 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from sympy import Add, Expr, Max, Mul, S, atanh, cosh, erf, exp, log, sinh, tanh
+from sympy import (
+    Add,
+    Expr,
+    Float,
+    Max,
+    Mul,
+    Rational,
+    S,
+    atanh,
+    cosh,
+    erf,
+    exp,
+    log,
+    sinh,
+    tanh,
+)
 
 from ..core import (
     NUMERIC_NAMES,
@@ -77,7 +92,24 @@ class Match(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def matched(body: Expr, numeric: bool, turned: bool = False) -> Match | None:
-    """The stable form of a scalar expression as a whole, if the tables have it."""
+    """The stable form of a scalar expression as a whole, if the tables have it. Floats are compared
+    by their exact values, 1.0 with 1."""
+    floats = body.atoms(Float)
+    if not floats:
+        return _matched(body, numeric, turned)
+    found = _matched(body.xreplace({f: Rational(f) for f in floats}), numeric, turned)
+    if found is None:
+        return None
+    exact, digits = body.atoms(Rational), max(f._prec for f in floats)
+
+    def again(part: Expr) -> Expr:
+        new = [r for r in part.atoms(Rational) - exact if not r.is_Integer]
+        return part.xreplace({r: Float(r, precision=digits) for r in new})
+
+    return Match(again(found.factor), found.form, again(found.number), again(found.part))
+
+
+def _matched(body: Expr, numeric: bool, turned: bool) -> Match | None:
     factor, rest = _without_factor(body)
     for number, part in arguments(rest):
         if not _is_form(rest, part):
@@ -149,11 +181,12 @@ def _is_form(body: Expr, part: Expr) -> bool:
 # --- a node and what it is made of as one scalar function ----------------------------------------
 
 
-def _local(node: Operand) -> tuple[Expr, tuple[Operand, ...]] | None:
-    """A node that computes entry by entry, as a scalar function of nodes; None for others."""
+def local_body(node: Operand, most: int = MAX_OPERANDS) -> tuple[Expr, tuple[Operand, ...]] | None:
+    """A node that computes entry by entry, as a scalar function of nodes; None for others, and
+    for sums and products of more than ``most``."""
     if isinstance(node, Elementwise):
         return node.body, node.operands
-    if isinstance(node, TensorAdd) and len(node.operands) <= MAX_OPERANDS:
+    if isinstance(node, TensorAdd) and len(node.operands) <= most:
         pairs = [split_coefficient(term) for term in node.operands]
         fills = [core for _, core in pairs if is_ones(core)]
         cores = tuple([core for _, core in pairs if not is_ones(core)])
@@ -163,7 +196,7 @@ def _local(node: Operand) -> tuple[Expr, tuple[Operand, ...]] | None:
     if isinstance(node, View):
         return _local_view(node)
     is_product = isinstance(node, Einsum) and set(node.subscripts) == {node.output}
-    if is_product and node.output and len(node.operands) <= MAX_OPERANDS:
+    if is_product and node.output and len(node.operands) <= most:
         return Mul(*[slot(k) for k in range(len(node.operands))]), node.operands
     return None
 
@@ -199,7 +232,7 @@ def _inlined(body: Expr, operands: tuple[Operand, ...]) -> tuple[Expr, tuple[Ope
     rule: dict[Operand, Expr] = {}
     opened_any = False
     for k, operand in enumerate(operands):
-        found = _local(operand)
+        found = local_body(operand)
         if found is None:
             rule[slot(k)] = place(operand)
         else:
@@ -220,7 +253,7 @@ def reached(node: TensorExpr) -> frozenset[Operand]:
         found: set[Operand] = set()
         level: set[Operand] = {node}
         for _ in range(MAX_LEVELS - 1):
-            parts = [(operand, _local(operand)) for operand in level]
+            parts = [(operand, local_body(operand)) for operand in level]
             level = {o for operand, part in parts for o in (part[1] if part else (operand,))}
             if len(level) > MAX_OPERANDS:
                 break
@@ -231,7 +264,7 @@ def reached(node: TensorExpr) -> frozenset[Operand]:
 
 def named(node: Operand, numeric: bool) -> Operand | None:
     """A node in the form that the tables have for it, None if they don't."""
-    piece = _local(node)
+    piece = local_body(node)
     for _ in range(MAX_LEVELS):
         if piece is None:
             return None

@@ -533,6 +533,32 @@ def test_what_slopes_of_powers_are_made_of(expr, point, expected):
     assert se.lambdify([t, u], expr)(*point) == pytest.approx(expected)
 
 
+exp_, log_ = se.exp, se.log
+FLOATS = {
+    "softplus": (lambda v: log_(1.0 + exp_(v)), softplus),
+    "its argument": (lambda v: log_(exp_(0.3 * v) + 1.0), lambda a: softplus(0.3 * a)),
+    "a share": (lambda v: exp_(v) / (exp_(v) + 1.0), sigmoid),
+    "a complement": (lambda v: 0.3 - 0.3 * se.sigmoid(v), lambda a: 0.3 * sigmoid(-a)),
+    "a difference": (lambda v: 0.5 * v - 0.5 * se.softplus(v), lambda a: -0.5 * softplus(-a)),
+    "tanh": (lambda v: 1.0 - se.tanh(v), lambda a: 2 * sigmoid(-2 * a)),
+    "another number": (
+        lambda v: log_(1.5 + exp_(v / 50)),
+        lambda a: mpmath.log(1.5 + mpmath.exp(a / 50)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_numbers_with_decimal_points(name):
+    """1.0 is 1, and 0.3/0.3 too."""
+    f, reference = FLOATS[name]
+    points = [-800.0, -40.0, -1.5, 0.0, 0.7, 40.0, 800.0]
+    expected = [float(reference(mpmath.mpf(a))) for a in points]
+    np.testing.assert_allclose(se.lambdify([z], f(z))(points), expected, rtol=1e-13, atol=1e-300)
+    scalar = se.lambdify([t], f(t))
+    np.testing.assert_allclose([scalar(a) for a in points], expected, rtol=1e-13, atol=1e-300)
+
+
 def test_of_a_tensor_scalar():
     loss = log(1 - se.sigmoid(z @ w))
     f = se.lambdify([z, w], [loss, se.gradient(loss, z)])
