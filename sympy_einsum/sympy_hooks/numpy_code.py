@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sympy import Basic, Expr, Symbol
 from sympy.printing.codeprinter import CodePrinter
 from sympy.utilities.lambdify import _EvaluatorPrinter
 
-from ..core import deferred
+from ..core import UnsupportedError, deferred
 from ..expressions import TensorExpr
 
 _prepared = deferred("compiler", "prepared")
@@ -34,6 +34,21 @@ def _numpycode(self: TensorExpr, printer: CodePrinter, *args: object) -> str:
     return _stock_code(self, printer)
 
 
+def _refusal(backend: str) -> Callable[..., str]:
+    """What the printer of a library that isn't NumPy finds."""
+
+    def hook(self: TensorExpr, printer: CodePrinter, *args: object, **options: object) -> str:
+        raise UnsupportedError(
+            "sympy.lambdify has NumPy's code of tensors only; use sympy_einsum.lambdify(args, expr"
+            + (f", {backend!r})" if backend else ")")
+        )
+
+    return hook
+
+
 TensorExpr._numpycode = _numpycode
 TensorExpr._pythoncode = _numpycode
+for _library in ("jax", "cupy", "torch"):
+    setattr(TensorExpr, f"_{_library}code", _refusal(_library))
+TensorExpr._mpmathcode = TensorExpr._tensorflowcode = _refusal("")
 _EvaluatorPrinter.doprint = _write_function

@@ -298,6 +298,13 @@ def test_stock_lambdify_takes_lengths_as_arguments():
     assert_close(sympy.lambdify([A], shared, cse=True)(ARRAY), 2.5 + 6.25 + np.sin(2.5))
 
 
+@pytest.mark.parametrize("library", ["jax", "cupy", "torch", "mpmath"])
+def test_stock_lambdify_says_what_writes_for_other_libraries(library):
+    for e in (se.exp(x), x @ x, t * se.Ones(3), sin(x @ x)):
+        with pytest.raises(se.UnsupportedError, match=r"use sympy_einsum\.lambdify\(args, expr"):
+            sympy.lambdify([x, t], e, library)
+
+
 def test_lengths_that_no_argument_has():
     for arguments, e in (([t], t * se.Ones(n)), ([x], se.Ones(m) * x.sum())):
         with pytest.raises(se.TensorError, match="axis length"):
