@@ -64,6 +64,11 @@ class _Gathers:
         """The product, its axes in the order of the output."""
         if not hots:
             return self._multiplied(factors, output)
+        # Of positions on one of their own axes the diagonal is meant.
+        diagonal = [hot for hot in hots if hot.axis in hot.own]
+        if diagonal:
+            rest = [hot for hot in hots if hot not in diagonal]
+            return self.product([*factors, *map(self._written_out, diagonal)], rest, output)
         summed = [hot for hot in hots if hot.axis not in output]
         # Positions whose own axes others are positions on wait until these are taken.
         inner = [hot for hot in summed if not any(other.axis in hot.own for other in summed)]
@@ -90,9 +95,6 @@ class _Gathers:
 
     def _taken(self, factors: list[Factor], hots: list[Hot], output: Indices, chosen: Hot) -> int:
         """The product with everything that has the axis of some positions taken at these."""
-        if chosen.axis in chosen.own:
-            rest = [hot for hot in hots if hot is not chosen]
-            return self.product([*factors, self._written_out(chosen)], rest, output)
         taken = [chosen, *self._taken_together(factors, hots, output, chosen)]
         new_factors = [self._at(factor, taken) for factor in factors]
         new_hots = []
@@ -184,15 +186,16 @@ class _Gathers:
         group = self._group(factors, hots, output, first)
         left = [factor for factor in factors if factor not in group.factors]
         outside = [hot for hot in hots if hot not in group.inside and hot not in group.at]
-        own = tuple(dict.fromkeys(i for hot in group.at for i in hot.own))
         used = _labels(left, outside).union(output)
-        if not group.factors and not group.inside and used.issuperset(own) and len(group.at) == 1:
+        is_alone = not group.factors and not group.inside and len(group.at) == 1
+        if is_alone and used.issuperset(first.own):
             return self.product([*left, self._written_out(first)], outside, output)
         axes: dict[int, Hot] = {}
         inner = [self._at(factor, group.at) for factor in group.factors]
         for hot in group.at:
             if axes.setdefault(hot.axis, hot) is not hot:
                 inner.append(self._equal(axes[hot.axis], hot))
+        own = tuple(dict.fromkeys(i for hot in axes.values() for i in hot.own))
         present = _labels(inner, group.inside)
         rest = tuple(
             i for i in dict.fromkeys((*output, *sorted(used))) if i in present & used - {*own}

@@ -153,8 +153,8 @@ def _cut_out(node: Einsum) -> tuple[dict[int, Indices], Indices]:
             *source, target = terms.pop(k)
             terms = {j: _renamed(term, target, source) for j, term in terms.items()}
             output = _renamed(output, target, source)
-        elif isinstance(operand, OneHot):
-            # Entries are taken, or added to others, where the positions are.
+        elif isinstance(operand, OneHot) and len(terms[k]) == operand.order:
+            # Entries are taken, or added to others, where the positions are; not from a diagonal.
             *own, axis = terms[k]
             terms = {j: _renamed(term, axis, own[:1]) for j, term in terms.items()}
             output = _renamed(output, axis, own[:1])

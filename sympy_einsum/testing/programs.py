@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sympy import Symbol
 
-from ..expressions import Operand, TensorSymbol
+from ..expressions import Operand, TensorSymbol, shape_of
 from .operations import Namespace, Operation
 
 
@@ -31,7 +31,7 @@ class Program:
     Parameters
     ==========
 
-    tensors : the symbols
+    tensors : the symbols, which may be SymPy's own too
     lengths : numbers for the symbolic axis lengths
     operations : what its steps are made of, by name
     steps : operations with operands and parameters
@@ -56,7 +56,7 @@ class Program:
     >>> values_are_those_of_numpy()
     """
 
-    tensors: tuple[TensorSymbol, ...]
+    tensors: tuple[TensorSymbol | Symbol, ...]
     lengths: dict[Symbol, int]
     operations: Mapping[str, Operation]
     steps: list[Step] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Program:
         for."""
         rng = np.random.default_rng(seed)
         lengths = self.lengths if lengths is None else lengths
-        shapes = [[int(n.subs(lengths)) for n in t.shape] for t in self.tensors]
+        shapes = [[int(n.subs(lengths)) for n in shape_of(t)] for t in self.tensors]
         return [np.asarray(0.7 * rng.standard_normal(shape)) for shape in shapes]
 
     def run(self, xp: Namespace, operands: Sequence[Any]) -> list[Any]:
@@ -92,7 +92,7 @@ class Program:
 
     def __repr__(self) -> str:
         names = [tensor.name for tensor in self.tensors]
-        shapes = ", ".join(f"{t.name}: {t.shape}" for t in self.tensors)
+        shapes = ", ".join(f"{t.name}: {shape_of(t)}" for t in self.tensors)
         lines = [f"program of {shapes}, for {self.lengths}"]
         for step in self.steps:
             names.append(f"v{len(names)}")

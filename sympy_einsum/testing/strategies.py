@@ -125,7 +125,7 @@ def tensors(
 def programs(
     draw: Any,
     shape: Sequence[Length] | None = None,
-    given: Sequence[TensorSymbol] | None = None,
+    given: Sequence[TensorSymbol | Symbol] | None = None,
     kinds: Sequence[str] = KINDS,
     operations: Mapping[str, Operation] = OPERATIONS,
     max_steps: int = 6,
@@ -139,7 +139,8 @@ def programs(
     ==========
 
     shape : that of the result, by default any
-    given : the tensor symbols that a program starts from, by default two or three random ones
+    given : the tensor symbols, or SymPy's own for scalars, that a program starts from, by default
+        two or three random ones
     kinds : the families of operations, by default all
     operations : the operations by name
     max_steps : the largest number of steps

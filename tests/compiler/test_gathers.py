@@ -1,5 +1,6 @@
 """Products with one-hot positions: entries are taken and added up, and no ones are written out."""
 
+import random
 import tracemalloc
 
 import numpy as np
@@ -201,3 +202,40 @@ def test_rows_that_are_sorted_alike_are_added_to_one(mode):
     total = se.einsum("ijk,ij->k", se.one_hot(se.argsort(a, axis=1), 4), w)
     counts = se.lambdify([a, w], total)(given[0], np.ones((3, 4)))
     np.testing.assert_array_equal(counts, [3, 3, 3, 3])
+
+
+def _of_one_hots(seed):
+    """A product of one-hot tensors and others, in which indices meet in every way."""
+    choice, rng, data, terms = random.Random(seed), np.random.default_rng(seed), {}, []
+    hots, others = choice.choice([1, 2, 2, 3]), choice.choice([0, 1, 1, 2])
+    for number in range(hots + others):
+        order = choice.choice([1, 1, 2])
+        symbol = se.TensorSymbol(f"p{number}", (3,) * order)
+        is_hot = number < hots
+        data[symbol] = rng.integers(0, 3, symbol.shape) if is_hot else rng.random(symbol.shape)
+        terms.append("".join(choice.choice("ijkl") for _ in range(order + is_hot)))
+    used = sorted({*"".join(terms)})
+    text = (
+        f"{','.join(terms)}->{''.join(choice.sample(used, choice.randint(0, min(3, len(used)))))}"
+    )
+    symbols = [*data]
+    operands = [se.one_hot(p, 3) for p in symbols[:hots]] + symbols[hots:]
+    arrays = [np.eye(3)[data[p]] for p in symbols[:hots]] + [data[p] for p in symbols[hots:]]
+    return se.einsum(text, *operands), data, np.einsum(text, *arrays), text
+
+
+@pytest.mark.parametrize("start", range(0, 120, 40))
+def test_random_products_of_positions(start):
+    """Also where a diagonal of positions meets other positions."""
+    for seed in range(start, start + 40):
+        expr, data, expected, text = _of_one_hots(seed)
+        found = se.lambdify([*data], expr)(*data.values())
+        np.testing.assert_allclose(found, expected, atol=1e-12, err_msg=text)
+
+
+def test_ties_in_rows_of_a_diagonal_matrix():
+    """Zeros beside a diagonal are constant, whichever of them the median is."""
+    z = se.TensorSymbol("z", 3)
+    rows = snp.median(snp.mean(z) * snp.eye(3), axis=1)
+    jacobian = se.jacobian(snp.sort(rows), z)
+    np.testing.assert_array_equal(se.lambdify([z], jacobian)([0.3, -0.2, 0.6]), np.zeros((3, 3)))
