@@ -384,7 +384,7 @@ CASES = [
     Case("two-layer network, value and gradients",
          lambda: ([X, Z, W1, W2], with_gradient(NETWORK, W1, W2)),
          three((6, 4, 3, 2), (500, 50, 50, 10), (4000, 200, 100, 10)),
-         network_data, network_gradient, network_value, 2),
+         network_data, network_gradient, network_value, (2, 3)),
     Case("softmax regression, Hessian", lambda: ([X, Y, W], se.hessian(MULTINOMIAL, W)),
          three((10, 4, 3), (2000, 20, 10), (5000, 60, 10)), labels_data, multinomial_hessian,
          multinomial_value, 2, 2, False, ("jax", "torch", "pytensor")),

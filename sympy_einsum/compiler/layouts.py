@@ -8,7 +8,7 @@ what they are combined with has.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from sympy import Expr
 
@@ -17,10 +17,13 @@ from .memory_orders import AXES, PRODUCTS, MemoryOrders, Seen, is_entrywise, see
 from .plans import Plan, result_shape, without_dead_code
 
 
-def laid_out(plan: Plan, size: Callable[[Expr], int]) -> Plan:
+def laid_out(
+    plan: Plan, size: Callable[[Expr], int], by_rows: Collection[str] = frozenset()
+) -> Plan:
     """The plan with the axes of every intermediate result in the best order; ``size`` gives the
-    number that an axis length counts as."""
-    rewriter = _Rewriter(plan, MemoryOrders(plan, size))
+    number that an axis length counts as, ``by_rows`` the instructions that go fastest along the
+    last axis."""
+    rewriter = _Rewriter(plan, MemoryOrders(plan, size, by_rows))
     for number, step in enumerate(plan.instructions):
         rewriter.rewrite(number, step)
     results = [rewriter.as_seen(k) for k in plan.results]

@@ -7,7 +7,7 @@ is its row in the table at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from sympy import Expr
 
@@ -75,6 +75,7 @@ def make_plan(
     size: Callable[[Expr], int] = nominal_length,
     optimize: Optimizer = "auto",
     cse: bool = True,
+    by_rows: Collection[str] = frozenset(),
 ) -> Plan:
     """The program that computes the expressions.
 
@@ -85,13 +86,14 @@ def make_plan(
     size : the number that an axis length counts as where contraction orders are compared
     optimize : how opt_einsum finds contraction orders
     cse : whether what several of the expressions need is computed once
+    by_rows : the instructions that a library does fastest along the last axis
     """
     given = cut_early(by_diagonals(exprs))
     plan = _plan(given, size, optimize, cse)
     apart = with_scalars_apart(given)
-    if apart is given:
-        return plan
-    return min(plan, _plan(apart, size, optimize, cse), key=lambda own: _price(own, size))
+    if apart is not given:
+        plan = min(plan, _plan(apart, size, optimize, cse), key=lambda own: _price(own, size))
+    return laid_out(plan, size, by_rows)._replace(contractions=plan.contractions)
 
 
 def _price(plan: Plan, size: Callable[[Expr], int]) -> int:
@@ -110,8 +112,7 @@ def _plan(
         builder = Lowering(ROWS, size, optimize, instructions, contractions)
         results += builder.lower(group)
     plan = with_known_multiples(factored(without_dead_code(instructions, results)))
-    plan = with_factors(plan)
-    return laid_out(plan, size)._replace(contractions=contractions)
+    return with_factors(plan)._replace(contractions=contractions)
 
 
 # How each type of node is lowered.

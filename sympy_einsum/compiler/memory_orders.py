@@ -4,7 +4,7 @@ best for each group of them."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from math import prod
 from typing import NamedTuple, TypeAlias
 
@@ -57,11 +57,17 @@ def turned(count: int) -> Order:
 
 class MemoryOrders:
     """Groups of arrays that are combined entry by entry. Each array has a label for each of its
-    axes, and the same label means the same axis; each group votes on an order of its labels."""
+    axes, and the same label means the same axis; each group votes on an order of its labels.
 
-    def __init__(self, plan: Plan, size: Callable[[Expr], int]):
+    ``by_rows`` names the instructions that go fastest along the last axis; others add up rows.
+    """
+
+    def __init__(
+        self, plan: Plan, size: Callable[[Expr], int], by_rows: Collection[str] = frozenset()
+    ):
         self.plan = plan
         self.size = size
+        self.by_rows = by_rows
         self._seen: list[Seen] = []
         self._labels: dict[int, Order] = {}
         self._members: dict[int, list[int]] = {}
@@ -103,6 +109,8 @@ class MemoryOrders:
             self._join(*whole)
         elif step.op == "write" and len(whole) == 2:
             self._join_written(step, *whole)
+        elif step.op in PRODUCTS and step.op in self.by_rows:
+            self._weigh_product_by_rows(number, step)
         elif step.op in PRODUCTS:
             self._weigh_product(number, step)
         elif step.op in ("reshape", "contiguous"):
@@ -162,10 +170,29 @@ class MemoryOrders:
                 if not is_free(self.plan.instructions[value]):
                     self._votes.append((number, own if axes == own else turned(len(own)), (0, 1)))
 
+    def _weigh_product_by_rows(self, number: int, step: Instruction) -> None:
+        """The axis that is summed had better be the last one of both operands; where it isn't that
+        of an operand which lies in memory already, the other one comes first, and turned."""
+        if len(step.shape) < 2:
+            return
+        natural = self._own(number)
+        # What comes first wins where votes are equal.
+        self._votes.append((number, natural, (0, 0)))
+        for place, k in enumerate(step.inputs):
+            value, axes = self._seen[k]
+            own = self._own(value)
+            if len(axes) == len(natural) and axes in (own, turned(len(own))):
+                is_turned = (axes == own) == bool(place)
+                if is_free(self.plan.instructions[value]):
+                    self._votes.append((value, turned(len(own)) if is_turned else own, (0, 1)))
+                elif is_turned:
+                    result = natural if place else turned(len(natural))
+                    self._votes.append((number, result, (0, 1)))
+
     def _weigh_reduction(self, step: Instruction, seen: Seen) -> None:
-        """Rows are added up faster than the entries of each, above all of short ones."""
-        over = step.params[AXES[step.op]] or ()
-        axes = sorted(range(len(seen.axes)), key=lambda k: k not in over)
+        """Most libraries add up rows faster than the entries of each, above all of short ones."""
+        over, last = step.params[AXES[step.op]] or (), step.op in self.by_rows
+        axes = sorted(range(len(seen.axes)), key=lambda k: (k in over) == last)
         moved = tuple([axis for axis in [seen.axes[k] for k in axes] if axis is not None])
         self._votes.append((seen.value, moved, (0, 2)))
 

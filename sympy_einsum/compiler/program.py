@@ -108,8 +108,10 @@ class Program:
 
     def plan(self, size: Callable[[Expr], int] = nominal_length) -> Plan:
         """The plan for axis lengths of some sizes, after the passes of the backend."""
-        first = plan = make_plan(self.exprs, size, self.request.optimize, self.request.cse)
-        for backend_pass in self.backend.passes:
+        request, backend = self.request, self.backend
+        plan = make_plan(self.exprs, size, request.optimize, request.cse, backend.by_rows)
+        first = plan
+        for backend_pass in backend.passes:
             plan = backend_pass(plan)
         return proven(reductions_first(plan), self.shapes)._replace(contractions=first.contractions)
 

@@ -3,11 +3,13 @@ where entries are combined."""
 
 import numpy as np
 import pytest
+from oracles import jax64
 from plan_interpreter import assert_same, compiled, interpreted, number, random_plans
 from sympy import symbols
 
 import sympy_einsum as se
 from sympy_einsum.compiler import lowering
+from sympy_einsum.compiler.backends.jax_backend import JaxBackend
 from sympy_einsum.compiler.layouts import laid_out
 from sympy_einsum.compiler.memory_orders import is_entrywise
 from sympy_einsum.compiler.plans import proven
@@ -74,7 +76,7 @@ def test_nothing_is_transposed_where_entries_are_combined(name, monkeypatch):
     rng = np.random.default_rng(1)
     data = [rng.uniform(0.5, 1, [int(n.subs(LENGTHS)) for n in s.shape]) for s in arguments]
     found = se.lambdify(arguments, exprs)(*data)
-    monkeypatch.setattr(lowering, "laid_out", lambda plan, size: plan)
+    monkeypatch.setattr(lowering, "laid_out", lambda plan, *others: plan)
     for one, other in zip(found, se.lambdify(arguments, exprs)(*data), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
 
@@ -87,6 +89,46 @@ def test_scores_lie_in_memory_as_the_labels_do(name):
     assert source.count(".T") == source.count("X.T.dot(") == 1
 
 
+FASTEST = {"numpy": 0, "numba": 1, "torch": 1, "jax": 1}
+
+
+@pytest.mark.parametrize("backend", FASTEST)
+def test_a_softmax_goes_along_the_axis_that_is_fastest(backend):
+    shares = se.softmax(X @ Z.T, axis=1)
+    plan = Program(Request([X, Z], [((shares @ Z) ** 2).sum()], backend)).plan()
+    assert [step.params for step in plan.instructions if step.op == "softmax"] == [
+        ((FASTEST[backend],),)
+    ]
+
+
+def test_products_by_rows_sum_the_last_axis_of_the_left_operand():
+    """The columns of a Jacobian are rows in memory, where a matrix is multiplied from both sides;
+    what is left are the ends of the Hessian."""
+    A, x = se.TensorSymbol("A", d, d), se.TensorSymbol("x", d)
+    state = x
+    for _ in range(6):
+        state = se.tanh(A @ state)
+    steps = Program(Request([A, x], se.hessian(state @ state, x), "jax")).plan().instructions
+    products = [step for step in steps if step.op == "dot" and len(step.shape) == 2]
+    turned = [step for step in products if steps[step.inputs[0]].op == "transpose"]
+    assert 3 * len(turned) <= len(products)
+
+
+@pytest.mark.parametrize("lengths", [(5, 3, 40), (0, 3, 32), (4, 0, 33)])
+def test_jax_writes_out_a_turned_matrix(lengths):
+    jax = jax64()
+    rows, left, right = lengths
+    M, N = se.TensorSymbol("M", b, d), se.TensorSymbol("N", b, c)
+    function = se.lambdify([M, N], M.T @ N, "jax")
+    assert "turned_product(M, N)" in function.source
+    rng = np.random.default_rng(8)
+    M_, N_ = rng.standard_normal((2, rows, left)), rng.integers(9, size=(rows, right))
+    expected = M_.swapaxes(1, 2) @ N_
+    np.testing.assert_allclose(jax.vmap(jax.jit(function), (0, None))(M_, N_), expected)
+    slope = jax.grad(lambda M: (function(M, N_) ** 2).sum())(M_[0])
+    np.testing.assert_allclose(slope, 2 * N_ @ expected[0].T)
+
+
 def test_products_of_vectors_stay():
     A, x = se.TensorSymbol("A", d, d), se.TensorSymbol("x", d)
     assert "A.dot(x)" in se.lambdify([A, x], se.tanh(A @ x)).source
@@ -94,8 +136,8 @@ def test_products_of_vectors_stay():
 
 def test_values_stay():
     changed = 0
-    for plan, arguments, data in random_plans(400, 6):
-        found = laid_out(plan, number)
+    for count, (plan, arguments, data) in enumerate(random_plans(400, 6)):
+        found = laid_out(plan, number, JaxBackend.by_rows if count % 2 else frozenset())
         shapes = [plan.instructions[k].shape for k in plan.results]
         changed += found.instructions != plan.instructions
         assert_same(interpreted(proven(found, shapes), data), interpreted(plan, data))

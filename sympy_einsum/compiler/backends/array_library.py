@@ -33,6 +33,9 @@ class Library:
     # Whether a whole plan is one function of loops, compiled when it is first called.
     is_compiled: ClassVar[bool] = False
 
+    # The instructions that are fastest along the last axis; elsewhere rows are best added up.
+    by_rows: ClassVar[frozenset[str]] = frozenset()
+
     # Functions that the source brings along; ``xp`` in them is the library's own namespace.
     support: ClassVar[Mapping[str, str]] = shared(
         *("cofactors", "derivative_along", "peak", "log_total", "logsumexp", "softmax", *RUNNING),

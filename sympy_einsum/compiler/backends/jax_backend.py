@@ -22,6 +22,9 @@ class JaxBackend(Backend):
     xp = "jnp"
     exponential = "jax.scipy.linalg.expm"
     stably = ""
+    by_rows: ClassVar = frozenset(
+        ("dot", "matmul", "sum", "extremum", "peak", "log_total", "logsumexp", "softmax")
+    )
     packages = ("jax", "jaxlib")
     support: ClassVar = shared(
         *(
@@ -91,6 +94,15 @@ def running_mean(weights, c, backwards):
         return recurrence(ratio, shares * c, False)
 
     return jax.lax.cond(is_plain, plain, careful)
+''',
+        "turned_product": '''
+def turned_product(X, Y):
+    """X.T @ Y. On processors XLA has a fast product since JAX 0.10, of which the left operand lies
+    in rows: X is written out so, where Y has enough columns to pay for it."""
+    is_narrow = X.ndim < 2 or Y.ndim < 2 or Y.shape[1] < 32
+    if is_narrow or jax.default_backend() != "cpu" or jax.__version_info__ < (0, 10):
+        return X.T @ Y
+    return jax.lax.optimization_barrier(X.T) @ Y
 ''',
         "factored": '''
 def factored(X, definite):
@@ -163,6 +175,18 @@ def scatter(values, lengths, *positions):
         """The statement that makes an array with a block written into it, added or subtracted."""
         action = {0: "set(", 1: "add(", -1: "add(-"}[sign]
         return f"{target} = {target}.at{brackets}.{action}{block})"
+
+    def dot(self, operands: Texts) -> str:
+        """The product of matrices and vectors; one that names its axes is taken as it is, where
+        XLA would compute what is transposed the other way round."""
+        left, right = operands
+        if self.is_read_back:
+            return super().dot(operands)
+        if found := re.fullmatch(r"(\w+)\.T", left):
+            return f"turned_product({found[1]}, {right})"
+        if found := re.fullmatch(r"(\w+)\.T", right):
+            return f"jnp.tensordot({left}, {found[1]}, (-1, 1))"
+        return super().dot(operands)
 
     def factored(self, operands: Texts, definite: bool) -> str:
         """Factors of a matrix."""

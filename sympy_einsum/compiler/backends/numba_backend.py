@@ -16,6 +16,8 @@ class NumbaBackend(Backend):
     imports = ("import numba", "import math", "import numpy as np")
     is_compiled = True
     asarray = "np.asarray"
+    # A row stays in the cache.
+    by_rows: ClassVar = frozenset(("peak", "log_total", "logsumexp", "softmax"))
     support: ClassVar = SUPPORT
     words: ClassVar = {
         *("compute", "converted", "kind", "max", "min", "range", "abs", "ValueError", "IndexError"),

@@ -66,6 +66,7 @@ class TorchBackend(Backend):
     exponential = "torch.linalg.matrix_exp"
     packages = ("torch",)
     own_numbers = True
+    by_rows: ClassVar = frozenset(("softmax",))
     words: ClassVar = {"device"}
     spellings: ClassVar = {"Piecewise": "select([{0}], [{1}], dtype)"}
     renamed: ClassVar = {"np.rint": "torch.round"} | {

@@ -21,39 +21,15 @@ Inputs: TypeAlias = tuple[int, ...]
 def spelled_out(plan: Plan) -> Plan:
     """The plan with what can be loops in simpler instructions."""
     speller = _Speller()
-    by_columns = _reduced_by_columns(plan)
-    for number, step in enumerate(plan.instructions):
+    for step in plan.instructions:
         inputs = tuple([speller.place[k] for k in step.inputs])
         rule = RULES.get(step.op)
         found = rule(speller, inputs, *step.params) if rule is not None else None
-        if number in by_columns:
-            found = _transposed_product(speller, inputs)
         if found is None:
             found = speller.emit(step.op, *inputs, params=step.params)
         speller.place.append(found)
     results = [speller.place[k] for k in plan.results]
     return without_dead_code(speller.instructions, results)
-
-
-def _reduced_by_columns(plan: Plan) -> set[int]:
-    """The products A B' whose columns are reduced: those of their transposes B A' are rows."""
-    found = set()
-    for step in plan.instructions:
-        if step.op in ("softmax", "logsumexp", "peak") and step.params[0] == (0,):
-            (number,) = step.inputs
-            product = plan.instructions[number]
-            if product.op == "dot" and len(product.shape) == 2:
-                first, second = [plan.instructions[k].op for k in product.inputs]
-                if first != "transpose" and second == "transpose":
-                    found.add(number)
-    return found
-
-
-def _transposed_product(speller: _Speller, inputs: Inputs) -> int:
-    first, second = inputs
-    turned = speller.emit("transpose", first, params=((1, 0),))
-    product = speller.emit("dot", speller.instructions[second].inputs[0], turned)
-    return speller.emit("transpose", product, params=((1, 0),))
 
 
 class _Speller:
