@@ -405,7 +405,7 @@ _DISTRIBUTIONS = (
     Row(sympy.erfcinv, "special.erfcinv({0})", scipy="erfcinv", about="The inverse of erfc.",
         on={"torch": "(-0.5**0.5 * special.ndtri(0.5 * {0}))"}),
     Row(erfcx, "special.erfcx({0})", lambda x: (erfcx(x) * (2 * x - 2 / (sqrt(pi) * erfcx(x))),),
-        lambda x: exp(x**2) * sympy.erfc(x)),
+        lambda x: exp(x**2) * sympy.erfc(x), scipy="erfcx"),
     Row(erfcx_rate, "(2*{0} - 2/(np.sqrt(np.pi)*special.erfcx({0})))", None,
         lambda x: 2 * x - 2 / (sqrt(pi) * exp(x**2) * sympy.erfc(x)),
         {"numpy": "erfcx_rate({0})"}, is_public=False),

@@ -275,6 +275,18 @@ def test_arrays_of_symbols_are_tensors_of_these_entries():
         s * np.ones((1001, 1001)) + se.TensorSymbol("A", 1001, 1001)
 
 
+def test_choices_are_nested_wheres():
+    v, w = se.tensors("v w", 3)
+    cases = [se.where(v > 0, v, 2 * w), Piecewise((1, v > 1), (2, v > 0), (3, True))]
+    f = se.lambdify([v, w], [*cases, Piecewise((v, v > 1))])
+    assert f.source.count("np.where(") == 4
+    assert "select" not in f.source
+    found = f(np.array([2, 0, 1]), np.array([5, 6, 7]))
+    for value, right in zip(found, ([2, 12, 1], [1, 3, 2], [2, np.nan, np.nan]), strict=True):
+        np.testing.assert_array_equal(value, right)
+    assert [value.dtype.kind for value in found] == ["i", "f", "f"]
+
+
 def test_truth_values_are_numbers():
     assert se.Constant(np.True_) == se.exp(np.True_) - se.exp(1) + 1 == 1
     assert se.exp(True) == se.exp(1)

@@ -126,13 +126,24 @@ class _ScalarPrinter(SciPyPrinter):
             for value, condition in reversed(expr.args):
                 rest = f"where({self._print(condition)}, {self._print(value)}, {rest})"
             return rest
-        if all(value.is_Number for value, _ in expr.args):
-            spelling = self._spellings.get("Piecewise of numbers", spelling)
+        if spelling == "np.where":
+            return self._nested_choice(expr)
         values, conditions = [
             ", ".join([self._print(part) for part in parts])
             for parts in zip(*expr.args, strict=True)
         ]
         return spelling.format(conditions, values)
+
+    def _nested_choice(self, expr: Expr) -> str:
+        *before, (value, condition) = expr.args
+        rest = self._print(value)
+        if condition is not S.true:
+            rest = f"np.where({self._print(condition)}, {rest}, np.nan)"
+        elif all(value.is_Number for value, _ in expr.args):
+            rest = f"dtype.type({rest})"  # numbers alone would be integers or doubles
+        for value, condition in reversed(before):
+            rest = f"np.where({self._print(condition)}, {self._print(value)}, {rest})"
+        return rest
 
     def _print_Relational(self, expr: Expr) -> str:
         return f"({self._print(expr.lhs)} {expr.rel_op} {self._print(expr.rhs)})"
