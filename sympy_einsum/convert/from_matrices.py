@@ -74,7 +74,7 @@ from ..expressions import (
 from ..operations import (
     add,
     concatenate,
-    cumsum,
+    counting,
     diag,
     diagonal,
     expand_dims,
@@ -265,14 +265,9 @@ def _function_tensor(node: Basic, *parts: Operand) -> Operand:
         return _explicit_tensor(node)
     if entry.has(MatrixElement, Indexed):
         return _from_indexed(entry, [(i, rows), (j, columns)])
-    counted = [_counted(rows)[:, None], _counted(columns)[None, :]]
+    counted = [counting(rows)[:, None], counting(columns)[None, :]]
     chosen = entry.rewrite(Piecewise) if entry.has(KroneckerDelta) else entry
     return elementwise(Lambda((i, j), chosen), *counted)
-
-
-def _counted(length: Expr) -> Operand:
-    """0, 1, 2, … along an axis of some length."""
-    return add(cumsum(Ones(length)), -1)
 
 
 def _is_inside(start: Expr, step: Expr, count: Expr, length: Expr) -> bool:

@@ -10,7 +10,7 @@ from sympy import Expr, S
 
 from .. import operations as ops
 from ..core import UnsupportedError, as_flag, as_scalar
-from ..expressions import Ones, Operand, TensorLike, as_operand, order_of
+from ..expressions import Operand, TensorLike, as_operand, order_of
 from ._options import refuse
 
 
@@ -106,8 +106,7 @@ def arange(
             f"arange of {', '.join(map(str, bounds))}: of symbols it takes the step 1; multiply it "
             "by another"
         )
-    counts = ops.cumsum(Ones(bounds[1] - bounds[0]))
-    return ops.add(counts, bounds[0] - 1)
+    return ops.counting(bounds[1] - bounds[0], bounds[0])
 
 
 def _constant(name: str, call: str) -> Callable[..., Operand]:

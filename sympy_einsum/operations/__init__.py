@@ -148,6 +148,7 @@ from .reductions import (
     var as var,
 )
 from .running import (
+    counting as counting,
     cumprod as cumprod,
     cumsum as cumsum,
     cumulative_sum as cumulative_sum,

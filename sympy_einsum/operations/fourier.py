@@ -18,7 +18,6 @@ from ..core import (
 )
 from ..expressions import (
     Fourier,
-    Ones,
     Operand,
     TensorLike,
     contract,
@@ -26,12 +25,12 @@ from ..expressions import (
     order_of,
     shape_of,
 )
-from .arithmetic import add, divide, multiply
+from .arithmetic import divide, multiply
 from .axes import Axes, as_axes, as_axis
 from .complex_tensors import ComplexLike, ComplexTensor, as_complex
 from .joining import concatenate
 from .pieces import roll
-from .running import cumsum
+from .running import counting
 
 # The lengths and the axes of transforms along several.
 Lengths = Sequence[Length | None] | None
@@ -254,7 +253,7 @@ def fftfreq(n: Length, d: TensorLike = 1) -> Operand:
     """
     n = _positive(as_length(n))
     half = floor(n / 2)
-    parts = [add(cumsum(Ones(n - half)), -1), add(cumsum(Ones(half)), -half - 1)]
+    parts = [counting(n - half), counting(half, -half)]
     return divide(concatenate(parts), multiply(n, d))
 
 
@@ -268,7 +267,7 @@ def rfftfreq(n: Length, d: TensorLike = 1) -> Operand:
     [0, 1/8, 1/4]
     """
     n = _positive(as_length(n))
-    return divide(add(cumsum(Ones(half_length(n))), -1), multiply(n, d))
+    return divide(counting(half_length(n)), multiply(n, d))
 
 
 def fftshift(x: ComplexLike, axes: Axes = None) -> ComplexLike:

@@ -35,7 +35,7 @@ from .orders import max as max_, min as min_
 from .pieces import cut_along, flip, repeat
 from .quantiles import median
 from .reductions import mean
-from .running import cumsum
+from .running import counting
 
 # What stands before and after axes, in NumPy's short and long forms.
 Widths: TypeAlias = (
@@ -145,7 +145,7 @@ def _ramps(A: Operand, axis: int, widths: Pair[Expr], values: Pair[Expr]) -> Seq
     found = []
     for k, (edge, width, end) in enumerate(zip(_edges(A, axis), widths, values, strict=True)):
         shape = [width if other == axis else S.One for other in range(order_of(A))]
-        share = multiply(subtract(cumsum(Ones(width)), 1), 1 / width) if width else Ones(width)
+        share = multiply(counting(width), 1 / width) if width else Ones(width)
         share = reshape(flip(share) if k else share, tuple(shape))
         found.append(add(end, multiply(subtract(edge, end), share)))
     return found

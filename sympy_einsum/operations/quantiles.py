@@ -19,7 +19,6 @@ from ..core import (
 )
 from ..expressions import (
     Constant,
-    Ones,
     Operand,
     TensorLike,
     as_operand,
@@ -27,7 +26,7 @@ from ..expressions import (
     order_of,
     shape_of,
 )
-from .arithmetic import add, divide, multiply, subtract
+from .arithmetic import add, divide, multiply
 from .axes import Axes, as_axes, reshape, transpose
 from .conditions import compare, where
 from .gathering import take_along_axis
@@ -35,7 +34,7 @@ from .indexing import getitem
 from .joining import stack
 from .orders import argsort, sort, with_entries
 from .reductions import kept, sum as sum_
-from .running import cumsum
+from .running import counting, cumsum
 
 
 def quantile(
@@ -238,7 +237,7 @@ def _weighted(A: Operand, weights: Operand, axes: list[int], share: Expr, method
 def _along(A: Operand, axis: int) -> Operand:
     """The positions along an axis, the other axes of length 1."""
     shape = [length if k == axis else S.One for k, length in enumerate(shape_of(A))]
-    return reshape(subtract(cumsum(Ones(shape[axis])), 1), shape)
+    return reshape(counting(shape[axis]), shape)
 
 
 def _within(place: Expr, length: Expr) -> Expr:

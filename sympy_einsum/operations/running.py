@@ -10,6 +10,7 @@ from ..core import Length, ShapeError, TensorError, as_flag
 from ..expressions import (
     IntervalProducts,
     LogCumSumExp,
+    Ones,
     Operand,
     RunningSoftmax,
     Selection,
@@ -21,6 +22,7 @@ from ..expressions import (
     order_of,
     shape_of,
 )
+from .arithmetic import add
 from .axes import as_axis, moveaxis, ravel
 
 
@@ -30,6 +32,11 @@ def running_axis(A: TensorLike, axis: int | None) -> tuple[Operand, int]:
     if axis is None:
         return (A, 0) if order_of(A) == 1 else (ravel(A), 0)
     return A, as_axis(axis, order_of(A))
+
+
+def counting(length: Expr, start: Expr | int = 0) -> Operand:
+    """start, start + 1, … along an axis."""
+    return add(cumsum(Ones(length)), start - 1)
 
 
 def _moved(A: Operand, matrix: Operand, axis: int) -> Operand:
