@@ -7,12 +7,22 @@ from collections.abc import Sequence
 from sympy import Dummy, Expr, S
 
 from ..core import postorder
-from ..expressions import Operand, Positions, Unit, is_window
+from ..expressions import (
+    Extremum,
+    ExtremumShare,
+    Operand,
+    Positions,
+    Ranking,
+    Unit,
+    is_window,
+    shape_of,
+)
 
 
 def position_bounds(exprs: Sequence[Operand]) -> list[Expr]:
-    """What mustn't be negative, so that every entry and slice that is taken lies on its axis;
-    NumPy would cut a slice short, and the result would have another shape than the expression.
+    """What mustn't be negative, so that every entry and slice that is taken lies on its axis, and
+    largest and smallest entries are those of some; NumPy would cut a slice short, and the result
+    would have another shape than the expression.
 
     >>> import sympy as sp
     >>> import sympy_einsum as se
@@ -34,7 +44,17 @@ def position_bounds(exprs: Sequence[Operand]) -> list[Expr]:
             least = 1 if is_window(node) and low.is_zero and rest.is_zero else 0
             counts = [n if n.is_Symbol else n - least for n in node.counts]
             found.update(dict.fromkeys([low, rest, *counts]))
+        elif _is_of_some(node):
+            lengths = shape_of(node.operands[0])
+            found.update(dict.fromkeys([lengths[axis] - 1 for axis in node.axes]))
     return [bound for bound in found if not bound.is_number and not _is_sure(bound)]
+
+
+def _is_of_some(node: Operand) -> bool:
+    """Whether it is there for some entries only."""
+    if isinstance(node, Ranking):
+        return node.name in ("argmax", "argmin")
+    return isinstance(node, (Extremum, ExtremumShare))
 
 
 def _is_sure(bound: Expr) -> bool:

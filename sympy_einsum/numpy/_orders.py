@@ -11,6 +11,7 @@ from .. import operations as ops
 from ..core import TensorError, UnsupportedError, as_flag, as_scalar
 from ..expressions import Constant, Operand, TensorLike, as_operand, elementwise, shape_of
 from ._options import Axes, refuse
+from ._reductions import chosen
 
 
 def max(
@@ -37,7 +38,7 @@ def max(
     array([0. , 0.5, 0.5])
     """
     refuse("max", {"out": out})
-    return _extremum(ops.max, Max, a, axis, keepdims, initial, where)
+    return _extremum("max", Max, a, axis, keepdims, initial, where)
 
 
 def min(
@@ -61,11 +62,11 @@ def min(
     np.float64(2.0)
     """
     refuse("min", {"out": out})
-    return _extremum(ops.min, Min, a, axis, keepdims, initial, where)
+    return _extremum("min", Min, a, axis, keepdims, initial, where)
 
 
 def _extremum(
-    reduce: Callable[..., Operand],
+    name: str,
     larger: Callable[..., Operand],
     a: TensorLike,
     axis: Axes,
@@ -78,9 +79,10 @@ def _extremum(
             raise TensorError(
                 "a maximum of what a condition leaves may be one of nothing: give initial"
             )
-        a = ops.where(where, a, initial)
-    value = reduce(a, axis, keepdims)
-    return value if initial is None else elementwise(larger, value, initial)
+        a = chosen(a, where, initial)
+    if initial is None:
+        return (ops.max if name == "max" else ops.min)(a, axis, keepdims)
+    return elementwise(larger, ops.extremum_or(a, axis, name, initial, keepdims), initial)
 
 
 def ptp(a: TensorLike, axis: Axes = None, out: object = None, keepdims: bool = False) -> Operand:

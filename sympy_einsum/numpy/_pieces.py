@@ -220,8 +220,6 @@ def append(arr: TensorLike, values: TensorLike, axis: int | None = None) -> Oper
     >>> snp.append(x, [0]).shape
     (n + 1,)
     """
-    if axis is None:
-        return ops.concatenate([ops.ravel(arr), ops.ravel(values)])
     return ops.concatenate([arr, values], axis)
 
 
@@ -271,7 +269,7 @@ def delete(arr: TensorLike, obj: object, axis: int | None = None) -> Operand:
     return ops.concatenate(kept, axis) if kept else ops.getitem(arr, (*before, slice(0, 0)))
 
 
-def insert(arr: TensorLike, obj: object, values: TensorLike, axis: int | None = None) -> Operand:
+def insert(arr: TensorLike, obj: object, values: Nested, axis: int | None = None) -> Operand:
     """``numpy.insert``: values before some positions of an axis.
 
     The axis has a number for its length: UnsupportedError for a symbol. Raises ShapeError for a
@@ -288,11 +286,10 @@ def insert(arr: TensorLike, obj: object, values: TensorLike, axis: int | None = 
     places = _positions(obj, length)
     if any(not 0 <= k <= length for k in places):
         raise ShapeError(f"position {places} is out of range for axis {axis} of length {length}")
-    new = as_operand(values)
-    is_one = not isinstance(obj, (slice, Sequence, np.ndarray))
-    if is_one and order_of(new) == order_of(arr):
+    new = array(values)
+    if not isinstance(obj, (slice, Sequence, np.ndarray)):
         # As in NumPy: a single position takes values whose first axis goes there.
-        new = ops.moveaxis(new, 0, axis)
+        new = ops.moveaxis(array(new, ndmin=order_of(arr)), 0, axis)
         count = shape_of(new)[axis]
         if not count.is_Integer:
             raise UnsupportedError(f"insert needs a number of values, not {count}")

@@ -186,7 +186,8 @@ def polyfit(
     """``numpy.polyfit``: the coefficients, the highest first, of the polynomial with the least sum
     of squares (w (p(x) - y))²; ``y`` may have a column for each of several.
 
-    Raises ShapeError where lengths differ, TensorError for a degree that isn't known.
+    Raises ShapeError where lengths differ or there are fewer points than coefficients, TensorError
+    for a degree that isn't known.
 
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
@@ -200,6 +201,9 @@ def polyfit(
     if not degree.is_Integer or degree < 0:
         raise TensorError(f"polyfit takes a known degree, 0, 1, 2, ..., not {deg}")
     matrix, values = vander(x, int(degree) + 1), as_operand(y)
+    points, count = shape_of(matrix)
+    if (points - count).is_negative:
+        raise ShapeError(f"{points} points don't determine the {count} coefficients of polyfit")
     if w is not None:
         weights = coefficients_of("polyfit", w)
         matrix = ops.multiply(matrix, weights[:, None])

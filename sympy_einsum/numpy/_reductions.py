@@ -6,18 +6,31 @@ import builtins
 from collections.abc import Callable
 from functools import wraps
 
-from sympy import Eq, S
+import numpy as np
+from sympy import And, Eq, Expr, Gt, Or, S
 
 from .. import operations as ops
-from ..core import TensorError, same_length
-from ..expressions import Operand, TensorLike, as_operand, shape_of
+from ..core import TensorError, as_flag, isnan, same_length
+from ..expressions import Operand, TensorLike, as_operand, elementwise, is_condition, shape_of
 from ._making import ones_like
 from ._options import Axes, Example, P, named, refuse
 
 
-def _chosen(a: TensorLike, where: TensorLike | None, otherwise: TensorLike) -> Operand:
-    """The entries that a reduction takes."""
-    return a if where is None or where is True else ops.where(where, a, otherwise)
+def chosen(a: TensorLike, where: TensorLike | None, otherwise: TensorLike) -> Operand:
+    """The entries that a reduction takes, something else for the others; as in NumPy, a mask is
+    repeated to the shape of the entries, and they aren't to its."""
+    if where is None or where is True:
+        return a
+    shape = shape_of(as_operand(a))
+    if not is_condition(where) and not isinstance(where, (builtins.bool, np.bool_)):
+        where = as_operand(where)
+        own = shape_of(where)
+        fits = len(own) == len(shape) and builtins.all(
+            mine is S.One or same_length(mine, length)
+            for mine, length in zip(own, shape, strict=True)
+        )
+        where = where if fits else ops.broadcast_to(where, shape)
+    return ops.where(where, a, otherwise)
 
 
 def sum(
@@ -43,7 +56,7 @@ def sum(
     np.float64(9.0)
     """
     refuse("sum", {"dtype": dtype, "out": out})
-    total = ops.sum(_chosen(a, where, S.Zero), axis, keepdims)
+    total = ops.sum(chosen(a, where, S.Zero), axis, keepdims)
     return total if initial is None else ops.add(total, initial)
 
 
@@ -96,7 +109,7 @@ def prod(
     array([6., 0., 0.])
     """
     refuse("prod", {"dtype": dtype, "out": out})
-    product = ops.prod(_chosen(a, where, S.One), axis, keepdims)
+    product = ops.prod(chosen(a, where, S.One), axis, keepdims)
     return product if initial is None else ops.multiply(product, initial)
 
 
@@ -133,7 +146,7 @@ def any(
     array([1., 0.])
     """
     refuse("any", {"out": out})
-    return ops.any_(_chosen(a, where, S.Zero), axis, keepdims)
+    return ops.any_(chosen(a, where, S.Zero), axis, keepdims)
 
 
 def all(
@@ -155,7 +168,7 @@ def all(
     array([1., 0.])
     """
     refuse("all", {"out": out})
-    return ops.all_(_chosen(a, where, S.One), axis, keepdims)
+    return ops.all_(chosen(a, where, S.One), axis, keepdims)
 
 
 def allclose(
@@ -189,12 +202,14 @@ def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool = False) -> Oper
     >>> bool(se.lambdify([x, y], snp.array_equal(x, y))([1.0, 2.0], [1.0, 2.0]))
     True
     """
-    refuse("array_equal", {"equal_nan": equal_nan or None})
     a1, a2 = as_operand(a1), as_operand(a2)
     shapes = shape_of(a1), shape_of(a2)
     if len(shapes[0]) != len(shapes[1]) or not builtins.all(map(same_length, *shapes)):
         return S.false
-    return ops.all_(ops.compare(Eq, a1, a2))
+    same = ops.compare(Eq, a1, a2)
+    if as_flag(equal_nan, "equal_nan"):
+        same = ops.logical(Or, same, ops.logical(And, elementwise(isnan, a1), elementwise(isnan, a2)))
+    return ops.all_(same)
 
 
 def var(
@@ -223,7 +238,7 @@ def var(
     refuse("var", {"dtype": dtype, "out": out})
     if mean is None and (where is None or where is True):
         return ops.var(a, axis, degrees(ddof, correction), keepdims)
-    return deviations(a, axis, degrees(ddof, correction), keepdims, where, mean)
+    return deviations(a, axis, degrees(ddof, correction), keepdims, where, mean, S.Zero)
 
 
 def deviations(
@@ -232,16 +247,21 @@ def deviations(
     ddof: TensorLike,
     keepdims: bool,
     where: TensorLike | None,
-    centre: TensorLike | None = None,
+    centre: TensorLike | None,
+    least: Expr,
 ) -> Operand:
-    """The mean square of the differences between some entries and their mean, or something else."""
+    """The mean square of the differences between some entries and their mean, or something else;
+    ``least`` is what it is divided by where no degree of freedom is left."""
     a = as_operand(a)
     if centre is None:
         centre = mean(a, axis, keepdims=True, where=where)
     squares = ops.power(ops.subtract(a, centre), 2)
     count = sum(ones_like(a), axis, keepdims=keepdims, where=where)
     total = sum(squares, axis, keepdims=keepdims, where=where)
-    return ops.divide(total, ops.subtract(count, ddof))
+    if ddof == 0:
+        return ops.divide(total, count)
+    left = ops.subtract(count, ddof)
+    return ops.divide(total, ops.choose([(left, ops.compare(Gt, left, 0)), (least, True)]))
 
 
 def degrees(ddof: TensorLike, correction: TensorLike | None) -> TensorLike:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 
-from sympy import Expr, Ne, S
+from sympy import Expr, Max, Ne, S
 
 from .. import operations as ops
 from ..core import ShapeError, as_flag, as_scalar, isnan, same_length
@@ -13,7 +13,7 @@ from ..expressions import Operand, TensorLike, as_operand, elementwise, order_of
 from ._making import ones_like
 from ._options import Axes, Example, named, refuse
 from ._orders import argmax, argmin, max, min
-from ._reductions import all as all_, degrees, deviation, deviations, mean, prod, sum
+from ._reductions import all as all_, chosen, degrees, deviation, deviations, mean, prod, sum
 from ._running import cumprod, cumsum
 
 
@@ -108,7 +108,11 @@ def cov(
     centred = ops.subtract(X, average(X, 1, w, keepdims=True))
     weighted = centred if w is None else ops.multiply(centred, ops.expand_dims(w, 0))
     products = ops.matmul(centred, ops.conj(ops.transpose(weighted)))
-    return ops.squeeze(ops.divide(products, ops.subtract(total, degrees)))
+    divisor = ops.subtract(total, degrees)
+    if w is None or taken not in (0, 1):
+        # Of weighted observations it is negative for other degrees only.
+        divisor = elementwise(Max, divisor, S.Zero)
+    return ops.squeeze(ops.divide(products, divisor))
 
 
 def _observations(m: TensorLike, rowvar: bool) -> Operand:
@@ -226,7 +230,7 @@ def nanmean(
 def _numbers(a: TensorLike, where: TensorLike | None) -> Operand:
     """Where the entries are numbers, among some of them."""
     are = ops.compare(Ne, elementwise(isnan, a), 1)
-    return are if where is None or where is True else ops.where(where, are, 0)
+    return chosen(are, where, S.Zero)
 
 
 def nanvar(
@@ -253,8 +257,8 @@ def nanvar(
     np.float64(1.0)
     """
     refuse("nanvar", {"dtype": dtype, "out": out})
-    chosen = _numbers(a, where)
-    return deviations(a, axis, degrees(ddof, correction), keepdims, chosen, mean)
+    numbers = _numbers(a, where)
+    return deviations(a, axis, degrees(ddof, correction), keepdims, numbers, mean, S.NaN)
 
 
 nanstd = deviation("nanstd", "of the entries that are numbers", nanvar, _example("np.float64(1.0)"))

@@ -101,6 +101,7 @@ from .orders import (
     argsort as argsort,
     cummax as cummax,
     cummin as cummin,
+    extremum_or as extremum_or,
     max as max,
     max_share as max_share,
     min as min,

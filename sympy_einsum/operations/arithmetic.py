@@ -12,12 +12,15 @@ from ..core import (
 )
 from ..expressions import (
     Operand,
+    TensorExpr,
     TensorLike,
+    Zeros,
     apply_body,
     as_operand,
     broadcast_together,
     contract,
     order_of,
+    shape_of,
     slot,
     tensor_sum,
 )
@@ -98,4 +101,10 @@ def divide(a: TensorLike, b: TensorLike) -> Operand:
     >>> snp.divide(x, y.sum())
     x/(y.sum())
     """
+    a, b = as_operand(a), as_operand(b)
+    if isinstance(a, TensorExpr) and (b.is_zero if b.is_Number else isinstance(b, Zeros)):
+        # As NumPy has it: an infinity without a sign would be nan, and 0 times it 0.
+        if isinstance(a, Zeros):
+            return multiply(filled(S.One, a.shape), filled(S.NaN, shape_of(b)))
+        return multiply(a, filled(S.Infinity, shape_of(b)))
     return multiply(a, power(b, S.NegativeOne))

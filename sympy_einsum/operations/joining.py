@@ -22,12 +22,13 @@ from ..expressions import (
     shape_of,
     tensor_sum,
 )
-from .axes import as_axis, expand_dims
+from .axes import as_axis, expand_dims, ravel
 from .indexing import getitem
 
 
-def concatenate(tensors: Sequence[TensorLike], axis: int = 0) -> Operand:
+def concatenate(tensors: Sequence[TensorLike], axis: int | None = 0) -> Operand:
     """Tensors one after the other along an axis: a sum of pieces placed by selection matrices.
+    Without an axis it is their entries in C order.
 
     Raises ShapeError when they differ in another axis, and without any tensors.
 
@@ -37,6 +38,8 @@ def concatenate(tensors: Sequence[TensorLike], axis: int = 0) -> Operand:
     (6,)
     """
     pieces = [as_operand(tensor) for tensor in as_list(tensors, "tensors")]
+    if axis is None:
+        pieces, axis = [ravel(piece) for piece in pieces], 0
     if not pieces or not all(order_of(piece) for piece in pieces):
         raise ShapeError("concatenate takes a list of tensors of order 1 or more")
     axis = as_axis(axis, pieces[0].order)

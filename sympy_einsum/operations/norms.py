@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TypeAlias
 
 from sympy import Expr, Ne, S
@@ -24,7 +23,7 @@ from .conditions import compare, where
 from .decompositions import svdvals
 from .indexing import getitem
 from .numbers import squared
-from .orders import max as max_, min as min_
+from .orders import extremum_or, min as min_
 from .reductions import kept, sum as sum_
 
 # What NumPy takes for the order of a norm.
@@ -108,7 +107,7 @@ def _vector_norm(A: Operand, p: Expr | str, axes: list[int]) -> Operand:
         return power(sum_(squared(A), axes), S.Half)
     absolute = elementwise(abs, A)
     if p.is_infinite:
-        return _extreme(p)(absolute, axes)
+        return _extreme(p, absolute, axes)
     if p == 1:
         return sum_(absolute, axes)
     return power(sum_(power(absolute, p), axes), 1 / p)
@@ -123,14 +122,15 @@ def _matrix_norm(A: Operand, p: Expr | str, axes: list[int]) -> Operand:
     if not isinstance(p, str) and p in (1, -1, S.Infinity, S.NegativeInfinity):
         rows, columns = axes if p.is_infinite else axes[::-1]
         total = sum_(elementwise(abs, A), columns)
-        return _extreme(p)(total, rows - (columns < rows))
+        return _extreme(p, total, [rows - (columns < rows)])
     raise UnsupportedError(
         f"norm of a matrix supports ord='fro', 'nuc', 1, 2, inf and their negatives, not {p!r}"
     )
 
 
-def _extreme(p: Expr) -> Callable[..., Operand]:
-    return max_ if p.is_extended_positive else min_
+def _extreme(p: Expr, sizes: Operand, axes: list[int]) -> Operand:
+    # The largest size of nothing is 0, as in NumPy.
+    return extremum_or(sizes, axes, "max", S.Zero) if p.is_extended_positive else min_(sizes, axes)
 
 
 def cond(x: TensorLike, p: Order = None) -> Operand:

@@ -20,9 +20,9 @@ from ..expressions import (
     order_of,
     shape_of,
 )
-from .arithmetic import subtract
+from .arithmetic import add, subtract
 from .axes import Axes, as_axes, as_axis, ravel
-from .reductions import kept
+from .reductions import kept, sum as sum_
 
 
 def with_entries(A: Operand, axes: list[int], name: str) -> None:
@@ -72,6 +72,17 @@ def min(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     (3,)
     """
     return _extremum(A, axis, keepdims, "min")
+
+
+def extremum_or(
+    A: TensorLike, axis: Axes, name: str, otherwise: TensorLike, keepdims: bool = False
+) -> Operand:
+    """The largest or smallest entries over the given axes, something else where there are none."""
+    A = as_operand(A)
+    if any(shape_of(A)[k] is S.Zero for k in as_axes(axis, order_of(A))):
+        # The sum of nothing has the shape.
+        return add(sum_(A, axis, keepdims), otherwise)
+    return _extremum(A, axis, keepdims, name)
 
 
 def max_share(A: TensorLike, axis: Axes = None) -> Operand:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import EllipsisType
 
-from sympy import Expr, Mul, S
+from sympy import Expr, Max, Mul, S
 
 from ..core import (
     TensorError,
@@ -99,7 +99,7 @@ def var(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool =
     if _count(A, axis) == 1 and divisor.is_positive:
         # A single entry is its own mean.
         return filled(S.Zero, shape_of(total))
-    return divide(total, S.Zero if divisor.is_negative else divisor)
+    return divide(total, Max(divisor, 0))
 
 
 def _spread(reduced: Operand, A: Operand) -> Operand:
