@@ -153,7 +153,9 @@ class Signature:
         ]
         lines += [f"    {line}" for line in self.read_lengths(self.lengths)]
         for text in texts:
-            problem = "positions lie outside of their axis, a window is longer than its axis, or an "
+            problem = (
+                "positions lie outside of their axis, a window is longer than its axis, or an "
+            )
             problem += f"axis has no largest entry, unless {text} >= 0, but it is"
             lines += [f"    if {text} < 0:", f'        raise {error}(f"{problem} {{{text}}}")']
         return lines

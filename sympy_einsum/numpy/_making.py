@@ -8,7 +8,7 @@ from sympy import S
 from .. import operations as ops
 from ..core import as_shape
 from ..expressions import Delta, Operand, TensorLike, Zeros, as_operand, order_of, shape_of
-from ._options import Lengths
+from ._options import Lengths, check_type
 
 
 def shape(a: TensorLike) -> Operand:
@@ -162,11 +162,14 @@ def full_like(
 ) -> Operand:
     """``numpy.full_like``, also of another shape, with a scalar.
 
-    Raises ShapeError for a value with more axes, or a length that is no whole number.
+    Raises ShapeError for a value with more axes, or a length that is no whole number,
+    UnsupportedError for a type that would change the value.
 
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
     >>> snp.full_like(se.TensorSymbol("A", (2, 3)), 7).sum()
     42
     """
+    if dtype is not None:
+        check_type(dtype)
     return full(shape_of(as_operand(a)) if shape is None else shape, fill_value)

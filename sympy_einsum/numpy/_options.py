@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, ParamSpec, TypeAlias
 
+import numpy as np
 from sympy import Expr
 
 from ..core import UnsupportedError
@@ -70,3 +71,15 @@ def is_fortran_order(name: str, order: str) -> bool:
             f"{name} knows the orders 'C' and 'F', not {order!r}: expressions have no memory"
         )
     return order == "F"
+
+
+def check_type(dtype: object) -> None:
+    """Raises UnsupportedError for a type that would change entries, which are real numbers."""
+    try:
+        kind = np.dtype(dtype).kind  # type: ignore[call-overload]
+    except TypeError:
+        kind = ""
+    if kind != "f":
+        raise UnsupportedError(
+            f"entries of tensors are real numbers and can't become {dtype!r}; round them with trunc"
+        )

@@ -20,6 +20,7 @@ from ..expressions import (
     shape_of,
 )
 from ..operations import Nested
+from ._options import check_type
 from ._shapes import atleast_1d, atleast_2d, atleast_3d
 
 
@@ -307,7 +308,8 @@ def insert(arr: TensorLike, obj: object, values: Nested, axis: int | None = None
 def array(object: Nested, dtype: object = None, *, copy: bool = True, ndmin: int = 0) -> Operand:
     """``numpy.array``: nested lists of tensors, SymPy scalars and numbers, stacked.
 
-    Raises ShapeError for lists whose entries have different shapes.
+    Raises ShapeError for lists whose entries have different shapes, UnsupportedError for types that
+    would change them.
 
     >>> from sympy import symbols
     >>> import sympy_einsum as se
@@ -317,6 +319,8 @@ def array(object: Nested, dtype: object = None, *, copy: bool = True, ndmin: int
     >>> turn.shape, se.diff(turn[0, 1], t)
     ((2, 2), -cos(t))
     """
+    if dtype is not None:
+        check_type(dtype)
     if isinstance(object, (list, tuple)):
         parts = [array(inner) for inner in object]
         are_numbers = all(part.is_number or isinstance(part, Constant) for part in parts)

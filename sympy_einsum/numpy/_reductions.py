@@ -208,7 +208,8 @@ def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool = False) -> Oper
         return S.false
     same = ops.compare(Eq, a1, a2)
     if as_flag(equal_nan, "equal_nan"):
-        same = ops.logical(Or, same, ops.logical(And, elementwise(isnan, a1), elementwise(isnan, a2)))
+        both = ops.logical(And, elementwise(isnan, a1), elementwise(isnan, a2))
+        same = ops.logical(Or, same, both)
     return ops.all_(same)
 
 

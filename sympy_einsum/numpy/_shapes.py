@@ -11,7 +11,7 @@ from sympy import S
 from .. import operations as ops
 from ..core import Shape, ShapeError, TensorError, UnsupportedError, as_flag, as_shape, same_length
 from ..expressions import Operand, TensorLike, as_operand, order_of, shape_of
-from ._options import Lengths, refuse
+from ._options import Lengths, check_type
 
 
 def _at_least(order: int, arrays: Sequence[TensorLike]) -> Operand | tuple[Operand, ...]:
@@ -214,14 +214,7 @@ def astype(x: TensorLike, dtype: object, *, copy: bool = True) -> Operand:
     >>> snp.astype(x, float) is x
     True
     """
-    try:
-        kind = np.dtype(dtype).kind  # type: ignore[call-overload]
-    except TypeError:
-        kind = ""
-    if kind != "f":
-        raise UnsupportedError(
-            f"entries of tensors are real numbers and can't become {dtype!r}; round them with trunc"
-        )
+    check_type(dtype)
     return as_operand(x)
 
 

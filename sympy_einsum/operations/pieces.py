@@ -103,7 +103,7 @@ def _rolled(A: Operand, shift: Expr, axis: int) -> Operand:
     if shift is S.Zero:
         return A
     # Symbolic shifts and lengths: what is cut lies on the axis, which is checked with numbers.
-    place = length - shift if not shift.is_negative else -shift
+    place = -shift if shift.is_nonpositive else length - shift
     return concatenate([cut_along(A, axis, place, None), cut_along(A, axis, None, place)], axis)
 
 

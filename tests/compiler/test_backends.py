@@ -55,6 +55,7 @@ EXPRESSIONS = {
     "diagonal": se.einsum("ii->i", A),
     "diagonal twice": se.einsum("ii,i->i", A, x),
     "reshape": X.reshape(m * n),
+    "reshape across": se.outer(Z, Z[:2]).reshape(2, 3),
     "rows": se.outer(x, se.exp(y)) - 2 * se.outer(se.sin(x), y),
     "broadcast": se.broadcast_to(x, (m, n)),
     "sum": X.sum(axis=0) * C.sum(axis=(0, 2)),

@@ -54,6 +54,14 @@ class DaskBackend(Backend):
         "from_spectrum": SHARED["from_spectrum"]
         .replace("xp.iscomplexobj", "np.iscomplexobj")
         .replace("+ 1j * z[..., 1]", "+ 1j * z[..., 1]\n    z = z.rechunk({z.ndim - 1: -1})"),
+        "reshaped": '''
+def reshaped(x, shape):
+    """The entries in C order; Dask merges axes and splits them, one after the other."""
+    try:
+        return da.reshape(x, shape)
+    except NotImplementedError:
+        return da.reshape(da.ravel(x), shape)
+''',
         "select": '''
 def select(conditions, values, default=float("nan")):
     """The value of the first condition that holds."""
@@ -186,7 +194,7 @@ def diagonal(subscripts, X):
 
     def reshape(self, operands: Texts, shape: Texts) -> str:
         """The entries in C order under another shape."""
-        return f"da.reshape({operands[0]}, {as_tuple(shape)})"
+        return f"reshaped({operands[0]}, {as_tuple(shape)})"
 
     def writable(self, operands: Texts, owned: bool, kind: str) -> str:
         """The first operand as an array of that type to write to: a copy of the graph, not of the
