@@ -35,7 +35,7 @@ from ..core import (
 )
 from .base import Operand
 from .interning import Node, data_expressions
-from .leaves import Constant
+from .leaves import Constant, Zeros
 
 # Functions that aren't given by their values on real numbers: what SymPy and our rules make of them
 # for real arguments is wrong for others.
@@ -92,7 +92,10 @@ def of_real_constants(e: Operand) -> Operand:
     images = {}
     for constant in _complex_constants(e):
         parts = np.array([entry.as_real_imag() for entry in constant.entries.flat], dtype=object)
-        real, imaginary = (Constant(part.reshape(constant.array.shape)) for part in parts.T)
+        real, imaginary = (
+            Constant(part.reshape(constant.array.shape)) if any(part) else Zeros(*constant.shape)
+            for part in parts.T
+        )
         images[constant] = real + I * imaginary
     return e.xreplace(images) if images else e
 
