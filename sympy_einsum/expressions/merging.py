@@ -239,8 +239,10 @@ def meeting(first: Positions, second: Positions) -> Meeting | None:
     i, k = x * shift / common, (x * step_k - 1) / step_i * shift / common
     if step_i.is_negative:
         step_i, step_k = -step_i, -step_k
-    bounds = [_bounds(i, step_i, m), _bounds(k, step_k, n)]
-    lows, highs = zip(*[own for own in bounds if own is not None], strict=True)
+    bounds = [own for own in (_bounds(i, step_i, m), _bounds(k, step_k, n)) if own is not None]
+    if not bounds:
+        return None
+    lows, highs = zip(*bounds, strict=True)
     if any((high - low).is_negative for low in lows for high in highs):
         return nothing
     low, high = _extreme(lows, 1), _extreme(highs, -1)

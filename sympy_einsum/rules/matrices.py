@@ -26,6 +26,7 @@ from ..expressions import (
     det as det_of,
     inv as inverse_of,
     logdet as logdet_of,
+    order_of,
     scale,
     slot,
     tensor_sum,
@@ -49,6 +50,20 @@ def multiple(matrix: Operand) -> tuple[Expr, Operand, bool] | None:
     return factor, matrix.core, matrix.output != matrix.subscripts[-1]
 
 
+def power_on_diagonal(matrix: Operand, exponent: Expr) -> Operand | None:
+    """A power of a matrix diag(c v), diag((c v)^k); None for other matrices."""
+    if not isinstance(matrix, View) or len(set(matrix.output)) != 1:
+        return None
+    lengths = {0: matrix.shape[0]}
+    factors = [scalar**exponent for scalar in matrix.scalars]
+    if matrix.core is not None:
+        # Of a matrix its own diagonal.
+        entries = contract((matrix.core,), [(0,) * matrix.core.order], (0,), lengths)
+        factors.append(apply_body(slot(0) ** slot(1), (entries, exponent)))
+    subscripts = [(0,) * order_of(factor) for factor in factors]
+    return contract(factors, subscripts, (0, 0), lengths)
+
+
 def inv_of_view(node: Operand, closed: Closed) -> Operand | None:
     """inv(c X') = inv(X)' / c, inv(diag(c v)) = diag(1 / (c v))."""
     matrix = node.operands[0]
@@ -57,14 +72,7 @@ def inv_of_view(node: Operand, closed: Closed) -> Operand | None:
         factor, core, is_transposed = found
         inverse = inverse_of(core)
         return scale(1 / factor, transposed(inverse) if is_transposed else inverse)
-    if not isinstance(matrix, View) or len(set(matrix.output)) != 1:
-        return None
-    scalars = [1 / scalar for scalar in matrix.scalars]
-    cores = [] if matrix.core is None else [apply_body(1 / slot(0), (matrix.core,))]
-    if cores and cores[0].order != 1:
-        return None
-    subscripts = [()] * len(scalars) + [(0,)] * len(cores)
-    return contract([*scalars, *cores], subscripts, (0, 0), {0: matrix.shape[0]})
+    return power_on_diagonal(matrix, S.NegativeOne)
 
 
 def inv_of_adj(node: Operand, closed: Closed) -> Operand | None:

@@ -15,16 +15,14 @@ from ..expressions import (
     Operand,
     TensorExpr,
     View,
-    apply_body,
     contract,
     det,
     logdet,
     matrix_power,
     order_of,
     scale,
-    slot,
 )
-from .matrices import multiple
+from .matrices import multiple, power_on_diagonal
 from .properties import transposed
 from .written_products import Closed, Product, opened
 
@@ -47,14 +45,7 @@ def power_of_view(node: MatrixPower, closed: Closed) -> Operand | None:
         factor, core, is_transposed = found
         power = matrix_power(core, exponent)
         return scale(factor**exponent, transposed(power) if is_transposed else power)
-    if not isinstance(matrix, View) or len(set(matrix.output)) != 1:
-        return None
-    scalars = [scalar**exponent for scalar in matrix.scalars]
-    cores = [] if matrix.core is None else [apply_body(slot(0) ** exponent, (matrix.core,))]
-    if cores and cores[0].order != 1:
-        return None
-    subscripts = [()] * len(scalars) + [(0,)] * len(cores)
-    return contract([*scalars, *cores], subscripts, (0, 0), {0: matrix.shape[0]})
+    return power_on_diagonal(matrix, exponent)
 
 
 def along_multiple(node: AlongDirections, closed: Closed) -> Operand | None:

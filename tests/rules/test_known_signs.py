@@ -14,6 +14,7 @@ x = se.TensorSymbol("x", n)
 y = se.TensorSymbol("y", n, positive=True)
 z = se.TensorSymbol("z", n, nonnegative=True)
 X = np.array([-1.5, 0.0, 0.5, 2.0])
+SQUARES = se.TensorSymbol("A", n, n) ** 2 @ x**2
 
 BUILT = [
     (abs(y), y),
@@ -32,6 +33,7 @@ BUILT = [
     (abs(se.softmax(x)), se.softmax(x)),
     (se.sqrt(se.exp(x) ** 2), se.exp(x)),
     (abs(y * y + se.exp(x)), y * y + se.exp(x)),
+    (abs(SQUARES + SQUARES[::-1]), SQUARES + SQUARES[::-1]),
 ]
 
 

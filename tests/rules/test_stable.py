@@ -444,6 +444,8 @@ LOGARITHMS = {
     "exponentials": (se.exp(z) + se.exp(w), se.logaddexp(w, z)),
     "a sum of them": (se.exp(Z).sum(axis=1), se.logsumexp(Z, axis=1)),
     "a scalar": (t * se.exp(z).sum(), log(t) + se.logsumexp(z)),
+    "an exponential of one": (sympy.exp(z @ z), z @ z),
+    "two of them": (sympy.exp(z @ z) + sympy.exp(t), se.logaddexp(t, z @ z)),
 }
 
 
@@ -454,6 +456,7 @@ def test_logarithm_of(name):
 
 
 UNTOUCHED = [w, w * z, 1 + w, p + q, -p, se.einsum("i->ii", p), se.einsum("ij,j->i", Z, c), w + p]
+UNTOUCHED += [w[1:], w * z + Z @ c]
 
 
 @pytest.mark.parametrize("inside", UNTOUCHED, ids=str)

@@ -286,6 +286,8 @@ def test_factor_takes_common_factors_out():
     assert se.factor(t * x + t * y) == t * (x + y)
     assert se.factor(t**2 * (x @ x) + 2 * t * (x @ x) + x @ x) == (t + 1) ** 2 * (x @ x)
     assert se.factor(t**2 - 1) == (t - 1) * (t + 1)
+    assert se.factor(t * (x @ x) + t * u) == t * (x @ x + u)
+    assert se.equal(se.factor(t * (x @ y) + u * (x @ z) + t * u), t * u + x @ (t * y + u * z))
     assert se.factor(x @ y + A.trace()) == x @ y + A.trace()
     assert se.expand(x) is se.factor(x) is x
     assert se.expand((t + 1) ** 2) == t**2 + 2 * t + 1

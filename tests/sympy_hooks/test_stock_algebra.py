@@ -86,6 +86,13 @@ def test_derivatives_that_are_not_there_are_refused():
         (lambda: sp.Product(x, (k, 1, 3)), x**3),
         (lambda: sp.product(k * x, (k, 1, 3)), 6 * x**3),
         (lambda: sp.Integral(t * x + y, (t, 0, 1)), x / 2 + y),
+        (lambda: sp.Integral((t * x + y) ** 2, (t, 0, 1)), x**2 / 3 + x * y + y**2),
+        (lambda: sp.Integral((t * X).inv() @ x, (t, 1, 2)), sp.log(2) * X.inv() @ x),
+        (lambda: sp.Integral((t * X).det() * x, (t, 0, 1)), X.det() * x / (X.shape[0] + 1)),
+        (lambda: sp.Integral((t * x)[:, None].reshape(n), (t, 0, 1)), x / 2),
+        (lambda: sp.Integral((t * x) ** -2, (t, 1, 2)), x**-2 / 2),
+        (lambda: sp.Integral((t * a) ** -2 * y, (t, 1, 2)), a**-2 / 2 * y),
+        (lambda: sp.Integral((t * a + t * b) ** 2 * y, (t, 0, 1)), (a + b) ** 2 / 3 * y),
     ],
 )
 def test_sums_of_tensors_are_tensors(given, expected):
@@ -98,6 +105,8 @@ def test_sums_that_cannot_be_taken_apart_are_refused():
         sp.Sum(se.exp(k * x), (k, 1, 3))
     with pytest.raises(se.UnsupportedError, match="no Product over k of the tensor"):
         sp.Product(k * x + y, (k, 1, 3))
+    with pytest.raises(se.UnsupportedError, match="no Integral over t of the tensor"):
+        sp.Integral((t * x + t**2 * y + 1) ** 30, t)
     for kind in (sp.Integral, sp.Sum, sp.Product):
         with pytest.raises(se.TensorError, match="ordinary symbols, not over the tensor x"):
             kind(t * b, (x, 0, 1))
