@@ -1,7 +1,7 @@
 """No character of any output depends on the hashes of a process.
 
-``python tests/test_hash_seeds.py`` prints the digests of all problems, to be compared between
-versions of Python too.
+``python tests/test_hash_seeds.py`` prints the digests of all problems and of some hundred random
+programs, to be compared between versions of Python too.
 """
 
 import hashlib
@@ -13,21 +13,19 @@ from pathlib import Path
 
 import sympy
 from corpus import CORPUS, run, symbols_of, wrt_names
+from hypothesis import given, seed, settings
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
+from sympy_einsum import testing
 from sympy_einsum.compiler.backends import BACKENDS
 
-EVERY = 5
+EVERY, PROGRAMS = 5, 240
 SEEDS = ("0", "1", "271828")
 
 
-def outputs(problem):
-    """Every text that is made of a problem."""
-    variables = symbols_of(problem)
-    function = run(problem["code"], snp, variables)
-    derivative = se.diff(function, *[variables[name] for name in wrt_names(problem)])
-    arguments = list(variables.values())
+def outputs(arguments, function, derivative):
+    """Every text that is made of a function and its derivative."""
     for e in (function, derivative):
         yield str(e)
         yield sympy.srepr(e)
@@ -48,11 +46,34 @@ def digests(every):
     """A digest for each problem."""
     found = {}
     for problem in CORPUS[::every]:
+        variables = symbols_of(problem)
         try:
-            text = "\n".join(outputs(problem))
+            function = run(problem["code"], snp, variables)
         except TypeError:  # one of SciPy's functions of a stock scalar
             continue
-        found[problem["name"]] = hashlib.sha256(text.encode()).hexdigest()
+        derivative = se.diff(function, *[variables[name] for name in wrt_names(problem)])
+        found[problem["name"]] = digest(variables.values(), function, derivative)
+    return found
+
+
+def digest(arguments, function, derivative):
+    text = "\n".join(outputs(list(arguments), function, derivative))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def digests_of_programs():
+    """The same for random programs, by their text, and their gradients."""
+    found = {}
+
+    @seed(0)
+    @settings(testing.SETTINGS, max_examples=PROGRAMS, database=None)
+    @given(testing.programs())
+    def draw(made):
+        total = sum([snp.mean(value) for value in made.values[len(made.tensors) :]], sympy.S.Zero)
+        slope = se.gradient(total, made.tensors[0])
+        found[repr(made)] = digest(made.tensors, made.result, slope)
+
+    draw()
     return found
 
 
@@ -73,4 +94,6 @@ def test_hashes_change_no_character():
 
 
 if __name__ == "__main__":
-    json.dump(digests(int((sys.argv[1:] or ["1"])[0])), sys.stdout, indent=1)
+    every = [int(argument) for argument in sys.argv[1:]]
+    found = digests(*every) if every else {**digests(1), **digests_of_programs()}
+    json.dump(found, sys.stdout, indent=1)
