@@ -87,7 +87,7 @@ def _cut(product: Product, place: int, label: int) -> int | None:
     found = [
         j
         for j, own in enumerate(product.subscripts)
-        if j != place and own[-1:] == (label,) and isinstance(product.operands[j], Positions)
+        if own[-1:] == (label,) and isinstance(product.operands[j], Positions)
     ]
     return found[0] if found and product.is_private([label], (place, found[0])) else None
 

@@ -50,6 +50,14 @@ SAME = {
 }  # fmt: skip
 
 
+def test_powers_of_sums_arent_powers_of_their_argument():
+    """... and a tensor that is no comparison is true, as SymPy's expressions are."""
+    squared = se.elementwise(lambda a: (1 + a) ** 2, x)
+    assert squared * x != x**3
+    assert se.equal(squared * x, x + 2 * x**2 + x**3)
+    assert squared
+
+
 @pytest.mark.parametrize("name", SAME)
 def test_one_object(name):
     left, right = SAME[name]

@@ -21,6 +21,11 @@ i, j = np.linalg.inv(a), np.linalg.inv(a @ b)
         (se.einsum("ab,bc,b->ac", (A @ B).inv(), A, x), j @ np.diag(v) @ a),
         (se.einsum("ab,cb->ac", A.inv(), A), i @ a.T),
         (A.inv() @ A @ A.inv() @ x, i @ v),
+        (se.inv(3 * se.einsum("aa->aa", A)) @ x, v / a.diagonal() / 3),
+        (
+            se.einsum("ab,bc,c->ac", A, B, 1 / se.einsum("aa,ac->c", A, B)),
+            a @ b / (a.diagonal() @ b),
+        ),
     ],
     ids=str,
 )

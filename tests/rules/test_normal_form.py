@@ -147,6 +147,11 @@ CASES = [
     ("stable", se.sinh(x) * y / se.cosh(x), y * se.tanh(x)),
     ("factor inside", se.elementwise(lambda u: sympy.sin(2 * u), x) - se.sin(2 * x), se.Zeros(n)),
     ("complement", y * se.sigmoid(x) - (1 - y) * se.sigmoid(-x), se.sigmoid(x) + y - 1),
+    (
+        "complement",
+        z * se.sigmoid(y) + 2 * x * se.sigmoid(z) + x * se.sigmoid(-z),
+        z * se.sigmoid(y) + x * se.sigmoid(z) + x,
+    ),
     ("rearranged", exp(A.T), exp(A).T),
     ("rearranged", se.sin(2 * A.T + 0), se.sin(2 * A).T),
     ("rearranged", exp(se.broadcast_to(x, (m, n))), se.broadcast_to(exp(x), (m, n))),

@@ -57,10 +57,12 @@ NONNEGATIVE = [
     se.relu(x),
     se.einsum("i->ii", y),
     x**2 * w.sum(),
+    x**2 + z**2,
     se.TensorSymbol("W", n, n, nonnegative=True).trace(),
 ]
 POSITIVE = [
     y,
+    x**2 + se.exp(z),
     se.exp(x).sum(),
     y.sum(),
     y[0],
