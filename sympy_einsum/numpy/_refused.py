@@ -9,7 +9,8 @@ _REASONS = {
     "select or by multiplication": """
         argwhere extract flatnonzero nonzero intersect1d setdiff1d setxor1d union1d trim_zeros
         unique unique_all unique_counts unique_inverse unique_values""",
-    "it counts entries, which has no derivative; count where a condition holds with .sum()": """
+    "it counts entries, which has no derivative; count where a condition holds with .sum(), or add "
+    "up weights w between edges with (w * ((low <= x) & (x < high))).sum()": """
         histogram histogram2d histogram_bin_edges histogramdd""",
     "it compares entries with each other or with all of others; write it with equal and any": """
         isin array_equiv""",
