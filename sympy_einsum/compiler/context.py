@@ -34,7 +34,8 @@ class Lowering(PlanBuilder):
     other nodes, and what is to be computed elsewhere.
 
     ``solved`` are inverses that systems are solved for instead, ``put_off`` is what belongs to one
-    term of a long sum, ``only_scaled`` are products of which only a multiple is needed.
+    term of a long sum, ``only_scaled`` are products of which only a multiple is needed, and that
+    have a small factor to scale that is in no other product.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class Lowering(PlanBuilder):
             node.core
             for node in order
             if isinstance(node, View) and node.scalars and type(node.core) is Einsum
-            if self.uses[node.core] == 1
+            if self.uses[node.core] == 1 and self._has_own_factor(node.core)
         }
         results: dict[Operand, list[int]] = {}
         seen: set[Operand] = set()
@@ -117,6 +118,9 @@ class Lowering(PlanBuilder):
         elsewhere = elsewhere or node.is_one_hot  # it stays positions where it is multiplied
         if not self._can_wait(node) and not elsewhere:
             self.value(node)
+
+    def _has_own_factor(self, node: Einsum) -> bool:
+        return any(self.uses[o] == 1 for o in node.operands if order_of(o) < order_of(node))
 
     def _can_wait(self, node: TensorExpr) -> bool:
         if type(node) is not Einsum or not node.shape or self.uses[node] != 1:
