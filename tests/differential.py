@@ -58,16 +58,18 @@ def references(made, arrays, options=QUICKLY, higher=False):
         slope, slopes = jax.grad(total), jax.jacrev(last)
         if higher:
             second, third = jax.jacfwd(slopes), jax.jacfwd(jax.jacfwd(slope))
-            return last(x, rest), second(x, rest), third(x, rest)
-        return last(x, rest), slopes(x, rest), slope(x, rest), jax.jacfwd(slope)(x, rest)
+            return total(x, rest), last(x, rest), second(x, rest), third(x, rest)
+        first, second = slope(x, rest), jax.jacfwd(slope)(x, rest)
+        return total(x, rest), last(x, rest), slopes(x, rest), first, second
 
     try:
         compiled = jax.jit(everything).lower(x, rest).compile(compiler_options=options)
     except (TypeError, ValueError, IndexError, ZeroDivisionError) as error:
         raise NoReferenceError from error
-    value, jacobian, *others = map(np.asarray, compiled(x, rest))
-    if not all(np.all(np.isfinite(own)) for own in (value, jacobian, *others)):
+    found = [*map(np.asarray, compiled(x, rest))]
+    if not all(np.all(np.isfinite(own)) for own in found):
         raise NoReferenceError
+    _, value, jacobian, *others = found
     return value, jacobian, jacobian, *others, *others[:higher]
 
 

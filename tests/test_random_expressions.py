@@ -1,9 +1,11 @@
 """Random programs of the whole language: values and derivatives against JAX and NumPy, in both
 modes, on every backend, for lengths that nothing was planned for."""
 
+import contextlib
+
 import numpy as np
 import pytest
-from differential import backends_for, check
+from differential import KINDS, NoReferenceError, backends_for, check
 from hypothesis import given, settings
 from oracles import assert_close, assert_plain, evaluate
 from random_settings import CONFIG
@@ -24,12 +26,26 @@ def test_derivatives_agree_with_jax():
     numbers = iter(range(1, 1000))
 
     @given(testing.programs())
-    @settings(CONFIG, max_examples=50)
+    @settings(CONFIG, max_examples=30)
     def every(made):
         found = check(made, set(backends_for(next(numbers))) - {"numba"})
         assert not any(found.values()), found
 
     every()
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "derivatives"])
+def test_other_kinds(kind):
+    """At ties, of integers, for small lengths, of order three, with SymPy's scalars; and texts."""
+    programs, act = KINDS[kind]
+
+    @given(programs)
+    @settings(CONFIG, max_examples=2)
+    def few(made):
+        with contextlib.suppress(NoReferenceError):
+            assert not any(act(made, 1).values())
+
+    few()
 
 
 @given(testing.programs(max_steps=10))
