@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sympy import Add, S
+from sympy import Add, Integer, S
 
 from ..core import (
     ShapeError,
@@ -16,6 +16,7 @@ from ..expressions import (
     Operand,
     Selection,
     TensorLike,
+    Unit,
     as_operand,
     contract,
     order_of,
@@ -77,7 +78,19 @@ def stack(tensors: Sequence[TensorLike], axis: int = 0) -> Operand:
     >>> se.stack([x, y]).shape, se.stack([x, y], axis=1).shape
     ((2, 3), (3, 2))
     """
-    return concatenate([expand_dims(tensor, axis) for tensor in as_list(tensors, "tensors")], axis)
+    parts = [as_operand(tensor) for tensor in as_list(tensors, "tensors")]
+    shapes = set(map(shape_of, parts))
+    if len(shapes) != 1:
+        return concatenate([expand_dims(part, axis) for part in parts], axis)
+    shape, count = shapes.pop(), Integer(len(parts))
+    new = as_axis(axis, len(shape) + 1)
+    axes = list(range(len(shape)))
+    lengths = {**dict(enumerate(shape)), len(shape): count}
+    output = [*axes[:new], len(shape), *axes[new:]]
+    places = (axes, (len(shape),))
+    return tensor_sum(
+        [contract((part, Unit(count, k)), places, output, lengths) for k, part in enumerate(parts)]
+    )
 
 
 def unstack(A: TensorLike, axis: int = 0) -> tuple[Operand, ...]:

@@ -149,3 +149,11 @@ def test_padding_writes_once():
     source = se.lambdify([X := se.TensorSymbol("X", m, n)], se.pad(X, 1)).source
     assert source.count("zeros") == 1
     assert "+=" not in source
+
+
+def test_what_is_stacked_stands_at_places():
+    v, w = se.tensors("v w", 3)
+    assert np.stack([v, w], axis=1) == se.outer(v, se.Delta(2)[0]) + se.outer(w, se.Delta(2)[1])
+    source = se.lambdify([v, w], np.stack([v, w])).source
+    assert "[0] = v" in source
+    assert "[1] = w" in source
