@@ -225,9 +225,7 @@ EXPRESSIONS = {
 
 # What a backend refuses.
 REFUSED = {
-    "numba": (
-        *("stacks of matrices", "cofactors", "special", "Bessel", "spectrum", "from spectrum"),
-    )
+    "numba": ("cofactors", "special", "Bessel", "spectrum", "from spectrum"),
 }
 # Of what takes a second to compile, that is compiled: at least one of each kind of loop and call.
 COMPILED = (

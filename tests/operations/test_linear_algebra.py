@@ -247,8 +247,6 @@ def test_symbolic_powers():
     for wrong in (2.0, 2.5, None):
         with pytest.raises(se.TensorError, match="must be integers"):
             se.lambdify([X, k], power)(x, wrong)
-    with pytest.raises(se.UnsupportedError, match="'numba' has no matrix_power"):
-        se.lambdify([X, k], power, "numba")
     symbol = sympy.MatrixSymbol("X", 3, 3)
     assert se.to_matrix(power) == symbol**k
     assert se.from_matrix(sympy.Trace(symbol**k)) == power.trace()

@@ -13,7 +13,15 @@ class NumbaBackend(Backend):
     """Spells functions of numbers; loops and calls are those of a kernel."""
 
     name = "numba"
-    imports = ("import numba", "import math", "import numpy as np")
+    imports = (
+        "import numba",
+        "import math",
+        "import numpy as np",
+        "from llvmlite import binding",
+        "from numba import extending",
+        "from scipy.linalg import cython_blas",
+        "from scipy.linalg import cython_lapack",
+    )
     is_compiled = True
     asarray = "np.asarray"
     # A row stays in the cache.

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import re
 
+from .numba_factors import NUMBA_FACTORS
+from .numba_stacks import NUMBA_STACKS
+
 # Straight-line code, which loops are compiled to vectors of: libm takes one number at a time.
 # W. J. Cody, W. Waite, "Software Manual for the Elementary Functions", 1980; the coefficients are
 # those of Cephes and FDLIBM.
@@ -196,31 +199,6 @@ def matmul(A, B):
     total = np.empty((max(A.shape[0], B.shape[0]), A.shape[1], B.shape[2]), A.dtype)
     for k in range(total.shape[0]):
         np.dot(A[k % A.shape[0]], B[k % B.shape[0]], total[k])
-    return total
-
-
-def gram(A):
-    """A @ A.T, of which one half is computed."""
-    total = np.empty((A.shape[0], A.shape[0]), A.dtype)
-    for i in range(0, A.shape[0], 64):
-        part = np.dot(A[i : i + 64], A[i:].T)
-        total[i : i + 64, i:] = part
-        total[i:, i : i + 64] = part.T
-    return total
-
-
-def logdet_definite(A):
-    """log det A by Cholesky's factor."""
-    factor, total = np.linalg.cholesky(A), 0.0
-    for k in range(A.shape[0]):
-        total += 2 * log(factor[k, k].real)
-    return total
-
-
-def slogdet(A):
-    """The sign of the determinant and the logarithm of its absolute value."""
-    total = np.empty(2, A.dtype)
-    total[0], total[1] = np.linalg.slogdet(A)
     return total
 
 
@@ -435,19 +413,6 @@ def running_mean(weights, c, backwards):
     return total
 
 
-def cofactors(X):
-    """The derivative of det, at a singular matrix too, by its singular values."""
-    U, s, V = np.linalg.svd(X)
-    n = s.size
-    products = np.ones(n, X.dtype)
-    for i in range(n):
-        for j in range(n):
-            if j != i:
-                products[i] *= s[j]
-    total = np.linalg.det(U) * np.linalg.det(V) * np.conj(U) * products
-    return np.dot(total, np.conj(V))
-
-
 def correlate(x, w):
     """Scalar products of a vector with all pieces of a longer one."""
     total = np.zeros(max(x.size - w.size + 1, 0), x.dtype)
@@ -494,7 +459,10 @@ SUPPORT = {
     "larger": _LARGER,
     **_functions(_ELEMENTARY),
     **_functions(_NUMBERS),
+    **NUMBA_FACTORS,
+    **NUMBA_STACKS,
     **_functions(_ARRAYS),
 }
 # What NumPy's own functions do for complex numbers.
 COMPLEX = {name: f"{name} = np.{name}\n" for name in ("exp", "expm1", "tanh", "log", "log1p")}
+COMPLEX["is_real"] = "is_real = False\n"

@@ -19,20 +19,16 @@ def _operands(kernel: Statements, number: int) -> list[str]:
 def _dot(kernel: Statements, number: int) -> str:
     first, second = [kernel.whole(k, turned=True) for k in kernel.step(number).inputs]
     if second == f"{first}.T":
-        return f"gram({first})"
+        return f"gram({first}, 0)"
     if first == f"{second}.T":
-        return f"gram({first}.copy())"
+        return f"gram({second}, 1)"
     return f"np.dot({first}, {second})"
 
 
 def _matmul(kernel: Statements, number: int) -> str:
     """Of stacks of one shape, as one stack; of one matrix with all of a stack."""
-    parts = []
-    for k in kernel.step(number).inputs:
-        *stack, rows, columns = kernel.step(k).shape
-        lengths = f"{_product(kernel, stack)}, {kernel.size(rows)}, {kernel.size(columns)}"
-        parts.append(f"{kernel.whole(k)}.reshape(({lengths}))")
-    return _like(kernel, number, f"matmul({', '.join(parts)})")
+    parts = ", ".join([_stack(kernel, k) for k in kernel.step(number).inputs])
+    return _like(kernel, number, f"matmul({parts})")
 
 
 def _product(kernel: Statements, lengths: Sequence[Expr]) -> str:
@@ -88,59 +84,84 @@ def _running(kernel: Statements, number: int) -> str:
     return text if op == "running_weights" else _like(kernel, number, text)
 
 
-def _cofactors(kernel: Statements, number: int) -> str:
-    step = kernel.step(number)
-    if step.params[0] != 1 or len(step.inputs) > 1 or len(step.shape) != 2:
-        raise UnsupportedError("backend 'numba' has no cofactors of higher order, nor of stacks")
-    return f"cofactors({kernel.whole(step.inputs[0])})"
+def _factors(kernel: Statements, number: int) -> str:
+    return kernel.values[kernel.step(number).inputs[0]].array
 
 
-def _matrix(template: str) -> Call:
-    """The call of a function of one matrix, or of that and others."""
-
-    def text(kernel: Statements, number: int) -> str:
-        step = kernel.step(number)
-        if any(len(kernel.step(k).shape) > 2 for k in step.inputs):
-            raise UnsupportedError(f"backend 'numba' has no {step.op} of stacks of matrices")
-        return template.format(*_operands(kernel, number))
-
-    return text
-
-
-def _logdet(kernel: Statements, number: int) -> str:
+def _factored(kernel: Statements, number: int) -> str:
     (definite,) = kernel.step(number).params
-    return _matrix("logdet_definite({0})" if definite else "np.linalg.slogdet({0})[1]")(
-        kernel, number
-    )
+    return f"factored({_operands(kernel, number)[0]}, {definite:d})"
 
 
-STACKED = {
-    "det": "np.linalg.det({0})",
-    "inv": "np.ascontiguousarray(np.linalg.inv({0}))",
-    "logdet": "np.linalg.slogdet({0})[1]",
-    "cholesky": "np.linalg.cholesky({0})",
-    "eigvalsh": "np.linalg.eigvalsh({0})",
-    "svdvals": "np.linalg.svd({0}, False)[1]",
-    "qr_r": "np.linalg.qr({0})[1]",
-    "eigh": "np.linalg.eigh({0})",
-    "qr": "np.linalg.qr({0})",
-    "svd": "np.linalg.svd({0}, False)",
-    "slogdet": "np.linalg.slogdet({0})",
+def _solved(kernel: Statements, number: int) -> str:
+    _, inputs, (_, turned), _ = kernel.step(number)
+    right = kernel.step(inputs[1]).shape
+    lengths = ", ".join([*map(kernel.size, right), "1"][:2])
+    text = f"{kernel.whole(inputs[1])}.reshape(({lengths}))"
+    return _like(kernel, number, f"solved({_factors(kernel, number)}, {text}, {turned:d})")
+
+
+BY_FACTORS = {
+    "inv": "inverted",
+    "det": "determinant",
+    "logdet": "log_determinant",
+    "slogdet": "signed_log_determinant",
 }
 
 
+def _by_factors(kernel: Statements, number: int) -> str:
+    name = kernel.step(number).params[0]
+    return f"{BY_FACTORS[name]}({_factors(kernel, number)})"
+
+
+def _stack(kernel: Statements, number: int) -> str:
+    """The text of a stack of matrices with one axis for all of them."""
+    *stack, rows, columns = kernel.step(number).shape
+    lengths = f"{_product(kernel, stack)}, {kernel.size(rows)}, {kernel.size(columns)}"
+    return f"{kernel.whole(number)}.reshape(({lengths}))"
+
+
 def _stacked(kernel: Statements, number: int) -> str:
-    _, inputs, params, _ = kernel.step(number)
-    name = params[0]
-    if name not in STACKED or len(kernel.step(inputs[0]).shape) != 2:
-        raise UnsupportedError(f"backend 'numba' has no {name} of stacks of matrices")
-    return STACKED[name].format(*_operands(kernel, number))
+    step = kernel.step(number)
+    name, *rest = step.params
+    operands = [_stack(kernel, k) for k in step.inputs]
+    if f"each_{name}" not in kernel.backend.support or (name == "cofactors" and len(rest[0]) > 2):
+        raise UnsupportedError(f"backend 'numba' has no {name} of higher order")
+    if name == "expm":
+        return _like(kernel, number, _along(kernel, number, "each_expm({0})", operands))
+    text = f"each_{name}({', '.join(operands)})"
+    return text if step.op == "decomposed" else _like(kernel, number, text)
+
+
+def _along(kernel: Statements, number: int, function: str, operands: Sequence[str]) -> str:
+    """A function of matrices, or its derivative in the directions that follow."""
+    text, *directions = operands
+    for place, own in enumerate(directions):
+        for _ in range(place):
+            own = f"blocks({own}, np.zeros_like({own}))"
+        text = f"blocks({text}, {own})"
+    text = function.format(text)
+    rows = kernel.size(kernel.step(number).shape[-1])
+    return f"last_block({text}, {rows})" if directions else text
+
+
+def _power(kernel: Statements, number: int) -> str:
+    _, inputs, (exponent,), _ = kernel.step(number)
+    operands = [_stack(kernel, k) for k in inputs]
+    text = f"each_power({{0}}, {kernel.size(exponent)})"
+    return _like(kernel, number, _along(kernel, number, text, operands))
+
+
+def _cofactors(kernel: Statements, number: int) -> str:
+    step = kernel.step(number)
+    if step.params[0] != 1 or len(step.inputs) > 1:
+        raise UnsupportedError("backend 'numba' has no cofactors of higher order")
+    return f"matrix_cofactors({kernel.whole(step.inputs[0])})"
 
 
 def _part(kernel: Statements, number: int) -> str:
-    _, inputs, (place, tail), _ = kernel.step(number)
-    part = f"{kernel.values[inputs[0]].array}[{place}]"
-    return f"np.ascontiguousarray({part})" if tail else part
+    _, inputs, (place, _), _ = kernel.step(number)
+    return _like(kernel, number, f"{kernel.values[inputs[0]].array}[{place}]")
 
 
 def _reshape(kernel: Statements, number: int) -> str:
@@ -173,12 +194,11 @@ CALLS: dict[str, Call] = {
     "cofactors": _cofactors,
     "correlate": _call("correlate({0}, {1})"),
     "convolve": _call("convolve({0}, {1})"),
-    "inv": _matrix("np.ascontiguousarray(np.linalg.inv({0}))"),
-    "solve": _matrix("np.ascontiguousarray(np.linalg.solve({0}, {1}))"),
-    "det": _matrix("np.linalg.det({0})"),
-    "logdet": _logdet,
-    "slogdet": _matrix("slogdet({0})"),
+    "factored": _factored,
+    "solved": _solved,
+    "by_factors": _by_factors,
     "stacked": _stacked,
     "decomposed": _stacked,
+    "matrix_power": _power,
     "part": _part,
 }

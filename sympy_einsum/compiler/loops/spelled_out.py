@@ -179,11 +179,35 @@ def _stretched(speller: _Speller, inputs: Inputs, backwards: bool) -> int | None
     return speller.emit(name, first, second, params=(backwards,))
 
 
-def _solved(speller: _Speller, inputs: Inputs, definite: bool, turned: bool) -> int:
+def _function(name: str) -> Callable[..., int]:
+    """What is computed from a matrix alone: that too by factors."""
+
+    def by_factors(speller: _Speller, inputs: Inputs, definite: bool) -> int:
+        step = speller.instructions[inputs[0]]
+        shape = result_shape(name, [step.shape], (definite,))
+        factors = speller.emit("factored", *inputs, params=(definite,))
+        return speller.emit("by_factors", factors, params=(name, definite, shape))
+
+    return by_factors
+
+
+def _solve(speller: _Speller, inputs: Inputs, definite: bool) -> int:
     matrix, right = inputs
-    if turned:
-        matrix = speller.emit("transpose", matrix, params=((1, 0),))
-    return speller.emit("solve", matrix, right, params=(definite,))
+    step = speller.instructions[matrix]
+    turned = step.op == "transpose"
+    factors = speller.emit("factored", step.inputs[0] if turned else matrix, params=(definite,))
+    return speller.emit("solved", factors, right, params=(definite, turned and not definite))
+
+
+def _of_stacks(speller: _Speller, inputs: Inputs, *params: object) -> int | None:
+    """A function of several stacks, all as long as the first."""
+    batch = speller.instructions[inputs[0]].shape[:-2]
+    shapes = [(*batch, *speller.instructions[k].shape[-2:]) for k in inputs]
+    found = [
+        speller.emit("broadcast", k, params=(shape,))
+        for k, shape in zip(inputs, shapes, strict=True)
+    ]
+    return speller.emit("matrix_power" if len(params) == 1 else "stacked", *found, params=params)
 
 
 # Each gives the number of the value, or None where it stays what it is.
@@ -200,10 +224,8 @@ RULES: dict[str, Callable[..., int | None]] = {
     "log_total": _log_total,
     "share": _share,
     "rows": _rows,
-    "factored": lambda speller, inputs, definite: inputs[0],
-    "solved": _solved,
-    "by_factors": lambda speller, inputs, name, definite, shape: speller.emit(
-        name, *inputs, params=(definite,)
-    ),
+    **{name: _function(name) for name in ("inv", "det", "logdet", "slogdet")},
+    "solve": _solve,
+    **dict.fromkeys(["stacked", "matrix_power"], _of_stacks),
     "contiguous": lambda speller, inputs: inputs[0],
 }

@@ -1,0 +1,187 @@
+"""Factors of matrices for Numba: functions that code brings along, of arrays in C order.
+
+They call the BLAS and LAPACK of SciPy, as Numba's own products do, by the addresses that SciPy
+gives to compiled code. Those take columns one after the other: what is a matrix here, is its
+transpose there.
+"""
+
+from __future__ import annotations
+
+# How many arguments the functions of SciPy have.
+_ROUTINES = {
+    "blas": {"syrk": 10, "trsm": 11, "trsv": 8},
+    "lapack": {"getrf": 6, "getri": 7, "potrf": 5, "potri": 5},
+}
+
+_BY_ADDRESS = '''
+def by_address(module, name, count):
+    """A function of SciPy for compiled code, for the type of the numbers; of so many pointers."""
+    letters = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
+    name = letters[dtype.__name__] + name
+    binding.add_symbol(f"scipy_{name}", extending.get_cython_function_address(module, name))
+    pointers = [numba.types.voidptr] * count
+    return numba.types.ExternalFunction(f"scipy_{name}", numba.types.void(*pointers))
+'''
+
+NUMBA_FACTORS: dict[str, str] = {
+    "is_real": "is_real = True\n",
+    "by_address": _BY_ADDRESS,
+    **{
+        name: f'{name} = by_address(cython_{module}.__name__, "{name}", {count})\n'
+        for module, routines in _ROUTINES.items()
+        for name, count in routines.items()
+    },
+    "with_upper": '''
+@compiled
+def with_upper(A):
+    """Writes the lower triangle of a matrix over the upper one, in pieces that fit the cache."""
+    n = A.shape[0]
+    for top in range(0, n, 32):
+        for left in range(0, top + 1, 32):
+            for i in range(top, min(top + 32, n)):
+                for j in range(left, min(left + 32, i)):
+                    A[j, i] = A[i, j]
+    return A
+''',
+    "gram": '''
+@compiled
+def gram(A, turned):
+    """A @ A.T, or A.T @ A, of which one half is computed."""
+    k, n = A.shape if turned else A.shape[::-1]
+    total, numbers = np.zeros((n, n), A.dtype), np.array([1, 0], A.dtype)
+    if n and k:
+        letters = np.array([85, 78 if turned else 84], np.uint8)
+        lengths = np.array([n, k, A.shape[1]], np.int32)
+        syrk(letters.ctypes, letters[1:].ctypes, lengths.ctypes, lengths[1:].ctypes, numbers.ctypes,
+             A.ctypes, lengths[2:].ctypes, numbers[1:].ctypes, total.ctypes, lengths.ctypes)
+    return with_upper(total)
+''',
+    "factored": '''
+@compiled
+def factored(X, definite):
+    """What all that a matrix is factored for is computed from: Cholesky's lower factor of a
+    definite one, which nothing is exchanged for, or LU's factors of the transpose in one array and
+    the rows that were exchanged; whether it is singular, and whether it was said to be definite and
+    isn't."""
+    n, factor = X.shape[0], X.copy()
+    definite = definite and is_real
+    exchanged, lengths = np.empty(n, np.int32), np.array([n, max(n, 1), 0], np.int32)
+    if definite:
+        letter = np.array([85], np.uint8)
+        potrf(letter.ctypes, lengths.ctypes, factor.ctypes, lengths[1:].ctypes, lengths[2:].ctypes)
+        if lengths[2] == 0:
+            return factor, exchanged[:0], False, False
+        factor = X.copy()
+    getrf(lengths.ctypes, lengths.ctypes, factor.ctypes, lengths[1:].ctypes, exchanged.ctypes,
+          lengths[2:].ctypes)
+    return factor, exchanged, lengths[2] > 0, definite
+''',
+    "by_triangle": '''
+@compiled
+def by_triangle(factor, B, lower, turned, unit):
+    """Writes inv(T) @ B over B, for a triangle T of a factor, or its transpose; with ones on the
+    diagonal for ``unit``."""
+    if B.size == 0:
+        return
+    n, count = B.shape
+    letters, lengths = np.empty(4, np.uint8), np.array([n, count, 1], np.int32)
+    letters[0], letters[1] = 82, 85 if lower else 76
+    letters[2], letters[3] = 84 if turned == (count > 1) else 78, 85 if unit else 78
+    side, uplo, trans, diagonal = letters, letters[1:], letters[2:], letters[3:]
+    rows, columns, one = lengths, lengths[1:], lengths[2:]
+    if count == 1:
+        trsv(uplo.ctypes, trans.ctypes, diagonal.ctypes, rows.ctypes, factor.ctypes, rows.ctypes,
+             B.ctypes, one.ctypes)
+    else:
+        trsm(side.ctypes, uplo.ctypes, trans.ctypes, diagonal.ctypes, columns.ctypes, rows.ctypes,
+             np.ones(1, dtype).ctypes, factor.ctypes, rows.ctypes, B.ctypes, columns.ctypes)
+''',
+    "exchange_rows": '''
+@compiled
+def exchange_rows(X, exchanged, backwards):
+    """The exchanges of LU in the rows of a matrix."""
+    n = exchanged.size
+    for k in range(n):
+        i = n - 1 - k if backwards else k
+        other = exchanged[i] - 1
+        for j in range(X.shape[1] if other != i else 0):
+            X[i, j], X[other, j] = X[other, j], X[i, j]
+''',
+    "solved": '''
+@compiled
+def solved(factors, B, turned):
+    """inv(X) @ B, or inv(X.T) @ B, of a matrix X that is factored."""
+    factor, exchanged, singular, _ = factors
+    if singular:
+        raise np.linalg.LinAlgError("Singular matrix")
+    X, is_lu = B.copy(), exchanged.size > 0
+    if turned:
+        exchange_rows(X, exchanged, not turned)
+    # In a loop, since Numba compiles a function again for each choice of constants.
+    for step in range(2):
+        is_lower = not is_lu or (step > 0) == (turned > 0)
+        is_turned = turned > 0 if is_lu else step > 0
+        by_triangle(factor, X, is_lower, is_turned, is_lu and not is_lower)
+    if not turned:
+        exchange_rows(X, exchanged, not turned)
+    return X
+''',
+    "inverted": '''
+@compiled
+def inverted(factors):
+    """The inverse of a matrix that is factored."""
+    factor, exchanged, singular, _ = factors
+    if singular:
+        raise np.linalg.LinAlgError("Singular matrix")
+    n, inverse = factor.shape[0], factor.copy()
+    lengths = np.array([n, max(n, 1), 64 * max(n, 1), 0], np.int32)
+    if exchanged.size == 0:
+        letter = np.array([85], np.uint8)
+        potri(letter.ctypes, lengths.ctypes, inverse.ctypes, lengths[1:].ctypes, lengths[3:].ctypes)
+        return with_upper(inverse)
+    space = np.empty(lengths[2], factor.dtype)
+    getri(lengths.ctypes, inverse.ctypes, lengths[1:].ctypes, exchanged.ctypes, space.ctypes,
+          lengths[2:].ctypes, lengths[3:].ctypes)
+    return inverse
+''',
+    "determinant": '''
+@compiled
+def determinant(factors):
+    """The determinant of a matrix that is factored."""
+    factor, exchanged, _, _ = factors
+    total = dtype(1)
+    for i in range(factor.shape[0]):
+        total *= factor[i, i]
+        if exchanged.size == 0:
+            total *= factor[i, i]
+        elif exchanged[i] != i + 1:
+            total = -total
+    return total
+''',
+    "log_determinant": '''
+@compiled
+def log_determinant(factors):
+    """log |det X| of a matrix that is factored."""
+    factor, exchanged, _, failed = factors
+    if failed:
+        raise np.linalg.LinAlgError("Matrix is not positive definite")
+    total = 0.0
+    for i in range(factor.shape[0]):
+        total += log(abs(factor[i, i]))
+    return total if exchanged.size else 2 * total
+''',
+    "signed_log_determinant": '''
+@compiled
+def signed_log_determinant(factors):
+    """The sign of the determinant of a matrix that is factored, and log |det X|."""
+    factor, exchanged, singular, _ = factors
+    found = np.ones(2, factor.dtype)
+    for i in range(exchanged.size):
+        size = abs(factor[i, i])
+        found[0] *= factor[i, i] / size if size > 0 else factor[i, i]
+        if exchanged[i] != i + 1:
+            found[0] = -found[0]
+    found[1] = log_determinant((factor, exchanged, singular, False))
+    return found
+''',
+}
