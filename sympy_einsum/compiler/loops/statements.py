@@ -93,7 +93,7 @@ class Statements(Entries):
         is_peak = op == "extremum" and params[0] == "peak"
         start, update = REDUCTIONS[params[0] if op == "extremum" else op]
         reads = [(k, tuple([f"${axis}" for axis in axes])) for k, axes in operands]
-        loops, position, order, names = self._placed(lengths, reads, Target())
+        loops, position, order, names = self._placed(lengths, reads, Target(), kept=output)
         kept = [order.index(axis) for axis in output]
         first = next((k for k in range(len(loops)) if k not in kept), len(loops))
         factors = " * ".join([self.entry(k, renamed(own, names)) for k, own in reads])
@@ -318,18 +318,22 @@ class Statements(Entries):
         wanted: Sequence[tuple[int, Index]],
         target: Target,
         natural: bool = False,
+        kept: Sequence[int] | None = None,
     ) -> Place:
         """Loops over axes for a statement that reads some entries, in the order in which what is
-        read lies in memory."""
+        read lies in memory; of a sum, with the axes that are ``kept``."""
         found = self._reads(wanted)
         order = _order(len(lengths), [] if natural else found.in_memory)
         variables = {f"${axis}": f"${depth}" for depth, axis in enumerate(order)}
         reads = {v: [renamed(own, variables) for own in at] for v, at in found.values.items()}
-        target = replace(target, index=renamed(target.index, variables))
+        is_kept = [kept is None or axis in kept for axis in order]
+        adds_up = is_kept != sorted(is_kept, reverse=True)
+        target = replace(target, index=renamed(target.index, variables), adds_up=adds_up)
         loops, position = self.tree.place(
             [self.size(lengths[axis]) for axis in order], reads, target
         )
         self.loops, self.here = loops, []
+        loops[-1].adds_up = adds_up
         loops[-1].body.append(self.here)
         variables = {f"${axis}": loops[depth].variable for depth, axis in enumerate(order)}
         return Place(loops, (*position, len(loops[-1].body) - 1), order, variables)

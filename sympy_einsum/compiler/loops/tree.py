@@ -19,7 +19,8 @@ Position: TypeAlias = tuple[int, ...]
 @dataclass(eq=False)
 class Loop:
     """A loop over an axis: what goes before it, into it and behind it; the names of entries that
-    are known in it, and the places of arrays that its own body writes to."""
+    are known in it, and the places of arrays that its own body writes to; whether these are sums
+    over the loops around it."""
 
     variable: str
     length: str
@@ -28,6 +29,7 @@ class Loop:
     after: Lines = field(default_factory=list)
     known: dict[tuple[int, Index], str] = field(default_factory=dict)
     writes: dict[int, Index] = field(default_factory=dict)
+    adds_up: bool = False
 
     def text(self) -> Iterator[str]:
         """The lines."""
@@ -114,12 +116,17 @@ class Tree:
 @dataclass
 class Target:
     """The array that a statement writes to, at what index; an item that it mustn't be in, and the
-    first one that it may be in."""
+    first one that it may be in; whether it adds to a row what comes from many.
+
+    What adds up has innermost loops of its own: in one with much else, too many arrays could lie
+    upon each other for a compiler to make vectors of it.
+    """
 
     number: int = -1
     index: Index = ()
     after: int = 0
     apart: int = -1
+    adds_up: bool = False
 
 
 class _Fit:
@@ -162,7 +169,7 @@ class _Fit:
         self, loop: Loop, position: Position, inside: bool
     ) -> tuple[list[Loop], Position] | None:
         has_loops = any(isinstance(part, Loop) for part in loop.body)
-        if has_loops and not inside:
+        if (has_loops and not inside) or loop.adds_up != self.target.adds_up:
             return None  # alone it is faster
         number, index = self.target.number, self.target.index
         depth = len(position)
