@@ -415,6 +415,16 @@ def test_the_source_is_linear_in_the_graph():
     assert lengths[2] - lengths[1] <= 1.1 * 2 * (lengths[1] - lengths[0])
 
 
+def test_writing_to_many_places_is_linear_in_their_number():
+    def stacked(count):
+        return se.stack([se.sin(j * x) for j in range(1, count + 1)])
+
+    few, many = stacked(SMALL), stacked(LARGE)
+    se.lambdify([x], many)
+    small, large = (calls(lambda e=e: se.lambdify([x], e)) for e in (few, many))
+    assert large <= GROWTH * small + CONSTANT
+
+
 def test_a_wide_sum_of_different_terms():
     names = [se.TensorSymbol(f"x{j}", (n,)) for j in range(2000)]
     total = sum(names)

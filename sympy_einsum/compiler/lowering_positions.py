@@ -6,11 +6,12 @@ axis of nothing but the result, and that is X' written into zeros there.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from sympy import Expr, S
+from sympy import Expr, Integer, S
 
 from ..core import Indices, Shape
 from ..expressions import Delta, Operand, Positions, are_apart, is_window
@@ -164,9 +165,17 @@ def written_together(builder: PlanBuilder, terms: Sequence[Placed], shape: Shape
     """The sum of placed values: written into the same zeros, added where they may overlap."""
     total = _zeros_like(builder, [term.value for term in terms], shape)
     before: list[Placed] = []
+    # The same by their entry on each axis, None for what isn't at one known entry: others at
+    # different entries needn't be looked at.
+    at: defaultdict[tuple[int, Expr | None], list[Placed]] = defaultdict(list)
     for term in terms:
-        write(builder, total, term, add=any(not _apart(term, other, shape) for other in before))
+        entries = [a.cut if isinstance(a.cut, Integer) else None for a in term.axes]
+        known = [(k, entry) for k, entry in enumerate(entries) if entry is not None]
+        near = at[known[0]] + at[known[0][0], None] if known else before
+        write(builder, total, term, add=any(not _apart(term, other, shape) for other in near))
         before.append(term)
+        for place in enumerate(entries):
+            at[place].append(term)
     return total
 
 
