@@ -47,8 +47,11 @@ class _Rewriter:
         elif is_entrywise(step):
             self._entrywise(number, step)
         elif self._is_turned(number, step):
-            left, right = [self._turned(k) for k in step.inputs]
-            self._found(self._add(step.op, (right, left)), turned(len(step.shape)))
+            pair = [self._turned(k) for k in reversed(step.inputs)]
+            # X' X is its own transpose.
+            is_own = pair == [self.as_seen(k) for k in step.inputs]
+            count = len(step.shape)
+            self._found(self._add(step.op, pair), range(count) if is_own else turned(count))
         elif step.op == "dot" and len(step.shape) == 1:
             self._found(self._add("dot", self._with_vector(step.inputs)), (0,))
         elif step.op == "vdot":

@@ -180,10 +180,8 @@ def contract(
     label in ``lengths`` alone is summed over and gives a factor. A sum of no entries is 0.
     """
     result = _Product(output, lengths)
-    for label, length in lengths.items():
-        if length is S.Zero and label not in output:
-            return result.zeros()
-    if not result.take(operands, subscripts):
+    is_empty = any(n is S.Zero and label not in output for label, n in lengths.items())
+    if is_empty or not result.take(operands, subscripts):
         return result.zeros()
     if [tensor for tensor in result.tensors if tensor.is_positions or tensor.is_one_hot]:
         if not result.merge_positions():
@@ -233,27 +231,24 @@ class _Product:
     def take(self, operands: Sequence[Operand], subscripts: Sequence[Labels]) -> bool:
         """Take in the operands, views with their labels renamed; False if one of them is zero."""
         merged: dict[Label, Label] = {}
-        absorbed = False
         for operand, labels in zip(operands, subscripts, strict=True):
-            if isinstance(operand, View):
-                absorbed = True
-                self._absorb(operand, labels, merged)
-            elif isinstance(operand, Zeros):
+            if not self._take(operand, labels, merged):
                 return False
-            elif labels:
-                self.tensors.append(operand)
-                self.subs.append(labels)
-            else:
-                self.scalars.append(operand)
-        if merged:
-            self.subs = [
-                [representative(merged, label) for label in labels] for labels in self.subs
-            ]
-            self.output = [representative(merged, label) for label in self.output]
-        if absorbed:
-            # What only ones stood on: its sum is its length.
-            used = self.present().union(self.output, merged)
-            self.scalars.extend([n for label, n in self.lengths.items() if label not in used])
+        if any(isinstance(operand, View) for operand in operands):
+            self._settle(self.lengths, merged)
+        return True
+
+    def _take(self, operand: Operand, labels: Labels, merged: dict[Label, Label]) -> bool:
+        """Take in one operand; False if it is zero."""
+        if isinstance(operand, View):
+            self._absorb(operand, labels, merged)
+        elif isinstance(operand, Zeros):
+            return False
+        elif labels:
+            self.tensors.append(operand)
+            self.subs.append(labels)
+        else:
+            self.scalars.append(operand)
         return True
 
     def _absorb(self, view: View, labels: Labels, merged: dict[Label, Label]) -> None:
@@ -270,6 +265,17 @@ class _Product:
         self.scalars.extend(view.operands[:-1])
         self.tensors.append(view.operands[-1])
         self.subs.append([outer[index] for index in subscripts[-1]])
+
+    def _settle(self, labels: Iterable[Label], merged: dict[Label, Label]) -> None:
+        """Merge labels as views ask for it; a sum over one with only ones on it is its length."""
+        if merged:
+            renamed: list[Labels] = [
+                [representative(merged, label) for label in own]
+                for own in (*self.subs, self.output)
+            ]
+            *self.subs, self.output = renamed
+        used = self.present().union(self.output, merged)
+        self.scalars.extend([self.lengths[i] for i in dict.fromkeys(labels) if i not in used])
 
     def present(self) -> set[Label]:
         """The labels that some tensor has."""
@@ -293,8 +299,7 @@ class _Product:
         self.tensors, self.subs, self.output, lengths, scalars = found
         self.lengths = {**self.lengths, **lengths}
         self.scalars.extend(scalars)
-        self._fold_cuts()
-        return True
+        return self._fold_cuts()
 
     def _write_out_positions(self) -> None:
         """Write out the operands whose positions fit those among the factors: of two on one axis,
@@ -319,19 +324,20 @@ class _Product:
             for j, tensor in enumerate(self.tensors)
         )
 
-    def _fold_cuts(self) -> None:
-        """An entry or a slice of one factor among others becomes an operand of its own."""
+    def _fold_cuts(self) -> bool:
+        """An entry or a slice of one factor among others becomes an operand of its own; False if
+        that is zero."""
         while (cut := find_cut(self.tensors, self.subs, self.output, self.lengths)) is not None:
             tensor = self.tensors[cut.place]
             inner = contract(cut.factors, cut.subscripts, cut.output, cut.lengths)
             if tensor.is_one_hot:
                 inner = type(tensor)._build((inner,), tensor.data)
             self._keep([j for j in range(len(self.tensors)) if j not in cut.gone])
-            if cut.labels:
-                self.tensors.append(inner)
-                self.subs.append(cut.labels)
-            else:
-                self.scalars.append(inner)
+            merged: dict[Label, Label] = {}
+            if not self._take(inner, cut.labels, merged):
+                return False
+            self._settle(cut.labels, merged)
+        return True
 
     def merge_one_hots(self) -> None:
         """Merge ones at the same positions."""
@@ -345,10 +351,7 @@ class _Product:
     def cancel_powers(self) -> None:
         """Powers of one tensor that make a one together go: x / x, as in SymPy's products."""
         powers = [tensor.as_entry_power() for tensor in self.tensors]
-        for _, exponent in powers:
-            if exponent is not S.One and exponent.is_negative:
-                break
-        else:
+        if not any(exponent is not S.One and exponent.is_negative for _, exponent in powers):
             return
         groups: dict[tuple[TensorExpr, Labels], list[int]] = {}
         for k, (base, _) in enumerate(powers):

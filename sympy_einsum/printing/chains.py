@@ -45,7 +45,9 @@ class Short:
     def _of_one(self, operand: TensorExpr, term: Labels) -> Text | None:
         text = self.below[operand].within(ATOM)
         if len(term) == 2 and term[0] == term[1] and len(self.output) < 2:
-            return Text(text + (".diagonal()" if self.output else ".trace()"))
+            turned = self.below.transpose(operand).within(ATOM)
+            shorter = min(text, turned, key=len)
+            return Text(shorter + (".diagonal()" if self.output else ".trace()"))
         if (
             not is_distinct(term)
             or not set(self.output) <= set(term)

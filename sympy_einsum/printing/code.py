@@ -9,6 +9,7 @@ from sympy import (
     Basic,
     Dummy,
     Expr,
+    Float,
     Ge,
     Gt,
     Le,
@@ -18,6 +19,7 @@ from sympy import (
     S,
     Symbol,
     preorder_traversal,
+    srepr,
 )
 from sympy.core.function import AppliedUndef
 from sympy.printing.precedence import PRECEDENCE
@@ -162,7 +164,11 @@ class _BodyPrinter(_ExactPrinter):
 
 
 class _SpelledPrinter(_BodyPrinter):
-    """The same for ``srepr``, where unknown functions are made where they stand."""
+    """The same for ``srepr``, where unknown functions are made where they stand, and numbers have
+    all their digits."""
+
+    def _print_Float(self, expr: Float) -> str:
+        return srepr(expr)
 
     def _print_Function(self, expr: Expr) -> str:
         if not isinstance(expr, AppliedUndef):

@@ -92,7 +92,7 @@ EXPRESSIONS = {
     "placed": [
         se.gradient((X[1:, ::-1] ** 3).sum(), X), se.hessian((x[1:] * x[:-1] ** 2).sum(), x),
         se.hessian((x[::-1] * x**2).sum(), x), x + se.gradient((x[::2] ** 2).sum(), x),
-        se.gradient((C[1, ::-1] ** 3).sum(), C), se.hessian((C[:, 1, ::-1] ** 3).sum(), C),
+        se.gradient((C[1, :0:-1] ** 3).sum(), C), se.hessian((C[:, 1, :0:-1] ** 3).sum(), C),
     ],
     "spectrum": [
         part for z in (snp.fft.rfft(X), snp.fft.fft(X, axis=0)) for part in (z.real, z.imag)

@@ -134,6 +134,11 @@ def test_products_of_vectors_stay():
     assert "A.dot(x)" in se.lambdify([A, x], se.tanh(A @ x)).source
 
 
+def test_a_matrix_with_its_own_transpose_is_not_turned():
+    source = se.lambdify([X], X.T @ X + se.eye(d)).source
+    assert source.count(".T") == 1
+
+
 def test_values_stay():
     changed = 0
     for count, (plan, arguments, data) in enumerate(random_plans(400, 6)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 import random
 
 import numpy as np
@@ -122,6 +123,16 @@ def test_running_sums_and_products_stay_linear():
         assert operands <= 70
         assert sum(len(getattr(node, "operands", ())) for node in postorder([expr])) <= 4000
     assert MAX_FACTORS < 70
+
+
+def test_cuts_of_operands_are_views_over_a_dense_core_too():
+    """A part of X is a transposed view: the trace of that is the trace of what is transposed."""
+    X = se.TensorSymbol("X", (2, 4))
+    product = se.trace(X)
+    assert not any(isinstance(operand, View) for operand in product.operands)
+    assert product is se.einsum("ii->", X[:, :2])
+    assert pickle.loads(pickle.dumps(product)) is product
+    assert str(product) == "X[:, :2].trace()"
 
 
 def test_fifty_operands():
