@@ -10,7 +10,7 @@ import numpy as np
 from sympy import And, Eq, Expr, Gt, Or, S
 
 from .. import operations as ops
-from ..core import TensorError, as_flag, isnan, same_length
+from ..core import TensorError, as_flag, as_scalar, isnan, same_length
 from ..expressions import Operand, TensorLike, as_operand, elementwise, is_condition, shape_of
 from ._making import ones_like
 from ._options import Axes, Example, P, named, refuse
@@ -218,12 +218,12 @@ def var(
     axis: Axes = None,
     dtype: object = None,
     out: object = None,
-    ddof: TensorLike = 0,
+    ddof: Expr | int = 0,
     keepdims: bool = False,
     *,
     where: TensorLike | None = True,
     mean: TensorLike | None = None,
-    correction: TensorLike | None = None,
+    correction: Expr | int | None = None,
 ) -> Operand:
     """``numpy.var`` over some axes; ``where`` is a condition or a tensor, ``correction`` another
     name of ``ddof``.
@@ -245,7 +245,7 @@ def var(
 def deviations(
     a: TensorLike,
     axis: Axes,
-    ddof: TensorLike,
+    ddof: Expr,
     keepdims: bool,
     where: TensorLike | None,
     centre: TensorLike | None,
@@ -256,7 +256,7 @@ def deviations(
     a = as_operand(a)
     if centre is None:
         centre = mean(a, axis, keepdims=True, where=where)
-    squares = ops.power(ops.subtract(a, centre), 2)
+    squares = ops.squared(ops.subtract(a, centre))
     count = sum(ones_like(a), axis, keepdims=keepdims, where=where)
     total = sum(squares, axis, keepdims=keepdims, where=where)
     if ddof == 0:
@@ -265,13 +265,14 @@ def deviations(
     return ops.divide(total, ops.choose([(left, ops.compare(Gt, left, 0)), (least, True)]))
 
 
-def degrees(ddof: TensorLike, correction: TensorLike | None) -> TensorLike:
+def degrees(ddof: Expr | int, correction: Expr | int | None) -> Expr:
     """The degrees of freedom that a variance has less than entries."""
+    taken = as_scalar(ddof, "ddof")
     if correction is None:
-        return ddof
-    if ddof != 0:
+        return taken
+    if taken != 0:
         raise TensorError("var and std take ddof or correction, two names of the same, not both")
-    return correction
+    return as_scalar(correction, "correction")
 
 
 def deviation(

@@ -92,6 +92,7 @@ from .numbers import (
     imag as imag,
     isclose as isclose,
     real as real,
+    squared as squared,
 )
 from .orders import (
     argcummax as argcummax,

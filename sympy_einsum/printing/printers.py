@@ -146,7 +146,7 @@ def _shown(node: TensorExpr, printer: Printer, output: type[Renderer[Shown]]) ->
     is_outermost = not notation.is_collecting
     notation.is_collecting = True
     nested = printer._print_level > 1 and not node.order
-    if nested and not isinstance(printer, _Stating):
+    if nested and is_outermost and not isinstance(printer, _Stating):
         # Nobody tells what stands around it; a mean is divided by a length.
         notation.avoid(length_names(postorder([node], children)))
     form = notation.form(node)

@@ -94,19 +94,29 @@ class Match(NamedTuple):
 def matched(body: Expr, numeric: bool, turned: bool = False) -> Match | None:
     """The stable form of a scalar expression as a whole, if the tables have it. Floats are compared
     by their exact values, 1.0 with 1."""
-    floats = body.atoms(Float)
-    if not floats:
+    digits = [part._prec for part in _near(body) if isinstance(part, Float)]
+    if not digits:
         return _matched(body, numeric, turned)
-    found = _matched(body.xreplace({f: Rational(f) for f in floats}), numeric, turned)
+    given: dict[Expr, Expr] = {}
+
+    def exact(part: Expr, levels: int) -> Expr:
+        if isinstance(part, Float):
+            new = Rational(part)
+        elif levels and 0 < len(part.args) <= MAX_FORM_WIDTH:
+            new = part.func(*[exact(arg, levels - 1) for arg in part.args])
+        else:
+            new = part
+        given[new] = part
+        return new
+
+    found = _matched(exact(body, MAX_FORM_DEPTH), numeric, turned)
     if found is None:
         return None
-    exact, digits = body.atoms(Rational), max(f._prec for f in floats)
-
-    def again(part: Expr) -> Expr:
-        new = [r for r in part.atoms(Rational) - exact if not r.is_Integer]
-        return part.xreplace({r: Float(r, precision=digits) for r in new})
-
-    return Match(again(found.factor), found.form, again(found.number), again(found.part))
+    factor, number = [
+        value if value.is_Integer else Float(value, precision=max(digits))
+        for value in (found.factor, found.number)
+    ]
+    return Match(factor, found.form, number, found.part.xreplace(given))
 
 
 def _matched(body: Expr, numeric: bool, turned: bool) -> Match | None:
@@ -152,16 +162,21 @@ def _without_factor(body: Expr) -> tuple[Expr, Expr]:
 
 def arguments(body: Expr) -> list[tuple[Expr, Expr]]:
     """What the table's argument may stand for, a number and what it multiplies."""
-    parts = [body]
-    level: list[Expr] = [body]
-    for _ in range(MAX_FORM_DEPTH):
-        level = [arg for part in level if len(part.args) <= MAX_FORM_WIDTH for arg in part.args]
-        parts += level
+    parts = _near(body)
     found = [part.args[0].as_coeff_Mul() for part in parts if isinstance(part, FUNCTIONS)]
     if not found:
         return []
     found += [(S.One, part) for part in parts if part.is_Symbol]
     return list(dict.fromkeys((c, part) for c, part in reversed(found) if not part.is_number))
+
+
+def _near(body: Expr) -> list[Expr]:
+    """What an expression is made of, as far down as the forms of the tables go."""
+    parts, level = [body], [body]
+    for _ in range(MAX_FORM_DEPTH):
+        level = [arg for part in level if len(part.args) <= MAX_FORM_WIDTH for arg in part.args]
+        parts += level
+    return parts
 
 
 def _is_form(body: Expr, part: Expr) -> bool:
