@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import overload
+from typing import Unpack, overload
 
 from ..core import ShapeError, TensorError
 from ..expressions import (
@@ -21,6 +21,7 @@ from ..rules import stable, tidy
 from .layouts import check_layout
 from .operators import (
     Listed,
+    Options,
     as_function,
     as_scalar,
     as_variable,
@@ -32,39 +33,15 @@ from .sweeps import pullback, pushforward
 
 
 @overload
-def vjp(
-    y: Listed,
-    x: TensorExpr,
-    u: Listed,
-    *,
-    mode: str = ...,
-    layout: str = ...,
-    simplify: bool | None = ...,
-) -> Operand: ...
+def vjp(y: Listed, x: TensorExpr, u: Listed, **options: Unpack[Options]) -> Operand: ...
 
 
 @overload
-def vjp(
-    y: Listed,
-    x: Several,
-    u: Listed,
-    *,
-    mode: str = ...,
-    layout: str = ...,
-    simplify: bool | None = ...,
-) -> list[Operand]: ...
+def vjp(y: Listed, x: Several, u: Listed, **options: Unpack[Options]) -> list[Operand]: ...
 
 
 @overload
-def vjp(
-    y: Listed,
-    x: Operand,
-    u: Listed,
-    *,
-    mode: str = ...,
-    layout: str = ...,
-    simplify: bool | None = ...,
-) -> Operand: ...
+def vjp(y: Listed, x: Operand, u: Listed, **options: Unpack[Options]) -> Operand: ...
 
 
 def vjp(
@@ -104,39 +81,15 @@ def vjp(
 
 
 @overload
-def jvp(
-    y: TensorExpr,
-    x: Listed,
-    v: Listed,
-    *,
-    mode: str = ...,
-    layout: str = ...,
-    simplify: bool | None = ...,
-) -> Operand: ...
+def jvp(y: TensorExpr, x: Listed, v: Listed, **options: Unpack[Options]) -> Operand: ...
 
 
 @overload
-def jvp(
-    y: Several,
-    x: Listed,
-    v: Listed,
-    *,
-    mode: str = ...,
-    layout: str = ...,
-    simplify: bool | None = ...,
-) -> list[Operand]: ...
+def jvp(y: Several, x: Listed, v: Listed, **options: Unpack[Options]) -> list[Operand]: ...
 
 
 @overload
-def jvp(
-    y: TensorLike,
-    x: Listed,
-    v: Listed,
-    *,
-    mode: str = ...,
-    layout: str = ...,
-    simplify: bool | None = ...,
-) -> Operand: ...
+def jvp(y: TensorLike, x: Listed, v: Listed, **options: Unpack[Options]) -> Operand: ...
 
 
 def jvp(
@@ -174,39 +127,15 @@ def jvp(
 
 
 @overload
-def hvp(
-    f: TensorLike,
-    x: TensorExpr,
-    v: Listed,
-    *,
-    mode: str = ...,
-    layout: str = ...,
-    simplify: bool | None = ...,
-) -> Operand: ...
+def hvp(f: TensorLike, x: TensorExpr, v: Listed, **options: Unpack[Options]) -> Operand: ...
 
 
 @overload
-def hvp(
-    f: TensorLike,
-    x: Several,
-    v: Listed,
-    *,
-    mode: str = ...,
-    layout: str = ...,
-    simplify: bool | None = ...,
-) -> list[Operand]: ...
+def hvp(f: TensorLike, x: Several, v: Listed, **options: Unpack[Options]) -> list[Operand]: ...
 
 
 @overload
-def hvp(
-    f: TensorLike,
-    x: Operand,
-    v: Listed,
-    *,
-    mode: str = ...,
-    layout: str = ...,
-    simplify: bool | None = ...,
-) -> Operand: ...
+def hvp(f: TensorLike, x: Operand, v: Listed, **options: Unpack[Options]) -> Operand: ...
 
 
 def hvp(

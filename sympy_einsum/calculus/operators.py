@@ -12,7 +12,7 @@ Tensor Expressions", NeurIPS 2018.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias, overload
+from typing import Literal, TypeAlias, TypedDict, Unpack, overload
 
 from sympy import (
     Dummy,
@@ -56,6 +56,14 @@ Listed: TypeAlias = "TensorLike | Sequence[TensorLike]"
 Blocks: TypeAlias = "Operand | list[Operand] | list[list[Operand]]"
 
 
+class Options(TypedDict, total=False):
+    """What all derivatives can be asked for with; diff tells what it means."""
+
+    mode: str
+    layout: str
+    simplify: bool | None
+
+
 def as_variable(value: object) -> Operand:
     """A variable to differentiate by: a tensor symbol or an ordinary symbol; one of SymPy's matrix
     symbols is the tensor symbol of its name and shape."""
@@ -84,10 +92,8 @@ def as_function(value: TensorLike, *variables: object) -> Operand:
 def diff(
     y: TensorLike,
     *variables: Operand | int,
-    mode: str = ...,
-    layout: str = ...,
-    simplify: bool | None = ...,
     trace: Literal[False] = ...,
+    **options: Unpack[Options],
 ) -> Operand: ...
 
 
@@ -95,10 +101,8 @@ def diff(
 def diff(
     y: TensorLike,
     *variables: Operand | int,
-    mode: str = ...,
-    layout: str = ...,
-    simplify: bool | None = ...,
     trace: Literal[True],
+    **options: Unpack[Options],
 ) -> tuple[Operand, Trace]: ...
 
 
@@ -256,33 +260,23 @@ def _count(value: object) -> int:
 
 
 @overload
-def jacobian(
-    y: TensorExpr, x: TensorExpr, *, mode: str = ..., layout: str = ..., simplify: bool | None = ...
-) -> Operand: ...
+def jacobian(y: TensorExpr, x: TensorExpr, **options: Unpack[Options]) -> Operand: ...
 
 
 @overload
-def jacobian(
-    y: TensorExpr, x: Several, *, mode: str = ..., layout: str = ..., simplify: bool | None = ...
-) -> list[Operand]: ...
+def jacobian(y: TensorExpr, x: Several, **options: Unpack[Options]) -> list[Operand]: ...
 
 
 @overload
-def jacobian(
-    y: Several, x: TensorExpr, *, mode: str = ..., layout: str = ..., simplify: bool | None = ...
-) -> list[Operand]: ...
+def jacobian(y: Several, x: TensorExpr, **options: Unpack[Options]) -> list[Operand]: ...
 
 
 @overload
-def jacobian(
-    y: Several, x: Several, *, mode: str = ..., layout: str = ..., simplify: bool | None = ...
-) -> list[list[Operand]]: ...
+def jacobian(y: Several, x: Several, **options: Unpack[Options]) -> list[list[Operand]]: ...
 
 
 @overload
-def jacobian(
-    y: TensorLike, x: Operand, *, mode: str = ..., layout: str = ..., simplify: bool | None = ...
-) -> Operand: ...
+def jacobian(y: TensorLike, x: Operand, **options: Unpack[Options]) -> Operand: ...
 
 
 def jacobian(
@@ -322,10 +316,8 @@ def gradient(
     f: TensorLike,
     x: TensorExpr,
     *,
-    mode: str = ...,
-    layout: str = ...,
-    simplify: bool | None = ...,
     trace: Literal[False] = ...,
+    **options: Unpack[Options],
 ) -> Operand: ...
 
 
@@ -334,10 +326,8 @@ def gradient(
     f: TensorLike,
     x: Several,
     *,
-    mode: str = ...,
-    layout: str = ...,
-    simplify: bool | None = ...,
     trace: Literal[False] = ...,
+    **options: Unpack[Options],
 ) -> list[Operand]: ...
 
 
@@ -346,10 +336,8 @@ def gradient(
     f: TensorLike,
     x: Operand,
     *,
-    mode: str = ...,
-    layout: str = ...,
-    simplify: bool | None = ...,
     trace: Literal[False] = ...,
+    **options: Unpack[Options],
 ) -> Operand: ...
 
 
@@ -358,10 +346,8 @@ def gradient(
     f: TensorLike,
     x: TensorExpr,
     *,
-    mode: str = ...,
-    layout: str = ...,
-    simplify: bool | None = ...,
     trace: Literal[True],
+    **options: Unpack[Options],
 ) -> tuple[Operand, Trace]: ...
 
 
@@ -370,10 +356,8 @@ def gradient(
     f: TensorLike,
     x: Several,
     *,
-    mode: str = ...,
-    layout: str = ...,
-    simplify: bool | None = ...,
     trace: Literal[True],
+    **options: Unpack[Options],
 ) -> tuple[list[Operand], Trace]: ...
 
 
@@ -382,10 +366,8 @@ def gradient(
     f: TensorLike,
     x: Operand,
     *,
-    mode: str = ...,
-    layout: str = ...,
-    simplify: bool | None = ...,
     trace: Literal[True],
+    **options: Unpack[Options],
 ) -> tuple[Operand, Trace]: ...
 
 
@@ -432,21 +414,15 @@ def gradient(
 
 
 @overload
-def hessian(
-    f: TensorLike, x: TensorExpr, *, mode: str = ..., layout: str = ..., simplify: bool | None = ...
-) -> Operand: ...
+def hessian(f: TensorLike, x: TensorExpr, **options: Unpack[Options]) -> Operand: ...
 
 
 @overload
-def hessian(
-    f: TensorLike, x: Several, *, mode: str = ..., layout: str = ..., simplify: bool | None = ...
-) -> list[list[Operand]]: ...
+def hessian(f: TensorLike, x: Several, **options: Unpack[Options]) -> list[list[Operand]]: ...
 
 
 @overload
-def hessian(
-    f: TensorLike, x: Operand, *, mode: str = ..., layout: str = ..., simplify: bool | None = ...
-) -> Operand: ...
+def hessian(f: TensorLike, x: Operand, **options: Unpack[Options]) -> Operand: ...
 
 
 def hessian(
