@@ -3,41 +3,78 @@ brings along."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 _EACH = '''
 @compiled
 def {name}(A):
     """{about} of each matrix."""
-    count, n = A.shape[:2]
-    total = np.empty(({shape}), {kind})
-    for k in range(count if total.size else 0):
-        {write}
-    return total
+    count, m, n = A.shape
+    r = min(m, n)
+    {totals}
+    for k in range(count if total0.size else 0):
+        {parts} = {value}
+        {writes}
+    return {results}
 '''
-_SQUARES = "count, n, n"
-_SHORTER = "count, min(n, A.shape[2])"
+_REAL = "A.real.dtype"
 
 
-def _each(
-    about: str, value: str, shape: str = _SQUARES, kind: str = "A.dtype"
-) -> tuple[str, str, str, str]:
-    return about, value, shape, kind
+class _Function(NamedTuple):
+    """What is computed of each matrix: what it is, by what, the shapes of its results beside the
+    number of matrices, and their types."""
+
+    about: str
+    value: str
+    shapes: tuple[str, ...] = ("n, n",)
+    kinds: tuple[str, ...] = ("A.dtype",)
+
+    def text(self, name: str) -> str:
+        """The function that computes it of all matrices."""
+        totals = [f"total{k}" for k in range(len(self.shapes))]
+        parts = [f"part{k}" for k in range(len(self.shapes))]
+        shaped = zip(totals, self.shapes, self.kinds, strict=True)
+        written = zip(totals, parts, self.shapes, strict=True)
+        return _EACH.format(
+            name=name,
+            about=self.about,
+            value=self.value,
+            totals="\n    ".join(
+                [f"{t} = np.empty((count, {s}), {kind})" for t, s, kind in shaped]
+            ),
+            parts=", ".join(parts),
+            writes="\n        ".join(
+                [f"put({t}[k], {part})" if s else f"{t}[k] = {part}" for t, part, s in written]
+            ),
+            results=", ".join(totals),
+        )
 
 
-# What is computed of each matrix: its name, what it is, by what, the shape and type of all.
 _FUNCTIONS = {
-    "inv": _each("The inverse", "inverted(factored(A[k], 0))"),
-    "det": _each("The determinant", "determinant(factored(A[k], 0))", "count,"),
-    "logdet": _each("log |det X|", "log_determinant(factored(A[k], 0))", "count,", "A.real.dtype"),
-    "cholesky": _each("Cholesky's lower factor", "np.linalg.cholesky(A[k])"),
-    "pinv": _each("The pseudoinverse", "np.linalg.pinv(A[k])", "count, A.shape[2], n"),
-    "eigvalsh": _each("The eigenvalues", "np.linalg.eigvalsh(A[k])", "count, n", "A.real.dtype"),
-    "svdvals": _each(
-        "The singular values", "np.linalg.svd(A[k], False)[1]", _SHORTER, "A.real.dtype"
+    "inv": _Function("The inverse", "inverted(factored(A[k], 0))"),
+    "det": _Function("The determinant", "determinant(factored(A[k], 0))", ("",)),
+    "logdet": _Function("log |det X|", "log_determinant(factored(A[k], 0))", ("",), (_REAL,)),
+    "cholesky": _Function("Cholesky's lower factor", "np.linalg.cholesky(A[k])"),
+    "pinv": _Function("The pseudoinverse", "np.linalg.pinv(A[k])", ("n, m",)),
+    "eigvalsh": _Function("The eigenvalues", "np.linalg.eigvalsh(A[k])", ("n",), (_REAL,)),
+    "eigh": _Function(
+        "The eigenvalues and eigenvectors",
+        "np.linalg.eigh(A[k])",
+        ("n", "n, n"),
+        (_REAL, "A.dtype"),
     ),
-    "qr_r": _each("The second of QR's factors", "np.linalg.qr(A[k])[1]", f"{_SHORTER}, A.shape[2]"),
-    "cofactors": _each("The derivative of det", "matrix_cofactors(A[k])"),
-    "adj": _each("The adjugate", "matrix_cofactors(A[k]).T"),
-    "expm": _each("The exponential", "exponential(A[k])"),
+    "svdvals": _Function("The singular values", "np.linalg.svd(A[k], False)[1]", ("r",), (_REAL,)),
+    "svd": _Function(
+        "The singular values between the vectors on the left and on the right",
+        "np.linalg.svd(A[k], False)",
+        ("m, r", "r", "r, n"),
+        ("A.dtype", _REAL, "A.dtype"),
+    ),
+    "qr": _Function("QR's factors", "np.linalg.qr(A[k])", ("m, r", "r, n"), ("A.dtype",) * 2),
+    "qr_r": _Function("The second of QR's factors", "np.linalg.qr(A[k])[1]", ("r, n",)),
+    "cofactors": _Function("The derivative of det", "matrix_cofactors(A[k])"),
+    "adj": _Function("The adjugate", "matrix_cofactors(A[k]).T"),
+    "expm": _Function("The exponential", "exponential(A[k])"),
 }
 
 NUMBA_STACKS: dict[str, str] = {
@@ -125,16 +162,7 @@ def exponential(A):
         total = np.dot(total, total)
     return total
 ''',
-    **{
-        f"each_{name}": _EACH.format(
-            name=f"each_{name}",
-            about=about,
-            write=f"total[k] = {value}" if shape == "count," else f"put(total[k], {value})",
-            shape=shape,
-            kind=kind,
-        )
-        for name, (about, value, shape, kind) in _FUNCTIONS.items()
-    },
+    **{f"each_{name}": function.text(f"each_{name}") for name, function in _FUNCTIONS.items()},
     "each_solve": '''
 @compiled
 def each_solve(A, B):
@@ -153,44 +181,6 @@ def each_slogdet(A):
         found = signed_log_determinant(factored(A[k], 0))
         signs[k], logs[k] = found[0], found[1].real
     return signs, logs
-''',
-    "each_eigh": '''
-@compiled
-def each_eigh(A):
-    """The eigenvalues and eigenvectors of each symmetric matrix."""
-    values, vectors = np.empty(A.shape[:2], A.real.dtype), np.empty_like(A)
-    for k in range(A.shape[0] if A.size else 0):
-        own, others = np.linalg.eigh(A[k])
-        put(values[k], own)
-        put(vectors[k], others)
-    return values, vectors
-''',
-    "each_qr": '''
-@compiled
-def each_qr(A):
-    """QR's factors of each matrix."""
-    count, m, n = A.shape
-    Q, R = np.empty((count, m, min(m, n)), A.dtype), np.empty((count, min(m, n), n), A.dtype)
-    for k in range(count if A.size else 0):
-        first, second = np.linalg.qr(A[k])
-        put(Q[k], first)
-        put(R[k], second)
-    return Q, R
-''',
-    "each_svd": '''
-@compiled
-def each_svd(A):
-    """The singular values of each matrix, between the vectors on the left and on the right."""
-    count, m, n = A.shape
-    r = min(m, n)
-    U, V = np.empty((count, m, r), A.dtype), np.empty((count, r, n), A.dtype)
-    s = np.empty((count, r), A.real.dtype)
-    for k in range(count if A.size else 0):
-        left, own, right = np.linalg.svd(A[k], False)
-        put(U[k], left)
-        put(s[k], own)
-        put(V[k], right)
-    return U, s, V
 ''',
     "each_power": '''
 @compiled
