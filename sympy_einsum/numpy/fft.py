@@ -13,7 +13,6 @@ A transform is linear, so its derivatives are transforms too; compiled code call
 
 from __future__ import annotations
 
-from .. import operations as ops
 from ..core import Length
 from ..expressions import Operand, TensorLike
 from ..operations import (
@@ -78,7 +77,7 @@ def fft2(
     >>> snp.fft.fft2(se.TensorSymbol("A", (4, 6))).shape
     (4, 6)
     """
-    return ops.fftn(a, s, axes, norm)
+    return fftn(a, s, axes, norm)
 
 
 def ifft2(
@@ -99,7 +98,7 @@ def ifft2(
     array([[1., 2.],
            [3., 4.]])
     """
-    return ops.ifftn(a, s, axes, norm)
+    return ifftn(a, s, axes, norm)
 
 
 def rfft2(
@@ -117,7 +116,7 @@ def rfft2(
     >>> snp.fft.rfft2(se.TensorSymbol("A", (4, 6))).shape
     (4, 4)
     """
-    return ops.rfftn(a, s, axes, norm)
+    return rfftn(a, s, axes, norm)
 
 
 def irfft2(
@@ -138,4 +137,4 @@ def irfft2(
     array([[1., 2.],
            [3., 4.]])
     """
-    return ops.irfftn(a, s, axes, norm)
+    return irfftn(a, s, axes, norm)
