@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from libraries import LIBRARIES
 from sympy import symbols
 from test_layouts import LENGTHS, MODELS, program
 from test_ordering import peak_memory
@@ -78,20 +79,17 @@ def test_values_and_arguments_stay(name, rows):
     arguments = arguments_of(exprs)
     assert len(blocks_of(arguments, exprs).totals) == count
     data = data_for(arguments, {m: rows, n: 4, k: 3})
+    torch = LIBRARIES["torch"]()
     before = [array.copy() for array in data]
     function = se.lambdify(arguments, exprs)
     assert "by_rows" in function.source
     with np.errstate(all="ignore"):
         found, expected = function(*data), se.lambdify(arguments, exprs, backend="torch")
-        expected = expected(*map(torch_array, data))
+        expected = expected(*map(torch.into, data))
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, np.asarray(other), rtol=1e-10, atol=1e-12)
     for array, copy in zip(data, before, strict=True):
         np.testing.assert_array_equal(array, copy)
-
-
-def torch_array(array):
-    return pytest.importorskip("torch").from_numpy(array.copy())
 
 
 @pytest.mark.parametrize("name", WHOLE)

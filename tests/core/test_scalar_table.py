@@ -214,6 +214,7 @@ assert np.allclose(se.lambdify([x], se.dirichlet_eta(x))(np.array([2.0, 3, 4]))[
 
 def test_a_row_from_outside_is_in_every_view():
     """Whether languages and compiler were there before or load later."""
+    pytest.importorskip("torch")
     into = "INTO = {'numpy': np.asarray, 'jax': np.float32, 'torch': __import__('torch').tensor}\n"
     for before in (True, False):
         load = into + "import sympy_einsum.languages, sympy_einsum.compiler"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy
+from libraries import LIBRARIES
 from sympy import symbols
 
 import sympy_einsum as se
@@ -86,18 +87,13 @@ def test_diagonal_matrices_commute():
 )
 @pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "dask"])
 def test_singular_diagonals(entries, backend):
+    library = LIBRARIES[backend]()
     entries = np.array(entries)
     others = [np.prod(np.delete(entries, k)) for k in range(len(entries))]
     function = se.lambdify([D], [se.det(D), se.adj(D), se.diff(se.det(D), D)], backend=backend)
-    arrays = {
-        "numpy": np.asarray,
-        "jax": lambda a: pytest.importorskip("jax.numpy").asarray(a),
-        "torch": lambda a: pytest.importorskip("torch").tensor(a),
-        "dask": lambda a: pytest.importorskip("dask.array").from_array(a),
-    }
-    results = function(arrays[backend](np.diag(entries)))
+    results = function(library.into(np.diag(entries)))
     for result, expected in zip(results, [entries.prod(), *[np.diag(others)] * 2], strict=True):
-        np.testing.assert_allclose(np.asarray(result), expected, rtol=1e-6)
+        np.testing.assert_allclose(library.back(result), expected, rtol=1e-6)
 
 
 def test_what_is_under_the_delta_of_a_hessian_is_computed_alone():
