@@ -1,7 +1,8 @@
 """For every test: one that hangs fails with a traceback instead of stalling the run, and garbage
-is looked for among its own objects."""
+is looked for among its own objects; which tests lack a library can be written down."""
 
 import gc
+import os
 import signal
 import threading
 
@@ -32,3 +33,15 @@ def leave_earlier_objects_alone():
     """What other modules left, gigabytes of compiled code among it, isn't searched again."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_runtest_logreport(report):
+    """What is skipped since a library isn't there goes to a file that the environment names, to be
+    run again with it."""
+    path = os.environ.get("LACKING_A_LIBRARY")
+    if path and report.skipped and "could not import" in str(report.longrepr):
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(f"{report.nodeid}\n")
+
+
+pytest_collectreport = pytest_runtest_logreport
