@@ -418,18 +418,19 @@ def _entry_of(root: TensorExpr) -> Expr:
     by entry, and of what is long."""
     found: dict[Operand, Expr] = {}
     sizes: dict[Operand, int] = {}
+    bodies: dict[Operand, tuple[Expr | None, tuple[Operand, ...]]] = {}
 
     def below(node: Operand) -> Sequence[Operand]:
-        local = local_body(node, MAX_FRACTIONS)
-        return () if local is None else local[1]
+        bodies[node] = local_body(node, MAX_FRACTIONS) or (None, ())
+        return bodies[node][1]
 
     for node in postorder([root], below):
-        local, parts = local_body(node, MAX_FRACTIONS), below(node)
+        body, parts = bodies[node]
         sizes[node] = 1 + sum(sizes[part] for part in parts)
-        if local is None or sizes[node] > MAX_PARTS:
+        if body is None or sizes[node] > MAX_PARTS:
             found[node] = Dummy(real=True) if is_tensor(node) else node
         else:
-            found[node] = local[0].xreplace({slot(k): found[part] for k, part in enumerate(parts)})
+            found[node] = body.xreplace({slot(k): found[part] for k, part in enumerate(parts)})
     return found[root]
 
 

@@ -236,12 +236,12 @@ if _typing.TYPE_CHECKING:
 newaxis = None
 pi, e, inf = _sympy.pi, _sympy.E, _sympy.oo
 euler_gamma, nan = _sympy.EulerGamma, _sympy.nan
-float_power, pow, permute_dims = power, power, transpose
+true_divide, float_power, pow, permute_dims = divide, power, power, transpose
 around, concat, row_stack = round, concatenate, vstack
 asanyarray = ascontiguousarray = asarray
 amax, amin = max, min
 globals().update(_CONDITIONS | _CONSTANTS)
-__all__ = [name for name in globals() if not name.startswith("_")] + ["true_divide"]
+__all__ = [name for name in globals() if not name.startswith("_")]
 
 
 @_of_each_row
@@ -252,7 +252,6 @@ def _add_names(row: _Row) -> None:
 
 
 globals().update(_of_both(globals()))
-true_divide = divide
 
 
 if not _typing.TYPE_CHECKING:  # so that type checkers tell a name that isn't there

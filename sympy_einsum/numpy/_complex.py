@@ -44,7 +44,9 @@ def of_both(namespace: Mapping[str, Callable[..., object]]) -> dict[str, Callabl
 
         return either
 
-    return {name: made(namespace[name], own) for name, own in _OF_COMPLEX.items()}
+    found = {id(namespace[name]): made(namespace[name], own) for name, own in _OF_COMPLEX.items()}
+    # Other names of a function stay names of one.
+    return {name: found[id(value)] for name, value in namespace.items() if id(value) in found}
 
 
 def _refused(name: str) -> UnsupportedError:

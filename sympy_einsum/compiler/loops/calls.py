@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from sympy import Expr
 
 from ...core import UnsupportedError
+from ..backends.numpy_factors import BY_FACTORS
 from .statements import Statements
 
 Call = Callable[[Statements, int], str]
@@ -99,14 +100,6 @@ def _solved(kernel: Statements, number: int) -> str:
     lengths = ", ".join([*map(kernel.size, right), "1"][:2])
     text = f"{kernel.whole(inputs[1])}.reshape(({lengths}))"
     return _like(kernel, number, f"solved({_factors(kernel, number)}, {text}, {turned:d})")
-
-
-BY_FACTORS = {
-    "inv": "inverted",
-    "det": "determinant",
-    "logdet": "log_determinant",
-    "slogdet": "signed_log_determinant",
-}
 
 
 def _by_factors(kernel: Statements, number: int) -> str:

@@ -199,15 +199,19 @@ def _solve(speller: _Speller, inputs: Inputs, definite: bool) -> int:
     return speller.emit("solved", factors, right, params=(definite, turned and not definite))
 
 
-def _of_stacks(speller: _Speller, inputs: Inputs, *params: object) -> int | None:
+def _of_stacks(op: str) -> Callable[..., int]:
     """A function of several stacks, all as long as the first."""
-    batch = speller.instructions[inputs[0]].shape[:-2]
-    shapes = [(*batch, *speller.instructions[k].shape[-2:]) for k in inputs]
-    found = [
-        speller.emit("broadcast", k, params=(shape,))
-        for k, shape in zip(inputs, shapes, strict=True)
-    ]
-    return speller.emit("matrix_power" if len(params) == 1 else "stacked", *found, params=params)
+
+    def of_stacks(speller: _Speller, inputs: Inputs, *params: object) -> int:
+        batch = speller.instructions[inputs[0]].shape[:-2]
+        shapes = [(*batch, *speller.instructions[k].shape[-2:]) for k in inputs]
+        found = [
+            speller.emit("broadcast", k, params=(shape,))
+            for k, shape in zip(inputs, shapes, strict=True)
+        ]
+        return speller.emit(op, *found, params=params)
+
+    return of_stacks
 
 
 # Each gives the number of the value, or None where it stays what it is.
@@ -226,6 +230,6 @@ RULES: dict[str, Callable[..., int | None]] = {
     "rows": _rows,
     **{name: _function(name) for name in ("inv", "det", "logdet", "slogdet")},
     "solve": _solve,
-    **dict.fromkeys(["stacked", "matrix_power"], _of_stacks),
+    **{op: _of_stacks(op) for op in ("stacked", "matrix_power")},
     "contiguous": lambda speller, inputs: inputs[0],
 }

@@ -73,13 +73,15 @@ def read_declarations(declarations: Declarations) -> dict[str, Declaration]:
 def _matches(text: str) -> Iterator[re.Match[str]]:
     """The declarations in a text, one after a comma each."""
     check_text(text, "a declaration has")
-    end = -1
-    while end == -1 or end < len(text):
-        match = _DECLARATION.match(text, end + 1) if isinstance(text, str) else None
-        end = -1 if match is None else match.end()
-        if match is None or text[end : end + 1] not in ("", ","):
+    start = 0
+    while True:
+        match = _DECLARATION.match(text, start) if isinstance(text, str) else None
+        if match is None or text[match.end() : match.end() + 1] not in ("", ","):
             raise ParseError(f"can't read the declaration {text!r}; {_FORM}")
         yield match
+        if match.end() == len(text):
+            return
+        start = match.end() + 1
 
 
 def _checked_name(name: object) -> str:
