@@ -10,6 +10,11 @@ import numpy as np
 
 import sympy_einsum as se
 
+# Whose namespaces the plain functions are written for; the last has no slices, maxima of arrays or
+# factorizations.
+LIKE_NUMPY = ("jax", "torch", "autograd", "pytensor")
+EVERY_PEER = (*LIKE_NUMPY, "tensorgrad")
+
 
 @dataclass(eq=False)
 class Case:
@@ -30,7 +35,7 @@ class Case:
     wrt: int | tuple[int, ...] = 0
     order: int = 1
     value: bool = True
-    peers: tuple[str, ...] = ("jax", "torch", "autograd", "pytensor")
+    peers: tuple[str, ...] = LIKE_NUMPY
     semiring: str | None = None
 
     def is_among(self, parts: Collection[str]) -> bool:

@@ -11,7 +11,7 @@ from sympy import symbols
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
 
-from .case import Case, normal, rng, three, with_gradient
+from .case import EVERY_PEER, Case, normal, rng, three, with_gradient
 from .curvature import CURVATURE
 from .factors import FACTORS
 from .positions import POSITIONS
@@ -338,35 +338,41 @@ def network_data(m: int, n: int, k: int, r: int) -> list[Any]:
     return [a / 3 for a in normal((m, n), (m, r), (n, k), (k, r))]
 
 
+WITHOUT_AUTOGRAD = tuple(peer for peer in EVERY_PEER if peer != "autograd")
+
 CASES = [
     Case("quadratic, Hessian", lambda: ([A, x], se.hessian(x @ A @ x, x)),
          three(5, 500, 2000), lambda s: normal((s, s), (s,)), lambda A, x: add_transposed(A),
-         lambda xp, A, x: x @ A @ x, wrt=1, order=2, value=False),
+         lambda xp, A, x: x @ A @ x, 1, 2, False, EVERY_PEER),
     Case("logistic, Hessian", lambda: ([X, y, w], se.hessian(LOGISTIC, w)),
-         three(5, 200, 600), logistic_data, logistic_hessian, logistic_value, 2, 2, False),
+         three(5, 200, 600), logistic_data, logistic_hessian, logistic_value, 2, 2, False,
+         EVERY_PEER),
     Case("factorization, Hessian", lambda: ([T, U, V], se.hessian(FACTORIZATION, U)),
          three((5, 2), (100, 5), (300, 8)), lambda s, k: normal((s, s), (s, k), (s, k)),
          lambda T, U, V: block_diagonal(factorization_core(T, U, V), len(U)),
-         factorization_value, 1, 2, False),
+         factorization_value, 1, 2, False, EVERY_PEER),
     Case("CP, Hessian", lambda: ([C, P, Q, R], se.hessian(CP, P)),
          three((4, 2), (40, 6), (70, 8)), lambda s, r: normal((s, s, s), (s, r), (s, r), (s, r)),
-         lambda C, P, Q, R: block_diagonal(cp_core(C, P, Q, R), len(P)), cp_value, 1, 2, False),
+         lambda C, P, Q, R: block_diagonal(cp_core(C, P, Q, R), len(P)), cp_value, 1, 2, False,
+         EVERY_PEER),
     Case("quadratic, value and gradient", lambda: ([A, x], with_gradient(x @ A @ x, x)),
          three(5, 500, 2000), lambda s: normal((s, s), (s,)),
-         lambda A, x: quadratic_gradient(A, x), lambda xp, A, x: x @ A @ x, 1),
+         lambda A, x: quadratic_gradient(A, x), lambda xp, A, x: x @ A @ x, 1,
+         peers=EVERY_PEER),
     Case("logistic, value and gradient", lambda: ([X, y, w], with_gradient(LOGISTIC, w)),
-         three(5, 200, 600), logistic_data, logistic_gradient, logistic_value, 2),
+         three(5, 200, 600), logistic_data, logistic_gradient, logistic_value, 2,
+         peers=EVERY_PEER),
     Case("factorization, value and gradient", lambda: ([T, U, V], with_gradient(FACTORIZATION, U)),
          three((5, 2), (100, 5), (300, 8)), lambda s, k: normal((s, s), (s, k), (s, k)),
-         factorization_gradient, factorization_value, 1),
+         factorization_gradient, factorization_value, 1, peers=EVERY_PEER),
     Case("CP, value and gradient", lambda: ([C, P, Q, R], with_gradient(CP, P)),
          three((4, 2), (50, 8), (150, 10)), lambda s, r: normal((s, s, s), (s, r), (s, r), (s, r)),
-         cp_gradient, cp_value, 1),
+         cp_gradient, cp_value, 1, peers=EVERY_PEER),
     Case("chain, value and gradient",
          lambda: ([u, v, *CHAIN], with_gradient(chain_expression(), CHAIN[2])),
          three(5, 200, 600),
          lambda s: [*normal((s,), (s,)), *[M / s**0.5 for M in normal(*[(s, s)] * 6)]],
-         chain_gradient, chain_value, 4),
+         chain_gradient, chain_value, 4, peers=EVERY_PEER),
     Case("16-operand network",
          lambda: (LADDER, se.einsum(*[i for p in zip(LADDER, LABELS, strict=True) for i in p], [])),
          three(3, 8, 24), lambda s: [G / s for G in normal(*[(s,) * len(own) for own in LABELS])],
@@ -380,17 +386,17 @@ CASES = [
     Case("softmax regression, value and gradient",
          lambda: ([X, Y, W], with_gradient(MULTINOMIAL, W)),
          three((10, 4, 3), (2000, 50, 10), (20000, 100, 10)), labels_data, multinomial_gradient,
-         multinomial_value, 2),
+         multinomial_value, 2, peers=EVERY_PEER),
     Case("two-layer network, value and gradients",
          lambda: ([X, Z, W1, W2], with_gradient(NETWORK, W1, W2)),
          three((6, 4, 3, 2), (500, 50, 50, 10), (4000, 200, 100, 10)),
-         network_data, network_gradient, network_value, (2, 3)),
+         network_data, network_gradient, network_value, (2, 3), peers=EVERY_PEER),
     Case("softmax regression, Hessian", lambda: ([X, Y, W], se.hessian(MULTINOMIAL, W)),
          three((10, 4, 3), (2000, 20, 10), (5000, 60, 10)), labels_data, multinomial_hessian,
-         multinomial_value, 2, 2, False, ("jax", "torch", "pytensor")),
+         multinomial_value, 2, 2, False, WITHOUT_AUTOGRAD),
     Case("two-layer network, Hessian", lambda: ([X, Z, W1, W2], se.hessian(NETWORK, W1)),
          three((6, 4, 3, 2), (500, 20, 20, 10), (2000, 40, 25, 10)), network_data,
-         network_hessian, network_value, 2, 2, False, ("jax", "torch", "pytensor")),
+         network_hessian, network_value, 2, 2, False, WITHOUT_AUTOGRAD),
     Case("Gaussian process, value and gradient",
          lambda: ([K, x], with_gradient(process_expression(), K)),
          three(5, 100, 400), definite_data, gaussian_process, process_value, 0),
@@ -398,7 +404,7 @@ CASES = [
          lambda: ([Q1, K1, V1], with_gradient(ATTENTION, Q1)),
          three((5, 3), (128, 32), (512, 64)),
          lambda m, k: [a / k**0.5 for a in normal((m, k), (m, k), (m, k))],
-         attention_gradient, attention_value, 0),
+         attention_gradient, attention_value, 0, peers=EVERY_PEER),
     Case("logistic, Hessian times vector", lambda: ([X, y, w, v], se.hvp(LOGISTIC, w, v)),
          three(5, 200, 600), lambda s: [*logistic_data(s), *normal((s,))], hessian_vector),
     Case("factorization, core of the Hessian", lambda: ([T, U, V], 2 * V.T @ V),

@@ -15,6 +15,7 @@ import numpy as np
 
 import sympy_einsum as se
 
+from . import named_edges
 from .case import Case
 from .timing import timed
 
@@ -181,6 +182,7 @@ CONTENDERS = {
     "PyTorch": Contender(by_torch, "torch", is_peer=True),
     "autograd": Contender(by_autograd, "autograd", is_peer=True),
     "PyTensor": Contender(by_pytensor, "pytensor", is_peer=True),
+    "tensorgrad": Contender(named_edges.compiled, "tensorgrad", is_peer=True, most_entries=6e6),
 }
 # Whose best is compared: our backends as users call them, and the libraries that differentiate.
 OURS = tuple(n for n in CONTENDERS if n.startswith("ours") and n != "ours, no checks")

@@ -151,7 +151,7 @@ CURVATURE = [
          hidden_markov, 0, order=2, value=False, peers=JAX),
     Case("hinge loss, Hessian", lambda: ([X, y, x], se.hessian(hinge(se.numpy, X, y, x), x)),
          three((12, 4), (2000, 50), (20000, 100)), hinge_data, hinge_hessian, hinge, 2, order=2,
-         value=False, peers=JAX),
+         value=False, peers=(*JAX, "tensorgrad")),
     Case("k-means, Hessian", lambda: ([P, Q], se.hessian(clusters(se.numpy, P, Q), Q)),
          three((12, 3, 2), (1000, 10, 8), (20000, 30, 20)),
          lambda rows, count, width: normal((rows, width), (count, width)), clusters_hessian,

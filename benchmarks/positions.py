@@ -309,5 +309,5 @@ POSITIONS = [
     Case("hinge loss, value and gradient",
          lambda: ([X, y, x], with_gradient(hinge(se.numpy, X, y, x), x)),
          three((12, 4), (2000, 50), (20000, 100)), hinge_data, hinge_gradient, hinge, 2,
-         peers=SLICING),
+         peers=(*SLICING, "tensorgrad")),
 ]  # fmt: skip

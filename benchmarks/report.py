@@ -19,7 +19,8 @@ from .tables import shown, table
 
 Rows = list[dict[str, Any]]
 PACKAGES = (
-    "numpy", "scipy", "sympy", "opt_einsum", "jax", "torch", "autograd", "pytensor", "numba",
+    "numpy", "scipy", "sympy", "opt_einsum", "jax", "torch", "autograd", "pytensor", "tensorgrad",
+    "numba",
 )  # fmt: skip
 SIZES = ("tiny", "mid", "large")
 # Differences below this are a draw.

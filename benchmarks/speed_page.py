@@ -25,7 +25,8 @@ def speed_text(results: dict[str, Any]) -> str:
     libraries = ", ".join(
         f"{library} {about[key]}"
         for key, library in (("numpy", "NumPy"), ("jax", "JAX"), ("torch", "PyTorch"),
-                             ("autograd", "autograd"), ("pytensor", "PyTensor"))
+                             ("autograd", "autograd"), ("pytensor", "PyTensor"),
+                             ("tensorgrad", "tensorgrad"))
         if key in about
     )  # fmt: skip
     names = [n for n in (*OURS, *PEERS) if any(n in row for row in rows)]
