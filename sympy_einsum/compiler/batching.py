@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sympy import Integer, S
 
 from .instruction_rules import Instruction
-from .plans import Plan, result_shape, without_dead_code
+from .plans import Plan, Rewriting
 
 
 class _Product(NamedTuple):
@@ -32,29 +32,21 @@ def batched(plan: Plan) -> Plan:
             first[min(places)] = product
     if not first:
         return plan
-    instructions: list[Instruction] = []
-    moved: list[int] = []
+    new = Rewriting()
     products: dict[_Product, int] = {}
-
-    def add(op: str, inputs: tuple[int, ...], *params: object) -> int:
-        shape = result_shape(op, [instructions[k].shape for k in inputs], params)
-        instructions.append(Instruction(op, inputs, params, shape))
-        return len(instructions) - 1
-
     for number, step in enumerate(plan.instructions):
         row = _row(plan, step)
         if number in first:
             product = first[number]
-            right = moved[product.matrix]
+            right = new.place[product.matrix]
             if not product.is_left:
-                right = add("transpose", (right,), (1, 0))
-            products[product] = add("dot", (moved[product.source], right))
+                right = new.emit("transpose", right, params=((1, 0),))
+            products[product] = new.emit("dot", new.place[product.source], right)
         if row is not None and row[0] in products:
-            moved.append(add("cut", (products[row[0]],), (S(row[1]), None)))
+            new.place.append(new.emit("cut", products[row[0]], params=((S(row[1]), None),)))
         else:
-            instructions.append(step._replace(inputs=tuple([moved[k] for k in step.inputs])))
-            moved.append(len(instructions) - 1)
-    return without_dead_code(instructions, [moved[k] for k in plan.results])
+            new.keep(step)
+    return new.plan(plan.results)
 
 
 def _row(plan: Plan, step: Instruction) -> tuple[_Product, int] | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from sympy import Expr, S
 
 from .instruction_rules import Instruction
-from .plans import Plan, result_shape, without_dead_code
+from .plans import Plan, Rewriting, without_dead_code
 
 
 class _Factored(NamedTuple):
@@ -24,8 +25,7 @@ class _Factored(NamedTuple):
 def factored(plan: Plan) -> Plan:
     """The plan with a * b ± a * c as a * (b ± c), where this saves a product; a may be a number,
     of more terms too."""
-    uses = Counter(k for step in plan.instructions for k in step.inputs)
-    uses.update(plan.results)
+    uses = plan.uses()
     written = {s.inputs[0] for s in plan.instructions if s.op in ("write", "writable")}
     found = {
         number: parts
@@ -35,31 +35,20 @@ def factored(plan: Plan) -> Plan:
     }
     if not found:
         return plan
-    instructions: list[Instruction] = []
-    moved: list[int] = []
-    known: dict[Instruction, int] = {}
-
-    def add(op: str, inputs: tuple[int, ...], *params: object) -> int:
-        shape = result_shape(op, [instructions[k].shape for k in inputs], params)
-        step = Instruction(op, inputs, params, shape)
-        if step not in known:
-            known[step] = len(instructions)
-            instructions.append(step)
-        return known[step]
-
+    new = Rewriting()
+    emit = cache(new.emit)
     for number, step in enumerate(plan.instructions):
-        inputs = tuple([moved[k] for k in step.inputs])
         if number in found:
             factor, terms, signs = found[number]
-            total = add("add", tuple([moved[k] for k in terms]), tuple(signs))
-            first = moved[factor] if isinstance(factor, int) else add("scalar", (), factor)
-            moved.append(add("multiply", (first, total)))
+            total = emit("add", *[new.place[k] for k in terms], params=(tuple(signs),))
+            is_value = isinstance(factor, int)
+            first = new.place[factor] if is_value else emit("scalar", params=(factor,))
+            new.place.append(emit("multiply", first, total))
         elif step.op == "add" and number not in written:
-            moved.append(add(step.op, inputs, *step.params))
+            new.place.append(emit(step.op, *new.inputs(step), params=step.params))
         else:
-            instructions.append(step._replace(inputs=inputs))
-            moved.append(len(instructions) - 1)
-    return without_dead_code(instructions, [moved[k] for k in plan.results])
+            new.keep(step)
+    return new.plan(plan.results)
 
 
 def _parts(plan: Plan, step: Instruction, uses: Counter[int]) -> _Factored | None:

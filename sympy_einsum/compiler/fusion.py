@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from sympy import Expr
@@ -19,8 +18,7 @@ MAX_OPERANDS = 16
 def fused(plan: Plan) -> Plan:
     """The plan with every elementwise instruction that one other uses, and that is elementwise
     too, made a part of that."""
-    uses = Counter(k for step in plan.instructions for k in step.inputs)
-    uses.update(plan.results)
+    uses = plan.uses()
     instructions = list(plan.instructions)
     for number, step in enumerate(instructions):
         entry = _entry_of(step)

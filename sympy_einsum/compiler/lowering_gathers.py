@@ -30,19 +30,6 @@ class Hot(NamedTuple):
     axis: int
 
 
-def multiply_gathered(
-    builder: Lowering,
-    factors: Sequence[Factor],
-    hots: Sequence[Hot],
-    output: Indices,
-    lengths: Mapping[int, Expr],
-    scalar: int | None = None,
-) -> int:
-    """The number of the instruction that computes a product with one-hot factors; ``scalar`` is
-    one more factor."""
-    return _Gathers(builder, lengths, scalar).product(list(factors), list(hots), output)
-
-
 class _Group(NamedTuple):
     """What is multiplied before it is added at some positions: factors, one-hot factors among
     them, and those that say where it is added."""
@@ -52,7 +39,7 @@ class _Group(NamedTuple):
     at: list[Hot]
 
 
-class _Gathers:
+class Gathers:
     """Products whose indices have some lengths, times a scalar that is used once."""
 
     def __init__(self, builder: Lowering, lengths: Mapping[int, Expr], scalar: int | None):
@@ -61,7 +48,8 @@ class _Gathers:
         self.scalar = scalar
 
     def product(self, factors: list[Factor], hots: list[Hot], output: Indices) -> int:
-        """The product, its axes in the order of the output."""
+        """The number of the instruction that computes a product with one-hot factors, its axes in
+        the order of the output."""
         if not hots:
             return self._multiplied(factors, output)
         # Of positions on one of their own axes the diagonal is meant.

@@ -24,9 +24,9 @@ from ..expressions import (
 from ..rules import is_definite
 from .context import Lowering
 from .factors import Factor
-from .lowering_gathers import Hot, multiply_gathered
+from .lowering_gathers import Gathers, Hot
 from .lowering_positions import Placed, cut_out, distinct_labels, whole, written
-from .lowering_running import without_running
+from .lowering_running import Triangles
 from .lowering_windows import Windows
 from .multiplication import multiply_all
 
@@ -73,7 +73,8 @@ def placed_product(
         lambda inner, _: builder.is_waiting(inner),
     )
     if any(isinstance(operand, RUNNING) for operand in operands):
-        operands, subscripts = without_running(builder, operands, subscripts, output, lengths)
+        product = Triangles(builder, operands, subscripts, output, lengths)
+        operands, subscripts = product.replaced()
     pairs = list(zip(operands, subscripts, strict=True))
     hots = [(own, labels) for own, labels in pairs if isinstance(own, OneHot)]
     pairs = [(own, labels) for own, labels in pairs if not isinstance(own, OneHot)]
@@ -93,9 +94,8 @@ def placed_product(
     first = len(factors) - len(hots)
     positions = zip(factors[first:], axes, strict=True)
     found = [Hot(factor.value, factor.labels, axis) for factor, axis in positions]
-    rest = factors[:first]
-    value = multiply_gathered(builder, rest, found, distinct_labels(places), lengths, scalar)
-    return Placed(value, places)
+    gathers = Gathers(builder, lengths, scalar)
+    return Placed(gathers.product(factors[:first], found, distinct_labels(places)), places)
 
 
 def _factor(builder: Lowering, operand: Operand, labels: Indices) -> Factor:

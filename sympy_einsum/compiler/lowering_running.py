@@ -80,7 +80,8 @@ class Group(NamedTuple):
 
 
 class Triangles:
-    """A product on its way to one without triangles."""
+    """A product on its way to one without matrices along which something runs, but for those of
+    which all entries are needed."""
 
     def __init__(
         self,
@@ -292,15 +293,3 @@ class Triangles:
         value = self.builder.arranged(self.builder.value(factor), labels, wanted)
         offset = triangle.offset if upper else -triangle.offset
         return self.builder.emit("triangular", value, params=(upper, offset)), tuple(wanted)
-
-
-def without_running(
-    builder: Lowering,
-    operands: Sequence[Operand],
-    subscripts: Sequence[Indices],
-    output: Indices,
-    lengths: Mapping[int, Expr],
-) -> tuple[list[Operand], list[Indices]]:
-    """An equal product without matrices along which something runs, but for those of which all
-    entries are needed."""
-    return Triangles(builder, operands, subscripts, output, lengths).replaced()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ..core import nominal_length
 from .instruction_rules import Instruction
-from .plans import Plan, result_shape, without_dead_code
+from .plans import Plan, Rewriting
 
 # Vectors are solved for one by one, up to so many.
 MAX_VECTORS = 8
@@ -37,12 +37,14 @@ def with_factors(plan: Plan) -> Plan:
     matrices = _matrices(plan)
     if not matrices:
         return plan
-    rewriter = _Rewriter(plan)
+    new = _Factoring()
     for number, step in enumerate(plan.instructions):
         base = _base(plan, number)
-        rewriter.add(number, matrices.get(base) if step.op in FUNCTIONS else None)
-    place = rewriter.place
-    return without_dead_code(rewriter.instructions, [place[k] for k in plan.results])
+        if step.op in FUNCTIONS and base in matrices:
+            new.add(step, matrices[base], new.place[base])
+        else:
+            new.keep(step)
+    return new.plan(plan.results)
 
 
 def _base(plan: Plan, number: int) -> int:
@@ -78,52 +80,34 @@ def _is_worth(plan: Plan, matrix: _Matrix) -> bool:
     return len(steps) > 1 or (matrix.definite and names[0] in ("inv", "solve"))
 
 
-class _Rewriter:
-    """The instructions of a plan, with those that factors are for replaced."""
+class _Factoring(Rewriting):
+    """A plan in which what factors are for is computed by these."""
 
-    def __init__(self, plan: Plan):
-        self.plan = plan
-        self.instructions: list[Instruction] = []
-        self.place: list[int] = []
-
-    def add(self, number: int, matrix: _Matrix | None) -> None:
-        """The next instruction of the plan, a function of a matrix if there is one."""
-        step = self.plan.instructions[number]
-        inputs = tuple([self.place[k] for k in step.inputs])
-        if matrix is None:
-            self.instructions.append(step._replace(inputs=inputs))
-            self.place.append(len(self.instructions) - 1)
-            return
-        base = self.place[_base(self.plan, number)]
-        turned = inputs[0] != base
-        self.place.append(self._function(step, matrix, base, inputs[1:], turned))
+    def add(self, step: Instruction, matrix: _Matrix, base: int) -> None:
+        """Adds the next old instruction, a function of a matrix or of its transpose."""
+        first, *others = self.inputs(step)
+        self.place.append(self._function(step, matrix, base, others, first != base))
 
     def _function(
         self, step: Instruction, matrix: _Matrix, base: int, others: Sequence[int], turned: bool
     ) -> int:
         definite = matrix.definite
         if matrix.factors is None:
-            matrix.factors = self._emit("factored", [base], definite)
+            matrix.factors = self.emit("factored", base, params=(definite,))
         turned = turned and not definite
         if step.op == "inv" or (step.op == "solve" and len(step.shape) in matrix.multiplied):
             inverse = self._turned(self._inverse(matrix), turned)
-            return inverse if step.op == "inv" else self._emit("dot", [inverse, *others])
+            return inverse if step.op == "inv" else self.emit("dot", inverse, *others)
         if step.op == "solve":
-            return self._emit("solved", [matrix.factors, *others], definite, turned)
-        return self._emit("by_factors", [matrix.factors], step.op, definite, tuple(step.shape))
+            return self.emit("solved", matrix.factors, *others, params=(definite, turned))
+        return self.emit("by_factors", matrix.factors, params=(step.op, definite, step.shape))
 
     def _inverse(self, matrix: _Matrix) -> int:
         if matrix.inverse is None and matrix.factors is not None:
-            shape = self.instructions[matrix.factors].shape
-            inputs = [matrix.factors]
-            matrix.inverse = self._emit("by_factors", inputs, "inv", matrix.definite, tuple(shape))
+            params = ("inv", matrix.definite, self.instructions[matrix.factors].shape)
+            matrix.inverse = self.emit("by_factors", matrix.factors, params=params)
         assert matrix.inverse is not None
         return matrix.inverse
 
     def _turned(self, value: int, turned: bool) -> int:
-        return self._emit("transpose", [value], (1, 0)) if turned else value
-
-    def _emit(self, op: str, inputs: Sequence[int], *params: object) -> int:
-        shape = result_shape(op, [self.instructions[k].shape for k in inputs], params)
-        self.instructions.append(Instruction(op, tuple(inputs), params, shape))
-        return len(self.instructions) - 1
+        return self.emit("transpose", value, params=((1, 0),)) if turned else value

@@ -17,15 +17,7 @@ FREE = ("transpose", "index", "cut", "diagonal")
 def reductions_first(plan: Plan) -> Plan:
     """The plan with every instruction that makes a smaller array of a large one right after what
     it reads is there: the large one is then sooner free to be written over."""
-    order = _order(plan.instructions)
-    place = {old: new for new, old in enumerate(order)}
-    moved = [plan.instructions[k] for k in order]
-    return plan._replace(
-        instructions=[
-            step._replace(inputs=tuple([place[k] for k in step.inputs])) for step in moved
-        ],
-        results=[place[k] for k in plan.results],
-    )
+    return plan.in_order(_order(plan.instructions))
 
 
 def _order(instructions: Sequence[Instruction]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import prod
@@ -21,6 +22,46 @@ class Plan(NamedTuple):
     instructions: Sequence[Instruction]
     results: Sequence[int]
     contractions: Sequence[Contraction] = ()
+
+    def uses(self) -> Counter[int]:
+        """How often each value is needed, by instructions or as a result."""
+        inputs = Counter(k for step in self.instructions for k in step.inputs)
+        return inputs + Counter(self.results)
+
+    def in_order(self, order: Sequence[int]) -> Plan:
+        """The plan with its instructions in another order, or with some of them."""
+        place = {old: new for new, old in enumerate(order)}
+        steps = [self.instructions[k] for k in order]
+        moved = [s._replace(inputs=tuple([place[k] for k in s.inputs])) for s in steps]
+        return self._replace(instructions=moved, results=[place[k] for k in self.results])
+
+
+class Rewriting:
+    """A plan in the making that computes what another one does: the new instructions, and for each
+    old one the number of what has its value."""
+
+    def __init__(self) -> None:
+        self.instructions: list[Instruction] = []
+        self.place: list[int] = []
+
+    def emit(self, op: str, *inputs: int, params: Params = ()) -> int:
+        """The number of a new instruction."""
+        shape = result_shape(op, [self.instructions[k].shape for k in inputs], params)
+        self.instructions.append(Instruction(op, inputs, params, shape))
+        return len(self.instructions) - 1
+
+    def inputs(self, step: Instruction) -> tuple[int, ...]:
+        """The operands of the next old instruction."""
+        return tuple([self.place[k] for k in step.inputs])
+
+    def keep(self, step: Instruction) -> None:
+        """Adds the next old instruction as it is."""
+        self.instructions.append(step._replace(inputs=self.inputs(step)))
+        self.place.append(len(self.instructions) - 1)
+
+    def plan(self, results: Sequence[int]) -> Plan:
+        """The plan that has some old values as its results."""
+        return without_dead_code(self.instructions, [self.place[k] for k in results])
 
 
 def _is_view(op: Op) -> bool:
@@ -46,13 +87,7 @@ def without_dead_code(instructions: Sequence[Instruction], results: Sequence[int
         if number in live or (instruction.op == "write" and instruction.inputs[0] in live):
             live.add(number)
             live.update(instruction.inputs)
-    order = sorted(live)
-    place = {old: new for new, old in enumerate(order)}
-
-    def renumber(instruction: Instruction) -> Instruction:
-        return instruction._replace(inputs=tuple([place[k] for k in instruction.inputs]))
-
-    return Plan([renumber(instructions[k]) for k in order], [place[k] for k in results])
+    return Plan(instructions, results).in_order(sorted(live))
 
 
 def result_shape(op: str, shapes: Sequence[Shape], params: Params) -> Shape:

@@ -78,16 +78,12 @@ class _Split:
         given = [step.op == "argument" for step in steps]
         parts = [0 if given[k] else part[kind] for k, kind in enumerate(self.kinds)]
         order = sorted(range(len(steps)), key=parts.__getitem__)
-        place = {old: new for new, old in enumerate(order)}
-        moved = [
-            steps[k]._replace(inputs=tuple([place[i] for i in steps[k].inputs])) for k in order
-        ]
-        plan = self.plan._replace(instructions=moved, results=[place[k] for k in self.plan.results])
+        plan = self.plan.in_order(order)
         first, last = parts.count(0), len(parts) - parts.count(2)
-        totals = [place[k] for k, kind in enumerate(self.kinds) if kind == TOTAL]
+        totals = [place for place, k in enumerate(order) if self.kinds[k] == TOTAL]
         arguments = [step.params[0] for step in rows if step.op == "argument"]
         widths = {Mul(*step.shape) / self.length for step in rows}
-        return RowBlocks(plan, first, last, sorted(totals), arguments, self.length, Add(*widths))
+        return RowBlocks(plan, first, last, totals, arguments, self.length, Add(*widths))
 
     def _row_axis(self, step: Instruction) -> int | None:
         return step.shape.index(self.length) if self.length in step.shape else None

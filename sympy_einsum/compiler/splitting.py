@@ -9,41 +9,33 @@ from sympy import Expr, S
 from ..core import has_stable_code
 from ..expressions import Slot, slot
 from .instruction_rules import Instruction
-from .plans import Plan, result_shape, without_dead_code
+from .plans import Plan, Rewriting
 
 
 def split(plan: Plan) -> Plan:
     """The plan with elementwise code on arrays of two axes and more taken apart."""
     splitter = _Splitter()
-    place: list[int] = []
     for step in plan.instructions:
-        inputs = tuple([place[k] for k in step.inputs])
         if step.op == "elementwise" and len(step.shape) > 1:
-            place.append(splitter.body(step.params[0], inputs))
+            splitter.split(step)
         else:
-            place.append(splitter.add(step._replace(inputs=inputs)))
-    return without_dead_code(splitter.instructions, [place[k] for k in plan.results])
+            splitter.keep(step)
+    return splitter.plan(plan.results)
 
 
-class _Splitter:
+class _Splitter(Rewriting):
     def __init__(self) -> None:
-        self.instructions: list[Instruction] = []
+        super().__init__()
         self._roots: dict[int, int] = {}
 
-    def add(self, instruction: Instruction) -> int:
-        """The number of an instruction."""
-        self.instructions.append(instruction)
-        return len(self.instructions) - 1
-
-    def body(self, body: Expr, inputs: tuple[int, ...]) -> int:
-        """The number of the instruction that computes a body last."""
-        self._inputs = inputs
+    def split(self, step: Instruction) -> None:
+        """Adds the operations that the next old instruction is made of."""
+        self._inputs = self.inputs(step)
         self._known: dict[Expr, int] = {}
-        return self._part(body)
+        self.place.append(self._part(step.params[0]))
 
-    def _emit(self, op: str, inputs: tuple[int, ...], *params: Expr | tuple[int, ...]) -> int:
-        shape = result_shape(op, [self.instructions[k].shape for k in inputs], params)
-        return self.add(Instruction(op, inputs, params, shape))
+    def _apply(self, body: Expr, *inputs: int) -> int:
+        return self.emit("elementwise", *inputs, params=(body,))
 
     def _part(self, expr: Expr) -> int:
         if expr not in self._known:
@@ -54,7 +46,7 @@ class _Splitter:
         if isinstance(expr, Slot):
             return self._inputs[expr.place]
         if not expr.free_symbols:
-            return self._emit("scalar", (), expr)
+            return self.emit("scalar", params=(expr,))
         if expr.is_Add and not has_stable_code(expr):
             return self._sum(expr)
         if expr.is_Mul:
@@ -62,20 +54,20 @@ class _Splitter:
         if expr.is_Pow and expr.exp == S.Half:
             return self._root(expr.base)
         if expr.is_Pow and expr.exp.is_number and expr.exp.is_positive:
-            return self._emit("elementwise", (self._part(expr.base),), slot(0) ** expr.exp)
+            return self._apply(slot(0) ** expr.exp, self._part(expr.base))
         if expr.is_Function and len(expr.args) == 1 and not has_stable_code(expr):
-            return self._emit("elementwise", (self._part(expr.args[0]),), expr.func(slot(0)))
+            return self._apply(expr.func(slot(0)), self._part(expr.args[0]))
         if expr.is_Pow and expr.exp == -S.Half:
-            return self._emit("elementwise", (self._root(expr.base),), 1 / slot(0))
+            return self._apply(1 / slot(0), self._root(expr.base))
         used = sorted(expr.free_symbols, key=lambda s: s.place)
         whole = expr.xreplace({own: slot(k) for k, own in enumerate(used)})
-        return self._emit("elementwise", tuple([self._part(own) for own in used]), whole)
+        return self._apply(whole, *map(self._part, used))
 
     def _root(self, base: Expr) -> int:
         """A square root, which its reciprocal elsewhere shares."""
         number = self._part(base)
         if number not in self._roots:
-            self._roots[number] = self._emit("elementwise", (number,), slot(0) ** S.Half)
+            self._roots[number] = self._apply(slot(0) ** S.Half, number)
         return self._roots[number]
 
     def _sum(self, expr: Expr) -> int:
@@ -89,22 +81,21 @@ class _Splitter:
         (sign, first), *others = terms
         total = self._part(first)
         if sign < 0:
-            total = self._emit("add", (total,), (-1,))
+            total = self.emit("add", total, params=((-1,),))
         for sign, term in others:
-            total = self._emit("add", (total, self._part(term)), (1, sign))
+            total = self.emit("add", total, self._part(term), params=((1, sign),))
         return total
 
     def _product(self, expr: Expr) -> int:
         above = [f for f in expr.args if not (f.is_Pow and f.exp.is_negative)]
         below = [1 / f for f in expr.args if f.is_Pow and f.exp.is_negative]
         if above and above[0] is S.NegativeOne and len(above) > 1:
-            product = self._emit("add", (self._part(above[1]),), (-1,))
+            product = self.emit("add", self._part(above[1]), params=((-1,),))
             above = above[1:]
         else:
             product = self._part(above[0] if above else S.One)
         for factor in above[1:]:
-            product = self._emit("multiply", (product, self._part(factor)))
+            product = self.emit("multiply", product, self._part(factor))
         for factor in below:
-            operands = (product, self._part(factor))
-            product = self._emit("elementwise", operands, slot(0) / slot(1))
+            product = self._apply(slot(0) / slot(1), product, self._part(factor))
         return product

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from .plans import Plan, without_dead_code
 
 
 def with_traces(plan: Plan) -> Plan:
     """The plan with the sum of the diagonal of an inverse by factors as one instruction."""
     steps = [*plan.instructions]
-    uses = Counter(k for step in steps for k in step.inputs)
-    uses.update(plan.results)
+    uses = plan.uses()
     for number, total in enumerate(plan.instructions):
         if total.op != "sum" or total.shape or uses[total.inputs[0]] > 1:
             continue

@@ -6,7 +6,6 @@ No string that a user chose reaches the text: free symbols that aren't arguments
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
@@ -76,8 +75,7 @@ class Writer:
             if OPS[op].is_code
         }
         self._type_sources = type_sources(plan.instructions)
-        self._uses = Counter(k for step in plan.instructions for k in step.inputs)
-        self._uses.update(plan.results)
+        self._uses = plan.uses()
         self._inside = self._standing_inside().difference(named)
 
     def write(self) -> tuple[list[Step], list[str]]:

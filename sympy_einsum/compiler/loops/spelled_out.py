@@ -11,8 +11,8 @@ from sympy import Expr, Integer, KroneckerDelta, exp, log, sqrt
 
 from ...core import index_letter
 from ...expressions import slot
-from ..instruction_rules import Instruction, Params, broadcast_shape
-from ..plans import Plan, result_shape, without_dead_code
+from ..instruction_rules import broadcast_shape
+from ..plans import Plan, Rewriting, result_shape
 
 Axes: TypeAlias = Sequence[int] | None
 Inputs: TypeAlias = tuple[int, ...]
@@ -22,29 +22,16 @@ def spelled_out(plan: Plan) -> Plan:
     """The plan with what can be loops in simpler instructions."""
     speller = _Speller()
     for step in plan.instructions:
-        inputs = tuple([speller.place[k] for k in step.inputs])
+        inputs = speller.inputs(step)
         rule = RULES.get(step.op)
         found = rule(speller, inputs, *step.params) if rule is not None else None
         if found is None:
             found = speller.emit(step.op, *inputs, params=step.params)
         speller.place.append(found)
-    results = [speller.place[k] for k in plan.results]
-    return without_dead_code(speller.instructions, results)
+    return speller.plan(plan.results)
 
 
-class _Speller:
-    """The new instructions, and for each old one the new number."""
-
-    def __init__(self) -> None:
-        self.instructions: list[Instruction] = []
-        self.place: list[int] = []
-
-    def emit(self, op: str, *inputs: int, params: Params = ()) -> int:
-        """The number of an instruction."""
-        shape = result_shape(op, [self.instructions[k].shape for k in inputs], params)
-        self.instructions.append(Instruction(op, inputs, params, shape))
-        return len(self.instructions) - 1
-
+class _Speller(Rewriting):
     def apply(self, body: Expr, *inputs: int) -> int:
         """A function of entries."""
         return self.emit("elementwise", *inputs, params=(body,))
