@@ -159,17 +159,20 @@ def _calling(
     arrays = [name for name, is_array in kernel.numbers(signature) if is_array]
     kind = f"{arrays[0]}.dtype" if arrays else "kind"
     calling = kernel.calling(signature, program.layout, f"compute[{kind}]", kind)
+    again = f"    return again({', '.join(signature.arguments)})"
     lines = [
+        "if compute.converts:",
+        again,
         "try:",
         *[f"    {line}" for line in calling],
         "except (TypeError, ValueError, IndexError, AttributeError):",
-        f"    return again({', '.join(signature.arguments)})",
+        again,
     ]
     retry = [*checks, *kernel.calling(signature, program.layout, "converted")]
     namespace = {**kernel.constants, **_called(program), "kind": np.dtype(float), "np": np}
     second = {**namespace, "converted": kernels.converted}
-    again = _Converting(program, retry, second)
-    return lines, {**namespace, "compute": kernels, "again": again}
+    converting = _Converting(program, retry, second)
+    return lines, {**namespace, "compute": kernels, "again": converting}
 
 
 def _choosing(
@@ -262,8 +265,8 @@ class _SecondTry:
 
 
 class _Converting:
-    """Called where a kernel hasn't taken the arguments: checks and converts them first. What is
-    left is an error; it is explained if an argument is the cause."""
+    """Called where a kernel hasn't taken the arguments, or those of the call before: checks and
+    converts them first. What is left is an error; it is explained if an argument is the cause."""
 
     def __init__(self, program: Program, lines: Sequence[str], namespace: dict[str, object]):
         self.program = program

@@ -29,11 +29,16 @@ Run = Callable[[str, str, dict[str, Any]], None]
 MAX_KEPT = 500
 # The types of numbers that there are kernels for.
 TYPES = tuple(np.dtype(name) for name in ("float64", "float32", "complex128", "complex64"))
+# Types that need no look.
+NUMBERS = (float, np.float64)
 
 
 class Kernels(dict[np.dtype, Any]):
     """The compiled functions by the type of the numbers; ``modules`` are the texts of those for
-    real and for complex ones."""
+    real and for complex ones. ``converts`` tells that arguments of the last call had to be
+    converted: the next ones are converted at once, because it takes Numba far longer to refuse
+    them.
+    """
 
     def __init__(self, modules: Mapping[bool, str], kernel: KernelText, run: Run):
         super().__init__()
@@ -41,6 +46,7 @@ class Kernels(dict[np.dtype, Any]):
         self.kernel = kernel
         self.run = run
         self.lock = RLock()
+        self.converts = False
 
     def __missing__(self, kind: np.dtype) -> Any:
         if kind not in TYPES:
@@ -103,6 +109,10 @@ class Kernels(dict[np.dtype, Any]):
             if not array.flags.writeable:
                 array = array.copy()
             found.append(array if order else array[()])
+        self.converts = not all(
+            type(value) in NUMBERS if not order else array is value
+            for value, array, (order, _) in zip(values, found, wanted, strict=False)
+        )
         results = self[kind](*found, *[np.zeros(shape, kind) for shape in values[count:]])
         if len(self.kernel.results) == 1:
             return results if self.kernel.results[0] else kind.type(results)

@@ -112,6 +112,22 @@ def test_other_kinds_of_arrays(pair):
     compared(*pair, A.astype(np.float32), x, y, t, rtol=1e-6)
 
 
+def test_numba_is_not_asked_again_about_arguments_that_it_refused(pair, monkeypatch):
+    """To refuse some takes it a hundred times as long as to compute."""
+    function, _ = pair
+    A, x, y, t = data()
+    asked = []
+    compared(*pair, A, x, y, t)
+    kernels = function.__globals__["compute"]
+    kernel = kernels[A.dtype]
+    monkeypatch.setitem(kernels, A.dtype, lambda *values: asked.append(values) or kernel(*values))
+    for other in ((A.T.copy().T, x, y, t), (A, x, y, np.array(t))):
+        for values in (other, other, (A, x, y, t), (A, x, y, t)):
+            compared(*pair, *values)
+        assert len(asked) == 5
+        asked.clear()
+
+
 def test_single_precision(pair):
     values = [own.astype(np.float32) if np.ndim(own) else own for own in data()]
     found, expected = (function(*values) for function in pair)
