@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import subprocess
 import sys
 from threading import Thread
@@ -51,6 +52,18 @@ def test_softmax_of_rows_goes_through_the_rows_once():
         "for i0",
         *["for i1"] * 3,
     ]
+
+
+@pytest.mark.parametrize("function", [snp.logaddexp, lambda a, b: se.softplus(a) - se.tanh(b)])
+def test_loops_call_no_functions_of_numbers(function):
+    """A compiler makes vectors only of loops that call nothing."""
+    namespace: dict = {}
+    exec(se.codegen([x], function(x, 2 * x).sum(), backend="numba"), namespace)
+    namespace["function"](np.arange(3.0))
+    kernel = namespace["compute"]
+    (code,) = kernel.inspect_llvm().values()
+    assert "fmul <" in code
+    assert not re.search(r"call .*(softplus|tanh|log1p|expm1|exponent_parts|logaddexp)", code)
 
 
 def test_slices_are_offsets():

@@ -447,21 +447,23 @@ def larger(a, b):
 '''
 
 
-def _functions(text: str) -> dict[str, str]:
+def _functions(text: str, decorator: str) -> dict[str, str]:
     parts = re.split(r"\n+(?=def )", text.strip())
-    return {part[4 : part.index("(")]: f"\n@compiled\n{part}\n" for part in parts}
+    return {part[4 : part.index("(")]: f"\n@{decorator}\n{part}\n" for part in parts}
 
 
 SUPPORT = {
     "compiled": 'compiled = numba.njit(nogil=True, error_model="numpy")\n',
+    # A loop that calls a function becomes no vectors, and LLVM calls what it finds too long.
+    "inlined": 'inlined = numba.njit(nogil=True, error_model="numpy", forceinline=True)\n',
     "dtype": "dtype = np.float64\n",
     "add": _ADD,
     "larger": _LARGER,
-    **_functions(_ELEMENTARY),
-    **_functions(_NUMBERS),
+    **_functions(_ELEMENTARY, "inlined"),
+    **_functions(_NUMBERS, "inlined"),
     **NUMBA_FACTORS,
     **NUMBA_STACKS,
-    **_functions(_ARRAYS),
+    **_functions(_ARRAYS, "compiled"),
 }
 # What NumPy's own functions do for complex numbers.
 COMPLEX = {name: f"{name} = np.{name}\n" for name in ("exp", "expm1", "tanh", "log", "log1p")}
