@@ -151,7 +151,7 @@ def test_vectors_are_solved_for_without_the_inverse():
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64, np.complex128])
-@pytest.mark.parametrize("size", [0, 1, 2, 65, 130])
+@pytest.mark.parametrize("size", [0, 1, 2, 65, 130, 200])
 @pytest.mark.parametrize("is_definite", [False, True])
 def test_factors_of_all_sizes_and_types(size, kind, is_definite):
     rng = np.random.default_rng(size)
@@ -222,6 +222,18 @@ def test_a_bad_condition_is_no_worse_than_it_has_to_be():
         assert abs(value / float(quadratic) - 1) < 1e-6
         assert abs(logarithm / float(determinant) - 1) < 1e-6
         np.testing.assert_allclose(found, entries, rtol=1e-5)
+
+
+@pytest.mark.parametrize("is_definite", [False, True])
+def test_inverses_by_blocks_leave_a_residual_of_rounding(is_definite):
+    """A smooth kernel: blocks of its factors are nearly singular, too."""
+    points = np.linspace(0, 6, 200)
+    kernel = np.exp(-(np.subtract.outer(points, points) ** 2)) + 1e-4 * np.eye(200)
+    names = {"np": np, "lapack": lapack}
+    exec("\n".join(NUMPY_FACTORS.values()), names)
+    inverse = names["inverted"](names["factored"](kernel, is_definite))
+    scale = np.linalg.norm(kernel) * np.linalg.norm(inverse) * np.finfo(float).eps
+    assert np.linalg.norm(inverse @ kernel - np.eye(200)) < 20 * scale
 
 
 SINGULAR = np.ones((3, 3))

@@ -84,15 +84,32 @@ def unit_lower(lu):
 ''',
     "lower_inverse": '''
 def lower_inverse(L):
-    """The inverse of a lower triangular matrix."""
+    """The inverse of a lower triangular matrix, by blocks of its rows."""
     n = len(L)
     if n <= 64:
         return lapack_function("trtri", L)(L.T)[0].T if n else L
-    k = n // 2
     inverse = np.zeros((n, n), L.dtype)
-    inverse[:k, :k], inverse[k:, k:] = lower_inverse(L[:k, :k]), lower_inverse(L[k:, k:])
-    inverse[k:, :k] = -inverse[k:, k:].dot(L[k:, :k].dot(inverse[:k, :k]))
+    for start in range(0, n, 64):
+        rows = slice(start, start + 64)
+        corner = inverse[rows, rows] = lower_inverse(L[rows, rows])
+        for left in range(0, start, 128):
+            columns = slice(left, min(left + 128, start))
+            above = L[rows, left:start].dot(inverse[left:start, columns])
+            inverse[rows, columns] = -corner.dot(above)
     return inverse
+''',
+    "lower_gram": '''
+def lower_gram(L):
+    """L.T @ L for a lower triangular matrix, by blocks of its rows."""
+    n = len(L)
+    if n <= 64:
+        return L.T.dot(L)
+    gram = np.empty_like(L)
+    for start in range(0, n, 64):
+        end = start + 64
+        rows = L[start:, start:end].T.dot(L[start:, :end])
+        gram[start:end, :end], gram[:start, start:end] = rows, rows[:, :start].T
+    return gram
 ''',
     "lower_solve": '''
 def lower_solve(L, B):
@@ -159,13 +176,18 @@ def inverted(factors):
     if singular:
         raise np.linalg.LinAlgError("Singular matrix")
     if exchanged is None:
-        inverse = lower_inverse(factor)
-        return inverse.T.dot(inverse)
-    if 0 < len(factor) < 128:
+        return lower_gram(lower_inverse(factor))
+    n = len(factor)
+    if 0 < n < 128:
         return lapack_function("getri", factor)(factor, exchanged)[0]
-    inverse = np.empty_like(factor, order="C")
-    upper = lower_inverse(np.tril(factor.T)).T
-    inverse[:, row_order(exchanged, len(factor))] = upper.dot(lower_inverse(unit_lower(factor)))
+    # inv(U) is brought to the left of inv(L), from the last rows of its transpose up.
+    turned = lower_inverse(np.tril(factor.T))
+    for start in range((n - 1) // 64 * 64, -1, -64):
+        end = start + 64
+        rest = turned[start:end] - factor[end:, start:end].T.dot(turned[end:])
+        turned[start:end] = lower_inverse(unit_lower(factor[start:end, start:end])).T.dot(rest)
+    inverse = np.empty_like(turned)
+    inverse[:, row_order(exchanged, n)] = turned.T
     return inverse
 ''',
     "log_determinant": '''
