@@ -127,10 +127,11 @@ def compiled(case: Case, data: list[Any]) -> Callable[[], Any]:
     ]
     value = case.of(_namespace(), *[Placed(v, list(v.edges)) for v in variables]).tensor
     derivatives = [variables[place] for place in np.atleast_1d(case.wrt)]
-    results = [value.grad(variable) for variable in derivatives]
+    # Simplified: compiled as they are, second derivatives of larger arrays are zero.
+    results = [value.grad(variable).full_simplify() for variable in derivatives]
     edges: list[list[str]] = [list(variable.edges) for variable in derivatives]
     if case.order == 2:
-        results = [results[0].grad(derivatives[0])]
+        results = [results[0].grad(derivatives[0]).full_simplify()]
         edges = [[*edges[0], *[f"{edge}_" for edge in edges[0]]]]
     if case.value:
         results, edges = [value, *results], [[], *edges]
