@@ -8,8 +8,10 @@ from __future__ import annotations
 
 
 def checked_array(name, value, shape, asarray, error):
-    """An argument as an array of the order of its shape; None for a length. True and False count as
-    1 and 0: their sum is no "or"."""
+    """An argument as an array of the order of its shape; None for a length. Narrow and unsigned
+    integers are widened, whose sums and negatives wrap around; so are True and False, whose sum is
+    an "or"."""
+    narrow = ("bool", "int8", "int16", "uint8", "uint16", "uint32", "uint64")
     listed = shape or hasattr(value, "__len__")
     if hasattr(value, "toarray"):
         raise error(f"argument {name} is a sparse matrix; write out its zeros with .toarray()")
@@ -22,11 +24,12 @@ def checked_array(name, value, shape, asarray, error):
     if shape and not hasattr(array, "shape"):
         raise error(f"argument {name} must be an array of the library used, not {value!r:.80}")
     given = tuple(getattr(array, "shape", ()))
-    kind = getattr(getattr(array, "dtype", None), "kind", "")
+    dtype = getattr(array, "dtype", None)
+    kind = getattr(dtype, "kind", "")
     if listed and (kind in tuple("USMm") or (kind == "O" and not given)):
         raise error(f"argument {name} must be an array of numbers, not {value!r:.80}")
-    if kind == "b" and asarray is not None:
-        array = array + 0
+    if str(dtype).removeprefix("torch.") in narrow:
+        array = array.long() if hasattr(array, "long") else array.astype(int)
     if len(given) != len(shape or ()):
         raise error(
             f"argument {name} must have order {len(shape or ())}, but an array of order "

@@ -72,3 +72,17 @@ def test_integers_don_t_round_what_is_added_to_them(backend):
             continue  # its functions take no arrays of NumPy's
         for found, right in zip(function(*arguments), expected, strict=True):
             np.testing.assert_allclose(library.back(found), right, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["bool", "int8", "uint8", "int16", "uint16", "uint32", "uint64"])
+@pytest.mark.parametrize("backend", LIBRARIES)
+def test_narrow_and_unsigned_integers_don_t_wrap_around(backend, kind):
+    A = se.TensorSymbol("A", (3, n))
+    f = se.log(1 + se.exp(A @ x)).sum() - 400 * (x @ x)
+    library = LIBRARIES[backend]()
+    values = [np.array([[1, 2], [0, 3], [90, 100]]).astype(kind), np.array([1, 2]).astype(kind)]
+    exprs = [f, *se.gradient(f, [A, x])]
+    found = se.lambdify([A, x], exprs, backend)(*map(library.array, values))
+    expected = se.lambdify([A, x], exprs)(*[value.astype(float) for value in values])
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(library.back(one), other, rtol=1e-6)

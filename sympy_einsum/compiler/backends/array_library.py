@@ -29,6 +29,8 @@ class Library:
     extras: ClassVar[Mapping[str, str]] = {}
     # What makes an array of anything else, if that is to be done; the text of a function.
     asarray: ClassVar[str] = "None"
+    # Whether an array holds numbers that computing with them keeps.
+    is_wide: ClassVar[str] = '{0}.dtype.char in "ilqefdgFDG"'
 
     # Whether a whole plan is one function of loops, compiled when it is first called.
     is_compiled: ClassVar[bool] = False

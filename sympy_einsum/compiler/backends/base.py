@@ -77,7 +77,9 @@ class Backend(Library):
     def quick_tests(self, names: Texts) -> list[str]:
         """What holds for arguments that are arrays of numbers of this kind; what fails it, is
         converted."""
-        return []
+        same = " is ".join([f"{name}.dtype" for name in names])
+        first, *others = [self.is_wide.format(name) for name in names]
+        return [first, *([f"({same} or {' and '.join(others)})"] if others else [])]
 
     def module_parts(self) -> list[str]:
         """What else stands above the function."""

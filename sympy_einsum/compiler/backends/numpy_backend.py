@@ -69,10 +69,7 @@ class NumpyBackend(Backend):
     def quick_tests(self, names: Texts) -> list[str]:
         """Arrays without a doubt, of numbers."""
         types = " is ".join([f"type({name})" for name in names])
-        same = " is ".join([f"{name}.dtype" for name in names])
-        first, *others = [f'{name}.dtype.kind in "iufc"' for name in names]
-        rest = [f"({same} or {' and '.join(others)})"] if others else []
-        return [f"{types} is np.ndarray", first, *rest]
+        return [f"{types} is np.ndarray", *super().quick_tests(names)]
 
     def opening(self, body: str, tensors: Texts) -> list[str]:
         """The type of the arguments; NumPy takes long to find what is the same for all."""

@@ -65,6 +65,9 @@ class TorchBackend(Backend):
     xp = "torch"
     exponential = "torch.linalg.matrix_exp"
     packages = ("torch",)
+    is_wide = (
+        "({0}.is_floating_point() or {0}.is_complex() or {0}.dtype in (torch.int32, torch.int64))"
+    )
     own_numbers = True
     by_rows: ClassVar = frozenset(("softmax",))
     words: ClassVar = {"device"}
