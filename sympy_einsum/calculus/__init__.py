@@ -7,5 +7,6 @@ from .operators import (
     diff as diff,
     gradient as gradient,
     hessian as hessian,
+    is_cut as is_cut,
     jacobian as jacobian,
 )

@@ -189,7 +189,7 @@ def diff(
 def _by_part(y: Operand, part: Operand, mode: str, simplify: bool | None) -> Operand:
     """The derivative by an entry or a slice of a tensor symbol, which is that piece of the
     derivative by the symbol; or by a part of the expression, as if a symbol stood in its place."""
-    if not _is_cut(part):
+    if not is_cut(part):
         stand_in = TensorSymbol(f"part{order_of(y)}", shape_of(part)) if order_of(part) else Dummy()
         replaced = y.xreplace({part: stand_in})
         if replaced == y:
@@ -216,7 +216,7 @@ def _by_part(y: Operand, part: Operand, mode: str, simplify: bool | None) -> Ope
     return result if simplify is False else tidy([result], None, ())[0][0]
 
 
-def _is_cut(part: Operand) -> bool:
+def is_cut(part: Operand) -> bool:
     """Whether a tensor is an entry, or a slice, of a tensor symbol."""
     if not isinstance(part, Einsum):
         return False

@@ -287,14 +287,18 @@ class TensorExpr(Methods):
         return Integer(sum(1 for node in postorder([self]) if children(node)))
 
     def is_constant(self, *wrt: Basic, **flags: object) -> bool:
-        """Whether the expression is free of the given symbols (of all symbols, without any).
+        """Whether the expression is free of the given symbols (of all symbols, without any). It
+        depends on an entry where it does on the tensor of that.
 
         >>> import sympy_einsum as se
         >>> x, y = se.tensors("x y", 3)
         >>> se.sin(x).is_constant(), se.sin(x).is_constant(y), se.Ones(3).is_constant()
         (False, True, True)
         """
-        return not (self._leaves() & set(map(as_basic, wrt)) if wrt else self._leaves())
+        given = [as_basic(value) for value in wrt]
+        tensors = {leaf for v in given if isinstance(v, TensorExpr) for leaf in v._leaves()}
+        kept = {leaf for leaf in tensors if isinstance(leaf, TensorExpr)}.union(given)
+        return not (self._leaves() & kept if wrt else self._leaves())
 
     @property
     def is_Function(self) -> bool:

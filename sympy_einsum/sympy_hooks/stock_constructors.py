@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
+from importlib import import_module
 from typing import Any, TypeAlias
 
 from sympy import (
@@ -22,6 +23,7 @@ from sympy import (
     KroneckerProduct,
     MatAdd,
     MatMul,
+    MatPow,
     Mod,
     Piecewise,
     S,
@@ -45,7 +47,7 @@ from sympy.solvers import solvers
 from sympy.tensor.array import NDimArray, arrayop, ndim_array
 
 from .. import operations as ops
-from ..calculus import diff
+from ..calculus import diff, is_cut
 from ..core import TensorError, UnsupportedError, deferred
 from ..expressions import (
     TensorExpr,
@@ -212,8 +214,22 @@ def _by_tensor(stock: Callable[..., Any], reflected: str) -> Callable[..., Any]:
 
 def _linear(equation: Expr, symbols: Sequence[Symbol]) -> tuple[Expr, dict[Symbol, Expr]]:
     """The coefficients of a linear equation, for ``linsolve``."""
+    _recast([equation], symbols)
     is_ours = isinstance(equation, TensorExpr) and not equation.shape
     return _stock_linear(symbols_outside(equation) if is_ours else equation, symbols)
+
+
+def _recast(equations: Iterable[Basic], symbols: Iterable[Basic]) -> Any:
+    """What ``solve`` asks for symbols in the places of entries. It takes all else for constant."""
+    equations, symbols = list(equations), list(symbols)
+    for entry in filter(is_cut, symbols):
+        for node in {node for equation in equations for node in outermost(equation)}:
+            if not is_cut(node) and not node.is_constant(entry):
+                raise TensorError(
+                    f"can't solve for {entry}: {node!s:.80} depends on it too; write that out in "
+                    "entries, such as with .as_explicit(), for lengths that are numbers"
+                )
+    return _stock_recast(equations, symbols)
 
 
 def _solved_linear(lhs: Expr, rhs: Expr = S.Zero, symbols: Any = (), exclude: Any = ()) -> Any:
@@ -261,7 +277,7 @@ class _IterableByStock(metaclass=_Iterability):
 _of_tensors_in = deferred("convert", "of_tensors")
 _MATRIX_FUNCTIONS = (
     *(Adjoint, Determinant, HadamardPower, HadamardProduct, Inverse, KroneckerProduct),
-    *(MatAdd, Trace, Transpose),
+    *(MatAdd, MatPow, Trace, Transpose),
 )
 _stock_derivative = Derivative.__new__
 _stock_with_limits = expr_with_limits._common_new
@@ -270,6 +286,7 @@ _stock_matrix_product = MatMul.__new__
 _stock_as_array = arrayop._arrayfy
 _stock_linear = linsolve._lin_eq2dict
 _stock_subs = Basic.subs
+_stock_recast = solvers.recast_to_symbols
 _stock_solve_linear = solvers.solve_linear
 Derivative.__new__ = _derivative
 expr_with_limits._common_new = _with_limits
@@ -278,6 +295,9 @@ MatMul.__new__ = _matrix_product
 arrayop._arrayfy = _as_array
 linsolve._lin_eq2dict = _linear
 Basic.subs = _subs_of_any
+# SymPy gives the name of the second module to a function in it.
+for _module in (solvers, import_module("sympy.solvers.solveset")):
+    vars(_module)["recast_to_symbols"] = _recast
 solvers.solve_linear = _solved_linear
 for _class in _MATRIX_FUNCTIONS:
     _class.__new__ = _matrix_function(_class, _class.__new__)

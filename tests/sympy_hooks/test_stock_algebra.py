@@ -210,6 +210,27 @@ def test_linear_equations():
         sp.linsolve([q], [t])
 
 
+def test_entries_that_other_tensors_depend_on_are_not_solved_for():
+    equation = a * x[0] - t
+    for solve in (
+        lambda: sp.solve(a - 1, x[0]),
+        lambda: sp.solve([equation, s - 2], [x[0], s]),
+        lambda: sp.solveset(equation, x[0]),
+        lambda: sp.linsolve([x[0] - a], [x[0]]),
+    ):
+        with pytest.raises(se.TensorError, match="depends on it too"):
+            solve()
+    assert sp.solve(x[0] * x[1] - t, x[0]) == [t / x[1]]
+    assert sp.solve(x[0] - c, x[0]) == [c]
+    assert sp.solve(equation, a) == [t / x[0]]
+    whole = se.TensorSymbol("x", 2)
+    entries = (whole @ whole).as_explicit() - 1
+    for solution in sp.solve(entries, whole[0]):
+        assert sp.expand(entries.subs(whole[0], solution)) == 0
+    assert not a.is_constant(x[0])
+    assert a.is_constant(y[0])
+
+
 def test_quadratic_equations():
     expected = np.sort_complex(np.roots([value(c), 2 * value(b), value(a) - 1]))
     for found in (
