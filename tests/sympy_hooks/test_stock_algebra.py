@@ -154,6 +154,13 @@ def test_products_of_matrices_are_those():
             function(X, X)
 
 
+def test_powers_of_matrices_are_those():
+    M = sp.MatrixSymbol("M", n, n)
+    assert sp.MatPow(X, 2) == X @ X
+    assert (M**2).subs(M, X) == X @ X
+    assert sp.MatPow(X, -1) == X.inv()
+
+
 def test_remainders_of_scalars():
     assert_close(value(b % 2), value(b) % 2)
     assert_close(value(sp.Mod(a, sp.Rational(1, 2))), value(a) % 0.5)
