@@ -47,11 +47,7 @@ class EinsumMagics(Magics):
         shell: Any = self.shell
         asked = self.einsum.parser.parse_args(shlex.split(line))
         request = Request(
-            cell,
-            asked.wrt,
-            asked.declare or _symbols(shell, cell),
-            asked.syntax,
-            asked.order,
+            cell, asked.wrt, asked.declare or _symbols(shell, cell), asked.syntax, asked.order
         )
         try:
             read = question(request)

@@ -106,9 +106,7 @@ OF_US = {
         "The [languages](../languages.md) have a page of their own.",
     ),
     "errors": Page(
-        "Errors",
-        "TensorError ShapeError UnsupportedError ParseError",
-        "Each is a ``ValueError``.",
+        "Errors", "TensorError ShapeError UnsupportedError ParseError", "Each is a ``ValueError``."
     ),
 }
 # What calls give, on the page of what gives it.

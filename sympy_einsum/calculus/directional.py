@@ -19,15 +19,7 @@ from ..expressions import (
 from ..operations import tensordot
 from ..rules import stable, tidy
 from .layouts import check_layout
-from .operators import (
-    Listed,
-    Options,
-    as_function,
-    as_scalar,
-    as_variable,
-    gradient,
-    listed,
-)
+from .operators import Listed, Options, as_function, as_scalar, as_variable, gradient, listed
 from .simplified_sweep import check_mode, sweep
 from .sweeps import pullback, pushforward
 

@@ -12,14 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from sympy import (
-    Expr,
-)
+from sympy import Expr
 
-from ..core import (
-    UnsupportedError,
-    postorder,
-)
+from ..core import UnsupportedError, postorder
 from ..expressions import (
     Elementwise,
     OneHot,

@@ -18,20 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sympy import (
-    Expr,
-    Function,
-    Piecewise,
-    S,
-    log,
-)
+from sympy import Expr, Function, Piecewise, S, log
 
-from ..core import (
-    NodeTable,
-    derivative,
-    is_choice,
-    may_be_infinite,
-)
+from ..core import NodeTable, derivative, is_choice, may_be_infinite
 from ..expressions import (
     AlongDirections,
     Constant,

@@ -164,10 +164,7 @@ def _multiplied_by(
 
 
 def _matrix(
-    builder: Lowering,
-    pair: tuple[int, int],
-    factors: Sequence[Factor],
-    lengths: Mapping[int, Expr],
+    builder: Lowering, pair: tuple[int, int], factors: Sequence[Factor], lengths: Mapping[int, Expr]
 ) -> int:
     """The product of factors with two axes; ones where they have none, twice the same is a
     diagonal."""

@@ -8,19 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
-from sympy import (
-    Add,
-    Basic,
-    Dummy,
-    Expr,
-    Lambda,
-    MatrixBase,
-    Mul,
-    Symbol,
-    SympifyError,
-    exp,
-    log,
-)
+from sympy import Add, Basic, Dummy, Expr, Lambda, MatrixBase, Mul, Symbol, SympifyError, exp, log
 
 from ..core import (
     TensorError,

@@ -97,10 +97,7 @@ def _read_term(term: str, text: str, offset: int) -> list[Label]:
 
 
 def resolve_labels(
-    terms: Sequence[Labels],
-    output: Labels | None,
-    orders: Sequence[int],
-    shown: str,
+    terms: Sequence[Labels], output: Labels | None, orders: Sequence[int], shown: str
 ) -> tuple[list[Term], Term]:
     """Expand ellipses, find the implicit output and check both against the operands' orders."""
     dots = 0

@@ -8,23 +8,7 @@ logarithms of which the code printers leave no part to itself.
 
 from __future__ import annotations
 
-from sympy import (
-    Add,
-    Dummy,
-    Expr,
-    Max,
-    S,
-    atanh,
-    cosh,
-    erf,
-    erfc,
-    exp,
-    log,
-    pi,
-    sinh,
-    sqrt,
-    tanh,
-)
+from sympy import Add, Dummy, Expr, Max, S, atanh, cosh, erf, erfc, exp, log, pi, sinh, sqrt, tanh
 
 from .activations import relu, sigmoid, sigmoid_slope, softplus, step
 from .special_functions import erfcx, erfcx_rate

@@ -23,16 +23,7 @@ from sympy import (
 )
 from sympy.core.relational import Relational
 
-from ..core import (
-    UnsupportedError,
-    children,
-    modulus,
-    postorder,
-    relu,
-    rint,
-    step,
-    trunc,
-)
+from ..core import UnsupportedError, children, modulus, postorder, relu, rint, step, trunc
 from .base import Operand
 from .interning import Node, data_expressions
 from .leaves import Constant, Zeros

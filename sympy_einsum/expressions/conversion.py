@@ -198,8 +198,7 @@ def elementwise(f: Callable[..., Expr], *tensors: TensorLike) -> Operand:
     if not isinstance(body, Expr):
         raise TensorError(f"{f} gives {body!r}, which is no scalar expression")
     others = sorted(
-        (s for e in postorder([body], stock_children) for s in _free_leaf(e, body)),
-        key=sort_key,
+        (s for e in postorder([body], stock_children) for s in _free_leaf(e, body)), key=sort_key
     )
     extended = [*operands, *others]
     body = substitute_stock(body, {s: slot(len(operands) + k) for k, s in enumerate(others)})

@@ -190,7 +190,7 @@ CONDITIONS: dict[str, Callable[..., Operand]] = {
             ("equal", sympy.Eq, "array([0., 1., 0.])"),
             ("not_equal", sympy.Ne, "array([1., 0., 1.])"),
         )
-    },
+    }
 }
 for _name, _function, _result in (
     ("and", sympy.And, "array([0., 1., 0.])"),

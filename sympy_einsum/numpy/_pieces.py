@@ -10,15 +10,7 @@ from sympy import Integer, S
 
 from .. import operations as ops
 from ..core import Length, ShapeError, TensorError, UnsupportedError, as_list
-from ..expressions import (
-    Constant,
-    Operand,
-    TensorExpr,
-    TensorLike,
-    as_operand,
-    order_of,
-    shape_of,
-)
+from ..expressions import Constant, Operand, TensorExpr, TensorLike, as_operand, order_of, shape_of
 from ..operations import Nested
 from ._options import check_type
 from ._shapes import atleast_1d, atleast_2d, atleast_3d

@@ -77,10 +77,7 @@ def logspace(
 
 
 def arange(
-    start_or_stop: Expr | float,
-    /,
-    stop: Expr | float | None = None,
-    step: Expr | float = 1,
+    start_or_stop: Expr | float, /, stop: Expr | float | None = None, step: Expr | float = 1
 ) -> Operand:
     """``numpy.arange``: a constant; also of symbols, if the step is 1 and the bounds differ by a
     length.

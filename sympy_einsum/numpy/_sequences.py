@@ -125,11 +125,7 @@ def ediff1d(
 
 
 def unwrap(
-    p: TensorLike,
-    discont: TensorLike | None = None,
-    axis: int = -1,
-    *,
-    period: TensorLike = 2 * pi,
+    p: TensorLike, discont: TensorLike | None = None, axis: int = -1, *, period: TensorLike = 2 * pi
 ) -> Operand:
     """``numpy.unwrap``: with multiples of the period added so that no step along the axis is longer
     than half of it, or than ``discont``.

@@ -63,10 +63,7 @@ def __dir__() -> list[str]:
 
 
 def fft2(
-    a: ComplexLike,
-    s: Lengths = None,
-    axes: tuple[int, int] = (-2, -1),
-    norm: str | None = None,
+    a: ComplexLike, s: Lengths = None, axes: tuple[int, int] = (-2, -1), norm: str | None = None
 ) -> ComplexTensor:
     """``numpy.fft.fft2``: :func:`fftn` along two axes.
 
@@ -81,10 +78,7 @@ def fft2(
 
 
 def ifft2(
-    a: ComplexLike,
-    s: Lengths = None,
-    axes: tuple[int, int] = (-2, -1),
-    norm: str | None = None,
+    a: ComplexLike, s: Lengths = None, axes: tuple[int, int] = (-2, -1), norm: str | None = None
 ) -> ComplexTensor:
     """``numpy.fft.ifft2``: :func:`ifftn` along two axes.
 
@@ -102,10 +96,7 @@ def ifft2(
 
 
 def rfft2(
-    a: TensorLike,
-    s: Lengths = None,
-    axes: tuple[int, int] = (-2, -1),
-    norm: str | None = None,
+    a: TensorLike, s: Lengths = None, axes: tuple[int, int] = (-2, -1), norm: str | None = None
 ) -> ComplexTensor:
     """``numpy.fft.rfft2``: :func:`rfftn` along two axes.
 
@@ -120,10 +111,7 @@ def rfft2(
 
 
 def irfft2(
-    a: ComplexLike,
-    s: Lengths = None,
-    axes: tuple[int, int] = (-2, -1),
-    norm: str | None = None,
+    a: ComplexLike, s: Lengths = None, axes: tuple[int, int] = (-2, -1), norm: str | None = None
 ) -> Operand:
     """``numpy.fft.irfft2``: :func:`irfftn` along two axes.
 

@@ -170,10 +170,7 @@ def eigvalsh(a: TensorLike, UPLO: str = "L") -> Operand:
 
 
 def svd(
-    a: TensorLike,
-    full_matrices: bool = True,
-    compute_uv: bool = True,
-    hermitian: bool = False,
+    a: TensorLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> ops.SVDResult | Operand:
     """``numpy.linalg.svd``; that of a symmetric matrix is the same. Without ``compute_uv`` the
     singular values only.

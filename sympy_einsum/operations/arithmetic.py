@@ -6,10 +6,7 @@ from collections.abc import Sequence
 
 from sympy import Add, Mul, S
 
-from ..core import (
-    Shape,
-    exact_power,
-)
+from ..core import Shape, exact_power
 from ..expressions import (
     Operand,
     TensorExpr,

@@ -8,16 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from sympy import Expr, Integer, S, Tuple
 
-from ..core import (
-    Length,
-    Shape,
-    ShapeError,
-    TensorError,
-    as_list,
-    as_scalar,
-    as_shape,
-    same_length,
-)
+from ..core import Length, Shape, ShapeError, TensorError, as_list, as_scalar, as_shape, same_length
 from ..expressions import (
     Operand,
     TensorLike,

@@ -6,20 +6,8 @@ from collections.abc import Sequence
 
 from sympy import Expr, S
 
-from ..core import (
-    EllipsisAxis,
-    Label,
-    Labels,
-    ShapeError,
-    resolve_labels,
-    same_length,
-)
-from ..expressions import (
-    Operand,
-    contract,
-    order_of,
-    shape_of,
-)
+from ..core import EllipsisAxis, Label, Labels, ShapeError, resolve_labels, same_length
+from ..expressions import Operand, contract, order_of, shape_of
 
 
 def contract_checked(

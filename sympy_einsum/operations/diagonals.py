@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from sympy import Expr, S
 
-from ..core import (
-    Length,
-    ShapeError,
-    TensorError,
-    as_length,
-    as_scalar,
-    same_length,
-)
+from ..core import Length, ShapeError, TensorError, as_length, as_scalar, same_length
 from ..expressions import (
     Delta,
     Operand,

@@ -16,15 +16,7 @@ from ..core import (
     as_list,
     same_length,
 )
-from ..expressions import (
-    Fourier,
-    Operand,
-    TensorLike,
-    contract,
-    half_length,
-    order_of,
-    shape_of,
-)
+from ..expressions import Fourier, Operand, TensorLike, contract, half_length, order_of, shape_of
 from .arithmetic import divide, multiply
 from .axes import Axes, as_axes, as_axis
 from .complex_tensors import ComplexLike, ComplexTensor, as_complex

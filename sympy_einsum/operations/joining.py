@@ -6,12 +6,7 @@ from collections.abc import Sequence
 
 from sympy import Add, Integer, S
 
-from ..core import (
-    ShapeError,
-    UnsupportedError,
-    as_list,
-    same_length,
-)
+from ..core import ShapeError, UnsupportedError, as_list, same_length
 from ..expressions import (
     Operand,
     Selection,

@@ -20,22 +20,8 @@ from ..core import (
     as_scalar,
     same_length,
 )
-from ..expressions import (
-    Operand,
-    TensorLike,
-    as_operand,
-    order_of,
-    shape_of,
-)
-from .axes import (
-    Axes,
-    as_axes,
-    as_axis,
-    broadcast_to,
-    expand_dims,
-    ravel,
-    reshape,
-)
+from ..expressions import Operand, TensorLike, as_operand, order_of, shape_of
+from .axes import Axes, as_axes, as_axis, broadcast_to, expand_dims, ravel, reshape
 from .indexing import getitem
 from .joining import concatenate
 

@@ -88,9 +88,7 @@ def einsum(
     return contract_checked(tensors, inputs, output, shown, stretches=True)
 
 
-def _list_form(
-    items: Sequence[Any],
-) -> tuple[list[Operand], list[Labels], Labels | None]:
+def _list_form(items: Sequence[Any]) -> tuple[list[Operand], list[Labels], Labels | None]:
     """Operands and labels of ``einsum(A, [0, 1], x, [1], [0])``."""
     tensors = [as_operand(item) for item in items[0 : len(items) // 2 * 2 : 2]]
     terms = items[1::2]

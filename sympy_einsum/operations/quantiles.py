@@ -17,15 +17,7 @@ from ..core import (
     same_length,
     unless_nan,
 )
-from ..expressions import (
-    Constant,
-    Operand,
-    TensorLike,
-    as_operand,
-    elementwise,
-    order_of,
-    shape_of,
-)
+from ..expressions import Constant, Operand, TensorLike, as_operand, elementwise, order_of, shape_of
 from .arithmetic import add, divide, multiply
 from .axes import Axes, as_axes, reshape, transpose
 from .conditions import compare, where
@@ -264,11 +256,7 @@ def _at(A: Operand, axis: int, position: Expr) -> Operand:
 
 
 def percentile(
-    A: TensorLike,
-    q: TensorLike,
-    axis: Axes = None,
-    method: str = "linear",
-    keepdims: bool = False,
+    A: TensorLike, q: TensorLike, axis: Axes = None, method: str = "linear", keepdims: bool = False
 ) -> Operand:
     """The quantile of a percentage, or of an array of some; see :func:`quantile`.
 

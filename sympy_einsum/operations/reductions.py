@@ -6,12 +6,7 @@ from types import EllipsisType
 
 from sympy import Expr, Max, Mul, S
 
-from ..core import (
-    TensorError,
-    as_flag,
-    as_scalar,
-    explained,
-)
+from ..core import TensorError, as_flag, as_scalar, explained
 from ..expressions import (
     LogSumExp,
     Operand,

@@ -7,15 +7,7 @@ from typing import TypeAlias
 
 from sympy import Expr, Integer, Max, S, ceiling, floor
 
-from ..core import (
-    Length,
-    ShapeError,
-    TensorError,
-    as_length,
-    as_list,
-    as_scalar,
-    same_length,
-)
+from ..core import Length, ShapeError, TensorError, as_length, as_list, as_scalar, same_length
 from ..expressions import (
     Operand,
     Positions,

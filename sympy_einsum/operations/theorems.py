@@ -48,11 +48,7 @@ THEOREMS = (
         "#(ij,j->i; A, #(jk,k->j; B, v))",
     ),
     Theorem(
-        "denest",
-        "[W, thm 6.5]",
-        SEMIRING,
-        "#(ik,kj->ij; A, #(i->ii; v))",
-        "#(ik,k->ik; A, v)",
+        "denest", "[W, thm 6.5]", SEMIRING, "#(ik,kj->ij; A, #(i->ii; v))", "#(ik,k->ik; A, v)"
     ),
     Theorem("split_deltas", "[W, thm 6.7]", SEMIRING, "#(ii->i; S)", "#(ij,ij->i; S, Delta(n))"),
     Theorem("merge_deltas", "[W, thm 6.7]", SEMIRING, "#(ij,j->i; Delta(n), x)", "#(i->i; x)"),
@@ -103,9 +99,7 @@ def commute(expr: Argument, order: Sequence[int] | None = None) -> Written:
     if sorted(chosen) != [*places]:
         raise TensorError(f"{order} isn't an order of the {len(places)} factors, counted from 0")
     return WrittenProduct(
-        [product.inputs[k] for k in chosen],
-        product.output,
-        [product.arguments[k] for k in chosen],
+        [product.inputs[k] for k in chosen], product.output, [product.arguments[k] for k in chosen]
     )
 
 

@@ -99,9 +99,7 @@ class WrittenProduct(Written):
         cls, inputs: Iterable[Iterable[str]], output: Iterable[str], arguments: Iterable[Any]
     ) -> WrittenProduct:
         result: WrittenProduct = cls._of(
-            map(_argument, arguments),
-            tuple([tuple(term) for term in inputs]),
-            tuple(output),
+            map(_argument, arguments), tuple([tuple(term) for term in inputs]), tuple(output)
         )
         if len(result.inputs) != len(result.arguments):
             raise TensorError(
@@ -180,9 +178,7 @@ class WrittenSum(Written):
 
 
 def folded(
-    root: Argument,
-    visit: Callable[[Any, list[Any]], Any],
-    leaf: Callable[[Operand], Any],
+    root: Argument, visit: Callable[[Any, list[Any]], Any], leaf: Callable[[Operand], Any]
 ) -> Any:
     """The value of what is written, from those of its arguments."""
     values: dict[Any, Any] = {}

@@ -92,11 +92,7 @@ def product(factors: Sequence[Form]) -> Form:
         return (scalars + chain)[0]
     axes = _open(chain) if chain else 0
     return Form(
-        "product",
-        [*scalars, *chain],
-        (negative, len(scalars)),
-        axes,
-        SUM if negative else PRODUCT,
+        "product", [*scalars, *chain], (negative, len(scalars)), axes, SUM if negative else PRODUCT
     )
 
 

@@ -358,10 +358,7 @@ LINES: NodeTable[Callable[..., list[str]]] = NodeTable(
         Elementwise: lambda node: [
             _function_text(node.body, [slot(k) for k in range(len(node.operands))])
         ],
-        AxesFunction: lambda node: [
-            node.name,
-            f"axis {', '.join(map(str, node.axes))}",
-        ],
+        AxesFunction: lambda node: [node.name, f"axis {', '.join(map(str, node.axes))}"],
         RunningFunction: lambda node: [node.called.replace("_", " ")],
         OneHot: lambda node: ["one_hot", str(node.length)],
         Reshape: lambda node: ["reshape", " × ".join(map(str, node.shape))],

@@ -42,11 +42,7 @@ class _Paired:
     """A product as far as it can be written with matrices and vectors."""
 
     def __init__(
-        self,
-        edges: Edges,
-        lengths: Mapping[int, Expr],
-        rows: Sequence[int],
-        columns: Sequence[int],
+        self, edges: Edges, lengths: Mapping[int, Expr], rows: Sequence[int], columns: Sequence[int]
     ):
         self.lengths, self.rows, self.columns = lengths, rows, columns
         kept = [*rows, *columns]

@@ -32,14 +32,7 @@ from ..expressions import (
     slot,
     split_body,
 )
-from .star_text import (
-    CONSTANTS,
-    FUNCTIONS,
-    MATRIX_FUNCTIONS,
-    as_sum,
-    number_in,
-    number_text,
-)
+from .star_text import CONSTANTS, FUNCTIONS, MATRIX_FUNCTIONS, as_sum, number_in, number_text
 from .texts import ATOM, POWER, PRODUCT, Text
 
 LETTERS = "ijklmnopqrstuvwxyz"

@@ -2,11 +2,7 @@
 
 from .apart import with_scalars_apart as with_scalars_apart
 from .asking import Answer as Answer, Property as Property
-from .compressed import (
-    Compressed as Compressed,
-    compress as compress,
-    structure as structure,
-)
+from .compressed import Compressed as Compressed, compress as compress, structure as structure
 from .cost_model import cost as cost, has_places as has_places
 from .cuts import cut_early as cut_early
 from .diagonals import by_diagonals as by_diagonals
@@ -31,9 +27,5 @@ from .properties import (
     is_symmetric as is_symmetric,
 )
 from .rewriting import Step as Step
-from .semiring_meaning import (
-    MEANING as MEANING,
-    Natural as Natural,
-    in_meaning as in_meaning,
-)
+from .semiring_meaning import MEANING as MEANING, Natural as Natural, in_meaning as in_meaning
 from .stable_table import local_body as local_body

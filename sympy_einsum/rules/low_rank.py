@@ -11,14 +11,7 @@ from typing import NamedTuple
 from sympy import Expr
 
 from ..core import ENTRY, Contraction, children, contraction_cost, postorder
-from ..expressions import (
-    Einsum,
-    Operand,
-    TensorAdd,
-    exchanged,
-    tensor_sum,
-    total_of,
-)
+from ..expressions import Einsum, Operand, TensorAdd, exchanged, tensor_sum, total_of
 from .cost_model import SPECIAL
 from .written_products import Product, opened
 

@@ -7,22 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from sympy import (
-    Add,
-    Expr,
-    Float,
-    Max,
-    Mul,
-    Rational,
-    S,
-    atanh,
-    cosh,
-    erf,
-    exp,
-    log,
-    sinh,
-    tanh,
-)
+from sympy import Add, Expr, Float, Max, Mul, Rational, S, atanh, cosh, erf, exp, log, sinh, tanh
 
 from ..core import (
     NUMERIC_NAMES,

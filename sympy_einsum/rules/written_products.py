@@ -273,10 +273,7 @@ def distributed(
         if len(terms) * len(operand.operands) > max_terms:
             return None
         terms = [
-            replace(
-                term,
-                operands=(*term.operands[:k], inner, *term.operands[k + 1 :]),
-            )
+            replace(term, operands=(*term.operands[:k], inner, *term.operands[k + 1 :]))
             for term in terms
             for inner in operand.operands
         ]

@@ -59,13 +59,7 @@ def _explain(error: lark.exceptions.UnexpectedToken, before: str, found: str) ->
 
 
 _GRAMMAR = Grammar(
-    __package__,
-    ("sum",),
-    _ToNodes(),
-    "x'*A*x",
-    "+ - * / ^ .* ./ .^ '",
-    _INSTEAD,
-    _explain,
+    __package__, ("sum",), _ToNodes(), "x'*A*x", "+ - * / ^ .* ./ .^ '", _INSTEAD, _explain
 )
 
 
