@@ -5,7 +5,7 @@ once, and nothing that is as large is made.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from sympy import Add, Expr, Mul, Symbol
@@ -20,7 +20,7 @@ SUMS = ("sum", "dot", "vdot", "einsum")
 # What computes rows from rows, besides what is done entry by entry.
 REDUCTIONS = ("peak", "logsumexp", "log_total", "extremum")
 ROWWISE = (*SUMS, *REDUCTIONS, "transpose", "index", "cut", "matmul")
-# Where matrices with all rows are gone through so often, it pays.
+# Where matrices with all rows are gone through so often, it pays for NumPy.
 MIN_READS = 3
 
 
@@ -38,17 +38,24 @@ class RowBlocks(NamedTuple):
     width: Expr
 
 
-def in_row_blocks(plan: Plan) -> RowBlocks | None:
+def _goes_through(step: Instruction) -> bool:
+    return not OPS[step.op].is_view
+
+
+def in_row_blocks(
+    plan: Plan, reads: Callable[[Instruction], bool] = _goes_through, least: int = MIN_READS
+) -> RowBlocks | None:
     """The plan with what is computed from rows together, if anything but sums over these is
-    needed of it nowhere."""
+    needed of it nowhere, and at least so many instructions ``reads`` matrices with all rows."""
     steps = plan.instructions
     if any(step.op in ("write", "writable") for step in steps):
         return None
     tensors = [step.params[0] for step in steps if step.op == "argument" and len(step.shape) > 1]
     for length in dict.fromkeys([symbol.shape[0] for symbol in tensors]):
         if isinstance(length, Symbol):
-            found = _Split(plan, length).blocks()
-            if found is not None:
+            split = _Split(plan, length)
+            found = split.blocks()
+            if found is not None and split.count(reads) >= least:
                 return found
     return None
 
@@ -64,7 +71,7 @@ class _Split:
         self.kinds: list[int] = []
 
     def blocks(self) -> RowBlocks | None:
-        """The plan in three parts, if it can be had and pays."""
+        """The plan in three parts, if it can be had."""
         steps = self.plan.instructions
         for step in steps:
             kind = self._kind(step)
@@ -72,7 +79,7 @@ class _Split:
                 return None
             self.kinds.append(kind)
         rows = [step for step, kind in zip(steps, self.kinds, strict=True) if kind == ROW]
-        if any(self.kinds[k] == ROW for k in self.plan.results) or self._reads() < MIN_READS:
+        if any(self.kinds[k] == ROW for k in self.plan.results):
             return None
         part = {BEFORE: 0, ROW: 1, TOTAL: 1, AFTER: 2}
         given = [step.op == "argument" for step in steps]
@@ -98,7 +105,7 @@ class _Split:
         if step.op == "argument":
             return None if self._row_axis(step) else ROW if is_row else BEFORE
         if ROW not in inputs:
-            if is_row:
+            if is_row or _mentions(step.params, self.length):
                 return None
             return AFTER if inputs & {TOTAL, AFTER} else BEFORE
         if inputs & {TOTAL, AFTER} or _mentions(step.params, self.length):
@@ -118,13 +125,13 @@ class _Split:
             return axis is not None and step.params[0][axis] is None
         return True
 
-    def _reads(self) -> int:
-        """How often matrices with all rows are gone through."""
+    def count(self, reads: Callable[[Instruction], bool]) -> int:
+        """How often matrices with all rows are gone through by certain instructions."""
         steps = self.plan.instructions
         return sum(
             any(self.kinds[k] == ROW and len(steps[k].shape) > 1 for k in step.inputs)
             for step in steps
-            if not OPS[step.op].is_view
+            if reads(step)
         )
 
 

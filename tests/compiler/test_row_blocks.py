@@ -10,6 +10,7 @@ from test_ordering import peak_memory
 import sympy_einsum as se
 from sympy_einsum.compiler import writing
 from sympy_einsum.compiler.backends import BACKENDS
+from sympy_einsum.compiler.loops import kernel
 from sympy_einsum.compiler.program import Program, Request
 from sympy_einsum.compiler.row_blocks import in_row_blocks
 
@@ -116,3 +117,43 @@ def test_memory_is_that_of_the_cache():
     assert peak_memory(se.lambdify(arguments, exprs), *data) < scores / 3
     few = data_for(arguments, {m: 100, n: 10, k: 30})
     assert peak_memory(se.lambdify(arguments, exprs), *few) > 100 * 30 * 8
+
+
+# What kernels compute in blocks, and what they don't.
+PRODUCTS = {
+    **{name: exprs for name, (exprs, _) in PROGRAMS.items() if name != "differences from centres"},
+    "two products": WHOLE["two products"],
+    "values that no row changes": with_gradient(
+        se.softplus(X @ se.exp(W)).sum() * m + se.exp(W).sum() / n, W
+    ),
+    "the total is a result and read": [
+        total := (X.T @ se.tanh(SCORES)),
+        (total**2).sum(),
+        se.exp(-m) * total @ total.T,
+    ],
+    "positions": [(X @ w)[0], *with_gradient(LOGISTIC * w[m - m + 1], w)],
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_kernels_of_numba(name, monkeypatch):
+    pytest.importorskip("numba")
+    monkeypatch.setattr(kernel, "ENTRIES", 1)
+    monkeypatch.setattr(kernel, "ROWS", 2)
+    exprs = PRODUCTS[name]
+    arguments = arguments_of(exprs)
+    function = se.lambdify(arguments, exprs, "numba")
+    assert ("range(0, max(m, 1), " in function.source) == (name != "positions")
+    expected = se.lambdify(arguments, exprs)
+    for rows in (0, 1, 2, 3, 7) if name != "positions" else (3,):
+        data = data_for(arguments, {m: rows, n: 4, k: 3})
+        with np.errstate(all="ignore"):
+            pairs = zip(function(*data), expected(*data), strict=True)
+        for one, other in pairs:
+            np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+
+
+def test_kernels_add_up_large_sums_at_once():
+    pytest.importorskip("numba")
+    source = se.codegen([X, W], with_gradient(se.tanh(SCORES).sum(), W), backend="numba")
+    assert f"if k*n + 1 <= {kernel.TOTALS} else max(m, 1)" in source

@@ -47,6 +47,8 @@ class Entries:
     def __init__(self, plan: Plan, names: Mapping[Expr, str], backend: Backend):
         self.plan = plan
         self.names = names
+        # Lengths that are others where some rows are gone through.
+        self.lengths: Mapping[Expr, str] = {}
         self.backend = backend
         self.tree = Tree()
         self.values: dict[int, Value] = {}
@@ -83,7 +85,7 @@ class Entries:
 
     def size(self, length: Expr) -> str:
         """The text of a length."""
-        return size_text(length, self.names, self.backend)
+        return size_text(length, {**self.names, **self.lengths}, self.backend)
 
     def new_name(self) -> str:
         """A name that nothing has yet."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from sympy import Expr
+from sympy import Add, Expr, Mul
 
 from ...core import UnsupportedError
 from ..backends import Backend
 from ..instructions import OPS
 from ..plans import Plan
+from ..row_blocks import RowBlocks, in_row_blocks
 from .calls import CALLS
 from .rows import with_rows
 from .spelled_out import spelled_out
@@ -18,20 +19,82 @@ from .tree import Value
 
 REDUCED = {"sum", "prod", "extremum", "einsum"}
 WRITTEN = {"zeros", "writable", "write", "scatter"}
+# Rows are gone through in blocks of so many entries, which stay in the cache, but of so many rows
+# at least, where what they add up to has at most so many entries.
+ENTRIES, ROWS, TOTALS = 2**16, 32, 2**15
 
 
 class Kernel(Statements):
     """Writes a plan as lines and the texts of the results."""
 
     def __init__(self, plan: Plan, names: Mapping[Expr, str], backend: Backend):
-        super().__init__(spelled_out(plan), names, backend)
+        simple = spelled_out(plan)
+        # Two products that read the same rows read them from memory once.
+        self.rows = in_row_blocks(simple, lambda step: step.op in ("dot", "matmul"), 2)
+        super().__init__(self.rows.plan if self.rows else simple, names, backend)
         for number, step in enumerate(self.plan.instructions):
             if self._is_called(number):
                 self.whole_uses.update(self.root(k) for k in step.inputs)
 
     def write_all(self) -> tuple[list[str], list[str]]:
         """The lines, and the texts of the results."""
-        for number, step in enumerate(self.plan.instructions):
+        count, inside = len(self.plan.instructions), range(0)
+        first, last = (self.rows.first, self.rows.last) if self.rows else (count, count)
+        self._write_parts(range(first))
+        if self.rows:
+            inside = self._write_blocks(self.rows)
+        self._write_parts(range(last, count))
+        results = [self._result(k) for k in self.plan.results]
+        parts = enumerate(with_rows([*self.tree.parts()], results))
+        indented = [(" " * 4 * (k // 2 in inside), lines) for k, lines in parts]
+        return [f"{indent}{line}" for indent, lines in indented for line in lines], results
+
+    def _write_blocks(self, rows: RowBlocks) -> range:
+        """Writes what adds up rows, as the body of a loop over blocks of them; gives the items
+        that stand in it."""
+        steps, names = self.plan.instructions, self.names
+        block, start, count = self.new_name(), self.new_name(), self.new_name()
+        parts = {symbol: self.new_name() for symbol in rows.arguments}
+        totals = {k: self.new_name() for k in rows.totals}
+        sizes = Add(*[Mul(*steps[k].shape) for k in rows.totals])
+        length = self.size(rows.length)
+        lines = []
+        for k, name in totals.items():
+            zeros = f"np.zeros({self.shape(k)}, dtype)" if steps[k].shape else "dtype(0)"
+            lines.append(f"{name} = {zeros}")
+        few = f"max({ENTRIES} // max({self.size(rows.width)}, 1), {ROWS})"
+        lines += [
+            f"{block} = {few} if {self.size(sizes)} <= {TOTALS} else max({length}, 1)",
+            f"for {start} in range(0, max({length}, 1), {block}):",
+        ]
+        self.tree.append([*lines])
+        self.tree.end_part()
+        opening = [f"{name} = {names[s]}[{start}:{start} + {block}]" for s, name in parts.items()]
+        self.tree.append([*opening, f"{count} = {parts[rows.arguments[0]]}.shape[0]"])
+        self.names, self.lengths = {**names, **parts}, {rows.length: count}
+        self._write_parts(range(rows.first, rows.last))
+        for k, name in totals.items():
+            order = len(steps[k].shape)
+            at = f"[{', '.join([f'i{axis}' for axis in range(order)])}]" if order else ""
+            loops = [
+                f"for i{axis} in range({self.size(n)}):" for axis, n in enumerate(steps[k].shape)
+            ]
+            lines = [*loops, f"{name}{at} += {self.whole(k)}{at}"]
+            self.tree.append([f"{' ' * 4 * depth}{line}" for depth, line in enumerate(lines)])
+        inside = range(self.tree.floor, len(self.tree.items))
+        self.tree.end_part()
+        self.names, self.lengths = names, {}
+        for k, name in totals.items():
+            value = self.values[k] = Value((self.tree.floor,))
+            if steps[k].shape:
+                value.array, value.order = name, tuple(range(len(steps[k].shape)))
+            else:
+                value.name = name
+        return inside
+
+    def _write_parts(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            step = self.step(number)
             if step.op in WRITTEN:
                 getattr(self, "write" if step.op == "write" else step.op)(number)
             elif self._is_called(number):
@@ -42,8 +105,6 @@ class Kernel(Statements):
                 self.is_entrywise(number) and not self.stands_inside(number)
             ):
                 self.compute(number)
-        results = [self._result(k) for k in self.plan.results]
-        return with_rows([*self.tree.parts()], results), results
 
     def _is_called(self, number: int) -> bool:
         step = self.step(number)

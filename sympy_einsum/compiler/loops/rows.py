@@ -9,13 +9,13 @@ from collections.abc import Sequence
 _NEW = re.compile(r"(t\d+) = np\.empty\(\((.+?), (.+)\), (dtype|np\.int64)\)")
 
 
-def with_rows(items: Sequence[Sequence[str]], results: Sequence[str]) -> list[str]:
+def with_rows(items: Sequence[Sequence[str]], results: Sequence[str]) -> list[list[str]]:
     """The lines of the items on the top level. Where everything that is done with an array stands
     in one outermost loop, and always in its row of that number, the array is that row: it stays in
     the cache."""
     used = [set(re.findall(r"\bt\d+\b", "\n".join(lines))) for lines in items]
     returned = set(re.findall(r"\bt\d+\b", " ".join(results)))
-    found: list[str] = []
+    found = []
     for lines, own in zip(items, used, strict=True):
         text = "\n".join(lines)
         for new in _NEW.finditer(text):
@@ -27,5 +27,5 @@ def with_rows(items: Sequence[Sequence[str]], results: Sequence[str]) -> list[st
             shape = f"({rest}{'' if ', ' in rest or rest.endswith(',') else ','})"
             text = text.replace(new[0], f"{name} = np.empty({shape}, {kind})")
             text = re.sub(rf"\b{name}\[i0, ", f"{name}[", text)
-        found += text.split("\n") if text else []
+        found.append(text.split("\n") if text else [])
     return found

@@ -78,7 +78,7 @@ class Statements(Entries):
     def _scalar(self, number: int) -> None:
         """A number, computed as early as it can be."""
         reads = self._reads([(number, ())])
-        item = max([0, *[value.position[0] for value in reads.values]])
+        item = max([self.tree.floor, *[value.position[0] for value in reads.values]])
         self.loops, self.here = [], self.tree.after[item]
         text, name = self._value(number, ()), self.new_name()
         self.here.append(f"{name} = {text}")
@@ -236,7 +236,7 @@ class Statements(Entries):
     def _write_number(self, target: int, value: int, at: Index, sign: int) -> None:
         array = self.values[target]
         reads = self._reads([(value, ())])
-        item = max([array.position[0], *[own.position[0] for own in reads.values]])
+        item = max([self.tree.floor, array.position[0], *[own.position[0] for own in reads.values]])
         self.loops, self.here = [], self.tree.after[item]
         text = self.entry(value, ())
         place = ", ".join(map(place_text, at))

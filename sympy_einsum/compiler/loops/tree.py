@@ -82,12 +82,18 @@ class Tree:
     def __init__(self) -> None:
         self.items: list[Loop | Lines] = [[]]
         self.after: list[Lines] = [[]]
+        # The first item that new statements may stand in.
+        self.floor = 0
 
     def parts(self) -> Iterator[list[str]]:
         """The lines of each item, and those behind it."""
         for item, after in zip(self.items, self.after, strict=True):
             yield [*(item.text() if isinstance(item, Loop) else flat(item))]
             yield [*flat(after)]
+
+    def end_part(self) -> None:
+        """Nothing that is added from now on stands in what there is."""
+        (self.floor,) = self.append([])
 
     def append(self, item: Loop | Lines) -> Position:
         """The position of a new item, which is the last."""
@@ -101,7 +107,7 @@ class Tree:
         """The loops for a statement, outermost first, and the position of the innermost one. The
         indices of what it reads have ``$0``, ``$1``, … for the variables of its loops."""
         fit = _Fit(lengths, reads, target)
-        first = max([target.after, *[value.position[0] for value in reads]])
+        first = max([self.floor, target.after, *[value.position[0] for value in reads]])
         for number in range(first, len(self.items)):
             item = self.items[number]
             if isinstance(item, Loop):
