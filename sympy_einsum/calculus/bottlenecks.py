@@ -1,6 +1,6 @@
-"""Cross-country derivatives: where all ways from a function to a variable go through nodes that are
-smaller than both, the derivative is the product of those from one such node to the next, each found
-from its smaller end; if that is cheaper than one sweep.
+"""Cross-country derivatives: where all ways from a function to its variables go through nodes that
+are smaller than both, the derivative is the product of those from one such node to the next, each
+found from its smaller end; if that is cheaper than one sweep.
 
 References
 ==========
@@ -10,56 +10,71 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from typing import TypeAlias
+from math import prod
+from typing import NamedTuple, TypeAlias
 
-from sympy import Expr, Mul, S
+from sympy import Expr, S
 
+from ..core import nominal_length
 from ..expressions import Delta, Operand, contract, shape_of
 from ..rules import Step, cost
 from .sweeps import Graph, pullback, pushforward
 
-# A node, one below it, and whether the derivative is found in reverse mode.
-Part: TypeAlias = tuple[Operand, Operand, bool]
+
+class Part(NamedTuple):
+    """A node, some below it, and whether the derivatives are found in reverse mode."""
+
+    top: Operand
+    bottom: tuple[Operand, ...]
+    is_reverse: bool
+
+
+Way: TypeAlias = list[Part]
 
 
 def across(y: Operand, variable: Operand, steps: list[Step] | None = None) -> Operand:
     """The derivative of y by a variable, of shape y.shape + variable.shape: the cheapest of that in
     reverse mode, that in forward mode and the product over bottlenecks."""
-    stops, size = _stops(y, variable)
-    ways = [[(y, variable, is_reverse)] for is_reverse in (True, False)]
-    if len(stops) > 2:
-        ways.append([(a, b, bool(size(a) <= size(b))) for a, b in pairwise(stops)])
+    wrt = (variable,)
+    ways = [[Part(y, wrt, True)], [Part(y, wrt, False)]]
+    way, _ = from_smaller_ends(y, wrt)
+    if len(way) > 1:
+        ways.append(way)
     found = []
     for way in ways:
         taken: list[Step] = []
-        found.append((_along(y, way, taken), taken))
+        found.append((*along(way, taken), taken))
     result, taken = min(found, key=lambda pair: cost([pair[0]]))
     if steps is not None:
         steps.extend(taken)
     return result
 
 
-def _along(y: Operand, way: Sequence[Part], steps: list[Step]) -> Operand:
-    """The product of derivatives from one node to the next, each in one of the modes."""
-    result = None
+def along(way: Way, steps: list[Step] | None) -> list[Operand]:
+    """The derivatives by the variables at the end of a way: products of those of its parts."""
+    y = way[0].top
+    results: list[Operand] = []
     for top, bottom, is_reverse in way:
         if is_reverse:
             shape = shape_of(top)
-            (part,) = pullback([top], [bottom], [identity(shape)], shape, steps)
+            parts = pullback([top], bottom, [identity(shape)], shape, steps)
         else:
-            shape = shape_of(bottom)
-            part = pushforward(top, [bottom], [identity(shape)], shape, steps)
-        result = part if result is None else _product(y, result, top, part, bottom)
-    assert result is not None
-    return result
+            shapes = [shape_of(v) for v in bottom]
+            pairs = zip(bottom, shapes, strict=True)
+            parts = [pushforward(top, [v], [identity(s)], s, steps) for v, s in pairs]
+        if top is not y:
+            ends = zip(parts, bottom, strict=True)
+            parts = [_product(y, results[0], top, part, end) for part, end in ends]
+        results = parts
+    return results
 
 
-def _stops(y: Operand, variable: Operand) -> tuple[list[Operand], Callable[[Operand], Expr | int]]:
-    """The function, the smallest nodes that all ways to the variable go through, the variable; and
-    how nodes are measured."""
-    graph = Graph([y], [variable])
+def from_smaller_ends(y: Operand, wrt: tuple[Operand, ...]) -> tuple[Way, int]:
+    """The way over the smallest nodes that all ways from y to the variables go through, if they
+    are smaller than both ends; and how many nodes there are on it."""
+    graph = Graph([y], wrt)
     nodes = [node for node in graph.order if node in graph.active]
     place = {node: k for k, node in enumerate(nodes)}
     # No way passes by a node which no edge passes, in an order of all nodes that are on some way.
@@ -71,21 +86,22 @@ def _stops(y: Operand, variable: Operand) -> tuple[list[Operand], Callable[[Oper
                 opened[place[node]] -= 1
     passing = accumulate(opened)
     through = [node for node, count in zip(nodes, passing, strict=False) if not count]
-    inner = [node for node in through if node not in (y, variable)]
-    known = all(n.is_number for node in (y, variable, *inner) for n in shape_of(node))
-    size = _entries if known else _order
-    least = min(map(size, inner), default=S.Zero)
-    if least < min(size(y), size(variable)):
-        return [y, *(node for node in inner[::-1] if size(node) == least), variable], size
-    return [y, variable], size
+    # From a variable that comes later in the order no way goes down to the node.
+    last = max((place[v] for v in wrt if v in place), default=-1)
+    inner = [node for node in through if place[node] > last and node is not y]
+    ends = _size([y]), _size(wrt)
+    least = min((_size([node]) for node in inner), default=0)
+    stops = [node for node in reversed(inner) if _size([node]) == least < min(ends)]
+    groups = [(y,), *((node,) for node in stops), wrt]
+    way = [
+        Part(top, bottom, _size([top]) <= _size(bottom)) for (top, *_), bottom in pairwise(groups)
+    ]
+    return way, len(nodes)
 
 
-def _entries(node: Operand) -> Expr:
-    return Mul(*shape_of(node))
-
-
-def _order(node: Operand) -> int:
-    return len(shape_of(node))
+def _size(nodes: Sequence[Operand]) -> int:
+    """How many entries they have together."""
+    return sum(prod(map(nominal_length, shape_of(node))) for node in nodes)
 
 
 def _product(y: Operand, left: Operand, middle: Operand, right: Operand, end: Operand) -> Operand:

@@ -23,9 +23,14 @@ from ..expressions import (
     TensorExpr,
     shape_of,
 )
-from ..rules import Step, stable, tidy
-from .bottlenecks import across, identity
-from .sweeps import MODES, inputs_of, pullback, pushforward
+from ..rules import Step, cost, stable, tidy
+from .bottlenecks import Part, across, along, from_smaller_ends, identity
+from .sweeps import MODES, inputs_of, pullback
+
+# With so many nodes between a function and its variables both ways are built, and compared; the
+# usual one is taken unless it costs so many times more.
+COMPARED = 100
+MUCH = 1.5
 
 
 def check_mode(mode: str) -> None:
@@ -45,17 +50,44 @@ def sweep(
     with _collector_paused():
         # As it is written, a derivative may divide what is 0 by what is 0.
         (y,), steps = stable([y], wrt)
-        record = steps if trace else None
-        if mode == "forward":
-            blocks = [
-                pushforward(y, [v], [identity(shape_of(v))], shape_of(v), record) for v in wrt
-            ]
-        elif mode == "cross-country":
-            blocks = [across(y, v, record) for v in wrt]
-        else:
-            roots, seeds = _simplified_roots(y, wrt, simplify, steps)
-            blocks = pullback(roots, wrt, seeds, shape_of(y), record)
-        results, new = tidy(blocks, simplify, [y])
+        results, new = _derivatives(y, wrt, mode, simplify, trace)
+    return results, [*steps, *new]
+
+
+def _derivatives(
+    y: Operand, wrt: tuple[Operand, ...], mode: str, simplify: bool | None, trace: bool
+) -> tuple[Sequence[Operand], list[Step]]:
+    """The simplified derivatives of what is stable already."""
+    if mode == "auto":
+        return _cheap(y, wrt, simplify, trace)
+    steps: list[Step] = []
+    record = steps if trace else None
+    if mode == "forward":
+        blocks = along([Part(y, wrt, False)], record)
+    elif mode == "cross-country":
+        blocks = [across(y, v, record) for v in wrt]
+    else:
+        roots, seeds = _simplified_roots(y, wrt, simplify, steps)
+        blocks = pullback(roots, wrt, seeds, shape_of(y), record)
+    results, new = tidy(blocks, simplify, [y])
+    return results, [*steps, *new]
+
+
+def _cheap(
+    y: Operand, wrt: tuple[Operand, ...], simplify: bool | None, trace: bool
+) -> tuple[Sequence[Operand], list[Step]]:
+    """The derivatives in reverse mode, or from the smaller ends of the ways to the variables where
+    that is much cheaper: of short functions the reverse mode makes what textbooks have."""
+    reverse = [Part(y, wrt, True)]
+    way, count = from_smaller_ends(y, wrt) if shape_of(y) else (reverse, 0)
+    if way == reverse:
+        return _derivatives(y, wrt, "reverse", simplify, trace)
+    if count <= COMPARED:
+        usual = _derivatives(y, wrt, "reverse", simplify, trace)
+    steps: list[Step] = []
+    results, new = tidy(along(way, steps if trace else None), simplify, [y])
+    if count <= COMPARED and cost(usual[0]) <= MUCH * cost(results):
+        return usual
     return results, [*steps, *new]
 
 

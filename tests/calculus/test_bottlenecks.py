@@ -1,8 +1,11 @@
 """Cross-country derivatives, and that all derivatives take modes and layouts."""
 
+from functools import partial
+
 import numpy as np
 import pytest
-from sympy import symbols
+from oracles import calls
+from sympy import Symbol, symbols
 
 import sympy_einsum as se
 
@@ -52,6 +55,62 @@ def test_it_is_the_cheaper_of_both_modes():
             e = se.diff(y, variable, mode=mode)
             costs[mode] = se.lambdify(SYMBOLS[:3], e, optimize=False).cost({m: 40, n: 30}).flops
         assert costs["cross-country"] <= min(costs.values())
+
+
+t = Symbol("t")
+WEIGHTS = [se.TensorSymbol(f"W{k}", n, n) for k in range(80)]
+
+
+def residual(y, layers):
+    for weight in WEIGHTS[:layers]:
+        y = y + se.tanh(weight @ y)
+    return y
+
+
+# Many layers with a few entries on one side, or between.
+NARROW = {
+    "by a scalar": lambda layers: (residual(t * x, layers), [t]),
+    "by two variables": lambda layers: (residual(t * x + u[0] * v, layers), [t, u]),
+    "a scalar between": lambda layers: (residual(residual(x, layers).sum() * v, layers), [x]),
+    "a factor": lambda layers: (A * (residual(x, layers) @ v), [x, v]),
+    "a variable above": lambda layers: (residual(residual(x, layers).sum() * v, layers), [x, v]),
+}
+# What reverse mode does as well, and what no way is made for.
+UNIMPROVED = ["a factor", "a variable above"]
+
+
+@pytest.mark.parametrize("layers", [3, 10])
+@pytest.mark.parametrize("name", NARROW)
+def test_what_is_narrow_is_derived_from_its_narrow_end(name, layers):
+    y, variables = (NARROW[name])(layers)
+    y, *variables = [e.subs({m: 4}) for e in (y, *variables)]
+    weights = [rng.normal(size=(3, 3)) / 3 for _ in WEIGHTS[:layers]]
+    data = {t: 0.5, **dict(zip(SYMBOLS, DATA, strict=True))}
+    data = {symbol.subs({m: 4}): array for symbol, array in data.items()}
+    arguments, arrays = [*data, *WEIGHTS[:layers]], [*data.values(), *weights]
+    cost, expected = {}, None
+    for mode in ("auto", "reverse", "forward"):
+        found = se.jacobian(y, variables, mode=mode)
+        f = se.lambdify(arguments, found)
+        cost[mode] = f.cost({n: 50}).flops
+        found = f(*arrays)
+        expected = expected or found
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+    if name not in UNIMPROVED:
+        assert cost["auto"] <= 1.6 * min(cost.values())
+        assert layers == 3 or cost["auto"] * 5 < cost["reverse"]
+
+
+def test_short_functions_are_derived_as_in_textbooks():
+    for y, variable in ((X @ X @ X * t, t), (se.tanh(t * X) @ se.tanh(t * X), t)):
+        assert se.diff(y, variable) == se.diff(y, variable, mode="reverse")
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_the_choice_grows_with_the_function(name):
+    few, many = (calls(partial(se.jacobian, *NARROW[name](layers))) for layers in (40, 80))
+    assert many < 3 * few
 
 
 def test_steps_are_those_of_the_way_that_was_taken():
