@@ -387,6 +387,55 @@ def test_options_are_not_dropped_silently():
         assert_close(evaluate(result, {w: POINT}), expected)
 
 
+METHODS = {
+    "reduce": ["add", "multiply", "maximum", "minimum", "logaddexp", "logical_and", "logical_or"],
+    "accumulate": ["add", "multiply", "maximum", "minimum", "logaddexp"],
+}
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize(
+    ("method", "name"), [(method, name) for method, names in METHODS.items() for name in names]
+)
+def test_methods_along_an_axis(method, name, axis):
+    array = np.random.default_rng(0).normal(size=(3, 4)) * [[1, 0, 2, 1]]
+    M = se.TensorSymbol("M", array.shape)
+    of_numpy = getattr(getattr(np, name), method)
+    for own in (of_numpy, getattr(getattr(snp, name), method)):
+        assert_close(evaluate(own(M, axis), {M: array}), of_numpy(array, axis))
+        assert_close(evaluate(own(M), {M: array}), of_numpy(array))
+        if method == "reduce":
+            for options in ({"axis": None}, {"axis": (0, 1)}, {"axis": axis, "keepdims": True}):
+                expected = of_numpy(array, **options)
+                assert_close(evaluate(own(M, **options), {M: array}), expected)
+    with pytest.raises((se.UnsupportedError, TypeError), match="out"):
+        of_numpy(M, out=np.empty(4))
+
+
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "power", "maximum",
+                                  "hypot", "arctan2", "greater", "fmod"])  # fmt: skip
+def test_outer_of_universal_functions(name):
+    rng = np.random.default_rng(1)
+    arrays = [rng.uniform(1, 2, shape) for shape in [(3,), (2, 4), ()]]
+    tensors = [se.TensorSymbol(f"x{k}", a.shape) if a.shape else 1.5 for k, a in enumerate(arrays)]
+    arrays[2] = 1.5
+    data = {tensors[k]: arrays[k] for k in (0, 1)}
+    for a, b in ((0, 1), (1, 0), (0, 0), (0, 2), (2, 1)):
+        expected = getattr(np, name).outer(arrays[a], arrays[b]) * 1.0
+        for space in (np, snp):
+            found = getattr(space, name).outer(tensors[a], tensors[b])
+            assert found.shape == expected.shape
+            assert_close(evaluate(found, data), expected)
+
+
+def test_methods_that_there_are_not():
+    for call in (lambda: np.subtract.reduce(x), lambda: np.add.reduceat(x, [0, 1])):
+        with pytest.raises(se.UnsupportedError, match="the ufunc"):
+            call()
+    with pytest.raises(TypeError, match=r"functions of sympy_einsum, such as softmax"):
+        scipy.special.softmax(x)
+
+
 def test_dtype_arguments():
     for call in (lambda: np.zeros_like(x, dtype=float), lambda: snp.ones((n,), dtype=float)):
         assert call().shape == (n,)

@@ -181,3 +181,20 @@ def test_generated_text_reads_back_with_its_supporting_functions(make):
     np.testing.assert_allclose(
         se.lambdify(list(read.args), read.outputs)(values), se.lambdify(X, e)(values), atol=1e-12
     )
+
+
+@pytest.mark.parametrize("call", [
+    "gelu(x)", "gelu(x, approximate=False)", "silu(x)", "swish(x)", "elu(x)", "selu(x)", "mish(x)",
+    "leaky_relu(x)", "leaky_relu(x, 0.5)", "hard_tanh(x)", "log_sigmoid(x)", "log_softmax(x)",
+])  # fmt: skip
+def test_activations_of_jax(call):
+    jax, points = jax64(), np.array([-30.0, -1.5, -1.0, -0.2, 0.0, 0.4, 1.0, 3.0, 30.0])
+    f = se.parse_python(f"import jax\ndef f(x):\n    return jax.nn.{call}", shapes={"x": 9})
+    value, (arg,) = f.outputs, f.args
+    theirs = eval(f"lambda x: nn.{call}", {"nn": jax.nn})
+    assert_close(se.lambdify([arg], value)(points), theirs(points))
+    # At the kinks of hard_tanh each has its own convention.
+    found = se.lambdify([arg], se.gradient((value * value).sum(), arg))(points)
+    expected = jax.grad(lambda x: (theirs(x) ** 2).sum())(points)
+    away = slice(None) if call != "hard_tanh(x)" else abs(points) != 1
+    assert_close(found[away], np.asarray(expected)[away])

@@ -5,12 +5,15 @@ Their code, derivatives and definitions stand in the table, :mod:`scalar_table`.
 
 from __future__ import annotations
 
-from sympy import Expr, Mul, S, log
+from sympy import Expr, Mul, Piecewise, Rational, S, exp, log, pi, sqrt, tanh
 from sympy.printing.pretty.stringpict import prettyForm
 from sympy.printing.printer import Printer
 
 from .rows import row_of
+from .special_functions import ndtr
 from .whole_functions import WholeFunction
+
+_HUNDREDTH = Rational(1, 100)
 
 
 class relu(WholeFunction):
@@ -192,3 +195,55 @@ class logaddexp(WholeFunction):
         if a.is_zero:
             return softplus(b)
         return softplus(a) if b.is_zero else None
+
+
+# --- of these -------------------------------------------------------------------------------------
+
+
+def log_sigmoid(x: Expr) -> Expr:
+    """The logarithm of the logistic function."""
+    return -softplus(-x)
+
+
+def silu(x: Expr) -> Expr:
+    """The sigmoid linear unit x sigmoid(x), also called swish."""
+    return x * sigmoid(x)
+
+
+def gelu(x: Expr) -> Expr:
+    """The Gaussian error linear unit x ndtr(x); gelu_tanh is JAX's approximation of it."""
+    return x * ndtr(x)
+
+
+def gelu_tanh(x: Expr) -> Expr:
+    """The approximation x (1 + tanh(sqrt(2/pi) (x + 0.044715 x**3))) / 2 of gelu, which JAX
+    computes by default."""
+    # The tail of 1 + tanh has no digits.
+    return x * sigmoid(sqrt(8 / pi) * (x + Rational(44715, 10**6) * x**3))
+
+
+def mish(x: Expr) -> Expr:
+    """The unit x tanh(softplus(x))."""
+    return x * tanh(softplus(x))
+
+
+def elu(x: Expr, alpha: Expr = S.One) -> Expr:
+    """The exponential linear unit: x where it is positive, else alpha (exp(x) - 1)."""
+    return Piecewise((x, x > 0), (alpha * (exp(x) - 1), True))
+
+
+def selu(x: Expr) -> Expr:
+    """The scaled exponential linear unit, which keeps mean 0 and variance 1."""
+    # https://arxiv.org/abs/1706.02515
+    scale, alpha = 1.0507009873554805, 1.6732632423543772
+    return Piecewise((scale * x, x > 0), (scale * alpha * (exp(x) - 1), True))
+
+
+def leaky_relu(x: Expr, slope: Expr = _HUNDREDTH) -> Expr:
+    """The rectifier with a slope on the left of 0; at 0 its derivative is 1."""
+    return Piecewise((x, x >= 0), (slope * x, True))
+
+
+def hard_tanh(x: Expr) -> Expr:
+    """x between -1 and 1, and the nearer of these outside."""
+    return Piecewise((S.NegativeOne, x < -1), (S.One, x > 1), (x, True))

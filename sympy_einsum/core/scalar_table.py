@@ -12,6 +12,8 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import sympy
 from sympy import (
     Add,
@@ -37,13 +39,22 @@ from sympy import (
 )
 
 from .activations import (
+    elu,
     fmax,
     fmin,
+    gelu,
+    gelu_tanh,
+    hard_tanh,
+    leaky_relu,
+    log_sigmoid,
     logaddexp,
     masked,
+    mish,
     relu,
+    selu,
     sigmoid,
     sigmoid_slope,
+    silu,
     softplus,
     step,
 )
@@ -68,9 +79,12 @@ from .special_functions import (
     erfcx,
     erfcx_rate,
     gammaln,
+    ive,
+    kve,
     log_ndtr,
     modulus,
     ndtr,
+    ndtri,
     spherical_in,
 )
 
@@ -129,6 +143,23 @@ def _modified_spherical_derivative(order: Expr, x: Expr) -> Slopes:
         return None, spherical_in(1, x)
     below, above = spherical_in(order - 1, x), spherical_in(order + 1, x)
     return None, (order * below + (order + 1) * above) / (2 * order + 1)
+
+
+def _scaled_code(kind: str) -> Callable[[Expr, Expr], str]:
+    # Some libraries have those of orders 0 and 1 only.
+    return lambda order, x: (
+        f"special.{kind}{order}e({{1}})" if order in (0, 1) else f"special.{kind}ve({{0}}, {{1}})"
+    )
+
+
+def _beside(function: Callable[[Expr, Expr], Expr], order: Expr, x: Expr) -> Expr:
+    # The mean of the two orders beside one; those of 1 and -1 are one function.
+    above = function(order + 1, x)
+    return above if order.is_zero else (function(order - 1, x) + above) / 2
+
+
+def _scaled_derivative(order: Expr, x: Expr) -> Slopes:
+    return None, _beside(ive, order, x) - sign(x) * ive(order, x)
 
 
 def _lambertw_derivative(x: Expr, *branch: Expr) -> Slopes:
@@ -373,7 +404,8 @@ _LOGISTIC = (
         {"math": "(max({0}, {1}) + math.log1p(math.exp(-abs({0} - {1}))))"}, numpy="logaddexp"),
     Row(lambda a, b: logaddexp(a * log(2), b * log(2)) / log(2), numpy="logaddexp2"),
     Row(lambda x: log(x) - log(1 - x), scipy="logit"),
-    Row(lambda x: -softplus(-x), scipy="log_expit"),
+    Row(log_sigmoid, scipy="log_expit"),
+    *[Row(unit) for unit in (silu, gelu, gelu_tanh, mish, elu, selu, leaky_relu, hard_tanh)],
 )  # fmt: skip
 _ENTROPIES = (
     Row(powlog, _powlog_code, _powlog_derivative, lambda b, t, k: b**t * log(b) ** k,
@@ -388,6 +420,7 @@ _ENTROPIES = (
     Row(entr, "special.entr({0})", lambda x: (-log(x) - 1,), lambda x: -x * log(x),
         {"math": "(-{0} * math.log({0}) if {0} > 0 else -math.inf if {0} else 0.0)"},
         scipy="entr"),
+    Row(lambda a, b: rel_entr(a, b) - a + b, scipy="kl_div"),
     Row(rel_entr, "special.rel_entr({0}, {1})", lambda a, b: (log(a / b) + 1, -a / b),
         lambda a, b: a * log(a / b), {"math": "({0} * math.log({0} / {1}) if {0} else 0.0)"},
         scipy="rel_entr"),
@@ -416,6 +449,8 @@ _DISTRIBUTIONS = (
     Row(log_ndtr, "special.log_ndtr({0})", lambda x: (sqrt(2 / pi) / erfcx(-x / sqrt(2)),),
         lambda x: log(sympy.erfc(-x / sqrt(2)) / 2),
         {"math": "math.log(0.5 * math.erfc(-(0.5**0.5) * {0}))"}, scipy="log_ndtr"),
+    Row(ndtri, "special.ndtri({0})", lambda p: (sqrt(2 * pi) * exp(ndtri(p) ** 2 / 2),),
+        lambda p: sqrt(2) * sympy.erfinv(2 * p - 1), scipy="ndtri"),
 )  # fmt: skip
 _GAMMA = (
     Row(sympy.gamma, "special.gamma({0})", scipy="gamma", matrixcalculus="gamma",
@@ -437,7 +472,7 @@ _GAMMA = (
         {"math": "(math.lgamma({0}) + math.lgamma({1}) - math.lgamma({0} + {1}))"},
         scipy="betaln"),
     Row(sympy.factorial, "special.gamma({0} + 1)", about="The factorial, gamma(x + 1)."),
-    Row(sympy.binomial, _binomial_code, _binomial_derivative,
+    Row(sympy.binomial, _binomial_code, _binomial_derivative, scipy="binom",
         about="The binomial coefficient, also of numbers that are no integers."),
     Row(sympy.zeta, "special.zeta({all})", about="The zeta function of Riemann, or of Hurwitz."),
 )  # fmt: skip
@@ -446,10 +481,22 @@ _BESSEL = (
     Row(lambda x: sympy.besselj(0, x), scipy="j0"),
     Row(lambda x: sympy.besselj(1, x), scipy="j1"),
     Row(sympy.bessely, "special.yv({0}, {1})", scipy="yv"),
+    Row(lambda x: sympy.bessely(0, x), scipy="y0"),
+    Row(lambda x: sympy.bessely(1, x), scipy="y1"),
     Row(sympy.besseli, "special.iv({0}, {1})", scipy="iv"),
     Row(lambda x: sympy.besseli(0, x), numpy="i0", scipy="i0"),
     Row(lambda x: sympy.besseli(1, x), scipy="i1"),
     Row(sympy.besselk, "special.kv({0}, {1})", scipy="kv"),
+    Row(lambda x: sympy.besselk(0, x), scipy="k0"),
+    Row(lambda x: sympy.besselk(1, x), scipy="k1"),
+    Row(ive, _scaled_code("i"), _scaled_derivative,
+        lambda order, x: exp(-abs(x)) * sympy.besseli(order, x), scipy="ive"),
+    Row(lambda x: ive(0, x), scipy="i0e"),
+    Row(lambda x: ive(1, x), scipy="i1e"),
+    Row(kve, _scaled_code("k"), lambda order, x: (None, kve(order, x) - _beside(kve, order, x)),
+        lambda order, x: exp(x) * sympy.besselk(order, x), scipy="kve"),
+    Row(lambda x: kve(0, x), scipy="k0e"),
+    Row(lambda x: kve(1, x), scipy="k1e"),
     Row(sympy.jn, "special.spherical_jn({0}, {1})", _spherical_derivative,
         is_public=False, is_analytic=True),
     Row(spherical_in, "special.spherical_in({0}, {1})", _modified_spherical_derivative,
@@ -463,8 +510,9 @@ _INTEGRALS = (
     Row(sympy.Ci, "special.sici({0})[1]"),
     Row(sympy.Shi, "special.shichi({0})[0]", lambda x: (spherical_in(0, x),)),
     Row(sympy.Chi, "special.shichi({0})[1]"),
-    Row(sympy.Ei, "special.expi({0})", about="The exponential integral Ei."),
-    Row(sympy.expint, "special.expn({0}, {1})",
+    Row(sympy.Ei, "special.expi({0})", scipy="expi", about="The exponential integral Ei."),
+    Row(lambda x: sympy.expint(1, x), scipy="exp1"),
+    Row(sympy.expint, "special.expn({0}, {1})", scipy="expn",
         about="The exponential integral of an order, as expint(order, x)."),
     Row(sympy.fresnels),
     Row(sympy.fresnelc),

@@ -32,6 +32,28 @@ class ndtr(WholeFunction):
         return rf"\Phi{power}\left({printer._print(self.args[0])}\right)"
 
 
+class ndtri(WholeFunction):
+    """The quantile function of the normal distribution, the inverse of ndtr.
+
+    >>> import sympy_einsum as se
+    >>> from sympy import S
+    >>> from sympy.abc import p
+    >>> se.ndtri(S.Half), se.ndtri(p).diff(p)
+    (0, sqrt(2)*sqrt(pi)*exp(ndtri(p)**2/2))
+    """
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, p: Expr) -> Expr | None:
+        """Known values."""
+        return S.Zero if p == S.Half else None
+
+    def _latex(self, printer: Printer, exp: str | None = None) -> str:
+        text = rf"\Phi^{{-1}}\left({printer._print(self.args[0])}\right)"
+        return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
+
+
 class erfcx(WholeFunction):
     """exp(x**2) erfc(x), which neither overflows nor vanishes for positive x.
 
@@ -132,6 +154,35 @@ class spherical_in(WholeFunction):
         order, x = map(printer._print, self.args)
         power = "" if exp is None else f"^{{{exp}}}"
         return rf"i_{{{order}}}{power}\left({x}\right)"
+
+
+class ive(WholeFunction):
+    """exp(-|x|) times the modified Bessel function of the first kind of an order.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import t
+    >>> se.ive(0, 0), se.ive(0, t).diff(t)
+    (1, -ive(0, t)*sign(t) + ive(1, t))
+    """
+
+    nargs = 2
+
+    @classmethod
+    def eval(cls, order: Expr, x: Expr) -> Expr | None:
+        """Known values."""
+        return S.One if x.is_zero and order.is_zero else None
+
+
+class kve(WholeFunction):
+    """exp(x) times the modified Bessel function of the second kind of an order.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import t
+    >>> se.kve(0, t).diff(t)
+    kve(0, t) - kve(1, t)
+    """
+
+    nargs = 2
 
 
 class modulus(WholeFunction):

@@ -410,7 +410,8 @@ class TensorExpr(Methods):
     def __array__(self, *args: object, **options: object) -> NoReturn:
         raise TypeError(
             f"{type(self).__name__} is symbolic and has no array of numbers; "
-            "use sympy_einsum.lambdify to evaluate it"
+            "use sympy_einsum.lambdify to evaluate it, and functions of sympy_einsum, such as "
+            "softmax and logsumexp, in place of those that make arrays of what they are given"
         )
 
 

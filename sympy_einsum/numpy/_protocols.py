@@ -12,27 +12,15 @@ from sympy import Expr, Integer, LambertW
 
 from ..core import Row, UnsupportedError, of_each_row
 from ..expressions import Operand, TensorExpr, TensorLike, elementwise, outermost
-from ..operations import ComplexTensor, cummax, cummin
+from ..operations import ComplexTensor
 from . import fft, linalg
 from ._entrywise import Ufunc
+from ._methods import attach_methods, method_of
 from ._options import refuse
-from ._orders import max, min
-from ._reductions import sum
 from ._refused import refusal
 
 # SciPy's universal functions, under the names that they give themselves.
 _SPECIAL: dict[str, Callable[..., Operand]] = {}
-
-
-# What universal functions do along an axis.
-_REDUCTIONS: dict[tuple[str, str], Callable[..., Operand]] = {
-    ("add", "reduce"): sum,
-    ("maximum", "reduce"): max,
-    ("minimum", "reduce"): min,
-    ("maximum", "accumulate"): cummax,
-    ("minimum", "accumulate"): cummin,
-}
-
 
 # Those of NumPy's packages that have functions for tensors.
 _PACKAGES = {"linalg": linalg, "fft": fft}
@@ -47,11 +35,12 @@ def attach(namespace: Mapping[str, Callable[..., Operand]]) -> None:
         if any(isinstance(value, ComplexTensor) for value in inputs):
             return NotImplemented
         name = ufunc.__name__
-        if (name, method) in _REDUCTIONS:
-            return _called(name, _REDUCTIONS[name, method], inputs, {"axis": 0, **kwargs})
+        is_call = method == "__call__"
         function = namespace.get(name) or _SPECIAL.get(name)
-        if method != "__call__" or function is None:
-            reason = refusal(name) if method == "__call__" else None
+        if not is_call:
+            function = method_of(function, name, method)
+        if function is None:
+            reason = refusal(name) if is_call else None
             raise UnsupportedError(
                 f"the ufunc {name} (method {method}) isn't supported on tensor expressions: "
                 + (reason or "sympy_einsum.elementwise applies any SymPy function")
@@ -77,6 +66,7 @@ def attach(namespace: Mapping[str, Callable[..., Operand]]) -> None:
             )
         return _called(name, function, args, kwargs)
 
+    attach_methods(namespace)
     TensorExpr.__array_ufunc__ = array_ufunc
     TensorExpr.__array_function__ = array_function
 

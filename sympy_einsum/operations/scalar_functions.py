@@ -21,6 +21,9 @@ SHAPES = (
     "which axes of length 1 stretch; a ShapeError says where they don't fit."
 )
 
+# Characters of a derivative that a docstring shows.
+READABLE = 200
+
 
 class Docstring:
     """The docstring of a scalar function, written when somebody reads it: derivatives take time."""
@@ -120,10 +123,11 @@ def example(namespace: str, call: str, row: Row, arguments: list[Symbol]) -> str
     expr = row.function(*arguments)
     for symbol in arguments:
         try:
-            slope: Expr = derivative(expr, symbol)
+            slope = str(derivative(expr, symbol))
         except UnsupportedError:
             continue
-        lines += [f">>> se.diff({namespace}.{call}, {symbol})", str(slope)]
+        if len(slope) <= READABLE:
+            lines += [f">>> se.diff({namespace}.{call}, {symbol})", slope]
     tensor = f"{call[: -1 - len(str(arguments[-1]))]}v)"
     lines += ['>>> v = se.TensorSymbol("v", 3)', f">>> {namespace}.{tensor}.shape", "(3,)"]
     return "\n".join(lines)

@@ -104,8 +104,17 @@ def _softmax(x: Value, axis: Value = -1) -> Value:
     return ops.softmax(x, axis)
 
 
+def _log_softmax(x: Value, axis: Value = -1) -> Value:
+    return elementwise(sympy.log, ops.softmax(x, axis))
+
+
+def _gelu(x: Value, approximate: Value = True) -> Value:
+    return ops.FUNCTIONS["gelu_tanh" if approximate else "gelu"](*aligned([x]))
+
+
 _SPECIAL: dict[str, Known] = {
     "softmax": Known("softmax", lambda x, axis=None: ops.softmax(x, axis)),
+    "log_softmax": Known("log_softmax", lambda x, axis=None: _log_softmax(x, axis)),
     "logsumexp": Known(
         "logsumexp", lambda a, axis=None, keepdims=False: ops.logsumexp(a, axis, keepdims)
     ),
@@ -113,7 +122,10 @@ _SPECIAL: dict[str, Known] = {
 # Functions under the names of this package, and of jax.nn, where they agree.
 _NAMED: dict[str, Known] = {
     "softmax": Known("softmax", _softmax),
+    "log_softmax": Known("log_softmax", _log_softmax),
     "logsumexp": Known("logsumexp", ops.logsumexp),
+    "gelu": Known("gelu", _gelu, is_entrywise=True),
+    "swish": _entrywise("swish", lambda x: ops.FUNCTIONS["silu"](x)),
 }
 _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "softmax": ops.softmax,
@@ -129,7 +141,8 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "logcumsumexp": ops.logcumsumexp,
 }
 _OWN = {name: Known(name, function) for name, function in _FUNCTIONS.items()}
-_JAX_NN = words("""relu sigmoid softplus silu swish gelu elu selu leaky_relu log_sigmoid""")
+_JAX_NN = words("""
+    relu sigmoid softplus silu elu selu leaky_relu log_sigmoid mish hard_tanh""")
 
 
 @of_each_row

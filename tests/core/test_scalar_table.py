@@ -24,6 +24,8 @@ from sympy_einsum.operations import FUNCTIONS
 
 x = se.TensorSymbol("x", (3,))
 DEFINED = [row for row in ROWS if row.definition and row.function.__name__ != "exprel"]
+# What Python's math has no functions for.
+WITHOUT_CODE = ["spherical_in", "ndtri", "ive", "kve"]
 A, B, C, D = symbols("a b c d", positive=True)
 
 
@@ -108,9 +110,9 @@ def test_stock_lambdify_without_arrays(row, modules):
     """By code for Python's own numbers, or by the definition."""
     given = [A, B, 1][: row.arity]
     if row.name == "spherical_in":
-        if modules == "math":
-            return
         given[0] = 2
+    if modules == "math" and row.name in WITHOUT_CODE:
+        return
     compute = sympy.lambdify([A, B], row.function(*given), modules)
     wanted = row.definition(*given).subs({A: 0.7, B: 1.3}).evalf()
     assert abs(compute(0.7, 1.3) - wanted) < 1e-12

@@ -39,7 +39,7 @@ CASES = {
     "polygamma": of_two(se.polygamma, 2, place=1),
     "beta 2": of_two(se.beta, 2), "beta 1/2": of_two(se.beta, half),
     **{f"{name} {k}": of_two(FUNCTIONS[name], k, place=1)
-       for name in ("besselj", "bessely", "besseli", "besselk") for k in (0, 1, 2)},
+       for name in ("besselj", "bessely", "besseli", "besselk", "ive", "kve") for k in (0, 1, 2)},
     **{f"expint {k}": of_two(se.expint, k, place=1) for k in (1, 2, 3)},
     "binomial 3": of_two(se.binomial, 3), "binomial of 4": of_two(se.binomial, 4, place=1),
     "zeta 3": of_two(se.zeta, 3, place=1),
@@ -71,14 +71,15 @@ CASES = {
     ),
 }  # fmt: skip
 # Functions of several arguments stand above with numbers for all but one.
-SEVERAL = {"atan2", "beta", "besselj", "bessely", "besseli", "besselk", "expint",
+SEVERAL = {"atan2", "beta", "besselj", "bessely", "besseli", "besselk", "ive", "kve", "expint",
            "binomial", "Mod", "fmod", "floor_divide", "copysign", "unless_nan",
             "modulus"}  # fmt: skip
 CASES = {name: f for name, f in CASES.items() if name not in SEVERAL}
 # What loses digits by rounding of the argument, or by cancellation of a textbook's formula.
 ABSOLUTE = {"fresnels": 1e-6, "fresnelc": 1e-6,
             "tanh": 1e-15, "sigmoid": 1e-15, "softplus": 1e-15, "logaddexp": 1e-15,
-            "log_expit": 1e-15, "betaln": 1e-15, "beta 2": 1e-15, "np.sinc": 1e-12,
+            "log_expit": 1e-15, "gelu_tanh": 1e-15, "mish": 1e-14,
+            "betaln": 1e-15, "beta 2": 1e-15, "np.sinc": 1e-12,
             "sin(x)/x": 5, "sin(x)/x the other way round": 5}  # fmt: skip
 EXACT_AT_0 = {"sin(x)/x", "sin(x)/x the other way round"}
 # Not the limit: overflow in a formula of two terms, 0 times a pole, and SciPy's own nan.
@@ -135,6 +136,12 @@ def references():
     def sinc(v):
         return mp.sin(v) / v if v else mp.mpf(1)
 
+    def silu(v):
+        return v / (1 + mp.exp(-v))
+
+    def elu(v, scale=1.0, alpha=1.0):
+        return scale * (v if v > 0 else alpha * mp.expm1(v))
+
     def log_ndtr(v):
         tail = mp.erfc(abs(v) / mp.sqrt(2)) / 2
         return mp.log(tail) if v < 0 else mp.log1p(-tail)
@@ -161,6 +168,14 @@ def references():
         "entr": lambda v: -v * mp.log(v) if v > 0 else mp.mpf(0) if v == 0 else -mp.inf,
         "exprel": lambda v: mp.expm1(v) / v if v else mp.mpf(1), "ndtr": mp.ncdf,
         "modulus 2": lambda v: mp.hypot(v, 2), "log_ndtr": log_ndtr,
+        "silu": silu, "gelu": lambda v: v * mp.ncdf(v),
+        "gelu_tanh": lambda v: v / (1 + mp.exp(-mp.sqrt(8 / mp.pi) * (v + 0.044715 * v**3))),
+        "mish": lambda v: v * mp.tanh(mp.log1p(mp.exp(v))), "elu": elu,
+        "selu": lambda v: elu(v, 1.0507009873554805, 1.6732632423543772),
+        "leaky_relu": lambda v: v if v >= 0 else v / 100,
+        "hard_tanh": lambda v: min(max(v, mp.mpf(-1)), mp.mpf(1)),
+        "log_sigmoid": lambda v: -mp.log1p(mp.exp(-v)),
+        "ndtri": real(lambda v: -mp.sqrt(2) * mp.erfinv(1 - 2 * v), 0, 1),
         "erfcx": lambda v: mp.exp(v**2) * mp.erfc(v),
         "gammaln": lambda v: mp.log(abs(mp.gamma(v))),
         "real_cbrt": lambda v: mp.sign(v) * mp.cbrt(abs(v)),
@@ -206,6 +221,8 @@ def references():
         found[f"besseli {k}"] = lambda v, k=k: mp.besseli(k, v)
         found[f"bessely {k}"] = real(lambda v, k=k: mp.bessely(k, v), 0)
         found[f"besselk {k}"] = real(lambda v, k=k: mp.besselk(k, v), 0)
+        found[f"ive {k}"] = lambda v, k=k: mp.exp(-abs(v)) * mp.besseli(k, v)
+        found[f"kve {k}"] = real(lambda v, k=k: mp.exp(v) * mp.besselk(k, v), 0)
         found[f"expint {k + 1}"] = real(lambda v, k=k: mp.expint(k + 1, v), 0)
     return found
 
@@ -232,7 +249,9 @@ ENDS = {
     ("acos", -1): ("-inf", "inf"), ("acosh", 1): ("inf", "-inf"), ("rel_entr", 0): ("-inf", "inf"),
     ("xlogy of itself", 0): ("-inf", "inf"), ("powlog", 0): (0, None), ("xlog1py", 0): (0, 2),
     ("erfinv", 1): ("inf", "inf"), ("erfinv", -1): ("inf", "-inf"), ("three pieces", 0): (1, None),
-    ("exprel 2", 0): (0.25, 0.2), ("copysign -2", 0): (0, 0),
+    ("exprel 2", 0): (0.25, 0.2), ("copysign -2", 0): (0, 0), ("elu", 0): (1, 1),
+    ("selu", 0): (1.7580993408473766, 1.7580993408473766), ("leaky_relu", 0): (1, 0),
+    ("hard_tanh", 1): (1, 0), ("hard_tanh", -1): (1, 0),
 }  # fmt: skip
 
 
