@@ -12,8 +12,6 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import sympy
 from sympy import (
     Add,
@@ -58,6 +56,17 @@ from .activations import (
     softplus,
     step,
 )
+from .bessel_functions import (
+    airy_code,
+    beside,
+    ive,
+    kve,
+    modified_spherical_derivative,
+    scaled_code,
+    scaled_derivative,
+    spherical_derivative,
+    spherical_in,
+)
 from .entropies import entr, exprel, power_slope, powlog, real_cbrt, rel_entr, xlog1py, xlogy
 from .exact_powers import exact_power
 from .rounding import (
@@ -79,13 +88,10 @@ from .special_functions import (
     erfcx,
     erfcx_rate,
     gammaln,
-    ive,
-    kve,
     log_ndtr,
     modulus,
     ndtr,
     ndtri,
-    spherical_in,
 )
 
 # How many terms a derivative is written out in.
@@ -128,38 +134,6 @@ def _nearest(x: Expr) -> Expr:
 
 def _fmod_derivative(a: Expr, b: Expr) -> Slopes:
     return S.One, -sign(a) * sign(b) * floor_divide(abs(a), abs(b))
-
-
-def _spherical_derivative(order: Expr, x: Expr) -> Slopes:
-    # By two other orders, without a quotient.
-    if order.is_zero:
-        return None, -jn(1, x)
-    below = jn(order - 1, x) if order != 1 else sinc(x)
-    return None, (order * below - (order + 1) * jn(order + 1, x)) / (2 * order + 1)
-
-
-def _modified_spherical_derivative(order: Expr, x: Expr) -> Slopes:
-    if order.is_zero:
-        return None, spherical_in(1, x)
-    below, above = spherical_in(order - 1, x), spherical_in(order + 1, x)
-    return None, (order * below + (order + 1) * above) / (2 * order + 1)
-
-
-def _scaled_code(kind: str) -> Callable[[Expr, Expr], str]:
-    # Some libraries have those of orders 0 and 1 only.
-    return lambda order, x: (
-        f"special.{kind}{order}e({{1}})" if order in (0, 1) else f"special.{kind}ve({{0}}, {{1}})"
-    )
-
-
-def _beside(function: Callable[[Expr, Expr], Expr], order: Expr, x: Expr) -> Expr:
-    # The mean of the two orders beside one; those of 1 and -1 are one function.
-    above = function(order + 1, x)
-    return above if order.is_zero else (function(order - 1, x) + above) / 2
-
-
-def _scaled_derivative(order: Expr, x: Expr) -> Slopes:
-    return None, _beside(ive, order, x) - sign(x) * ive(order, x)
 
 
 def _lambertw_derivative(x: Expr, *branch: Expr) -> Slopes:
@@ -209,12 +183,6 @@ def _betaln_code(a: Expr, b: Expr) -> str:
         logs = [f"np.log(np.abs({{0}} + {j}))" for j in range(b)]
         return f"({float(log(sympy.factorial(b - 1)))!r} - {' - '.join(logs)})"
     return "special.betaln({0}, {1})"
-
-
-def _airy_code(place: int) -> str:
-    # SciPy's is nan where it begins to overflow.
-    scaled = f"special.airye({{0}})[{place}] * np.exp(np.maximum({{0}}, 0)**1.5 * (2/3))"
-    return f"np.where({{0}} > 100, {scaled}, special.airy({{0}})[{place}])"
 
 
 def _beta_derivative(a: Expr, b: Expr) -> Slopes:
@@ -489,21 +457,21 @@ _BESSEL = (
     Row(sympy.besselk, "special.kv({0}, {1})", scipy="kv"),
     Row(lambda x: sympy.besselk(0, x), scipy="k0"),
     Row(lambda x: sympy.besselk(1, x), scipy="k1"),
-    Row(ive, _scaled_code("i"), _scaled_derivative,
+    Row(ive, scaled_code("i"), scaled_derivative,
         lambda order, x: exp(-abs(x)) * sympy.besseli(order, x), scipy="ive"),
     Row(lambda x: ive(0, x), scipy="i0e"),
     Row(lambda x: ive(1, x), scipy="i1e"),
-    Row(kve, _scaled_code("k"), lambda order, x: (None, kve(order, x) - _beside(kve, order, x)),
+    Row(kve, scaled_code("k"), lambda order, x: (None, kve(order, x) - beside(kve, order, x)),
         lambda order, x: exp(x) * sympy.besselk(order, x), scipy="kve"),
     Row(lambda x: kve(0, x), scipy="k0e"),
     Row(lambda x: kve(1, x), scipy="k1e"),
-    Row(sympy.jn, "special.spherical_jn({0}, {1})", _spherical_derivative,
+    Row(sympy.jn, "special.spherical_jn({0}, {1})", spherical_derivative,
         is_public=False, is_analytic=True),
-    Row(spherical_in, "special.spherical_in({0}, {1})", _modified_spherical_derivative,
+    Row(spherical_in, "special.spherical_in({0}, {1})", modified_spherical_derivative,
         lambda order, x: sqrt(pi / (2 * x)) * sympy.besseli(order + S.Half, x)),
     Row(sympy.airyai, about="The Airy function Ai."),
-    Row(sympy.airybi, _airy_code(2), about="The Airy function Bi."),
-    Row(sympy.airybiprime, _airy_code(3), is_public=False),
+    Row(sympy.airybi, airy_code(2), about="The Airy function Bi."),
+    Row(sympy.airybiprime, airy_code(3), is_public=False),
 )  # fmt: skip
 _INTEGRALS = (
     Row(sympy.Si, "special.sici({0})[0]", lambda x: (sinc(x),)),

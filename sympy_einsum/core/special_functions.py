@@ -1,4 +1,4 @@
-"""Distributions, logarithms of gamma functions and Bessel functions that SymPy lacks.
+"""Distributions and logarithms of gamma functions that SymPy lacks.
 
 Their code, derivatives and definitions stand in the table, :mod:`scalar_table`.
 """
@@ -127,59 +127,6 @@ class betaln(WholeFunction):
     >>> from sympy.abc import a, b
     >>> se.betaln(a, b).diff(a)
     polygamma(0, a) - polygamma(0, a + b)
-    """
-
-    nargs = 2
-
-
-class spherical_in(WholeFunction):
-    """The modified spherical Bessel function of an order; that of order 0 is sinh(x) / x.
-
-    >>> import sympy_einsum as se
-    >>> from sympy.abc import t
-    >>> se.spherical_in(0, 0), se.Shi(t).diff(t), se.diff(se.Shi(t), t)
-    (1, sinh(t)/t, spherical_in(0, t))
-    """
-
-    nargs = 2
-
-    @classmethod
-    def eval(cls, order: Expr, x: Expr) -> Expr | None:
-        """Known values."""
-        if x.is_zero:
-            return S.One if order.is_zero else S.Zero
-        return None
-
-    def _latex(self, printer: Printer, exp: str | None = None) -> str:
-        order, x = map(printer._print, self.args)
-        power = "" if exp is None else f"^{{{exp}}}"
-        return rf"i_{{{order}}}{power}\left({x}\right)"
-
-
-class ive(WholeFunction):
-    """exp(-|x|) times the modified Bessel function of the first kind of an order.
-
-    >>> import sympy_einsum as se
-    >>> from sympy.abc import t
-    >>> se.ive(0, 0), se.ive(0, t).diff(t)
-    (1, -ive(0, t)*sign(t) + ive(1, t))
-    """
-
-    nargs = 2
-
-    @classmethod
-    def eval(cls, order: Expr, x: Expr) -> Expr | None:
-        """Known values."""
-        return S.One if x.is_zero and order.is_zero else None
-
-
-class kve(WholeFunction):
-    """exp(x) times the modified Bessel function of the second kind of an order.
-
-    >>> import sympy_einsum as se
-    >>> from sympy.abc import t
-    >>> se.kve(0, t).diff(t)
-    kve(0, t) - kve(1, t)
     """
 
     nargs = 2
