@@ -101,7 +101,7 @@ def where(condition: TensorLike, a: TensorLike, b: TensorLike) -> Operand:
 def count_nonzero(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """How many entries along the axes aren't zero, or of how many a condition holds.
 
-    Axes are as for ``sum``.
+    Raises ShapeError for an axis that isn't there.
 
     Raises ShapeError for an axis that isn't there.
 
@@ -117,7 +117,7 @@ def any_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """Whether one of the entries along the axes isn't zero, or a condition holds for one: ones and
     zeros, and a relation where no axis is left.
 
-    Axes are as for ``sum``.
+    Raises ShapeError for an axis that isn't there.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -131,7 +131,7 @@ def all_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """Whether none of the entries along the axes is zero, or a condition holds for all: ones and
     zeros, and a relation where no axis is left.
 
-    Axes are as for ``sum``.
+    Raises ShapeError for an axis that isn't there.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))

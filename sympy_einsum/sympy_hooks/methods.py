@@ -14,16 +14,15 @@ from .. import operations as ops
 from ..calculus import Trace, diff
 from ..core import Length, ShapeError, UnsupportedError, deferred
 from ..expressions import Operand, TensorExpr, TensorLike, adj, det, elementwise, inv
-from ..operations import Axes
 from .algebra import AlgebraHooks
 from .operators import Operators
-from .reductions import Reductions
 
 _entries = deferred("convert", "as_explicit")
 
 
-class Methods(Operators, AlgebraHooks, Reductions):
-    """What ``TensorExpr`` can be asked for; each method is a function of the same name too.
+class Methods(Operators, AlgebraHooks):
+    """What ``TensorExpr`` can be asked for. Most methods are the functions of the same names, of
+    which the tensor is the first argument.
 
     Raises
     ======
@@ -32,6 +31,16 @@ class Methods(Operators, AlgebraHooks, Reductions):
     """
 
     __slots__ = ()
+
+    unstack, take, repeat = ops.unstack, ops.take, ops.repeat
+    reshape, ravel, flatten, squeeze = ops.reshape, ops.ravel, ops.ravel, ops.squeeze
+    swapaxes, diagonal = ops.swapaxes, ops.diagonal
+    conj, conjugate, round = ops.conj, ops.conj, ops.around
+    dot, inv, det, adj, trace, norm = ops.dot, inv, det, adj, ops.trace, ops.norm
+    sum, mean, var, std, prod = ops.sum, ops.mean, ops.var, ops.std, ops.prod
+    cumsum, cumprod, any, all = ops.cumsum, ops.cumprod, ops.any_, ops.all_
+    max, min, argmax, argmin = ops.max, ops.min, ops.argmax, ops.argmin
+    ptp, sort, argsort = ops.ptp, ops.sort, ops.argsort
 
     # --- what arrays say of themselves
 
@@ -94,20 +103,6 @@ class Methods(Operators, AlgebraHooks, Reductions):
         """The pieces along the first axis, as ``unstack`` has them; TypeError where its length is
         no number."""
         return map(self.__getitem__, range(len(self)))
-
-    def unstack(self, axis: int = 0) -> tuple[Operand, ...]:
-        """The pieces along an axis, whose length must be a number, without it: the entries of a
-        vector, the rows of a matrix.
-
-        Raises UnsupportedError for a length that is no number, ShapeError for an axis that isn't
-        there.
-
-        >>> import sympy_einsum as se
-        >>> a, b = se.TensorSymbol("x", 2).unstack()
-        >>> a / b
-        x[0]/x[1]
-        """
-        return ops.unstack(self, axis)
 
     def item(self, *index: int) -> Operand:
         """The only entry, or that at some positions.
@@ -195,26 +190,6 @@ class Methods(Operators, AlgebraHooks, Reductions):
         """
         return ops.transpose(ops.conj(self))
 
-    def conjugate(self) -> Operand:
-        """The complex conjugate: the tensor itself, where there are no complex numbers inside.
-
-        >>> import sympy_einsum as se
-        >>> x = se.TensorSymbol("x", 3)
-        >>> x.conjugate() is x
-        True
-        """
-        return ops.conj(self)
-
-    def conj(self) -> Operand:
-        """The complex conjugate: the tensor itself, where there are no complex numbers inside.
-
-        >>> import sympy_einsum as se
-        >>> x = se.TensorSymbol("x", 3)
-        >>> x.conj() is x
-        True
-        """
-        return ops.conj(self)
-
     def transpose(self, *axes: int | Sequence[int] | None) -> Operand:
         """The axes in another order, given one by one or as a tuple; reversed without any.
 
@@ -229,58 +204,6 @@ class Methods(Operators, AlgebraHooks, Reductions):
             order = axes[0]
         return ops.transpose(self, order or None)
 
-    def swapaxes(self, axis1: int, axis2: int) -> Operand:
-        """Two axes exchanged.
-
-        Raises ShapeError for an axis that isn't there.
-
-        >>> import sympy_einsum as se
-        >>> se.TensorSymbol("T", (2, 3, 4)).swapaxes(0, 2).shape
-        (4, 3, 2)
-        """
-        return ops.swapaxes(self, axis1, axis2)
-
-    def reshape(self, *shape: Length | Sequence[Length]) -> Operand:
-        """The entries in C order under another shape; one length may be -1.
-
-        Raises ShapeError when the numbers of entries aren't known to be equal.
-
-        >>> import sympy_einsum as se
-        >>> se.TensorSymbol("A", (2, 3)).reshape(3, -1).shape
-        (3, 2)
-        """
-        return ops.reshape(self, *shape)
-
-    def ravel(self) -> Operand:
-        """All entries in C order as a vector.
-
-        >>> import sympy_einsum as se
-        >>> se.TensorSymbol("A", (2, 2)).ravel().as_explicit()
-        [A[0, 0], A[0, 1], A[1, 0], A[1, 1]]
-        """
-        return ops.ravel(self)
-
-    def flatten(self) -> Operand:
-        """All entries in C order as a vector.
-
-        >>> import sympy_einsum as se
-        >>> A = se.TensorSymbol("A", (2, 3))
-        >>> A.flatten().shape
-        (6,)
-        """
-        return ops.ravel(self)
-
-    def squeeze(self, axis: Axes = None) -> Operand:
-        """Axes of length 1 removed, all of them without ``axis``.
-
-        Raises ShapeError when one of the given axes has another length.
-
-        >>> import sympy_einsum as se
-        >>> se.TensorSymbol("A", (1, 3)).squeeze().shape
-        (3,)
-        """
-        return ops.squeeze(self, axis)
-
     def broadcast_to(self, *shape: Length | Sequence[Length]) -> Operand:
         """The tensor repeated to a shape: axes of length 1 stretch, new axes come first.
 
@@ -292,29 +215,7 @@ class Methods(Operators, AlgebraHooks, Reductions):
         """
         return ops.broadcast_to(self, shape[0] if len(shape) == 1 else shape)
 
-    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Operand:
-        """The diagonal of two axes, as a new last axis; with an offset one above or, negative,
-        below it.
-
-        Raises ShapeError for axes that aren't there.
-
-        >>> import sympy_einsum as se
-        >>> se.TensorSymbol("T", (3, 5, 3)).diagonal(axis1=0, axis2=2).shape
-        (5, 3)
-        """
-        return ops.diagonal(self, offset, axis1, axis2)
-
     # --- entries
-
-    def round(self, decimals: Expr | int = 0) -> Operand:
-        """Rounded to some decimals, halves to the even digit.
-
-        >>> import sympy_einsum as se
-        >>> x = se.TensorSymbol("x", 3)
-        >>> se.lambdify([x], x.round())([0.5, 1.5, 2.75])
-        array([0., 2., 3.])
-        """
-        return ops.around(self, decimals)
 
     def clip(self, min: TensorLike | None = None, max: TensorLike | None = None) -> Operand:
         """The entries within bounds; one that is None is left out. On a bound the derivative is one
@@ -330,48 +231,6 @@ class Methods(Operators, AlgebraHooks, Reductions):
         return ops.clip(self, min, max)
 
     # --- products and functions
-
-    def dot(self, b: TensorLike) -> Operand:
-        """The sum over the last axis here and the last but one there, or its only one.
-
-        Raises ShapeError when their lengths differ.
-
-        >>> import sympy_einsum as se
-        >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
-        >>> A.dot(x)
-        A @ x
-        """
-        return ops.dot(self, b)
-
-    def inv(self) -> Operand:
-        """The inverse of a square matrix; ShapeError for others.
-
-        >>> import sympy_einsum as se
-        >>> A, x = se.TensorSymbol("A", (3, 3)), se.TensorSymbol("x", 3)
-        >>> A.inv() @ x, se.gradient(A.inv().trace(), A)
-        (inv(A) @ x, -inv(A).T @ inv(A).T)
-        """
-        return inv(self)
-
-    def det(self) -> Operand:
-        """The determinant of a square matrix; ShapeError for others.
-
-        >>> import sympy_einsum as se
-        >>> A = se.TensorSymbol("A", (3, 3))
-        >>> se.gradient(A.det(), A)
-        adj(A).T
-        """
-        return det(self)
-
-    def adj(self) -> Operand:
-        """The adjugate of a square matrix; ShapeError for others.
-
-        >>> import sympy_einsum as se
-        >>> A = se.TensorSymbol("A", (2, 2))
-        >>> A.adj().as_explicit()
-        [[A[1, 1], -A[0, 1]], [-A[1, 0], A[0, 0]]]
-        """
-        return adj(self)
 
     def applyfunc(self, f: Callable[..., Expr] | Lambda) -> Operand:
         """A scalar function of one argument, of SymPy's or a ``Lambda``, applied entry by entry.
@@ -444,7 +303,7 @@ class Methods(Operators, AlgebraHooks, Reductions):
 
 
 # Attached, not inherited: methods need every type of node, and the base class needs none.
-for _class in (Operators, AlgebraHooks, Reductions, Methods):
+for _class in (Operators, AlgebraHooks, Methods):
     for _name, _member in vars(_class).items():
         if isinstance(_member, (FunctionType, property)):
             setattr(TensorExpr, _name, _member)

@@ -29,17 +29,9 @@ def test_methods_are_attached_with_signature_and_docstring(name):
     assert method.__doc__
     if not isinstance(method, property):
         hints = inspect.signature(method)
-        assert "self" in hints.parameters
+        first = next(iter(hints.parameters.values()))
+        assert first.name == "self" or first.annotation == "TensorLike"
         assert hints.return_annotation is not inspect.Signature.empty
-
-
-@pytest.mark.parametrize(
-    "name", ["sum", "mean", "var", "std", "prod", "norm", "squeeze", "diagonal", "unstack"]
-)
-def test_methods_take_what_the_functions_take(name):
-    own = list(inspect.signature(getattr(se.TensorExpr, name)).parameters.values())[1:]
-    public = list(inspect.signature(getattr(se, name)).parameters.values())[1:]
-    assert [(p.name, p.default) for p in own] == [(p.name, p.default) for p in public]
 
 
 def test_help_shows_the_signature(capsys):
