@@ -13,7 +13,7 @@ from sympy import Expr
 from ..core import UnsupportedError, postorder
 from ..expressions import OneHot, Operand, Slot
 from ..rules import Natural
-from .backends import Backend, Texts, axis_arguments
+from .backends import Backend, Texts, called, called_along
 from .semiring_support import LIBRARIES, semiring_support
 from .semirings import Semiring
 
@@ -78,29 +78,15 @@ class InSemiring(Backend):
         """X + X'."""
         return self.add([operands[0], f"{operands[0]}.T"], (1, 1))
 
-    def sum(self, operands: Texts, axes: Sequence[int] | None) -> str:
-        """The sum over axes, over all for None."""
-        return f"total({', '.join([operands[0], *axis_arguments(axes)])})"
-
-    def cumsum(self, operands: Texts, axis: int, backwards: bool) -> str:
-        """The running sum along an axis, or that from its end."""
-        return f"running_total({operands[0]}, {axis}, {backwards})"
-
-    def lagged_cumsum(
-        self, operands: Texts, axis: int, backwards: bool, lag: str, count: str
-    ) -> str:
-        """The running sum so many positions later, or that from the end so many earlier."""
-        return f"lagged_total({operands[0]}, {axis}, {backwards}, {lag}, {count})"
+    sum = called_along("total")
+    cumsum = called("running_total")
+    lagged_cumsum = called("lagged_total")
 
     # --- products
 
-    def dot(self, operands: Texts) -> str:
-        """The product of matrices and vectors."""
-        return f"dot({operands[0]}, {operands[1]})"
-
-    def matmul(self, operands: Texts) -> str:
-        """The matrix product of stacks."""
-        return f"product({operands[0]}, {operands[1]})"
+    dot = called("dot")
+    matmul = called("product")
+    convolve = called("convolve")
 
     def weighted_gram(self, operands: Texts) -> str:
         """X' diag(w) X."""
@@ -110,10 +96,6 @@ class InSemiring(Backend):
         """The full contraction of two operands of one shape."""
         return f"total({self.multiply(operands)})"
 
-    def convolve(self, operands: Texts) -> str:
-        """The convolution of two vectors."""
-        return f"convolve({operands[0]}, {operands[1]})"
-
     def einsum(self, operands: Texts, subscripts: str) -> str:
         """A contraction of two operands; of one there are diagonals only."""
         if len(operands) == 1:
@@ -122,13 +104,11 @@ class InSemiring(Backend):
 
     # --- zeros and ones
 
+    triangular = called("triangle")
+
     def zeros(self, operands: Texts, shape: Texts, kind: str) -> str:
         """Zeros of the semiring, to be written to."""
         return self.full([self.zero], shape, kind)
-
-    def triangular(self, operands: Texts, upper: bool, offset: str) -> str:
-        """The last two axes with zeros on the left of a diagonal, or on its right."""
-        return f"triangle({operands[0]}, {upper}, {offset})"
 
     def tri(self, operands: Texts, rows: str, columns: str, offset: str) -> str:
         """Ones at and below a diagonal."""

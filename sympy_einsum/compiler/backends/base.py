@@ -28,6 +28,8 @@ from .texts import (
     as_tuple,
     axis_arguments,
     bracketed,
+    called,
+    called_along,
     is_bracketed,
     numbers_text,
     spread,
@@ -171,51 +173,30 @@ class Backend(Library):
         turned = [":"] * axis + ["::-1"]
         return self.index([f"{self.index(operands, turned)}.cumsum({axis})"], turned)
 
-    def lagged_cumsum(
-        self, operands: Texts, axis: int, backwards: bool, lag: str, count: str
-    ) -> str:
-        """The running sum so many positions later, or that from the end so many earlier."""
-        return f"lagged_cumsum({operands[0]}, {axis}, {backwards}, {lag}, {count})"
-
     def triangular(self, operands: Texts, upper: bool, offset: str) -> str:
         """The last two axes with zeros on the left of a diagonal, or on its right."""
         return self.spell(f"np.{'triu' if upper else 'tril'}({operands[0]}, {offset})")
-
-    def mirrored(self, operands: Texts, larger: bool) -> str:
-        """The last axis as two: the entry at the larger of two positions, or at the smaller."""
-        return f"mirrored({operands[0]}, {larger})"
-
-    def running_products(self, operands: Texts, backwards: bool) -> str:
-        """1 and the running products along the last axis, or those from its end and 1."""
-        return f"running_products({operands[0]}, {backwards})"
 
     def cumprod(self, operands: Texts) -> str:
         """The running products along the last axis."""
         return f"{operands[0]}.cumprod(-1)"
 
-    def recurrence(self, operands: Texts, backwards: bool) -> str:
-        """A linear recurrence along the last axis, or one from its end."""
-        return f"recurrence({', '.join(operands)}, {backwards})"
-
-    def running_weights(self, operands: Texts) -> str:
-        """What running log-sum-exps and softmaxes are computed from."""
-        return f"running_weights({operands[0]})"
-
-    def logcumsumexp(self, operands: Texts) -> str:
-        """log Σ exp of all entries up to each on the last axis."""
-        return f"logcumsumexp({operands[0]})"
-
-    def running_mean(self, operands: Texts, backwards: bool) -> str:
-        """Means with the weights of running softmaxes, or the transposed map."""
-        return f"running_mean({', '.join(operands)}, {backwards})"
-
-    def spectrum(self, operands: Texts, length: str, count: str, weighted: bool) -> str:
-        """The Fourier transform along the last axis."""
-        return f"spectrum({operands[0]}, {length}, {count}, {weighted})"
-
-    def from_spectrum(self, operands: Texts, length: str, count: str, weighted: bool) -> str:
-        """The real part of the inverse Fourier transform, unnormalised."""
-        return f"from_spectrum({operands[0]}, {length}, {count}, {weighted})"
+    # What runs along axes, Fourier transforms and the like: functions that the source brings along.
+    lagged_cumsum = called("lagged_cumsum")
+    mirrored = called("mirrored")
+    running_products = called("running_products")
+    recurrence = called("recurrence")
+    running_weights = called("running_weights")
+    logcumsumexp = called("logcumsumexp")
+    running_mean = called("running_mean")
+    spectrum = called("spectrum")
+    from_spectrum = called("from_spectrum")
+    correlate = called("correlate")
+    share = called_along("share")
+    peak = called_along("peak")
+    logsumexp = called_along("logsumexp")
+    softmax = called_along("softmax")
+    log_total = called_along("log_total")
 
     def rows(self, operands: Texts) -> str:
         """Arrays of one shape, one after the other along a new first axis."""
@@ -224,10 +205,6 @@ class Backend(Library):
     def windows(self, operands: Texts, axis: int, start: str, steps: Texts, counts: Texts) -> str:
         """An axis as several."""
         return f"windows({operands[0]}, {axis}, {start}, {as_tuple(steps)}, {as_tuple(counts)})"
-
-    def correlate(self, operands: Texts) -> str:
-        """Scalar products of a vector with all pieces of a longer one."""
-        return f"correlate({operands[0]}, {operands[1]})"
 
     def convolve(self, operands: Texts) -> str:
         """The convolution of two vectors."""
@@ -432,10 +409,6 @@ class Backend(Library):
         """The largest or smallest entries over axes, over all for None."""
         return f"{operands[0]}.{name}({''.join(axis_arguments(axes))})"
 
-    def share(self, operands: Texts, axes: Sequence[int] | None) -> str:
-        """Where entries are equal to others, divided by how often they are."""
-        return f"share({', '.join([*operands, *axis_arguments(axes)])})"
-
     def picked(self, operands: Texts, name: str, axis: int) -> str:
         """The entries along an axis in order, or the largest or smallest so far."""
         if name == "sort":
@@ -475,22 +448,3 @@ class Backend(Library):
     def one_hot(self, operands: Texts, length: str) -> str:
         """Ones at positions on a last axis."""
         return f"one_hot({operands[0]}, {length}, dtype)"
-
-    # --- log-sum-exp and softmax
-
-    def peak(self, operands: Texts, axes: Sequence[int] | None) -> str:
-        """The largest entries over axes, over all for None; finite, so that they can be taken
-        away before exp."""
-        return f"peak({', '.join([operands[0], *axis_arguments(axes)])})"
-
-    def logsumexp(self, operands: Texts, axes: Sequence[int] | None) -> str:
-        """log Σ exp over axes, over all for None."""
-        return f"logsumexp({', '.join([operands[0], *axis_arguments(axes)])})"
-
-    def softmax(self, operands: Texts, axes: Sequence[int] | None) -> str:
-        """exp / Σ exp over axes, over all for None."""
-        return f"softmax({', '.join([operands[0], *axis_arguments(axes)])})"
-
-    def log_total(self, operands: Texts, axes: Sequence[int] | None) -> str:
-        """log Σ of weights, of which the largest are 1."""
-        return f"log_total({', '.join([*operands, *axis_arguments(axes)])})"

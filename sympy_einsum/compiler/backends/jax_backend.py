@@ -11,7 +11,7 @@ import numpy as np
 from .base import Backend
 from .numpy_factors import BY_FACTORS
 from .support import FOURIER, RUNNING, SPECIAL, shared
-from .texts import Texts, axis_arguments
+from .texts import Texts, axis_arguments, called, called_along
 
 
 class JaxBackend(Backend):
@@ -188,9 +188,8 @@ def scatter(values, lengths, *positions):
             return f"jnp.tensordot({left}, {found[1]}, (-1, 1))"
         return super().dot(operands)
 
-    def factored(self, operands: Texts, definite: bool) -> str:
-        """Factors of a matrix."""
-        return f"factored({operands[0]}, {definite})"
+    factored = called("factored")
+    logsumexp = called_along("jax.nn.logsumexp")
 
     def solved(self, operands: Texts, definite: bool, turned: bool) -> str:
         """inv(X) @ Y, or inv(X)' @ Y, by factors."""
@@ -199,10 +198,6 @@ def scatter(values, lengths, *positions):
     def by_factors(self, operands: Texts, name: str, definite: bool, shape: Texts) -> str:
         """The inverse or the determinant by factors."""
         return f"{BY_FACTORS[name]}({operands[0]})"
-
-    def logsumexp(self, operands: Texts, axes: Sequence[int] | None) -> str:
-        """log Σ exp over axes, over all for None."""
-        return f"jax.nn.logsumexp({', '.join([operands[0], *axis_arguments(axes)])})"
 
     def softmax(self, operands: Texts, axes: Sequence[int] | None) -> str:
         """exp / Σ exp over axes, over all for None."""

@@ -19,7 +19,7 @@ from .numpy_factors import BY_FACTORS, NUMPY_FACTORS
 from .numpy_running import NUMPY_RUNNING
 from .scalars import print_scalar
 from .support import shared
-from .texts import Bracket, Place, Texts, as_tuple, axis_arguments, bracketed, is_bracketed
+from .texts import Bracket, Place, Texts, as_tuple, axis_arguments, bracketed, called, is_bracketed
 
 
 def _is_block(cuts: Sequence[Bracket]) -> bool:
@@ -146,9 +146,7 @@ class NumpyBackend(Backend):
         """The product of matrices and vectors; the method has the least overhead."""
         return f"{operands[0]}.dot({operands[1]})"
 
-    def weighted_gram(self, operands: Texts) -> str:
-        """X' diag(w) X with w >= 0."""
-        return f"weighted_gram({operands[0]}, {operands[1]})"
+    weighted_gram = called("weighted_gram")
 
     def vdot(self, operands: Texts) -> str:
         """The full contraction of two operands of one shape."""

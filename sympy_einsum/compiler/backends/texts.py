@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -77,6 +77,24 @@ def numbers_text(array: np.ndarray) -> str:
 def axis_arguments(axes: Sequence[int] | None) -> list[str]:
     """The argument that names axes; none for all axes."""
     return [] if axes is None else [f"axis={axes[0] if len(axes) == 1 else tuple(axes)}"]
+
+
+def called(function: str) -> Callable[..., str]:
+    """The method of a backend that spells an instruction as the call of a function."""
+
+    def spelled(self: object, operands: Texts, *parameters: object) -> str:
+        return f"{function}({', '.join([*operands, *map(str, parameters)])})"
+
+    return spelled
+
+
+def called_along(function: str) -> Callable[..., str]:
+    """The same of one along axes, or all for None."""
+
+    def spelled(self: object, operands: Texts, axes: Sequence[int] | None) -> str:
+        return f"{function}({', '.join([*operands, *axis_arguments(axes)])})"
+
+    return spelled
 
 
 def is_plain_name(name: str) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .base import Backend
 from .support import SHARED, SPECIAL, shared
-from .texts import Bracket, Place, Texts, as_tuple, bracketed, diagonal_view, numbers_text
+from .texts import Bracket, Place, Texts, as_tuple, bracketed, called, diagonal_view, numbers_text
 
 # Its Bessel functions are of the orders 0 and 1 only.
 BESSEL = {"jv": "bessel_j", "yv": "bessel_y", "iv": "i", "kv": "modified_bessel_k"}
@@ -315,9 +315,7 @@ def softmax(x, axes):
         """A copy that the caller may write to."""
         return f"{operands[0]}.clone()"
 
-    def dot(self, operands: Texts) -> str:
-        """The product of matrices and vectors."""
-        return f"matmul({operands[0]}, {operands[1]})"
+    dot = called("matmul")
 
     def cumsum(self, operands: Texts, axis: int, backwards: bool) -> str:
         """The running sum along an axis, or that from its end."""
