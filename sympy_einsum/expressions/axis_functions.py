@@ -23,7 +23,7 @@ from sympy import Basic
 from .base import Operand, TensorExpr
 from .bodies import LOG
 from .entrywise import Elementwise
-from .interning import Data, Operands
+from .interning import Data, Operands, datum
 from .leaves import Zeros
 from .products import Ones, View, contract
 
@@ -44,10 +44,7 @@ class AxesFunction(TensorExpr):
     # Whether the result has these axes too.
     keeps_axes = False
 
-    @property
-    def axes(self) -> tuple[int, ...]:
-        """The axes that are summed over."""
-        return self.data[0]
+    axes: tuple[int, ...] = datum(0, "The axes that are summed over.")
 
     @property
     def name(self) -> str:

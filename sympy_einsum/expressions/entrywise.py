@@ -31,7 +31,7 @@ from .bodies import (
 )
 from .complex_entries import holds_complex
 from .graphs import is_tensor
-from .interning import Data, Operands
+from .interning import Data, Operands, datum
 from .leaves import Zeros
 from .products import Ones, View, contract
 from .sums import TensorAdd, along, axes_with_entries, on_axes, scale, split_coefficient
@@ -57,10 +57,7 @@ class Elementwise(TensorExpr):
 
     __slots__ = ()
 
-    @property
-    def body(self) -> Expr:
-        """The scalar expression that gives an entry."""
-        return self.data[0]
+    body: Expr = datum(0, "The scalar expression that gives an entry.")
 
     @property
     def _key(self) -> tuple[int, str, int]:

@@ -6,7 +6,7 @@ from sympy import Expr, KroneckerDelta, S, cos, floor, pi
 
 from ..core import Length, ShapeError, as_flag, as_length, same_length
 from .base import Operand, TensorExpr
-from .interning import Data, Operands
+from .interning import Data, Operands, datum
 
 
 class Fourier(TensorExpr):
@@ -67,25 +67,10 @@ class Fourier(TensorExpr):
                 )
         return cls._intern((), (n, frequencies, positions, data[3]), (S(2), positions, frequencies))
 
-    @property
-    def length(self) -> Expr:
-        """The length of a period."""
-        return self.data[0]
-
-    @property
-    def frequencies(self) -> Expr:
-        """How many frequencies there are."""
-        return self.data[1]
-
-    @property
-    def positions(self) -> Expr:
-        """How many positions there are."""
-        return self.data[2]
-
-    @property
-    def weighted(self) -> bool:
-        """Whether frequencies stand for their conjugates too."""
-        return self.data[3]
+    length: Expr = datum(0, "The length of a period.")
+    frequencies: Expr = datum(1, "How many frequencies there are.")
+    positions: Expr = datum(2, "How many positions there are.")
+    weighted: bool = datum(3, "Whether frequencies stand for their conjugates too.")
 
     def entry(self, part: Expr, position: Expr, frequency: Expr) -> Expr:
         """What stands at a position."""

@@ -14,7 +14,7 @@ from sympy import Expr, S
 from ..core import Length, ShapeError, TensorError, as_length
 from .base import Operand, TensorExpr
 from .graphs import is_tensor, outermost
-from .interning import Data, Operands
+from .interning import Data, Operands, datum
 from .leaves import Constant, Zeros
 from .positions import Unit
 from .products import View, contract
@@ -48,10 +48,7 @@ class OneHot(TensorExpr):
         """The positions."""
         return self.operands[0]
 
-    @property
-    def length(self) -> Expr:
-        """The length of the axis that the positions are on."""
-        return self.data[0]
+    length: Expr = datum(0, "The length of the axis that the positions are on.")
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Operand:

@@ -129,6 +129,11 @@ FOR_PASSES = {
 }
 
 
+def datum(place: int, about: str) -> Any:
+    """The property of a node that is one of its static data."""
+    return property(lambda self: self.data[place], doc=about)
+
+
 _SHOWN = (FunctionType, classmethod, property, staticmethod)
 
 

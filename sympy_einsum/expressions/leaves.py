@@ -20,7 +20,7 @@ from ..core import (
     same_length,
 )
 from .base import Operand, TensorExpr
-from .interning import Data, Operands
+from .interning import Data, Operands, datum
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -96,19 +96,13 @@ class TensorSymbol(TensorExpr, AtomicExpr):
     def _build(cls, operands: Operands, data: Data) -> Operand:
         return cls._intern((), data, as_shape(data[1]))
 
-    @property
-    def name(self) -> str:
-        """The name it was built with."""
-        return self.data[0]
+    name: str = datum(0, "The name it was built with.")
 
     @property
     def _key(self) -> tuple[int, str, int]:
         return (0, self.name, self._digest)
 
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """The assumptions it was built with, in alphabetical order."""
-        return self.data[2]
+    assumptions: tuple[str, ...] = datum(2, "The assumptions it was built with, sorted.")
 
     @property
     def is_symmetric(self) -> bool:

@@ -15,7 +15,7 @@ from sympy import Abs, Expr, Integer, Mul, S
 
 from ..core import TensorError
 from .base import Operand, TensorExpr, TensorLike
-from .interning import Data, Operands
+from .interning import Data, Operands, datum
 from .leaves import Zeros
 from .matrix_base import MatrixFunction
 from .matrix_stacks import (
@@ -75,10 +75,7 @@ class Cofactors(MatrixFunction):
         vanishes = (shape[0] - data[0]).is_negative
         return Zeros(*shape) if vanishes else cls._intern(operands, data, shape)
 
-    @property
-    def degree(self) -> int:
-        """How often the determinant is differentiated; half the number of axes."""
-        return self.data[0]
+    degree: int = datum(0, "How often the determinant is differentiated; half the number of axes.")
 
 
 class Det(MatrixFunction):

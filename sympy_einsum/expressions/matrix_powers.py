@@ -12,7 +12,7 @@ from sympy import Expr, S
 from ..core import Length, UnsupportedError, as_scalar
 from .base import Operand, TensorExpr, TensorLike
 from .broadcasting import broadcast_together
-from .interning import Data, Operands
+from .interning import Data, Operands, datum
 from .leaves import Zeros
 from .matrix_functions import Inv, inv
 from .matrix_stacks import AlongDirections, InvStack, square_matrices
@@ -55,10 +55,7 @@ class MatrixPower(AlongDirections):
                 return cls._build((below,), (-exponent,))
         return super()._build(operands, data)
 
-    @property
-    def exponent(self) -> Expr:
-        """The power to which the matrices are raised."""
-        return self.data[0]
+    exponent: Expr = datum(0, "The power to which the matrices are raised.")
 
 
 def matrix_power(X: TensorLike, exponent: Length, *directions: TensorLike) -> Operand:

@@ -18,7 +18,7 @@ from .broadcasting import broadcast_together
 from .complex_entries import holds_complex
 from .conversion import as_operand
 from .graphs import shape_of
-from .interning import Data, Operands
+from .interning import Data, Operands, datum
 from .leaves import Zeros
 from .matrix_base import MatrixFunction
 
@@ -153,10 +153,7 @@ class CofactorStack(StackFunction):
         *stack, rows, columns = operands[0].shape
         return cls._intern(operands, data, (*stack, *(rows, columns) * data[0]))
 
-    @property
-    def degree(self) -> int:
-        """How often the determinants are differentiated."""
-        return self.data[0]
+    degree: int = datum(0, "How often the determinants are differentiated.")
 
 
 class AlongDirections(StackFunction):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from .axis_functions import AxesFunction
 from .base import Operand
 from .gathers import OneHot
-from .interning import Data
+from .interning import Data, datum
 from .leaves import Zeros
 from .products import Ones, contract
 
@@ -26,10 +26,7 @@ class NamedAxesFunction(AxesFunction):
 
     __slots__ = ()
 
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self.data[1]
+    name: str = datum(1, "What it is called.")
 
 
 class Extremum(NamedAxesFunction):

@@ -26,7 +26,7 @@ from ..core import (
     same_length,
 )
 from .base import Operand, TensorExpr
-from .interning import Data, Operands
+from .interning import Data, Operands, datum
 
 
 class Positions(TensorExpr):
@@ -76,25 +76,10 @@ class Positions(TensorExpr):
         kind = Selection if len(steps) == 1 else Positions
         return kind._intern((), (length, start, steps, counts), (*counts, length))
 
-    @property
-    def length(self) -> Expr:
-        """The length of the axis that is picked from."""
-        return self.data[0]
-
-    @property
-    def start(self) -> Expr:
-        """The position that all indices 0 name."""
-        return self.data[1]
-
-    @property
-    def steps(self) -> Shape:
-        """How far it is from one position to the next, for each index; not 0."""
-        return self.data[2]
-
-    @property
-    def counts(self) -> Shape:
-        """The length of each index."""
-        return self.data[3]
+    length: Expr = datum(0, "The length of the axis that is picked from.")
+    start: Expr = datum(1, "The position that all indices 0 name.")
+    steps: Shape = datum(2, "How far it is from one position to the next, for each index; not 0.")
+    counts: Shape = datum(3, "The length of each index.")
 
     @property
     def is_whole(self) -> bool:

@@ -29,7 +29,7 @@ from sympy import Basic, Expr, Mul, S
 from ..core import Label, Labels, Lengths, Shape, as_shape, sort_key
 from .base import Operand, TensorExpr
 from .cutting import find_cut, fitting
-from .interning import Data, Operands
+from .interning import Data, Operands, datum
 from .labels import (
     dense_indices,
     indices_of,
@@ -68,20 +68,9 @@ class Einsum(TensorExpr):
 
     __slots__ = ()
 
-    @property
-    def subscripts(self) -> tuple[tuple[int, ...], ...]:
-        """The indices of each operand."""
-        return self.data[0]
-
-    @property
-    def output(self) -> tuple[int, ...]:
-        """The indices of the result."""
-        return self.data[1]
-
-    @property
-    def lengths(self) -> Shape:
-        """The length of each index."""
-        return self.data[2]
+    subscripts: tuple[tuple[int, ...], ...] = datum(0, "The indices of each operand.")
+    output: tuple[int, ...] = datum(1, "The indices of the result.")
+    lengths: Shape = datum(2, "The length of each index.")
 
     def _own_symbols(self) -> set[Basic]:
         """Symbols in the lengths of axes that no operand has."""

@@ -6,7 +6,7 @@ from sympy import Expr
 
 from ..core import Length, TensorError, as_length, as_scalar
 from .base import Operand, TensorExpr
-from .interning import Data, Operands
+from .interning import Data, Operands, datum
 from .leaves import Zeros
 from .products import Ones
 
@@ -50,7 +50,4 @@ class Triangle(TensorExpr):
             return Zeros(rows, columns)
         return cls._intern((), (rows, columns, offset), (rows, columns))
 
-    @property
-    def offset(self) -> Expr:
-        """The number of the diagonal where the ones begin."""
-        return self.data[2]
+    offset: Expr = datum(2, "The number of the diagonal where the ones begin.")
