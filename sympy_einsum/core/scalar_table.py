@@ -196,9 +196,9 @@ def _betaln_derivative(a: Expr, b: Expr) -> tuple[Expr, Expr]:
 def _power_code(b: str, t: str, k: Expr) -> str:
     # b**t log(b)**k: the logarithm is taken where it is finite, or the power isn't.
     if k == 0:
-        return f"{b}**{t}"
+        return f"{b}**({t} + 0.0)"
     logarithm = f"np.log(np.where(({b} == 0) & ({t} >= 0), 1, {b}))"
-    return f"({b}**{t} * {logarithm}{'' if k == 1 else f'**{k}'})"
+    return f"({b}**({t} + 0.0) * {logarithm}{'' if k == 1 else f'**{k}'})"
 
 
 def _powlog_code(b: Expr, t: Expr, k: Expr) -> str:

@@ -86,3 +86,17 @@ def test_narrow_and_unsigned_integers_don_t_wrap_around(backend, kind):
     expected = se.lambdify([A, x], exprs)(*[value.astype(float) for value in values])
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(library.back(one), other, rtol=1e-6)
+
+
+@pytest.mark.parametrize("backend", LIBRARIES)
+def test_integers_have_negative_integer_powers(backend):
+    library = LIBRARIES[backend]()
+    values = [np.array([1, 2, 4]), np.array([-2, 1, -1]), -1]
+    exprs = [(x * x + 1) ** y, x**s, x ** (y - 1), se.gradient((x**y).sum(), x)]
+    found = se.lambdify([x, y, s], exprs, backend)(*map(library.into, values))
+    expected = se.lambdify([x, y, s], exprs)(*[np.asarray(value, float) for value in values])
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(library.back(one), other, rtol=1e-6)
+    single = [np.ones(3, np.float32), np.ones(3, np.float32)]
+    found = se.lambdify([x, y], x**y, backend)(*map(library.array, single))
+    assert library.back(found).dtype == np.float32

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from math import isfinite
 
-from sympy import Add, Basic, Dummy, Expr, Function, Piecewise, Pow, S
+from sympy import Add, Basic, Dummy, Expr, Function, Number, Piecewise, Pow, S
 from sympy.core.function import AppliedUndef
 from sympy.functions.elementary.miscellaneous import MinMaxBase
 from sympy.printing.codeprinter import PrintMethodNotImplementedError
@@ -193,6 +193,9 @@ class _ScalarPrinter(SciPyPrinter):
             return f"(1 / {self._integer_power(base, -int(expr.exp))})"
         if expr.exp.is_Integer:
             return self._integer_power(base, int(expr.exp))
+        if expr.exp.is_polynomial() and all(n.is_Integer for n in expr.exp.atoms(Number)):
+            # Integers to negative integers are an error in NumPy, and any number in JAX.
+            return f"{base}**({self._print(expr.exp)} + 0.0)"
         return f"{base}**{self.parenthesize(expr.exp, PRECEDENCE['Pow'])}"
 
     def _integer_power(self, base: str, power: int) -> str:
