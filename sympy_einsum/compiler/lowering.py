@@ -67,6 +67,7 @@ from .lowering_stacks import lower_matrix_power, lower_stack_function
 from .lowering_sums import lower_sum
 from .lowering_views import lower_view
 from .matrix_factors import with_factors
+from .partial_sums import with_partial_sums
 from .plans import Plan, plan_cost, without_dead_code
 
 
@@ -106,6 +107,7 @@ def _plan(
     exprs: Sequence[Operand], size: Callable[[Expr], int], optimize: Optimizer, cse: bool
 ) -> Plan:
     exprs, contractions = by_low_rank(exprs, size)
+    exprs = with_partial_sums(exprs)
     instructions: list[Instruction] = []
     results: list[int] = []
     for group in [exprs] if cse else [[expr] for expr in exprs]:

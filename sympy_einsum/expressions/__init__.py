@@ -163,6 +163,7 @@ from .sums import (
     on_axes as on_axes,
     scale as scale,
     split_coefficient as split_coefficient,
+    sum_of_parts as sum_of_parts,
     tensor_sum as tensor_sum,
     total_of as total_of,
 )

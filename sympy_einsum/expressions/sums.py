@@ -82,6 +82,12 @@ def _repeated_sum(tensor: Operand) -> TensorAdd | None:
     return core if is_sum and len(axes_with_entries([tensor])) < tensor.order else None
 
 
+def sum_of_parts(parts: Sequence[tuple[Expr, TensorExpr]]) -> TensorExpr:
+    """The sum of multiples of tensors of one shape; sums among them aren't flattened."""
+    scaled = tuple([core if c is S.One else _multiple(c, core) for c, core in parts])
+    return TensorAdd._intern(scaled, (), scaled[0].shape) if len(scaled) > 1 else scaled[0]
+
+
 def total_of(terms: Sequence[Operand]) -> Operand:
     """The sum of tensors of one shape, or of scalars."""
     return tensor_sum(terms) if isinstance(terms[0], TensorExpr) and terms[0].order else Add(*terms)
