@@ -105,6 +105,11 @@ def scattered(v, lengths, once):
     return total
 
 
+def scattered_together(v, lengths):
+    width = 1 + len(lengths)
+    return sum(scattered(v[k : k + width], lengths, False) for k in range(0, len(v), width))
+
+
 PICKED = {"sort": np.sort, "cummax": np.maximum.accumulate, "cummin": np.minimum.accumulate}
 
 
@@ -210,6 +215,7 @@ MEANINGS = {
     "range": lambda v, length: np.arange(number(length)),
     "take": lambda v, first: v[0][(slice(None),) * first + tuple(v[1:])],
     "scatter": scattered,
+    "scatters": scattered_together,
     "one_hot": lambda v, length: np.eye(number(length))[v[0]],
 }
 

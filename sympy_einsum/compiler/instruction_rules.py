@@ -178,6 +178,11 @@ def scattered(shapes: Sequence[Shape], lengths: Shape, once: bool) -> Shape:
     return (*lengths, *value[len(broadcast_shape(positions)) :])
 
 
+def scattered_together(shapes: Sequence[Shape], lengths: Shape) -> Shape:
+    """That of the first operand, which has positions for each length, likewise."""
+    return scattered(shapes[: 1 + len(lengths)], lengths, False)
+
+
 def stacked(shapes: Sequence[Shape]) -> Shape:
     """That of a product of stacks of matrices."""
     a, b = shapes

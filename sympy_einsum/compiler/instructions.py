@@ -44,6 +44,7 @@ from .instruction_rules import (
     product_flops,
     recurring,
     scattered,
+    scattered_together,
     shape_of_first,
     solve_flops,
     stacked,
@@ -443,6 +444,13 @@ OPS: Mapping[str, Op] = {
         "that are the others, and that may be known to occur once",
         scattered,
         ("lengths", "once"),
+    ),
+    "scatters": own(
+        "zeros on axes of some lengths, to which several operands are added, each at the "
+        "positions that follow it",
+        scattered_together,
+        ("lengths",),
+        binding=SUM,
     ),
     "one_hot": plain(
         "ones at positions on a last axis", lambda shapes, length: (*shapes[0], length), ("length",)

@@ -69,6 +69,7 @@ from .lowering_views import lower_view
 from .matrix_factors import with_factors
 from .partial_sums import with_partial_sums
 from .plans import Plan, plan_cost, without_dead_code
+from .scattering import scattered_together
 
 
 def make_plan(
@@ -113,7 +114,8 @@ def _plan(
     for group in [exprs] if cse else [[expr] for expr in exprs]:
         builder = Lowering(ROWS, size, optimize, instructions, contractions)
         results += builder.lower(group)
-    plan = with_known_multiples(factored(without_dead_code(instructions, results)))
+    plan = scattered_together(without_dead_code(instructions, results))
+    plan = with_known_multiples(factored(plan))
     return with_factors(plan)._replace(contractions=contractions)
 
 

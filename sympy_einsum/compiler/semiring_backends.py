@@ -39,6 +39,9 @@ class InSemiring(Backend):
         lines = lines if self.semiring.entries != "x" else []
         return [*lines, *filter(None, [first, *rest])]
 
+    # What is added to zeros is a sum here.
+    scatters = Backend.scatters
+
     # --- scalars and elementwise
 
     def length(self, operands: Texts, expr: Expr) -> str:

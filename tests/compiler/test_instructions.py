@@ -116,6 +116,14 @@ CASES = {
     "range": ([(n,)], [("range", (), (n,))]),
     "take": ([(m, n), (n, l)], [ORDER, ("take", (0, 2), (1,))]),
     "scatter": ([(n, l, m), (n, l)], [ORDER, ("scatter", (0, 2), ((n,), False))]),
+    "scatters": (
+        [(n, l), (m, n, l), (m, n)],
+        [
+            ("positions", (2,), ("argsort", 1)),
+            ("positions", (0,), ("argmax", 1)),
+            ("scatters", (0, 4, 1, 3), ((n,),)),
+        ],
+    ),
     "one_hot": ([(m, n), (n, l)], [ORDER, ("one_hot", (2,), (n,))]),
 }
 VARIANTS = {
@@ -372,6 +380,7 @@ LOWERED = {
     "range": se.take_along_axis(X, se.argsort(X), axis=1),
     "take": X[:, [0, 1]],
     "scatter": se.gradient((V[[0, 1, 1]] ** 2).sum(), V),
+    "scatters": se.gradient((V[[0, 1, 1]] ** 2).sum() + (V[[2, 0]] ** 3).sum(), V),
     "one_hot": se.one_hot([0, 1], n),
 }
 

@@ -445,6 +445,13 @@ class Backend(Library):
         value, *positions = operands
         return f"scatter({value}, {as_tuple(lengths)}, {', '.join(positions)})"
 
+    def scatters(self, operands: Texts, lengths: Texts) -> str:
+        """Zeros, to which several operands are added at the positions that follow them."""
+        width = 1 + len(lengths)
+        starts = range(0, len(operands), width)
+        parts = [self.scatter(operands[k : k + width], lengths, False) for k in starts]
+        return self.add(parts, (1,) * len(parts))
+
     def one_hot(self, operands: Texts, length: str) -> str:
         """Ones at positions on a last axis."""
         return f"one_hot({operands[0]}, {length}, dtype)"

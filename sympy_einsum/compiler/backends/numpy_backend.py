@@ -163,6 +163,14 @@ class NumpyBackend(Backend):
         text = super().scatter(operands, lengths, once)
         return f"{text[:-1]}, once=True)" if once else text
 
+    def scatters(self, operands: Texts, lengths: Texts) -> str:
+        """The same several times, into one array."""
+        text, width = "", 1 + len(lengths)
+        for start in range(0, len(operands), width):
+            call = self.scatter(operands[start : start + width], lengths, False)
+            text = f"{call[:-1]}, to={text})" if text else call
+        return text
+
     def full(self, operands: Texts, shape: Texts, kind: str) -> str:
         """The array with all entries equal to a scalar."""
         if operands[0] in ("0", "1"):
@@ -382,11 +390,15 @@ def share(x, top, axis=None):
     return np.divide(hits, hits.sum(axis=axis, keepdims=True), dtype=kind)
 ''',
         "scatter": '''
-def scatter(values, lengths, *positions, once=False):
-    """Zeros, to which values are added at positions on the first axes, also at repeated ones."""
+def scatter(values, lengths, *positions, once=False, to=None):
+    """Zeros, or an array, to which values are added at positions on the first axes, also at
+    repeated ones."""
     order = max(map(np.ndim, positions))
     shape = values.shape[order:]
-    total = np.zeros((*lengths, *shape), values.dtype)
+    if to is None:
+        total = np.zeros((*lengths, *shape), values.dtype)
+    else:
+        total = np.asarray(to, np.result_type(to, values))
     if once:
         total[positions] = values
     elif len(positions) == 1 and shape and total.size:

@@ -122,8 +122,10 @@ class Entries:
         found: set[int] = set()
         steps = self.plan.instructions
         for step in steps:
-            if step.op in ("take", "scatter"):
-                found.update(self.root(k) for k in step.inputs[1:])
+            if step.op in ("take", "scatter", "scatters"):
+                width = 1 + len(step.params[0]) if step.op == "scatters" else len(step.inputs)
+                places = [k for place, k in enumerate(step.inputs) if place % width]
+                found.update(map(self.root, places))
             if step.op == "one_hot":
                 found.add(self.root(step.inputs[0]))
         found = {k for k in found if steps[k].op in ("argument", "constant")}

@@ -18,7 +18,7 @@ from .statements import Statements
 from .tree import Value
 
 REDUCED = {"sum", "prod", "extremum", "einsum"}
-WRITTEN = {"zeros", "writable", "write", "scatter"}
+WRITTEN = {"zeros", "writable", "write", "scatter", "scatters"}
 # Rows are gone through in blocks of so many entries, which stay in the cache, but of so many rows
 # at least, where what they add up to has at most so many entries.
 ENTRIES, ROWS, TOTALS = 2**16, 32, 2**15

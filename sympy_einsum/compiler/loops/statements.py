@@ -246,9 +246,23 @@ class Statements(Entries):
 
     def scatter(self, number: int) -> None:
         """Zeros, to which something is added at positions."""
-        _, (value, *positions), (lengths, _), _ = self.step(number)
+        _, inputs, (lengths, _), _ = self.step(number)
         self.zeros(number)
         self.fresh.discard(number)
+        self._add_at(number, inputs, lengths)
+
+    def scatters(self, number: int) -> None:
+        """Zeros, to which several operands are added at the positions that follow them."""
+        _, inputs, (lengths,), _ = self.step(number)
+        self.zeros(number)
+        self.fresh.discard(number)
+        width = 1 + len(lengths)
+        for start in range(0, len(inputs), width):
+            self._add_at(number, inputs[start : start + width], lengths)
+
+    def _add_at(self, number: int, inputs: Sequence[int], lengths: Shape) -> None:
+        """Adds a value to an array at positions."""
+        value, *positions = inputs
         array = self.values[number]
         own = self.step(value).shape
         order = len(broadcast_shape([self.step(k).shape for k in positions]))
