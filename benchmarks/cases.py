@@ -17,6 +17,7 @@ from .factors import FACTORS
 from .positions import POSITIONS
 from .running import RUNNING
 from .semirings import SEMIRINGS
+from .steps import STEPPING
 from .windows import WINDOWS
 
 m, n, k, r = symbols("m n k r", integer=True, positive=True)
@@ -417,6 +418,7 @@ CASES = [
     *POSITIONS,
     *CURVATURE,
     *RUNNING,
+    *STEPPING,
     *WINDOWS,
     *SEMIRINGS,
 ]  # fmt: skip

@@ -14,6 +14,8 @@ from .case import Case, normal, rng, three, with_gradient
 m, n, k, w = symbols("m n k w", integer=True, positive=True)
 table, target = se.TensorSymbol("table", (m, n)), se.TensorSymbol("target", (k, n))
 words = se.TensorSymbol("words", (k,))
+others, apart = se.TensorSymbol("others", (m, n)), se.TensorSymbol("apart", (k, 5))
+near = se.TensorSymbol("near", (k,))
 signal, taps = se.TensorSymbol("signal", (n,)), se.TensorSymbol("taps", (k,))
 image = se.TensorSymbol("image", (m, 4, n, w))
 kernel = se.TensorSymbol("kernel", (6, 4, 3, 3))
@@ -43,6 +45,38 @@ def embedding_gradient(table: Any, words: Any, target: Any) -> Any:
 def embedding_data(rows: int, count: int, width: int) -> list[Any]:
     first, last = normal((rows, width), (count, width))
     return [first, rng().integers(rows, size=count), last]
+
+
+def sampled(xp: Any, table: Any, others: Any, words: Any, near: Any, apart: Any) -> Any:
+    """Words beside each other against words at random."""
+    found = table[words]
+    together = xp.sum(found * others[near], axis=1)
+    at_random = xp.sum(found[:, None] * others[apart], axis=2)
+    return xp.sum(xp.log1p(xp.exp(-together))) + xp.sum(xp.log1p(xp.exp(at_random)))
+
+
+def sampled_gradients(table: Any, others: Any, words: Any, near: Any, apart: Any) -> Any:
+    found, beside, away = table[words], others[near], others[apart]
+    together = np.einsum("ij,ij->i", found, beside)
+    at_random = np.matmul(away, found[..., None])[..., 0]
+    value = np.logaddexp(0, -together).sum() + np.logaddexp(0, at_random).sum()
+    one, other = -1 / (1 + np.exp(together)), 1 / (1 + np.exp(-at_random))
+    by_word = np.matmul(other[:, None], away)[:, 0]
+    beside *= one[:, None]
+    by_word += beside
+    away = other[..., None] * found[:, None]
+    found *= one[:, None]
+    gradients = np.zeros_like(table), np.zeros_like(others)
+    np.add.at(gradients[0], words, by_word)
+    np.add.at(gradients[1], near, found)
+    np.add.at(gradients[1], apart, away)
+    return value, *gradients
+
+
+def sampled_data(size: int, count: int, width: int) -> list[Any]:
+    table, others = normal((size, width), (size, width))
+    positions = [rng().integers(size, size=shape) for shape in (count, count, (count, 5))]
+    return [table / width**0.5, others / width**0.5, *positions]
 
 
 # --- windows --------------------------------------------------------------------------------------
@@ -93,6 +127,12 @@ def layer_gradient(image: Any, kernel: Any) -> Any:
 
 
 WINDOWS = [
+    Case("negative sampling, value and gradients",
+         lambda: ([table, others, words, near, apart],
+                  with_gradient(sampled(se.numpy, table, others, words, near, apart),
+                                table, others)),
+         three((10, 4, 3), (300, 50, 16), (20000, 500, 64)), sampled_data, sampled_gradients,
+         sampled, (0, 1), peers=("jax", "pytensor")),
     Case("embedding lookup, value and gradient",
          lambda: ([table, words, target],
                   with_gradient(embedding(se.numpy, table, words, target), table)),

@@ -61,6 +61,11 @@ class PlanBuilder:
             inputs = self._with_divided_vector(*inputs)
         if op == "sum" and params[0] is None:
             inputs = (self.untransposed(inputs[0])[0],)
+        if op == "sum" and params[0]:
+            shape = self.instructions[inputs[0]].shape
+            if all(shape[axis] is S.One for axis in params[0]):
+                cuts = [S.Zero if axis in params[0] else None for axis in range(len(shape))]
+                return self.emit("cut", *inputs, params=(tuple(cuts),))
         if op == "sum" and self._is_square(inputs[0]):
             return self._sum_of_squares(self.instructions[inputs[0]].inputs[0], params[0])
         if op == "sum" and params[0] is None and self._is_own(inputs[0]):

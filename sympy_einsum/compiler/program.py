@@ -184,6 +184,9 @@ def _arguments(args: Arguments) -> list[Expr]:
 def _in_best_forms(exprs: Sequence[Expr]) -> list[Expr]:
     """One form for all of them, which shares most, if that doesn't cost more; then stable forms."""
     tidied, _ = tidy(exprs, None, ())
+    if tidied is exprs and len(exprs) > 1:
+        # Derivatives are those of the tidy form of a function, and share that with its value.
+        tidied = [tidy([expr], None, ())[0][0] for expr in exprs]
     is_better = tidied is not exprs and cost(tidied) <= cost(exprs)
     best, _ = stable(tidied if is_better else exprs, numeric=True)
     return best

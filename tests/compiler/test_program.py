@@ -1,0 +1,51 @@
+"""What several expressions have in common, whatever form each of them has."""
+
+from __future__ import annotations
+
+import numpy as np
+from sympy import symbols
+
+import sympy_einsum as se
+import sympy_einsum.numpy as snp
+
+m, n, p = symbols("m n p", integer=True, positive=True)
+turns, points = se.TensorSymbol("turns", (n, 3)), se.TensorSymbol("points", (p, 3))
+camera, point = se.TensorSymbol("camera", m), se.TensorSymbol("point", m)
+seen = se.TensorSymbol("seen", (m, 2))
+
+
+def reprojection(xp, turns, points, camera, point, seen):
+    """Rodrigues' rotation, seen by a camera far away."""
+    w, x = turns[camera], points[point]
+    angle = xp.sqrt(xp.sum(w**2, axis=1, keepdims=True) + 1e-6)
+    cross = [w[:, k - 2] * x[:, k - 1] - w[:, k - 1] * x[:, k - 2] for k in range(3)]
+    along = xp.sum(w * x, axis=1, keepdims=True)
+    y = x * xp.cos(angle) + xp.stack(cross, axis=1) * (xp.sin(angle) / angle)
+    y = y + w * along * ((1 - xp.cos(angle)) / angle**2)
+    return xp.sum((y[:, :2] / (9 + y[:, 2:]) - seen) ** 2)
+
+
+def test_a_value_shares_with_gradients_what_they_made_of_it():
+    loss = reprojection(snp, turns, points, camera, point, seen)
+    gradients = [se.gradient(loss, turns), se.gradient(loss, points)]
+    function = se.lambdify([turns, points, camera, point, seen], [loss, *gradients])
+    source = function.source[function.source.index("def function") :]
+    assert source.count("np.cos(") == source.count("np.sin(") == 1
+    rng = np.random.default_rng(0)
+    values = [rng.standard_normal((4, 3)), rng.standard_normal((5, 3))]
+    rest = [rng.integers(4, size=6), rng.integers(5, size=6), rng.standard_normal((6, 2))]
+    value, *slopes = function(*values, *rest)
+    np.testing.assert_allclose(value, reprojection(np, *values, *rest), rtol=1e-13)
+    for place, slope in enumerate(slopes):
+        for entry in np.ndindex(slope.shape):
+            moved = [own.astype(complex) for own in values]
+            moved[place][entry] += 1e-30j
+            step = reprojection(np, *moved, *rest).imag / 1e-30
+            np.testing.assert_allclose(slope[entry], step, rtol=1e-11, atol=1e-13)
+
+
+def test_a_sum_over_one_entry_is_that_entry():
+    X = se.TensorSymbol("X", (m, 1))
+    source = se.lambdify(X, snp.exp(X).sum(axis=1)).source
+    assert "sum" not in source
+    np.testing.assert_allclose(se.lambdify(X, X.sum(axis=1))([[1.0], [2.0]]), [1, 2])
