@@ -50,6 +50,10 @@ class Rewriting:
         self.instructions.append(Instruction(op, inputs, params, shape))
         return len(self.instructions) - 1
 
+    def apply(self, body: Expr, *inputs: int) -> int:
+        """A function of entries."""
+        return self.emit("elementwise", *inputs, params=(body,))
+
     def inputs(self, step: Instruction) -> tuple[int, ...]:
         """The operands of the next old instruction."""
         return tuple([self.place[k] for k in step.inputs])

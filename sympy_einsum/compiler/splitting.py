@@ -34,9 +34,6 @@ class _Splitter(Rewriting):
         self._known: dict[Expr, int] = {}
         self.place.append(self._part(step.params[0]))
 
-    def _apply(self, body: Expr, *inputs: int) -> int:
-        return self.emit("elementwise", *inputs, params=(body,))
-
     def _part(self, expr: Expr) -> int:
         if expr not in self._known:
             self._known[expr] = self._operation(expr)
@@ -54,20 +51,20 @@ class _Splitter(Rewriting):
         if expr.is_Pow and expr.exp == S.Half:
             return self._root(expr.base)
         if expr.is_Pow and expr.exp.is_number and expr.exp.is_positive:
-            return self._apply(slot(0) ** expr.exp, self._part(expr.base))
+            return self.apply(slot(0) ** expr.exp, self._part(expr.base))
         if expr.is_Function and len(expr.args) == 1 and not has_stable_code(expr):
-            return self._apply(expr.func(slot(0)), self._part(expr.args[0]))
+            return self.apply(expr.func(slot(0)), self._part(expr.args[0]))
         if expr.is_Pow and expr.exp == -S.Half:
-            return self._apply(1 / slot(0), self._root(expr.base))
+            return self.apply(1 / slot(0), self._root(expr.base))
         used = sorted(expr.free_symbols, key=lambda s: s.place)
         whole = expr.xreplace({own: slot(k) for k, own in enumerate(used)})
-        return self._apply(whole, *map(self._part, used))
+        return self.apply(whole, *map(self._part, used))
 
     def _root(self, base: Expr) -> int:
         """A square root, which its reciprocal elsewhere shares."""
         number = self._part(base)
         if number not in self._roots:
-            self._roots[number] = self._apply(slot(0) ** S.Half, number)
+            self._roots[number] = self.apply(slot(0) ** S.Half, number)
         return self._roots[number]
 
     def _sum(self, expr: Expr) -> int:
@@ -97,5 +94,5 @@ class _Splitter(Rewriting):
         for factor in above[1:]:
             product = self.emit("multiply", product, self._part(factor))
         for factor in below:
-            product = self._apply(slot(0) / slot(1), product, self._part(factor))
+            product = self.apply(slot(0) / slot(1), product, self._part(factor))
         return product

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from sympy import Expr, Integer, KroneckerDelta, exp, log, sqrt
+from sympy import Integer, KroneckerDelta, exp, log, sqrt
 
 from ...core import index_letter
 from ...expressions import slot
@@ -32,10 +32,6 @@ def spelled_out(plan: Plan) -> Plan:
 
 
 class _Speller(Rewriting):
-    def apply(self, body: Expr, *inputs: int) -> int:
-        """A function of entries."""
-        return self.emit("elementwise", *inputs, params=(body,))
-
     def order(self, number: int) -> int:
         """How many axes a value has."""
         return len(self.instructions[number].shape)
