@@ -8,11 +8,18 @@ from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from sympy import Add, Dummy, Expr, Integer, S, Symbol, exp, tanh
+from sympy import Add, Expr, Integer, S, Symbol, exp, tanh
 
 from .calculus import diff
 from .compiler import lambdify
-from .core import ShapeError, TensorError, UnsupportedError, postorder, same_length, sigmoid
+from .core import (
+    ShapeError,
+    TensorError,
+    UnsupportedError,
+    postorder,
+    same_length,
+    sigmoid,
+)
 from .expressions import (
     MatrixFunction,
     OneHot,
@@ -28,10 +35,9 @@ from .expressions import (
     is_tensor,
     order_of,
     shape_of,
-    slot,
 )
 from .operations import add, diag, multiply
-from .rules import is_diagonal, local_body, normal_form
+from .rules import entry_of, is_diagonal, normal_form
 
 TOLERANCE = 1e-5
 # Sets of random data that are tried for each that is used.
@@ -44,8 +50,6 @@ MAX_CONDITION = 1e4
 MAX_DIFFERENT = 6
 # Scalars of more terms aren't brought to one denominator.
 MAX_FRACTIONS = 32
-# Nor are entries that are computed from more parts.
-MAX_PARTS = 64
 
 # What a compiled function is called with.
 Argument: TypeAlias = np.ndarray | float
@@ -399,7 +403,7 @@ def _counterexample(a: Operand, b: Operand) -> Counterexample | None:
 def _vanishes_over_one(difference: Operand) -> bool:
     """Whether a scalar, or each entry of a tensor, is nothing once its terms are brought to one
     denominator, and functions made of exponentials are written as such."""
-    scalar = _entry_of(difference) if is_tensor(difference) else difference
+    scalar = entry_of(difference, MAX_FRACTIONS) if is_tensor(difference) else difference
     if not 1 < len(Add.make_args(scalar)) <= MAX_FRACTIONS:
         return False
     for function, written in _OF_EXPONENTIALS.items():
@@ -411,27 +415,6 @@ _OF_EXPONENTIALS: Mapping[type[Expr], Callable[[Expr], Expr]] = {
     sigmoid: lambda u: exp(u) / (1 + exp(u)),
     tanh: lambda u: (exp(2 * u) - 1) / (exp(2 * u) + 1),
 }
-
-
-def _entry_of(root: TensorExpr) -> Expr:
-    """An entry as a scalar expression, in symbols for those of tensors that aren't computed entry
-    by entry, and of what is long."""
-    found: dict[Operand, Expr] = {}
-    sizes: dict[Operand, int] = {}
-    bodies: dict[Operand, tuple[Expr | None, tuple[Operand, ...]]] = {}
-
-    def below(node: Operand) -> Sequence[Operand]:
-        bodies[node] = local_body(node, MAX_FRACTIONS) or (None, ())
-        return bodies[node][1]
-
-    for node in postorder([root], below):
-        body, parts = bodies[node]
-        sizes[node] = 1 + sum(sizes[part] for part in parts)
-        if body is None or sizes[node] > MAX_PARTS:
-            found[node] = Dummy(real=True) if is_tensor(node) else node
-        else:
-            found[node] = body.xreplace({slot(k): found[part] for k, part in enumerate(parts)})
-    return found[root]
 
 
 def _with_vectors(*exprs: Operand) -> list[Operand]:

@@ -89,6 +89,10 @@ def test_fractions_of_scalars_are_brought_to_one_denominator(left, right):
         (v / (1 + se.exp(w)), v - v * se.sigmoid(w)),
         (se.tanh(v), 2 * se.sigmoid(2 * v) - 1),
         ((se.exp(v) - se.exp(-v)) / (se.exp(v) + se.exp(-v)), se.tanh(v)),
+        ((A @ v) / (1 + A @ v), 1 - 1 / (1 + A @ v)),
+        (1 / (1 + A @ v) ** 2, 1 / (1 + 2 * (A @ v) + (A @ v) ** 2)),
+        (v - v * (v @ v) / (v @ v + 1), v / (v @ v + 1)),
+        (v / (w @ v) - v * (w @ v - 1) / (w @ v) ** 2, v / (w @ v) ** 2),
     ],
 )
 def test_fractions_entry_by_entry_too(left, right):
@@ -97,6 +101,38 @@ def test_fractions_entry_by_entry_too(left, right):
     assert se.equal(left, right + 1 / (2 + v)) is False
     wrong = right.subs(v, 2 * v)
     assert se.equal(left, wrong) is False
+
+
+ONE = se.Delta(*v.shape)
+TOTAL = 1 + v @ v
+MATRICES = [
+    (se.diag(v / (1 + v)), ONE - se.diag(1 / (1 + v))),
+    (v[:, None] * ONE / TOTAL + A, ONE * v[None, :] - ONE * v[None, :] * (v @ v) / TOTAL + A),
+    (se.outer(v, w) / (1 + se.outer(v, w)), 1 - 1 / (1 + se.outer(v, w))),
+    ((A @ A).T / (1 + (A @ A).T), 1 - 1 / (1 + A.T @ A.T)),
+    (se.diff(A @ v / (1 + A @ v), v), se.diag(1 / (1 + A @ v) ** 2) @ A),
+    (A.diagonal() / (1 + A.diagonal()), 1 - 1 / (1 + ONE * A).diagonal()),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), MATRICES)
+def test_fractions_of_several_axes_too(left, right):
+    assert se.equal(left, right) is True
+    assert se.equal(left, right + (ONE if left.order == 2 else v) / TOTAL) is False
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (se.diag(v) / TOTAL, se.outer(v, v) / TOTAL),
+        (A / TOTAL + v[:, None], A.T / TOTAL + v[:, None]),
+        ((A @ v) / (1 + A @ v), (A.T @ v) / (1 + A.T @ v)),
+        (se.outer(v, w) / TOTAL, se.outer(w, v) / TOTAL),
+        (A * ONE / TOTAL, A / TOTAL),
+    ],
+)
+def test_entries_elsewhere_are_others(left, right):
+    assert se.equal(left, right) is False
 
 
 def test_large_quotients_are_left_alone():

@@ -115,10 +115,11 @@ def _filled(
 
 def _formula(tensor: Operand) -> tuple[Expr, tuple[Operand, ...]] | None:
     """A body, and its operands, for a tensor computed entry by entry and for a scalar that may be
-    infinite; None for others."""
+    infinite, or is made of symbols; None for others."""
     if not isinstance(tensor, TensorExpr):
         body, operands = split_body(tensor)
-        return (body, tuple(operands)) if may_be_infinite(body) else None
+        is_plain = body.args and all(operand.is_Symbol for operand in operands)
+        return (body, tuple(operands)) if is_plain or may_be_infinite(body) else None
     if not tensor.order:
         return None
     slots = [slot(k) for k in range(len(tensor.operands))]

@@ -87,10 +87,15 @@ class masked(WholeFunction):
 
     @classmethod
     def eval(cls, weight: Expr, value: Expr) -> Expr | None:
-        """Known values, and the product where the weight isn't 0."""
+        """Known values, and the product where the weight isn't 0; a number stands in front."""
         if weight.is_zero or value.is_zero:
             return S.Zero
-        return weight * value if weight.is_zero is False else None
+        if weight.is_zero is False:
+            return weight * value
+        number, rest = value.as_coeff_Mul()
+        if number is S.One or not number.is_finite:
+            return None
+        return number * (weight if rest is S.One else cls(weight, rest))
 
     def _latex(self, printer: Printer, exp: str | None = None) -> str:
         text = printer._print(Mul(*self.args, evaluate=False))

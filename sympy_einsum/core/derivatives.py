@@ -60,7 +60,8 @@ def derivative(expr: Expr, symbol: Symbol) -> Expr:
     if expr.is_Mul:
         return Add(
             *[
-                Mul(*expr.args[:k], derivative(arg, symbol), *expr.args[k + 1 :])
+                # SymPy has written 2*(a - b) as 2*a - 2*b.
+                Mul(*expr.args[:k], *derivative(arg, symbol).primitive(), *expr.args[k + 1 :])
                 for k, arg in enumerate(expr.args)
                 if symbol in arg.free_symbols
             ]

@@ -6,6 +6,7 @@ from .compressed import Compressed as Compressed, compress as compress, structur
 from .cost_model import cost as cost, has_places as has_places
 from .cuts import cut_early as cut_early
 from .diagonals import by_diagonals as by_diagonals
+from .entry_formulas import entry_of as entry_of
 from .expansion import (
     expand as expand,
     factor as factor,
@@ -28,4 +29,3 @@ from .properties import (
 )
 from .rewriting import Step as Step
 from .semiring_meaning import MEANING as MEANING, Natural as Natural, in_meaning as in_meaning
-from .stable_table import local_body as local_body

@@ -451,11 +451,12 @@ def one_less_softmax(node: TensorAdd, closed: Closed) -> Operand | None:
 
 
 def log_of_one_more(node: Elementwise, closed: Closed) -> Operand | None:
-    """log(1 + x) of a longer sum."""
+    """log(1 + x) of a longer sum, with 1.0 too."""
     total = node.operands[0]
     if node.body != LOG or not isinstance(total, TensorAdd):
         return None
-    rest = [term for term in total.operands if not is_ones(term)]
+    pairs = [(split_coefficient(term), term) for term in total.operands]
+    rest = [term for (c, core), term in pairs if not (is_ones(core) and (c - 1).is_zero)]
     if len(rest) == len(total.operands):
         return None
     return apply_body(log(1 + slot(0)), (tensor_sum(rest),))

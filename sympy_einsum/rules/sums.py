@@ -140,6 +140,9 @@ def common_scalar(node: Operand, closed: Closed) -> Operand | None:
             common *= base ** max(exponents)
     if common is S.One:
         return None
+    numbers = {abs(s.as_coeff_Mul()[0]) for s in scalars}
+    if len(numbers) == 1:
+        common *= numbers.pop()
     outside = scale(common, tensor_sum([scale(1 / common, term) for term in node.operands]))
     given = frontier([opened(term) for term in node.operands])
     return outside if cost([outside], given) <= cost([node], given) else None

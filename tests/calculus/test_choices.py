@@ -8,6 +8,7 @@ import sympy
 from sympy import log, symbols
 
 import sympy_einsum as se
+from sympy_einsum.expressions import slot
 
 n = symbols("n", integer=True, positive=True)
 x, y = se.tensors("x y", n)
@@ -160,3 +161,21 @@ def test_scalars_that_are_not_chosen():
         assert not found[1].any()
     value = se.lambdify([x], se.jacobian(unit, x))(np.array([3.0, 4.0]))
     np.testing.assert_allclose(value, np.array([[16, -12], [-12, 9]]) / 125)
+
+
+def test_scalars_in_choices_are_part_of_their_formula():
+    """Tukey's biweight: what cancels does, and the choice isn't made twice."""
+    c, r = sympy.Symbol("c", positive=True), x - y
+    inside = abs(r) <= c
+    loss = np.where(inside, c**2 / 6 * (1 - (1 - (r / c) ** 2) ** 3), c**2 / 6).sum()
+    slope, by_c = se.gradient(loss, x), se.diff(loss, c)
+    (branch, _), _ = slope.body.args
+    a, b, k = [slot(slope.operands.index(s)) for s in (x, y, c)]
+    assert branch == (a - b) * (1 - (a - b) ** 2 / k**2) ** 2
+    assert str(by_c).count("Piecewise") == 1
+    data = np.array([0.5, -2.0, 3.5]), np.array([1.0, -2.5, 0.0])
+    u = (data[0] - data[1]) / 1.75
+    found = se.lambdify([x, y, c], [slope, by_c])(*data, 1.75)
+    np.testing.assert_allclose(found[0], np.where(abs(u) <= 1, 1.75 * u * (1 - u**2) ** 2, 0))
+    outside = np.where(abs(u) <= 1, 1 - (1 - u**2) ** 3 - 3 * (1 - u**2) ** 2 * u**2, 1)
+    np.testing.assert_allclose(found[1], 1.75 / 3 * outside.sum())

@@ -131,6 +131,16 @@ def test_stock_python_code_far_out_and_at_limits():
     assert sympy.pycode(se.softplus(t + 1)).count("math.log1p") == 1
 
 
+def test_numbers_stand_before_what_is_masked():
+    w, v = symbols("w v", real=True)
+    assert se.masked(w, -2 * v) == -2 * se.masked(w, v)
+    assert se.masked(w, 3) == 3 * w
+    assert se.masked(w, sympy.oo).func is type(se.masked(w, v))
+    y = se.TensorSymbol("y", 3)
+    triplet = snp.maximum(0, se.norm(x - y) - se.norm(x) + 1)
+    assert "2*" not in str(se.gradient(triplet, y))
+
+
 def test_only_public_names_are_seen():
     assert {name for name in vars(snp) if not name.startswith("_")} == set(snp.__all__)
     assert dir(snp) == sorted(snp.__all__)

@@ -160,6 +160,7 @@ CASES = [
     ("like terms", t * A - t * A + B, B),
     ("common scalar", t * A + t * B / s, t * (A + B / s)),
     ("common scalar", A / t**2 - B / t, (A / t - B) / t),
+    ("common scalar", 2 * t * (x - y) - 2 * t * (x - z), 2 * t * (z - y)),
     ("inverse of a multiple", (t * ON_DIAGONAL).inv(), se.diag(1 / A.diagonal()) / t),
     ("power of a multiple", se.matrix_power(se.diag(x), p), se.diag(x**p)),
     ("power of a multiple", se.matrix_power(ON_DIAGONAL, p), se.diag(A.diagonal() ** p)),

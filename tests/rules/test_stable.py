@@ -562,6 +562,14 @@ def test_numbers_with_decimal_points(name):
     np.testing.assert_allclose([scalar(a) for a in points], expected, rtol=1e-13, atol=1e-300)
 
 
+def test_one_more_with_a_decimal_point():
+    for total in (1.0 + z + w, 1.0 + 2 * z - w, z * w + 1.0 + w):
+        small = np.array([1e-19, 3e-20, -2e-18])
+        exact = se.lambdify([z, w], total - 1.0)(small, small / 3)
+        found = se.lambdify([z, w], se.log(total))(small, small / 3)
+        np.testing.assert_allclose(found, exact, rtol=1e-12)
+
+
 def test_of_a_tensor_scalar():
     loss = log(1 - se.sigmoid(z @ w))
     f = se.lambdify([z, w], [loss, se.gradient(loss, z)])
