@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sympy import Mul, S
+from sympy import Mul
 
 from ..core import sort_key
 from ..expressions import Einsum, Operand, View, contract, is_tensor, scale
@@ -40,7 +40,8 @@ def _factors(term: Operand) -> set[Operand]:
     if product is not None:
         pairs = zip(product.operands, product.subscripts, strict=True)
         found |= {operand for operand, labels in pairs if labels == product.output}
-    return found - {S.One, S.NegativeOne}
+    # Also of the numbers with a point, which no division takes away.
+    return {factor for factor in found if not factor.is_Number or abs(factor) not in (1, 1.0)}
 
 
 def _product_in(term: Operand) -> Einsum | None:
