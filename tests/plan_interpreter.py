@@ -128,7 +128,7 @@ def spectrum(v, length, count, weighted):
 
 
 def from_spectrum(v, length, count, weighted):
-    z = v[0][..., 0] + 1j * v[0][..., 1]
+    z = v[0] + 1j * v[1]
     return (z @ waves(number(count), length, Integer(z.shape[-1]), weighted).conj().T).real
 
 

@@ -237,8 +237,8 @@ OPS: Mapping[str, Op] = {
         flops=transform_flops,
     ),
     "from_spectrum": dear(
-        "the real part of Σ_k z_k exp(2πijk/n), of real and imaginary parts along the last axis",
-        lambda shapes, length, count, weighted: (*shapes[0][:-2], count),
+        "the real part of Σ_k (x + iy)_k exp(2πijk/n) along the last axis",
+        lambda shapes, length, count, weighted: (*shapes[0][:-1], count),
         ("length", "count", "weighted"),
         flops=transform_flops,
     ),

@@ -32,7 +32,7 @@ from ..expressions import (
 )
 from ..rules import is_nonnegative
 from .context import Lowering
-from .lowering_fourier import transformed
+from .lowering_fourier import transformed, transformed_back
 
 
 def lower_triangle(builder: Lowering, node: Triangle) -> int:
@@ -246,11 +246,15 @@ class Triangles:
                     labels = (*labels[:-1], *sorted(ends, key=self.output.index))
             elif isinstance(matrix, Fourier):
                 others = [i for i in group.labels if i != old and i not in rest]
-                along = (old, *rest) if backwards else (old,)
                 value = self.builder.value(factor)
-                value = self.builder.arranged(value, group.labels, (*others, *along))
-                value = transformed(self.builder, matrix, value, backwards)
-                labels = (*others, new) if backwards else (*others, new, *rest)
+                if backwards:
+                    wanted = (*others, old, *rest)
+                    value = transformed_back(self.builder, matrix, value, group.labels, wanted)
+                    labels = (*others, new)
+                else:
+                    value = self.builder.arranged(value, group.labels, (*others, old))
+                    value = transformed(self.builder, matrix, value)
+                    labels = (*others, new, *rest)
             else:
                 others = [i for i in group.labels if i != old and i not in rest]
                 labels = (*others, *rest, new)

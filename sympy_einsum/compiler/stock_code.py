@@ -227,10 +227,9 @@ class _ExpressionBackend(NumpyBackend):
 
     def from_spectrum(self, operands: Texts, length: str, count: str, weighted: bool) -> str:
         """The real part of the inverse Fourier transform, unnormalised."""
-        (z,) = operands
-        whole = f"({z}[..., 0] + 1j * {z}[..., 1])"
+        whole = f"({operands[0]} + 1j * {operands[1]})"
         if weighted:
-            whole += f" * {_twins(f'{z}.shape[-2]', length)}"
+            whole += f" * {_twins(f'{operands[0]}.shape[-1]', length)}"
         return f"np.fft.ifft({whole}, {length}, norm='forward').real[..., :{count}]"
 
     def softmax(self, operands: Texts, axes: Sequence[int] | None) -> str:

@@ -17,8 +17,10 @@ from sympy import Expr, S
 from ..core import once, postorder
 from ..expressions import (
     Einsum,
+    Fourier,
     Operand,
     TensorAdd,
+    Unit,
     View,
     contract,
     contract_part,
@@ -236,6 +238,9 @@ def opens(inner: Operand, operands: Sequence[Operand], closed: Closed) -> bool:
         return False
     if not any(inner.subscripts) or inner in closed or operands.count(inner) > 1:
         return False
+    if any(isinstance(operand, Fourier) for operand in inner.operands):
+        # One part of the waves is a matrix, where a transform gives both.
+        return not any(isinstance(operand, Unit) for operand in operands)
     positions = [operand for operand in inner.operands if operand.is_positions]
     return not positions or not (any(map(is_window, positions)) or is_cut(inner))
 

@@ -59,8 +59,8 @@ CASES = {
     ),
     "spectrum": ([(m, n)], [("spectrum", (0,), (n, n // 2 + 1, False))]),
     "from_spectrum": (
-        [(m, n // 2 + 1, Integer(2))],
-        [("from_spectrum", (0,), (n, n, True))],
+        [(m, n // 2 + 1), (m, n // 2 + 1)],
+        [("from_spectrum", (0, 1), (n, n, True))],
     ),
     "rows": ([(n,), (n,)], [("rows", (0, 1))]),
     "windows": (
@@ -136,10 +136,10 @@ VARIANTS = {
     "all as one": ([(m, n)], [("softmax", (0,), (None,))]),
     "all frequencies": ([(n,)], [("spectrum", (0,), (n + m, n + m, False))]),
     "weighted frequencies": ([(n,)], [("spectrum", (0,), (n + 3, Integer(3), True))]),
-    "from all frequencies": ([(n, Integer(2))], [("from_spectrum", (0,), (n, n, False))]),
+    "from all frequencies": ([(n,), (n,)], [("from_spectrum", (0, 1), (n, n, False))]),
     "from unweighted ones": (
-        [(n // 2 + 1, Integer(2))],
-        [("from_spectrum", (0,), (n, n - 1, False))],
+        [(n // 2 + 1,), (n // 2 + 1,)],
+        [("from_spectrum", (0, 1), (n, n - 1, False))],
     ),
     "from the end": ([(m, n)], [("cumsum", (0,), (0, True))]),
     "later from the end": (

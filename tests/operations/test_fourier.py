@@ -132,6 +132,44 @@ def test_no_waves_are_built():
     assert all(shape.count("n") < 2 for shape in shapes)
 
 
+def test_a_loss_and_its_gradients_share_their_transforms():
+    x, t, gains = *se.tensors("x t", n), se.TensorSymbol("gains", n // 2 + 1)
+    loss = ((np.fft.irfft(np.fft.rfft(x) * gains, n) - t) ** 2).sum()
+    code = se.lambdify([x, t, gains], [loss, *se.gradient(loss, [x, gains])]).source
+    assert code.count(" = spectrum(") == code.count(" = from_spectrum(") == 2
+    body = code[code.index("def function") :]
+    assert "zeros" not in body
+    assert body.count(" - t") == 1
+
+
+def test_factors_stand_in_front_of_transforms():
+    x, y = se.tensors("x y", n)
+    waves = se.simplify(np.fft.rfft(2 * x - 2 * y).real)
+    assert waves == 2 * np.fft.rfft(x - y).real
+    assert se.simplify(np.fft.fft(-x - y).imag) == -np.fft.fft(x + y).imag
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 8, 9])
+def test_powers_and_filters_by_their_definition(length):
+    """All frequencies and half of them, with weights that are no conjugates of each other."""
+    rng = np.random.default_rng(length)
+    x, w, gains = *se.tensors("x w", n), se.TensorSymbol("gains", n // 2 + 1)
+    values, weights = rng.standard_normal((2, length))
+    half = rng.standard_normal(length // 2 + 1)
+    turns = np.exp(-2j * np.pi * np.outer(np.arange(length), np.arange(length)) / length)
+    for transform, factor, given in ((np.fft.fft, w, weights), (np.fft.rfft, gains, half)):
+        power = (factor * abs(transform(x)) ** 2).sum()
+        found = se.lambdify([x, factor], [power, se.gradient(power, x)])(values, given)
+        waves = turns[: len(given)]
+        assert_close(found[0], given @ abs(waves @ values) ** 2)
+        assert_close(found[1], 2 * (waves.conj().T @ (given * (waves @ values))).real)
+    filtered = np.fft.ifft(np.fft.fft(x) * w).real
+    found = se.lambdify([x, w], [filtered, se.gradient((filtered**2).sum(), w)])(values, weights)
+    matrix = (turns.conj() / length * (turns @ values)).real
+    assert_close(found[0], matrix @ weights)
+    assert_close(found[1], 2 * matrix.T @ matrix @ weights)
+
+
 def test_single_precision_stays():
     x = se.TensorSymbol("x", 6)
     power = (abs(np.fft.rfft(x)) ** 2).sum()

@@ -53,7 +53,7 @@ class DaskBackend(Backend):
         .replace("function(x,", "function(x.rechunk({x.ndim - 1: -1}),"),
         "from_spectrum": SHARED["from_spectrum"]
         .replace("xp.iscomplexobj", "np.iscomplexobj")
-        .replace("+ 1j * z[..., 1]", "+ 1j * z[..., 1]\n    z = z.rechunk({z.ndim - 1: -1})"),
+        .replace("z = x + 1j * y", "z = x + 1j * y\n    z = z.rechunk({z.ndim - 1: -1})"),
         "reshaped": '''
 def reshaped(x, shape):
     """The entries in C order; Dask merges axes and splits them, one after the other."""

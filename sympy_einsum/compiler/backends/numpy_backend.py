@@ -414,29 +414,42 @@ def scatter(values, lengths, *positions, once=False, to=None):
 def spectrum(x, length, count, weighted):
     """So many frequencies of the last axis, filled up with zeros, in two parts each; those that
     stand for their conjugates too may count twice."""
-    if np.iscomplexobj(x):
+    if x.dtype.kind == "c":
         parts = [spectrum(part, length, count, weighted) for part in (x.real, x.imag)]
         return parts[0] + 1j * parts[1]
-    function = np.fft.rfft if count <= length // 2 + 1 else np.fft.fft
-    z = np.ascontiguousarray(function(x, length))
+    z = np.ascontiguousarray(np.fft.rfft(x, length))
+    half = z.shape[-1]
+    if count > half:
+        whole = np.empty((*z.shape[:-1], length), z.dtype)
+        whole[..., :half] = z
+        np.conjugate(z[..., length - half : 0 : -1], out=whole[..., half:])
+        z = whole
     if weighted:
         z[..., 1 : (length + 1) // 2] *= 2
-    return z.view(z.real.dtype).reshape(*z.shape, 2)[..., :count, :]
+    pairs = z.view(z.real.dtype).reshape(*z.shape, 2)
+    return pairs if count == z.shape[-1] else pairs[..., :count, :]
 ''',
         "from_spectrum": '''
-def from_spectrum(z, length, count, weighted):
-    """So many real parts of the inverse transform of frequencies, unnormalised."""
-    if np.iscomplexobj(z):
-        parts = [from_spectrum(part, length, count, weighted) for part in (z.real, z.imag)]
+def from_spectrum(x, y, length, count, weighted):
+    """So many real parts of the inverse transform of frequencies x + iy, unnormalised."""
+    if "c" in (x.dtype.kind, y.dtype.kind):
+        pairs = (x.real, y.real), (x.imag, y.imag)
+        parts = [from_spectrum(*pair, length, count, weighted) for pair in pairs]
         return parts[0] + 1j * parts[1]
-    z = np.ascontiguousarray(z if z.dtype.char in "fd" else z.astype(float))
-    z = z.view(np.result_type(z, np.complex64))[..., 0]
-    if z.shape[-1] > length // 2 + 1:
+    is_double = x.dtype.char == y.dtype.char == "d"
+    z = np.empty(x.shape, complex if is_double else np.result_type(x, y, np.complex64))
+    z.real, z.imag = x, y
+    half = length // 2 + 1
+    if half < z.shape[-1] < length:
         return np.fft.ifft(z, length, norm="forward").real[..., :count]
     if not weighted:
-        z = z.copy()
-        z[..., 1 : (length + 1) // 2] *= 0.5
-    return np.fft.irfft(z, length, norm="forward")[..., :count]
+        # Others are the conjugates of these, once they are added to them.
+        twins = z[..., 1 : (length + 1) // 2]
+        if z.shape[-1] > half:
+            twins += z[..., : length // 2 : -1].conj()
+        twins *= 0.5
+    total = np.fft.irfft(z[..., :half], length, norm="forward")
+    return total if count == length else total[..., :count]
 ''',
         "one_hot": '''
 def one_hot(positions, length, dtype):

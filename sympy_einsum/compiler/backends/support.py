@@ -183,13 +183,13 @@ def spectrum(x, length, count, weighted):
     return xp.stack([z.real, z.imag], -1)
 ''',
     "from_spectrum": '''
-def from_spectrum(z, length, count, weighted):
-    """So many real parts of the inverse transform of frequencies, unnormalised."""
-    if xp.iscomplexobj(z):
-        return from_spectrum(z.real, length, count, weighted) + 1j * from_spectrum(
-            z.imag, length, count, weighted
+def from_spectrum(x, y, length, count, weighted):
+    """So many real parts of the inverse transform of frequencies x + iy, unnormalised."""
+    if xp.iscomplexobj(x) or xp.iscomplexobj(y):
+        return from_spectrum(x.real, y.real, length, count, weighted) + 1j * from_spectrum(
+            (-1j * x).real, (-1j * y).real, length, count, weighted
         )
-    z = z[..., 0] + 1j * z[..., 1]
+    z = x + 1j * y
     if z.shape[-1] > length // 2 + 1:
         return xp.fft.ifft(z, length, norm="forward").real[..., :count]
     z = z if weighted else z * twins(z, length, 0.5)
