@@ -14,6 +14,7 @@ import sympy_einsum.numpy as snp
 from .case import EVERY_PEER, Case, normal, rng, three, with_gradient
 from .curvature import CURVATURE
 from .factors import FACTORS
+from .fourier import FOURIER
 from .positions import POSITIONS
 from .running import RUNNING
 from .semirings import SEMIRINGS
@@ -415,6 +416,7 @@ CASES = [
          three((4, 2), (40, 6), (70, 8)), lambda s, r: normal((s, s, s), (s, r), (s, r), (s, r)),
          cp_core),
     *FACTORS,
+    *FOURIER,
     *POSITIONS,
     *CURVATURE,
     *RUNNING,
