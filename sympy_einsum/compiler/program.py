@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple, TypeAlias
 
 from sympy import Expr, MatrixSymbol, Symbol
@@ -22,6 +24,7 @@ from .backends import BACKENDS, Backend, GivenFunctions
 from .index_bounds import position_bounds
 from .kernel_text import KernelText, kernel_text
 from .lowering import make_plan
+from .module_texts import module_text
 from .ordering import reductions_first
 from .overwriting import overwritten
 from .plans import Plan, proven
@@ -29,7 +32,7 @@ from .row_blocks import in_row_blocks
 from .semiring_backends import in_semiring, positions_in
 from .semirings import semiring_of
 from .signature import RESERVED, Signature, shape_text
-from .writing import Body, function_body, kernel_body, module_text
+from .writing import FEW, Body, function_body, kernel_body
 
 # A symbol or a list of them.
 Arguments: TypeAlias = Operand | Sequence[Operand]
@@ -115,16 +118,31 @@ class Program:
             plan = backend_pass(plan)
         return proven(reductions_first(plan), self.shapes)._replace(contractions=first.contractions)
 
+    def for_doubles(self) -> Program | None:
+        """The same for arguments that are all arrays of doubles, if the library makes a
+        difference and there are arrays other than of positions."""
+        backend, signature = self.backend.for_doubles, self.signature
+        if backend is None or not any(map(shape_of, signature.symbols)) or positions_in(self.exprs):
+            return None
+        other = copy(self)
+        other.backend = backend()
+        other.backend.functions = self.backend.functions
+        other.signature = copy(signature)
+        other.signature.backend = other.backend
+        return other
+
     def deciding(self, contractions: Sequence[Contraction]) -> list[Expr]:
         """The lengths that the best orders of contraction depend on."""
         return list(deciding_lengths(contractions, self.request.optimize))
 
-    def body(self, plan: Plan, reuse: bool = True, careful: bool = False) -> Body:
+    def body(
+        self, plan: Plan, reuse: bool = True, careful: bool = False, in_blocks: bool = True
+    ) -> Body:
         """The body of the function that computes a plan."""
         if self.backend.is_compiled:
             kernel = kernel_text(self.signature, plan, position_bounds(self.exprs))
             return kernel_body(self.signature, kernel, self.layout)
-        rows = in_row_blocks(plan) if reuse and self.backend.in_blocks else None
+        rows = in_row_blocks(plan) if reuse and in_blocks and self.backend.in_blocks else None
         plan = rows.plan if rows else plan
         reused = overwritten(plan) if reuse and self.backend.overwrites else {}
         body = function_body(self.signature, plan, self.layout, reused, careful, rows)
@@ -134,6 +152,24 @@ class Program:
     def checks(self, error: str) -> list[str]:
         """The lines that check the arguments."""
         return self.signature.checks(error, position_bounds(self.exprs))
+
+    def quick_checks(self, lines: Sequence[str]) -> tuple[Sequence[str], list[str]]:
+        """The lines that read axis lengths for others, and what holds for arguments that are of
+        doubles and need no other check."""
+        signature = self.signature
+        if self.request.check:
+            return signature.quick_checks(position_bounds(self.exprs))
+        words = set(re.findall(r"\w+", "\n".join(lines)))
+        used = [s for s in signature.symbols if signature.names[s] in words]
+        arrays = [signature.names[s] for s in used if shape_of(s)]
+        numbers = [signature.names[s] for s in used if not shape_of(s)]
+        lengths = [s for s in signature.lengths if signature.names[s] in words]
+        return signature.read_lengths(lengths), self.backend.type_tests(arrays, numbers)
+
+    def few_rows(self, plan: Plan) -> list[str]:
+        """What holds where a plan that goes through many rows in blocks needs none."""
+        rows = in_row_blocks(plan) if self.backend.in_blocks else None
+        return [f"len({self.signature.names[rows.arguments[0]]}) < {FEW}"] if rows else []
 
     def text(
         self,

@@ -26,6 +26,7 @@ class InSemiring(Backend):
     passes: ClassVar = ()
     overwrites = False
     in_blocks = False
+    for_doubles: ClassVar = None
 
     def opening(self, body: str, tensors: Texts) -> list[str]:
         """Arrays become such as hold elements, and ``dtype`` is what holds those of all."""

@@ -6,8 +6,9 @@ No string that a user chose reaches the text: names that aren't plain identifier
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from sympy import (
     Abs,
@@ -102,14 +103,11 @@ class Signature:
         given = f"{self.names[symbol]}.shape[{axis}]"
         return f"{self.names[length]} = {_solution_text(value, given, self.names, self.backend)}"
 
-    def checks(self, error: str, bounds: Sequence[Expr]) -> list[str]:
-        """The lines that verify orders, lengths and bounds, which mustn't be negative: a quick
-        test, and on its failure the whole check, which converts what isn't an array or says what
-        is wrong."""
+    def quick_checks(self, bounds: Sequence[Expr]) -> tuple[list[str], list[str]]:
+        """The lines that read all axis lengths, and the tests of types, orders and lengths, and of
+        bounds, which mustn't be negative. What fails them is converted, or found to be wrong."""
         tests: list[str] = []
         reads: list[str] = []
-        entries = []
-        lengths = {s for own in self.symbols for n in shape_of(own) for s in n.free_symbols}
         tensors = [symbol for symbol in self.symbols if shape_of(symbol)]
         if tensors:
             tests += self.backend.quick_tests([self.names[symbol] for symbol in tensors])
@@ -127,18 +125,30 @@ class Signature:
                 text = targets[0] + "," if len(targets) == 1 else ", ".join(targets)
                 reads.append(f"{text} = {name}.shape".replace(", =", " ,="))
             elif not shape:
-                tests.append(f'not hasattr({name}, "__len__")')
+                tests.append(self.backend.number_test(name))
             else:
                 text = shape_text(shape, self.names, self.backend) if known else ""
                 tests.append(f"{name}.shape == {text}" if text else f"{name}.ndim == {len(shape)}")
-            described = "None" if symbol in lengths else self._described(shape)
-            entries.append(f"({symbol.name!r}, {name}, {described})")
+        if tests or reads:
+            reads += [self._solve(s) for s in self.solved]
+            tests += [f"{text} >= 0" for text in self._bound_texts(bounds)]
+        return reads, tests
+
+    def _bound_texts(self, bounds: Sequence[Expr]) -> list[str]:
+        given = [bound for bound in bounds if bound.free_symbols <= set(self.lengths)]
+        return [size_text(bound, self.names, self.backend) for bound in given]
+
+    def checks(self, error: str, bounds: Sequence[Expr]) -> list[str]:
+        """The lines that verify orders, lengths and bounds: a quick test, and on its failure the
+        whole check, which converts what isn't an array or says what is wrong."""
+        reads, tests = self.quick_checks(bounds)
         if not tests and not reads:
             return []
-        reads += [self._solve(s) for s in self.solved]
-        given = [bound for bound in bounds if bound.free_symbols <= set(self.lengths)]
-        texts = [size_text(bound, self.names, self.backend) for bound in given]
-        tests += [f"{text} >= 0" for text in texts]
+        lengths = {s for own in self.symbols for n in shape_of(own) for s in n.free_symbols}
+        entries = []
+        for symbol in self.symbols:
+            described = "None" if symbol in lengths else self._described(shape_of(symbol))
+            entries.append(f"({symbol.name!r}, {self.names[symbol]}, {described})")
         names = ", ".join(self.arguments) + ("," if len(self.arguments) == 1 else "")
         lines = [
             "try:",
@@ -152,7 +162,7 @@ class Signature:
             f"    ), {self.backend.asarray}, {error}{self._solutions()})",
         ]
         lines += [f"    {line}" for line in self.read_lengths(self.lengths)]
-        for text in texts:
+        for text in self._bound_texts(bounds):
             problem = (
                 "positions lie outside of their axis, a window is longer than its axis, or an "
             )
@@ -289,7 +299,15 @@ def size_text(length: Expr | int, names: Mapping[Expr, str], backend: Backend) -
     if length.has(floor, ceiling, Piecewise, Max, Min, Abs):
         return _LengthPrinter(names).doprint(length)
     body = length.xreplace({s: slot(k) for k, s in enumerate(symbols)})
-    text = backend.length([names[s] for s in symbols], body)
+    kind: Any = type(backend)
+    return _length_text(body, tuple([names[s] for s in symbols]), kind)
+
+
+# SymPy's printer takes long, and the same few lengths come again and again.
+@lru_cache(maxsize=4096)
+def _length_text(body: Expr, operands: tuple[str, ...], backend: Callable[[], Backend]) -> str:
+    """A length in slots as integer code."""
+    text = backend().length(operands, body)
     whole = all(part.is_Integer or not part.is_Number for part in body.atoms())
     polynomial = body.is_polynomial() and whole
     return text if polynomial else f"int({text})"

@@ -5,8 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from sympy import Expr, preorder_traversal
+from sympy.core.function import AppliedUndef
 
+from ..core import OwnFunction
 from ..expressions import Slot
 from .instruction_rules import Instruction
 from .instructions import OPS
@@ -23,6 +26,23 @@ def type_sources(instructions: Sequence[Instruction]) -> list[frozenset[int]]:
         found.append(
             frozenset().union(*[found[k] for k in inputs]) if keeps else frozenset([number])
         )
+    return found
+
+
+# What may be of integers or complex numbers though its operands are doubles.
+_OTHERS = {"positions", "range", "decomposed", "stacked"}
+
+
+def doubles(instructions: Sequence[Instruction]) -> list[bool]:
+    """For each instruction whether it is known to be of double precision, or a number of Python's,
+    where all arguments are."""
+    found: list[bool] = []
+    for op, inputs, params, _ in instructions:
+        if op == "constant":
+            found.append(params[0].array.dtype == np.float64)
+        else:
+            unknown = OPS[op].is_code and params[0].has(AppliedUndef, OwnFunction)
+            found.append(op not in _OTHERS and not unknown and all(found[k] for k in inputs))
     return found
 
 

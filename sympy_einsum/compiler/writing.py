@@ -16,14 +16,14 @@ from sympy import Expr, Function, ceiling, floor
 
 from ..core import Shape, UnsupportedError
 from ..expressions import shape_of, slot
-from .backends import LENGTH, Backend, Bracket, Place, is_bracketed, numbers_text
+from .backends import DOUBLES, LENGTH, Backend, Bracket, Place, is_bracketed, numbers_text
 from .instruction_rules import Cut, Params, Slice, broadcast_shape
 from .instructions import ATOM, LOOSE, OPS, PRODUCT, SUM, Inline
 from .kernel_text import KernelText
 from .plans import Plan, origin
 from .row_blocks import RowBlocks
 from .signature import Signature, shape_text, size_text
-from .types import deciding_type, type_sources
+from .types import deciding_type, doubles, type_sources
 
 # Constant arrays up to this many entries are written into the source.
 MAX_WRITTEN = 1000
@@ -67,6 +67,9 @@ class Writer:
         self.careful = careful
         self.constants: dict[str, object] = {}
         self._texts: list[tuple[str, int]] = []
+        self._type_sources = type_sources(plan.instructions)
+        # What is known to be of double precision, for the backend that makes use of it.
+        self._doubles = doubles(plan.instructions) if backend.is_of_doubles else ()
         # Scalar code is printed once, with places for its operands.
         printed = lru_cache(None)(self._called)
         self._bodies = {
@@ -74,7 +77,6 @@ class Writer:
             for number, (op, inputs, params, _) in enumerate(plan.instructions)
             if OPS[op].is_code
         }
-        self._type_sources = type_sources(plan.instructions)
         self._uses = plan.uses()
         self._inside = self._standing_inside().difference(named)
 
@@ -91,6 +93,8 @@ class Writer:
                 width = self._size(shape[-1]) if is_fresh else ""
                 brackets = [self._bracket(cut) for cut in cuts]
                 place = Place(target, brackets, subscripts, width, _reaches_end(cuts, shape))
+                if self._are_doubles(inputs):
+                    value = self._own_number(inputs[1]) or value
                 text = self.backend.write(place, value, order, sign)
                 steps.append(Step("", text, number=number))
                 self._texts.append((target, ATOM))
@@ -152,7 +156,15 @@ class Writer:
         steps = [self.plan.instructions[k] for k in inputs]
         are_plain = self.backend.plain_lengths and not self.careful
         lengths = [are_plain and s.op == "argument" and s.params[0] in self.lengths for s in steps]
-        return tuple([f"{LENGTH if own else '_operand'}{k}_" for k, own in enumerate(lengths)])
+        kinds = [
+            LENGTH if own else DOUBLES if step.shape and self._are_doubles([k]) else "_operand"
+            for own, step, k in zip(lengths, steps, inputs, strict=True)
+        ]
+        return tuple([f"{kind}{k}_" for k, kind in enumerate(kinds)])
+
+    def _are_doubles(self, inputs: Sequence[int]) -> bool:
+        """Whether some values are known to be of double precision."""
+        return bool(self._doubles) and all(self._doubles[k] for k in inputs)
 
     def _called(self, op: str, operands: Sequence[str], params: Params) -> str:
         """What the backend's method of that name writes."""
@@ -197,8 +209,25 @@ class Writer:
         )
         if number in self.reuse and op != "writable":
             operands = [self._operand(k, LOOSE) for k in inputs]
+        if op in ("add", "multiply") and self._are_doubles(inputs):
+            operands = self._with_numbers(operands, inputs)
+        if number in self.reuse and op != "writable":
             return self.backend.in_place(op, operands, self.reuse[number], *params)
         return self._called(op, operands, params)
+
+    def _with_numbers(self, operands: Sequence[str], inputs: Sequence[int]) -> list[str]:
+        """The operands, of which numbers among arrays are such as the backend has."""
+        numbers = [self._own_number(k) for k in inputs]
+        shapes = [self.plan.instructions[k].shape for k in inputs]
+        if not all(own or shape for own, shape in zip(numbers, shapes, strict=True)):
+            return [*operands]
+        return [own or text for own, text in zip(numbers, operands, strict=True)]
+
+    def _own_number(self, number: int) -> str:
+        """A number that is written out, as the backend for doubles has it; nothing for others."""
+        op, inputs, params, _ = self.plan.instructions[number]
+        is_number = op == "scalar" and not inputs and params[0].is_real
+        return self.backend.own_number(params[0]) if is_number else ""
 
     def _number(self, text: str) -> str:
         """A number of Python's, as one of the library's if that is asked for."""
@@ -234,6 +263,8 @@ class Writer:
     def _type(self, inputs: Sequence[int]) -> str:
         """The type of an array that values are written to: that of the arrays among them, or else
         of the arguments."""
+        if self._are_doubles(inputs):
+            return self.backend.common_type((), ())
         arrays, scalars = [], []
         for k in deciding_type(inputs, self._type_sources):
             if self.plan.instructions[k].shape:
@@ -298,7 +329,7 @@ def _body_binding(body: Expr, text: str) -> int:
     return SUM if body.is_Add else LOOSE
 
 
-_PLACE = re.compile(rf"(?:{LENGTH}|_operand)(\d+)_")
+_PLACE = re.compile(rf"(?:{LENGTH}|{DOUBLES}|_operand)(\d+)_")
 
 
 def _is_shape(param: object) -> bool:
@@ -344,7 +375,7 @@ def with_fewer_names(
 
 
 _NAME = re.compile(r"\bt\d+\b")
-_OUT = re.compile(r"\bout=(t\d+)\b")
+_OUT = re.compile(r"(?:\bout=|^np\.\w+\(.*, (?=t\d+\)$))(t\d+)\b")
 
 
 class Body(NamedTuple):
@@ -450,30 +481,3 @@ def kernel_body(
             text = numbers_text(array).rpartition(", dtype=")[0]
             lines.append(f"{name} = np.array({text}, {'np.int64' if is_integer else 'dtype'})")
     return Body([], [*lines, *kernel.calling(signature, layout, "compute", "dtype")], large, kernel)
-
-
-def module_text(
-    backend: Backend,
-    name: str,
-    arguments: Sequence[str],
-    lines: Sequence[str],
-    kernel: KernelText | None = None,
-) -> str:
-    """A whole source text: imports, supporting functions, and a function with its body."""
-    header = f"def {name}({', '.join(arguments)}):"
-    body = "\n".join(f"    {line}" if line else "" for line in lines)
-    kernels = [kernel.text] if kernel is not None else backend.module_parts()
-    return _with_support(backend, kernels, f"{header}\n{body}\n")
-
-
-def kernel_module(backend: Backend, kernel: KernelText) -> str:
-    """The source text of a kernel alone."""
-    return _with_support(backend, [], kernel.text + "\n")
-
-
-def _with_support(backend: Backend, kernels: Sequence[str], function: str) -> str:
-    own = "\n".join([*kernels, function])
-    support = backend.used_support(own)
-    imports = "\n".join(backend.used_imports(support + own))
-    parts = [part for part in (imports, support.strip("\n"), *kernels) if part]
-    return "\n\n\n".join([*parts, function])

@@ -100,3 +100,49 @@ def test_integers_have_negative_integer_powers(backend):
     single = [np.ones(3, np.float32), np.ones(3, np.float32)]
     found = se.lambdify([x, y], x**y, backend)(*map(library.array, single))
     assert library.back(found).dtype == np.float32
+
+
+NUMBERS = [0.5, 2, np.float64(0.5), np.float32(0.5), 1j, np.longdouble(3)]
+
+
+@pytest.mark.parametrize("number", NUMBERS, ids=lambda number: type(number).__name__)
+@pytest.mark.parametrize("first", TYPES)
+@pytest.mark.parametrize("check", [True, False])
+def test_types_of_results_are_those_of_numpy(number, first, check):
+    """What is written for doubles takes no others, and others come after doubles."""
+    A = se.TensorSymbol("A", (n, n))
+
+    def computed(np, A, x, s):
+        weights = np.exp(A @ A.T / 9) - 2 * A
+        rest = (A @ x) @ x / (2 + s * s)
+        return [np.sum(s * weights**2 - 3) + rest, s * weights - 1, np.concatenate([s * x, -x])]
+
+    exprs = [*computed(snp, A, x, s), se.hessian((A @ x) @ x / (2 + s * s), x)]
+    function = se.lambdify([A, x, s], exprs, check=check)
+    for kind in (np.float64, first):
+        values = np.arange(9).reshape(3, 3).astype(kind) - 4, np.array([1, -2, 3], kind), number
+        expected = [*computed(np, *values), (values[0] + values[0].T) / (2 + number * number)]
+        for found, right in zip(function(*values), expected, strict=True):
+            np.testing.assert_allclose(found, right, rtol=1e-5)
+            assert np.asarray(found).dtype == np.asarray(right).dtype
+
+
+def test_positions_of_doubles_stay_integers():
+    places = snp.argsort(x) + snp.argmax(y, axis=0) - 1
+    function = se.lambdify([x, y], [2 * places, 2 * y[snp.argsort(x)]])
+    values = np.array([1.0, 3.0, 2.0]), np.array([4.0, 6.0, 5.0])
+    doubled, taken = function(*values)
+    np.testing.assert_array_equal(doubled, [0, 4, 2])
+    assert doubled.dtype == np.int64
+    np.testing.assert_array_equal(taken, [8, 10, 12])
+
+
+def test_arguments_stay_as_they_are():
+    f = (se.tanh(x) * 3 - x * y).sum()
+    function = se.lambdify([x, y], [f, se.gradient(f, x), se.hessian(f, [x, y])])
+    values = np.array([0.5, -0.25]), np.array([2.0, 3.0])
+    kept = [value.copy() for value in values]
+    first = function(*values)
+    np.testing.assert_array_equal(values, kept)
+    values[0].flags.writeable = False
+    np.testing.assert_equal(function(*values), first)

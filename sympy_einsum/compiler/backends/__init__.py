@@ -13,7 +13,7 @@ from pkgutil import iter_modules
 
 from .base import Backend
 from .given_functions import GivenFunctions
-from .scalars import LENGTH as LENGTH
+from .scalars import DOUBLES as DOUBLES, LENGTH as LENGTH
 from .texts import (
     Bracket,
     Place,

@@ -55,13 +55,17 @@ class Backend(Library):
     in_blocks: ClassVar[bool] = False
     # Whether its functions of Python's numbers give doubles that aren't Python's.
     plain_lengths: ClassVar[bool] = False
-    # What spells functions for complex numbers, if that is something else.
+    # What spells functions for complex numbers, and for arguments that are all arrays of doubles,
+    # if that is something else.
     for_complex: ClassVar[type[Backend] | None] = None
+    for_doubles: ClassVar[type[Backend] | None] = None
+    # Whether it is the one for doubles.
+    is_of_doubles: ClassVar[bool] = False
     # Whether its functions take its own numbers only.
     own_numbers: ClassVar[bool] = False
 
     # What functions use besides by a name of theirs.
-    namespace: ClassVar[Mapping[str, object]] = {}
+    namespace: Mapping[str, object] = {}
     # The arrays among the arguments that are positions on axes.
     positions_named: Texts = ()
     # Whether the text is to be read again, so that it must say what it computes by known names.
@@ -83,6 +87,10 @@ class Backend(Library):
         first, *others = [self.is_wide.format(name) for name in names]
         return [first, *([f"({same} or {' and '.join(others)})"] if others else [])]
 
+    def number_test(self, name: str) -> str:
+        """What holds for an argument that is a number."""
+        return f'not hasattr({name}, "__len__")'
+
     def module_parts(self) -> list[str]:
         """What else stands above the function."""
         return []
@@ -99,6 +107,14 @@ class Backend(Library):
     def scalar(self, operands: Texts, expr: Expr) -> str:
         """A SymPy scalar expression in slots."""
         return self.spell(print_scalar(expr, operands, self.name, self.spellings, self.functions))
+
+    def type_tests(self, arrays: Texts, numbers: Texts) -> list[str]:
+        """What holds for arguments of the types that the one for doubles takes."""
+        raise NotImplementedError
+
+    def own_number(self, number: Expr) -> str:
+        """A number that arrays of doubles are combined with, for the one for doubles."""
+        raise NotImplementedError
 
     def length(self, operands: Texts, expr: Expr) -> str:
         """An axis length or a position, in slots."""

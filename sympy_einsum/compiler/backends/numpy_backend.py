@@ -4,7 +4,7 @@ functions."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import ClassVar
 
@@ -16,8 +16,9 @@ from ..splitting import split
 from ..traces import with_traces
 from .base import Backend
 from .numpy_factors import BY_FACTORS, NUMPY_FACTORS
+from .numpy_reductions import NUMPY_REDUCTIONS
 from .numpy_running import NUMPY_RUNNING
-from .scalars import print_scalar
+from .scalars import DOUBLES, NumberNames, print_scalar
 from .support import shared
 from .texts import Bracket, Place, Texts, as_tuple, axis_arguments, bracketed, called, is_bracketed
 
@@ -125,7 +126,11 @@ class NumpyBackend(Backend):
         if op == "add":
             name = "negative" if len(signs) == 1 else "add" if min(signs) > 0 else "subtract"
             operands = operands[:: signs[0]]
-        return f'np.{name}({", ".join(operands)}, out={out}, casting="no")'
+        return self.written_over(f"np.{name}", ", ".join(operands), out)
+
+    def written_over(self, function: str, arguments: str, out: str) -> str:
+        """A call whose result is written over an array; an error where that has another type."""
+        return f'{function}({arguments}, out={out}, casting="no")'
 
     def in_place_function(self, text: str, place: int) -> str:
         """The call of one of NumPy's universal functions written over an argument; other code as
@@ -135,7 +140,7 @@ class NumpyBackend(Backend):
         call = re.fullmatch(r"np\.(\w+)\((\w+(?:, \w+)?)\)", text)
         if call is None or not isinstance(getattr(np, call[1], None), np.ufunc):
             return text
-        return f'np.{call[1]}({call[2]}, out={call[2].split(", ")[place]}, casting="no")'
+        return self.written_over(f"np.{call[1]}", call[2], call[2].split(", ")[place])
 
     def add_transposed(self, operands: Texts) -> str:
         """X + X'; of a large matrix by blocks that fit the cache."""
@@ -224,6 +229,7 @@ class NumpyBackend(Backend):
 
     support: ClassVar = {
         **NUMPY_FACTORS,
+        **NUMPY_REDUCTIONS,
         **NUMPY_RUNNING,
         **shared(
             "cofactors",
@@ -307,41 +313,6 @@ def by_rows(part, width, *arrays):
             totals[k] += value
     return totals
 ''',
-        "sums": '''
-def sums(x, axis=None, keepdims=False):
-    """Sums over axes; NumPy's own are slow over the last one where that is short."""
-    if x.size > 1000 and axis == x.ndim - 1 and x.shape[-1] < 100 and x.dtype.kind in "fc":
-        total = np.einsum("...i->...", x)
-        return total[..., None] if keepdims else total
-    return np.add.reduce(x, axis=axis, keepdims=keepdims)
-''',
-        "largest": '''
-def largest(x, axis=None):
-    """The largest entries; those of many short rows are found column by column."""
-    if axis == 1 and x.ndim == 2 and x.shape[1] <= 30 and len(x) > 100:
-        return np.maximum.reduce(np.ascontiguousarray(x.T), axis=0, initial=-np.inf)[:, None]
-    return np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
-''',
-        "peak": '''
-def peak(x, axis=None):
-    """The largest entries, 0 where those are infinite."""
-    x = x if x.dtype.kind in "fc" else x.astype(float)
-    top = largest(x, axis)
-    entries = top.ravel()
-    # Of a few entries Python knows it sooner.
-    if abs(sum(entries.tolist()) if top.size < 16 else entries.dot(entries)) < np.inf:
-        return top
-    return np.where(np.isfinite(top), top, 0)
-''',
-        "log_total": '''
-def log_total(weights, total, axis=None):
-    """The logarithm of a sum of weights, the largest of which are 1, the others maybe tiny."""
-    if total.size and total.flat[total.argmin()] > 1.1:
-        return np.log(total)
-    rest = weights.sum(axis=axis, where=weights != 1)
-    with np.errstate(divide="ignore"):
-        return np.log1p(rest + (weights.sum(axis=axis, where=weights == 1) - 1))
-''',
         "windows": '''
 def windows(x, axis, start, steps, counts):
     """The entries at start + steps[0] * i + steps[1] * k of an axis, at [i, k], without a copy."""
@@ -353,41 +324,6 @@ def windows(x, axis, start, steps, counts):
         (*x.strides[:axis], *strides, *x.strides[axis + 1 :]),
         writeable=False,
     )
-''',
-        "logsumexp": '''
-def logsumexp(x, axis=None):
-    """log(sum(exp(x))) without overflow."""
-    x = x if x.dtype.kind in "fc" else x.astype(float)
-    top = largest(x, axis)
-    is_finite = np.count_nonzero(np.isfinite(top)) == top.size
-    if not is_finite:
-        top = np.where(np.isfinite(top), top, 0)
-    weights = x - top
-    total = sums(np.exp(weights, out=weights), axis)
-    if is_finite:
-        return np.log(total) + top.squeeze(axis)
-    with np.errstate(divide="ignore"):
-        return np.log(total) + top.squeeze(axis)
-''',
-        "share": '''
-def share(x, top, axis=None):
-    """Where x is the largest, or smallest, over how often it is. Short axes are gone through entry
-    by entry, and become the outer ones in memory."""
-    axes = [] if axis is None or x.size < 4000 else list(np.atleast_1d(axis))
-    if axes and x.shape[-1] <= 4 and np.prod([x.shape[k] for k in axes]) <= 16:
-        front = list(range(len(axes)))
-        along, best = np.moveaxis(x, axes, front), np.moveaxis(top, axes, front)
-        hits = np.empty(along.shape, bool)
-        for place in np.ndindex(*along.shape[: len(axes)]):
-            np.equal(along[place], best[(0,) * len(axes)], out=hits[place])
-        hits = np.moveaxis(hits, front, axes)
-    else:
-        hits = x == top
-    kind = x.dtype if x.dtype.kind in "fc" else float
-    highest = top.flat[top.argmax()] if top.size else 0
-    if np.count_nonzero(hits) == top.size and highest == highest:  # nan would be the highest
-        return hits.astype(kind)
-    return np.divide(hits, hits.sum(axis=axis, keepdims=True), dtype=kind)
 ''',
         "scatter": '''
 def scatter(values, lengths, *positions, once=False, to=None):
@@ -458,13 +394,75 @@ def one_hot(positions, length, dtype):
     total[np.arange(len(total)), np.ravel(positions)] = 1
     return total.reshape(*np.shape(positions), length)
 ''',
-        "softmax": '''
-def softmax(x, axis=None):
-    """exp(x) / sum(exp(x)) without overflow."""
-    x = x if x.dtype.kind in "fc" else x.astype(float)
-    weights = x - largest(x, axis)
-    np.exp(weights, out=weights)
-    weights /= sums(weights, axis, keepdims=True)
-    return weights
-''',
     }
+
+
+class NumpyOfDoubles(NumpyBackend):
+    """Spells instructions in what takes NumPy the least time for small arrays."""
+
+    for_doubles: ClassVar = None
+    is_of_doubles = True
+
+    def __init__(self) -> None:
+        self.numbers = NumberNames()
+
+    @property
+    def namespace(self) -> Mapping[str, object]:  # type: ignore[override]
+        """The numbers, and the names of types."""
+        return {
+            **{name: np.array(number) for number, name in self.numbers.items()},
+            "_ndarray": np.ndarray,
+            "_double": np.dtype(float),
+            "_numbers": {float, int, np.float64, np.int64},
+        }
+
+    def quick_tests(self, names: Texts) -> list[str]:
+        """Arrays of doubles."""
+        types = " is ".join([f"type({name})" for name in names])
+        return [f"{types} is _ndarray", *self.type_tests(names, ())]
+
+    def number_test(self, name: str) -> str:
+        """What holds for a number that makes nothing but doubles of doubles."""
+        return f"type({name}) in _numbers"
+
+    def type_tests(self, arrays: Texts, numbers: Texts) -> list[str]:
+        """What holds for arguments of the types that it takes."""
+        types = " is ".join([*[f"{name}.dtype" for name in arrays], "_double"])
+        return [types, *map(self.number_test, numbers)]
+
+    def opening(self, body: str, tensors: Texts) -> list[str]:
+        """The type of the arguments."""
+        return ["dtype = _double"] if super().opening(body, tensors) else []
+
+    def elementwise(self, operands: Texts, expr: Expr) -> str:
+        """The same for every entry of arrays."""
+        are_doubles = all(text.startswith(DOUBLES) for text in operands)
+        numbers = self.numbers if are_doubles and NumberNames.fit(expr) else None
+        functions = self.functions
+        return print_scalar(expr, operands, self.name, self.spellings, functions, numbers)
+
+    def sum(self, operands: Texts, axes: Sequence[int] | None) -> str:
+        """The sum over axes, over all for None; the method takes longer."""
+        text = super().sum(operands, axes)
+        call = re.fullmatch(r"(.*)\.sum\((axis=)?(.*)\)", text)
+        return f"np.add.reduce({call[1]}, {call[3] or None})" if call else text
+
+    def own_number(self, number: Expr) -> str:
+        """A number that an array of doubles is combined with."""
+        return self.numbers.name(number)
+
+    def common_type(self, arrays: Texts, scalars: Texts) -> str:
+        """Doubles, if nothing else is among them."""
+        return super().common_type(arrays, scalars) if arrays or scalars else "_double"
+
+    def writable(self, operands: Texts, owned: bool, kind: str) -> str:
+        """The first operand as an array to write to; itself, if it is ours and of that type."""
+        is_one = owned and kind == "_double"
+        return operands[0] if is_one else super().writable(operands, owned, kind)
+
+    def written_over(self, function: str, arguments: str, out: str) -> str:
+        """A call whose result is written over an array."""
+        return f"{function}({arguments}, {out})"
+
+
+NumpyBackend.for_doubles = NumpyOfDoubles

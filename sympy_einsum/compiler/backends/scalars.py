@@ -10,7 +10,18 @@ import re
 from collections.abc import Mapping, Sequence
 from math import isfinite
 
-from sympy import Add, Basic, Dummy, Expr, Function, Number, Piecewise, Pow, S
+from sympy import (
+    Add,
+    Basic,
+    Dummy,
+    Expr,
+    Function,
+    Number,
+    Piecewise,
+    Pow,
+    S,
+    preorder_traversal,
+)
 from sympy.core.function import AppliedUndef
 from sympy.functions.elementary.miscellaneous import MinMaxBase
 from sympy.printing.codeprinter import PrintMethodNotImplementedError
@@ -33,8 +44,31 @@ from .texts import is_bracketed
 # What the text of an axis length begins with, if that is a number of Python's.
 LENGTH = "_length"
 _LENGTH = Dummy(integer=True, nonnegative=True)
+# And that of an array that is known to be of doubles.
+DOUBLES = "_doubles"
 # The spelling of a Piecewise by a choice between two numbers after the other.
 CHOICES = "where"
+
+
+class NumberNames(dict[float, str]):
+    """Names for numbers, of arrays without axes: to combine an array of doubles with one of these
+    takes half the time that it takes with a number of Python's."""
+
+    def name(self, number: Expr) -> str:
+        """The name of a real number."""
+        return self.setdefault(float(number), f"_number{len(self)}")
+
+    @staticmethod
+    def fit(expr: Expr) -> bool:
+        """Whether all numbers may be such: they are real, and none is an order or a degree."""
+        return not any(_needs_numbers(part) for part in preorder_traversal(expr))
+
+
+def _needs_numbers(part: Basic) -> bool:
+    is_choice = isinstance(part, (Piecewise, MinMaxBase))
+    if isinstance(part, Function) and not is_choice:
+        return any(arg.is_number for arg in part.args)
+    return isinstance(part, Expr) and part.is_number and not part.is_extended_real
 
 
 class _ScalarPrinter(SciPyPrinter):
@@ -46,8 +80,10 @@ class _ScalarPrinter(SciPyPrinter):
         backend: str,
         spellings: Mapping[str, str],
         functions: GivenFunctions,
+        numbers: NumberNames | None,
     ):
         super().__init__({"allow_unknown_functions": False, "fully_qualified_modules": True})
+        self._numbers = numbers
         self.printmethod = "_no_hook"  # what stock printing would ask our functions for
         self._names = names
         self._backend = backend
@@ -56,6 +92,8 @@ class _ScalarPrinter(SciPyPrinter):
         self._lengths = frozenset(name for name, text in names.items() if text.startswith(LENGTH))
 
     def _print(self, expr: Expr, **kwargs: object) -> str:
+        if self._numbers is not None and isinstance(expr, Expr) and expr.is_number:
+            return self._numbers.name(expr)
         if isinstance(expr, Expr) and expr.is_number and expr.args:
             # np.log(2) has a type of its own, and would make doubles of single precision.
             return _literal(expr)
@@ -111,6 +149,14 @@ class _ScalarPrinter(SciPyPrinter):
         u = self._print(exponent)
         small, large = f"np.log(-np.expm1({u}))", f"np.log1p(-np.exp({u}))"
         return f"np.where({u} > -0.7, {small}, {large})"
+
+    def _print_Mul(self, expr: Expr) -> str:
+        factor = expr.as_coeff_Mul()[0]
+        if self._numbers is None or not factor < 0 or factor == -1:
+            return str(super()._print_Mul(expr))
+        # To turn the sign of a number takes as long as to multiply.
+        name = self._numbers.name(factor)
+        return re.sub(r"^_number\d+|^\(_number\d+\)", name, super()._print_Mul(-expr))
 
     def _print_Add(self, expr: Expr, order: str | None = None) -> str:
         """exp(u) - 1 and 1 - exp(u) in their stable forms."""
@@ -180,19 +226,22 @@ class _ScalarPrinter(SciPyPrinter):
 
     def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
         base = self.parenthesize(expr.base, PRECEDENCE["Pow"] + 1)
-        if expr.base.is_Integer:
+        if expr.base.is_Integer and self._numbers is None:
             # NumPy takes no integer to a negative integer power.
             base = f"{base}.0" if expr.base > 0 else f"({int(expr.base)}.0)"
+        one = self._print(S.One)
         if expr.exp is S.NegativeOne:
-            return f"(1 / {base})"
+            return f"({one} / {base})"
         if expr.exp == S.Half:
             return f"np.sqrt({self._print(expr.base)})"
         if expr.exp == -S.Half:
-            return f"(1 / np.sqrt({self._print(expr.base)}))"
+            return f"({one} / np.sqrt({self._print(expr.base)}))"
         if expr.exp.is_Integer and expr.exp < 0:
-            return f"(1 / {self._integer_power(base, -int(expr.exp))})"
+            return f"({one} / {self._integer_power(base, -int(expr.exp))})"
         if expr.exp.is_Integer:
             return self._integer_power(base, int(expr.exp))
+        if self._numbers is not None and expr.exp.is_number:
+            return f"{base}**{_literal(expr.exp)}"
         if expr.exp.is_polynomial() and all(n.is_Integer for n in expr.exp.atoms(Number)):
             # Integers to negative integers are an error in NumPy, and any number in JAX.
             return f"{base}**({self._print(expr.exp)} + 0.0)"
@@ -228,12 +277,15 @@ def print_scalar(
     backend: str = "",
     spellings: Mapping[str, str] | None = None,
     functions: GivenFunctions | None = None,
+    numbers: NumberNames | None = None,
 ) -> str:
     """Python code for an expression in ``slot(0), slot(1), …``, given the operands' texts; for a
     backend, whose own ``spellings`` come before those of the table. Unknown functions are called by
-    the names that ``functions`` gives them, parts without slots are written as one number."""
+    the names that ``functions`` gives them, numbers by those of ``numbers``, if any are given;
+    parts without slots are written as one number."""
     names = {f"s{k}": text for k, text in enumerate(operands)}
-    printer = _ScalarPrinter(names, backend, spellings or {}, functions or GivenFunctions())
+    given = functions or GivenFunctions()
+    printer = _ScalarPrinter(names, backend, spellings or {}, given, numbers)
     try:
         text = printer.doprint(expr)
     except PrintMethodNotImplementedError as error:
