@@ -100,26 +100,55 @@ def _order(
 @lru_cache(maxsize=4096)
 def _priced(terms: Terms, output: Indices, sizes: Sizes, optimize: Optimizer) -> tuple[Path, int]:
     """The best path, and what it costs with the reading of the operands. One that goes through
-    the product from one end is preferred: longer products may begin with the same."""
+    the product from one end is preferred: longer products may begin with the same; from the other
+    end where fewer entries are moved then."""
     path = contraction_path(terms, output, sizes, optimize)
     cost = path_cost(terms, output, sizes, path)
-    if optimize == "auto" and len(terms) > 3:
-        swept = _swept(terms, output)
-        path = swept if path_cost(terms, output, sizes, swept) <= cost else path
     size = dict(sizes)
+    if optimize == "auto" and len(terms) > 3:
+        swept = [_swept(terms, output, backwards) for backwards in (False, True)]
+        cheap = [own for own in swept if path_cost(terms, output, sizes, own) <= cost]
+        path = min(cheap or [path], key=lambda own: _moved(terms, output, size, own))
     return path, cost + sum(prod(size[i] for i in set(term)) for term in terms)
 
 
-def _swept(terms: Terms, output: Indices) -> Path:
+def _moved(terms: Terms, output: Indices, size: Mapping[int, int], path: Path) -> int:
+    """How many entries a path puts into another order, so that products are those of matrices: of
+    these and of stacks of them none."""
+    found = [tuple(dict.fromkeys(term)) for term in terms]
+    total = 0
+    for operands, _, kept in carried_out(terms, output, path):
+        uses = Counter(i for k in operands for i in found[k])
+        pair = [[i for i in found[k] if i in kept or uses[i] > 1] for k in operands]
+        largest = max(pair, key=lambda own: prod(size[i] for i in own))
+        summed = [i for i in largest if uses[i] > 1 and i not in kept]
+        free = [[i for i in own if i not in summed] for own in pair]
+        result = [i for own in free for i in own]
+        is_stack = len(summed) == 1 and len(largest) > 2 and summed[0] in largest[1:-1]
+        if is_stack and min(map(len, pair)) == 2:
+            # A matrix times each matrix of a stack.
+            new = min(free, key=len)
+            result = [i for own in largest for i in (new if own in summed else [own])]
+        else:
+            fit = [([*own, *summed], [*summed, *own]) for own in free]
+            moved = [own for own, orders in zip(pair, fit, strict=True) if own not in orders]
+            total += sum(prod(size[i] for i in own) for own in moved if len(own) > 2)
+        found.append(tuple(dict.fromkeys(result)))
+    return total
+
+
+def _swept(terms: Terms, output: Indices, backwards: bool) -> Path:
     """The order that begins with an operand that has an index of the result, if there is one
-    that no other has, and goes on with what makes the smallest product."""
+    that no other has, and goes on with what makes the smallest product; backwards, where there
+    are several, with the last one."""
     path: Path = []
     number: dict[frozenset[int], int] = {}
     for k, own in enumerate(map(frozenset, terms)):
         if own in number:
             path.append((number[own], k))
         number[own] = len(terms) + len(path) - 1 if own in number else k
-    left = {k: own for own, k in number.items()}
+    entries = [*number.items()]
+    left = {k: own for own, k in (entries[::-1] if backwards else entries)}
     uses = Counter(i for own in left.values() for i in own)
     ends = {k: [uses[i] for i in own.intersection(output)] for k, own in left.items()}
     last = min(left, key=lambda k: min(ends[k], default=len(terms)))

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 from oracles import assert_close, calls
+from sympy import symbols
 
 import sympy_einsum as se
 from sympy_einsum.compiler.factors import Factor
@@ -67,3 +68,22 @@ def test_what_is_there_twice_in_a_product_is_multiplied_once():
         function = se.lambdify(SYMBOLS, expr)
         assert len(re.findall(r"\b\w+\.dot\(|solve", function.source)) == count, function.source
         assert_close(function(*data), right)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_networks_are_gone_through_from_the_end_where_no_tensor_is_turned(turned):
+    """Two rows of tensors (left, right, rung), or (right, left, rung)."""
+    n = symbols("n", integer=True, positive=True)
+    labels = [[(row, c), (row, c + 1), (2, c)] for row in range(2) for c in range(5)]
+    labels = [[i for i in own if i[1] < 5 and i not in ((0, 0), (1, 0))] for own in labels]
+    labels = [own[:-1][::-1] + own[-1:] if turned else own for own in labels]
+    number = {i: k for k, i in enumerate(dict.fromkeys(i for own in labels for i in own))}
+    tensors = [se.TensorSymbol(f"G{k}", (n,) * len(own)) for k, own in enumerate(labels)]
+    parts = zip(tensors, [[number[i] for i in own] for own in labels], strict=True)
+    function = se.lambdify(tensors, se.einsum(*[x for part in parts for x in part], []))
+    assert "transpose" not in function.source
+    assert "einsum" not in function.source
+    data = [np.random.default_rng(k).standard_normal((2,) * len(o)) for k, o in enumerate(labels)]
+    numbers = [[number[i] for i in own] for own in labels]
+    parts = [x for part in zip(data, numbers, strict=True) for x in part]
+    assert_close(function(*data), np.einsum(*parts, []))
