@@ -305,7 +305,7 @@ def by_rows(part, width, *arrays):
     """Sums over the rows of arrays, from the sums that are computed from some rows; so many at a
     time that these stay in the cache, unless what they add up to is as large."""
     count, size = len(arrays[0]), max(2**17 // width, 1)
-    size = count if count < 2 * size else size
+    size = count if count < 4 * size else size
     totals = part(*[x[:size] for x in arrays])
     step = count if sum(map(np.size, totals)) > 2**14 else size
     for i in range(size, count, step):
