@@ -8,6 +8,7 @@ from scipy.linalg import expm
 from sympy import symbols
 
 import sympy_einsum as se
+from benchmarks.cases import CASES
 
 pytest.importorskip("numba")
 k, m, n = symbols("k m n", integer=True, positive=True)
@@ -21,6 +22,35 @@ OF_P = [se.inv(P) @ x, se.inv(P) @ Y, se.logdet(P)]
 def compared(function, expected, values, rtol=1e-9):
     for found, own in zip(function(*values), expected, strict=True):
         np.testing.assert_allclose(found, own, rtol=rtol, atol=rtol)
+
+
+def test_products():
+    A, B, C = [
+        se.TensorSymbol(name, shape)
+        for name, shape in zip("ABC", [(m, n), (n, k), (n, m)], strict=True)
+    ]
+    z = se.TensorSymbol("z", m)
+    exprs = [A @ B, C.T @ B, B.T @ C, B.T @ A.T, A @ x, C.T @ x, z @ A, A @ A.T, A.T @ A]
+    function = se.lambdify([A, B, C, x, z], exprs, "numba")
+    rng = np.random.default_rng(1)
+    for kind, rtol in ((np.float32, 1e-4), (np.float64, 1e-12), (np.complex128, 1e-12)):
+        for M, N, L in ((3, 4, 5), (1, 1, 1), (0, 4, 5), (3, 0, 5), (3, 4, 0), (33, 70, 5)):
+            shapes = (M, N), (N, L), (N, M), N, M
+            values = [rng.standard_normal(own).astype(kind) for own in shapes]
+            if kind is np.complex128:
+                values = [value * (1 + 2j) for value in values]
+            a, b, c, d, e = values
+            products = [a @ b, c.T @ b, b.T @ c, b.T @ a.T, a @ d, c.T @ d, e @ a, a @ a.T, a.T @ a]
+            compared(function, products, values, rtol)
+
+
+def test_arrays_that_lie_otherwise_are_turned():
+    """One of the step of Kalman's filter does."""
+    (case,) = [case for case in CASES if case.name.startswith("Kalman")]
+    function = se.lambdify(*case.build(), "numba")
+    assert "np.transpose" not in function.source
+    values = case.data(4, 3)
+    compared(function, case.hand(*values), values)
 
 
 def test_each_matrix_is_factored_once():

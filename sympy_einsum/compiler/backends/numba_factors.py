@@ -9,7 +9,7 @@ from __future__ import annotations
 
 # How many arguments the functions of SciPy have.
 _ROUTINES = {
-    "blas": {"syrk": 10, "trsm": 11, "trsv": 8},
+    "blas": {"gemm": 13, "gemv": 11, "syrk": 10, "trsm": 11, "trsv": 8},
     "lapack": {"getrf": 6, "getri": 7, "potrf": 5, "potri": 5},
 }
 
@@ -43,17 +43,66 @@ def with_upper(A):
                     A[j, i] = A[i, j]
     return A
 ''',
+    "at": '''
+@extending.intrinsic
+def at(context, value):
+    """Where the entries of an array begin, which lie in C order, or where a number is put."""
+    if isinstance(value, numba.types.Array) and value.layout != "C":
+        raise numba.errors.TypingError("an array isn't in C order")
+
+    def generate(context, builder, signature, values):
+        if isinstance(value, numba.types.Array):
+            place = context.make_array(value)(context, builder, values[0]).data
+        else:
+            place = numba.core.cgutils.alloca_once_value(builder, values[0])
+        return builder.bitcast(place, numba.core.cgutils.voidptr_t)
+
+    return numba.types.voidptr(value), generate
+''',
+    "product": '''
+@compiled
+def product(A, B, left, right):
+    """A @ B; of the transpose of A for left, and of that of B for right."""
+    m, k = (A.shape[1], A.shape[0]) if left else (A.shape[0], A.shape[1])
+    n = B.shape[0] if right else B.shape[1]
+    total = np.empty((m, n), dtype)
+    if k == 0:
+        for i in range(m):
+            for j in range(n):
+                total[i, j] = 0
+    elif m and n:
+        gemm(at(np.uint8(84 if right else 78)), at(np.uint8(84 if left else 78)), at(np.int32(n)),
+             at(np.int32(m)), at(np.int32(k)), at(dtype(1)), at(B), at(np.int32(B.shape[1])), at(A),
+             at(np.int32(A.shape[1])), at(dtype(0)), at(total), at(np.int32(n)))
+    return total
+''',
+    "matrix_by_vector": '''
+@compiled
+def matrix_by_vector(A, x, turned):
+    """A @ x, or A.T @ x."""
+    m, n = A.shape
+    total = np.empty(n if turned else m, dtype)
+    for i in range(total.size):
+        total[i] = 0
+    if m and n:
+        gemv(at(np.uint8(78 if turned else 84)), at(np.int32(n)), at(np.int32(m)), at(dtype(1)),
+             at(A), at(np.int32(n)), at(x), at(np.int32(1)), at(dtype(0)), at(total),
+             at(np.int32(1)))
+    return total
+''',
     "gram": '''
 @compiled
 def gram(A, turned):
     """A @ A.T, or A.T @ A, of which one half is computed."""
-    k, n = A.shape if turned else A.shape[::-1]
-    total, numbers = np.zeros((n, n), A.dtype), np.array([1, 0], A.dtype)
+    k, n = (A.shape[0], A.shape[1]) if turned else (A.shape[1], A.shape[0])
+    total = np.empty((n, n), dtype)
+    for i in range(n):
+        for j in range(n):
+            total[i, j] = 0
     if n and k:
-        letters = np.array([85, 78 if turned else 84], np.uint8)
-        lengths = np.array([n, k, A.shape[1]], np.int32)
-        syrk(letters.ctypes, letters[1:].ctypes, lengths.ctypes, lengths[1:].ctypes, numbers.ctypes,
-             A.ctypes, lengths[2:].ctypes, numbers[1:].ctypes, total.ctypes, lengths.ctypes)
+        syrk(at(np.uint8(85)), at(np.uint8(78 if turned else 84)), at(np.int32(n)), at(np.int32(k)),
+             at(dtype(1)), at(A), at(np.int32(A.shape[1])), at(dtype(0)), at(total),
+             at(np.int32(n)))
     return with_upper(total)
 ''',
     "factored": '''

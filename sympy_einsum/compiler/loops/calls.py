@@ -18,12 +18,18 @@ def _operands(kernel: Statements, number: int) -> list[str]:
 
 
 def _dot(kernel: Statements, number: int) -> str:
-    first, second = [kernel.whole(k, turned=True) for k in kernel.step(number).inputs]
-    if second == f"{first}.T":
-        return f"gram({first}, 0)"
-    if first == f"{second}.T":
-        return f"gram({second}, 1)"
-    return f"np.dot({first}, {second})"
+    inputs = kernel.step(number).inputs
+    texts = [kernel.whole(k, turned=True) for k in inputs]
+    # Flags are floats: Numba compiles a function again for each other integer.
+    first, second = [text.removesuffix(".T") for text in texts]
+    left, right = [text.endswith(".T") for text in texts]
+    if len(kernel.step(inputs[1]).shape) == 1:
+        return f"matrix_by_vector({first}, {second}, {left:.1f})"
+    if len(kernel.step(inputs[0]).shape) == 1:
+        return f"matrix_by_vector({second}, {first}, {not right:.1f})"
+    if first == second and left != right:
+        return f"gram({first}, {left:d})"
+    return f"product({first}, {second}, {left:.1f}, {right:.1f})"
 
 
 def _matmul(kernel: Statements, number: int) -> str:

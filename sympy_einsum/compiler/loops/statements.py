@@ -317,12 +317,22 @@ class Statements(Entries):
             if is_whole and places == (*ahead, *wanted) and not any("$" in own for own in ahead):
                 return f"{array}[{', '.join(map(place_text, ahead))}]"
         if number in self.values:
-            value = self.values[number]
-            axes = tuple([value.order.index(axis) for axis in range(len(wanted))])
-            return f"np.ascontiguousarray(np.transpose({value.array}, {axes}))"
+            return self._turned(number)
         self.compute(number)
         self.values[number].order = tuple(range(len(wanted)))
         return self.stored(number)
+
+    def _turned(self, number: int) -> str:
+        """The name of a copy in C order of an array that lies otherwise, in loops: Numba takes
+        seconds to compile NumPy's function for that."""
+        value, shape, name = self.values[number], self.step(number).shape, self.new_name()
+        own = [f"i{axis}" for axis in range(len(shape))]
+        loops = [f"for {i} in range({self.size(n)}):" for i, n in zip(own, shape, strict=True)]
+        there = ", ".join([own[axis] for axis in value.order])
+        lines = [*loops, f"{name}[{', '.join(own)}] = {value.array}[{there}]"]
+        nested = [f"{' ' * 4 * depth}{line}" for depth, line in enumerate(lines)]
+        self.tree.append([f"{name} = {self.empty(number, range(len(shape)))}", *nested])
+        return name
 
     # --- places
 
