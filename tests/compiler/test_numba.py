@@ -195,6 +195,18 @@ def test_arguments_stay_and_results_are_new():
 # --- what there isn't -----------------------------------------------------------------------------
 
 
+def test_entries_of_an_array_are_told_apart_whatever_the_order_of_its_axes():
+    """X[i, :, j] and X[j, :, i] in one loop, of an array whose axes lie the other way round."""
+    points = se.TensorSymbol("points", (n, 3))
+    differences = points[:, None] - points[None]
+    squares = (differences**2).sum(axis=2) + 1000 * snp.eye(n)
+    powers = 1 / squares**3
+    hessian = se.hessian(2 * snp.sum(powers**2 - powers), points)
+    function, reference = (se.lambdify(points, hessian, name) for name in ("numba", "numpy"))
+    values = np.random.default_rng(3).standard_normal((4, 3))
+    np.testing.assert_allclose(function(values), reference(values), rtol=1e-12, atol=1e-12)
+
+
 def test_what_numba_lacks_is_refused_by_name():
     B = se.TensorSymbol("B", (n, n))
     for expr, words in (

@@ -250,17 +250,19 @@ class Entries:
         known = self._known(number, index)
         if known is not None:
             return known
-        return self._in_array(number, self.stored(number), [index[k] for k in value.order])
+        return self._in_array(number, self.stored(number), index, value.order)
 
-    def _in_array(self, number: int, array: str, index: Sequence[str]) -> str:
+    def _in_array(self, number: int, array: str, index: Index, order: Sequence[int] = ()) -> str:
+        """An entry of an array whose axes lie in some order in memory."""
+        places = [index[k] for k in order or range(len(index))]
         if self.reads is not None:
-            self.reads.in_memory.append([*index])
+            self.reads.in_memory.append(places)
             return "_"
-        text = f"{array}[{', '.join(map(place_text, index))}]"
+        text = f"{array}[{', '.join(map(place_text, places))}]"
         if self.uses[number] == 1 and self._depth(index) == len(self.loops):
             return text
-        known = self._known(number, tuple(index))
-        return self._named(number, tuple(index), text) if known is None else known
+        known = self._known(number, index)
+        return self._named(number, index, text) if known is None else known
 
     def stored(self, number: int) -> str:
         """The array that holds a value, which is made if there is none yet."""
