@@ -46,7 +46,8 @@ def with_upper(A):
     "at": '''
 @extending.intrinsic
 def at(context, value):
-    """Where the entries of an array begin, which lie in C order, or where a number is put."""
+    """Where the entries of an array begin, which lie in C order, or where a number is put.
+    An array of which only that is needed is freed at once."""
     if isinstance(value, numba.types.Array) and value.layout != "C":
         raise numba.errors.TypingError("an array isn't in C order")
 
@@ -114,16 +115,15 @@ def factored(X, definite):
     isn't."""
     n, factor = X.shape[0], X.copy()
     definite = definite and is_real
-    exchanged, lengths = np.empty(n, np.int32), np.array([n, max(n, 1), 0], np.int32)
+    exchanged, failed = np.empty(n, np.int32), np.empty(1, np.int32)
+    rows, step = at(np.int32(n)), at(np.int32(max(n, 1)))
     if definite:
-        letter = np.array([85], np.uint8)
-        potrf(letter.ctypes, lengths.ctypes, factor.ctypes, lengths[1:].ctypes, lengths[2:].ctypes)
-        if lengths[2] == 0:
+        potrf(at(np.uint8(85)), rows, at(factor), step, at(failed))
+        if failed[0] == 0:
             return factor, exchanged[:0], False, False
         factor = X.copy()
-    getrf(lengths.ctypes, lengths.ctypes, factor.ctypes, lengths[1:].ctypes, exchanged.ctypes,
-          lengths[2:].ctypes)
-    return factor, exchanged, lengths[2] > 0, definite
+    getrf(rows, rows, at(factor), step, at(exchanged), at(failed))
+    return factor, exchanged, failed[0] > 0, definite
 ''',
     "by_triangle": '''
 @compiled
@@ -133,17 +133,14 @@ def by_triangle(factor, B, lower, turned, unit):
     if B.size == 0:
         return
     n, count = B.shape
-    letters, lengths = np.empty(4, np.uint8), np.array([n, count, 1], np.int32)
-    letters[0], letters[1] = 82, 85 if lower else 76
-    letters[2], letters[3] = 84 if turned == (count > 1) else 78, 85 if unit else 78
-    side, uplo, trans, diagonal = letters, letters[1:], letters[2:], letters[3:]
-    rows, columns, one = lengths, lengths[1:], lengths[2:]
+    rows, columns, diagonal = at(np.int32(n)), at(np.int32(count)), at(np.uint8(85 if unit else 78))
+    uplo = at(np.uint8(85 if lower else 76))
+    trans = at(np.uint8(84 if turned == (count > 1) else 78))
     if count == 1:
-        trsv(uplo.ctypes, trans.ctypes, diagonal.ctypes, rows.ctypes, factor.ctypes, rows.ctypes,
-             B.ctypes, one.ctypes)
+        trsv(uplo, trans, diagonal, rows, at(factor), rows, at(B), columns)
     else:
-        trsm(side.ctypes, uplo.ctypes, trans.ctypes, diagonal.ctypes, columns.ctypes, rows.ctypes,
-             np.ones(1, dtype).ctypes, factor.ctypes, rows.ctypes, B.ctypes, columns.ctypes)
+        trsm(at(np.uint8(82)), uplo, trans, diagonal, columns, rows, at(dtype(1)), at(factor), rows,
+             at(B), columns)
 ''',
     "exchange_rows": '''
 @compiled
@@ -183,14 +180,13 @@ def inverted(factors):
     if singular:
         raise np.linalg.LinAlgError("Singular matrix")
     n, inverse = factor.shape[0], factor.copy()
-    lengths = np.array([n, max(n, 1), 64 * max(n, 1), 0], np.int32)
+    rows, step, failed = at(np.int32(n)), at(np.int32(max(n, 1))), at(np.int32(0))
     if exchanged.size == 0:
-        letter = np.array([85], np.uint8)
-        potri(letter.ctypes, lengths.ctypes, inverse.ctypes, lengths[1:].ctypes, lengths[3:].ctypes)
+        potri(at(np.uint8(85)), rows, at(inverse), step, failed)
         return with_upper(inverse)
-    space = np.empty(lengths[2], factor.dtype)
-    getri(lengths.ctypes, inverse.ctypes, lengths[1:].ctypes, exchanged.ctypes, space.ctypes,
-          lengths[2:].ctypes, lengths[3:].ctypes)
+    space = np.empty(64 * max(n, 1), dtype)
+    getri(rows, at(inverse), step, at(exchanged), at(space), at(np.int32(space.size)), failed)
+    space[0] = 0  # until here it isn't freed
     return inverse
 ''',
     "determinant": '''

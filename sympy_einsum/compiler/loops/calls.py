@@ -105,7 +105,7 @@ def _solved(kernel: Statements, number: int) -> str:
     right = kernel.step(inputs[1]).shape
     lengths = ", ".join([*map(kernel.size, right), "1"][:2])
     text = f"{kernel.whole(inputs[1])}.reshape(({lengths}))"
-    return _like(kernel, number, f"solved({_factors(kernel, number)}, {text}, {turned:d})")
+    return _like(kernel, number, f"solved({_factors(kernel, number)}, {text}, {turned:.1f})")
 
 
 def _by_factors(kernel: Statements, number: int) -> str:
