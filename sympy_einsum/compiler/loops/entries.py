@@ -215,9 +215,12 @@ class Entries:
         return self.constants.setdefault(number, f"_constant{len(self.constants)}")
 
     def _known(self, number: int, index: Index) -> str | None:
+        inner = None
         for loop in reversed(self.loops):
-            if (number, index) in loop.known:
-                return loop.known[number, index]
+            name = loop.name_of(number, index, inner)
+            if name is not None:
+                return name
+            inner = loop
         return None
 
     def _named(self, number: int, index: Index, text: str) -> str:
@@ -228,10 +231,10 @@ class Entries:
         if depth == len(self.loops):
             self.here.append(f"{name} = {text}")
             if self.loops:
-                self.loops[-1].known[number, index] = name
+                self.loops[-1].learn(number, index, name)
         else:
             self.loops[depth].before.append(f"{name} = {text}")
-            self.loops[depth].known[number, index] = name
+            self.loops[depth].known[number, index] = 0, name
         return name
 
     def _depth(self, index: Sequence[str]) -> int:

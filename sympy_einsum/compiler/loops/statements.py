@@ -64,7 +64,7 @@ class Statements(Entries):
         value.order = tuple(range(len(shape))) if number in self.plan.results else order
         self.here += [f"{name} = {text}", value.store]
         self.depths[name] = len(loops)
-        loops[-1].known[number, index] = name
+        loops[-1].learn(number, index, name)
         self.values[number] = value
 
     def _value(self, number: int, index: Index) -> str:
@@ -117,7 +117,7 @@ class Statements(Entries):
             if number in self.plan.results:
                 value.order = tuple(range(len(kept)))
             if first:
-                loops[first - 1].known[number, index] = name
+                loops[first - 1].learn(number, index, name)
         else:
             value.array, value.order = name, tuple(range(len(output)))
             loops[0].before.append(f"{name} = np.full({self.shape(number)}, {start}, dtype)")

@@ -19,17 +19,27 @@ Position: TypeAlias = tuple[int, ...]
 @dataclass(eq=False)
 class Loop:
     """A loop over an axis: what goes before it, into it and behind it; the names of entries that
-    are known in it, and the places of arrays that its own body writes to; whether these are sums
-    over the loops around it."""
+    are known in it, with the part of its body from which on they are; the places of arrays that
+    its own body writes to; whether these are sums over the loops around it."""
 
     variable: str
     length: str
     before: Lines = field(default_factory=list)
     body: list[Loop | Lines] = field(default_factory=list)
     after: Lines = field(default_factory=list)
-    known: dict[tuple[int, Index], str] = field(default_factory=dict)
+    known: dict[tuple[int, Index], tuple[int, str]] = field(default_factory=dict)
     writes: dict[int, Index] = field(default_factory=dict)
     adds_up: bool = False
+
+    def learn(self, number: int, index: Index, name: str) -> None:
+        """Keeps the name of an entry that is known from the last part of the body on."""
+        self.known[number, index] = len(self.body), name
+
+    def name_of(self, number: int, index: Index, inner: Loop | None) -> str | None:
+        """The name of an entry where a loop inside of this one begins, or else at the end."""
+        first, name = self.known.get((number, index), (0, None))
+        is_later = inner is not None and self.body.index(inner) < first
+        return None if is_later else name
 
     def text(self) -> Iterator[str]:
         """The lines."""
