@@ -127,6 +127,8 @@ def kept_file(text: str) -> Path | None:
     if folder is None:
         return None
     versions = [version(name) for name in ("numba", "numpy")]
+    # Compiled code calls it by an interface of its own.
+    versions += [version("rocket-fft")] if "rocket_fft" in text else []
     key = hashlib.sha256("\n".join([*versions, sys.version, text]).encode()).hexdigest()
     path = folder / f"sympy_einsum_kernel_{key[:40]}.py"
     try:

@@ -82,6 +82,17 @@ def test_sums_over_first_axis_read_rows():
     assert lines.index("for i0 in range(m):") < lines.index("for i1 in range(n):")
 
 
+def test_loops_use_names_of_what_comes_before_them_only():
+    """What is read behind a loop inside of another is read again where that one goes on."""
+    given = [x, se.TensorSymbol("z", n), se.TensorSymbol("W", (2, 2))]
+    gradients = se.gradient((given[2] * np.corrcoef(*given[:2])).sum(), given[:2])
+    exprs = [np.corrcoef(*given[:2]), *gradients]
+    function = se.lambdify(given, exprs, "numba", optimize=False)
+    rng = np.random.default_rng(1)
+    values = [rng.standard_normal(shape) for shape in (5, 5, (2, 2))]
+    compared(function, se.lambdify(given, exprs), *values)
+
+
 def test_what_depends_on_outer_axes_is_computed_there():
     lines = kernel_lines(se.einsum("i,ij->ij", se.exp(y), A), y, A)
     depth = {line.strip(): len(line) - len(line.lstrip()) for line in lines}
@@ -208,14 +219,8 @@ def test_entries_of_an_array_are_told_apart_whatever_the_order_of_its_axes():
 
 
 def test_what_numba_lacks_is_refused_by_name():
-    B = se.TensorSymbol("B", (n, n))
-    for expr, words in (
-        (se.digamma(x), "'numba' has no function digamma"),
-        (se.diff(se.det(B), B, B), "'numba' has no cofactors of higher order"),
-        (snp.fft.rfft(x).real, "'numba' has no spectrum"),
-    ):
-        with pytest.raises(se.UnsupportedError, match=words):
-            se.lambdify(list(expr.free_symbols), expr, "numba")
+    with pytest.raises(se.UnsupportedError, match="'numba' has no function digamma"):
+        se.lambdify([x], se.digamma(x), "numba")
     with pytest.raises(se.UnsupportedError, match="no semirings"):
         se.lambdify([A], A.sum(axis=0), "numba", semiring="max-plus")
 

@@ -113,3 +113,26 @@ def test_exponential():
         compared(function, [expm(K0), gradient, K0 @ K0 @ K0], (K0, 3))
     np.testing.assert_allclose(function(2 * np.eye(2), -2)[2], 0.25 * np.eye(2))
     assert np.isnan(function(np.full((2, 2), np.nan), 1)[0]).all()
+
+
+def test_derivatives_of_determinants():
+    """At singular matrices and of complex numbers too, along directions and in full."""
+    D, E = (se.TensorSymbol(name, (n, n)) for name in "DE")
+    exprs = [se.adj(K), se.cofactors(K, 2), se.cofactors(K, 3), se.cofactors(S, 2)]
+    exprs.append(se.einsum("ijkl,kl->ij", exprs[1], D))
+    exprs.append(se.einsum("ijklpq,kl,pq->ij", exprs[2], D, E))
+    arguments = [K, D, E, S]
+    function, expected = (se.lambdify(arguments, exprs, name) for name in ("numba", "numpy"))
+    source = function.source[function.source.index("def compute(") :]
+    assert [source.count(f" {name}(") for name in ("cofactors_along", "cofactors_along_two")] == [
+        1,
+        1,
+    ]
+    rng = np.random.default_rng(4)
+    for size, rank in ((0, 0), (1, 0), (1, 1), (2, 1), (3, 1), (4, 2), (4, 4)):
+        left, right, d, e = rng.standard_normal((4, size, size))
+        K0 = left[:, :rank] @ right[:rank]
+        values = (K0, d, e, np.stack([K0, d]))
+        compared(function, expected(*values), values)
+    values = tuple((1 + 0.5j) * own for own in values)
+    compared(function, expected(*values), values)

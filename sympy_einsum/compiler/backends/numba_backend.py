@@ -17,11 +17,13 @@ class NumbaBackend(Backend):
         "import numba",
         "import math",
         "import numpy as np",
+        "import rocket_fft",
         "from llvmlite import binding",
         "from numba import extending",
         "from scipy.linalg import cython_blas",
         "from scipy.linalg import cython_lapack",
     )
+    extras: ClassVar = {"rocket_fft": "numba"}
     is_compiled = True
     asarray = "np.asarray"
     # A row stays in the cache.

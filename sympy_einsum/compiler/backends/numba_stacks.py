@@ -72,7 +72,6 @@ _FUNCTIONS = {
     ),
     "qr": _Function("QR's factors", "np.linalg.qr(A[k])", ("m, r", "r, n"), ("A.dtype",) * 2),
     "qr_r": _Function("The second of QR's factors", "np.linalg.qr(A[k])[1]", ("r, n",)),
-    "cofactors": _Function("The derivative of det", "matrix_cofactors(A[k])"),
     "adj": _Function("The adjugate", "matrix_cofactors(A[k]).T"),
     "expm": _Function("The exponential", "exponential(A[k])"),
 }
@@ -85,20 +84,108 @@ def put(target, value):
     for at in np.ndindex(target.shape):
         target[at] = value[at]
 ''',
+    "products_without": '''
+@compiled
+def products_without(s, first, second):
+    """For each number the product of the others, beside two; 0 at these."""
+    products, total = np.zeros_like(s), 1.0
+    for k in range(s.size):
+        products[k] = 0.0 if k == first or k == second else total
+        total *= 1.0 if k == first or k == second else s[k]
+    total = 1.0
+    for k in range(s.size - 1, -1, -1):
+        products[k] *= total
+        total *= 1.0 if k == first or k == second else s[k]
+    return products
+''',
+    "singular_bases": '''
+@compiled
+def singular_bases(X):
+    """The singular values of a matrix between the bases on its left and on its right."""
+    if X.size == 0:
+        return X.copy(), np.empty(0, X.real.dtype), X.copy()
+    U, s, V = np.linalg.svd(X)
+    return np.ascontiguousarray(U), s, np.ascontiguousarray(V)
+''',
+    "out_of_bases": '''
+@compiled
+def out_of_bases(U, core, V):
+    """A derivative of det as a matrix, given in bases."""
+    sign = determinant(factored(U, 0)) * determinant(factored(V, 0))
+    return np.dot(np.dot(np.conj(U), sign * core), np.conj(V))
+''',
+    "cofactors_along": '''
+@compiled
+def cofactors_along(X, D):
+    """The second derivative of det, one pair of axes multiplied by D."""
+    U, s, V = singular_bases(X)
+    D = np.dot(np.dot(np.conj(U.T), D), np.conj(V.T))
+    core = np.zeros(X.shape, X.dtype)
+    for a in range(s.size):
+        others = products_without(s, a, a)
+        for b in range(s.size):
+            core[a, a] += others[b] * D[b, b]
+            core[a, b] -= others[b] * D[b, a]
+    return out_of_bases(U, core, V)
+''',
+    "cofactors_along_two": '''
+@compiled
+def cofactors_along_two(X, D, E):
+    """The third derivative of det, two pairs of axes multiplied by D and E."""
+    U, s, V = singular_bases(X)
+    D = np.dot(np.dot(np.conj(U.T), D), np.conj(V.T))
+    E = np.dot(np.dot(np.conj(U.T), E), np.conj(V.T))
+    core = np.zeros(X.shape, X.dtype)
+    for a, b in np.ndindex(X.shape):
+        others = products_without(s, a, b)
+        for c in range(s.size if a != b else 0):
+            core[a, a] += others[c] * (D[b, b] * E[c, c] - D[b, c] * E[c, b])
+            core[a, b] -= others[c] * (E[c, c] * D[b, a] + D[c, c] * E[b, a])
+            core[a, b] += others[c] * (D[b, c] * E[c, a] + E[b, c] * D[c, a])
+    return out_of_bases(U, core, V)
+''',
     "matrix_cofactors": '''
 @compiled
 def matrix_cofactors(X):
-    """The derivative of det, at a singular matrix too, by its singular values."""
-    U, s, V = np.linalg.svd(X)
+    """The derivative of det, at a singular matrix too."""
+    U, s, V = singular_bases(X)
+    core, products = np.zeros(X.shape, X.dtype), products_without(s, -1, -1)
+    for k in range(s.size):
+        core[k, k] = products[k]
+    return out_of_bases(U, core, V)
+''',
+    "cofactors": '''
+@compiled
+def cofactors(X, order):
+    """All entries of the derivative of det of some order, at a singular matrix too."""
+    if order == 1:
+        return matrix_cofactors(X).ravel()
+    U, s, V = singular_bases(X)
     n = s.size
-    products = np.ones(n, X.dtype)
-    for i in range(n):
-        for j in range(n):
-            if j != i:
-                products[i] *= s[j]
-    total = determinant(factored(np.ascontiguousarray(U), 0)) * np.conj(U) * products
-    V = np.ascontiguousarray(V)
-    return np.dot(determinant(factored(V, 0)) * total, np.conj(V))
+    total = np.ones(n**order, X.dtype)
+    for at in range(total.size):
+        # Each digit of the place chooses a singular value; those that nothing chooses are
+        # multiplied, and none is chosen twice.
+        chosen, rest = np.zeros(n, np.int64), at
+        for _ in range(order):
+            chosen[rest % n] += 1
+            rest //= n
+        for k in range(n):
+            total[at] *= s[k] if chosen[k] == 0 else 1.0 if chosen[k] == 1 else 0.0
+    sides = np.empty((n, n * n), X.dtype)
+    for a, i, j in np.ndindex((n, n, n)):
+        sides[a, i * n + j] = np.conj(U[i, a] * V[a, j])
+    for _ in range(order if n else 0):
+        rows = np.ascontiguousarray(total.reshape((n, total.size // n)).T)
+        total = np.dot(rows, sides).ravel()
+    for k in range(1, order):
+        # The columns k of pairs are exchanged with those before.
+        last, own = total.copy(), n ** (2 * (order - 1 - k))
+        for j in range(k):
+            other = n ** (2 * (order - 1 - j))
+            for at in range(total.size):
+                total[at] -= last[at + (at // own % n - at // other % n) * (other - own)]
+    return determinant(factored(U, 0)) * determinant(factored(V, 0)) * total
 ''',
     "one_norm": '''
 @compiled
@@ -163,6 +250,15 @@ def exponential(A):
     return total
 ''',
     **{f"each_{name}": function.text(f"each_{name}") for name, function in _FUNCTIONS.items()},
+    "each_cofactors": '''
+@compiled
+def each_cofactors(A, order):
+    """All entries of the derivative of det of some order at each matrix."""
+    total = np.empty((A.shape[0], A.shape[1] ** (2 * order)), A.dtype)
+    for k in range(A.shape[0]):
+        put(total[k], cofactors(A[k], order))
+    return total
+''',
     "each_solve": '''
 @compiled
 def each_solve(A, B):

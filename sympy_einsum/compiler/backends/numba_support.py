@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from .numba_factors import NUMBA_FACTORS
+from .numba_fourier import FOURIER_OF_COMPLEX, NUMBA_FOURIER
 from .numba_stacks import NUMBA_STACKS
 
 # Straight-line code, which loops are compiled to vectors of: libm takes one number at a time.
@@ -463,8 +464,9 @@ SUPPORT = {
     **_functions(_NUMBERS, "inlined"),
     **NUMBA_FACTORS,
     **NUMBA_STACKS,
+    **NUMBA_FOURIER,
     **_functions(_ARRAYS, "compiled"),
 }
 # What NumPy's own functions do for complex numbers.
 COMPLEX = {name: f"{name} = np.{name}\n" for name in ("exp", "expm1", "tanh", "log", "log1p")}
-COMPLEX["is_real"] = "is_real = False\n"
+COMPLEX |= {"is_real": "is_real = False\n", **FOURIER_OF_COMPLEX}

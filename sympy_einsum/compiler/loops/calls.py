@@ -124,11 +124,12 @@ def _stacked(kernel: Statements, number: int) -> str:
     step = kernel.step(number)
     name, *rest = step.params
     operands = [_stack(kernel, k) for k in step.inputs]
-    if f"each_{name}" not in kernel.backend.support or (name == "cofactors" and len(rest[0]) > 2):
-        raise UnsupportedError(f"backend 'numba' has no {name} of higher order")
+    if f"each_{name}" not in kernel.backend.support:
+        raise UnsupportedError(f"backend {kernel.backend.name!r} has no {name}")
     if name == "expm":
         return _like(kernel, number, _along(kernel, number, "each_expm({0})", operands))
-    text = f"each_{name}({', '.join(operands)})"
+    orders = [str(len(rest[0]) // 2)] if name == "cofactors" else []
+    text = f"each_{name}({', '.join(operands + orders)})"
     return text if step.op == "decomposed" else _like(kernel, number, text)
 
 
@@ -152,10 +153,19 @@ def _power(kernel: Statements, number: int) -> str:
 
 
 def _cofactors(kernel: Statements, number: int) -> str:
-    step = kernel.step(number)
-    if step.params[0] != 1 or len(step.inputs) > 1:
-        raise UnsupportedError("backend 'numba' has no cofactors of higher order")
-    return f"matrix_cofactors({kernel.whole(step.inputs[0])})"
+    matrix, *directions = _operands(kernel, number)
+    if not directions:
+        (order,) = kernel.step(number).params
+        return _like(kernel, number, f"cofactors({matrix}, {order})")
+    name = "cofactors_along" if len(directions) == 1 else "cofactors_along_two"
+    return f"{name}({', '.join([matrix, *directions])})"
+
+
+def _spectrum(kernel: Statements, number: int) -> str:
+    op, (k,), (length, count, weighted), _ = kernel.step(number)
+    rows = _rows(kernel, k) if op == "spectrum" else _stack(kernel, k)
+    lengths = f"{kernel.size(length)}, {kernel.size(count)}"
+    return _like(kernel, number, f"{op}({rows}, {lengths}, {weighted:d})")
 
 
 def _part(kernel: Statements, number: int) -> str:
@@ -190,6 +200,7 @@ CALLS: dict[str, Call] = {
         ],
         _running,
     ),
+    **dict.fromkeys(["spectrum", "from_spectrum"], _spectrum),
     "cofactors": _cofactors,
     "correlate": _call("correlate({0}, {1})"),
     "convolve": _call("convolve({0}, {1})"),

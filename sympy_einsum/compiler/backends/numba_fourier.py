@@ -1,0 +1,61 @@
+"""Fourier transforms of rows for Numba: functions that code brings along.
+
+They call DUCC's by the package rocket-fft: the transform of real numbers up to half their length,
+and its inverse, which the others follow from.
+"""
+
+from __future__ import annotations
+
+_OF_COMPLEX = '''
+@compiled
+def {name}(x, length, count, weighted):
+    """The same of complex numbers, of each part for itself."""
+    real = real_{name}(x.real.copy(), length, count, weighted)
+    imaginary = real_{name}(x.imag.copy(), length, count, weighted)
+    total = np.empty(real.shape, dtype)
+    for at in np.ndindex(real.shape):
+        total[at] = complex(real[at], imaginary[at])
+    return total
+'''
+
+NUMBA_FOURIER: dict[str, str] = {
+    "wave_type": "wave_type = np.result_type(dtype, np.complex64).type\n",
+    "real_spectrum": '''
+@compiled
+def real_spectrum(x, length, count, weighted):
+    """So many frequencies of rows that are filled up with zeros, in two parts each; those that
+    stand for their conjugates too may count twice."""
+    padded, half = np.zeros((x.shape[0], length), x.dtype), length // 2 + 1
+    waves = np.empty((x.shape[0], half), wave_type)
+    for at in np.ndindex(x.shape):
+        padded[at] = x[at]
+    rocket_fft.r2c(padded, waves, np.array([1]), True, 1.0, 1)
+    total = np.empty((x.shape[0], count, 2), x.dtype)
+    for i in range(x.shape[0]):
+        for k in range(count):
+            z = waves[i, k] if k < half else waves[i, length - k]
+            factor = 2.0 if weighted and 0 < k < length - k else 1.0
+            total[i, k, 0] = factor * z.real
+            total[i, k, 1] = factor * z.imag if k < half else -z.imag
+    return total
+''',
+    "real_from_spectrum": '''
+@compiled
+def real_from_spectrum(z, length, count, weighted):
+    """So many real parts of the inverse transforms of rows of frequencies, unnormalised."""
+    half = length // 2 + 1
+    waves = np.zeros((z.shape[0], half), wave_type)
+    for i in range(z.shape[0]):
+        for k in range(z.shape[1]):
+            # A frequency beyond half has the real part of its conjugate at the opposite one.
+            own = complex(z[i, k, 0], z[i, k, 1] if k < half else -z[i, k, 1])
+            is_whole = weighted or 2 * k % length == 0
+            waves[i, k if k < half else length - k] += own if is_whole else 0.5 * own
+    total = np.empty((z.shape[0], length), z.dtype)
+    rocket_fft.c2r(waves, total, np.array([1]), False, 1.0, 1)
+    return total[:, :count].copy()
+''',
+    "spectrum": "spectrum = real_spectrum\n",
+    "from_spectrum": "from_spectrum = real_from_spectrum\n",
+}
+FOURIER_OF_COMPLEX = {name: _OF_COMPLEX.format(name=name) for name in ("spectrum", "from_spectrum")}
