@@ -31,6 +31,9 @@ MAX_INSIDE = 40
 # What is made of entries, beside what has a body.
 ENTRYWISE = {"full", "tri", "triangular", "mirrored", "one_hot", "range", "take"}
 
+# What makes positions of positions, beside views.
+OF_POSITIONS = {"take", "copy", "reshape", "full", "sum", "add"}
+
 
 class Reads:
     """What entries are made of: values with their indices, and the indices of all arrays in the
@@ -130,8 +133,10 @@ class Entries:
                 found.add(self.root(step.inputs[0]))
         found = {k for k in found if steps[k].op in ("argument", "constant")}
         for number, step in enumerate(steps):
+            made_of = step.inputs if step.op == "add" else step.inputs[:1]
             if step.op in ("positions", "range") or (
-                step.op in ("take", "copy", "reshape") and self.root(step.inputs[0]) in found
+                (step.op in OF_POSITIONS or self._is_view(step))
+                and found.issuperset(map(self.root, made_of))
             ):
                 found.add(number)
         return found

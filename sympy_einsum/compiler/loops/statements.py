@@ -20,12 +20,12 @@ from .views import cut_index, stretched
 SIGNS = {0: "=", 1: "+=", -1: "-="}
 # Where a reduction begins, and a step of it.
 REDUCTIONS = {
-    "sum": ("dtype(0)", "{0} = add({0}, {1})"),
-    "prod": ("dtype(1)", "{0} *= {1}"),
-    "einsum": ("dtype(0)", "{0} = add({0}, {1})"),
-    "peak": ("dtype(-np.inf)", "{0} = larger({0}, {1})"),
-    "max": ("dtype(-np.inf)", "{0} = maximum({0}, {1})"),
-    "min": ("dtype(np.inf)", "{0} = minimum({0}, {1})"),
+    "sum": ("0", "{0} = add({0}, {1})"),
+    "prod": ("1", "{0} *= {1}"),
+    "einsum": ("0", "{0} = add({0}, {1})"),
+    "peak": ("-np.inf", "{0} = larger({0}, {1})"),
+    "max": ("-np.inf", "{0} = maximum({0}, {1})"),
+    "min": ("np.inf", "{0} = minimum({0}, {1})"),
 }
 
 
@@ -92,6 +92,7 @@ class Statements(Entries):
         lengths, operands, output = self._terms(number)
         is_peak = op == "extremum" and params[0] == "peak"
         start, update = REDUCTIONS[params[0] if op == "extremum" else op]
+        kind = self.kind(number)
         reads = [(k, tuple([f"${axis}" for axis in axes])) for k, axes in operands]
         loops, position, order, names = self._placed(lengths, reads, Target(), kept=output)
         kept = [order.index(axis) for axis in output]
@@ -108,7 +109,7 @@ class Statements(Entries):
         if all(depth < first for depth in kept):
             value.name = name
             self.depths[name] = first
-            before.append(f"{name} = {start}")
+            before.append(f"{name} = {kind}({start})")
             self.here.append(update.format(name, factors))
             end = loops[first].after
             end += [f"{name} = finite({name})"] if is_peak else []
@@ -120,7 +121,9 @@ class Statements(Entries):
                 loops[first - 1].learn(number, index, name)
         else:
             value.array, value.order = name, tuple(range(len(output)))
-            loops[0].before.append(f"{name} = np.full({self.shape(number)}, {start}, dtype)")
+            loops[0].before.append(
+                f"{name} = np.full({self.shape(number)}, {kind}({start}), {kind})"
+            )
             self.here.append(update.format(f"{name}[{', '.join(index)}]", factors))
             if is_peak:
                 inner = [loop.variable for loop in loops[first:]]
