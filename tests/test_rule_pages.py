@@ -11,6 +11,8 @@ from test_passes import NODES
 
 import sympy_einsum as se
 from sympy_einsum.calculus.terms import RULES
+from sympy_einsum.compiler.backends import BACKENDS
+from sympy_einsum.core import ROWS
 
 DOCS = Path(__file__).parent.parent / "docs"
 sys.path.insert(0, str(DOCS / "extensions"))
@@ -47,3 +49,21 @@ def test_every_rewriting_rule_is_on_the_page():
         unseen = [k for label, k in rule_tables.vars_of(name).items() if label not in shown]
         earlier = rule_tables.rules_of("normal") if name != "normal" else []
         assert not [r for k in unseen for r in rule_tables.TABLES[name][k] if r not in earlier]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_backends_lack_what_the_page_says(backend):
+    """No more and no less; with the orders that it names."""
+    lacking = {row: own[backend] for row, own in rule_tables.lacking().items() if backend in own}
+    given = [se.TensorSymbol(name, 3) for name in "xyzw"]
+    own = [(row, se.elementwise(row.function, *given[: row.arity])) for row in ROWS]
+    se.codegen(given, [expr for row, expr in own if row not in lacking], backend)
+    for row, expr in own:
+        if row in lacking:
+            with pytest.raises(se.UnsupportedError, match=f"'{backend}' has no function"):
+                se.codegen(given, expr, backend)
+            orders = [int(digit) for digit in re.findall(r"\d", lacking[row])]
+            parts = [
+                se.elementwise(lambda u, k=k, f=row.function: f(k, u), given[0]) for k in orders
+            ]
+            se.codegen(given, parts, backend)

@@ -1,7 +1,7 @@
 """Directives that write what the tables of rules and of functions hold.
 
-``rewriting-rules`` has kinds of nodes as its content, ``stable-forms`` and ``scalar-functions``
-nothing, ``derivative`` an expression and a variable.
+``rewriting-rules`` has kinds of nodes as its content, ``stable-forms``, ``scalar-functions`` and
+``lacking`` nothing, ``derivative`` an expression and a variable.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ import sympy_einsum as se
 from sympy_einsum.calculus.carried import CARRIERS
 from sympy_einsum.calculus.matrix_terms import MATRIX_TERMS
 from sympy_einsum.calculus.terms import RULES
+from sympy_einsum.compiler.backends import BACKENDS
 from sympy_einsum.core import NUMERIC_NAMES, ROWS, STABLE_NAMES, TURNED_NAMES, Row, derivative
-from sympy_einsum.expressions import Operand, as_operand
+from sympy_einsum.expressions import Operand, as_operand, slot
 from sympy_einsum.rules import stable_rules, table
 from sympy_einsum.rules.rewriting import Rule
 
@@ -212,6 +213,51 @@ def _in_cell(expr: Expr) -> str:
     return text.replace("|", r"\vert ").replace("\n", " ")
 
 
+# --- what backends lack
+
+
+class Lacking(Generated):
+    """The functions that some backends refuse, and of what orders they have them."""
+
+    def lines(self) -> Iterator[str]:
+        found = lacking()
+        names = [name for name in BACKENDS if any(name in own for own in found.values())]
+        rest = [f"`{name}`" for name in BACKENDS if name not in names]
+        yield f"Nothing is lacking for {', '.join(rest)}.\n"
+        yield f"| function | {' | '.join([f'`{name}`' for name in names])} |"
+        yield f"| --- |{' --- |' * len(names)}"
+        for row, own in found.items():
+            special = " ".join([f"special.{name}" for name in row.scipy.split()])
+            label = row.name or special or row.function.__name__
+            yield f"| `{label}` | {' | '.join([own.get(name, '') for name in names])} |"
+
+
+def lacking() -> dict[Row, dict[str, str]]:
+    """For each function that some backends refuse, what they have of it, by their names."""
+    found = {}
+    for row in ROWS:
+        body = row.function(*[slot(k) for k in range(row.arity)])
+        refused = [name for name in BACKENDS if not _is_spelled(name, body)]
+        if refused:
+            found[row] = {name: _orders(name, row) for name in refused}
+    return found
+
+
+def _orders(backend: str, row: Row) -> str:
+    """The small orders of which a backend has a function of an order."""
+    tried = range(3) if row.arity == 2 else ()
+    orders = [str(k) for k in tried if _is_spelled(backend, row.function(k, slot(0)))]
+    return f"orders {', '.join(orders)} only" if orders else "no"
+
+
+def _is_spelled(backend: str, body: Expr) -> bool:
+    try:
+        BACKENDS[backend]().scalar(["x", "y", "z", "w"], body)
+    except se.UnsupportedError:
+        return False
+    return True
+
+
 # --- stable forms
 
 
@@ -275,6 +321,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("rewriting-rules", RewritingRules)
     app.add_directive("derivative", Derivative)
     app.add_directive("scalar-functions", ScalarFunctions)
+    app.add_directive("lacking", Lacking)
     app.add_directive("stable-forms", StableForms)
     app.add_directive("rule-references", References)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
