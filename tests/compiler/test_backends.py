@@ -223,10 +223,6 @@ EXPRESSIONS = {
 }  # fmt: skip
 
 
-# What a backend refuses.
-REFUSED = {
-    "numba": ("special", "Bessel"),
-}
 # Of what takes a second to compile, that is compiled: at least one of each kind of loop and call.
 COMPILED = (
     *("constant", "elementwise", "cut backwards", "diagonal twice", "reshape", "rows", "broadcast"),
@@ -303,10 +299,6 @@ def test_values(library, name):
     arguments = arguments_of(exprs)
     data = data_for(arguments)
     expected = flattened(se.lambdify(arguments, exprs)(*data))
-    if name in REFUSED.get(library.name, ()):
-        with pytest.raises(se.UnsupportedError, match=f"'{library.name}' has no"):
-            se.lambdify(arguments, exprs, library.name)
-        return
     if library.name == "numba" and "spectrum" in name:
         pytest.importorskip("rocket_fft")
     function = se.lambdify(arguments, exprs, library.name)
@@ -463,9 +455,7 @@ SIZE_NAMES = {str(length) for length in SIZES}
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_every_name_that_code_uses_is_reserved(backend):
     reserved = RESERVED | BACKENDS[backend].reserved()
-    for name, exprs in EXPRESSIONS.items():
-        if name in REFUSED.get(backend, ()):
-            continue
+    for exprs in EXPRESSIONS.values():
         arguments = arguments_of(exprs)
         found, own = free_names(se.codegen(arguments, exprs, backend))
         names = {"X", *SIZE_NAMES, *(argument.name for argument in arguments)}

@@ -22,6 +22,7 @@ class NumbaBackend(Backend):
         "from numba import extending",
         "from scipy.linalg import cython_blas",
         "from scipy.linalg import cython_lapack",
+        "from scipy.special import cython_special",
     )
     extras: ClassVar = {"rocket_fft": "numba"}
     is_compiled = True

@@ -7,6 +7,7 @@ import re
 
 from .numba_factors import NUMBA_FACTORS
 from .numba_fourier import FOURIER_OF_COMPLEX, NUMBA_FOURIER
+from .numba_special import NUMBA_SPECIAL
 from .numba_stacks import NUMBA_STACKS
 
 # Straight-line code, which loops are compiled to vectors of: libm takes one number at a time.
@@ -465,6 +466,7 @@ SUPPORT = {
     **NUMBA_FACTORS,
     **NUMBA_STACKS,
     **NUMBA_FOURIER,
+    **NUMBA_SPECIAL,
     **_functions(_ARRAYS, "compiled"),
 }
 # What NumPy's own functions do for complex numbers.

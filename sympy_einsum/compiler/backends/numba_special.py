@@ -1,0 +1,164 @@
+"""Special functions of numbers for Numba: functions that code brings along.
+
+Most are SciPy's, by the addresses that it gives to compiled code.
+"""
+
+from __future__ import annotations
+
+# The functions of SciPy that have one value, with the number of their arguments.
+_WITH_ONE = {
+    **dict.fromkeys(["exprel", "erfi", "erfinv", "erfcinv", "erfcx", "log_ndtr", "ndtri"], 1),
+    **dict.fromkeys(["psi", "zetac", "expi"], 1),
+    **dict.fromkeys(["beta", "betaln", "binom", "jv", "yv", "iv", "kv", "expn"], 2),
+    "hyp1f1": 3,
+}
+# Those of one argument that have several values.
+_WITH_MORE = {"sici": 2, "shichi": 2, "fresnel": 2, "airy": 4, "airye": 4}
+
+_ONE = '''
+@compiled
+def {name}({arguments}):
+    """SciPy's {name}."""
+    return dtype({name}_in_c({numbers}, np.int32(0)))
+'''
+_MORE = '''
+@compiled
+def {name}(x):
+    """SciPy's {name}."""
+    found = np.empty({count})
+    {name}_in_c(np.float64(x), {places})
+    return {values}
+'''
+
+
+def _with_one(name: str, count: int) -> dict[str, str]:
+    arguments = [f"x{k}" for k in range(count)]
+    numbers = ", ".join([f"np.float64({own})" for own in arguments])
+    types = "double, " * count + "int __pyx_skip_dispatch"
+    return {
+        f"{name}_in_c": f'{name}_in_c = special_in_c("{name}", "double ({types})")\n',
+        name: _ONE.format(name=name, arguments=", ".join(arguments), numbers=numbers),
+    }
+
+
+def _with_more(name: str, count: int) -> dict[str, str]:
+    places = ", ".join([f"found[{k}:].ctypes" for k in range(count)])
+    values = ", ".join([f"dtype(found[{k}])" for k in range(count)])
+    types = "double" + ", double *" * count
+    return {
+        f"{name}_in_c": f'{name}_in_c = special_in_c("{name}", "void ({types})")\n',
+        name: _MORE.format(name=name, count=count, places=places, values=values),
+    }
+
+
+NUMBA_SPECIAL: dict[str, str] = {
+    "special_in_c": '''
+def special_in_c(name, signature):
+    """A function of SciPy for compiled code; of those for several types the one of such types."""
+    kinds = {
+        **{"void": numba.types.void, "double": numba.types.float64},
+        **{"double *": numba.types.voidptr, "int __pyx_skip_dispatch": numba.types.int32},
+    }
+    known = cython_special.__pyx_capi__
+    names = [own for own in [name, *[f"__pyx_fuse_{k}{name}" for k in range(3)]] if own in known]
+    (own,) = [own for own in names if f'"{signature}"' in repr(known[own])]
+    address = extending.get_cython_function_address(cython_special.__name__, own)
+    binding.add_symbol(f"scipy_special_{name}", address)
+    result, arguments = signature[:-1].split(" (")
+    types = [kinds[argument] for argument in arguments.split(", ")]
+    return numba.types.ExternalFunction(f"scipy_special_{name}", kinds[result](*types))
+''',
+    **{key: text for own in _WITH_ONE.items() for key, text in _with_one(*own).items()},
+    **{key: text for own in _WITH_MORE.items() for key, text in _with_more(*own).items()},
+    "digamma": "digamma = psi\n",
+    "spherical_jn": '''
+@compiled
+def spherical_jn(n, x):
+    """The spherical Bessel function."""
+    size = abs(np.float64(x))
+    if size == 0 or size == np.inf:
+        return dtype(1.0 if n == 0 and size == 0 else 0.0)
+    value = np.sqrt(0.5 * np.pi) / np.sqrt(size) * jv(n + 0.5, size) if n else np.sin(size) / size
+    return dtype(-value if x < 0 and n % 2 else value)
+''',
+    "spherical_in": '''
+@compiled
+def spherical_in(n, x):
+    """The modified spherical Bessel function of the first kind."""
+    size = abs(np.float64(x))
+    value = np.inf if size == np.inf else np.sqrt(0.5 * np.pi) / np.sqrt(size) * iv(n + 0.5, size)
+    value = value if size != 0 else 1.0 if n == 0 else 0.0
+    return dtype(-value if x < 0 and n % 2 else value)
+''',
+    # S. Moshier, "Methods and Programs for Mathematical Functions", 1989: sums, and Euler's and
+    # Maclaurin's for the rest; the numbers are (2k)! over Bernoulli's.
+    "zeta": '''
+@compiled
+def zeta(s, a=1.0):
+    """The zeta function of Hurwitz, or of Riemann."""
+    s, a = np.float64(s), np.float64(a)
+    if a == 1 and s < 1:
+        return dtype(1 + np.float64(zetac(s)))
+    if s == 1 or (a <= 0 and a == np.floor(a)):
+        return dtype(np.inf)
+    if not s > 1 or (a <= 0 and s != np.floor(s)):
+        return dtype(np.nan)
+    if a > 1e8:
+        return dtype((1 / (s - 1) + 1 / (2 * a)) * a ** (1 - s))
+    total, term, count = a**-s, 0.0, 0
+    while count < 9 or a <= 9:
+        count += 1
+        a += 1
+        term = a**-s
+        total += term
+        if abs(term) < 1e-17 * abs(total):
+            return dtype(total)
+    total += term * a / (s - 1) - 0.5 * term
+    factor, k = 1.0, 0
+    for number in (12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1.8924375803183791606e9,
+                   7.47242496e10, -2.950130727918164224e12, 1.1646782814350067249e14,
+                   -4.5979787224074726105e15, 1.8152105401943546773e17, -7.1661652561756670113e18):
+        factor *= s + k
+        term /= a
+        total += factor * term / number
+        factor *= s + k + 1
+        term /= a
+        k += 2
+    return dtype(total)
+''',
+    "polygamma": '''
+@compiled
+def polygamma(n, x):
+    """The derivative of digamma of some order."""
+    if n == 0:
+        return psi(x)
+    value = math.gamma(n + 1.0) * np.float64(zeta(n + 1, x))
+    return dtype(value if n % 2 else -value)
+''',
+    "lambertw": '''
+@compiled
+def lambertw(x, branch=0):
+    """The inverse of w exp(w) where it is real, by Halley's method from a series."""
+    x = np.float64(x)
+    if x == 0 or x == np.inf or x != x:
+        return dtype(-np.inf if branch and x == 0 else x)
+    is_far, size = x > (-0.25 if branch else 3.0), np.log(abs(x))
+    root = np.sqrt(max(2 * (np.e * x + 1), 0.0))
+    root = -root if branch else root
+    w = -1 + root * (1 + root * (-1 / 3 + root * 11 / 72))
+    if is_far:
+        w = size - np.log(abs(size))
+    elif not branch and abs(x) < 0.2:
+        w = np.log1p(x)
+    for _ in range(30):
+        if is_far:
+            step = (w + np.log(abs(w)) - size) * w / (w + 1)
+        else:
+            rest = w - x * np.exp(-w)
+            step = rest / (w + 1 - (w + 2) * rest / (2 * w + 2)) if w != -1 else 0.0
+        w -= step
+        if abs(step) <= 1e-16 * abs(w):
+            break
+    return dtype(w)
+''',
+}
