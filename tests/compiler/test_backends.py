@@ -329,9 +329,6 @@ LACKING = {
     "jax": {"Shi", "Chi", "airyai", "airybi", "LambertW", "erfcinv", "erfi", "fresnels", "fresnelc",
             "besselj 2", "besselj 0"},
     "dask": set(),
-    "numba": {"Si", "Ci", "Shi", "Chi", "Ei", "airyai", "airybi", "LambertW", "erfi", "erfinv",
-              "erfcinv", "fresnels", "fresnelc", "besselj 2", "besselj 0", "expint 1", "digamma",
-              "trigamma", "zeta", "polygamma", "beta", "betaln"},
 }  # fmt: skip
 SPECIAL = {name: getattr(se, name) for name in (
     "Si", "Ci", "Shi", "Chi", "Ei", "airyai", "airybi", "LambertW", "erf", "erfc", "erfi", "erfinv",
