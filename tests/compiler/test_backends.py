@@ -187,6 +187,7 @@ EXPRESSIONS = {
         se.gradient((X[:, [2, 0, 0]] ** 2).sum(), X), se.gradient((se.sort(x) ** 2) @ x, x),
         se.gradient((X[[0, 1, 1], [2, 0, -1]] ** 3).sum(), X), se.one_hot([2, 0, -1], n),
         se.gradient((se.cummax(X) ** 2).sum(), X), se.gradient(x[se.argmax(x)] ** 2, x),
+        se.gradient((V[[0, 1, 1]] ** 4).sum() + (V[[2, 0]] ** 3).sum(), V),
     ],
     "running": [
         X.cumsum(axis=1), se.gradient((se.cumsum(X[:, ::-1], axis=0) ** 2).sum(), X),
