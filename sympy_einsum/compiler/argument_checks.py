@@ -10,7 +10,8 @@ from __future__ import annotations
 def checked_array(name, value, shape, asarray, error):
     """An argument as an array of the order of its shape; None for a length. Narrow and unsigned
     integers are widened, whose sums and negatives wrap around; so are True and False, whose sum is
-    an "or"."""
+    an "or". Bytes are put into the machine's order.
+    """
     narrow = ("bool", "int8", "int16", "uint8", "uint16", "uint32", "uint64")
     listed = shape or hasattr(value, "__len__")
     if hasattr(value, "toarray"):
@@ -28,6 +29,8 @@ def checked_array(name, value, shape, asarray, error):
     kind = getattr(dtype, "kind", "")
     if listed and (kind in tuple("USMm") or (kind == "O" and not given)):
         raise error(f"argument {name} must be an array of numbers, not {value!r:.80}")
+    if dtype is not None and not getattr(dtype, "isnative", True):
+        array = array.astype(dtype.newbyteorder("="))
     if str(dtype).removeprefix("torch.") in narrow:
         array = array.long() if hasattr(array, "long") else array.astype(int)
     if len(given) != len(shape or ()):

@@ -146,3 +146,17 @@ def test_arguments_stay_as_they_are():
     np.testing.assert_array_equal(values, kept)
     values[0].flags.writeable = False
     np.testing.assert_equal(function(*values), first)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax", "numba"])
+def test_arrays_of_the_other_order_of_bytes(backend):
+    pytest.importorskip(backend)
+    if backend == "jax":
+        LIBRARIES[backend]()  # with 64 bits
+    f = se.log(1 + se.exp(x @ y)) + (x**3).sum()
+    values = [np.array([0.5, -2.0, 1.0]), np.array([1.5, 0.25, -1.0])]
+    swapped = [value.astype(value.dtype.newbyteorder()) for value in values]
+    exprs = [f, *se.gradient(f, [x, y])]
+    expected = se.lambdify([x, y], exprs)(*values)
+    for one, other in zip(se.lambdify([x, y], exprs, backend)(*swapped), expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)

@@ -26,6 +26,8 @@ class JaxBackend(Backend):
         ("dot", "matmul", "sum", "extremum", "peak", "log_total", "logsumexp", "softmax")
     )
     packages = ("jax", "jaxlib")
+    # JAX reads numbers in the other order of bytes as if they were in this.
+    is_wide = f"{Backend.is_wide} and {{0}}.dtype.isnative"
     support: ClassVar = shared(
         *(
             "cofactors",
