@@ -24,6 +24,13 @@ kernel = se.TensorSymbol("kernel", (6, 4, 3, 3))
 # --- gathers --------------------------------------------------------------------------------------
 
 
+def rows_added(positions: Any, rows: Any, table: Any) -> Any:
+    """The sum of the rows at each position, for every row of a table."""
+    width = table.shape[1]
+    places = positions.reshape(-1, 1) * width + np.arange(width)
+    return np.bincount(places.ravel(), rows.ravel(), table.size).reshape(table.shape)
+
+
 def embedding(xp: Any, table: Any, words: Any, target: Any) -> Any:
     """How far the rows of a table that are looked up are from others."""
     return xp.sum((xp.tanh(table[words]) - target) ** 2)
@@ -38,8 +45,7 @@ def embedding_gradient(table: Any, words: Any, target: Any) -> Any:
     np.subtract(1, found, out=found)
     found *= e
     found *= 2
-    places = (words[:, None] * table.shape[1] + np.arange(table.shape[1])).ravel()
-    return value, np.bincount(places, found.ravel(), table.size).reshape(table.shape)
+    return value, rows_added(words, found, table)
 
 
 def embedding_data(rows: int, count: int, width: int) -> list[Any]:
@@ -66,11 +72,9 @@ def sampled_gradients(table: Any, others: Any, words: Any, near: Any, apart: Any
     by_word += beside
     away = other[..., None] * found[:, None]
     found *= one[:, None]
-    gradients = np.zeros_like(table), np.zeros_like(others)
-    np.add.at(gradients[0], words, by_word)
-    np.add.at(gradients[1], near, found)
-    np.add.at(gradients[1], apart, away)
-    return value, *gradients
+    by_other = rows_added(near, found, others)
+    by_other += rows_added(apart, away, others)
+    return value, rows_added(words, by_word, table), by_other
 
 
 def sampled_data(size: int, count: int, width: int) -> list[Any]:

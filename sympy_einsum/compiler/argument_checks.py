@@ -31,7 +31,7 @@ def checked_array(name, value, shape, asarray, error):
         raise error(f"argument {name} must be an array of numbers, not {value!r:.80}")
     if dtype is not None and not getattr(dtype, "isnative", True):
         array = array.astype(dtype.newbyteorder("="))
-    if str(dtype).removeprefix("torch.") in narrow:
+    if kind not in ("f", "c") and str(dtype).removeprefix("torch.") in narrow:
         array = array.long() if hasattr(array, "long") else array.astype(int)
     if len(given) != len(shape or ()):
         raise error(

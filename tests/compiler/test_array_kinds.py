@@ -396,3 +396,11 @@ def test_functions_of_lengths_divide_by_zero():
     assert found.dtype == np.float32
     assert found == np.inf
     assert se.lambdify([v], Max(n, 2) * v)(np.arange(3)).dtype == np.int64
+
+
+def test_an_array_of_no_axes_is_a_number():
+    function = se.lambdify([t, x], [t, t + 1, t * x, (t * x).sum() / t])
+    given, values = np.array(0.5), np.array([1.0, -2.0, 4.0])
+    for found, expected in zip(function(given, values), function(0.5, values), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert given == 0.5

@@ -422,8 +422,9 @@ class NumpyOfDoubles(NumpyBackend):
         return [f"{types} is _ndarray", *self.type_tests(names, ())]
 
     def number_test(self, name: str) -> str:
-        """What holds for a number that makes nothing but doubles of doubles."""
-        return f"type({name}) in _numbers"
+        """What holds for a number that makes nothing but doubles of doubles, in an array or not."""
+        is_array = f"type({name}) is _ndarray and {name}.dtype is _double and not {name}.ndim"
+        return f"(type({name}) in _numbers or {is_array})"
 
     def type_tests(self, arrays: Texts, numbers: Texts) -> list[str]:
         """What holds for arguments of the types that it takes."""
