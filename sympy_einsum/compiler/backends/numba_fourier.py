@@ -8,10 +8,10 @@ from __future__ import annotations
 
 _OF_COMPLEX = '''
 @compiled
-def {name}(x, length, count, weighted):
+def {name}({operands}, length, count, weighted):
     """The same of complex numbers, of each part for itself."""
-    real = real_{name}(x.real.copy(), length, count, weighted)
-    imaginary = real_{name}(x.imag.copy(), length, count, weighted)
+    real = real_{name}({real}, length, count, weighted)
+    imaginary = real_{name}({imaginary}, length, count, weighted)
     total = np.empty(real.shape, dtype)
     for at in np.ndindex(real.shape):
         total[at] = complex(real[at], imaginary[at])
@@ -41,21 +41,29 @@ def real_spectrum(x, length, count, weighted):
 ''',
     "real_from_spectrum": '''
 @compiled
-def real_from_spectrum(z, length, count, weighted):
-    """So many real parts of the inverse transforms of rows of frequencies, unnormalised."""
+def real_from_spectrum(x, y, length, count, weighted):
+    """So many real parts of the inverse transforms of rows of frequencies x + iy, unnormalised."""
     half = length // 2 + 1
-    waves = np.zeros((z.shape[0], half), wave_type)
-    for i in range(z.shape[0]):
-        for k in range(z.shape[1]):
+    waves = np.zeros((x.shape[0], half), wave_type)
+    for i in range(x.shape[0]):
+        for k in range(x.shape[1]):
             # A frequency beyond half has the real part of its conjugate at the opposite one.
-            own = complex(z[i, k, 0], z[i, k, 1] if k < half else -z[i, k, 1])
+            own = complex(x[i, k], y[i, k] if k < half else -y[i, k])
             is_whole = weighted or 2 * k % length == 0
             waves[i, k if k < half else length - k] += own if is_whole else 0.5 * own
-    total = np.empty((z.shape[0], length), z.dtype)
+    total = np.empty((x.shape[0], length), x.dtype)
     rocket_fft.c2r(waves, total, np.array([1]), False, 1.0, 1)
     return total[:, :count].copy()
 ''',
     "spectrum": "spectrum = real_spectrum\n",
     "from_spectrum": "from_spectrum = real_from_spectrum\n",
 }
-FOURIER_OF_COMPLEX = {name: _OF_COMPLEX.format(name=name) for name in ("spectrum", "from_spectrum")}
+FOURIER_OF_COMPLEX = {
+    name: _OF_COMPLEX.format(
+        name=name,
+        operands=", ".join(operands),
+        real=", ".join([f"{operand}.real.copy()" for operand in operands]),
+        imaginary=", ".join([f"{operand}.imag.copy()" for operand in operands]),
+    )
+    for name, operands in (("spectrum", "x"), ("from_spectrum", "xy"))
+}

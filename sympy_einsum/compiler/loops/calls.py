@@ -162,8 +162,8 @@ def _cofactors(kernel: Statements, number: int) -> str:
 
 
 def _spectrum(kernel: Statements, number: int) -> str:
-    op, (k,), (length, count, weighted), _ = kernel.step(number)
-    rows = _rows(kernel, k) if op == "spectrum" else _stack(kernel, k)
+    op, inputs, (length, count, weighted), _ = kernel.step(number)
+    rows = ", ".join([_rows(kernel, k) for k in inputs])
     lengths = f"{kernel.size(length)}, {kernel.size(count)}"
     return _like(kernel, number, f"{op}({rows}, {lengths}, {weighted:d})")
 
