@@ -89,7 +89,7 @@ def test_checks_of_arguments_are_read_over(name):
         ("('x', x, ('n',))", "('x', X, ('n',))"),
         ("if not fits", "if fits"),
         ("fits = False", "fits = True"),
-        ("    array = array + 0", "    array = array + 1"),
+        ("array = array.long() if", "array = array + 1 if"),
     ],
 )
 def test_what_only_looks_like_a_check_is_refused(old, new):

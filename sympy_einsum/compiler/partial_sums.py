@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 from sympy import Expr, Float, Rational
 
 from ..core import children, postorder, transform
-from ..expressions import Operand, TensorAdd, rebuild, split_coefficient, sum_of_parts
+from ..expressions import Ones, Operand, TensorAdd, rebuild, split_coefficient, sum_of_parts
 from ..rules import is_symmetric
 
 Number: TypeAlias = Fraction | float
@@ -84,9 +84,12 @@ def _parts(sums: Sequence[TensorAdd]) -> dict[Operand, list[tuple[Expr, Operand]
             rest = part.rest
         if parts:
             found[total] = parts + [(_as_expr(number), core) for core, number in rest.items()]
-        # One term is enough to be found by: that which the fewest others have.
-        rarest = min(terms[total], key=lambda core: counts[core])
-        known.setdefault(rarest, []).append(total)
+        # A number is added in place, in less memory than sums take that wait for others.
+        variable = [core for core in terms[total] if not isinstance(core, Ones)]
+        if len(variable) > 1:
+            # One term is enough to be found by: that which the fewest others have.
+            rarest = min(variable, key=lambda core: counts[core])
+            known.setdefault(rarest, []).append(total)
     return found
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from sympy import Expr, Function, exp
+from sympy import Expr, Function, S, exp
 from sympy.core.function import ArgumentIndexError
 from sympy.printing.codeprinter import CodePrinter
 from sympy.printing.precedence import PRECEDENCE, precedence
@@ -36,7 +36,9 @@ class WholeFunction(Function):
         return slope
 
     def _eval_evalf(self, prec: int) -> Expr | None:
-        return self.rewrite(exp)._eval_evalf(prec)
+        value = self.rewrite(exp)._eval_evalf(prec)
+        # SymPy's functions of a NaN don't expect one.
+        return None if value is S.NaN else value
 
     def _eval_rewrite_as_exp(self, *args: Expr, **kwargs: object) -> Expr | None:
         return self.row.definition(*args) if self.row.definition else None
