@@ -217,10 +217,14 @@ def _arguments(args: Arguments) -> list[Expr]:
     return symbols
 
 
+# Only so many expressions are looked at one by one: what they share is gone through each time.
+APART = 8
+
+
 def _in_best_forms(exprs: Sequence[Expr]) -> list[Expr]:
     """One form for all of them, which shares most, if that doesn't cost more; then stable forms."""
     tidied, _ = tidy(exprs, None, ())
-    if tidied is exprs and len(exprs) > 1:
+    if tidied is exprs and 1 < len(exprs) <= APART:
         # Derivatives are those of the tidy form of a function, and share that with its value.
         tidied = [tidy([expr], None, ())[0][0] for expr in exprs]
     is_better = tidied is not exprs and cost(tidied) <= cost(exprs)
