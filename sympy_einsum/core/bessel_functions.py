@@ -38,7 +38,7 @@ class spherical_in(WholeFunction):
 
 
 class ive(WholeFunction):
-    """exp(-|x|) times the modified Bessel function of the first kind of an order.
+    """exp(-abs(x)) times the modified Bessel function of the first kind of an order.
 
     >>> import sympy_einsum as se
     >>> from sympy.abc import t
