@@ -115,13 +115,15 @@ def _collector_paused() -> Iterator[None]:
     if not gc.isenabled():
         yield
         return
+    # Told before and until after: another thread may fork in between.
+    thread = threading.get_ident()
+    _pausing.add(thread)
     gc.disable()
-    _pausing.add(threading.get_ident())
     try:
         yield
     finally:
-        _pausing.clear()
         gc.enable()
+        _pausing.discard(thread)
 
 
 _pausing: set[int] = set()
