@@ -6,6 +6,7 @@ documentation shows is used. It needs a PyTorch that still has named tensors (be
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
@@ -59,16 +60,16 @@ class Placed:
         return Placed(combined(left.tensor, renamed), [edge or mine for mine, edge in pairs])
 
     def __add__(self, other: Any) -> Placed:
-        return self._with(other, lambda a, b: a + b)
+        return self._with(other, operator.add)
 
     def __sub__(self, other: Any) -> Placed:
-        return self._with(other, lambda a, b: a - b)
+        return self._with(other, operator.sub)
 
     def __mul__(self, other: Any) -> Placed:
-        return self._with(other, lambda a, b: a * b)
+        return self._with(other, operator.mul)
 
     def __truediv__(self, other: Any) -> Placed:
-        return self._with(other, lambda a, b: a / b)
+        return self._with(other, operator.truediv)
 
     def __rsub__(self, other: Any) -> Placed:
         return -self + other

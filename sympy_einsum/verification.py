@@ -12,14 +12,7 @@ from sympy import Add, Expr, Integer, S, Symbol, exp, tanh
 
 from .calculus import diff
 from .compiler import lambdify
-from .core import (
-    ShapeError,
-    TensorError,
-    UnsupportedError,
-    postorder,
-    same_length,
-    sigmoid,
-)
+from .core import ShapeError, TensorError, UnsupportedError, postorder, same_length, sigmoid
 from .expressions import (
     MatrixFunction,
     OneHot,

@@ -126,8 +126,8 @@ def diff(
         made of
     mode : ``"reverse"``, ``"forward"``; ``"cross-country"``, the cheapest of both and of the
         product of derivatives to and from small nodes that all ways go through [LMG20]; or
-        ``"auto"``, the reverse mode unless what is on another way's ends, of a variable or between,
-        has fewer entries than y and that way is much cheaper
+        ``"auto"``, the reverse mode, unless the variables, or a node that all ways go through, have
+        fewer entries than y and beginning there is much cheaper
     layout : ``"function-first"``: shape y.shape + x.shape, each repetition appends axes;
         ``"wrt-first"``: SymPy's ``derive_by_array`` order, x.shape + y.shape
     simplify : whether the function (in reverse mode) and the derivative are simplified, by the

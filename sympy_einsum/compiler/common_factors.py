@@ -26,7 +26,7 @@ def factored(plan: Plan) -> Plan:
     """The plan with a * b ± a * c as a * (b ± c), where this saves a product; a may be a number,
     of more terms too."""
     uses = plan.uses()
-    written = {s.inputs[0] for s in plan.instructions if s.op in ("write", "writable")}
+    written = plan.written()
     found = {
         number: parts
         for number, step in enumerate(plan.instructions)

@@ -28,6 +28,10 @@ class Plan(NamedTuple):
         inputs = Counter(k for step in self.instructions for k in step.inputs)
         return inputs + Counter(self.results)
 
+    def written(self) -> set[int]:
+        """The values that others are written to."""
+        return {s.inputs[0] for s in self.instructions if s.op in ("write", "writable")}
+
     def in_order(self, order: Sequence[int]) -> Plan:
         """The plan with its instructions in another order, or with some of them."""
         place = {old: new for new, old in enumerate(order)}

@@ -48,7 +48,7 @@ def in_row_blocks(
     """The plan with what is computed from rows together, if anything but sums over these is
     needed of it nowhere, and at least so many instructions ``reads`` matrices with all rows."""
     steps = plan.instructions
-    if any(step.op in ("write", "writable") for step in steps):
+    if plan.written():
         return None
     tensors = [step.params[0] for step in steps if step.op == "argument" and len(step.shape) > 1]
     for length in dict.fromkeys([symbol.shape[0] for symbol in tensors]):

@@ -15,7 +15,7 @@ def scattered_together(plan: Plan) -> Plan:
     """The plan in which terms of a sum that nothing else needs are added to the same zeros: large
     arrays, of which few entries are anything, aren't made for each of them."""
     uses = plan.uses()
-    written = {s.inputs[0] for s in plan.instructions if s.op in ("write", "writable")}
+    written = plan.written()
     found = {
         number: scattered
         for number, step in enumerate(plan.instructions)

@@ -95,7 +95,7 @@ class _Apart:
         """The product with one term of a sum; one that is an outer product is several factors."""
         labels = product.subscripts[place]
         inner = opened(term, self.closed)
-        parts = components(inner)
+        parts = components(inner.subscripts)
         if len(parts) < 2 or len({*inner.output}) < len(inner.output):
             operands = (*product.operands[:place], term, *product.operands[place + 1 :])
             return replace(product, operands=operands).build()

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from sympy import Dummy, Expr, Mul
 
-from ..core import Indices, postorder
-from ..expressions import (
-    Delta,
-    Einsum,
-    Operand,
-    TensorExpr,
-    contract,
-    is_tensor,
-    order_of,
-    slot,
-)
+from ..core import postorder
+from ..expressions import Delta, Einsum, Operand, TensorExpr, contract, is_tensor, order_of, slot
 from .stable_table import local_body
+from .written_products import components
 
 # Entries that are computed from more parts are symbols.
 MAX_PARTS = 64
@@ -58,7 +50,8 @@ def _formula(
         return local[0], tuple([(part, at if order_of(part) else ()) for part in local[1]])
     if not isinstance(node, Einsum) or (isinstance(node, Delta) and node.order == 2):
         return None
-    groups = list(_connected(node))
+    # Together those that have an index which is summed.
+    groups = components([{*term}.difference(node.output) for term in node.subscripts])
     if type(node) is Einsum and len(groups) == 1 and len({*node.output}) == node.order:
         return None
     lengths = dict(enumerate(node.lengths))
@@ -68,7 +61,9 @@ def _formula(
         if label in positions:
             parts.append((Delta(lengths[label]), (positions[label], position)))
         positions.setdefault(label, position)
-    for operands, terms in groups:
+    for group in groups:
+        operands = tuple([node.operands[k] for k in group])
+        terms = [node.subscripts[k] for k in group]
         labels = [label for term in terms for label in term]
         is_whole = len(terms) == 1 and len({*labels}.intersection(positions)) == len(labels)
         outer = labels if is_whole else [label for label in positions if label in labels]
@@ -77,16 +72,3 @@ def _formula(
             return None
         parts.append((part, tuple([positions[label] for label in outer])))
     return Mul(*[slot(k) for k in range(len(parts))]), tuple(parts)
-
-
-def _connected(node: Einsum) -> Iterator[tuple[tuple[Operand, ...], list[Indices]]]:
-    """The operands of a product, those together that have an index which is summed."""
-    groups: list[tuple[set[int], list[int]]] = []
-    for k, term in enumerate(node.subscripts):
-        summed, members = {*term}.difference(node.output), [k]
-        for group in [group for group in groups if not summed.isdisjoint(group[0])]:
-            groups.remove(group)
-            summed, members = summed | group[0], [*group[1], *members]
-        groups.append((summed, members))
-    for _, members in groups:
-        yield tuple([node.operands[k] for k in members]), [node.subscripts[k] for k in members]

@@ -132,7 +132,7 @@ def _of_product(node: Einsum, around: Closed) -> Marks:
         marks.add(NESTED)
     output = set(product.output)
     hangs = all(map(output.intersection, product.subscripts))
-    if not hangs and len(operands) > 1 and len(components(product)) > 1:
+    if not hangs and len(operands) > 1 and len(components(product.subscripts)) > 1:
         marks.add(APART)
     # To turn one of many factors round that have all axes is no gain.
     is_by_entries = len(node.operands) > 2 and {*node.subscripts} == {node.output}

@@ -51,8 +51,7 @@ def _parts(base: Einsum) -> Iterator[tuple[Product, Product | None]]:
     if len(whole.operands) > MAX_FACTORS:
         return
     yield whole, None
-    inner = [tuple([i for i in t if i not in whole.output]) for t in whole.subscripts]
-    groups = components(Product((), whole.operands, tuple(inner), (), whole.lengths))
+    groups = components([{*t}.difference(whole.output) for t in whole.subscripts])
     for group in groups if len(groups) > 1 else ():
         others = [k for k in range(len(whole.operands)) if k not in group]
         yield _factor(whole, group), _factor(whole, others)

@@ -143,7 +143,7 @@ class Product:
         None if there are none."""
         scalars = list(self.scalars)
         kept: list[int] = []
-        for part in components(self):
+        for part in components(self.subscripts):
             hangs = any(i in self.output for k in part for i in self.subscripts[k])
             if hangs or len(part) == len(self.operands):
                 kept.extend(part)
@@ -166,23 +166,23 @@ class Product:
         )
 
 
-def components(product: Product) -> list[list[int]]:
-    """Groups of operands connected by indices."""
-    terms = iter(product.subscripts)
+def components(subscripts: Sequence[Collection[int]]) -> list[list[int]]:
+    """Groups of operands connected by indices, by number."""
+    terms = iter(subscripts)
     reached = set(next(terms, ()))
     for term in terms:
         if reached.isdisjoint(term):
             break
         reached.update(term)
     else:  # mostly each hangs together with those before
-        return [[*range(len(product.operands))]] if product.operands else []
+        return [[*range(len(subscripts))]] if subscripts else []
     merged: dict[int, int] = {}
     first: dict[int, int] = {}
-    for k, term in enumerate(product.subscripts):
+    for k, term in enumerate(subscripts):
         for label in term:
             unite(merged, first.setdefault(label, k), k)
     groups: dict[int, list[int]] = {}
-    for k in range(len(product.operands)):
+    for k in range(len(subscripts)):
         groups.setdefault(representative(merged, k), []).append(k)
     return list(groups.values())
 

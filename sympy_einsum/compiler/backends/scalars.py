@@ -156,7 +156,10 @@ class _ScalarPrinter(SciPyPrinter):
             return str(super()._print_Mul(expr))
         # To turn the sign of a number takes as long as to multiply.
         name = self._numbers.name(factor)
-        return re.sub(r"^_number\d+|^\(_number\d+\)", name, super()._print_Mul(-expr))
+        text = super()._print_Mul(-expr)
+        text, found = re.subn(r"^_number\d+|^\(_number\d+\)", name, text)
+        assert found, f"{expr} is written without its number"
+        return text
 
     def _print_Add(self, expr: Expr, order: str | None = None) -> str:
         """exp(u) - 1 and 1 - exp(u) in their stable forms."""

@@ -76,11 +76,7 @@ class Kernel(Statements):
         for k, name in totals.items():
             order = len(steps[k].shape)
             at = f"[{', '.join([f'i{axis}' for axis in range(order)])}]" if order else ""
-            loops = [
-                f"for i{axis} in range({self.size(n)}):" for axis, n in enumerate(steps[k].shape)
-            ]
-            lines = [*loops, f"{name}{at} += {self.whole(k)}{at}"]
-            self.tree.append([f"{' ' * 4 * depth}{line}" for depth, line in enumerate(lines)])
+            self.tree.append([*self.over_entries(k, f"{name}{at} += {self.whole(k)}{at}")])
         inside = range(self.tree.floor, len(self.tree.items))
         self.tree.end_part()
         self.names, self.lengths = names, {}

@@ -328,14 +328,20 @@ class Statements(Entries):
     def _turned(self, number: int) -> str:
         """The name of a copy in C order of an array that lies otherwise, in loops: Numba takes
         seconds to compile NumPy's function for that."""
-        value, shape, name = self.values[number], self.step(number).shape, self.new_name()
-        own = [f"i{axis}" for axis in range(len(shape))]
-        loops = [f"for {i} in range({self.size(n)}):" for i, n in zip(own, shape, strict=True)]
-        there = ", ".join([own[axis] for axis in value.order])
-        lines = [*loops, f"{name}[{', '.join(own)}] = {value.array}[{there}]"]
-        nested = [f"{' ' * 4 * depth}{line}" for depth, line in enumerate(lines)]
-        self.tree.append([f"{name} = {self.empty(number, range(len(shape)))}", *nested])
+        value, name = self.values[number], self.new_name()
+        axes = range(len(value.order))
+        here = ", ".join([f"i{axis}" for axis in axes])
+        there = ", ".join([f"i{axis}" for axis in value.order])
+        loops = self.over_entries(number, f"{name}[{here}] = {value.array}[{there}]")
+        self.tree.append([f"{name} = {self.empty(number, axes)}", *loops])
         return name
+
+    def over_entries(self, number: int, statement: str) -> list[str]:
+        """The lines of loops over all entries of a value, at i0, i1 and so on, and what is done
+        there."""
+        lengths = enumerate(self.step(number).shape)
+        lines = [*[f"for i{axis} in range({self.size(n)}):" for axis, n in lengths], statement]
+        return [f"{' ' * 4 * depth}{line}" for depth, line in enumerate(lines)]
 
     # --- places
 
