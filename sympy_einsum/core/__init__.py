@@ -9,6 +9,8 @@ from .activations import (
     softplus as softplus,
     step as step,
 )
+from .caching import LIVE as LIVE, cached as cached, emptied as emptied
+from .collector import collector_paused as collector_paused
 from .contraction import (
     ENTRY as ENTRY,
     Contraction as Contraction,
@@ -33,7 +35,12 @@ from .derivatives import (
     may_be_infinite as may_be_infinite,
     with_function as with_function,
 )
-from .entropies import power_slope as power_slope, powlog as powlog
+from .entropies import (
+    exprel as exprel,
+    power_slope as power_slope,
+    powlog as powlog,
+    xlogy as xlogy,
+)
 from .errors import (
     MAX_TEXT as MAX_TEXT,
     NoScalarError as NoScalarError,
@@ -48,7 +55,11 @@ from .exact_powers import (
     check_size as check_size,
     exact_power as exact_power,
     folded as folded,
+    kept_apart as kept_apart,
+    number_bits as number_bits,
+    printable as printable,
 )
+from .gamma_functions import gamma_rise as gamma_rise
 from .indices import (
     LETTERS as LETTERS,
     EllipsisAxis as EllipsisAxis,
@@ -70,7 +81,9 @@ from .lengths import (
     as_position as as_position,
     as_scalar as as_scalar,
     as_shape as as_shape,
+    counted as counted,
     has_shape as has_shape,
+    namesakes as namesakes,
     same_length as same_length,
     sympified as sympified,
 )
@@ -86,8 +99,15 @@ from .ordering import (
     sort_key as sort_key,
     text_digest as text_digest,
 )
+from .other_names import (
+    FUNCTIONS_ELSEWHERE as FUNCTIONS_ELSEWHERE,
+    METHODS_ELSEWHERE as METHODS_ELSEWHERE,
+    hint as hint,
+    with_hints as with_hints,
+)
 from .own_functions import OwnFunction as OwnFunction, function as function
 from .passes import NODE_TABLES as NODE_TABLES, NodeTable as NodeTable
+from .removable import bose as bose, sinhc as sinhc
 from .rounding import (
     floor_divide as floor_divide,
     isfinite as isfinite,
@@ -107,16 +127,26 @@ from .rows import (
     of_each_row as of_each_row,
     row_of as row_of,
 )
-from .special_functions import erfcx as erfcx, erfcx_rate as erfcx_rate, modulus as modulus
+from .special_functions import (
+    erfcx as erfcx,
+    erfcx_rate as erfcx_rate,
+    gammaln as gammaln,
+    log_ndtr_difference as log_ndtr_difference,
+    modulus as modulus,
+    ndtr as ndtr,
+)
 from .stable_forms import (
+    DERIVATIVE_NAMES as DERIVATIVE_NAMES,
     NUMERIC_NAMES as NUMERIC_NAMES,
     STABLE_ARGUMENT as STABLE_ARGUMENT,
     STABLE_NAMES as STABLE_NAMES,
     TURNED_NAMES as TURNED_NAMES,
+    Use as Use,
     exponents_of as exponents_of,
     has_stable_code as has_stable_code,
     small_difference as small_difference,
 )
+from .stock_types import StockAtom as StockAtom, StockExpr as StockExpr
 from .traversal import children as children, postorder as postorder, transform as transform
 from .unknown_functions import (
     as_stock_derivative as as_stock_derivative,

@@ -35,22 +35,35 @@ def in_time(read: Callable[P, R]) -> Callable[P, R]:
         is_main = threading.current_thread() is threading.main_thread()
         if not is_main or not hasattr(signal, "setitimer") or _is_used():
             return read(*args, **kwargs)
-        before = signal.signal(signal.SIGPROF, _stop)
-        # Readers look at the time themselves, and say at which place of the text it was over.
-        signal.setitimer(signal.ITIMER_PROF, 1.1 * MAX_SECONDS)
+        before = signal.getsignal(signal.SIGPROF)
+        # Ctrl+C and the timer interrupt after any call: what is changed is changed inside of the
+        # try that undoes it, and all of that inside of the one that expects the timer.
         try:
-            return read(*args, **kwargs)
+            try:
+                signal.signal(signal.SIGPROF, _stop)
+                # Readers look at the time themselves, and say at which place of the text it was
+                # over. Where Python ignores an exception, as in __del__, the next one comes soon.
+                signal.setitimer(signal.ITIMER_PROF, 1.1 * MAX_SECONDS, 0.1)
+                return read(*args, **kwargs)
+            finally:
+                try:
+                    signal.setitimer(signal.ITIMER_PROF, 0)
+                finally:
+                    # A function of Python's, which may be interrupted before it does anything.
+                    try:
+                        signal.signal(signal.SIGPROF, before)
+                    finally:
+                        signal.signal(signal.SIGPROF, before)
         except _OutOfTime:
             raise ParseError(f"the text takes more than {MAX_SECONDS:g} s to read") from None
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            signal.signal(signal.SIGPROF, before)
 
     return limited
 
 
 def _is_used() -> bool:
-    return signal.getitimer(signal.ITIMER_PROF)[0] > 0
+    """Whether somebody else uses the timer, or has a handler that Python didn't install."""
+    is_set = signal.getitimer(signal.ITIMER_PROF)[0] > 0
+    return is_set or signal.getsignal(signal.SIGPROF) is None
 
 
 def _stop(number: int, frame: FrameType | None) -> NoReturn:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
 from sympy import (
     Add,
@@ -28,6 +27,7 @@ from sympy import (
 from sympy.core.function import AppliedUndef
 
 from .activations import masked
+from .caching import cached
 from .errors import UnsupportedError, explained
 from .lengths import sympified
 from .limits import piecewise_derivative
@@ -40,7 +40,7 @@ from .unknown_functions import origin_of, unknown_slope
 _FORBIDDEN = (DiracDelta, Heaviside, SingularityFunction, Derivative, Subs)
 
 
-@lru_cache(maxsize=4096)
+@cached(4096)
 def derivative(expr: Expr, symbol: Symbol) -> Expr:
     """The derivative of a scalar expression by one of its symbols, by the table's conventions.
 
@@ -77,7 +77,7 @@ def derivative(expr: Expr, symbol: Symbol) -> Expr:
     return _checked(expr, expr.diff(symbol))
 
 
-@lru_cache(maxsize=4096)
+@cached(4096)
 def may_be_infinite(expr: Expr) -> bool:
     """Whether a value, or its slope, can be infinite or none where the symbols in it are finite.
 
@@ -107,7 +107,7 @@ def is_choice(expr: Basic) -> bool:
     return isinstance(expr, Piecewise) or (row is not None and row.is_choice)
 
 
-@lru_cache(maxsize=4096)
+@cached(4096)
 def has_choice(expr: Expr) -> bool:
     """Whether an expression, or a part of it, is a choice."""
     return any(map(is_choice, preorder_traversal(expr)))

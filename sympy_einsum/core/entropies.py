@@ -9,6 +9,7 @@ import sympy
 from sympy import Expr, Pow, S, log
 from sympy.printing.printer import Printer
 
+from .rows import Slopes
 from .whole_functions import WholeFunction
 
 
@@ -167,3 +168,41 @@ class real_cbrt(WholeFunction):
     def _latex(self, printer: Printer, exp: str | None = None) -> str:
         text = rf"\sqrt[3]{{{printer._print(self.args[0])}}}"
         return text if exp is None else f"{text}^{{{exp}}}"
+
+
+# --- for their rows ------------------------------------------------------------------------------
+
+
+def _power_code(b: str, t: str, k: Expr) -> str:
+    # b**t log(b)**k: the logarithm is taken where it is finite, or the power isn't.
+    if k == 0:
+        return f"{b}**({t} + 0.0)"
+    logarithm = f"np.log(np.where(({b} == 0) & ({t} >= 0), 1, {b}))"
+    return f"({b}**({t} + 0.0) * {logarithm}{'' if k == 1 else f'**{k}'})"
+
+
+def powlog_code(b: Expr, t: Expr, k: Expr) -> str:
+    return _power_code("{0}", "{1}", k)
+
+
+def powlog_derivative(b: Expr, t: Expr, k: Expr) -> Slopes:
+    by_base = t * powlog(b, t - 1, k) + k * powlog(b, t - 1, k - 1)
+    return by_base, powlog(b, t, k + 1), None
+
+
+def power_slope_code(f: Expr, b: Expr, t: Expr, k: Expr) -> str:
+    # Where f is 0 it is that times 1.
+    return f"({{0}} * {_power_code('np.where({0} == 0, 1, {1})', '{2}', k)})"
+
+
+def exprel_code(x: Expr, order: Expr = S.Zero) -> str:
+    # SciPy's own function, or Kummer's.
+    if order.is_zero:
+        return "special.exprel({0})"
+    if not (order.is_Integer and order.is_nonnegative):
+        raise ValueError("the order of exprel, its second argument, is an integer from 0 on")
+    return f"(special.hyp1f1({order + 1}, {order + 2}, {{0}}) / {order + 1})"
+
+
+def exprel_derivative(x: Expr, *order: Expr) -> Slopes:
+    return exprel(x, sum(order, S.One)), *[None for _ in order]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import prod
 
-from sympy import Expr, Pow, Rational, S, sympify
+from sympy import Basic, Expr, Float, Pow, Rational, S, sympify
 
 from .errors import TensorError
 from .traversal import postorder
 
 # An exact number of more bits is of no use, and takes for ever to compute.
 MAX_BITS = 10**6
+# Coefficients of more bits aren't multiplied: doubles hold four of them.
+MAX_COEFFICIENT_BITS = 256
+# Python writes numbers of three times as many bits in decimal digits, and none longer.
+MAX_DECIMAL_BITS = 4000
 # Numbers of texts are doubles at last.
 MAX_NUMBER = 10**308
 
@@ -20,6 +25,49 @@ def check_size(number: Expr | int) -> None:
     denominator = number.q if isinstance(number, Rational) else 1
     if abs(number) > MAX_NUMBER or denominator > MAX_NUMBER:
         raise TensorError("the number is too large")
+
+
+def number_bits(value: Basic) -> int:
+    """The bits of the numerator or the denominator of an exact number, of the exponent's power of a
+    floating-point one; 0 for 1, and what is no number.
+
+    >>> from sympy import Float, Rational
+    >>> number_bits(Rational(1, 2**20)), number_bits(Float(0.5) ** 20)
+    (21, 19)
+    """
+    if value is S.One or not value.is_Number:
+        return 0
+    if isinstance(value, Rational):
+        return max(int(value.p).bit_length(), int(value.q).bit_length())
+    return abs(sum(value._mpf_[2:])) if isinstance(value, Float) else 0
+
+
+def printable(number: Expr) -> Expr:
+    """An exact number, or a floating-point one where Python can't write its digits.
+
+    >>> printable(Rational(1, 3)), printable(2 / S(3) ** 20000)
+    (1/3, 7.51511450947606e-9543)
+    """
+    is_long = isinstance(number, Rational) and number_bits(number) > MAX_DECIMAL_BITS
+    return number.evalf(15) if is_long else number
+
+
+def kept_apart(factors: Sequence[Basic]) -> Basic | None:
+    """The number that the others aren't multiplied by, or None: a coefficient that is a product of
+    hundreds would overflow, or vanish, where the product of all factors doesn't.
+
+    >>> kept_apart([Rational(1, 2**200), Rational(1, 2**100)]) == Rational(1, 2**200)
+    True
+    >>> kept_apart([Rational(1, 2**200), Rational(2**200)])
+    """
+    bits = [number_bits(factor) for factor in factors]
+    if sum(bits) <= MAX_COEFFICIENT_BITS:
+        return None
+    longest = max(bits)
+    numbers = [factor for factor, own in zip(factors, bits, strict=True) if own]
+    if number_bits(prod(numbers, start=S.One)) <= longest:
+        return None  # they cancel
+    return factors[bits.index(longest)]
 
 
 def exact_power(base: Expr | int, exponent: Expr | int) -> Expr:

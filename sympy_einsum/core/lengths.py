@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -11,18 +12,22 @@ from sympy import (
     Expr,
     Float,
     Indexed,
+    Integer,
     Rational,
     S,
+    Symbol,
     SympifyError,
     Tuple,
     ceiling,
     floor,
+    srepr,
     sympify,
 )
 
 from .errors import ShapeError, TensorError
 
-Shape = tuple[Expr, ...]
+# Lengths are integers of SymPy's, or Python's to a type checker: range and NumPy take them.
+Shape: TypeAlias = tuple[Any, ...]
 # What a user may write for an axis length or a position.
 Length: TypeAlias = Expr | int
 # The index of an axis: a number, a letter, or a pair of such.
@@ -66,6 +71,19 @@ def _with_fractions(expr: Expr) -> Expr:
     return expr.xreplace({number: Rational(number) for number in floats})
 
 
+def counted(expr: Expr) -> Expr:
+    """What counts entries, with the floats in it that are whole as integers: 2.0 is 2.
+
+    >>> from sympy import Float, Symbol
+    >>> counted(Symbol("n") - Float(2.0))
+    n - 2
+    """
+    if expr.is_Symbol or expr.is_Integer:
+        return expr
+    floats = [number for number in expr.atoms(Float) if number == Float(round(number))]
+    return expr.xreplace({number: Integer(int(number)) for number in floats})
+
+
 def as_flag(value: object, what: str) -> bool:
     """True or False; nothing else counts as either."""
     if not isinstance(value, (bool, np.bool_, int)):
@@ -84,7 +102,7 @@ def as_list(values: object, what: str) -> list[Any]:
 
 def as_length(value: Length) -> Expr:
     """An axis length: a non-negative integer or a SymPy expression that may be one."""
-    length = as_scalar(value, "an axis length")
+    length = counted(as_scalar(value, "an axis length"))
     if length.is_integer is False or length.is_negative or length is S.NaN:
         raise ShapeError(f"an axis length must be a non-negative integer, not {value!r}")
     return length
@@ -107,9 +125,22 @@ def same_length(a: Expr, b: Expr) -> bool:
     return (a - b).expand() == 0
 
 
+def namesakes(*lengths: Expr) -> str:
+    """The end of a message about lengths where symbols that differ have one name, else nothing.
+
+    >>> from sympy import Symbol
+    >>> namesakes(Symbol("n"), Symbol("n", integer=True) + 1)
+    "; Symbol('n') and Symbol('n', integer=True) are 2 symbols: use one everywhere"
+    """
+    symbols = {s for length in lengths for s in length.atoms(Symbol)}
+    names = Counter(symbol.name for symbol in symbols)
+    same = sorted(srepr(symbol) for symbol in symbols if names[symbol.name] > 1)
+    return f"; {' and '.join(same)} are {len(same)} symbols: use one everywhere" if same else ""
+
+
 def as_position(value: Length, length: Expr) -> Expr:
     """A position on an axis, counted from its end when negative; checked where both are known."""
-    position = as_scalar(value, "a position")
+    position = counted(as_scalar(value, "a position"))
     if position.is_integer is False or isinstance(value, bool):
         raise TensorError(f"a position must be an integer or an integer symbol, not {value!r}")
     if position.is_negative:

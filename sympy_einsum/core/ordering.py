@@ -9,9 +9,14 @@ from __future__ import annotations
 import zlib
 from functools import lru_cache
 
-from sympy import Basic, Symbol, srepr
+from sympy import Basic, Rational, Symbol, srepr
 
+from .caching import cached, emptied
+from .exact_powers import MAX_DECIMAL_BITS, number_bits
 from .traversal import postorder
+
+# The digests of at most this many stock expressions are remembered.
+MAX_DIGESTS = 200_000
 
 
 @lru_cache(maxsize=65536)
@@ -19,12 +24,21 @@ def text_digest(text: str) -> int:
     return zlib.crc32(text.encode("utf-8", "backslashreplace"))
 
 
-@lru_cache(maxsize=65536)
+@cached(65536)
 def _atom_digest(atom: Basic) -> int:
+    if number_bits(atom) > MAX_DECIMAL_BITS and isinstance(atom, Rational):
+        return text_digest(f"{atom.p:x}/{atom.q:x}")
     return text_digest(srepr(atom))
 
 
 _digests: dict[Basic, int] = {}
+
+
+@emptied
+def _forget_digests() -> None:
+    """Begin anew; a walk on the way goes on with the digests that it began with."""
+    global _digests
+    _digests = {}
 
 
 def digest(expr: Basic) -> int:
@@ -34,27 +48,28 @@ def digest(expr: Basic) -> int:
         return own
     if not expr.args:
         return _atom_digest(expr)
-    found = _digests.get(expr)
+    if len(_digests) > MAX_DIGESTS:
+        _forget_digests()
+    known = _digests
+    found = known.get(expr)
     if found is not None:
         return found
-    if len(_digests) > 200_000:
-        _digests.clear()
     memo: dict[Basic, int] = {}
 
     def lower(node: Basic) -> tuple[Basic, ...]:
-        return () if hasattr(node, "_digest") or node in _digests else node.args
+        return () if hasattr(node, "_digest") or node in known else node.args
 
     for node in postorder([expr], lower):
         if hasattr(node, "_digest"):
             memo[node] = node._digest
-        elif node in _digests:
-            memo[node] = _digests[node]
+        elif node in known:
+            memo[node] = known[node]
         elif not node.args:
             memo[node] = _atom_digest(node)
         else:
             parts = [memo[arg] for arg in node.args]
             memo[node] = hash((text_digest(type(node).__name__), *parts))
-            _digests[node] = memo[node]
+            known[node] = memo[node]
     return memo[expr]
 
 

@@ -33,7 +33,7 @@ def function(
     *,
     derivative: Callable[..., object] | None = None,
     code: str | Callable[..., object] | None = None,
-) -> type[OwnFunction]:
+) -> Callable[..., Any]:
     """A scalar function of one's own, which is applied to tensors entry by entry.
 
     Parameters

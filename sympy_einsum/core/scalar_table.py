@@ -12,16 +12,16 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import sympy
 from sympy import (
-    Add,
     Eq,
     Expr,
     KroneckerDelta,
     LambertW,
     Max,
     Min,
-    Mul,
     Piecewise,
     S,
     ceiling,
@@ -67,8 +67,34 @@ from .bessel_functions import (
     spherical_derivative,
     spherical_in,
 )
-from .entropies import entr, exprel, power_slope, powlog, real_cbrt, rel_entr, xlog1py, xlogy
+from .entropies import (
+    entr,
+    exprel,
+    exprel_code,
+    exprel_derivative,
+    power_slope,
+    power_slope_code,
+    powlog,
+    powlog_code,
+    powlog_derivative,
+    real_cbrt,
+    rel_entr,
+    xlog1py,
+    xlogy,
+)
 from .exact_powers import exact_power
+from .gamma_functions import (
+    beta_derivative,
+    betaln_code,
+    betaln_derivative,
+    binomial_code,
+    binomial_derivative,
+    gamma_rise,
+    rise_code,
+    rise_definition,
+    rise_derivative,
+)
+from .removable import bose, langevin, langevin_code, log_sinhc, sinhc, tanhc
 from .rounding import (
     copysign,
     floor_divide,
@@ -82,20 +108,19 @@ from .rounding import (
     trunc,
     unless_nan,
 )
-from .rows import Row, Slopes, add_row
+from .rows import Code, Row, Slopes, add_row
 from .special_functions import (
     betaln,
     erfcx,
     erfcx_rate,
     gammaln,
     log_ndtr,
+    log_ndtr_difference,
     modulus,
     ndtr,
+    ndtr_share,
     ndtri,
 )
-
-# How many terms a derivative is written out in.
-MAX_TERMS = 20
 
 # --- derivatives and code that take more than a line ----------------------------------------------
 
@@ -147,29 +172,6 @@ def _lambertw_code(x: Expr, branch: Expr = S.Zero) -> str:
     return f"np.where({beyond}, np.nan, np.real(special.lambertw({{all}})))"
 
 
-def _binomial_code(n: Expr, k: Expr) -> str:
-    if k.is_Integer:
-        factors = "*".join([f"({{0}} - {j})" if j else "{0}" for j in range(k)])
-        return f"({factors} / {sympy.factorial(k)})"
-    return "special.binom({0}, {1})"
-
-
-def _binomial_derivative(n: Expr, k: Expr) -> Slopes:
-    if k.is_Integer:
-        factors = [n - j for j in range(k)]
-        rest = [Mul(*factors[:j], *factors[j + 1 :]) for j in range(k)]
-        return Add(*rest) / sympy.factorial(k), None
-    value, below = sympy.binomial(n, k), sympy.digamma(n - k + 1)
-    return value * (sympy.digamma(n + 1) - below), value * (below - sympy.digamma(k + 1))
-
-
-def _log_beta_slope(a: Expr, b: Expr) -> Expr:
-    # By a; without digamma's poles where b is a small number, which are none of the function.
-    if b.is_Integer and 0 < b <= MAX_TERMS:
-        return Add(*[-1 / (a + j) for j in range(b)])
-    return sympy.digamma(a) - sympy.digamma(a + b)
-
-
 def _modulus_derivative(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     """The point on the unit circle; 0 at 0, as JAX has it."""
     size = modulus(a, b)
@@ -177,60 +179,26 @@ def _modulus_derivative(a: Expr, b: Expr) -> tuple[Expr, Expr]:
     return a * away, b * away
 
 
-def _betaln_code(a: Expr, b: Expr) -> str:
-    # By its factors where b is a small number: SciPy's is nan at some poles of gamma that cancel.
-    if b.is_Integer and 0 < b <= MAX_TERMS:
-        logs = [f"np.log(np.abs({{0}} + {j}))" for j in range(b)]
-        return f"({float(log(sympy.factorial(b - 1)))!r} - {' - '.join(logs)})"
-    return "special.betaln({0}, {1})"
-
-
-def _beta_derivative(a: Expr, b: Expr) -> Slopes:
-    return tuple([sympy.beta(a, b) * slope for slope in _betaln_derivative(a, b)])
-
-
-def _betaln_derivative(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    return _log_beta_slope(a, b), _log_beta_slope(b, a)
-
-
-def _power_code(b: str, t: str, k: Expr) -> str:
-    # b**t log(b)**k: the logarithm is taken where it is finite, or the power isn't.
-    if k == 0:
-        return f"{b}**({t} + 0.0)"
-    logarithm = f"np.log(np.where(({b} == 0) & ({t} >= 0), 1, {b}))"
-    return f"({b}**({t} + 0.0) * {logarithm}{'' if k == 1 else f'**{k}'})"
-
-
-def _powlog_code(b: Expr, t: Expr, k: Expr) -> str:
-    return _power_code("{0}", "{1}", k)
-
-
-def _powlog_derivative(b: Expr, t: Expr, k: Expr) -> Slopes:
-    by_base = t * powlog(b, t - 1, k) + k * powlog(b, t - 1, k - 1)
-    return by_base, powlog(b, t, k + 1), None
-
-
-def _power_slope_code(f: Expr, b: Expr, t: Expr, k: Expr) -> str:
-    # Where f is 0 it is that times 1.
-    return f"({{0}} * {_power_code('np.where({0} == 0, 1, {1})', '{2}', k)})"
-
-
-def _exprel_code(x: Expr, order: Expr = S.Zero) -> str:
-    # SciPy's own function, or Kummer's.
-    if order.is_zero:
-        return "special.exprel({0})"
-    if not (order.is_Integer and order.is_nonnegative):
-        raise ValueError("the order of exprel, its second argument, is an integer from 0 on")
-    return f"(special.hyp1f1({order + 1}, {order + 2}, {{0}}) / {order + 1})"
-
-
-def _exprel_definition(x: Expr, order: Expr = S.Zero) -> Expr:
+def _derivative_of(f: Callable[[Expr], Expr], x: Expr, order: Expr = S.Zero) -> Expr:
     t = sympy.Dummy()
-    return ((exp(t) - 1) / t).diff(t, order).subs(t, x)
+    return f(t).diff(t, order).subs(t, x)
 
 
-def _exprel_derivative(x: Expr, *order: Expr) -> Slopes:
-    return exprel(x, sum(order, S.One)), *[None for _ in order]
+def _share_derivative(x: Expr, a: Expr, b: Expr) -> Slopes:
+    # 0 where x is infinite.
+    own = ndtr_share(x, a, b)
+    return -masked(own, x), -own * ndtr_share(a, a, b), own * ndtr_share(b, a, b)
+
+
+def _everywhere(code: Code) -> dict[str, Code]:
+    """Code of a function that every backend brings along, and none has; of numbers it gives a
+    number."""
+
+    def of_numbers(*args: Expr) -> str:
+        return f"{code(*args) if callable(code) else code}[()]"
+
+    names = ("numpy", "numba", "jax", "torch", "cupy", "dask")
+    return {**dict.fromkeys(names, code), "scalars": of_numbers}
 
 
 # --- the rows -------------------------------------------------------------------------------------
@@ -309,6 +277,8 @@ _CHOICES = (
         lambda x, at_0: (0, KroneckerDelta(x, 0)), numpy="heaviside"),
     Row(floor, "np.floor({0})", _zero, numpy="floor", about="The largest integer below."),
     Row(stop_gradient, "({0})", _zero, is_tame=True),
+    Row(sympy.frac, "np.remainder({0}, 1)", lambda x: (S.One,), is_public=False,
+        is_tame=True),
     Row(ceiling, "np.ceil({0})", _zero, numpy="ceil", about="The smallest integer above."),
     Row(trunc, "np.trunc({0})", _zero, lambda x: sign(x) * floor(abs(x)),
         {"math": "math.trunc({0})"}, numpy="trunc fix", is_tame=True),
@@ -376,9 +346,9 @@ _LOGISTIC = (
     *[Row(unit) for unit in (silu, gelu, gelu_tanh, mish, elu, selu, leaky_relu, hard_tanh)],
 )  # fmt: skip
 _ENTROPIES = (
-    Row(powlog, _powlog_code, _powlog_derivative, lambda b, t, k: b**t * log(b) ** k,
+    Row(powlog, powlog_code, powlog_derivative, lambda b, t, k: b**t * log(b) ** k,
         {"math": "({0}**{1} * math.log({0})**{2} if {0} or {1} <= 0 else 0.0)"}),
-    Row(power_slope, _power_slope_code, None, lambda f, b, t, k: f * b**t * log(b) ** k,
+    Row(power_slope, power_slope_code, None, lambda f, b, t, k: f * b**t * log(b) ** k,
         is_public=False),
     Row(xlogy, "special.xlogy({0}, {1})", lambda a, b: (log(b), a / b), lambda a, b: a * log(b),
         {"math": "({0} * math.log({1}) if {0} else 0.0)"}, scipy="xlogy"),
@@ -392,10 +362,21 @@ _ENTROPIES = (
     Row(rel_entr, "special.rel_entr({0}, {1})", lambda a, b: (log(a / b) + 1, -a / b),
         lambda a, b: a * log(a / b), {"math": "({0} * math.log({0} / {1}) if {0} else 0.0)"},
         scipy="rel_entr"),
-    Row(exprel, _exprel_code, _exprel_derivative, _exprel_definition,
+    Row(exprel, exprel_code, exprel_derivative,
+        lambda x, *order: _derivative_of(lambda t: (exp(t) - 1) / t, x, *order),
         {"math": lambda x, *order: None if order else "(math.expm1({0}) / {0} if {0} else 1.0)"},
         scipy="exprel",
         is_analytic=True),
+    Row(bose, "(1 / np.expm1({0}))", lambda x: (bose(x) * bose(-x),), lambda x: 1 / (exp(x) - 1)),
+    Row(sinhc, None, lambda x: (sinhc(x) * langevin(x),), lambda x: sympy.sinh(x) / x,
+        _everywhere("sinhc({0})")),
+    Row(tanhc, None, lambda x: (tanhc(x) * (langevin(x) - sympy.tanh(x)),),
+        lambda x: sympy.tanh(x) / x, _everywhere("tanhc({0})"), is_tame=True),
+    Row(log_sinhc, None, lambda x: (langevin(x),), lambda x: log(sympy.sinh(x) / x),
+        _everywhere("log_sinhc({0})"), is_tame=True),
+    Row(langevin, None, lambda x, *order: (langevin(x, sum(order, S.One)), *[None for _ in order]),
+        lambda x, *order: _derivative_of(lambda t: sympy.coth(t) - 1 / t, x, *order),
+        _everywhere(langevin_code), is_tame=True),
 )  # fmt: skip
 _DISTRIBUTIONS = (
     Row(sympy.erf, "special.erf({0})", scipy="erf", matrixcalculus="erf",
@@ -417,6 +398,12 @@ _DISTRIBUTIONS = (
     Row(log_ndtr, "special.log_ndtr({0})", lambda x: (sqrt(2 / pi) / erfcx(-x / sqrt(2)),),
         lambda x: log(sympy.erfc(-x / sqrt(2)) / 2),
         {"math": "math.log(0.5 * math.erfc(-(0.5**0.5) * {0}))"}, scipy="log_ndtr"),
+    Row(log_ndtr_difference, None, lambda a, b: (ndtr_share(a, a, b), -ndtr_share(b, a, b)),
+        lambda a, b: log(sympy.erfc(-a / sqrt(2)) / 2 - sympy.erfc(-b / sqrt(2)) / 2),
+        _everywhere("log_ndtr_difference({0}, {1})")),
+    Row(ndtr_share, None, _share_derivative, lambda x, a, b: exp(-(x**2) / 2) / sqrt(2 * pi)
+        / (sympy.erfc(-a / sqrt(2)) / 2 - sympy.erfc(-b / sqrt(2)) / 2),
+        _everywhere("ndtr_share({0}, {1}, {2})")),
     Row(ndtri, "special.ndtri({0})", lambda p: (sqrt(2 * pi) * exp(ndtri(p) ** 2 / 2),),
         lambda p: sqrt(2) * sympy.erfinv(2 * p - 1), scipy="ndtri"),
 )  # fmt: skip
@@ -433,14 +420,15 @@ _GAMMA = (
     Row(sympy.polygamma, lambda n, x: (
         "special.digamma({1})" if n.is_zero else "special.polygamma({0}, {1})"),
         about="The derivative of digamma of an order, as polygamma(order, x)."),
-    Row(sympy.beta, "special.beta({0}, {1})", _beta_derivative, scipy="beta",
+    Row(sympy.beta, "special.beta({0}, {1})", beta_derivative, scipy="beta",
         about="The beta function gamma(x) gamma(y) / gamma(x + y)."),
-    Row(betaln, _betaln_code,
-        _betaln_derivative, lambda a, b: log(abs(sympy.beta(a, b))),
+    Row(betaln, betaln_code,
+        betaln_derivative, lambda a, b: log(abs(sympy.beta(a, b))),
         {"math": "(math.lgamma({0}) + math.lgamma({1}) - math.lgamma({0} + {1}))"},
         scipy="betaln"),
+    Row(gamma_rise, None, rise_derivative, rise_definition, _everywhere(rise_code)),
     Row(sympy.factorial, "special.gamma({0} + 1)", about="The factorial, gamma(x + 1)."),
-    Row(sympy.binomial, _binomial_code, _binomial_derivative, scipy="binom",
+    Row(sympy.binomial, binomial_code, binomial_derivative, scipy="binom",
         about="The binomial coefficient, also of numbers that are no integers."),
     Row(sympy.zeta, "special.zeta({all})", about="The zeta function of Riemann, or of Hurwitz."),
 )  # fmt: skip

@@ -103,6 +103,30 @@ class log_ndtr(WholeFunction):
         return rf"\log{power}\Phi\left({printer._print(self.args[0])}\right)"
 
 
+class log_ndtr_difference(WholeFunction):
+    """``log(ndtr(a) - ndtr(b))``, for a > b in either tail; both may be infinite.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import a, b
+    >>> se.log_ndtr_difference(a, b).diff(b)
+    -ndtr_share(b, a, b)
+    """
+
+    nargs = 2
+
+
+class ndtr_share(WholeFunction):
+    """The density of the normal distribution at x over ``ndtr(a) - ndtr(b)``.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import a, b, x
+    >>> se.ndtr_share(x, a, b).diff(x)
+    -masked(ndtr_share(x, a, b), x)
+    """
+
+    nargs = 3
+
+
 class gammaln(WholeFunction):
     """``log |gamma(x)|``, which is real on the left of 0 too, unlike loggamma.
 

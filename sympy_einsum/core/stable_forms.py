@@ -1,17 +1,54 @@
 """Stable forms: what one function of a function is better written as, or has code for as a whole.
 
 :data:`STABLE_NAMES` holds what is written so everywhere, from the construction of a node on,
-:data:`NUMERIC_NAMES` what a textbook writes and only code has to write otherwise. How a node is
+:data:`DERIVATIVE_NAMES` what is before a derivative is taken, and :data:`NUMERIC_NAMES` what a
+textbook writes and only code has to write otherwise. How a node is
 looked up in them is told in rules/stable_table.py. :func:`has_stable_code` knows the sums and
 logarithms of which the code printers leave no part to itself.
 """
 
 from __future__ import annotations
 
-from sympy import Add, Dummy, Expr, Max, S, atanh, cosh, erf, erfc, exp, log, pi, sinh, sqrt, tanh
+from enum import IntEnum
+
+from sympy import (
+    Add,
+    Dummy,
+    Expr,
+    Max,
+    S,
+    asin,
+    asinh,
+    atan,
+    atanh,
+    cos,
+    cosh,
+    coth,
+    erf,
+    erfc,
+    exp,
+    log,
+    pi,
+    sin,
+    sinc,
+    sinh,
+    sqrt,
+    tanh,
+)
 
 from .activations import relu, sigmoid, sigmoid_slope, softplus, step
-from .special_functions import erfcx, erfcx_rate
+from .entropies import exprel
+from .removable import bose, langevin, log_sinhc, sinhc, tanhc
+from .special_functions import erfcx, erfcx_rate, log_ndtr, ndtr
+
+
+class Use(IntEnum):
+    """What an expression is brought into stable form for: each has the forms of those before."""
+
+    READING = 0
+    DIFFERENTIATING = 1
+    COMPUTING = 2
+
 
 # What the forms are functions of.
 STABLE_ARGUMENT = _U = Dummy("u", real=True)
@@ -26,15 +63,68 @@ STABLE_NAMES: dict[Expr, Expr] = {
     log(1 + tanh(_U)): log(2) - softplus(-2 * _U),
     log(1 - tanh(_U)): log(2) - softplus(2 * _U),
     log(1 - tanh(_U) ** 2): 2 * log(2) - softplus(2 * _U) - softplus(-2 * _U),
+    log(ndtr(_U)): log_ndtr(_U),
+    log(1 - ndtr(_U)): log_ndtr(-_U),
+    log(1 + erf(_U)): log(2) + log_ndtr(sqrt(2) * _U),
+    log((1 + erf(_U)) / 2): log_ndtr(sqrt(2) * _U),
+    log(1 - erf(_U)): log(2) + log_ndtr(-sqrt(2) * _U),
+    log((1 - erf(_U)) / 2): log_ndtr(-sqrt(2) * _U),
+    log(erfc(_U)): log(2) + log_ndtr(-sqrt(2) * _U),
+    log(2 - erfc(_U)): log(2) + log_ndtr(sqrt(2) * _U),
     softplus(_U) - _U: softplus(-_U),
     softplus(_U) - softplus(-_U): _U,
     sinh(_U) / cosh(_U): tanh(_U),
-    atanh(tanh(_U)): _U,
+    # SymPy evaluates it for a real argument from 1.15 on.
+    atanh(tanh(_U), evaluate=False): _U,
     softplus(log(_U)): log(1 + _U),
     sigmoid(log(_U)): _U / (1 + _U),
     sigmoid(-log(_U)): 1 / (1 + _U),
     relu(_U) * step(_U): relu(_U),
     Max(0, _U) * step(_U, S.Half): Max(0, _U),
+}
+# What a textbook writes, but whose derivatives overflow, cancel or divide 0 by 0.
+_LOG_EXPREL = _U / 2 + log_sinhc(_U / 2)
+DERIVATIVE_NAMES: dict[Expr, Expr] = {
+    1 / (exp(_U) - 1): bose(_U),
+    1 / (1 - exp(_U)): -bose(_U),
+    exp(_U) / (exp(_U) - 1): -bose(-_U),
+    exp(_U) / (1 - exp(_U)): bose(-_U),
+    exp(_U) * bose(_U): -bose(-_U),
+    (exp(_U) - 1) / (exp(_U) + 1): tanh(_U / 2),
+    (exp(_U) - 1) * sigmoid(-_U): tanh(_U / 2),
+    (1 - exp(_U)) * sigmoid(-_U): -tanh(_U / 2),
+    (exp(_U) - 1) / _U: exprel(_U),
+    (1 - exp(_U)) / _U: -exprel(_U),
+    (exp(_U) - _U - 1) / _U**2: exprel(_U) - exprel(_U, 1),
+    log(exprel(_U)): _LOG_EXPREL,
+    _U / (exp(_U) - 1): exp(-_LOG_EXPREL),
+    _U / (1 - exp(_U)): -exp(-_LOG_EXPREL),
+    _U * bose(_U): exp(-_LOG_EXPREL),
+    1 / (exp(_U) - 1) - 1 / _U: (langevin(_U / 2) - 1) / 2,
+    bose(_U) - 1 / _U: (langevin(_U / 2) - 1) / 2,
+    exp(_U) * bose(exp(_U)): exp(-exp(_U) / 2 - log_sinhc(exp(_U) / 2)),
+    exp(-_U) * softplus(_U): exp(-softplus(_U) / 2 - log_sinhc(softplus(_U) / 2)),
+    coth(_U) - 1 / _U: langevin(_U),
+    1 / tanh(_U) - 1 / _U: langevin(_U),
+    sinh(_U) / _U: sinhc(_U),
+    log(sinhc(_U)): log_sinhc(_U),
+    _U / sinh(_U): exp(-log_sinhc(_U)),
+    log(sinh(_U)): _U - log(2) + log(1 - exp(-2 * _U)),
+    tanh(_U) / _U: tanhc(_U),
+    _U / tanh(_U): 1 / tanhc(_U),
+    sin(_U) / _U: sinc(_U),
+    _U / sin(_U): 1 / sinc(_U),
+    (1 - cos(_U)) / _U**2: sinc(_U / 2) ** 2 / 2,
+    (1 - cos(_U)) / _U: sinc(_U / 2) * sin(_U / 2),
+    log(1 + _U) / _U: exp(-log(1 + _U) / 2 - log_sinhc(log(1 + _U) / 2)),
+    asinh(_U) / _U: exp(-log_sinhc(asinh(_U))),
+    asin(_U) / _U: 1 / sinc(asin(_U)),
+    atan(_U) / _U: 1 / (sqrt(1 + _U**2) * sinc(atan(_U))),
+    atanh(_U) / _U: 1 / tanhc(atanh(_U)),
+    exp(-(_U**2)) / erfc(_U): 1 / erfcx(_U),
+    exp(_U**2) * erfc(_U): erfcx(_U),
+    exp(-(_U**2) / 2) / ndtr(_U): 2 / erfcx(-_U / sqrt(2)),
+    exp(_U**2 / 2) * ndtr(_U): erfcx(-_U / sqrt(2)) / 2,
 }
 # What cancels against a number is a function of its own. The last three have code as they stand.
 NUMERIC_NAMES: dict[Expr, Expr] = {
@@ -43,6 +133,9 @@ NUMERIC_NAMES: dict[Expr, Expr] = {
     1 + tanh(_U): 2 * sigmoid(2 * _U),
     1 - tanh(_U): 2 * sigmoid(-2 * _U),
     1 - erf(_U): erfc(_U),
+    1 - ndtr(_U): ndtr(-_U),
+    1 - cos(_U): 2 * sin(_U / 2) ** 2,
+    cosh(_U) - 1: 2 * sinh(_U / 2) ** 2,
     erfcx(_U) * (2 * _U - 2 / (sqrt(pi) * erfcx(_U))): erfcx(_U) * erfcx_rate(_U),
     log(cosh(_U)): softplus(2 * _U) - _U - log(2),
     log(1 + _U): log(1 + _U),

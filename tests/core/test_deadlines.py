@@ -1,7 +1,9 @@
 """Reading is stopped when it has taken too long, also within one call that never ends."""
 
+import random
 import signal
 import threading
+import time
 
 import pytest
 
@@ -44,6 +46,66 @@ def test_a_timer_of_the_caller_stays():
         assert signal.getitimer(signal.ITIMER_PROF)[0] > 0
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _interrupt(number, frame):
+    raise KeyboardInterrupt
+
+
+@in_time
+def nothing():
+    return 1
+
+
+# Looked up here: an interrupted import would keep Python's lock of imports.
+parse = se.parse
+
+
+@pytest.mark.parametrize(("read", "longest"), [(nothing, 2e-5), (lambda: parse("a + 1"), 2e-3)])
+def test_after_ctrl_c_no_timer_is_left(read, longest):
+    """Hundreds of interrupts at random places: the timer is off, and its signal as it was."""
+    read()
+    before = signal.getsignal(signal.SIGPROF), signal.signal(signal.SIGALRM, _interrupt)
+    rng, interrupted = random.Random(0), 0
+    try:
+        for _ in range(400):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-6, longest))
+                end = time.perf_counter() + 1.5 * longest
+                while time.perf_counter() < end:
+                    read()
+            except KeyboardInterrupt:
+                interrupted += 1
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
+            assert signal.getsignal(signal.SIGPROF) is before[0]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before[1])
+    assert interrupted > 100
+
+
+class _Slow:
+    """Takes long to be deleted, where exceptions are ignored."""
+
+    def __del__(self):
+        end = time.thread_time() + 0.1
+        while time.thread_time() < end:
+            pass
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_reader_is_stopped_later_where_exceptions_are_ignored(monkeypatch):
+    monkeypatch.setattr(deadlines, "MAX_SECONDS", 0.05)
+
+    @in_time
+    def read():
+        _Slow()
+        while True:
+            pass
+
+    with pytest.raises(se.ParseError):
+        read()
 
 
 def test_other_threads_read_too():

@@ -57,6 +57,10 @@ CASES = {
     "log10": np.log10, "reciprocal": np.reciprocal, "logit": special.logit,
     "log_expit": special.log_expit, "LambertW -1": of_two(se.LambertW, -1),
     "Mod 2": of_two(se.Mod, 2), "Mod of 5": of_two(se.Mod, 5, place=1),
+    "log_ndtr_difference": lambda u: se.log_ndtr_difference(u + 1, u),
+    "ndtr_share": lambda u: se.ndtr_share(u, u + 1, u - 2),
+    "gamma_rise": lambda u: se.gamma_rise(-1, u**2 + 1, half),
+    "langevin 2": of_two(se.langevin, 2),
     "fmod 2": of_two(se.fmod, 2), "fmod of 5": of_two(se.fmod, 5, place=1),
     "floor_divide 2": of_two(se.floor_divide, 2), "copysign -2": of_two(se.copysign, -2),
     "copysign of -3": of_two(se.copysign, -3, place=1), "np.sinc": np.sinc,
@@ -193,6 +197,15 @@ def references():
         "xlogy of itself": real(lambda v: v * mp.log(v) if v else v, 0),
         "xlog1py": real(lambda v: v * mp.log1p(v), -1),
         "exprel 2": lambda v: mp.hyp1f1(3, 4, v) / 3,
+        "bose": lambda v: 1 / mp.expm1(v) if v else mp.inf,
+        "sinhc": lambda v: mp.sinh(v) / v if v else mp.mpf(1),
+        "tanhc": lambda v: mp.tanh(v) / v if v else mp.mpf(1),
+        "log_sinhc": lambda v: mp.log(mp.sinh(v) / v) if v else v,
+        "langevin": lambda v: mp.coth(v) - 1 / v if v else v,
+        "langevin 2": lambda v: 2 * mp.coth(v) / mp.sinh(v)**2 - 2 / v**3 if v else v,
+        "log_ndtr_difference": lambda v: mp.log(normal_difference(v + 1, v)),
+        "ndtr_share": lambda v: mp.npdf(v) / normal_difference(v + 1, v - 2),
+        "gamma_rise": lambda v: mp.loggamma(v**2 + 1.5) - mp.loggamma(v**2 + 1),
         "spherical_in": lambda v: v**2 / 15 * mp.hyp0f1(3.5, v**2 / 4),
         "betaln": lambda v: mp.log(abs(mp.beta(v, 2))),
         "jn": lambda v: v**3 / 105 * mp.hyp0f1(4.5, -(v**2) / 4),
@@ -225,6 +238,12 @@ def references():
         found[f"kve {k}"] = real(lambda v, k=k: mp.exp(v) * mp.besselk(k, v), 0)
         found[f"expint {k + 1}"] = real(lambda v, k=k: mp.expint(k + 1, v), 0)
     return found
+
+
+def normal_difference(a, b):
+    import mpmath as mp
+
+    return mp.ncdf(-b) - mp.ncdf(-a) if a + b > 0 else mp.ncdf(a) - mp.ncdf(b)
 
 
 def step_at(value):

@@ -1,0 +1,100 @@
+"""Logarithms of gamma functions that SymPy lacks, and derivatives and code of functions made of
+gamma functions for more than a line of the table, :mod:`scalar_table`.
+"""
+
+from __future__ import annotations
+
+import sympy
+from sympy import Add, Expr, Mul, log
+
+from .errors import UnsupportedError
+from .rows import Slopes
+from .whole_functions import WholeFunction
+
+# How many terms a derivative is written out in.
+MAX_TERMS = 20
+
+
+class gamma_rise(WholeFunction):
+    """``polygamma(order, x + k) - polygamma(order, x)``, for the order -1 of ``gammaln``, without
+    the cancellation that large x cause.
+
+    >>> import sympy_einsum as se
+    >>> from sympy.abc import x, k
+    >>> se.gamma_rise(-1, x, k).diff(x), se.gamma_rise(0, x, 1)
+    (gamma_rise(0, x, k), 1/x)
+    """
+
+    nargs = 3
+
+    @classmethod
+    def eval(cls, order: Expr, x: Expr, k: Expr) -> Expr | None:
+        """Known values: by recurrence for a small integer k."""
+        if not (k.is_Integer and 0 <= k <= MAX_TERMS and order.is_Integer and order >= 0):
+            return None
+        sign = (-1) ** order * sympy.factorial(order)
+        return Add(*[sign / (x + j) ** (order + 1) for j in range(k)])
+
+
+# --- for their rows ------------------------------------------------------------------------------
+
+
+def rise_derivative(order: Expr, x: Expr, k: Expr) -> Slopes:
+    return None, gamma_rise(order + 1, x, k), sympy.polygamma(order + 1, x + k)
+
+
+def rise_definition(order: Expr, x: Expr, k: Expr) -> Expr:
+    if order == -1:
+        return log(abs(sympy.gamma(x + k))) - log(abs(sympy.gamma(x)))
+    return sympy.polygamma(order, x + k) - sympy.polygamma(order, x)
+
+
+def rise_code(order: Expr, x: Expr, k: Expr) -> str:
+    # The last argument is what the function is where gamma functions have negative arguments.
+    if not (order.is_Integer and order >= -1):
+        raise UnsupportedError(
+            "the order of gamma_rise, its first argument, is an integer from -1 on"
+        )
+    name = {-1: "special.gammaln(", 0: "special.digamma("}.get(
+        int(order), f"special.polygamma({order}, "
+    )
+    return f"gamma_rise({order}, {{1}}, {{2}}, {name}{{1}} + {{2}}) - {name}{{1}}))"
+
+
+def binomial_code(n: Expr, k: Expr) -> str:
+    if k.is_Integer:
+        factors = "*".join([f"({{0}} - {j})" if j else "{0}" for j in range(k)])
+        return f"({factors} / {sympy.factorial(k)})"
+    return "special.binom({0}, {1})"
+
+
+def binomial_derivative(n: Expr, k: Expr) -> Slopes:
+    if k.is_Integer:
+        factors = [n - j for j in range(k)]
+        rest = [Mul(*factors[:j], *factors[j + 1 :]) for j in range(k)]
+        return Add(*rest) / sympy.factorial(k), None
+    value, below = sympy.binomial(n, k), sympy.digamma(n - k + 1)
+    return value * (sympy.digamma(n + 1) - below), value * (below - sympy.digamma(k + 1))
+
+
+def _log_beta_slope(a: Expr, b: Expr) -> Expr:
+    # By a; without digamma's poles where b is a small number, which are none of the function.
+    if b.is_Integer and 0 < b <= MAX_TERMS:
+        return Add(*[-1 / (a + j) for j in range(b)])
+    return sympy.digamma(a) - sympy.digamma(a + b)
+
+
+def betaln_code(a: Expr, b: Expr) -> str:
+    # By its factors where b is a small number: SciPy's is nan at some poles of gamma that cancel.
+    if b.is_Integer and 0 < b <= MAX_TERMS:
+        logs = [f"np.log(np.abs({{0}} + {j}))" for j in range(b)]
+        return f"({float(log(sympy.factorial(b - 1)))!r} - {' - '.join(logs)})"
+    return "special.betaln({0}, {1})"
+
+
+def beta_derivative(a: Expr, b: Expr) -> Slopes:
+    return tuple([sympy.beta(a, b) * slope for slope in betaln_derivative(a, b)])
+
+
+def betaln_derivative(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    return _log_beta_slope(a, b), _log_beta_slope(b, a)

@@ -1,0 +1,170 @@
+"""Names that other libraries have, and the expressions that stand for them here.
+
+The errors about names that aren't there say them, and ``docs/coming-from.md`` lists them. ``f``
+stands for a scalar, ``x``, ``y`` and ``v`` for vectors, ``A`` and ``B`` for matrices of one shape,
+``S`` for a square one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+# Functions, classes and constants: names of se.
+FUNCTIONS_ELSEWHERE = {
+    "Derivative": "se.diff(f, x)",
+    "Identity": "se.Delta(3)",
+    "Matrix": 'se.TensorSymbol("A", 2, 3)',
+    "MatrixSymbol": 'se.TensorSymbol("A", 2, 3)',
+    "Symbol": 'se.TensorSymbol("x", 3)',
+    "Tensor": 'se.TensorSymbol("A", 2, 3)',
+    "Variable": 'se.TensorSymbol("x", 3)',
+    "absolute": "abs(x)",
+    "add": "x + y",
+    "arange": "sympy_einsum.numpy.arange(3)",
+    "arctan": "se.atan(x)",
+    "array": "se.Constant([1, 2, 3])",
+    "bmm": "A @ B.T",
+    "cat": "se.concatenate([x, y])",
+    "compile": "se.lambdify([x], f)",
+    "cross": "sympy_einsum.numpy.cross(x, y)",
+    "cse": "se.lambdify([x], f)",
+    "custom_jvp": "se.function",
+    "custom_vjp": "se.function",
+    "derivative": "se.diff(f, x)",
+    "detach": "se.stop_gradient(x)",
+    "eig": "se.eigh(S)",
+    "eigvals": "se.eigvalsh(S)",
+    "expm1": "se.exp(x) - 1",
+    "grad": "se.gradient(f, x)",
+    "gradients": "se.gradient(f, x)",
+    "hadamard": "A * B",
+    "hess": "se.hessian(f, x)",
+    "hstack": "se.concatenate([x, y])",
+    "identity": "se.Delta(3)",
+    "inverse": "se.inv(S)",
+    "jac": "se.jacobian(y, x)",
+    "jacfwd": 'se.jacobian(y, x, mode="forward")',
+    "jacrev": 'se.jacobian(y, x, mode="reverse")',
+    "jit": "se.lambdify([x], f)",
+    "kronecker": "se.kron(A, B)",
+    "linspace": "sympy_einsum.numpy.linspace(0, 1, 3)",
+    "log1p": "se.log(1 + x)",
+    "maximum": "se.Max(x, y)",
+    "minimum": "se.Min(x, y)",
+    "mm": "A @ B.T",
+    "multiply": "x * y",
+    "norm1": "se.norm(x, 1)",
+    "norm2": "se.norm(x)",
+    "ones": "se.Ones(2, 3)",
+    "ones_like": "sympy_einsum.numpy.ones_like(x)",
+    "symbols": 'se.tensors("x y", 3)',
+    "tensor": "se.Constant([1, 2, 3])",
+    "tr": "se.trace(S)",
+    "value_and_grad": "[f, se.gradient(f, x)]",
+    "vmap": "se.jacobian((A @ x) ** 2, x)",
+    "vstack": "se.stack([x, y])",
+    "zeros": "se.Zeros(2, 3)",
+    "zeros_like": "sympy_einsum.numpy.zeros_like(x)",
+}
+# Attributes and methods of tensors.
+METHODS_ELSEWHERE = {
+    "C": "A.conj()",
+    "I": "S.inv()",
+    "abs": "abs(x)",
+    "add": "A + B",
+    "adjugate": "S.adj()",
+    "backward": "se.gradient(f, x)",
+    "cols": "A.shape[1]",
+    "cross": "sympy_einsum.numpy.cross(x, y)",
+    "detach": "se.stop_gradient(x)",
+    "dim": "A.order",
+    "dtype": "se.lambdify([x], f)",
+    "eigenvals": "se.eigvalsh(S)",
+    "eigvals": "se.eigvalsh(S)",
+    "grad": "se.gradient(f, x)",
+    "gradient": "se.gradient(f, x)",
+    "hadamard": "A * B",
+    "hess": "se.hessian(f, x)",
+    "hessian": "se.hessian(f, x)",
+    "inverse": "S.inv()",
+    "jacobian": "se.jacobian(y, x)",
+    "kron": "se.kron(A, B)",
+    "latex": "se.latex(A)",
+    "logdet": "se.logdet(S)",
+    "matmul": "A @ x",
+    "mm": "A @ B.T",
+    "mul": "A * B",
+    "multiply": "A * B",
+    "multiply_elementwise": "A * B",
+    "numel": "A.size",
+    "numpy": "se.lambdify([x], f)",
+    "outer": "se.outer(x, y)",
+    "permute": "A.transpose(1, 0)",
+    "pinv": "se.pinv(A)",
+    "pow": "x**2",
+    "rank": "A.order",
+    "relu": "se.relu(x)",
+    "requires_grad": "se.gradient(f, x)",
+    "row": "A[0]",
+    "rows": "A.shape[0]",
+    "softmax": "se.softmax(x)",
+    "solve": "se.solve(S, x)",
+    "t": "A.T",
+    "tr": "S.trace()",
+    "unsqueeze": "x[None, :]",
+    "vec": "se.vec(A)",
+    "view": "A.reshape(6)",
+}
+# Keywords of functions.
+KEYWORDS = {
+    ("diff", "wrt"): "se.diff(f, x)",
+    ("diff", "n"): "se.diff(f, x, 2)",
+    ("diff", "order"): "se.diff(f, x, 2)",
+    ("gradient", "wrt"): "se.gradient(f, x)",
+    ("gradient", "argnums"): "se.gradient(f, [x, y])",
+    ("hessian", "wrt"): "se.hessian(f, x)",
+    ("hessian", "argnums"): "se.hessian(f, [x, y])",
+    ("jacobian", "wrt"): "se.jacobian(y, x)",
+    ("jacobian", "argnums"): "se.jacobian(A @ x + B @ y, [x, y])",
+    ("lambdify", "dummify"): "se.lambdify([x], f)",
+    ("lambdify", "modules"): 'se.lambdify([x], f, backend="numpy")',
+}
+
+
+def hint(table: dict[str, str], name: str) -> str:
+    """The end of an error about a missing name: the expression to write, where one is known.
+
+    >>> hint(METHODS_ELSEWHERE, "I"), hint(METHODS_ELSEWHERE, "nonsense")
+    ('; write S.inv()', '')
+    """
+    return f"; write {table[name]}" if name in table else ""
+
+
+def with_hints(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """A function whose errors about keywords of other libraries say what to write instead.
+
+    >>> @with_hints
+    ... def diff(y, *variables):
+    ...     return y
+    >>> diff(1, wrt=2)
+    Traceback (most recent call last):
+    ...
+    TypeError: diff() has no keyword 'wrt'; write se.diff(f, x)
+    """
+    name = function.__name__
+
+    @wraps(function)
+    def call(*args: Parameters.args, **options: Parameters.kwargs) -> Result:
+        for keyword in options:
+            if (name, keyword) in KEYWORDS:
+                raise TypeError(
+                    f"{name}() has no keyword {keyword!r}; write {KEYWORDS[name, keyword]}"
+                )
+        return function(*args, **options)
+
+    return call
