@@ -204,7 +204,7 @@ def _one_hot_entries(node: OneHot, operands: Arrays, shape: Sizes) -> np.ndarray
     return _filled(shape, {p: KroneckerDelta(positions[p[:-1]], p[-1]) for p in np.ndindex(shape)})
 
 
-def _extremum_entries(node: Extremum, operands: Arrays, shape: Sizes) -> np.ndarray:
+def _extremum_entries(node: Operand, operands: Arrays, shape: Sizes) -> np.ndarray:
     kept = [axis for axis in range(operands[0].ndim) if axis not in node.axes]
     groups = operands[0].transpose([*kept, *node.axes]).reshape(*shape, -1)
     function = Max if node.name == "max" else Min

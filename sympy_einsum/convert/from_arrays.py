@@ -87,6 +87,8 @@ def _array_parts(node: Basic) -> tuple[Basic, ...]:
         return node.args[:1]
     if isinstance(node, ArrayElementwiseApplyFunc):
         return (node.expr,)
+    if isinstance(node, (ArrayAdd, ArrayTensorProduct)):  # from SymPy 1.15 on an Expr
+        return node.args
     is_matrix_function = isinstance(node, Expr) and any(
         isinstance(arg, MatrixExpr) for arg in node.args
     )

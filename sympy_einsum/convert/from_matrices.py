@@ -67,6 +67,7 @@ from ..expressions import (
     det,
     elementwise,
     inv,
+    is_literal,
     matrix_power,
     order_of,
     total_of,
@@ -78,6 +79,7 @@ from ..operations import (
     diag,
     diagonal,
     expand_dims,
+    eye,
     getitem,
     kron,
     matmul,
@@ -144,9 +146,9 @@ def from_explicit(value: MatrixBase | NDimArray) -> Operand:
     (x @ x)*Constant([[1], [Rational(1, 3)]])
     """
     shape = tuple(map(int, value.shape))
-    if not value.free_symbols:
-        entries = np.array(flatten(value.tolist()) if shape else value[()], dtype=object)
-        return Constant(entries.reshape(shape))
+    entries = flatten(value.tolist()) if shape else [value[()]]
+    if all(map(is_literal, entries)):
+        return Constant(np.array(entries, dtype=object).reshape(shape))
     terms = [Zeros(*shape)]
     for place in product(*map(range, shape)):
         units = [Unit(n, k) for n, k in zip(shape, place, strict=True)]
@@ -161,6 +163,10 @@ def matrix_tensor(root: Basic, vectors: bool) -> Operand:
     images: dict[Basic, Operand] = {}
     for node in postorder([root], _matrix_parts):
         if isinstance(node, MatrixSymbol):
+            if hasattr(node, "pspace"):
+                raise UnsupportedError(
+                    f"no tensor expression for the random matrix {node}; its expectation is one"
+                )
             is_vector = vectors and node.cols == 1
             symbol = TensorSymbol(node.name, node.shape[:1] if is_vector else node.shape)
             images[node] = expand_dims(symbol, 1) if is_vector else symbol
@@ -292,6 +298,11 @@ def _explicit_tensor(node: Basic, *parts: Operand) -> Operand:
     )
 
 
+def _diagonal_matrix(a: TensorExpr) -> Operand:
+    """A matrix, square or not, with zeros off its diagonal."""
+    return diag(diagonal(a)) if same_length(*a.shape) else multiply(a, eye(*a.shape))
+
+
 def _slice_tensor(node: Basic, parent: TensorExpr) -> Operand:
     return getitem(parent, tuple([slice(*cut) for cut in (node.rowslice, node.colslice)]))
 
@@ -310,7 +321,7 @@ FROM_MATRIX: dict[type, Callable[..., Operand]] = {
     FunctionMatrix: _function_tensor,
     PermutationMatrix: _explicit_tensor,
     DiagMatrix: lambda node, a: diag(_as_vector(a, node)),
-    DiagonalMatrix: lambda node, a: diag(diagonal(a)),
+    DiagonalMatrix: lambda node, a: _diagonal_matrix(a),
     DiagonalOf: lambda node, a: expand_dims(diagonal(a), 1),
     DotProduct: lambda node, a, b: matmul(_as_vector(a, node), _as_vector(b, node)),
     KroneckerProduct: lambda node, *parts: reduce(kron, parts),

@@ -41,9 +41,11 @@ from ..expressions import (
     TensorSymbol,
     Triangle,
     Unit,
+    Zeros,
     apply_body,
     as_operand,
     contract,
+    is_literal,
     scalar_product,
     shape_of,
     slot,
@@ -70,8 +72,8 @@ def from_indexed(expr: object, indices: Sequence[Index] = (), *, vectors: bool =
 
     expr : a SymPy scalar
     indices : the free indices, in the order of the result's axes; each a symbol, or a pair of it
-        and its length where the entries don't tell. Another free symbol in the place of an index
-        is the position of an entry.
+        and its length where the entries don't tell. An ``Idx`` with a range takes the positions
+        in that. Another free symbol in the place of an index is the position of an entry.
     vectors : whether a MatrixSymbol with one column stands for a tensor of order 1
 
     Returns
@@ -98,8 +100,8 @@ def from_indexed(expr: object, indices: Sequence[Index] = (), *, vectors: bool =
     >>> e == se.TensorSymbol("A", (m, n)) @ se.TensorSymbol("x", (n,))
     True
     """
-    pairs = [_indexed_by(index) for index in as_list(indices, "indices")]
-    stock = as_stock(expr)
+    given_indices = [_indexed_by(index) for index in as_list(indices, "indices")]
+    stock, pairs = _with_plain_indices(as_stock(expr), given_indices)
     labels = {index for index, _ in pairs}.union(*[node.variables for node in stock.atoms(Sum)])
     root = stock.replace(Sum, partial(_from_zero, labels))
     given = {index: as_length(length) for index, length in pairs if length is not None}
@@ -123,6 +125,27 @@ def _indexed_by(given: Index) -> tuple[Symbol, Expr | None]:
             f"an index is a symbol, or a pair of it and its length, not {str(given)[:80]!r}"
         )
     return index, length[0] if length else None
+
+
+def _with_plain_indices(
+    expr: Expr, pairs: Sequence[tuple[Symbol, Expr | None]]
+) -> tuple[Expr, list[tuple[Symbol, Expr | None]]]:
+    """An expression and its free indices with symbols in the places of each ``Idx``, which SymPy
+    doesn't let run over another range than its own; those of free indices start at 0."""
+    plain = {index: index.label for index in expr.atoms(Idx)}
+    if len({*plain.values()}) < len(plain):
+        raise TensorError(f"two of the indices {sorted(map(str, plain))} have one name; rename one")
+    moved: dict[Basic, Expr] = dict(plain)
+    free = []
+    for index, length in pairs:
+        if isinstance(index, Idx) and index.lower is not None and index.upper is not None:
+            count = as_length(index.upper - index.lower + 1)
+            if length is not None and not same_length(as_length(length), count):
+                raise ShapeError(f"index {index} has {count} positions in its range, not {length}")
+            length = count
+            moved[index] = plain.get(index, index) + index.lower
+        free.append((plain.get(index, index), length))
+    return expr.xreplace(moved), free
 
 
 def _from_zero(labels: Set[Symbol], function: Expr, *limits: Tuple) -> Sum:
@@ -201,6 +224,17 @@ class _Value(NamedTuple):
         lengths.update(built.lengths())
         factors, subscripts = zip(*built.factors, strict=True)
         return contract(factors, subscripts, output, lengths)
+
+
+def _between(label: Symbol, low: Expr, high: Expr, known: Lengths) -> Operand:
+    """Ones where an index is between two positions, and zeros elsewhere."""
+    length = _length(label, known)
+    first = S.Zero if low.is_nonpositive else low
+    last = length - 1 if (high - length + 1).is_nonnegative else high
+    count = last - first + 1
+    if count.is_nonpositive:
+        return Zeros(length)
+    return contract((Selection(length, first, 1, count),), ((0, 1),), (1,), {0: count, 1: length})
 
 
 def _length(label: Symbol, known: Lengths) -> Expr:
@@ -283,7 +317,7 @@ class _Reader:
         ]
         if node.is_Add:
             return _Value([(tensor_sum(wide), labels)])
-        body = node.func(*[p if p.is_number else slot(k) for k, p in enumerate(wide)])
+        body = node.func(*[p if is_literal(p) else slot(k) for k, p in enumerate(wide)])
         return _Value([(apply_body(body, wide), labels)])
 
     def _sum(self, node: Sum, inner: _Value) -> _Value:
@@ -414,13 +448,16 @@ class _Reader:
         row, column = found
         return (row, column), column - row - room
 
-    def _delta(self, one: Expr, two: Expr) -> _Value:
-        """Two positions that are equal."""
+    def _delta(self, one: Expr, two: Expr, within: Tuple | None = None) -> _Value:
+        """Two positions that are equal, and where limits are given, within these."""
         if one not in self.labels:
             one, two = two, one
         if one not in self.labels:
             raise UnsupportedError(f"KroneckerDelta({one}, {two}): one of the two must be an index")
-        return _Value([self._placed(one, two, None)])
+        factors = [self._placed(one, two, None)]
+        if within is not None:
+            factors.append((partial(_between, one, *within), (one,)))
+        return _Value(factors)
 
     def _placed(self, label: Symbol, position: Expr, length: Expr | None) -> _Factor:
         """A delta between a label and a position, which may be a linear function of another one.

@@ -7,6 +7,7 @@ of axes, then diagonals of groups of axes, which come last in the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from sympy import (
     Abs,
@@ -81,7 +82,7 @@ Label = int | tuple[str, int]
 Factor = tuple[Basic, Sequence[Label]]  # an object and the labels of its axes
 
 
-def to_array(e: Operand) -> Basic:
+def to_array(e: Operand) -> Any:
     """SymPy's array expression for a tensor expression of any order.
 
     Matrices become MatrixSymbols, which SymPy takes for arrays too, other tensor symbols
@@ -176,9 +177,10 @@ def _matrix_operand(node: TensorExpr, images: Images) -> Basic:
 
 
 def _reshaped(array: Basic, shape: Shape) -> Basic:
-    """SymPy's Reshape, which lacks what all its other array expressions have."""
+    """Build SymPy's Reshape with the number of axes that its other array expressions ask for."""
     image = ArrayReshape(array, shape)
     image._subranks = [len(shape)]
+    image._sub_ndim_list = image._subranks  # its name from SymPy 1.15 on
     return image
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 from sympy import (
     Abs,
@@ -68,7 +69,7 @@ from .trees import (
 )
 
 
-def to_matrix(e: Expr) -> Basic:
+def to_matrix(e: Expr) -> Any:
     """SymPy's matrix expression for a tensor expression of order 2 or less.
 
     Tensor symbols become MatrixSymbols; a vector of length n becomes an n×1 matrix, since SymPy

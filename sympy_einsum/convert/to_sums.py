@@ -53,6 +53,7 @@ from ..expressions import (
     shape_of,
     slot,
 )
+from .to_matrices import to_matrix
 from .trees import Symbols, described, readied, sympys_refusals
 
 # SymPy asks a function of nested sums about its sign, again and again.
@@ -73,13 +74,14 @@ def to_indexed(e: Operand, indices: Sequence[Expr] | None = None) -> Expr:
     Returns
     =======
 
-    A SymPy scalar in the given indices. Assumptions of tensor symbols are lost.
+    A SymPy scalar in the given indices. Assumptions of tensor symbols are lost. Entries of inverses
+    and determinants are those of SymPy's matrix expressions, in MatrixSymbols.
 
     Raises
     ======
 
-    UnsupportedError : a part has no such form (inverses, determinants, reshaped tensors), or the
-        expression would be huge when shared parts are written out
+    UnsupportedError : a part has no such form (reshaped tensors, softmax, functions of stacks of
+        matrices), or the expression would be huge when shared parts are written out
     ShapeError : the number of indices isn't the order, or one is known to lie outside of its axis
 
     Examples
@@ -91,6 +93,9 @@ def to_indexed(e: Operand, indices: Sequence[Expr] | None = None) -> Expr:
     >>> A, x = se.TensorSymbol("A", (m, n)), se.TensorSymbol("x", (n,))
     >>> se.to_indexed(A @ x)
     Sum(A[i, j]*x[j], (j, 0, n - 1))
+    >>> B = se.TensorSymbol("B", (n, n))
+    >>> se.to_indexed(B.inv() @ x * B.det())
+    Determinant(B)*Sum(x[j]*(B**(-1))[i, j], (j, 0, n - 1))
     """
     root = readied(e, "to_indexed", MAX_SIZE, MAX_DEPTH)
     if indices is not None:
@@ -273,6 +278,14 @@ def _one_hot(writer: Writer, node: OneHot, at: Position) -> Plan:
     return Plan([(node.indices, tuple(own))], lambda v: KroneckerDelta(v[0], axis))
 
 
+def _matrix_function(writer: Writer, node: MatrixFunction, at: Position) -> Plan:
+    """An entry of the inverse of a MatrixSymbol, the determinant of one, and so on."""
+    if node.order > 2:
+        return _refused(writer, node, at)
+    image = to_matrix(node)
+    return Plan([], lambda _: image[at] if at else image)
+
+
 def _refused(writer: Writer, node: TensorExpr, at: Position) -> Plan:
     raise UnsupportedError(f"{described(node)} has no form as a sum over entries")
 
@@ -291,6 +304,7 @@ TO_ENTRIES: NodeTable[Callable[..., Plan]] = NodeTable(
         Elementwise: _function,
         OneHot: _one_hot,
         IntervalProducts: _interval,
-        **dict.fromkeys([MatrixFunction, AxesFunction, RunningFunction, Reshape], _refused),
+        MatrixFunction: _matrix_function,
+        **dict.fromkeys([AxesFunction, RunningFunction, Reshape], _refused),
     },
 )

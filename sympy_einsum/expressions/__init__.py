@@ -32,6 +32,7 @@ from .complex_entries import (
 )
 from .conversion import (
     STOCK_TENSORS as STOCK_TENSORS,
+    STOCK_VARIABLES as STOCK_VARIABLES,
     as_operand as as_operand,
     elementwise as elementwise,
     holds_tensor as holds_tensor,
@@ -45,9 +46,16 @@ from .entrywise import (
 from .fourier import Fourier as Fourier, are_inverse as are_inverse, half_length as half_length
 from .gathers import OneHot as OneHot
 from .graphs import (
+    are_of_numbers as are_of_numbers,
     flatten as flatten,
     free_leaves as free_leaves,
+    free_symbols_of as free_symbols_of,
+    is_literal as is_literal,
+    is_ordered as is_ordered,
     is_tensor as is_tensor,
+    is_variable as is_variable,
+    kinds_in as kinds_in,
+    lengths_of as lengths_of,
     order_of as order_of,
     outermost as outermost,
     shape_of as shape_of,
@@ -140,10 +148,12 @@ from .products import (
     contract_part as contract_part,
     is_cut as is_cut,
     is_placed_product as is_placed_product,
+    is_positional as is_positional,
     scalar_product as scalar_product,
 )
 from .reshaping import Reshape as Reshape, reshape as reshape
 from .running import (
+    MAX_WRITTEN_FACTORS as MAX_WRITTEN_FACTORS,
     RUNNING as RUNNING,
     IntervalProducts as IntervalProducts,
     LogCumSumExp as LogCumSumExp,

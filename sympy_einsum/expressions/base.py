@@ -9,18 +9,28 @@ substituting leaves. Our own passes use ``operands``, the true children.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from sympy import Basic, Derivative, Expr, Integer, Limit, S, Subs, Symbol
-from sympy.concrete.expr_with_limits import ExprWithLimits
+from sympy import Basic, Derivative, Expr, Integer, S
 from sympy.core.expr import AtomicExpr
 from sympy.core.function import AppliedUndef
 from sympy.core.rules import Transform
+from sympy.core.symbol import Str
 
-from ..core import TensorError, children, postorder, sort_key, transform
-from .graphs import Entry, flatten, free_leaves, kinds_in, unflatten
-from .interning import FOR_PASSES, Node, Operands, data_expressions
-from .substitution import as_basic, rebuild, substitute, substitute_function
+from ..core import TensorError, children, postorder, sort_key
+from .graphs import (
+    Entry,
+    are_of_numbers,
+    flatten,
+    free_leaves,
+    is_variable,
+    kinds_in,
+    lengths_of,
+    unflatten,
+)
+from .interning import FOR_PASSES, Node, data_expressions
+from .substitution import as_basic, substitute, substitute_function
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -30,33 +40,50 @@ if TYPE_CHECKING:
 else:
     Methods = Node
 
-# What stock scalars may leave to be evaluated later.
-UNEVALUATED = (Derivative, ExprWithLimits, Limit, Subs)
+
+_LENGTHS = Str("lengths")
 
 
 class NodeTag(AtomicExpr):
-    """The first of a node's ``args``: it tells two nodes with the same leaves apart."""
+    """The first of a node's ``args``: it tells two nodes with the same leaves apart, and its own
+    ``args`` are a name and the symbols in the leaves' axis lengths, so that stock code finds these.
+    """
 
-    __slots__ = ("node",)
+    __slots__ = ("given", "node")
+    given: tuple[Basic, ...]
     is_commutative = True
     is_number = False
 
-    def __new__(cls, node: TensorExpr) -> NodeTag:
+    def __new__(cls, node: TensorExpr, *args: Basic) -> NodeTag:
         self = AtomicExpr.__new__(cls)
         self.node = node
+        self.given = args
         return self
 
-    def __reduce_ex__(self, protocol: object) -> tuple[type, tuple[TensorExpr]]:
-        return NodeTag, (self.node,)
+    @property
+    def args(self) -> tuple[Basic, ...]:
+        if not self.given:
+            lengths = lengths_of(*self.node._leaves())
+            # SymPy takes an expression for real where all atoms are, and goes wrong then; of a
+            # name it doesn't know.
+            self.given = (_LENGTHS, *sorted(lengths, key=sort_key)) if lengths else ()
+        return self.given
 
-    def __getnewargs__(self) -> tuple[TensorExpr]:
-        return (self.node,)
+    @property
+    def func(self) -> Callable[..., NodeTag]:
+        return partial(NodeTag, self.node)
 
-    def _hashable_content(self) -> tuple[int]:
-        return (self.node._digest,)
+    def __reduce_ex__(self, protocol: object) -> tuple[type, tuple[Basic, ...]]:
+        return NodeTag, (self.node, *self.given)
+
+    def __getnewargs__(self) -> tuple[Basic, ...]:
+        return (self.node, *self.given)
+
+    def _hashable_content(self) -> tuple[object, ...]:
+        return (self.node._digest, *self.args)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, NodeTag) and self.node is other.node
+        return isinstance(other, NodeTag) and self.node is other.node and self.args == other.args
 
     def __hash__(self) -> int:
         return hash((NodeTag, self.node._digest))
@@ -93,15 +120,15 @@ class Rebuild:
     def __call__(self, *args: Basic, **options: object) -> Basic:
         if args == self.node.args:
             return self.node
-        leaves = self.node.args[1:]
-        if len(args) != len(leaves) + 1:
+        own = self.node.args
+        if len(args) != len(own) or not isinstance(args[0], NodeTag):
             raise TensorError(
-                f"{self.__name__}.func takes the {len(leaves) + 1} arguments of .args "
+                f"{self.__name__}.func takes the {len(own)} arguments of .args "
                 f"(a tag and the leaves), not {len(args)}"
             )
-        return substitute(
-            self.node, {old: new for old, new in zip(leaves, args[1:], strict=True) if old != new}
-        )
+        tag, *leaves = own
+        images = [*zip(leaves, args[1:], strict=True), *zip(tag.args, args[0].args, strict=True)]
+        return substitute(self.node, {old: new for old, new in images if old != new})
 
 
 class TensorExpr(Methods):
@@ -129,8 +156,6 @@ class TensorExpr(Methods):
 
     is_commutative = True
     is_real = True
-    is_number = False
-    is_comparable = False
     _op_priority = 100.0
     # Stock code takes what can be iterated for a sequence, but a tensor is one thing.
     _iterable = False
@@ -187,6 +212,18 @@ class TensorExpr(Methods):
         """
         return Rebuild(self)
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a scalar without symbols: ``float``, ``evalf`` and comparisons then know
+        its value.
+
+        >>> import sympy_einsum as se
+        >>> x = se.TensorSymbol("x", 2)
+        >>> (x @ x).is_number, (x @ x).subs(x, [1, 2]).is_number
+        (False, True)
+        """
+        return not self.shape and are_of_numbers(kinds_in(self))
+
     def _applied(self) -> set[Basic]:
         """The unknown functions of ordinary symbols, and their derivatives, which stock code looks
         for: q(t) in a Lagrangian."""
@@ -203,7 +240,7 @@ class TensorExpr(Methods):
         return self._free
 
     @property
-    def free_symbols(self) -> set[Basic]:
+    def free_symbols(self) -> set[Any]:
         """The tensor symbols and ordinary symbols in the expression. As for SymPy's matrices,
         the axis lengths of a tensor symbol don't count.
 
@@ -288,7 +325,7 @@ class TensorExpr(Methods):
 
     def is_constant(self, *wrt: Basic, **flags: object) -> bool:
         """Whether the expression is free of the given symbols (of all symbols, without any). It
-        depends on an entry where it does on the tensor of that.
+        depends on an entry where it does on the tensor of that, and on the axis lengths of that.
 
         >>> import sympy_einsum as se
         >>> x, y = se.tensors("x y", 3)
@@ -298,7 +335,8 @@ class TensorExpr(Methods):
         given = [as_basic(value) for value in wrt]
         tensors = {leaf for v in given if isinstance(v, TensorExpr) for leaf in v._leaves()}
         kept = {leaf for leaf in tensors if isinstance(leaf, TensorExpr)}.union(given)
-        return not (self._leaves() & kept if wrt else self._leaves())
+        leaves = self._leaves()
+        return kept.isdisjoint(leaves | lengths_of(*leaves)) if wrt else not leaves
 
     @property
     def is_Function(self) -> bool:
@@ -312,7 +350,7 @@ class TensorExpr(Methods):
         >>> (x @ x).is_Function, (se.sin(t * x) @ x).is_Function
         (False, True)
         """
-        return not self.shape and any(isinstance(leaf, Symbol) for leaf in self._leaves())
+        return not self.shape and any(map(is_variable, self._leaves()))
 
     def as_entry_power(self) -> tuple[TensorExpr, Expr]:
         """The tensor of which this is a power entry by entry, and the exponent, a number. By
@@ -333,25 +371,6 @@ class TensorExpr(Methods):
         False
         """
         return False
-
-    def doit(self, **hints: object) -> TensorExpr:
-        """The expression with the integrals, sums and derivatives in its scalars evaluated.
-
-        >>> from sympy import symbols
-        >>> import sympy_einsum as se
-        >>> from sympy import Integral
-        >>> x, t = se.TensorSymbol("x", 3), symbols("t")
-        >>> (Integral(t, (t, 0, 1)) * x).doit()
-        x/2
-        """
-        if not any(issubclass(kind, UNEVALUATED) for kind in kinds_in(self)):
-            return self
-
-        def visit(node: Basic, below: Operands) -> Basic:
-            done = rebuild(node, below) if below else node
-            return done.doit(**hints) if isinstance(done, UNEVALUATED) else done
-
-        return transform([self], visit)[0]
 
     # SymPy asks for the signs of scalars; rules/properties.py knows them.
 
@@ -398,15 +417,6 @@ class TensorExpr(Methods):
             return substitute_function(self, old, new)
         return substitute(self, {old: new}, stock_rules=True)
 
-    def __float__(self) -> float:
-        try:
-            return Expr.__float__(self)
-        except TypeError:
-            raise TypeError(
-                f"{str(self)[:80]} is an expression and no number; lambdify computes it, and "
-                "functions of it are SymPy's or sympy_einsum's, not those of math"
-            ) from None
-
     def __array__(self, *args: object, **options: object) -> NoReturn:
         raise TypeError(
             f"{type(self).__name__} is symbolic and has no array of numbers; "
@@ -415,8 +425,9 @@ class TensorExpr(Methods):
         )
 
 
-# What an operation is applied to: a tensor, or a scalar of SymPy's.
-Operand: TypeAlias = TensorExpr | Expr
+# What an operation is applied to: a tensor, or a scalar of SymPy's. Any in its place lets what a
+# function gives be used as a tensor, without a test of which of the two it is.
+Operand: TypeAlias = TensorExpr | Any
 # What a user may write in its place.
 TensorLike: TypeAlias = "Operand | ArrayLike"
 # Several expressions: functions that take these too then give a list.

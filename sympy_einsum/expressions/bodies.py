@@ -10,7 +10,7 @@ from sympy import Basic, Dummy, Expr, Piecewise, Pow, S, Symbol, exp, log
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean
 
-from ..core import TensorError, as_stock_derivative, derivative, postorder, sigmoid
+from ..core import TensorError, as_stock_derivative, cached, derivative, postorder, sigmoid
 
 
 class Slot(Symbol):
@@ -69,36 +69,36 @@ def indicated(body: Expr) -> Boolean | None:
     return None
 
 
-@lru_cache(maxsize=4096)
+@cached(4096)
 def partial_body(body: Expr, k: int, count: int) -> Expr:
     """d body / d slot k; the body itself, where it occurs, becomes slot ``count``."""
     return derivative(body, slot(k)).xreplace({body: slot(count)})
 
 
-@lru_cache(maxsize=4096)
+@cached(4096)
 def with_signs(body: Expr, signs: tuple[str, ...]) -> Expr:
     """A scalar expression as SymPy evaluates it where its slots have some signs."""
     known = {slot(k): Dummy(**{sign: True}) for k, sign in enumerate(signs)}
     return body.xreplace(known).xreplace({dummy: place for place, dummy in known.items()})
 
 
-@lru_cache(maxsize=4096)
+@cached(4096)
 def slot_numbers(body: Expr) -> tuple[int, ...]:
     return tuple(sorted(s.place for s in body.free_symbols if isinstance(s, Slot)))
 
 
-@lru_cache(maxsize=4096)
+@cached(4096)
 def slot_exponent(power: Pow) -> Expr | None:
     """The number to which a power raises a slot; None for other powers."""
     return power.exp if isinstance(power.base, Slot) and power.exp.is_number else None
 
 
-@lru_cache(maxsize=4096)
+@cached(4096)
 def renamed(body: Expr, renaming: tuple[tuple[int, int], ...]) -> Expr:
     return body.xreplace({slot(old): slot(new) for old, new in renaming if old != new})
 
 
-@lru_cache(maxsize=4096)
+@cached(4096)
 def replaced(body: Expr, rule: tuple[tuple[Expr, Expr], ...]) -> Expr:
     """A body with its slots replaced; SymPy takes milliseconds for some functions, and the same
     bodies come again and again."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sympy import S
 
-from ..core import Shape, ShapeError, explained, same_length
+from ..core import Shape, ShapeError, explained, namesakes, same_length
 from .base import Operand, TensorExpr
 from .graphs import is_tensor
 from .products import contract
@@ -43,6 +43,7 @@ def common_shape(tensors: Sequence[TensorExpr]) -> Shape:
                 raise ShapeError(
                     f"axis {axis} has length {known} in operand 1, {_short(first)}, and length "
                     f"{length} in operand {number}, {_short(tensor)}; lengths must be equal or 1"
+                    + namesakes(known, length)
                 )
     return tuple(shape)
 

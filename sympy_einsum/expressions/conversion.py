@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from sympy import Array, Basic, Expr, Lambda, MatrixBase, NDimArray, Symbol, conjugate, sympify
 from sympy.logic.boolalg import Boolean
-from sympy.matrices.expressions.matexpr import MatrixExpr
-from sympy.tensor.array.expressions.array_expressions import _ArrayExpr, _CodegenArrayAbstract
+from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr, MatrixSymbol
+from sympy.tensor.array.expressions import (
+    ArrayAdd,
+    ArrayContraction,
+    ArrayDiagonal,
+    ArrayElement,
+    ArrayElementwiseApplyFunc,
+    ArraySymbol,
+    ArrayTensorProduct,
+    OneArray,
+    PermuteDims,
+    Reshape as ReshapeArray,
+    ZeroArray,
+)
 
 from ..core import (
     TensorError,
     UnsupportedError,
+    cached,
     deferred,
     has_shape,
     named_derivatives,
@@ -26,14 +39,31 @@ from .bodies import Slot, as_number, slot, substitute_stock
 from .broadcasting import broadcast_together
 from .complex_entries import check_analytic, conjugated
 from .entrywise import apply_body
-from .graphs import is_tensor, outermost, stock_children
+from .graphs import (
+    check_scalar,
+    is_literal,
+    is_tensor,
+    is_variable,
+    outermost,
+    scalar_children,
+)
 from .leaves import Constant
 
 # SymPy's classes of what has axes that aren't written out.
-STOCK_TENSORS = (MatrixExpr, _ArrayExpr, _CodegenArrayAbstract)
+STOCK_TENSORS = (
+    *(MatrixExpr, ArraySymbol, ZeroArray, OneArray, ArrayTensorProduct, ArrayContraction),
+    *(ArrayDiagonal, ArrayAdd, PermuteDims, ArrayElementwiseApplyFunc, ReshapeArray),
+)
+
+# What is a symbol among them, and its entries.
+STOCK_VARIABLES = (MatrixSymbol, MatrixElement, ArraySymbol, ArrayElement)
+# All of them, and their entries.
+_WITH_AXES = (*STOCK_TENSORS, MatrixElement, ArrayElement)
 
 # Entries with symbols are terms of a sum.
 MAX_ENTRIES = 1000
+# The axes that an array of NumPy's can have.
+MAX_DEPTH = 64
 
 _of_entries = deferred("convert", "from_explicit")
 _of_stock = deferred("convert", "from_stock")
@@ -56,6 +86,8 @@ def as_operand(value: TensorLike) -> Operand:
         return as_operand(value._sympy_())
     if isinstance(value, np.ndarray) and _has_symbols(value):
         return _of_symbols(value)
+    if isinstance(value, (list, tuple)) and _holds_symbols(value):
+        return _of_symbols(_array_of(value))
     if isinstance(value, (np.ndarray, np.generic, list, tuple)) or hasattr(value, "toarray"):
         return Constant(value)
     if isinstance(value, (bool, int, float, complex)):
@@ -67,6 +99,8 @@ def as_operand(value: TensorLike) -> Operand:
     if isinstance(value, (Expr, Boolean)) and not has_shape(value):
         if value.args and _holds_stock_axes(value):
             return as_operand(_of_stock(value))
+        if isinstance(value, Expr):
+            check_scalar(value)
         if holds_tensor(value):
             return lift(value)
         return as_number(value)
@@ -85,7 +119,45 @@ def _has_symbols(array: np.ndarray) -> bool:
     scalars = [entry for entry in array.flat if isinstance(entry, Expr)]
     others = (entry for entry in array.flat if not isinstance(entry, (Expr, int, float, complex)))
     are_scalars = next(others, None) is None and not any(map(is_tensor, scalars))
-    return are_scalars and not all(entry.is_number for entry in scalars)
+    return are_scalars and not all(map(is_literal, scalars))
+
+
+def _holds_symbols(items: Sequence[object]) -> bool:
+    """Whether there are scalars of SymPy's that aren't all numbers in nested lists, and no tensors
+    with axes."""
+    parts = [part for part in _parts_of(items) if isinstance(part, Expr)]
+    return not any(map(is_tensor, parts)) and not all(map(is_literal, parts))
+
+
+def _parts_of(items: Sequence[object], depth: int = 1) -> Iterator[object]:
+    """What is in nested lists."""
+    if depth > MAX_DEPTH:
+        raise TensorError(f"lists are nested more than {MAX_DEPTH} levels deep, and no array is")
+    for item in items:
+        if isinstance(item, (list, tuple)):
+            yield from _parts_of(item, depth + 1)
+        else:
+            yield item
+
+
+def _array_of(items: Sequence[Any]) -> np.ndarray:
+    """Nested lists of scalars as an array of objects; NumPy would ask nodes for entries."""
+    shape: list[int] = []
+    level: Sequence[Any] = [items]
+    while all(isinstance(item, (list, tuple)) for item in level) and level:
+        lengths = {len(item) for item in level}
+        if len(lengths) > 1:
+            break
+        shape.extend(lengths)
+        level = [part for item in level for part in item]
+    if any(isinstance(item, (list, tuple, np.ndarray)) for item in level):
+        raise TensorError("nested lists of different lengths are no array; fill them up")
+    array = np.empty(len(level), dtype=object)
+    for place, item in enumerate(level):
+        if not isinstance(item, (Expr, int, float, complex, np.number)):
+            raise TensorError(f"{item!r:.80} is no entry of a tensor; give numbers and scalars")
+        array[place] = item
+    return array.reshape(shape)
 
 
 def _of_symbols(array: np.ndarray) -> Operand:
@@ -97,13 +169,13 @@ def _of_symbols(array: np.ndarray) -> Operand:
     return _of_entries(Array(array.flatten().tolist(), array.shape))
 
 
-@lru_cache(maxsize=8192)
+@cached(8192)
 def _holds_stock_axes(expr: Basic) -> bool:
     """Whether a scalar has matrix or array expressions of SymPy's inside."""
-    return any(isinstance(node, STOCK_TENSORS) for node in postorder([expr], stock_children))
+    return any(isinstance(node, _WITH_AXES) for node in postorder([expr], scalar_children))
 
 
-@lru_cache(maxsize=8192)
+@cached(8192)
 def holds_tensor(expr: Basic) -> bool:
     """Whether a stock expression has a tensor of order 1 or more inside."""
     return any(map(is_tensor, outermost(expr)))
@@ -117,14 +189,14 @@ def lift(expr: Basic) -> Operand:
 
 def split_body(expr: Basic) -> tuple[Basic, list[Operand]]:
     """A stock expression as a body and the outermost tensors and free symbols it holds."""
-    order = postorder([expr], stock_children)
+    order = postorder([expr], scalar_children)
     for node in order:
         _check_bound_symbols(node)
     free = expr.free_symbols
     operands = [
         node
         for node in order
-        if isinstance(node, TensorExpr) or (isinstance(node, Symbol) and node in free)
+        if isinstance(node, TensorExpr) or (is_variable(node) and node in free)
     ]
     body = substitute_stock(expr, {operand: slot(k) for k, operand in enumerate(operands)})
     return named_derivatives(body), operands
@@ -197,10 +269,11 @@ def elementwise(f: Callable[..., Expr], *tensors: TensorLike) -> Operand:
     check_analytic(f, operands)
     if not isinstance(body, Expr):
         raise TensorError(f"{f} gives {body!r}, which is no scalar expression")
+    check_scalar(body)
     others = sorted(
-        (s for e in postorder([body], stock_children) for s in _free_leaf(e, body)), key=sort_key
+        (s for e in postorder([body], scalar_children) for s in _free_leaf(e, body)), key=sort_key
     )
-    extended = [*operands, *others]
+    extended = [*operands, *map(as_operand, others)]
     body = substitute_stock(body, {s: slot(len(operands) + k) for k, s in enumerate(others)})
     return apply_body(body, extended)
 
@@ -211,5 +284,7 @@ def _free_leaf(node: Basic, body: Expr) -> list[Basic]:
         if node.order:
             raise TensorError(f"the function holds the tensor {node}; pass it as an argument")
         return [node]
-    is_free = isinstance(node, Symbol) and not isinstance(node, Slot) and node in body.free_symbols
-    return [node] if is_free else []
+    if not is_variable(node) or isinstance(node, Slot):
+        return []
+    # An entry of a matrix names the matrix as its free symbol.
+    return [node] if node in body.free_symbols or isinstance(node, _WITH_AXES) else []

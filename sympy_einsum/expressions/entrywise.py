@@ -30,7 +30,7 @@ from .bodies import (
     with_signs,
 )
 from .complex_entries import holds_complex
-from .graphs import is_tensor
+from .graphs import is_literal, is_tensor
 from .interning import Data, Operands, datum
 from .leaves import Zeros
 from .products import Ones, View, contract
@@ -108,7 +108,7 @@ def apply_body(body: Expr, operands: Sequence[Operand]) -> Operand:
     """
     shape = next((o.shape for o in operands if is_tensor(o)), None)
     values = {slot(k): fill_value(operands[k]) for k in slot_numbers(body)}
-    literals = {s: v for s, v in values.items() if not isinstance(v, TensorExpr) and v.is_number}
+    literals = {s: v for s, v in values.items() if is_literal(v)}
     if literals:
         known = folded(body, literals)
         if known.is_finite is False or known.has(S.NaN, S.ComplexInfinity):

@@ -42,7 +42,7 @@ class Fourier(TensorExpr):
 
     __slots__ = ()
 
-    def __new__(
+    def __new__(  # type: ignore[misc]
         cls,
         length: Length,
         frequencies: Length | None = None,
@@ -86,7 +86,7 @@ def half_length(n: Expr) -> Expr:
     return floor(n / 2) + 1
 
 
-def are_inverse(one: Fourier, other: Fourier) -> bool:
+def are_inverse(one: Operand, other: Operand) -> bool:
     """Whether the product of two over their parts and frequencies is n at equal positions."""
     if not same_length(one.length, other.length):
         return False

@@ -88,7 +88,7 @@ def _of_rearranged(indices: TensorExpr, length: Expr) -> Operand | None:
     return contract((OneHot.at(indices.core, length),), (own,), (*indices.output, -1), lengths)
 
 
-def _on_axis(indices: Constant, length: Expr) -> Constant:
+def _on_axis(indices: Constant, length: Expr) -> Operand:
     """Constant positions as integers from 0 on, where the length is known; ShapeError for those
     that aren't on the axis."""
     values = indices.array

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TypeAlias
+from functools import lru_cache
+from typing import Any, TypeAlias
 
-from sympy import Basic, Expr
+from sympy import Basic, Expr, Lambda
+from sympy.core.function import AppliedUndef
 
-from ..core import Shape, TensorError, children, postorder
+from ..core import Shape, TensorError, cached, children, has_shape, postorder
+from .bodies import Slot
 from .interning import Data, Node, data_expressions
 
 # Sets of free symbols up to this size are kept at every node of a graph.
 FEW_LEAVES = 16
+
+# Attributes of SymPy's classes of expressions with components, or that take an index.
+_OF_NO_SCALARS = ("_expr_type", "__getitem__")
 
 # A node in a flat graph: itself, or its class, the numbers of what is below, and its data.
 Entry: TypeAlias = Basic | tuple[type, tuple[int, ...], Data | None]
@@ -32,6 +38,46 @@ def shape_of(value: object) -> Shape:
     return value.shape if isinstance(value, Node) else ()
 
 
+def is_variable(node: Basic) -> bool:
+    """Whether a stock scalar is its own free symbol: a symbol, an entry, a random variable."""
+    return bool(node.is_symbol) and not isinstance(node, Node)
+
+
+@lru_cache(maxsize=1024)
+def _is_scalar(kind: type) -> bool:
+    """Whether a class of SymPy's is one of expressions without components."""
+    no_scalar = any(hasattr(kind, name) for name in _OF_NO_SCALARS)
+    return issubclass(kind, Expr) and not issubclass(kind, Lambda) and not no_scalar
+
+
+def is_ordered(value: object) -> bool:
+    """Whether a value is an expression of SymPy's without axes that doesn't commute."""
+    if not isinstance(value, Expr) or isinstance(value, (Node, Lambda)):
+        return False
+    return value.is_commutative is False and not has_shape(value)
+
+
+def check_scalar(value: Basic) -> None:
+    """Raise TensorError for an expression of SymPy's that isn't a commuting scalar."""
+    kind: Any = type(value)
+    if not _is_scalar(kind):
+        raise TensorError(
+            f"{str(value)[:80]}, of type {kind.__name__}, is no scalar; give its entries one by "
+            "one, or a tensor expression"
+        )
+    if value.is_commutative is False:
+        raise TensorError(
+            f"{str(value)[:80]}, of type {kind.__name__}, doesn't commute, as entries of tensors "
+            "do; keep it outside, beside scalars such as x @ x"
+        )
+
+
+def scalar_children(node: Basic) -> Sequence[Basic]:
+    """Where a walk through a stock scalar goes on: it ends at tensors and at variables, of which
+    the args are a name and lengths or a probability space."""
+    return () if is_variable(node) else stock_children(node)
+
+
 def stock_children(node: Basic) -> Sequence[Basic]:
     """Where a walk through a stock expression goes on: it ends at tensor expressions."""
     return () if isinstance(node, Node) else children(node)
@@ -43,7 +89,8 @@ def outermost(expr: Basic) -> list[Node]:
 
 
 def kinds_in(root: Basic) -> frozenset[type]:
-    """The types of the nodes of a graph, lengths and positions included. Printers ask at every
+    """The types of the nodes of a graph, lengths, positions and functions of entries included, with
+    what these are made of. Printers ask at every
     scalar for types that never occur, so they are kept at the nodes; equal sets are one object."""
     found: dict[Basic, frozenset[type]] = {}
     same: dict[frozenset[type], frozenset[type]] = {}
@@ -58,12 +105,27 @@ def kinds_in(root: Basic) -> frozenset[type]:
         own = {type(node)}
         if isinstance(node, Node):
             lengths = {*node.shape, *data_expressions(node.data)}
-            own |= {type(part) for e in lengths for part in (e, *e.free_symbols)}
+            own |= {type(part) for part in postorder(lengths)}
         kinds = frozenset(own.union(*{found[child] for child in children(node)}))
         found[node] = same.setdefault(kinds, kinds)
         if isinstance(node, Node):
             node._kinds = found[node]
     return found[root]
+
+
+@cached(1024)
+def are_of_numbers(kinds: frozenset[type]) -> bool:
+    """Whether there are no symbols and no unknown functions among the types of nodes."""
+    return not any(
+        issubclass(kind, AppliedUndef)
+        or (getattr(kind, "is_symbol", False) and not issubclass(kind, Slot))
+        for kind in kinds
+    )
+
+
+def is_literal(value: Basic) -> bool:
+    """Whether a scalar is a number of SymPy's, with no tensor expression inside."""
+    return value.is_Number or bool(value.is_number and not outermost(value))
 
 
 def free_leaves(*roots: Basic) -> frozenset[Basic]:
@@ -72,13 +134,38 @@ def free_leaves(*roots: Basic) -> frozenset[Basic]:
     def is_leaf(node: Basic) -> bool:
         if isinstance(node, Node):
             return node._free is not None
-        return not node.args or hasattr(node, "bound_symbols")
+        kind: Any = type(node)
+        return not node.args or tells_symbols(kind)
 
     order = postorder(roots, lambda n: () if is_leaf(n) else children(n))
     total = _without_lengths({s for node in order for s in _own_leaves(node, is_leaf)})
     if len(total) <= FEW_LEAVES:
         _remember_leaves(order, is_leaf)
     return total
+
+
+@cached(1024)
+def tells_symbols(cls: type) -> bool:
+    """Whether a class says itself which symbols are free, as those that bind some do."""
+    return next(c for c in cls.__mro__ if "free_symbols" in vars(c)) is not Basic
+
+
+def free_symbols_of(root: Basic) -> set[Basic]:
+    """The free symbols of a stock expression, each distinct part once."""
+    found: set[Basic] = set()
+    seen: set[Basic] = set()
+    stack = [root]
+    while stack:
+        for arg in stack.pop().args:
+            if arg in seen:
+                continue
+            seen.add(arg)
+            kind: Any = type(arg)
+            if tells_symbols(kind):
+                found |= arg.free_symbols
+            else:
+                stack.append(arg)
+    return found
 
 
 def _own_leaves(node: Basic, is_leaf: Callable[[Basic], bool]) -> Collection[Basic]:
@@ -107,6 +194,11 @@ def _remember_leaves(order: Sequence[Basic], is_leaf: Callable[[Basic], bool]) -
         raw[node] = known[found][0]
         if isinstance(node, Node) and node._free is None:
             node._free = known[found][1]
+
+
+def lengths_of(*leaves: Basic) -> frozenset[Basic]:
+    """The symbols in the axis lengths of tensor symbols, which aren't among the free symbols."""
+    return frozenset({s for leaf in leaves for n in shape_of(leaf) for s in n.free_symbols})
 
 
 def flatten(root: Expr) -> tuple[Entry, ...]:

@@ -16,14 +16,14 @@ import atexit
 import os
 import threading
 from collections.abc import Callable, Sequence
-from functools import lru_cache, wraps
+from functools import wraps
 from types import FunctionType
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 from weakref import ref
 
 from sympy import Basic, Expr, S
 
-from ..core import Shape, data_digest, digest, text_digest
+from ..core import LIVE, Shape, StockExpr, cached, data_digest, digest, text_digest
 
 # What a node knows besides its operands: lengths, positions, names, numbers, nested. The properties
 # of its class give each part a name.
@@ -41,8 +41,9 @@ if hasattr(os, "register_at_fork"):
 class _Entry(ref[Any]):
     """Where something stands in a table."""
 
-    __slots__ = ("key", "table")
+    __slots__ = ("key", "size", "table")
     key: object
+    size: int
     table: _Table
 
 
@@ -50,19 +51,26 @@ class _Entry(ref[Any]):
 _Table: TypeAlias = dict[object, _Entry]
 
 
-def _first(table: _Table, key: object, new: Any) -> Any:
-    """What stands for a key: what another thread may have published meanwhile, else the new."""
+def _first(table: _Table, key: object, new: Any, size: int) -> Any:
+    """What stands for a key: what another thread may have published meanwhile, else the new, which
+    takes about ``size`` bytes."""
     entry = _Entry(new, _forget)
-    entry.key, entry.table = key, table
+    entry.key, entry.table, entry.size = key, table, size
     with _lock:
         found = table.setdefault(key, entry)()
         if found is None:  # it is dead, and about to be forgotten
             table[key] = entry
-    return new if found is None else found
+            found = new
+        if found is new:
+            LIVE.add(size)
+    if LIVE.has_grown:
+        LIVE.relieve()
+    return found
 
 
 def _forget(entry: _Entry) -> None:
     with _lock:
+        LIVE.free(entry.size)
         if entry.table.get(entry.key) is entry:
             del entry.table[entry.key]
 
@@ -83,6 +91,17 @@ class _Kind:
         self.data = data
         self.digests = text_digest(cls.__name__), cls._data_digest(data)
 
+
+def _size(data: object) -> int:
+    """About how many bytes static data takes."""
+    if isinstance(data, tuple):
+        return ENTRY_BYTES * len(data) + sum(map(_size, data))
+    return len(data) if isinstance(data, bytes) else 0
+
+
+# About how many bytes a node takes with what passes remember at it, and a part of static data.
+NODE_BYTES = 1024
+ENTRY_BYTES = 64
 
 _kinds: _Table = {}
 _nodes: _Table = {}
@@ -149,7 +168,7 @@ class NodeType(type):
         return sorted(shown - FOR_PASSES)
 
 
-class Node(Expr, metaclass=NodeType):
+class Node(StockExpr, metaclass=NodeType):
     """A node of an expression graph; what stock SymPy sees of it is ``TensorExpr``'s business."""
 
     __slots__ = (
@@ -189,7 +208,7 @@ class Node(Expr, metaclass=NodeType):
     # Whether it has ones at positions, which are its operand, along its last axis.
     is_one_hot = False
     # Cached: the same few data come again and again.
-    _data_digest: ClassVar[Callable[..., int]] = staticmethod(lru_cache(8192)(data_digest))
+    _data_digest: ClassVar[Callable[..., int]] = staticmethod(cached(8192)(data_digest))
 
     # --- construction
 
@@ -202,7 +221,7 @@ class Node(Expr, metaclass=NodeType):
         known = _kinds.get((cls, data))
         kind = known() if known is not None else None
         if kind is None:
-            kind = _first(_kinds, (cls, data), _Kind(cls, data))
+            kind = _first(_kinds, (cls, data), _Kind(cls, data), _size(data))
         key = (kind, operands)
         entry = _nodes.get(key)
         node = entry() if entry is not None else None
@@ -230,7 +249,7 @@ class Node(Expr, metaclass=NodeType):
                 parts.append(digest(operand))
         node._depth = depth + 1 if operands else 0
         node._digest = hash(tuple(parts))
-        return _first(_nodes, key, node)
+        return _first(_nodes, key, node, NODE_BYTES)
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Expr:

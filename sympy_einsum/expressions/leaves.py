@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sympy import Basic, Expr, Float, S, Symbol, sympify
-from sympy.core.expr import AtomicExpr
+from sympy import Basic, Expr, Float, S, Symbol, symbols, sympify
 
 from ..core import (
     Length,
     Shape,
     ShapeError,
+    StockAtom,
     TensorError,
     UnsupportedError,
     as_shape,
     data_digest,
+    namesakes,
     same_length,
 )
 from .base import Operand, TensorExpr
+from .graphs import is_literal
 from .interning import Data, Operands, datum
+from .symmetries import Axes, generators_of, permutations_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -30,7 +33,7 @@ SYMMETRIC = frozenset({"symmetric", "diagonal", "psd"})
 ASSUMPTIONS = SYMMETRIC | {"positive", "nonnegative"}
 
 
-class TensorSymbol(TensorExpr, AtomicExpr):
+class TensorSymbol(TensorExpr, StockAtom):
     """A named tensor with symbolic or numeric axis lengths. Its methods are those of
     :class:`TensorExpr`.
 
@@ -43,6 +46,8 @@ class TensorSymbol(TensorExpr, AtomicExpr):
         (n/n = 1, a softmax adds up to 1) needs an entry. An axis that may be empty has the length
         0 in numbers; there sums are 0 and means nan.
     assumptions : ``symmetric``, ``diagonal``, ``positive``, ``nonnegative``, ``psd`` set to True.
+        ``symmetric`` is for any number of axes, which all may change places, and may be a list of
+        permutations of the axes that leave the tensor as it is; so do all that these generate.
         Derivatives by a symmetric matrix are nonetheless unconstrained: all entries are taken as
         independent. They are simplified with X' = X, so second ones are those of one of the forms
         that this makes equal: along symmetric directions all agree. Code relies on what is
@@ -51,7 +56,7 @@ class TensorSymbol(TensorExpr, AtomicExpr):
     Raises
     ======
 
-    TensorError : the name is not a string, or an assumption is unknown
+    TensorError : the name is no string or empty, or an assumption is unknown
     ShapeError : a length is negative or not an integer; a structured matrix isn't square
 
     Examples
@@ -65,6 +70,10 @@ class TensorSymbol(TensorExpr, AtomicExpr):
     ((m, n), 2, (n, m))
     >>> se.TensorSymbol("A", m, n) is A
     True
+    >>> eightfold = [(1, 0, 2, 3), (0, 1, 3, 2), (2, 3, 0, 1)]
+    >>> I = se.TensorSymbol("I", n, n, n, n, symmetric=eightfold)
+    >>> I.transpose(3, 2, 1, 0) is I, len(I.permutations)
+    (True, 8)
     """
 
     __slots__ = ()
@@ -72,12 +81,14 @@ class TensorSymbol(TensorExpr, AtomicExpr):
     _diff_wrt = True
 
     def __new__(
-        cls, name: str, *shape: Length | Sequence[Length], **assumptions: bool | Sequence[Length]
+        cls, name: str, *shape: Length | Sequence[Length], **assumptions: bool | Sequence[Any]
     ) -> TensorSymbol:
         if isinstance(name, Symbol):
             name = name.name
         if not isinstance(name, str):
             raise TensorError(f"the name of a tensor must be a string, not {name!r}")
+        if not name:
+            raise TensorError("the name of a tensor is empty; give it a letter")
         if "shape" in assumptions:
             shape = (*shape, assumptions.pop("shape"))
         unknown = set(assumptions) - ASSUMPTIONS
@@ -87,13 +98,23 @@ class TensorSymbol(TensorExpr, AtomicExpr):
                 f"there are {', '.join(sorted(ASSUMPTIONS))}"
             )
         lengths = as_shape(shape)
+        generators: tuple[Axes, ...] = ()
+        if len(lengths) > 2 and assumptions.get("symmetric"):
+            generators = generators_of(assumptions.pop("symmetric"), name, lengths)
+        elif isinstance(assumptions.get("symmetric"), (list, tuple)):
+            assumptions["symmetric"] = bool(generators_of(assumptions["symmetric"], name, lengths))
         true = tuple(sorted(key for key, value in assumptions.items() if value))
         if SYMMETRIC.intersection(true) and (len(lengths) != 2 or not same_length(*lengths)):
-            raise ShapeError(f"{', '.join(true)} tensor {name!r} must be square, not {lengths}")
-        return cls._build((), (name, lengths, true))
+            raise ShapeError(
+                f"{', '.join(true)} tensor {name!r} must be square, not {lengths}"
+                + namesakes(*lengths)
+            )
+        return cls._build(
+            (), (name, lengths, true, generators) if generators else (name, lengths, true)
+        )
 
     @classmethod
-    def _build(cls, operands: Operands, data: Data) -> Operand:
+    def _build(cls, operands: Operands, data: Data) -> Self:
         return cls._intern((), data, as_shape(data[1]))
 
     name: str = datum(0, "The name it was built with.")
@@ -110,6 +131,16 @@ class TensorSymbol(TensorExpr, AtomicExpr):
         return bool(SYMMETRIC.intersection(self.assumptions))
 
     @property
+    def generators(self) -> tuple[Axes, ...]:
+        """The permutations of three or more axes of which all that leave it as it is are made."""
+        return self.data[3] if len(self.data) > 3 else ()
+
+    @property
+    def permutations(self) -> tuple[Axes, ...]:
+        """All permutations of three or more axes that leave it as it is, none if there is one."""
+        return permutations_of(self.generators, self.order) if self.generators else ()
+
+    @property
     def is_positive(self) -> bool | None:
         """Whether all entries are declared so; of a scalar None if not. Stock routines put positive
         scalars in the place of symbols of which nothing is known."""
@@ -119,11 +150,6 @@ class TensorSymbol(TensorExpr, AtomicExpr):
     def args(self) -> tuple[()]:
         """Empty, as for every symbol of SymPy."""
         return ()
-
-    @property
-    def func(self) -> type[TensorSymbol]:
-        """The class."""
-        return type(self)
 
     def _own_symbols(self) -> set[Basic]:
         return {self}
@@ -147,7 +173,7 @@ class Zeros(TensorExpr):
 
     __slots__ = ()
 
-    def __new__(cls, *lengths: Length | Sequence[Length]) -> Operand:
+    def __new__(cls, *lengths: Length | Sequence[Length]) -> Operand:  # type: ignore[misc]
         return cls._build((), (as_shape(lengths),))
 
     @classmethod
@@ -187,7 +213,7 @@ def as_numbers(value: ArrayLike) -> np.ndarray:
 
 def _is_number(entry: object) -> bool:
     if isinstance(entry, Expr):
-        return bool(entry.is_number)
+        return is_literal(entry)
     return isinstance(entry, (int, float, np.number))
 
 
@@ -235,7 +261,7 @@ class Constant(TensorExpr):
     __slots__ = ()
     _data_digest = staticmethod(data_digest)  # not cached: it would keep the arrays alive
 
-    def __new__(cls, array: ArrayLike) -> Operand:
+    def __new__(cls, array: ArrayLike) -> Operand:  # type: ignore[misc]
         values = as_numbers(array)
         if values.ndim == 0:
             return sympify(values.item() if values.dtype.kind != "b" else int(values))
@@ -274,7 +300,8 @@ class Constant(TensorExpr):
 
 
 def tensors(names: str, *shape: Length | Sequence[Length], **assumptions: bool) -> Any:
-    """Tensor symbols of one shape, from names separated by spaces or commas.
+    """Tensor symbols of one shape, from names separated by spaces or commas, or from ranges of
+    names as those of SymPy's ``symbols``.
 
     Assumptions and errors are those of :class:`TensorSymbol`.
 
@@ -284,11 +311,15 @@ def tensors(names: str, *shape: Length | Sequence[Length], **assumptions: bool) 
     >>> A, B = se.tensors("A B", m, n)
     >>> B.shape
     (m, n)
+    >>> se.tensors("x:3", n)
+    (x0, x1, x2)
     """
     if not isinstance(names, str) or not names.replace(",", " ").split():
         raise TensorError(f"tensors takes names such as 'A B', not {names!r}")
-    found = [
-        TensorSymbol(name, as_shape(shape), **assumptions)
-        for name in names.replace(",", " ").split()
-    ]
-    return found[0] if len(found) == 1 else tuple(found)
+    lengths = as_shape(shape)
+    try:
+        return symbols(names, cls=lambda name, **_: TensorSymbol(name, lengths, **assumptions))
+    except TensorError:
+        raise
+    except ValueError as error:
+        raise TensorError(f"tensors takes names such as 'A B' or 'x:3', not {names!r}") from error

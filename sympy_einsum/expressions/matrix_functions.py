@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sympy import Abs, Expr, Integer, Mul, S
+from sympy import Abs, Expr, Integer, Mul
 
-from ..core import TensorError
+from ..core import Shape, TensorError
 from .base import Operand, TensorExpr, TensorLike
 from .interning import Data, Operands, datum
 from .leaves import Zeros
@@ -26,7 +26,7 @@ from .matrix_stacks import (
     LogDetStack,
     square_matrices,
 )
-from .products import Delta, contract
+from .products import contract
 
 
 class Inv(MatrixFunction):
@@ -39,7 +39,8 @@ class Inv(MatrixFunction):
     """
 
     __slots__ = ()
-    keeps_shape = True
+    keeps_shape = is_involution = True
+    at_identity = "identity"
 
 
 class Adj(MatrixFunction):
@@ -53,6 +54,7 @@ class Adj(MatrixFunction):
 
     __slots__ = ()
     keeps_shape = True
+    at_identity = "identity"
     # As a derivative of the determinant; the axes of its second one and the others go in pairs.
     degree = 1
 
@@ -71,9 +73,13 @@ class Cofactors(MatrixFunction):
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Operand:
-        shape = operands[0].shape * data[0]
-        vanishes = (shape[0] - data[0]).is_negative
+        shape = cls._shape(operands[0].shape, data)
+        vanishes = (shape[-1] - data[0]).is_negative
         return Zeros(*shape) if vanishes else cls._intern(operands, data, shape)
+
+    @classmethod
+    def _shape(cls, shape: Shape, data: Data) -> Shape:
+        return shape * int(data[0])
 
     degree: int = datum(0, "How often the determinant is differentiated; half the number of axes.")
 
@@ -88,6 +94,7 @@ class Det(MatrixFunction):
     """
 
     __slots__ = ()
+    at_identity, at_zeros = "ones", "zeros"
 
 
 class LogDet(MatrixFunction):
@@ -100,6 +107,7 @@ class LogDet(MatrixFunction):
     """
 
     __slots__ = ()
+    at_identity = "zeros"
 
 
 def inv(X: TensorLike) -> Operand:
@@ -122,11 +130,7 @@ def inv(X: TensorLike) -> Operand:
     ((3, 3), True)
     """
     matrix = square_matrices(X, "inv")
-    if isinstance(matrix, (Inv, InvStack)):
-        return matrix.operands[0]
-    if matrix.order > 2:
-        return InvStack.of(matrix)
-    return matrix if isinstance(matrix, Delta) else Inv._build((matrix,), ())
+    return InvStack.of(matrix) if matrix.order > 2 else Inv._build((matrix,), ())
 
 
 def adj(X: TensorLike) -> Operand:
@@ -181,12 +185,8 @@ def cofactors(X: TensorLike, order: int) -> Operand:
         axes = list(range(matrix.order))
         turned = (*axes[:-2], axes[-1], axes[-2])
         return contract((adj(matrix),), (turned,), axes, dict(enumerate(matrix.shape)))
-    if matrix.order == 2:
-        return Cofactors._build((matrix,), (int(order),))
-    *stack, rows, _ = matrix.shape
-    if (rows - order).is_negative:
-        return Zeros(*stack, *[rows] * (2 * order))
-    return CofactorStack._build((matrix,), (int(order),))
+    kind = CofactorStack if matrix.order > 2 else Cofactors
+    return kind._build((matrix,), (int(order),))
 
 
 def det(X: TensorLike) -> Operand:
@@ -210,9 +210,7 @@ def det(X: TensorLike) -> Operand:
     True
     """
     matrix = square_matrices(X, "det")
-    if matrix.order > 2:
-        return DetStack.of(matrix)
-    return S.One if isinstance(matrix, Delta) else Det._build((matrix,), ())
+    return DetStack.of(matrix) if matrix.order > 2 else Det._build((matrix,), ())
 
 
 class Factor(NamedTuple):
@@ -264,6 +262,4 @@ def logdet(X: TensorLike) -> Operand:
     True
     """
     matrix = square_matrices(X, "logdet")
-    if matrix.order > 2:
-        return LogDetStack.of(matrix)
-    return S.Zero if isinstance(matrix, Delta) else LogDet._build((matrix,), ())
+    return LogDetStack.of(matrix) if matrix.order > 2 else LogDet._build((matrix,), ())

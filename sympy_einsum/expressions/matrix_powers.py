@@ -9,14 +9,15 @@ from collections.abc import Mapping, Sequence
 
 from sympy import Expr, S
 
-from ..core import Length, UnsupportedError, as_scalar
+from ..core import Length, UnsupportedError, as_scalar, counted
 from .base import Operand, TensorExpr, TensorLike
 from .broadcasting import broadcast_together
 from .interning import Data, Operands, datum
 from .leaves import Zeros
+from .matrix_base import identities
 from .matrix_functions import Inv, inv
 from .matrix_stacks import AlongDirections, InvStack, square_matrices
-from .products import Delta, contract
+from .products import contract
 from .sums import scale, tensor_sum
 
 # A power of X + t E + s F + … as a polynomial in t, s, …, none of them squared: the coefficient of
@@ -38,6 +39,7 @@ class MatrixPower(AlongDirections):
 
     __slots__ = ()
     function = "matrix_power"
+    at_identity = "identity"
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Operand:
@@ -46,8 +48,6 @@ class MatrixPower(AlongDirections):
         if exponent.is_Integer:
             return _product(matrices, int(exponent), directions)
         if not directions:
-            if isinstance(matrices, Delta) and matrices.order == 2:
-                return matrices
             below = matrices.operands[0] if matrices.operands else matrices
             if isinstance(matrices, MatrixPower) and len(matrices.operands) == 1:
                 return cls._build((below,), (matrices.exponent * exponent,))
@@ -87,7 +87,7 @@ def matrix_power(X: TensorLike, exponent: Length, *directions: TensorLike) -> Op
     E @ S + S @ E
     """
     operands = [square_matrices(own, "matrix_power") for own in (X, *directions)]
-    power = as_scalar(exponent, "the exponent of a matrix")
+    power = counted(as_scalar(exponent, "the exponent of a matrix"))
     if not power.is_integer:
         raise UnsupportedError(
             f"matrix_power takes an integer exponent, not {exponent}; declare it as one, such as "
@@ -104,10 +104,7 @@ def _product(matrices: TensorExpr, count: int, directions: Sequence[Operand]) ->
     }
     if count < 0:
         factor, count = _inverse(factor), -count
-    rows, columns = range(matrices.order - 2, matrices.order)
-    lengths = dict(enumerate(matrices.shape))
-    identity = contract((Delta(lengths[rows]),), ((rows, columns),), range(matrices.order), lengths)
-    result: Multilinear = {frozenset(): identity}
+    result: Multilinear = {frozenset(): identities(matrices.shape)}
     # Repeated squaring, so that the graph is as small as the program should be.
     while count:
         if count & 1:

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from sympy import Expr
 
-from ..core import ShapeError, UnsupportedError, same_length, sort_key
+from ..core import Shape, ShapeError, UnsupportedError, namesakes, same_length, sort_key
 from .base import Operand, TensorExpr, TensorLike
 from .broadcasting import broadcast_together
 from .complex_entries import holds_complex
@@ -20,7 +20,7 @@ from .conversion import as_operand
 from .graphs import shape_of
 from .interning import Data, Operands, datum
 from .leaves import Zeros
-from .matrix_base import MatrixFunction
+from .matrix_base import CONSTANTS, MatrixFunction
 
 
 class StackFunction(MatrixFunction):
@@ -46,15 +46,14 @@ class StackFunction(MatrixFunction):
     is_of_symmetric: ClassVar[bool] = False
 
     @classmethod
-    def _build(cls, operands: Operands, data: Data) -> Operand:
-        *stack, rows, columns = operands[0].shape
-        return cls._intern(operands, data, (*stack, *cls._tail(rows, columns)))
+    def of(cls, matrices: TensorExpr) -> Operand:
+        """The function of a stack of matrices."""
+        return cls._build((matrices,), ())
 
     @classmethod
-    def of(cls, matrices: Operand) -> TensorExpr:
-        """The function of a stack of matrices."""
-        node: TensorExpr = cls._build((matrices,), ())
-        return node
+    def _shape(cls, shape: Shape, data: Data) -> Shape:
+        *stack, rows, columns = shape
+        return (*stack, *cls._tail(rows, columns))
 
     @classmethod
     def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
@@ -76,6 +75,8 @@ class InvStack(StackFunction):
 
     __slots__ = ()
     function = "inv"
+    is_involution = True
+    at_identity = "identity"
 
 
 class AdjStack(StackFunction):
@@ -89,6 +90,7 @@ class AdjStack(StackFunction):
 
     __slots__ = ()
     function = "adj"
+    at_identity = "identity"
     degree = 1
 
 
@@ -103,6 +105,7 @@ class DetStack(StackFunction):
 
     __slots__ = ()
     function = "det"
+    at_identity, at_zeros = "ones", "zeros"
 
     @classmethod
     def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
@@ -133,6 +136,7 @@ class LogDetStack(DetStack):
 
     __slots__ = ()
     function = "logdet"
+    at_identity, at_zeros = "zeros", ""
 
 
 class CofactorStack(StackFunction):
@@ -150,8 +154,14 @@ class CofactorStack(StackFunction):
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Operand:
-        *stack, rows, columns = operands[0].shape
-        return cls._intern(operands, data, (*stack, *(rows, columns) * data[0]))
+        shape = cls._shape(operands[0].shape, data)
+        vanishes = (shape[-1] - data[0]).is_negative
+        return Zeros(*shape) if vanishes else cls._intern(operands, data, shape)
+
+    @classmethod
+    def _shape(cls, shape: Shape, data: Data) -> Shape:
+        *stack, rows, columns = shape
+        return (*stack, *(rows, columns) * int(data[0]))
 
     degree: int = datum(0, "How often the determinants are differentiated.")
 
@@ -168,6 +178,9 @@ class AlongDirections(StackFunction):
         matrices, *directions = operands
         if any(isinstance(direction, Zeros) for direction in directions):
             return Zeros(*matrices.shape)
+        constant = cls._constant(matrices)
+        if constant and not directions:
+            return CONSTANTS[constant](matrices.shape)
         ordered = (matrices, *sorted(directions, key=sort_key))
         return cls._intern(ordered, data, matrices.shape)
 
@@ -188,6 +201,12 @@ class Expm(AlongDirections):
 
     __slots__ = ()
     function = "expm"
+    at_zeros = "identity"
+
+    @classmethod
+    def _build(cls, operands: Operands, data: Data) -> Operand:
+        is_slope = len(operands) == 2 and isinstance(operands[0], Zeros)
+        return operands[1] if is_slope else super()._build(operands, data)
 
 
 # --- of symmetric matrices
@@ -204,6 +223,7 @@ class Cholesky(StackFunction):
 
     __slots__ = ()
     function, formula = "cholesky", "chol"
+    at_identity = "identity"
     is_of_symmetric = True
 
 
@@ -218,6 +238,7 @@ class EigenValues(StackFunction):
 
     __slots__ = ()
     function = "eigvalsh"
+    at_identity, at_zeros = "ones", "zeros"
     is_of_symmetric = True
 
     @classmethod
@@ -237,6 +258,7 @@ class EigenVectors(StackFunction):
 
     __slots__ = ()
     function, part, letter = "eigh", 1, "V"
+    at_identity = "identity"
     is_of_symmetric = True
 
 
@@ -254,6 +276,7 @@ class SingularValues(StackFunction):
 
     __slots__ = ()
     function = "svdvals"
+    at_identity, at_zeros = "ones", "zeros"
 
     @classmethod
     def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
@@ -271,6 +294,7 @@ class LeftVectors(StackFunction):
 
     __slots__ = ()
     function, part, letter = "svd", 0, "U"
+    at_identity = "identity"
     options = ("full_matrices=False",)
 
     @classmethod
@@ -289,6 +313,7 @@ class RightVectors(StackFunction):
 
     __slots__ = ()
     function, part, letter = "svd", 2, "Vh"
+    at_identity = "identity"
     options = ("full_matrices=False",)
 
     @classmethod
@@ -307,6 +332,7 @@ class QFactor(StackFunction):
 
     __slots__ = ()
     function, part, letter = "qr", 0, "Q"
+    at_identity = "identity"
 
 
 class RFactor(StackFunction):
@@ -320,6 +346,7 @@ class RFactor(StackFunction):
 
     __slots__ = ()
     function, part, letter = "qr", 1, "R"
+    at_identity = "identity"
 
     @classmethod
     def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
@@ -337,6 +364,8 @@ class PseudoInverse(StackFunction):
 
     __slots__ = ()
     function = "pinv"
+    is_involution = True
+    at_identity, at_zeros = "identity", "zeros"
 
     @classmethod
     def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
@@ -419,6 +448,6 @@ def square_matrices(value: TensorLike, function: str) -> TensorExpr:
     if not same_length(rows, columns):
         raise ShapeError(
             f"{function} takes a square matrix, but axis {len(before)} has length {rows} and axis "
-            f"{len(before) + 1} has length {columns}"
+            f"{len(before) + 1} has length {columns}" + namesakes(rows, columns)
         )
     return operand

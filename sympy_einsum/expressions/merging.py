@@ -77,7 +77,7 @@ def merge_one_hots(
 
 class _Merger:
     def __init__(self, tensors: list[TensorExpr], subs: list[Labels], output: Labels):
-        self.positions = [
+        self.positions: list[tuple[Operand, tuple[Label, ...]]] = [
             (tensor, tuple(labels))
             for tensor, labels in zip(tensors, subs, strict=True)
             if isinstance(tensor, Positions)
@@ -214,7 +214,7 @@ class _Merger:
         return True
 
 
-def meeting(first: Positions, second: Positions) -> Meeting | None:
+def meeting(first: Operand, second: Operand) -> Meeting | None:
     """The common positions of two entries or slices of one axis; None if it isn't known what they
     are.
 
@@ -273,7 +273,7 @@ def _extreme(values: Sequence[Expr], sign: int) -> Expr | None:
     return last if difference.is_nonpositive else None
 
 
-def are_apart(first: Positions, second: Positions) -> bool:
+def are_apart(first: Operand, second: Operand) -> bool:
     """Whether two entries or slices of one axis are known to have no position in common."""
     if len(first.steps) > 1 or len(second.steps) > 1:
         return False

@@ -46,7 +46,7 @@ class Positions(TensorExpr):
     __slots__ = ()
     is_positions = True
 
-    def __new__(
+    def __new__(  # type: ignore[misc]
         cls, length: Length, start: Length, steps: Sequence[Length], counts: Sequence[Length]
     ) -> Operand:
         first = as_scalar(start, "the start of a slice")
@@ -123,7 +123,7 @@ class Unit(Positions):
 
     __slots__ = ()
 
-    def __new__(cls, length: Length, position: Length) -> Operand:
+    def __new__(cls, length: Length, position: Length) -> Operand:  # type: ignore[misc]
         return cls._build((), (length, as_position(position, as_length(length)), (), ()))
 
     @property
@@ -145,7 +145,7 @@ class Selection(Positions):
 
     __slots__ = ()
 
-    def __new__(cls, length: Length, start: Length, step: Length, count: Length) -> Operand:
+    def __new__(cls, length: Length, start: Length, step: Length, count: Length) -> Operand:  # type: ignore[misc]
         return Positions(length, start, (step,), (count,))
 
     @property

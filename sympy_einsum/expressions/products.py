@@ -26,7 +26,7 @@ from collections.abc import Iterable, Sequence
 
 from sympy import Basic, Expr, Mul, S
 
-from ..core import Label, Labels, Lengths, Shape, as_shape, sort_key
+from ..core import Label, Labels, Lengths, Shape, as_shape, kept_apart, printable, sort_key
 from .base import Operand, TensorExpr
 from .cutting import find_cut, fitting
 from .interning import Data, Operands, datum
@@ -38,7 +38,7 @@ from .labels import (
     stays_permuted,
     unite,
 )
-from .leaves import Zeros
+from .leaves import TensorSymbol, Zeros
 from .merging import merge_one_hots, merge_positions
 from .positions import Positions
 
@@ -134,7 +134,7 @@ class Ones(View):
 
     __slots__ = ()
 
-    def __new__(cls, *lengths: Expr | int) -> Operand:
+    def __new__(cls, *lengths: Expr | int) -> Operand:  # type: ignore[misc]
         shape = as_shape(lengths)
         return contract((), (), range(len(shape)), dict(enumerate(shape)))
 
@@ -151,7 +151,7 @@ class Delta(View):
 
     __slots__ = ()
 
-    def __new__(cls, *lengths: Expr | int) -> Operand:
+    def __new__(cls, *lengths: Expr | int) -> Operand:  # type: ignore[misc]
         shape = as_shape(lengths)
         return contract((), (), [*range(len(shape))] * 2, dict(enumerate(shape)))
 
@@ -220,8 +220,13 @@ class _Product:
     def take(self, operands: Sequence[Operand], subscripts: Sequence[Labels]) -> bool:
         """Take in the operands, views with their labels renamed; False if one of them is zero."""
         merged: dict[Label, Label] = {}
-        for operand, labels in zip(operands, subscripts, strict=True):
-            if not self._take(operand, labels, merged):
+        numbers = [o.coefficient if isinstance(o, View) else o for o in operands]
+        apart = kept_apart(numbers)
+        for operand, labels, number in zip(operands, subscripts, numbers, strict=True):
+            if number is apart and isinstance(operand, View) and operand.core is not None:
+                self.tensors.append(operand)
+                self.subs.append(labels)
+            elif not self._take(operand, labels, merged):
                 return False
         if any(isinstance(operand, View) for operand in operands):
             self._settle(self.lengths, merged)
@@ -391,6 +396,10 @@ class _Product:
             (core,) = self.tensors
             if output != own and _is_symmetric(core, own, output):
                 output = own
+            elif isinstance(core, TensorSymbol) and core.generators:
+                place = {label: k for k, label in enumerate(output)}
+                orders = [tuple([own[k] for k in axes]) for axes in core.permutations]
+                own = min(orders, key=lambda labels: [place[i] for i in labels])
             if output == own and len(set(own)) == len(own):
                 multiple = core._times(factors)
                 if multiple is not None:
@@ -464,7 +473,7 @@ def _collect_scalars(scalars: Sequence[Operand]) -> list[Expr] | None:
         coefficient, factor = factor.as_coeff_Mul()
         number *= coefficient
         rest = [] if factor is S.One else [factor]
-    return rest if number is S.One else [number, *rest]
+    return rest if number is S.One else [printable(number), *rest]
 
 
 def scalar_product(factors: Sequence[Operand]) -> Expr:

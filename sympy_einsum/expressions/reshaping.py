@@ -12,6 +12,7 @@ from sympy import Expr, Mul, S, cancel
 from ..core import Length, Shape, ShapeError, as_length, same_length
 from .base import Operand, TensorExpr
 from .interning import Data, Operands
+from .leaves import Zeros
 from .products import View, contract
 from .sums import scale
 
@@ -41,6 +42,8 @@ def reshape(tensor: TensorExpr, shape: Sequence[Length]) -> Operand:
     new = _resolve_shape(tensor, shape)
     if len(new) == tensor.order and all(map(same_length, tensor.shape, new)):
         return tensor
+    if isinstance(tensor, Zeros):
+        return Zeros(*new)
     if isinstance(tensor, Reshape):
         return reshape(tensor.operands[0], new)
     if isinstance(tensor, View) and tensor.scalars:

@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from sympy import Basic, Expr, Function, Symbol, SympifyError
+from sympy.logic.boolalg import Boolean
 
 from ..core import (
     NoScalarError,
     ShapeError,
     TensorError,
+    as_length,
+    counted,
     explained,
     has_shape,
+    namesakes,
     origin_of,
     same_length,
     sympified,
     transform,
     with_function,
 )
+from .graphs import check_scalar
 from .interning import Data, Node, Operands
 
 
@@ -63,9 +68,12 @@ def substitute(root: Basic, rule: Mapping[Basic, object], stock_rules: bool = Fa
 
     def image(expr: Basic) -> Basic:
         if expr not in images:
-            images[expr] = (
-                expr.subs(rule, simultaneous=True) if stock_rules else expr.xreplace(rule)
-            )
+            new = expr.subs(rule, simultaneous=True) if stock_rules else expr.xreplace(rule)
+            images[expr] = new = counted(new)
+            if new.is_Float:
+                raise ShapeError(
+                    f"{expr} counts entries, and {new} is no integer; replace it by one"
+                )
         return images[expr]
 
     rule = {old: as_basic(new) for old, new in rule.items()}
@@ -75,7 +83,12 @@ def substitute(root: Basic, rule: Mapping[Basic, object], stock_rules: bool = Fa
             return _checked(node, rule[node], image)
         if isinstance(node, Node):
             data = node._map_data(image)
-            return rebuild(node, new, node.data if data == node.data else data)
+            if data == node.data:
+                return rebuild(node, new)
+            built = rebuild(node, new, data)
+            for length in built.shape if isinstance(built, Node) else ():
+                as_length(length)
+            return built
         if stock_rules and new == node.args and node.args:
             for old, target in rule.items():
                 hit = node._eval_subs(old, target)
@@ -90,8 +103,13 @@ def _checked(old: Basic, new: Basic, image: Callable[[Basic], Basic]) -> Basic:
     """``new``, checked to fit in the place of ``old``."""
     if has_shape(new) and not isinstance(new, Node):
         raise TensorError(f"can't replace {old} by {new}, of type {type(new).__name__}")
+    is_condition = isinstance(new, Boolean) and not isinstance(new, Expr)
+    if isinstance(old, Expr) and not (is_condition or isinstance(new, Node)):
+        check_scalar(new)
     shape = new.shape if isinstance(new, Node) else ()
     expected = old.shape if isinstance(old, Node) else ()
+    if len(shape) != len(expected) and new.is_polar:
+        return old  # SymPy puts polar dummies in the places of all free symbols for a while
     if len(shape) != len(expected) and isinstance(new, Symbol):
         raise NoScalarError(
             f"can't replace {old}, of shape {expected}, by the scalar {new}; solve and the like "
@@ -108,6 +126,7 @@ def _checked(old: Basic, new: Basic, image: Callable[[Basic], Basic]) -> Basic:
             raise ShapeError(
                 f"can't replace {old} by {new}: axis {axis} has length {image(length)} in the one "
                 f"and length {given} in the other; substitute the lengths first"
+                + namesakes(image(length), given)
             )
     return new
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sympy import Add, Expr, S
 
-from ..core import Shape, sort_key
+from ..core import Shape, printable, sort_key
 from .base import Operand, TensorExpr
 from .interning import Data, Operands
 from .leaves import Zeros
@@ -78,8 +78,9 @@ def _repeated_sum(tensor: Operand) -> TensorAdd | None:
     if not isinstance(tensor, View) or len(tensor.operands) != 1:
         return None
     core = tensor.core
-    is_sum = isinstance(core, TensorAdd)
-    return core if is_sum and len(axes_with_entries([tensor])) < tensor.order else None
+    if not isinstance(core, TensorAdd) or len(axes_with_entries([tensor])) == tensor.order:
+        return None
+    return core
 
 
 def sum_of_parts(parts: Sequence[tuple[Expr, TensorExpr]]) -> TensorExpr:
@@ -143,7 +144,7 @@ def _collect_terms(factor: Expr, terms: Sequence[Operand]) -> Operand:
             collected[core] += coefficient
         elif not isinstance(core, Zeros):
             collected[core] = coefficient
-    kept = [(core, c) for core, c in collected.items() if c]
+    kept = [(core, printable(c)) for core, c in collected.items() if c]
     if not kept:
         return Zeros(*terms[0].shape)
     kept.sort(key=lambda pair: sort_key(pair[0]))

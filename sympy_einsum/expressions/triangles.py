@@ -33,7 +33,7 @@ class Triangle(TensorExpr):
 
     __slots__ = ()
 
-    def __new__(cls, rows: Length, columns: Length | None = None, offset: Length = 0) -> Operand:
+    def __new__(cls, rows: Length, columns: Length | None = None, offset: Length = 0) -> Operand:  # type: ignore[misc]
         height = as_length(rows)
         width = height if columns is None else as_length(columns)
         first = as_scalar(offset, "the offset of a triangle")

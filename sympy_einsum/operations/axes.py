@@ -8,7 +8,17 @@ from typing import TypeAlias
 import numpy as np
 from sympy import Expr, Integer, S, Tuple
 
-from ..core import Length, Shape, ShapeError, TensorError, as_list, as_scalar, as_shape, same_length
+from ..core import (
+    Length,
+    Shape,
+    ShapeError,
+    TensorError,
+    as_list,
+    as_scalar,
+    as_shape,
+    namesakes,
+    same_length,
+)
 from ..expressions import (
     Operand,
     TensorLike,
@@ -201,6 +211,6 @@ def broadcast_to(array: TensorLike, shape: Length | Sequence[Length]) -> Operand
         if old is not S.One and not same_length(old, length):
             raise ShapeError(
                 f"can't broadcast shape {array.shape} to {new}: axis {axis} has length {old}, "
-                f"not {length} or 1"
+                f"not {length} or 1" + namesakes(old, length)
             )
     return stretch(wide, new)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sympy import Expr, S
 
-from ..core import EllipsisAxis, Label, Labels, ShapeError, resolve_labels, same_length
+from ..core import EllipsisAxis, Label, Labels, ShapeError, namesakes, resolve_labels, same_length
 from ..expressions import Operand, contract, order_of, shape_of
 
 
@@ -40,7 +40,7 @@ def contract_checked(
             raise ShapeError(
                 f"index {str(label)!r} of {shown!r} has length {known} in operand {place} and "
                 f"length {length} in operand {number}; axes with the same index must have the "
-                "same length"
+                "same length" + namesakes(known, length)
             )
     _stretch(tensors, labels, lengths)
     return contract(tensors, labels, output, lengths)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sympy import Expr, S
 
-from ..core import Length, ShapeError, TensorError, as_length, as_scalar, same_length
+from ..core import Length, ShapeError, TensorError, as_length, as_scalar, namesakes, same_length
 from ..expressions import (
     Delta,
     Operand,
@@ -17,8 +17,11 @@ from ..expressions import (
 )
 from .axes import as_axis, ravel
 
+# What helps where a matrix may be wide or tall.
+SLICE = "slice the matrix first, so that it is square"
 
-def _sides(rows: Expr, columns: Expr, offset: Length) -> list[Operand]:
+
+def _sides(rows: Expr, columns: Expr, offset: Length, remedy: str = SLICE) -> list[Operand]:
     """Two selections, of the rows and the columns that an offset diagonal runs through."""
     k = as_scalar(offset, "the offset of a diagonal")
     if not k.is_Integer:
@@ -32,7 +35,7 @@ def _sides(rows: Expr, columns: Expr, offset: Length) -> list[Operand]:
     else:
         raise ShapeError(
             f"the diagonal of offset {k} of a matrix of shape ({rows}, {columns}) has no simple "
-            "number of entries; slice the matrix first, so that it is square"
+            f"number of entries; {remedy}" + namesakes(rows, columns)
         )
     count = S.Zero if count.is_negative else count
     starts = (S.Zero, S.Zero) if count.is_zero else first
@@ -66,7 +69,10 @@ def diagonal(a: TensorLike, offset: Length = 0, axis1: int = 0, axis2: int = 1) 
     i, j = as_axis(axis1, a.order), as_axis(axis2, a.order)
     if i == j:
         raise ShapeError("diagonal needs two different axes")
-    sides = _sides(a.shape[i], a.shape[j], offset)
+    remedy = SLICE
+    if a.order > 2:
+        remedy = f"name the two axes of the matrices: axis1={a.order - 2}, axis2={a.order - 1}"
+    sides = _sides(a.shape[i], a.shape[j], offset, remedy)
     labels, along = list(range(a.order)), a.order
     lengths = {**dict(enumerate(a.shape)), along: sides[0].shape[0]}
     output = [k for k in labels if k not in (i, j)] + [along]

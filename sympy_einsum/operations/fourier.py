@@ -349,7 +349,7 @@ def _forward(
     return ComplexTensor.of(pair[..., 0], pair[..., 1], pair)
 
 
-def _backward(z: ComplexTensor, waves: Fourier, axis: int) -> Operand:
+def _backward(z: ComplexTensor, waves: Operand, axis: int) -> Operand:
     """The real part of an inverse transform."""
     part, new = z.order, z.order + 1
     labels = list(range(z.order))

@@ -69,7 +69,7 @@ def roll(A: TensorLike, shift: Length | Sequence[Length], axis: Axes = None) -> 
     """
     A = as_operand(A)
     if axis is None:
-        return reshape(_rolled(ravel(A), as_scalar(shift, "a shift"), 0), shape_of(A))
+        return reshape(roll(ravel(A), shift, 0), shape_of(A))
     axes = list(axis) if isinstance(axis, Sequence) else [axis]
     shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift] * len(axes)
     axes *= len(shifts) if len(axes) == 1 else 1

@@ -8,6 +8,7 @@ from sympy import Expr, Max, Mul, S
 
 from ..core import TensorError, as_flag, as_scalar, explained
 from ..expressions import (
+    MAX_WRITTEN_FACTORS,
     LogSumExp,
     Operand,
     Softmax,
@@ -23,9 +24,6 @@ from .axes import Axes, as_axes, filled, reshape
 from .indexing import getitem
 from .numbers import squared
 from .running import interval_products
-
-# Products of more entries are those of an interval.
-MAX_FACTORS = 8
 
 
 def sum(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
@@ -133,7 +131,7 @@ def prod(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     axes = as_axes(axis, order_of(A))
     for k in sorted(axes, reverse=True):
         length = shape_of(result)[k]
-        if not length.is_Integer or length > MAX_FACTORS:
+        if not length.is_Integer or length > MAX_WRITTEN_FACTORS:
             result = getitem(interval_products(result, k), (..., 0, length))
             continue
         index: list[slice | int] = [slice(None)] * result.order

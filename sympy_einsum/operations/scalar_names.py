@@ -32,6 +32,7 @@ bessely: ScalarFunction
 beta: ScalarFunction
 betaln: ScalarFunction
 binomial: ScalarFunction
+bose: ScalarFunction
 cbrt: ScalarFunction
 ceiling: ScalarFunction
 conjugate: ScalarFunction
@@ -63,6 +64,7 @@ fmod: ScalarFunction
 fresnelc: ScalarFunction
 fresnels: ScalarFunction
 gamma: ScalarFunction
+gamma_rise: ScalarFunction
 gammaln: ScalarFunction
 gelu: ScalarFunction
 gelu_tanh: ScalarFunction
@@ -73,10 +75,13 @@ isinf: ScalarFunction
 isnan: ScalarFunction
 ive: ScalarFunction
 kve: ScalarFunction
+langevin: ScalarFunction
 leaky_relu: ScalarFunction
 log: ScalarFunction
 log_ndtr: ScalarFunction
+log_ndtr_difference: ScalarFunction
 log_sigmoid: ScalarFunction
+log_sinhc: ScalarFunction
 logaddexp: ScalarFunction
 loggamma: ScalarFunction
 masked: ScalarFunction
@@ -84,6 +89,7 @@ mish: ScalarFunction
 modulus: ScalarFunction
 nan_to_num: ScalarFunction
 ndtr: ScalarFunction
+ndtr_share: ScalarFunction
 ndtri: ScalarFunction
 polygamma: ScalarFunction
 powlog: ScalarFunction
@@ -101,6 +107,7 @@ silu: ScalarFunction
 sin: ScalarFunction
 sinc: ScalarFunction
 sinh: ScalarFunction
+sinhc: ScalarFunction
 softplus: ScalarFunction
 spherical_in: ScalarFunction
 sqrt: ScalarFunction
@@ -108,6 +115,7 @@ step: ScalarFunction
 stop_gradient: ScalarFunction
 tan: ScalarFunction
 tanh: ScalarFunction
+tanhc: ScalarFunction
 trigamma: ScalarFunction
 trunc: ScalarFunction
 unless_nan: ScalarFunction

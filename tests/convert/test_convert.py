@@ -392,7 +392,7 @@ UNSUPPORTED = {
     "of type Dummy": lambda: from_matrix(FunctionMatrix(n, n, Lambda((u, t), u * MS[u, t]))),
     "Sum": lambda: from_matrix(Sum(MS[u, u], (u, 0, n - 1))),
     "an integer exponent": lambda: from_matrix(MS**t),
-    "Inv of shape": lambda: to_indexed(se.inv(S) @ x),
+    "Expm of shape": lambda: to_indexed(se.expm(S) @ x),
     "Reshape of shape": lambda: to_indexed(A.reshape(n, m)),
     "no linear function": lambda: from_indexed(IndexedBase("x", shape=(n,))[i * j], [i, j]),
     "for i": lambda: from_indexed(i * IndexedBase("x", shape=(n,))[i], [i]),
@@ -654,3 +654,41 @@ def test_powers_of_matrices_of_one_entry_may_be_broken():
     assert product.shape == (1, 1)
     data = {se.TensorSymbol(name, (3, 1)): np.array([[1.0], [2.0], [2.0]]) for name in "ab"}
     assert_close(evaluate(product, data), [[27.0]])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda S, x: se.inv(S),
+        lambda S, x: se.inv(S @ S + S) @ x,
+        lambda S, x: se.det(S) * x,
+        lambda S, x: se.log(se.det(S)) + x @ se.inv(S) @ x,
+        lambda S, x: se.adj(S) @ x,
+        lambda S, x: se.matrix_power(S, 3),
+        lambda S, x: se.inv(S) * x[:, None],
+    ],
+)
+def test_functions_of_matrices_have_entries(function):
+    S, x = se.TensorSymbol("S", n, n), se.TensorSymbol("x", n)
+    e = function(S, x)
+    indices = symbols("i j", integer=True)[: getattr(e, "order", 0)]
+    back = from_indexed(to_indexed(e, indices), [(i, n) for i in indices])
+    data = [np.array([[3.0, 1.0], [0.5, 2.0]]), np.array([1.0, -2.0])]
+    one, other = [se.lambdify([S, x], own)(*data) for own in (e, back)]
+    assert_close(one, other)
+
+
+def test_stacks_of_inverses_have_no_entries():
+    with pytest.raises(se.UnsupportedError, match=r"InvStack of shape \(m, n, n\)"):
+        to_indexed(se.inv(se.TensorSymbol("F", m, n, n)))
+
+
+@pytest.mark.parametrize("limits", [(0, n - 1), (0, n), (-2, n + 3), (1, n - 1), (2, 4), (0, 0)])
+def test_a_delta_within_limits(limits):
+    i, j = symbols("i j", integer=True)
+    entries = IndexedBase("x", shape=(n,))
+    e = from_indexed(Sum(KroneckerDelta(i, j, limits) * entries[j], (j, 0, n - 1)), [(i, n)])
+    numbers = np.arange(1.0, 8.0)
+    low, high = [int(sympy.sympify(limit).subs(n, 7)) for limit in limits]
+    expected = [v if low <= k <= high else 0 for k, v in enumerate(numbers)]
+    assert_close(se.lambdify([se.TensorSymbol("x", n)], e)(numbers), expected)

@@ -35,6 +35,7 @@ def test_values(name, namespace, monkeypatch):
     assert_close(parts[0] + 1j * parts[1], expected)
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_the_slope_of_the_absolute_value():
     """The direction, and 0 at 0, as JAX has it; that of the square is simple."""
     size = abs(se.ComplexTensor(x, y)).sum()

@@ -22,6 +22,7 @@ CASES = {
     "roll": lambda xp, x, X: xp.roll(x, 2),
     "roll back": lambda xp, x, X: xp.roll(x, -1),
     "roll all": lambda xp, x, X: xp.roll(X, 2),
+    "roll all by the sum": lambda xp, x, X: xp.roll(X, (1, -4, 2)),
     "roll axes": lambda xp, x, X: xp.roll(X, (1, -2), (0, 1)),
     "split": lambda xp, x, X: xp.concatenate(xp.split(x, [1, 3])[::-1]),
     "hsplit": lambda xp, x, X: xp.hsplit(X, [1])[1] * 2,

@@ -331,6 +331,7 @@ LOGARITHMS = {
 
 
 @pytest.mark.parametrize("name", LOGARITHMS)
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_logarithms_of_sums_with_triangles(name):
     """Few of them are running sums."""
     subscripts, names = LOGARITHMS[name]

@@ -364,3 +364,20 @@ def test_windows_of_unknown_length_times_matrices(name):
         results.append([library.back(value) for value in found])
     for one, other in zip(*results, strict=True):
         assert_close(one, other)
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (lambda a, v: se.convolve(a, v, "same"), "convolve"),
+        (lambda a, v: se.correlate(a, v), "correlate"),
+        (lambda a, v: se.roll(a, -3) * v.sum(), "roll"),
+        (lambda a, v: se.windows(a, 3).sum() * v, "window"),
+    ],
+    ids=["convolve", "correlate", "roll", "windows"],
+)
+def test_lengths_that_do_not_fit_are_explained_by_the_functions_that_need_them(function, name):
+    a, v = se.TensorSymbol("a", m), se.TensorSymbol("v", n)
+    compiled = se.lambdify([a, v], function(a, v))
+    with pytest.raises(se.ShapeError, match=rf"{name}.*unless .*m.* >= 0, but it is"):
+        compiled(np.ones(2), np.ones(7))

@@ -1,0 +1,32 @@
+"""Tensor symbols: their names, and several of them at once."""
+
+import pytest
+import sympy
+from sympy import symbols
+
+import sympy_einsum as se
+
+n = symbols("n", integer=True, positive=True)
+
+
+@pytest.mark.parametrize(
+    "text", ["x:3", "x(2:4)", "a b:2 c", "a,b", "x1:3(2)", "x:2y:2", "q", "q,"]
+)
+def test_names_are_read_as_sympy_reads_those_of_symbols(text):
+    found, expected = se.tensors(text, n), sympy.symbols(text)
+    assert isinstance(found, tuple) == isinstance(expected, tuple)
+    found, expected = ([e] if not isinstance(e, tuple) else e for e in (found, expected))
+    assert [tensor.name for tensor in found] == [symbol.name for symbol in expected]
+    assert all(tensor.shape == (n,) for tensor in found)
+
+
+@pytest.mark.parametrize("text", ["", " ", ",", "x,,y", "x:", 3, None])
+def test_names_that_are_none_are_refused(text):
+    with pytest.raises(se.TensorError, match="tensors takes names such as"):
+        se.tensors(text, n)
+
+
+@pytest.mark.parametrize("name", ["", sympy.Symbol("")])
+def test_a_tensor_has_a_name(name):
+    with pytest.raises(se.TensorError, match="the name of a tensor is empty"):
+        se.TensorSymbol(name, n)
