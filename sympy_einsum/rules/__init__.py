@@ -7,6 +7,7 @@ from .cost_model import cost as cost, has_places as has_places
 from .cuts import cut_early as cut_early
 from .diagonals import by_diagonals as by_diagonals
 from .entry_formulas import entry_of as entry_of
+from .equal_axes import lifted_deltas as lifted_deltas
 from .expansion import (
     expand as expand,
     factor as factor,
@@ -25,7 +26,9 @@ from .properties import (
     is_definite as is_definite,
     is_diagonal as is_diagonal,
     is_nonnegative as is_nonnegative,
+    is_positive as is_positive,
     is_symmetric as is_symmetric,
 )
 from .rewriting import Step as Step
 from .semiring_meaning import MEANING as MEANING, Natural as Natural, in_meaning as in_meaning
+from .written_products import is_difference_of_rows as is_difference_of_rows

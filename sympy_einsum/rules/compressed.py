@@ -1,11 +1,13 @@
-"""Tensors that are a delta times something small, as Hessians often are: found and computed with.
+"""Tensors that are products of deltas and of something small, as Hessians often are: found and
+computed with.
 
-The structure is visible in normal forms: axes that one index of the output stands on are equal.
+The structure is visible in normal forms: axes that one index of the output stands on are equal, and
+factors that no index connects are those of a Kronecker product.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from sympy import Expr, Mul, latex
@@ -17,31 +19,29 @@ from ..core import (
     ShapeError,
     UnsupportedError,
     index_letter,
-    postorder,
     same_length,
 )
 from ..expressions import (
     Operand,
     TensorAdd,
-    TensorExpr,
     TensorLike,
-    View,
     apply_body,
     as_operand,
     axes_with_entries,
     contract,
     contract_part,
     inv,
+    is_tensor,
     on_axes,
     order_of,
-    representative,
     reshape,
     shape_of,
     slot,
     total_of,
-    unite,
 )
+from .equal_axes import equal_axes, lifted_deltas, on_diagonal
 from .normal_form import simplify
+from .written_products import components, opened
 
 # Axes that are equal have letters from i on, the others from a on.
 LETTERS = 18
@@ -57,13 +57,13 @@ class Compressed:
     Attributes
     ==========
 
-    core : the expression of what is stored
-    pattern : the index string that places it, ``"ab->iaib"``; indices that only the output has are
-        axes of ones, or with others of their name deltas
+    core : the expression of what is stored; a tuple of some where H is their Kronecker product
+    pattern : the index string that places it, ``"ab->iaib"``, or them, ``"ac,bd->abcd"``; indices
+        that only the output has are axes of ones, or with others of their name deltas
     shape : the shape of H
     """
 
-    core: Operand
+    core: Operand | tuple[Operand, ...]
     pattern: str
     shape: Shape
 
@@ -71,6 +71,11 @@ class Compressed:
     def order(self) -> int:
         """The number of axes of H."""
         return len(self.shape)
+
+    @property
+    def cores(self) -> tuple[Operand, ...]:
+        """The core, or those whose Kronecker product H is."""
+        return self.core if isinstance(self.core, tuple) else (self.core,)
 
     def to_dense(self) -> Operand:
         """H itself.
@@ -82,9 +87,10 @@ class Compressed:
         True
         """
         inner, outer = self._indices()
-        terms = self.core.operands if isinstance(self.core, TensorAdd) else (self.core,)
+        first, *others = self.cores
+        terms = first.operands if isinstance(first, TensorAdd) else (first,)
         lengths = dict(zip(outer, self.shape, strict=True))
-        return total_of([contract((term,), (inner,), outer, lengths) for term in terms])
+        return total_of([contract((term, *others), inner, outer, lengths) for term in terms])
 
     def matvec(self, v: TensorLike) -> Operand:
         """H times v, summed over the axes of v, which are the last ones of H; deltas aren't built.
@@ -112,11 +118,11 @@ class Compressed:
             )
         self._check("v", vector, range(rows, self.order))
         lengths = dict(zip(outer, self.shape, strict=True))
-        return contract((self.core, vector), (inner, outer[rows:]), outer[:rows], lengths)
+        return contract((*self.cores, vector), (*inner, outer[rows:]), outer[:rows], lengths)
 
     def solve(self, b: TensorLike) -> Operand:
-        """The x with H x = b, of the shape of the columns: a system for each index that rows and
-        columns share, or one with many right-hand sides if the core has no such index.
+        """The x with H x = b, of the shape of the columns: a system for each core and each index
+        that rows and columns share, or one with many right-hand sides if a core has no such index.
 
         Raises
         ======
@@ -147,18 +153,27 @@ class Compressed:
                 f"{shape_of(right)}"
             )
         self._check("b", right, range(half))
-        left = [i for i in rows if i not in columns]
-        if left:
-            return self._solved(right, rows, columns, left)
-        inverse = apply_body(1 / slot(0), [self.core])
+        lone = {*outer}.difference(*inner)
+        found, labels = right, [*rows]
+        for core, own in zip(self.cores, inner, strict=True):
+            found, labels = self._solved(core, own, {*own} | lone, found, labels)
+            lone = set()
         lengths = dict(zip(outer, self.shape, strict=True))
-        return contract((inverse, right), (inner, rows), columns, lengths)
+        return contract_part((found,), (labels,), columns, lengths)
 
-    def _solved(self, right: Operand, rows: str, columns: str, left: Sequence[str]) -> Operand:
-        """The same where rows are left that aren't columns; those together are one axis."""
-        inner, outer = self._indices()
+    def _solved(
+        self, core: Operand, inner: str, own: Collection[str], right: Operand, rows: list[Label]
+    ) -> tuple[Operand, list[Label]]:
+        """The solution for one core and its labels, of which those of the axes of the right-hand
+        side that aren't shared become those of columns."""
+        outer = self._indices()[1]
         lengths: dict[Label, Expr] = dict(zip(outer, self.shape, strict=True))
-        above = [i for i in columns if i not in rows]
+        half = self.order // 2
+        left = [i for i in outer[:half] if i in own and i not in outer[half:]]
+        above = [i for i in outer[half:] if i in own and i not in outer[:half]]
+        if not (left or above):
+            inverse = apply_body(1 / slot(0), [core])
+            return contract_part((inverse, right), (inner, rows), rows, lengths), rows
         sizes = [Mul(*[lengths[i] for i in part]) for part in (left, above)]
         if not same_length(*sizes):
             raise UnsupportedError(
@@ -166,8 +181,8 @@ class Compressed:
                 f"{sizes[1]} columns {''.join(above)} in the pattern {self.pattern}"
             )
         lengths |= {"row": sizes[0], "column": sizes[1]}
-        shared = [i for i in rows if i in columns]
-        stack, free = [i for i in shared if i in inner], [i for i in shared if i not in inner]
+        stack = [i for i in inner if i not in (*left, *above)]
+        free = [i for i in rows if i not in (*left, *stack)]
         # From the axes of H and b to a matrix for each index of the stack, and back to those of x.
         rows_last, columns_last = [*stack, *left, *free], [*stack, *above, *free]
         matrices, given, found = (
@@ -180,16 +195,17 @@ class Compressed:
             placed = contract_part((tensor,), (labels,), output, lengths)
             return reshape(placed, [lengths[i] for i in shape])
 
-        core = moved(self.core, inner, [*stack, *left, *above], matrices)
+        matrix = moved(core, inner, [*stack, *left, *above], matrices)
         terms = ([*stack, "column", "row"], given)
-        x = contract_part((inv(core), moved(right, rows, rows_last, given)), terms, found, lengths)
-        x = reshape(x, [lengths[i] for i in columns_last])
-        return contract_part((x,), (columns_last,), columns, lengths)
+        x = contract_part(
+            (inv(matrix), moved(right, rows, rows_last, given)), terms, found, lengths
+        )
+        return reshape(x, [lengths[i] for i in columns_last]), columns_last
 
-    def _indices(self) -> tuple[str, str]:
-        """The indices of the core, and of H."""
+    def _indices(self) -> tuple[list[str], str]:
+        """The indices of each core, and of H."""
         inner, _, outer = self.pattern.partition("->")
-        return inner, outer
+        return inner.split(","), outer
 
     def _check(self, name: str, tensor: Operand, axes: Sequence[int]) -> None:
         for own, axis in enumerate(axes):
@@ -200,19 +216,22 @@ class Compressed:
                 )
 
     def __repr__(self) -> str:
-        return f"Compressed({self.core!s:.200}, {self.pattern!r}, shape={self.shape})"
+        cores = " ⊗ ".join([f"{core!s:.200}" for core in self.cores])
+        return f"Compressed({cores}, {self.pattern!r}, shape={self.shape})"
 
     def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {latex(self.core)}\\quad\\texttt{{{self.pattern}}}$"
+        cores = r" \otimes ".join([latex(core) for core in self.cores])
+        return f"$\\displaystyle {cores}\\quad\\texttt{{{self.pattern}}}$"
 
 
 def compress(H: TensorLike) -> Compressed:
-    """A tensor as a small core and the pattern that places its entries, where axes are equal.
+    """A tensor as a small core and the pattern that places its entries, where axes are equal, or as
+    several cores, where it is the Kronecker product of these.
 
     Raises
     ======
 
-    UnsupportedError : no two axes are equal in all terms
+    UnsupportedError : no two axes are equal in all terms, and it is no Kronecker product
 
     Examples
     ========
@@ -227,65 +246,66 @@ def compress(H: TensorLike) -> Compressed:
     >>> B = se.TensorSymbol("B", m, k)
     >>> print(se.simplify(se.compress(H).solve(B)))
     B @ inv(V.T @ V)/2
+    >>> C = se.TensorSymbol("C", k, k)
+    >>> se.compress(se.hessian(((T - U @ C @ V.T) ** 2).sum(), C))
+    Compressed(2*U.T @ U ⊗ V.T @ V, 'ac,bd->abcd', shape=(k, k, k, k))
     """
     tensor = as_operand(H)
     found = structure(tensor)
     if found is None:
         raise UnsupportedError(
             f"the tensor of shape {shape_of(tensor)} has no axes that are equal in all of its "
-            "terms: it is dense, or its terms have different patterns; compute it as it is, or "
-            "compress the terms of a sum one by one (.operands)"
+            "terms, and is no Kronecker product: it is dense, or its terms have different "
+            "patterns; compute it as it is, or compress the terms of a sum one by one (.operands)"
         )
     return found
 
 
 def structure(tensor: Operand) -> Compressed | None:
     """What ``compress`` finds, or None."""
-    axes = range(order_of(tensor))
-    labels = _equal_axes(tensor)
-    if not isinstance(tensor, TensorExpr) or labels == [*axes]:
+    (tensor,) = lifted_deltas([tensor])
+    if not is_tensor(tensor):
         return None
+    labels = equal_axes(tensor)
     distinct = [*dict.fromkeys(labels)]
     repeated = [i for i in distinct if labels.count(i) > 1]
     single = [i for i in distinct if i not in repeated]
     letters = {i: index_letter(k) for k, i in enumerate(repeated)}
     letters |= {i: index_letter(max(LETTERS, len(repeated)) + k) for k, i in enumerate(single)}
-    core = simplify(_on_diagonals(tensor, labels))
+    core = simplify(on_diagonal(labels, tensor)) if repeated else tensor
     kept = axes_with_entries([core])
     (short,) = on_axes([core], kept) if len(kept) < core.order else (core,)
-    inner = "".join([letters[distinct[k]] for k in kept])
-    return Compressed(short, f"{inner}->{''.join(letters[i] for i in labels)}", tensor.shape)
+    half = tensor.order // 2
+    own = [letters[distinct[k]] for k in kept]
+    outer = "".join([letters[i] for i in labels])
+    parts = _kronecker_factors(short, own, outer[:half], outer[half:])
+    if len(parts) == 1 and not repeated:
+        return None
+    cores = tuple([part for part, _ in parts])
+    pattern = f"{','.join([inner for _, inner in parts])}->{outer}"
+    return Compressed(cores if len(cores) > 1 else cores[0], pattern, tensor.shape)
 
 
-def _equal_axes(tensor: Operand) -> list[int]:
-    """For each axis the first one that it is equal to in every term: entries elsewhere are 0."""
-    found: dict[Operand, list[int]] = {}
-    for node in postorder([tensor], _terms):
-        if isinstance(node, TensorAdd):
-            keys: list[Hashable] = [*zip(*[found[term] for term in node.operands], strict=True)]
-        elif isinstance(node, View):
-            merged: dict[int, int] = {}
-            for core in _terms(node):
-                own = node.subscripts[-1]
-                for axis, first in enumerate(found[core]):
-                    unite(merged, own[first], own[axis])
-            keys = [representative(merged, i) for i in node.output]
-        else:
-            keys = [*range(order_of(node))]
-        found[node] = [keys.index(key) for key in keys]
-    return found[tensor]
-
-
-def _terms(node: Operand) -> Sequence[Operand]:
-    """What is looked at below a node."""
-    if isinstance(node, View):
-        return () if node.core is None else (node.core,)
-    return node.operands if isinstance(node, TensorAdd) else ()
-
-
-def _on_diagonals(tensor: TensorExpr, labels: Sequence[int]) -> Operand:
-    """The entries where axes with one label are equal, each label once."""
-    terms = tensor.operands if isinstance(tensor, TensorAdd) else (tensor,)
-    lengths = {i: tensor.shape[i] for i in labels}
-    output = [*dict.fromkeys(labels)]
-    return total_of([contract((term,), (labels,), output, lengths) for term in terms])
+def _kronecker_factors(
+    core: Operand, labels: Sequence[str], rows: str, columns: str
+) -> list[tuple[Operand, str]]:
+    """The factors of a product that no index connects, with their labels, if each of them has rows
+    and columns; else the whole."""
+    whole = [(core, "".join(labels))]
+    if not is_tensor(core) or len(rows) != len(columns):
+        return whole
+    product = opened(core)
+    parts: list[tuple[list[int], list[int]]] = []
+    for group in components(product.subscripts):
+        present = {i for k in group for i in product.subscripts[k]}
+        axes = [axis for axis, i in enumerate(product.output) if i in present]
+        own = {labels[axis] for axis in axes}
+        if own.isdisjoint(rows) or own.isdisjoint(columns):
+            return whole
+        parts.append((axes, group))
+    found: list[tuple[Operand, str]] = []
+    for axes, group in sorted(parts):
+        output = [product.output[axis] for axis in axes]
+        factor = product.part(group, output, () if found else product.scalars)
+        found.append((simplify(factor), "".join([labels[axis] for axis in axes])))
+    return found if len(found) > 1 else whole

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -22,6 +21,7 @@ from ..core import (
     NodeTable,
     Shape,
     Sizes,
+    cached,
     children,
     contraction_cost,
     nominal_length,
@@ -123,7 +123,7 @@ def _product_cost(node: Einsum) -> int:
 SPECIAL = (Positions, OneHot, *RUNNING)
 
 
-@lru_cache(maxsize=4096)
+@cached(4096)
 def _nominal(lengths: Shape) -> Sizes:
     return tuple([(k, nominal_length(n)) for k, n in enumerate(lengths)])
 
@@ -269,7 +269,7 @@ def _smallest_factor(view: View) -> int:
     return min(sizes)
 
 
-@lru_cache(maxsize=4096)
+@cached(4096)
 def _body_cost(body: Expr) -> int:
     def operation(part: Basic) -> int:
         is_power = part.is_Pow and not (part.exp.is_Integer or abs(part.exp) == S.Half)

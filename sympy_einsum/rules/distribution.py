@@ -8,12 +8,13 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
 from sympy import Add, Expr, Integer, Mul, Rational, S, expand
 
+from ..core import number_bits
 from ..expressions import (
     RUNNING,
     Einsum,
@@ -31,6 +32,7 @@ from ..expressions import (
     tensor_sum,
     total_of,
 )
+from .asking import Answer, Property, all_of
 from .axis_functions import sum_softmax
 from .cost_model import SLACK, cost, has_places
 from .written_products import (
@@ -40,6 +42,7 @@ from .written_products import (
     distributed,
     factors_of,
     frontier,
+    is_difference_of_rows,
     opened,
     opposite_of,
     up_to_sign,
@@ -47,6 +50,9 @@ from .written_products import (
 
 # Multiplying out stops here.
 MAX_TERMS = 64
+# Sums with longer coefficients keep them: in a chain of sums, each of which has some denominator,
+# the product of all of these would overflow.
+MAX_CONTENT_BITS = 64
 
 
 def distribute(node: Operand, closed: Closed) -> Operand | None:
@@ -94,6 +100,8 @@ def cancel_terms(node: Operand, closed: Closed) -> Operand | None:
 def _is_larger_than_factors(total: TensorAdd) -> bool:
     """Whether the terms of a sum are products of what has fewer axes each. Differences of tensors,
     as of all points from all others, are no such: they would cancel."""
+    if is_difference_of_rows(total):
+        return False
     products = [getattr(term, "core", term) for term in total.operands]
     return all(
         type(product) is Einsum and all(order_of(own) < total.order for own in product.operands)
@@ -101,11 +109,11 @@ def _is_larger_than_factors(total: TensorAdd) -> bool:
     )
 
 
-def _as_written(node: Einsum) -> Product:
+def _as_written(node: Operand) -> Product:
     return Product((), node.operands, node.subscripts, node.output, dict(enumerate(node.lengths)))
 
 
-def _around(node: Einsum, k: int) -> tuple[set[int], Operand, list[int]] | None:
+def _around(node: Operand, k: int) -> tuple[set[int], Operand, list[int]] | None:
     """A factor with those that what it is summed over hangs on, if these are not all: their places,
     their product, and the indices it has."""
     summed = set(node.subscripts[k]).difference(node.output)
@@ -171,30 +179,44 @@ def drop_vanishing(node: Operand, closed: Closed) -> Operand | None:
     if not any(isinstance(operand, TensorAdd) for operand in node.operands):
         return None
     product = opened(node, closed)
-    counts = product.counts
-    for k, operand in enumerate(product.operands):
-        alone = any(counts[i] == 1 for i in product.subscripts[k])
-        if not alone or not isinstance(operand, TensorAdd) or len(operand.operands) > MAX_TERMS:
-            continue
-        built = [_with_operand(product, k, term).build() for term in operand.operands]
-        terms = [(sum_softmax(t, ()) if type(t) is Einsum else None) or t for t in built]
+    for k, terms in _sums_inside(product):
         total = total_of(terms)
         if _is_zero(total):
             return total
-        pairs = zip(operand.operands, terms, strict=True)
+        pairs = zip(product.operands[k].operands, terms, strict=True)
         kept = [term for term, built in pairs if not _vanishes(built)]
         if len(kept) < len(terms):
             return _with_operand(product, k, tensor_sum(kept)).build() if kept else 0 * total
     return None
 
 
+def _sums_inside(product: Product) -> Iterator[tuple[int, list[Operand]]]:
+    """The sums in a product that are added up along an axis: their places, and the products with
+    each of their terms alone."""
+    counts = product.counts
+    for k, operand in enumerate(product.operands):
+        alone = any(counts[i] == 1 for i in product.subscripts[k])
+        if alone and isinstance(operand, TensorAdd) and len(operand.operands) <= MAX_TERMS:
+            built = [_with_operand(product, k, term).build() for term in operand.operands]
+            yield k, [(sum_softmax(t, ()) if type(t) is Einsum else None) or t for t in built]
+
+
 def _with_operand(product: Product, k: int, operand: Operand) -> Product:
     return replace(product, operands=(*product.operands[:k], operand, *product.operands[k + 1 :]))
 
 
-def _vanishes(expr: Operand) -> bool:
-    parts = [expr] if is_tensor(expr) else Mul.make_args(expr)
-    return any(_is_zero(drop_vanishing(part, ())) for part in parts if isinstance(part, Einsum))
+@Property
+def _vanishes(node: Operand) -> Answer:
+    """Whether a product is nothing, as sums in it add up to nothing."""
+    if isinstance(node, Einsum):
+        for _, terms in _sums_inside(opened(node)):
+            if _is_zero(total_of(terms)) or (yield from all_of(_vanishes, terms)):
+                return True
+    elif not is_tensor(node):
+        for factor in Mul.make_args(node):
+            if isinstance(factor, Einsum) and (yield _vanishes, factor):
+                return True
+    return False
 
 
 def _is_zero(value: Operand) -> bool:
@@ -258,6 +280,11 @@ def _sum_content(total: TensorAdd) -> Expr:
     elif all(size.is_Rational for size in sizes):
         # SymPy's gcd_list stops at a one: gcd_list([1, 2, 1/2]) is 1.
         divisor = reduce(Rational.gcd, sizes)
+        if any(
+            number_bits(part) > MAX_CONTENT_BITS
+            for part in (divisor, *[s / divisor for s in sizes])
+        ):
+            return S.One
     else:
         return S.One
     return -divisor if _signs(total) == {True} else divisor

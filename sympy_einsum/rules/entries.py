@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
-from sympy import Add, Expr, Mul, S, expand
+from sympy import Add, Expr, Mul, Piecewise, S, expand
 
-from ..core import modulus, sigmoid, softplus
+from ..core import cached, modulus, sigmoid, softplus
 from ..expressions import (
     SIGMOID,
     Elementwise,
@@ -32,7 +31,8 @@ MAX_TERMS = 64
 
 def factor_inside(node: Operand, closed: Closed) -> Operand | None:
     """The factor belongs to the operand: f(2 s) of x is f(s) of 2 x."""
-    if node.body.is_Function and len(node.operands) == len(node.body.args) == 1:
+    is_choice = isinstance(node.body, Piecewise)  # its arguments are branches
+    if node.body.is_Function and not is_choice and len(node.operands) == len(node.body.args) == 1:
         factor, argument = node.body.args[0].as_coeff_Mul()
         if factor is not S.One and argument == _S:
             return apply_body(node.body.func(_S), (scale(factor, node.operands[0]),))
@@ -164,7 +164,7 @@ def of_rearranged(node: Operand, closed: Closed) -> Operand | None:
     return contract((inner,), (indices,), view.output, dict(enumerate(view.lengths)))
 
 
-@lru_cache(maxsize=4096)
+@cached(4096)
 def _operations(body: Expr) -> int:
     return int(body.count_ops())
 

@@ -15,7 +15,6 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import combinations_with_replacement, product
 from math import comb, prod
 from typing import Any
@@ -24,7 +23,7 @@ import sympy
 from sympy import Add, Expr, Integer, Mul, Poly, S, Symbol, Tuple, summation
 from sympy.concrete.expr_with_limits import AddWithLimits
 
-from ..core import UnsupportedError, children, postorder, transform
+from ..core import UnsupportedError, cached, children, postorder, transform
 from ..expressions import (
     Det,
     Einsum,
@@ -39,6 +38,7 @@ from ..expressions import (
     as_operand,
     contract,
     is_tensor,
+    is_variable,
     rebuild,
     reshape,
     scale,
@@ -86,7 +86,7 @@ def expand(expr: Operand) -> Operand:
     True
     """
     expr = as_operand(expr)
-    symbols = frozenset(s for s in expr.free_symbols if isinstance(s, Symbol))
+    symbols = frozenset(filter(is_variable, expr.free_symbols))
     return _total(_Expansion(symbols, whole=True).parts(expr), expr)
 
 
@@ -129,7 +129,7 @@ def _factored(node: Operand, below: tuple[Operand, ...]) -> Operand:
     return node if new is None else transform([new], _factored)[0]
 
 
-@lru_cache(maxsize=1024)
+@cached(1024)
 def symbols_outside(node: TensorExpr) -> Operand:
     """A scalar as a stock sum, its ordinary symbols outside of the tensor products; the node itself
     if there are none, or if they can't be taken out.
@@ -140,7 +140,7 @@ def symbols_outside(node: TensorExpr) -> Operand:
     >>> symbols_outside(x @ (y - t * x))
     -t*(x @ x) + x @ y
     """
-    symbols = frozenset(s for s in node.free_symbols if isinstance(s, Symbol))
+    symbols = frozenset(filter(is_variable, node.free_symbols))
     return _total(_Expansion(symbols, whole=False).parts(node), node) if symbols else node
 
 

@@ -1,12 +1,11 @@
-"""Rules for maxima and minima over axes."""
+"""Rules for maxima, minima, softmax and log-sum-exp over axes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ..expressions import (
-    Extremum,
-    ExtremumShare,
+    AxesFunction,
     Operand,
     TensorAdd,
     View,
@@ -17,23 +16,28 @@ from ..expressions import (
 from .written_products import Closed
 
 
-def constant_in_extremum(node: Extremum, closed: Closed) -> Operand | None:
-    """max_j (a_i + b_ij) = a_i + max_j b_ij."""
+def constant_in_extremum(node: AxesFunction, closed: Closed) -> Operand | None:
+    """max_j (a_i + b_ij) = a_i + max_j b_ij; a log-sum-exp likewise."""
     parts = _parts(node)
     if parts is None:
         return None
     constant, rest = parts
-    found = Extremum.over(tensor_sum(rest), node.axes, node.name)
+    found = _of_terms(node, rest)
     return total_of([found, *[_without_axes(term, node.axes) for term in constant]])
 
 
-def constant_in_share(node: ExtremumShare, closed: Closed) -> Operand | None:
-    """The largest entries stay where they are."""
+def without_constant(node: AxesFunction, closed: Closed) -> Operand | None:
+    """The largest entries stay where they are; a softmax is the same."""
     parts = _parts(node)
-    return None if parts is None else ExtremumShare.over(tensor_sum(parts[1]), node.axes, node.name)
+    return None if parts is None else _of_terms(node, parts[1])
 
 
-def _parts(node: Extremum | ExtremumShare) -> tuple[list[View], list[Operand]] | None:
+def _of_terms(node: AxesFunction, terms: Sequence[Operand]) -> Operand:
+    """The function of the sum of other terms."""
+    return node._build((tensor_sum(terms),), node.data)
+
+
+def _parts(node: AxesFunction) -> tuple[list[View], list[Operand]] | None:
     """The terms of a sum that are constant along the axes, and the others, if there are both."""
     (total,) = node.operands
     if not isinstance(total, TensorAdd):

@@ -77,7 +77,7 @@ def _joined(product: Product, one: int, other: int) -> Product | None:
     return product.replaced(gone, new, (before, behind, row, column))
 
 
-def _is_slice(operand: Positions) -> bool:
+def _is_slice(operand: Operand) -> bool:
     """Whether positions are consecutive."""
     return operand.steps == (S.One,)
 

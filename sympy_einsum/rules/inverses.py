@@ -7,33 +7,48 @@ from dataclasses import replace
 
 from sympy import S
 
-from ..expressions import Adj, Delta, Inv, Operand, det, inv
+from ..expressions import (
+    Adj,
+    AdjStack,
+    Delta,
+    Inv,
+    InvStack,
+    Operand,
+    apply_body,
+    det,
+    inv,
+    slot,
+)
 from .matrices import matrix_product, square_factors
 from .properties import transposed
 from .written_products import Closed, Product, factors_of, opened
 
 
 def cancel_inverse(node: Operand, closed: Closed) -> Operand | None:
-    """inv(X)_ab X_bc = δ_ac, where nothing else hangs on b; X may be a product itself."""
-    if not any(isinstance(operand, Inv) for operand in node.operands):
+    """inv(X)_ab X_bc = δ_ac, where nothing else hangs on b; X may be a product itself, or a stack
+    of matrices."""
+    if not any(isinstance(operand, (Inv, InvStack)) for operand in node.operands):
         return None
     product = opened(node, closed)
     for k, operand in enumerate(product.operands):
-        if not isinstance(operand, Inv) or len(set(product.subscripts[k])) < 2:
+        labels = product.subscripts[k]
+        if not isinstance(operand, (Inv, InvStack)) or len(set(labels)) < len(labels):
             continue
         pattern = opened(operand.operands[0])
+        (*stack, _, _), sides = labels, labels[-2:]
         for axis in (0, 1) if pattern.operands else ():
-            shared, outer = product.subscripts[k][1 - axis], product.subscripts[k][axis]
+            shared, outer = sides[1 - axis], sides[axis]
+            ends = pattern.output[-2:]
             # inv(X)_ab X_bc binds X's first axis, X_ca inv(X)_ab its second.
-            start = {pattern.output[axis]: shared}
+            start = {**dict(zip(pattern.output, stack, strict=False)), ends[axis]: shared}
             for used, found in _matches(pattern, product, start, {k}):
-                other = found[pattern.output[1 - axis]]
+                other = found[ends[1 - axis]]
                 inner = {found[i] for i in found if i not in pattern.output} | {shared}
                 if other in inner or not product.is_private(inner, {k, *used}):
                     continue
                 identity = [(Delta(product.lengths[outer]), (outer, other))]
                 return product.replaced({k, *used}, identity, absorbed=inner).build()
-        shorter = _shortened_inverse(product, k)
+        shorter = None if stack else _shortened_inverse(product, k)
         if shorter is not None:
             return shorter.build()
     return None
@@ -85,10 +100,14 @@ def _matches(
 
 def adj_over_det(node: Operand, closed: Closed) -> Operand | None:
     """adj(X) / det(X) = inv(X), where the determinant isn't zero anyway."""
-    if not any(isinstance(operand, Adj) for operand in factors_of(node)):
+    if not any(isinstance(operand, (Adj, AdjStack)) for operand in factors_of(node)):
         return None
     product = opened(node, closed)
     for k, operand in enumerate(product.operands):
+        if isinstance(operand, AdjStack):
+            stacked = _inverses(product, k)
+            if stacked is not None:
+                return stacked.build()
         for position, scalar in enumerate(product.scalars):
             if not isinstance(operand, Adj):
                 continue
@@ -99,4 +118,17 @@ def adj_over_det(node: Operand, closed: Closed) -> Operand | None:
                 scalars[position] = scalar * det(X)
                 new = [(inv(X), product.subscripts[k])]
                 return replace(product, scalars=tuple(scalars)).replaced({k}, new).build()
+    return None
+
+
+def _inverses(product: Product, k: int) -> Product | None:
+    """The same of a stack of adjugates, of which each is divided by its determinant."""
+    (matrices,), labels = product.operands[k].operands, product.subscripts[k]
+    determinants = det(matrices)
+    for j, other in enumerate(product.operands):
+        base, exponent = other.as_entry_power()
+        if base is determinants and product.subscripts[j] == labels[:-2] and exponent.is_negative:
+            rest = apply_body(slot(0) ** (exponent + 1), (determinants,))
+            new = [(inv(matrices), labels), (rest, labels[:-2])]
+            return product.replaced({j, k}, new)
     return None

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection
-from functools import lru_cache
 from typing import Any
 
 from sympy import Basic, Expr, S
 
-from ..core import postorder
+from ..core import cached, postorder
 from ..expressions import (
     Einsum,
     Elementwise,
@@ -25,9 +24,10 @@ from ..expressions import (
     split_coefficient,
 )
 from .powers import as_powers
-from .properties import is_symmetric
+from .properties import has_symmetry, is_symmetric
 from .quotients import is_denominator
 from .stable_table import MAX_FORM_DEPTH, MAX_LEVELS, MAX_TERMS
+from .symmetry import has_declared
 from .written_products import Closed, components, opened
 
 # Something is opened, a base or an operand occurs twice, operands don't hang together, a matrix is
@@ -39,7 +39,7 @@ Mark = type | str
 Marks = Collection[Mark]
 
 
-@lru_cache(maxsize=4096)
+@cached(4096)
 def functions_of(body: Expr) -> frozenset[type]:
     """The types of the parts of a scalar expression."""
     return frozenset([type(part) for part in postorder([body])])
@@ -101,7 +101,7 @@ def functions_below(product: Einsum) -> frozenset[Mark]:
         return [o for o in inside if "functions" not in o.memory]
 
     for node in postorder([product], unknown) if "functions" not in product.memory else ():
-        entrywise = [o for o in node.operands if isinstance(o, Elementwise)]
+        entrywise = [o for o in node.operands if isinstance(o, (Elementwise, TensorAdd))]
         inside = [o.memory["functions"] for o in node.operands if isinstance(o, Einsum)]
         own = {MatrixPower for o in node.operands if isinstance(o, MatrixPower)}
         node.memory["functions"] = _functions_near(entrywise).union(own, *inside)
@@ -114,10 +114,12 @@ def _of_product(node: Einsum, around: Closed) -> Marks:
     nested = [own for own in node.operands if type(own) is Einsum]
     inside = [o for own in nested for o in own.operands]
     marks: set[Mark] = {type(operand) for operand in (*node.operands, *operands, *inside)}
-    if Elementwise in marks:
-        marks |= _functions_near([o for o in operands if isinstance(o, Elementwise)])
-        if any(map(is_denominator, {*operands, *inside} if inside else operands)):
-            marks.add(QUOTIENT)
+    by_entries = [o for o in operands if isinstance(o, (Elementwise, TensorAdd))]
+    if by_entries:
+        marks |= _functions_near(by_entries)
+    everything = {*operands, *inside} if inside else operands
+    if Elementwise in marks and any(map(is_denominator, everything)):
+        marks.add(QUOTIENT)
     bases: list[Operand] = []
     for operand in operands:
         base, exponent = operand.as_entry_power()
@@ -136,7 +138,7 @@ def _of_product(node: Einsum, around: Closed) -> Marks:
         marks.add(APART)
     # To turn one of many factors round that have all axes is no gain.
     is_by_entries = len(node.operands) > 2 and {*node.subscripts} == {node.output}
-    if not is_by_entries and any(is_symmetric(o) for o in node.operands if len(o.shape) == 2):
+    if not is_by_entries and any(map(has_symmetry, node.operands)):
         marks.add(SYMMETRIC)
     return marks
 
@@ -152,7 +154,7 @@ def _of_view(node: View, around: Closed) -> Marks:
         marks.add(DIAGONAL)
     own, output = node.subscripts[-1], node.output
     is_turned = core.order == 2 and output.index(own[0]) > output.index(own[1])
-    if is_turned and is_symmetric(core):
+    if (is_turned and is_symmetric(core)) or (type(core) is Einsum and has_declared(core)):
         marks.add(SYMMETRIC)
     return marks
 

@@ -12,14 +12,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import permutations
 
-from sympy import Abs, Expr, LeviCivita, S, log
+from sympy import Abs, Expr, LeviCivita, Mul, S, log
 
 from ..core import same_length
 from ..expressions import (
+    LOG,
+    MAX_WRITTEN_FACTORS,
     Adj,
     Einsum,
+    IntervalProducts,
     Inv,
+    Ones,
     Operand,
+    PseudoInverse,
+    TensorExpr,
+    Unit,
     View,
     apply_body,
     contract,
@@ -181,3 +188,64 @@ def logdet_of_product(node: Operand, closed: Closed) -> Operand | None:
     """log|det(A B)| = log|det A| + log|det B| for square A, B [MC, eq. 21]."""
     factors = square_factors(node.operands[0])
     return None if factors is None else sum((logdet_of(f) for f in factors), S.Zero)
+
+
+def cholesky_of_diagonal(node: Operand, closed: Closed) -> Operand | None:
+    """chol(diag v) = diag(sqrt v)."""
+    return power_on_diagonal(node.operands[0], S.Half)
+
+
+def pinv_of_multiple(node: Operand, closed: Closed) -> Operand | None:
+    """pinv(c X') = pinv(X)' / c, where c isn't 0."""
+    found = multiple(node.operands[0])
+    if found is None:
+        return None
+    factor, core, is_transposed = found
+    inverse = PseudoInverse.of(core)
+    return scale(1 / factor, transposed(inverse) if is_transposed else inverse)
+
+
+def diagonal_parts(matrix: Operand) -> tuple[Expr, Operand] | None:
+    """The factor c and the vector v of a matrix diag(c v); None for other matrices."""
+    if not isinstance(matrix, View) or matrix.order != 2 or len(set(matrix.output)) != 1:
+        return None
+    factor = Mul(*matrix.scalars)
+    lengths = {0: matrix.shape[0]}
+    if matrix.core is None:
+        return factor, contract((), (), (0,), lengths)
+    return factor, contract((matrix.core,), [(0,) * matrix.core.order], (0,), lengths)
+
+
+def det_of_diagonal(node: Operand, closed: Closed) -> Operand | None:
+    """det(diag(c v)) = c^n Π v_i."""
+    found = diagonal_parts(node.operands[0])
+    if found is None:
+        return None
+    factor, vector = found
+    return factor ** vector.shape[0] * _product_of_entries(vector)
+
+
+def _product_of_entries(vector: TensorExpr) -> Operand:
+    """The product of a vector's entries; of a few they are written out, as the public product of
+    entries writes them."""
+    (length,) = vector.shape
+    if isinstance(vector, Ones):
+        return S.One
+    if length.is_Integer and length <= MAX_WRITTEN_FACTORS:
+        units = [Unit(length, k) for k in range(int(length))]
+        return Mul(*[contract((vector, unit), ((0,), (0,)), (), {0: length}) for unit in units])
+    intervals = IntervalProducts.of(vector)
+    size = length + 1
+    ends = (Unit(size, S.Zero), Unit(size, length))
+    return contract((intervals, *ends), ((0, 1), (0,), (1,)), (), {0: size, 1: size})
+
+
+def logdet_of_diagonal(node: Operand, closed: Closed) -> Operand | None:
+    """log|det(diag(c v))| = n log|c| + Σ log|v_i|."""
+    found = diagonal_parts(node.operands[0])
+    if found is None:
+        return None
+    factor, vector = found
+    logarithms = apply_body(LOG, (apply_body(Abs(slot(0)), (vector,)),))
+    total = contract((logarithms,), ((0,),), (), {0: vector.shape[0]})
+    return vector.shape[0] * log(Abs(factor)) + total

@@ -1,35 +1,42 @@
-"""Rules for powers of matrices with symbolic exponents."""
+"""Rules for exponentials of matrices, and for powers with symbolic exponents."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sympy import Eq, Expr, Mul, Piecewise, S, solve_linear
 
 from ..expressions import (
+    EXP,
     AlongDirections,
     Delta,
+    Expm,
     Inv,
+    InvStack,
     MatrixPower,
     Operand,
     TensorExpr,
     View,
+    apply_body,
     contract,
     det,
+    expm,
+    holds_complex,
     logdet,
     matrix_power,
     order_of,
     scale,
+    tensor_sum,
 )
-from .matrices import multiple, power_on_diagonal
+from .matrices import diagonal_parts, matrix_product, multiple, power_on_diagonal
 from .properties import transposed
 from .written_products import Closed, Product, opened
 
 
 def _power(matrix: Operand) -> tuple[Operand, Operand] | None:
-    """Base and exponent of a symbolic power of one matrix, which isn't a derivative."""
-    if not isinstance(matrix, MatrixPower) or len(matrix.operands) > 1 or matrix.order > 2:
+    """Base and exponent of a symbolic power of matrices, which isn't a derivative."""
+    if not isinstance(matrix, MatrixPower) or len(matrix.operands) > 1:
         return None
     return matrix.operands[0], matrix.exponent
 
@@ -37,7 +44,7 @@ def _power(matrix: Operand) -> tuple[Operand, Operand] | None:
 def power_of_view(node: MatrixPower, closed: Closed) -> Operand | None:
     """(c X')^k = c^k (X^k)', diag(c v)^k = diag((c v)^k)."""
     known = _power(node)
-    if known is None:
+    if known is None or node.order > 2:
         return None
     matrix, exponent = known
     found = multiple(matrix)
@@ -74,6 +81,113 @@ def along_identity(node: AlongDirections, closed: Closed) -> Operand | None:
     return None
 
 
+def along_itself(node: AlongDirections, closed: Closed) -> Operand | None:
+    """The derivative of exp(c X) in the direction X is X exp(c X), that of (c X)^k k (c X)^(k - 1)
+    X."""
+    matrix, *directions = node.operands
+    if len(directions) != 1 or matrix.order > 2 or _core(matrix) != _core(directions[0]):
+        return None
+    if isinstance(node, MatrixPower):
+        power = matrix_power(matrix, node.exponent - 1)
+        return scale(node.exponent, matrix_product([directions[0], power]))
+    return matrix_product([directions[0], node.along(matrix)])
+
+
+def _core(matrix: Operand) -> tuple[Operand, bool]:
+    """The matrix that a matrix is a multiple of, and whether it is transposed."""
+    found = multiple(matrix)
+    return (matrix, False) if found is None else found[1:]
+
+
+def exponential_of_transpose(node: Expm, closed: Closed) -> Operand | None:
+    """exp(X') = exp(X)', and its derivative in the direction E' is that in the direction E."""
+    found = [multiple(operand) for operand in node.operands]
+    if not all(own is not None and own[2] for own in found):
+        return None
+    return transposed(node.along(*map(transposed, node.operands)))
+
+
+def exponential_of_diagonal(node: Expm, closed: Closed) -> Operand | None:
+    """exp(diag(v)) = diag(exp(v))."""
+    found = diagonal_parts(node.operands[0])
+    if found is None or len(node.operands) > 1:
+        return None
+    factor, vector = found
+    exponentials = apply_body(EXP, (scale(factor, vector),))
+    return contract((exponentials,), ((0,),), (0, 0), {0: vector.shape[0]})
+
+
+def _exponent(matrix: Operand) -> Operand | None:
+    """The matrix whose exponential a matrix is; None for what is none, and for derivatives."""
+    is_one = isinstance(matrix, Expm) and len(matrix.operands) == 1
+    return matrix.operands[0] if is_one else None
+
+
+def inv_of_exponential(node: Operand, closed: Closed) -> Operand | None:
+    """inv(exp(X)) = exp(-X)."""
+    exponent = _exponent(node.operands[0])
+    return None if exponent is None else expm(scale(S.NegativeOne, exponent))
+
+
+def _traces(matrices: TensorExpr) -> Operand:
+    *stack, rows, _ = range(matrices.order)
+    lengths = {axis: matrices.shape[axis] for axis in (*stack, rows)}
+    return contract((matrices,), ((*stack, rows, rows),), stack, lengths)
+
+
+def det_of_exponential(node: Operand, closed: Closed) -> Operand | None:
+    """det(exp(X)) = exp(tr X)."""
+    exponent = _exponent(node.operands[0])
+    return None if exponent is None else apply_body(EXP, (_traces(exponent),))
+
+
+def logdet_of_exponential(node: Operand, closed: Closed) -> Operand | None:
+    """log|det(exp(X))| = tr X for a real X."""
+    exponent = _exponent(node.operands[0])
+    return None if exponent is None or holds_complex(exponent) else _traces(exponent)
+
+
+def join_exponentials(node: Operand, closed: Closed) -> Operand | None:
+    """exp(s X)_ab exp(t X)_bc = exp((s + t) X)_ac, where nothing else hangs on b."""
+    product = opened(node, closed)
+    for k, j, ends in _neighbours(product):
+        left, right = (_exponent(product.operands[place]) for place in (k, j))
+        if left is not None and right is not None:
+            shared = {product.subscripts[k][1]}
+            new = [(expm(tensor_sum([left, right])), ends)]
+            return product.replaced({k, j}, new, absorbed=shared).build()
+    return None
+
+
+def exponential_last(node: Operand, closed: Closed) -> Operand | None:
+    """exp(t X)_ab X_bc = X_ab exp(t X)_bc, where nothing else hangs on b; for powers of X too."""
+    product = opened(node, closed)
+    for k, j, (start, end) in _neighbours(product):
+        left, right = product.operands[k], product.operands[j]
+        if _exponent(left) is not None and _exponent(right) is None:
+            middle = product.subscripts[k][1]
+            new = [(right, (start, middle)), (left, (middle, end))]
+            return product.replaced({k, j}, new).build()
+    return None
+
+
+def _neighbours(product: Product) -> Iterator[tuple[int, int, tuple[int, int]]]:
+    """The places of factors f(X)_ab g(X)_bc that commute, one of them an exponential, with a and c;
+    b is on nothing else."""
+    bases = [
+        _core(exponent if (exponent := _exponent(operand)) is not None else _as_power(operand)[0])
+        for operand in product.operands
+    ]
+    for k, left in enumerate(product.subscripts):
+        for j, right in enumerate(product.subscripts):
+            if k == j or bases[k] != bases[j] or not len(left) == len(right) == 2:
+                continue
+            if bases[k][1] or left[1] != right[0] or left[0] == left[1] or right[0] == right[1]:
+                continue
+            if product.is_private({left[1]}, {j, k}) and left[0] != right[1]:
+                yield k, j, (left[0], right[1])
+
+
 def inv_of_power(node: Operand, closed: Closed) -> Operand | None:
     """inv(X^k) = X^-k."""
     found = _power(node.operands[0])
@@ -104,22 +218,23 @@ def join_powers(node: Operand, closed: Closed) -> Operand | None:
         for j, other in enumerate(powers):
             if j == k or other[0] is not base:
                 continue
-            for axis in (0, 1):
-                shared, outer = product.subscripts[k][axis], product.subscripts[k][1 - axis]
-                if product.subscripts[j][1 - axis] != shared or shared == outer:
+            own, others = product.subscripts[k], product.subscripts[j]
+            for axis in (0, 1) if own[:-2] == others[:-2] else ():
+                shared, outer = own[-2:][axis], own[-2:][1 - axis]
+                if others[-2:][1 - axis] != shared or shared == outer:
                     continue
-                end = product.subscripts[j][axis]
+                end = others[-2:][axis]
                 if end == shared or not product.is_private({shared}, {j, k}):
                     continue
                 ends = (end, outer) if axis == 0 else (outer, end)
-                new = [(matrix_power(base, exponent + other[1]), ends)]
+                new = [(matrix_power(base, exponent + other[1]), (*own[:-2], *ends))]
                 return product.replaced({j, k}, new, absorbed={shared}).build()
     return None
 
 
 def _as_power(operand: Operand) -> tuple[Operand, Operand]:
     """Base and exponent of any operand of a product."""
-    if isinstance(operand, Inv):
+    if isinstance(operand, (Inv, InvStack)):
         base, exponent = _as_power(operand.operands[0])
         return base, -exponent
     return _power(operand) or (operand, 1)

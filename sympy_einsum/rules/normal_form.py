@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from typing import Literal, overload
 
-from ..core import children, postorder
+from ..core import children, deferred, postorder
 from ..expressions import (
     Einsum,
     Operand,
@@ -25,9 +25,11 @@ from ..expressions import (
 )
 from .cost_model import SLACK, cost
 from .distribution import MAX_TERMS
+from .equal_axes import lifted_deltas
 from .rewriting import Run, Step
 from .table import EXPANDED, NORMAL, STABLE, STABLE_NUMERIC
 
+_with_numbers = deferred("evaluation", "with_numbers")
 # On bigger graphs products that several nodes use stay closed from the start.
 LARGE = 500
 # Nobody reads a derivative whose products have so many terms when they are multiplied out.
@@ -97,6 +99,9 @@ def simplify(expr: TensorLike | Several, *, trace: bool = False) -> object:
     exprs = list(expr) if isinstance(expr, (list, tuple)) else [expr]
     roots = [as_operand(e) for e in exprs]
     order = postorder(roots)
+    if any(isinstance(node, TensorExpr) and node.is_number for node in order):
+        roots = [_with_numbers(root) for root in roots]
+        order = postorder(roots)
     results, steps = roots, []
     # The more open form unless it is dearer, and never one that is dearer than what was given.
     for kept in [(), _shared(order)] if len(order) <= LARGE else [_shared(order)]:
@@ -179,4 +184,5 @@ def normal_form(expr: Operand) -> Operand:
     >>> normal_form((A + B) @ A) is normal_form(A @ A + B @ A)
     True
     """
-    return Run(EXPANDED).result(simplify(expr))
+    (lifted,) = lifted_deltas([expr])
+    return Run(EXPANDED).result(simplify(lifted))

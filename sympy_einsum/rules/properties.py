@@ -12,14 +12,13 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 from sympy import Dummy, Expr, S, exp, factor
 
-from ..core import same_length, sigmoid
+from ..core import cached, same_length, sigmoid
 from ..expressions import (
     Adj,
     AlongDirections,
@@ -300,7 +299,7 @@ def _share() -> Expr:
     return odds / (1 + odds)
 
 
-@lru_cache(maxsize=4096)
+@cached(4096)
 def _body_sign(body: Expr, signs: tuple[str, ...], strict: bool) -> bool:
     """Whether a scalar expression in slots is positive, or nonnegative, where the slots are."""
     known = body.xreplace({part: _share() for part in body.atoms(sigmoid)})
@@ -352,6 +351,13 @@ def is_symmetric(node: Operand) -> Answer:
             return True
         return (yield is_diagonal, node)
     return isinstance(node, Zeros)
+
+
+def has_symmetry(node: Operand) -> bool:
+    """Whether axes of a tensor are known to be interchangeable: of a matrix, or as declared."""
+    if isinstance(node, TensorSymbol) and node.generators:
+        return True
+    return is_tensor(node) and node.order == 2 and is_symmetric(node)
 
 
 @Property

@@ -45,7 +45,7 @@ def cancel_quotient(node: Operand, closed: Closed) -> Operand | None:
     return None
 
 
-def _parts(base: Einsum) -> Iterator[tuple[Product, Product | None]]:
+def _parts(base: Operand) -> Iterator[tuple[Product, Product | None]]:
     """A product, and each factor of it that shares no summed index with the others, with them."""
     whole = opened(base)
     if len(whole.operands) > MAX_FACTORS:

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import reduce
 from itertools import combinations
 
-from sympy import Add, Expr, Function, Mul, Pow, exp, log
+from sympy import Add, Expr, Function, Mul, Piecewise, Pow, S, cos, cosh, exp, log, sin, sinh, tanh
 
-from ..core import logaddexp, sigmoid, transform
+from ..core import Use, cached, logaddexp, sigmoid, transform
 from ..expressions import (
     LOG,
     Einsum,
@@ -30,9 +30,9 @@ from ..expressions import (
     Softmax,
     TensorAdd,
     TensorExpr,
+    Triangle,
     Unit,
     View,
-    Zeros,
     apply_body,
     contract,
     is_tensor,
@@ -45,36 +45,39 @@ from ..expressions import (
 from .powers import slope_of_power
 from .properties import is_nonnegative, is_positive
 from .running import running_total
+from .stable_laws import law
 from .stable_table import (
     FUNCTIONS,
     MAX_OPERANDS,
     MAX_TERMS,
+    applied,
     arguments,
     is_ones,
     matched,
     named,
     reached,
+    signed,
 )
 from .written_products import Closed, Product, opened
 
 
-def _in_body(body: Expr, numeric: bool) -> Expr:
+def _in_body(body: Expr, use: Use) -> Expr:
     """A scalar expression with all its parts in stable form."""
 
     def visit(part: Operand, args: tuple[Operand, ...]) -> Operand:
         if not args:
             return part
         new = part if args == part.args else part.func(*args)
-        found = _of_scalar(new, numeric) if isinstance(new, Expr) else None
+        found = _of_scalar(new, use) if isinstance(new, Expr) else None
         return new if found is None else found
 
     return transform([body], visit)[0]
 
 
-_stable_body = lru_cache(maxsize=4096)(_in_body)
+_stable_body = cached(4096)(_in_body)
 
 
-def _of_scalar(expr: Operand, numeric: bool) -> Operand:
+def _of_scalar(expr: Operand, use: Use) -> Operand:
     """The stable form of a stock expression, of its top levels."""
     if isinstance(expr, log):
         found = logarithm(expr.args[0])
@@ -82,17 +85,18 @@ def _of_scalar(expr: Operand, numeric: bool) -> Operand:
             return found
     if not (isinstance(expr, Function) or expr.is_Add or expr.is_Mul or expr.is_Pow):
         return None
-    if numeric and expr.is_Mul:
+    if use == Use.COMPUTING and expr.is_Mul:
         slope = slope_of_power(expr)
         if slope is not None:
             return slope
-    found = matched(expr, numeric)
+    found = matched(expr, use)
     if found is not None and found.expression() != expr:
         return found.expression()
-    return _pair_of_scalars(expr, numeric) if expr.is_Add or expr.is_Mul else None
+    pair = _pair_of_scalars(expr, use) if expr.is_Add or expr.is_Mul else None
+    return law(expr, use) if pair is None else pair
 
 
-def _pair_of_scalars(expr: Operand, numeric: bool) -> Operand:
+def _pair_of_scalars(expr: Operand, use: Use) -> Operand:
     """A longer sum or product with two of its terms as one."""
     if not 2 < len(expr.args) <= MAX_TERMS:
         return None
@@ -102,7 +106,7 @@ def _pair_of_scalars(expr: Operand, numeric: bool) -> Operand:
             if not (has_function[k] or has_function[j]):
                 continue
             pair = expr.func(one, other)
-            found = matched(pair, numeric)
+            found = matched(pair, use)
             if found is not None and found.expression() != pair:
                 rest = [arg for arg in expr.args if arg is not one and arg is not other]
                 return expr.func(found.expression(), *rest)
@@ -118,7 +122,7 @@ def logarithm(value: Operand) -> Operand:
     if isinstance(value, Softmax):
         return apply_body(LOG, (value,))
     if isinstance(value, (Elementwise, TensorAdd)):
-        found = named(apply_body(LOG, (value,)), False)
+        found = named(apply_body(LOG, (value,)), Use.READING)
         if found is None:
             found = _log_of_body(value) if isinstance(value, Elementwise) else _log_of_sum(value)
         return found
@@ -149,7 +153,7 @@ def _log_of_factors(factors: Sequence[Operand], node: Operand) -> Operand:
     if not known:
         return None
     left = _times(rest, node.shape) if is_tensor(node) else Mul(*rest)
-    return _plus([*known, _log(left)], node) if rest else _plus(known, node)
+    return _plus([*known, log_of(left)], node) if rest else _plus(known, node)
 
 
 def _log_of_power(factor: Operand) -> Operand:
@@ -164,7 +168,7 @@ def _log_of_power(factor: Operand) -> Operand:
     return logarithm(factor)
 
 
-def _log(value: Operand) -> Operand:
+def log_of(value: Operand) -> Operand:
     return apply_body(LOG, (value,)) if is_tensor(value) else log(value)
 
 
@@ -182,18 +186,26 @@ def _plus(terms: Sequence[Operand], node: Operand) -> Operand:
 
 
 def _log_of_sum(node: TensorAdd) -> Operand:
-    """log(exp(a) + exp(b))."""
-    bodies = [getattr(term, "body", None) for term in node.operands]
-    if len(bodies) != 2 or not all(isinstance(body, exp) for body in bodies):
+    """log(a exp(x) + b exp(y) + …) of positive multiples."""
+    if len(node.operands) > MAX_TERMS or not any(map(_has_exponential, node.operands)):
         return None
-    exponents = [apply_body(term.body.args[0], term.operands) for term in node.operands]
-    return apply_body(logaddexp(slot(0), slot(1)), exponents)
+    if not all(map(is_positive, node.operands)):
+        return None
+    logs = [logarithm(term) for term in node.operands]
+    parts = [log_of(t) if own is None else own for t, own in zip(node.operands, logs, strict=True)]
+    return reduce(lambda one, other: apply_body(logaddexp(slot(0), slot(1)), (one, other)), parts)
+
+
+def _has_exponential(term: Operand) -> bool:
+    """Whether a term is a product with an exponential."""
+    factors = opened(term).operands
+    return any(isinstance(o, Elementwise) and o.body.has(exp) for o in factors)
 
 
 def _log_of_product(node: Einsum) -> Operand:
     if isinstance(node, View):
         return _log_of_view(node)
-    cut = _cut_operand(node)
+    cut = cut_operand(node)
     if cut is not None:
         found = logarithm(node.operands[cut])
         if found is None:
@@ -223,7 +235,7 @@ def _log_of_view(node: View) -> Operand:
     return _plus([moved, *[log(scalar) for scalar in node.scalars]], node)
 
 
-def _cut_operand(node: Einsum) -> int | None:
+def cut_operand(node: Einsum) -> int | None:
     """Which operand positions and slices are cut from, in a product that does nothing else."""
     cutters = [k for k, o in enumerate(node.operands) if isinstance(o, (Unit, Selection))]
     others = [k for k in range(len(node.operands)) if k not in cutters]
@@ -256,7 +268,7 @@ def _log_of_total(node: Einsum) -> Operand:
         if weighted is None:
             return total
         found = logarithm(weighted)
-        return _plus([total, _log(weighted) if found is None else found], node)
+        return _plus([total, log_of(weighted) if found is None else found], node)
     if k is None or not all(is_positive(o) for j, o in enumerate(product.operands) if j != k):
         return None
     return _log_of_shares(product, k, node)
@@ -274,7 +286,7 @@ def _log_of_shares(product: Product, k: int, node: Einsum) -> Operand:
         return moved
     shares = product.replaced({k}, [(Softmax.over(z, axes), labels)]).build()
     found = logarithm(shares)
-    return _plus([moved, _log(shares) if found is None else found], node)
+    return _plus([moved, log_of(shares) if found is None else found], node)
 
 
 def log_of_weighted(node: Operand, closed: Closed) -> Operand | None:
@@ -301,8 +313,16 @@ def log_of_weighted(node: Operand, closed: Closed) -> Operand | None:
     z = apply_body(operand.body.args[0], operand.operands)
     lengths = dict(enumerate(weight.shape))
     spread = contract((z,), ([axes.index(i) for i in labels],), every, lengths)
-    exponent = tensor_sum([spread, apply_body(LOG, (weight,))])
+    exponent = tensor_sum([spread, _log_of_weight(weight)])
     return LogSumExp.over(exponent, every[len(output) :])
+
+
+def _log_of_weight(weight: Operand) -> Operand:
+    """The logarithm of weights; that of a mask is written without the logarithm of 0, of which
+    NumPy warns."""
+    if isinstance(weight, View) and not weight.scalars and isinstance(weight.operands[0], Triangle):
+        return apply_body(Piecewise((S.Zero, slot(0) > 0), (S.NegativeInfinity, True)), (weight,))
+    return apply_body(LOG, (weight,))
 
 
 def _log_of_scalar(value: Operand) -> Operand:
@@ -312,8 +332,8 @@ def _log_of_scalar(value: Operand) -> Operand:
         return logaddexp(*[arg.args[0] for arg in value.args])
     if isinstance(value, exp) and value.args[0].is_extended_real:
         return value.args[0]
-    found = matched(log(value), False)
-    return None if found is None else found.expression()
+    found = matched(log(value), Use.READING)
+    return law(log(value), Use.READING) if found is None else found.expression()
 
 
 def _is_negative(value: Operand) -> bool:
@@ -323,13 +343,14 @@ def _is_negative(value: Operand) -> bool:
 # --- the rules -----------------------------------------------------------------------------------
 
 
-def name(node: Operand, closed: Closed, numeric: bool = False) -> Operand | None:
+def name(node: Operand, closed: Closed, use: Use = Use.READING) -> Operand | None:
     """A function of functions that has a stable form, also inside a body."""
     if isinstance(node, Elementwise) and node.body.has(*FUNCTIONS, Pow):
-        body = _stable_body(node.body, numeric)
-        if body != node.body:
-            return apply_body(body, node.operands)
-    return named(node, numeric)
+        given = signed(node.body, node.operands)
+        body = _stable_body(given, use)
+        if body != given:
+            return applied(body, node.operands)
+    return named(node, use)
 
 
 def logarithm_of(node: Operand, closed: Closed) -> Operand | None:
@@ -341,27 +362,34 @@ def logarithm_of(node: Operand, closed: Closed) -> Operand | None:
     return logarithm(node.args[0]) if isinstance(node, log) else None
 
 
-def scalar(node: Operand, closed: Closed, numeric: bool = False) -> Operand | None:
+def scalar(node: Operand, closed: Closed, use: Use = Use.READING) -> Operand | None:
     """A stock scalar with a stable form."""
-    return _of_scalar(node, numeric) if isinstance(node, Expr) and node.args else None
+    return _of_scalar(node, use) if isinstance(node, Expr) and node.args else None
 
 
-def pair_of_terms(node: TensorAdd, closed: Closed, numeric: bool = False) -> Operand | None:
+def pair_of_terms(node: TensorAdd, closed: Closed, use: Use = Use.READING) -> Operand | None:
     """Two terms of a longer sum that are one function: softplus(z) - z = softplus(-z)."""
     if not MAX_OPERANDS <= len(node.operands) <= MAX_TERMS:
         return None
     cores = [split_coefficient(term)[1] for term in node.operands]
+    below = [set(_below(core)) for core in cores]
+    reach = [reached(core) for core in cores] if use else []
     for k, core in enumerate(cores):
         if not _is_function(core):
             continue
         for j, other in enumerate(cores):
-            if j == k or not (is_ones(other) or set(_below(other)) & set(_below(core))):
+            is_near = _is_fill(other) or below[j] & below[k]
+            if j == k or not (is_near or (use and reach[j] & reach[k])):
                 continue
-            found = named(tensor_sum([node.operands[k], node.operands[j]]), numeric)
+            found = named(tensor_sum([node.operands[k], node.operands[j]]), use)
             if found is not None:
                 rest = [term for i, term in enumerate(node.operands) if i not in (j, k)]
                 return tensor_sum([found, *rest])
     return None
+
+
+def _is_fill(core: Operand) -> bool:
+    return isinstance(core, View) and core.is_constant_fill
 
 
 def _is_function(node: Operand) -> bool:
@@ -374,80 +402,53 @@ def _below(core: Operand) -> tuple[Operand, ...]:
     return (core, *[split_coefficient(operand)[1] for operand in inside if is_tensor(operand)])
 
 
-def pair_of_factors(node: Einsum, closed: Closed) -> Operand | None:
+def pair_of_factors(node: Einsum, closed: Closed, use: Use = Use.READING) -> Operand | None:
     """Two factors of a product that are one function: sinh(z) / cosh(z) = tanh(z)."""
     product = opened(node)
     places: dict[tuple[int, ...], list[int]] = {}
+    functions: set[int] = set()
     for k, operand in enumerate(product.operands):
-        if (
-            _is_function(operand.as_entry_power()[0])
-            and len(set(product.subscripts[k])) == operand.order
-        ):
+        is_function = _is_function(operand.as_entry_power()[0])
+        if (is_function or use) and len(set(product.subscripts[k])) == operand.order:
             places.setdefault(product.subscripts[k], []).append(k)
+            functions.update([k] if is_function else [])
     for labels, found in places.items():
         for j, k in combinations(found[:MAX_TERMS], 2):
             one, other = product.operands[j], product.operands[k]
-            if reached(one).isdisjoint(reached(other)):
+            if functions.isdisjoint((j, k)) or not _may_merge(one, other):
                 continue
-            merged = named(_times([one, other], one.shape), False)
+            if not _are_related(one, other, use):
+                continue
+            merged = named(_times([one, other], one.shape), use)
             if merged is not None:
                 return product.replaced({j, k}, [(merged, labels)]).build()
     return None
 
 
-def log_softmax(node: TensorAdd, closed: Closed) -> Operand | None:
-    """z - logsumexp(z) = log softmax(z): the difference of large numbers is gone."""
-    for term in node.operands:
-        number, bare = split_coefficient(term)
-        inside = (bare, *getattr(bare, "operands", ()))
-        total = next((o for o in inside if isinstance(o, LogSumExp)), None)
-        if total is None:
-            continue
-        (z,), axes = total.operands, total.axes
-        kept = [a for a in range(z.order) if a not in axes]
-        spread = contract((total,), (kept,), range(z.order), dict(enumerate(z.shape)))
-        if bare is not spread:
-            continue
-        rest = tensor_sum([node, scale(number, z), scale(-number, spread)])
-        if len(_terms(rest)) == len(node.operands) - len(_terms(z)) - 1:
-            return tensor_sum([rest, scale(-number, _log(Softmax.over(z, axes)))])
-    return None
+# Products of these functions of whatever arguments are in no table and no law.
+ELEMENTARY = (exp, sin, cos, tanh, sinh, cosh)
 
 
-def log_softmax_entry(node: Operand, closed: Closed) -> Operand | None:
-    """An entry z_i - logsumexp(z) = log softmax(z)_i among the terms of a scalar."""
-    if not node.is_Add:
-        return None
-    totals = [arg for arg in node.args if isinstance(arg.as_coeff_Mul()[1], LogSumExp)]
-    for number, total in [arg.as_coeff_Mul() for arg in totals]:
-        for entry in [arg.as_coeff_Mul()[1] for arg in node.args if arg.has(Unit)]:
-            cut = _cut_operand(entry) if isinstance(entry, Einsum) else None
-            if cut is None or entry.operands[cut] is not total.operands[0]:
-                continue
-            rest = node + number * entry - number * total
-            if len(Add.make_args(rest)) < len(node.args):
-                share = Softmax.over(total.operands[0], total.axes)
-                operands = [_log(share) if k == cut else o for k, o in enumerate(entry.operands)]
-                lengths = dict(enumerate(entry.lengths))
-                return rest - number * contract(operands, entry.subscripts, (), lengths)
-    return None
+def _may_merge(one: Operand, other: Operand) -> bool:
+    """Whether two factors aren't both positive powers of an elementary function."""
+    for factor in (one, other):
+        base, power = factor.as_entry_power()
+        if not isinstance(base, Elementwise) or not isinstance(base.body, ELEMENTARY):
+            return True
+        if not power.is_positive or base.body.args[0].has(log):
+            return True
+    return False
 
 
-def _terms(tensor: Operand) -> tuple[Operand, ...]:
-    if isinstance(tensor, TensorAdd):
-        return tensor.operands
-    return () if isinstance(tensor, Zeros) else (tensor,)
-
-
-def one_less_softmax(node: TensorAdd, closed: Closed) -> Operand | None:
-    """1 - p = 1 - exp(log p), of which code knows the small values too."""
-    terms = [split_coefficient(term) for term in node.operands]
-    if len(terms) != 2 or not any(is_ones(core) for _, core in terms):
-        return None
-    (number, share), (one, _) = sorted(terms, key=lambda term: is_ones(term[1]))
-    if number != -one or logarithm(share) is None or not isinstance(share, (Softmax, View)):
-        return None
-    return scale(one, apply_body(1 - exp(slot(0)), (logarithm(share),)))
+def _are_related(one: Operand, other: Operand, use: Use) -> bool:
+    """Whether two factors are made of the same, or one vanishes beside a logarithm maybe."""
+    if not reached(one).isdisjoint(reached(other)):
+        return True
+    pairs = ((one, other), (other, one)) if use == Use.COMPUTING else ()
+    return any(
+        isinstance(f, Elementwise) and isinstance(f.body, log) and is_nonnegative(factor)
+        for f, factor in pairs
+    )
 
 
 def log_of_one_more(node: Elementwise, closed: Closed) -> Operand | None:

@@ -5,18 +5,39 @@ from __future__ import annotations
 
 from functools import partial
 
-from sympy import Add, Expr, Mul, Pow, exp, log
+from sympy import Add, Expr, Mul, Pow, exp, log, loggamma, polygamma
 
-from ..core import NUMERIC_NAMES, STABLE_NAMES, TURNED_NAMES, modulus, sigmoid
+from ..core import (
+    DERIVATIVE_NAMES,
+    NUMERIC_NAMES,
+    STABLE_NAMES,
+    TURNED_NAMES,
+    Use,
+    gammaln,
+    modulus,
+    sigmoid,
+)
 from ..expressions import Einsum, Elementwise, LogSumExp, MatrixPower, Softmax, TensorAdd, View
-from . import axis_functions as softmax, entries, matrix_powers, stable_forms as stable
+from . import (
+    axis_functions as softmax,
+    entries,
+    matrix_powers,
+    stable_forms as stable,
+    stable_softmax,
+    sums,
+)
 from .rewriting import Rule, any_of
 from .stable_table import functions_in
 
 # The functions that a stable form is made of, or a product of two.
 FORMS = functions_in(STABLE_NAMES)
 PRODUCTS = functions_in(form for form in STABLE_NAMES if form.is_Mul)
-NUMERIC_FORMS = (*FORMS, *functions_in((*NUMERIC_NAMES, *TURNED_NAMES)))
+# Those of the forms before a derivative is taken, and of the laws.
+DERIVATIVE_FORMS = (
+    *functions_in(DERIVATIVE_NAMES),
+    *(frozenset([f]) for f in (exp, gammaln, loggamma, polygamma)),
+)
+NUMERIC_FORMS = (*FORMS, *DERIVATIVE_FORMS, *functions_in((*NUMERIC_NAMES, *TURNED_NAMES)))
 
 SOFTMAX = Rule(
     "softmax",
@@ -37,7 +58,7 @@ STABLE_RULES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "log softmax",
             "x - logsumexp(x) = log(softmax(x))",
-            stable.log_softmax,
+            stable_softmax.log_softmax,
             any_of(LogSumExp),
             wrong="M - logsumexp(M, axis=0)[None, :] = log(softmax(M, axis=1))",
         ),
@@ -74,7 +95,7 @@ STABLE_RULES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "log softmax",
             "x[0] - logsumexp(x) = log(softmax(x))[0]",
-            stable.log_softmax_entry,
+            stable_softmax.log_softmax_entry,
             any_of(frozenset([Add, LogSumExp])),
         ),
         Rule("stable", "log(1 + exp(x @ y)) = softplus(x @ y)", stable.scalar, any_of(log, *FORMS)),
@@ -88,12 +109,48 @@ WEIGHTED = Rule(
     any_of(frozenset([log, Einsum])),
     wrong="log(abs(M) @ exp(x)) = log(abs(M)) @ x",
 )
-WEIGHTED_RULES: dict[type, tuple[Rule, ...]] = {Elementwise: (WEIGHTED,), Expr: (WEIGHTED,)}
+# Does nothing unless it is told a variable to differentiate by.
+DIFFERENCES = Rule(
+    "scaled differences",
+    "s*A[:, None] - s*A[None, :] = s*(A[:, None] - A[None, :])",
+    sums.scaled_differences,
+)
+FACTORS = Rule(
+    "slope",
+    "y*exp(x)/(exp(x) - 1) = -y*bose(-x)",
+    partial(stable.pair_of_factors, use=Use.DIFFERENTIATING),
+    any_of(*DERIVATIVE_FORMS),
+)
+NAME = Rule(
+    "slope",
+    "1/(exp(x) - 1) = bose(x)",
+    partial(stable.name, use=Use.DIFFERENTIATING),
+    any_of(*DERIVATIVE_FORMS),
+)
+QUOTIENT = Rule("slope", "sin(x)/x = sinc(x)", NAME.apply, any_of(*DERIVATIVE_FORMS))
+TERMS = Rule(
+    "slope",
+    "gammaln(x + y) - gammaln(x) + S @ x + A @ y = gamma_rise(-1, x, y) + S @ x + A @ y",
+    partial(stable.pair_of_terms, use=Use.DIFFERENTIATING),
+    any_of(*DERIVATIVE_FORMS),
+)
+SCALAR = Rule(
+    "slope",
+    "1/(exp(x @ y) - 1) = bose(x @ y)",
+    partial(stable.scalar, use=Use.DIFFERENTIATING),
+    any_of(*DERIVATIVE_FORMS),
+)
+DERIVATIVE_RULES: dict[type, tuple[Rule, ...]] = {
+    Einsum: (QUOTIENT, FACTORS),
+    Elementwise: (WEIGHTED, NAME),
+    Expr: (WEIGHTED, SCALAR),
+    TensorAdd: (DIFFERENCES, NAME, TERMS),
+}
 # What a textbook writes, but numbers can't be computed from.
 NUMERIC_NAME = Rule(
     "numeric",
     "1 - sigmoid(x) = sigmoid(-x)",
-    partial(stable.name, numeric=True),
+    partial(stable.name, use=Use.COMPUTING),
     any_of(Pow, *NUMERIC_FORMS),
 )
 POWER_BESIDE_ZERO = Rule(
@@ -102,22 +159,29 @@ POWER_BESIDE_ZERO = Rule(
     matrix_powers.power_beside_zero,
     any_of(MatrixPower),
 )
+VANISHING = Rule(
+    "numeric",
+    "abs(x)*log(abs(x))*y = elementwise(lambda u: xlogy(abs(u), abs(u)), x)*y",
+    partial(stable.pair_of_factors, use=Use.COMPUTING),
+    any_of(log),
+)
 # The rules for products that are found by what marks.functions_below finds.
-BY_FUNCTIONS = (*STABLE_PRODUCT, POWER_BESIDE_ZERO)
+BY_FUNCTIONS = (*STABLE_PRODUCT, QUOTIENT, FACTORS, VANISHING, POWER_BESIDE_ZERO)
 NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
+    Einsum: (VANISHING,),
     View: (POWER_BESIDE_ZERO,),
     TensorAdd: (
         NUMERIC_NAME,
         Rule(
             "numeric",
             "1 - exp(x) + y = y + elementwise(lambda u: 1 - exp(u), x)",
-            partial(stable.pair_of_terms, numeric=True),
+            partial(stable.pair_of_terms, use=Use.COMPUTING),
             any_of(*NUMERIC_FORMS),
         ),
         Rule(
             "numeric",
             "1 - softmax(x) = elementwise(lambda u: 1 - exp(u), log(softmax(x)))",
-            stable.one_less_softmax,
+            stable_softmax.one_less_softmax,
             any_of(Softmax),
         ),
     ),
@@ -141,7 +205,7 @@ NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "numeric",
             "1 - sigmoid(x @ y) = sigmoid(-(x @ y))",
-            partial(stable.scalar, numeric=True),
+            partial(stable.scalar, use=Use.COMPUTING),
             any_of(log, Pow, *NUMERIC_FORMS),
         ),
         Rule(
@@ -152,4 +216,16 @@ NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
             any_of(Einsum),
         ),
     ),
+}
+_TABLES = (DERIVATIVE_RULES, NUMERIC_RULES)
+# What is done to numbers; the rule that needs a variable does nothing there.
+FOR_NUMBERS: dict[type, tuple[Rule, ...]] = {
+    kind: tuple(
+        [
+            r
+            for r in (*DERIVATIVE_RULES.get(kind, ()), *NUMERIC_RULES.get(kind, ()))
+            if r is not DIFFERENCES
+        ]
+    )
+    for kind in {**DERIVATIVE_RULES, **NUMERIC_RULES}
 }

@@ -3,20 +3,53 @@ made of, a few levels down, it is read as one scalar function."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from sympy import Add, Expr, Float, Max, Mul, Rational, S, atanh, cosh, erf, exp, log, sinh, tanh
+from sympy import (
+    Add,
+    Dummy,
+    Expr,
+    Float,
+    Function,
+    Max,
+    Mul,
+    Rational,
+    S,
+    asin,
+    asinh,
+    atan,
+    atanh,
+    cos,
+    cosh,
+    coth,
+    erf,
+    erfc,
+    exp,
+    log,
+    loggamma,
+    polygamma,
+    sin,
+    sinh,
+    tanh,
+)
 
 from ..core import (
+    DERIVATIVE_NAMES,
     NUMERIC_NAMES,
     STABLE_ARGUMENT,
     STABLE_NAMES,
     TURNED_NAMES,
+    Use,
+    bose,
+    cached,
     erfcx,
+    exprel,
+    gammaln,
+    ndtr,
     relu,
     sigmoid,
+    sinhc,
     softplus,
     step,
 )
@@ -24,6 +57,7 @@ from ..expressions import (
     Einsum,
     Elementwise,
     Operand,
+    Slot,
     TensorAdd,
     TensorExpr,
     View,
@@ -31,9 +65,12 @@ from ..expressions import (
     contract,
     is_tensor,
     replaced,
+    scalar_product,
     slot,
     split_coefficient,
 )
+from .properties import is_nonnegative, is_positive
+from .stable_laws import law
 
 # Functions are looked for so many levels down, in pieces of so many operands.
 MAX_LEVELS = 4
@@ -41,7 +78,10 @@ MAX_OPERANDS = 3
 # Longer sums and products aren't searched for pairs.
 MAX_TERMS = 16
 
-FUNCTIONS = (exp, log, sigmoid, softplus, tanh, sinh, cosh, erf, erfcx, relu, step, Max)
+FUNCTIONS = (
+    *(exp, log, sigmoid, softplus, tanh, sinh, cosh, coth, sin, cos, erf, erfc, erfcx, ndtr),
+    *(bose, exprel, sinhc, gammaln, loggamma, polygamma, asin, asinh, atan, relu, step, Max),
+)
 
 
 def functions_in(forms: Iterable[Expr]) -> tuple[frozenset[type | str], ...]:
@@ -71,17 +111,17 @@ class Match(NamedTuple):
 
     def at(self, operands: Sequence[Operand]) -> Operand:
         """The same of operands in the place of slots."""
-        argument = apply_body(self.number * self.part, operands)
+        argument = applied(self.number * self.part, operands)
         return apply_body(self.factor * self.form.xreplace({STABLE_ARGUMENT: slot(0)}), (argument,))
 
 
-@lru_cache(maxsize=8192)
-def matched(body: Expr, numeric: bool, turned: bool = False) -> Match | None:
+@cached(8192)
+def matched(body: Expr, use: Use, turned: bool = False) -> Match | None:
     """The stable form of a scalar expression as a whole, if the tables have it. Floats are compared
     by their exact values, 1.0 with 1."""
     digits = [part._prec for part in _near(body) if isinstance(part, Float)]
     if not digits:
-        return _matched(body, numeric, turned)
+        return _matched(body, use, turned)
     given: dict[Expr, Expr] = {}
 
     def exact(part: Expr, levels: int) -> Expr:
@@ -94,7 +134,7 @@ def matched(body: Expr, numeric: bool, turned: bool = False) -> Match | None:
         given[new] = part
         return new
 
-    found = _matched(exact(body, MAX_FORM_DEPTH), numeric, turned)
+    found = _matched(exact(body, MAX_FORM_DEPTH), use, turned)
     if found is None:
         return None
     factor, number = [
@@ -104,18 +144,35 @@ def matched(body: Expr, numeric: bool, turned: bool = False) -> Match | None:
     return Match(factor, found.form, number, found.part.xreplace(given))
 
 
-def _matched(body: Expr, numeric: bool, turned: bool) -> Match | None:
+def _matched(body: Expr, use: Use, turned: bool) -> Match | None:
     factor, rest = _without_factor(body)
+    tables = (STABLE_NAMES, DERIVATIVE_NAMES, NUMERIC_NAMES)[: use + 1]
     for number, part in arguments(rest):
-        if not _is_form(rest, part):
+        # A power stands for its reciprocal too.
+        base, power = part.as_base_exp() if _is_power(part) else (part, S.One)
+        if not _is_form(rest, base):
             continue
-        key = rest.xreplace({part: STABLE_ARGUMENT / number})
-        form = STABLE_NAMES.get(key) or (numeric and NUMERIC_NAMES.get(key)) or _of_odds(key)
+        # That of a quotient by the argument has a factor again.
+        argument = (STABLE_ARGUMENT / number) ** (1 / power)
+        again, key = rest.xreplace({base: argument}).as_coeff_Mul()
+        form = next((table[key] for table in tables if key in table), None)
+        form = form or _of_odds(key) or (_of_powers(key, tables) if use else None)
         if form:
-            return Match(factor, form, number, part)
-        if numeric and turned and key in TURNED_NAMES:
-            return Match(factor, TURNED_NAMES[key], -number, part)
+            return Match(factor * again, form, number, part)
+        if use == Use.COMPUTING and turned and key in TURNED_NAMES:
+            return Match(factor * again, TURNED_NAMES[key], -number, part)
     return None
+
+
+def _of_powers(key: Expr, tables: Sequence[Mapping[Expr, Expr]]) -> Expr | None:
+    """The form of a power of a product, and what is left of its factors: sin(u)^2/u^3."""
+    powers = key.as_powers_dict()
+    if len(powers) != 2 or not all(e.is_Integer for e in powers.values()):
+        return None
+    base = Mul(*[part ** (1 if e > 0 else -1) for part, e in powers.items()])
+    form = next((table[base] for table in tables if base in table), None)
+    least = min(map(abs, powers.values()))
+    return None if form is None else key / base**least * form**least
 
 
 def _of_odds(key: Expr) -> Expr | None:
@@ -148,11 +205,22 @@ def _without_factor(body: Expr) -> tuple[Expr, Expr]:
 def arguments(body: Expr) -> list[tuple[Expr, Expr]]:
     """What the table's argument may stand for, a number and what it multiplies."""
     parts = _near(body)
-    found = [part.args[0].as_coeff_Mul() for part in parts if isinstance(part, FUNCTIONS)]
+    found = [_without_number(part.args[-1]) for part in parts if isinstance(part, FUNCTIONS)]
     if not found:
         return []
-    found += [(S.One, part) for part in parts if part.is_Symbol]
+    found += [(S.One, part) for part in parts if part.is_Symbol or _is_power(part)]
     return list(dict.fromkeys((c, part) for c, part in reversed(found) if not part.is_number))
+
+
+def _without_number(argument: Expr) -> tuple[Expr, Expr]:
+    """The numbers in a product, and the rest."""
+    numbers = [factor for factor in Mul.make_args(argument) if factor.is_number]
+    rest = [factor for factor in Mul.make_args(argument) if not factor.is_number]
+    return Mul(*numbers), Mul(*rest)
+
+
+def _is_power(part: Expr) -> bool:
+    return bool(part.is_Pow and part.base.is_Symbol and part.exp.is_Integer and part.exp > 1)
 
 
 def _near(body: Expr) -> list[Expr]:
@@ -203,11 +271,11 @@ def local_body(node: Operand, most: int = MAX_OPERANDS) -> tuple[Expr, tuple[Ope
 
 def _local_view(node: View) -> tuple[Expr, tuple[Operand, ...]] | None:
     """A multiple; of a function whose axes are rearranged, the function of rearranged tensors."""
-    numbers = (node.coefficient,) if node.coefficient is not S.One else ()
-    if node.core is None or node.scalars != numbers or len(set(node.output)) < node.order:
+    factor = stock_factor(node)
+    if node.core is None or factor is None or len(set(node.output)) < node.order:
         return None
     if node.subscripts[-1] == node.output == tuple(range(node.core.order)):
-        return node.coefficient * slot(0), (node.core,)
+        return factor * slot(0), (node.core,)
     if not isinstance(node.core, Elementwise):
         return None
     labels, lengths = node.subscripts[-1], dict(enumerate(node.lengths))
@@ -215,7 +283,13 @@ def _local_view(node: View) -> tuple[Expr, tuple[Operand, ...]] | None:
         contract((o,), (labels,), node.output, lengths) if is_tensor(o) else o
         for o in node.core.operands
     ]
-    return node.coefficient * node.core.body, tuple(operands)
+    return factor * node.core.body, tuple(operands)
+
+
+def stock_factor(node: View) -> Expr | None:
+    """The scalar factors of a view, None if there are tensors in them."""
+    known = all(not part.has(TensorExpr) for part in node.scalars)
+    return scalar_product(node.scalars) if known else None
 
 
 def is_ones(tensor: Operand) -> bool:
@@ -232,7 +306,7 @@ def _inlined(body: Expr, operands: tuple[Operand, ...]) -> tuple[Expr, tuple[Ope
     rule: dict[Operand, Expr] = {}
     opened_any = False
     for k, operand in enumerate(operands):
-        found = local_body(operand)
+        found = local_body(operand) or _filled(operand)
         if found is None:
             rule[slot(k)] = place(operand)
         else:
@@ -241,9 +315,45 @@ def _inlined(body: Expr, operands: tuple[Operand, ...]) -> tuple[Expr, tuple[Ope
             rule[slot(k)] = replaced(
                 inner, tuple([(slot(j), place(o)) for j, o in enumerate(below)])
             )
-    if not opened_any or len(places) > MAX_OPERANDS:
+    if not opened_any or len(places) > MAX_OPERANDS or not any(map(is_tensor, places)):
         return None
     return replaced(body, tuple(rule.items())), tuple(places)
+
+
+def _filled(node: Operand) -> tuple[Expr, tuple[Operand, ...]] | None:
+    """One stock scalar everywhere."""
+    if not isinstance(node, View) or not node.is_constant_fill or is_ones(node):
+        return None
+    factor = stock_factor(node)
+    return None if factor is None else (factor, ())
+
+
+# Symbols in the place of slots whose sign is known.
+_POSITIVE = [Dummy(f"s{k}", positive=True) for k in range(8)]
+_NONNEGATIVE = [Dummy(f"s{k}", nonnegative=True) for k in range(8)]
+
+
+def signed(body: Expr, operands: Sequence[Operand]) -> Expr:
+    """Put symbols of known sign into a body for operands of which it is known, where a law asks
+    for signs: in logarithms, and in quotients by sums of exponentials."""
+    if not body.has(log) and not (body.has(exp) and body.has(Add)):
+        return body
+    rule: dict[Expr, Expr] = {}
+    for k, operand in enumerate(operands[: len(_POSITIVE)]):
+        if is_positive(operand):
+            rule[slot(k)] = _POSITIVE[k]
+        elif is_nonnegative(operand):
+            rule[slot(k)] = _NONNEGATIVE[k]
+    return body.xreplace(rule) if rule else body
+
+
+def applied(body: Expr, operands: Sequence[Operand]) -> Operand:
+    """A body with such symbols, and with stock symbols, of operands."""
+    rule = {own: slot(k) for own_of in (_POSITIVE, _NONNEGATIVE) for k, own in enumerate(own_of)}
+    others = sorted(body.free_symbols.difference(rule), key=str)
+    symbols = [symbol for symbol in others if not isinstance(symbol, Slot)]
+    rule.update({symbol: slot(len(operands) + k) for k, symbol in enumerate(symbols)})
+    return apply_body(body.xreplace(rule), (*operands, *symbols))
 
 
 def reached(node: TensorExpr) -> frozenset[Operand]:
@@ -262,15 +372,25 @@ def reached(node: TensorExpr) -> frozenset[Operand]:
     return frozenset({node, *node.memory["reached"]})
 
 
-def named(node: Operand, numeric: bool) -> Operand | None:
+def named(node: Operand, use: Use) -> Operand | None:
     """A node in the form that the tables have for it, None if they don't."""
     piece = local_body(node)
+    pieces: list[tuple[Expr, tuple[Operand, ...]]] = []
     for _ in range(MAX_LEVELS):
         if piece is None:
-            return None
-        found = matched(piece[0], numeric, turned=True)
+            break
+        # SymPy evaluates a composition of functions, as atanh(tanh(u)) from 1.15 on.
+        if piece[0] == slot(0) and pieces and pieces[0][0].has(Function):
+            return piece[1][0]
+        found = matched(piece[0], use, turned=True)
         new = node if found is None else found.at(piece[1])
         if new is not node:
             return new
+        pieces.append(piece)
         piece = _inlined(*piece)
+    # A law takes for a constant what it doesn't see the function in.
+    for body, operands in reversed(pieces):
+        stable = law(signed(body, operands), use)
+        if stable is not None:
+            return applied(stable, operands)
     return None

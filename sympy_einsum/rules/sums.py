@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
 from math import comb, prod
+from operator import and_
 from typing import Any, TypeAlias
 
 from sympy import Mul, S, expand
@@ -34,7 +36,16 @@ from ..expressions import (
     total_of,
 )
 from .cost_model import cost
-from .written_products import Closed, Product, distributed, frontier, like_terms, opened
+from .equal_axes import equal_axes, has_deltas, sum_on_diagonal
+from .written_products import (
+    Closed,
+    Product,
+    distributed,
+    frontier,
+    is_difference_of_rows,
+    like_terms,
+    opened,
+)
 
 # Longer sums aren't searched for common factors.
 MAX_TERMS = 16
@@ -100,30 +111,15 @@ def add_diagonals(node: Operand, closed: Closed) -> Operand | None:
     """Terms on one diagonal are added there: I + diag(x) = diag(1 + x)."""
     groups: dict[Any, list[Operand]] = {}
     for term in node.operands:
-        on_diagonal = isinstance(term, View) and len(set(term.output)) < term.order
-        pattern = _first_appearance(term.output) if on_diagonal else term
-        groups.setdefault(pattern, []).append(term)
+        axes = equal_axes(term)
+        groups.setdefault(axes if has_deltas(axes) else term, []).append(term)
     if len(groups) == len(node.operands):
         return None
-    terms = []
-    for pattern, group in groups.items():
-        if len(group) == 1:
-            terms.extend(group)
-            continue
-        inner = tuple(range(max(pattern) + 1))
-        lengths = {i: group[0].shape[pattern.index(i)] for i in inner}
-        values = []
-        for term in group:
-            names = dict(zip(term.output, pattern, strict=True))
-            subscripts = [[names[i] for i in own] for own in term.subscripts]
-            values.append(contract(term.operands, subscripts, inner, lengths))
-        terms.append(contract((tensor_sum(values),), (inner,), pattern, lengths))
-    return tensor_sum(terms)
-
-
-def _first_appearance(labels: Sequence[int]) -> tuple[int, ...]:
-    names: dict[int, int] = {}
-    return tuple([names.setdefault(label, len(names)) for label in labels])
+    added = [
+        group[0] if len(group) == 1 else sum_on_diagonal(axes, group)
+        for axes, group in groups.items()
+    ]
+    return tensor_sum(added)
 
 
 def common_scalar(node: Operand, closed: Closed) -> Operand | None:
@@ -146,6 +142,43 @@ def common_scalar(node: Operand, closed: Closed) -> Operand | None:
     outside = scale(common, tensor_sum([scale(1 / common, term) for term in node.operands]))
     given = frontier([opened(term) for term in node.operands])
     return outside if cost([outside], given) <= cost([node], given) else None
+
+
+def scaled_differences(node: Operand, closed: Closed) -> Operand | None:
+    """A common factor of the differences of all rows from all others, before a derivative by it:
+    X_i / s - X_j / s = (X_i - X_j) / s. A sweep takes a sum apart by its terms; where rows coincide
+    their parts cancel only up to rounding, and a kernel divides them by the distance."""
+    if len(node.operands) > MAX_TERMS or not is_difference_of_rows(node):
+        return None
+    terms = [_with_common_output(opened(term)) for term in node.operands]
+    output = terms[0].output
+    factors = [
+        [
+            *[(own, ()) for own in Mul.make_args(scalar_product(term.scalars))],
+            *zip(term.operands, term.subscripts, strict=True),
+        ]
+        for term in terms
+    ]
+    counts = reduce(and_, map(Counter, factors))
+    common = [
+        (own, labels)
+        for own, labels in counts.elements()
+        if {*labels} <= {*output} and any(symbol in closed for symbol in own.free_symbols)
+    ]
+    if not common:
+        return None
+    lengths = dict(zip(output, node.shape, strict=True))
+    rests = []
+    for found in factors:
+        for pair in common:
+            found.remove(pair)
+        rests.append(contract([o for o, _ in found], [i for _, i in found], output, lengths))
+    return contract(
+        [tensor_sum(rests), *[own for own, _ in common]],
+        [output, *[labels for _, labels in common]],
+        output,
+        lengths,
+    )
 
 
 def complement(node: Operand, closed: Closed) -> Operand | None:

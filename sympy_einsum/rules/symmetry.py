@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product as combinations
+from math import prod
 
-from ..expressions import Einsum, Operand, TensorExpr, View, contract
-from .properties import is_symmetric
-from .written_products import Closed
+from ..expressions import (
+    Einsum,
+    Operand,
+    TensorExpr,
+    TensorSymbol,
+    View,
+    contract,
+    written_out,
+)
+from .properties import has_symmetry, is_symmetric
+from .written_products import Closed, Product
 
-# Symmetric operands can be turned round; beyond this many they stay as they are.
+# The labels of the axes of an operand.
+Axes = tuple[int, ...]
+# Symmetric matrices can be turned round; beyond this many they stay as they are. So many orders of
+# the axes of all operands are compared; where there are more, those of one operand after the other.
 MAX_SYMMETRIC = 4
+MAX_ORDERS = 64
 
 
 def transpose_symmetric(node: Operand, closed: Closed) -> Operand | None:
-    """The transpose of a symmetric matrix is the matrix."""
+    """The transpose of a symmetric matrix is the matrix; so is that of a product in which declared
+    symmetries turn it back."""
     core = node.core
+    if type(core) is Einsum and has_declared(core):
+        return order_symmetric(node, closed)
     if core is None or not is_symmetric(core):
         return None
     first, second = node.subscripts[-1]
@@ -24,22 +42,50 @@ def transpose_symmetric(node: Operand, closed: Closed) -> Operand | None:
     return contract(node.operands, subscripts, node.output, dict(enumerate(node.lengths)))
 
 
+def has_declared(node: Einsum) -> bool:
+    """Whether a product has operands of three or more axes that are declared to be symmetric."""
+    return any(isinstance(own, TensorSymbol) and own.generators for own in node.operands)
+
+
 def order_symmetric(node: Operand, closed: Closed) -> Operand | None:
     """Symmetric operands turned round so that equal products look alike."""
-    flexible = [
-        k for k, operand in enumerate(node.operands) if operand.shape and is_symmetric(operand)
-    ]
-    if not flexible or len(flexible) > MAX_SYMMETRIC:
-        return None
     lengths = dict(enumerate(node.lengths))
+    inside = node.core if isinstance(node, View) else None
+    operands, subscripts, lengths = written_out(
+        node.operands, node.subscripts, lengths, lambda own, others: own is inside
+    )
+    product = Product((), tuple(operands), tuple(subscripts), node.output, lengths)
+    flexible = [k for k, operand in enumerate(product.operands) if has_symmetry(operand)]
+    is_declared = any(len(product.subscripts[k]) > 2 for k in flexible)
+    if not flexible or (len(flexible) > MAX_SYMMETRIC and not is_declared):
+        return None
+    orders = [_orders(product.operands[k], product.subscripts[k]) for k in flexible]
+    if prod(map(len, orders)) <= MAX_ORDERS:
+        return _simplest(product, flexible, orders)[0]
+    for k, own in zip(flexible, orders, strict=True):
+        product = _simplest(product, [k], [own])[1]
+    return product.build()
+
+
+def _simplest(
+    product: Product, places: Sequence[int], orders: Sequence[Sequence[Axes]]
+) -> tuple[Operand, Product]:
+    """The simplest product with the labels of some operands in other orders."""
     candidates = []
-    for flips in combinations((False, True), repeat=len(flexible)):
-        subscripts = list(node.subscripts)
-        for k, flip in zip(flexible, flips, strict=True):
-            if flip:
-                subscripts[k] = subscripts[k][::-1]
-        candidates.append(contract(node.operands, subscripts, node.output, lengths))
-    return min(candidates, key=_simplicity)
+    for chosen in combinations(*orders):
+        subscripts = [*product.subscripts]
+        for k, labels in zip(places, chosen, strict=True):
+            subscripts[k] = labels
+        turned = replace(product, subscripts=tuple(subscripts))
+        candidates.append((turned.build(), turned))
+    return min(candidates, key=lambda pair: _simplicity(pair[0]))
+
+
+def _orders(operand: Operand, labels: Axes) -> list[Axes]:
+    """The labels of a symmetric operand in all orders that are equal."""
+    if isinstance(operand, TensorSymbol) and operand.generators:
+        return [tuple([labels[k] for k in own]) for own in operand.permutations]
+    return [labels, labels[::-1]]
 
 
 def _simplicity(node: Operand) -> Operand:

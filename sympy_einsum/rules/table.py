@@ -15,9 +15,7 @@ from sympy import Add, Expr, Mul, Pow, exp, log
 from ..core import sigmoid, softplus
 from ..expressions import (
     Adj,
-    Cofactors,
-    Delta,
-    Det,
+    AdjStack,
     Einsum,
     Elementwise,
     Expm,
@@ -26,9 +24,11 @@ from ..expressions import (
     Fourier,
     IntervalProducts,
     Inv,
-    LogDet,
+    InvStack,
+    LogSumExp,
     MatrixPower,
     Operand,
+    Reshape,
     Softmax,
     TensorAdd,
     TensorExpr,
@@ -36,12 +36,14 @@ from ..expressions import (
 )
 from . import (
     axis_functions as softmax,
+    conditions,
     distribution,
     entries,
     extrema,
     fourier,
     intervals,
     inverses,
+    kronecker,
     matrices,
     matrix_powers,
     nesting,
@@ -52,15 +54,17 @@ from . import (
     symmetry,
 )
 from .marks import APART, DIAGONAL, NESTED, PAIRS, QUOTIENT, REPEATED, SHARED, SQUARE, SYMMETRIC
+from .matrix_table import MATRICES
 from .rewriting import Rule, RuleSet, any_of
 from .stable_rules import (
     BY_FUNCTIONS,
+    DERIVATIVE_RULES,
     NUMERIC_RULES,
     PAIR_OF_FACTORS,
     SOFTMAX,
     STABLE_RULES,
-    WEIGHTED_RULES,
 )
+from .stacks import STACKS, WITH_INVERSES
 
 DENEST = Rule(
     "denest", "A @ (B @ x) = einsum('ij,jk,k->i', A, B, x)", nesting.denest, any_of(NESTED)
@@ -74,20 +78,6 @@ DISTRIBUTE = Rule(
     distribution.distribute,
     wrong="(A + B) @ (A - B) = A @ A - B @ B",
 )
-ALONG = Rule(
-    "multiple of a direction",
-    "expm(A, 2*B) = 2*expm(A, B)",
-    matrix_powers.along_multiple,
-    any_of(View),
-    wrong="expm(2*A, B) = 2*expm(A, B)",
-)
-IDENTITY = Rule(
-    "derivative along the identity",
-    "matrix_power(A, p, Delta(n)) + expm(A, Delta(n)) = p*matrix_power(A, p - 1) + expm(A)",
-    matrix_powers.along_identity,
-    any_of(Delta),
-    wrong="matrix_power(A, p, B) = p*matrix_power(A, p - 1) @ B",
-)
 HALVES = Rule(
     "halves",
     "x @ M.T @ M @ x = (M @ x) @ (M @ x)",
@@ -96,13 +86,17 @@ HALVES = Rule(
     wrong="x @ A @ A @ x = (A @ x) @ (A @ x)",
 )
 
+ADJUGATE = Rule(
+    "adjugate", "adj(A) / det(A) = inv(A)", inverses.adj_over_det, any_of(Adj, AdjStack)
+)
 PRODUCT = (
     DENEST,
+    ADJUGATE,
     Rule(
         "inverse",
         "inv(A) @ A @ x = x",
         inverses.cancel_inverse,
-        any_of(Inv),
+        any_of(Inv, InvStack),
         wrong="inv(A) @ diag(x) @ A = diag(x)",
     ),
     Rule(
@@ -149,6 +143,26 @@ PRODUCT = (
         any_of(SYMMETRIC),
         wrong="x @ A @ y - y @ A @ x = 0",
     ),
+    Rule(
+        "exponentials of multiples",
+        "expm(s*A) @ expm(t*A) @ x = expm((s + t)*A) @ x",
+        matrix_powers.join_exponentials,
+        any_of(Expm),
+        wrong="expm(A) @ expm(B) @ x = expm(A + B) @ x",
+    ),
+    Rule(
+        "matrix and its exponential",
+        "expm(t*A) @ A @ x = A @ expm(t*A) @ x",
+        matrix_powers.exponential_last,
+        any_of(Expm),
+        wrong="expm(A) @ B @ x = B @ expm(A) @ x",
+    ),
+    Rule(
+        "trace of a Kronecker product",
+        "kron(A, S).trace() = A.trace()*S.trace()",
+        kronecker.trace_of_product,
+        any_of(Reshape),
+    ),
     HALVES,
     Rule(
         "intervals",
@@ -186,7 +200,14 @@ VIEW = (
         nesting.diagonal_of_sum,
         any_of(TensorAdd),
     ),
-    Rule("adjugate", "adj(A) / det(A) = inv(A)", inverses.adj_over_det, any_of(Adj)),
+    ADJUGATE,
+    Rule(
+        "transpose of a Kronecker product",
+        "kron(A, M).T = kron(A.T, M.T)",
+        kronecker.transpose_of_product,
+        any_of(Reshape),
+        wrong="kron(A, M).T = kron(M.T, A.T)",
+    ),
     SOFTMAX,
     CONTENT,
     Rule("sign", "-(A @ (x - y)) = A @ (y - x)", distribution.turn_sign, any_of(TensorAdd)),
@@ -221,7 +242,24 @@ ELEMENTWISE = (
         any_of(log),
         wrong="log((x - y)**2) = 2*log(x - y)",
     ),
+    Rule(
+        "condition",
+        "step(2*s*(x - y) - (2*s - 2)*(x - y)) = step(x - y)",
+        conditions.normal_condition,
+        any_of(*conditions.SIGNS, *conditions.RELATIONS),
+        wrong="step(-2*x) = step(x)",
+    ),
     *STABLE_RULES[Elementwise],
+)
+SCALAR = (
+    Rule(
+        "condition",
+        "step(2*(x @ y)) = step(x @ y)",
+        conditions.normal_scalar_condition,
+        any_of(*conditions.SIGNS),
+        wrong="step(-2*(x @ y)) = step(x @ y)",
+    ),
+    *STABLE_RULES[Expr],
 )
 SUM = (
     Rule(
@@ -255,95 +293,27 @@ SUM = (
         wrong="A @ B + C @ A = A @ (B + C)",
     ),
 )
-MATRICES: dict[type, tuple[Rule, ...]] = {
-    Expm: (ALONG, IDENTITY),
-    MatrixPower: (
-        ALONG,
-        IDENTITY,
-        Rule(
-            "power of a multiple",
-            "matrix_power(2*A.T, p) = 2**p*matrix_power(A, p).T",
-            matrix_powers.power_of_view,
-            any_of(View),
-            wrong="matrix_power(2*A, p) = 2*matrix_power(A, p)",
-        ),
-    ),
-    Inv: (
-        Rule(
-            "inverse of a multiple",
-            "inv(2*A) = inv(A)/2",
-            matrices.inv_of_view,
-            any_of(View),
-            wrong="inv(2*A) = 2*inv(A)",
-        ),
-        Rule(
-            "inverse of a power",
-            "inv(matrix_power(A, p)) = matrix_power(A, -p)",
-            matrix_powers.inv_of_power,
-            any_of(MatrixPower),
-        ),
-        Rule("adjugate", "inv(adj(A)) = A/det(A)", matrices.inv_of_adj, any_of(Adj)),
-    ),
-    Det: (
-        Rule(
-            "determinant of a power",
-            "det(matrix_power(A, p)) = det(A)**p",
-            matrix_powers.det_of_power,
-            any_of(MatrixPower),
-            wrong="det(matrix_power(A, p)) = p*det(A)",
-        ),
-        Rule(
-            "determinant of a multiple",
-            "det(2*A.T) = 2**n*det(A)",
-            matrices.det_of_view,
-            any_of(View),
-            wrong="det(2*A) = 2*det(A)",
-        ),
-        Rule(
-            "determinant of an inverse",
-            "det(inv(A)) = 1/det(A)",
-            matrices.det_of_inverse,
-            any_of(Inv),
-        ),
-        Rule(
-            "determinant of a product",
-            "det(A @ B) = det(A)*det(B)",
-            matrices.det_of_product,
-            any_of(Einsum),
-            wrong="det(A + B) = det(A) + det(B)",
-        ),
-    ),
-    LogDet: (
-        Rule(
-            "determinant of a power",
-            "logdet(matrix_power(A, p)) = p*logdet(A)",
-            matrix_powers.logdet_of_power,
-            any_of(MatrixPower),
-        ),
-        Rule(
-            "determinant of a multiple",
-            "logdet(t*A.T) = n*log(abs(t)) + logdet(A)",
-            matrices.logdet_of_view,
-            any_of(View),
-            wrong="logdet(t*A) = log(t) + logdet(A)",
-        ),
-        Rule(
-            "determinant of an inverse",
-            "logdet(inv(A)) = -logdet(A)",
-            matrices.logdet_of_inverse,
-            any_of(Inv),
-        ),
-        Rule(
-            "determinant of a product",
-            "logdet(A @ B) = logdet(A) + logdet(B)",
-            matrices.logdet_of_product,
-            any_of(Einsum),
-            wrong="logdet(A * B) = logdet(A) + logdet(B)",
-        ),
-    ),
-}
 NORMAL_RULES: dict[type, tuple[Rule, ...]] = {
+    **STACKS,
     **MATRICES,
+    Softmax: (
+        Rule(
+            "constant in a softmax",
+            "softmax(A + outer(x, Ones(n)), axis=1) = softmax(A, axis=1)",
+            extrema.without_constant,
+            any_of(TensorAdd),
+            wrong="softmax(A + outer(x, Ones(n)), axis=0) = softmax(A, axis=0)",
+        ),
+    ),
+    LogSumExp: (
+        Rule(
+            "constant in a log-sum-exp",
+            "logsumexp(A + outer(x, Ones(n)), axis=1) = logsumexp(A, axis=1) + x",
+            extrema.constant_in_extremum,
+            any_of(TensorAdd),
+            wrong="logsumexp(2*A, axis=1) = 2*logsumexp(A, axis=1)",
+        ),
+    ),
     Extremum: (
         Rule(
             "constant in an extremum",
@@ -358,7 +328,7 @@ NORMAL_RULES: dict[type, tuple[Rule, ...]] = {
             "constant in an extremum's share",
             "gradient((A + outer(x, Ones(n))).max(axis=1).sum(), A, simplify=False)"
             " = gradient(A.max(axis=1).sum(), A, simplify=False)",
-            extrema.constant_in_share,
+            extrema.without_constant,
             any_of(TensorAdd),
         ),
     ),
@@ -388,12 +358,14 @@ NORMAL_RULES: dict[type, tuple[Rule, ...]] = {
     View: VIEW,
     TensorAdd: SUM,
     Elementwise: ELEMENTWISE,
-    Expr: STABLE_RULES[Expr],
+    Expr: SCALAR,
 }
 # In the normal form that decides equality products are written and multiplied out instead, and
 # matrices with an adjugate have an inverse.
 EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
+    **STACKS,
     **MATRICES,
+    **WITH_INVERSES,
     Einsum: (
         Rule(
             "denest",
@@ -434,16 +406,6 @@ EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
             any_of(Elementwise, View),
         ),
     ),
-    Adj: (Rule("adjugate", "adj(A) = det(A)*inv(A)", matrices.adj_as_inverse),),
-    Cofactors: (
-        Rule(
-            "cofactors",
-            "cofactors(A, 2) = "
-            "det(A)*einsum('ba,dc->abcd', inv(A), inv(A))"
-            " - det(A)*einsum('da,bc->abcd', inv(A), inv(A))",
-            matrices.cofactors_as_inverse,
-        ),
-    ),
     Inv: (
         *MATRICES[Inv],
         Rule(
@@ -455,7 +417,7 @@ EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
         ),
     ),
     Expr: (
-        *STABLE_RULES[Expr],
+        *SCALAR,
         Rule(
             "turn",
             "sigmoid(-(x @ y)) = 1 - sigmoid(x @ y)",
@@ -493,5 +455,5 @@ def _rule_set(name: str, *tables: Mapping[type, tuple[Rule, ...]]) -> RuleSet:
 
 NORMAL = _rule_set("normal", NORMAL_RULES)
 EXPANDED = _rule_set("expanded", EXPANDED_RULES)
-STABLE = _rule_set("stable", STABLE_RULES, WEIGHTED_RULES)
-STABLE_NUMERIC = _rule_set("numeric", STABLE_RULES, WEIGHTED_RULES, NUMERIC_RULES)
+STABLE = _rule_set("stable", STABLE_RULES, DERIVATIVE_RULES)
+STABLE_NUMERIC = _rule_set("numeric", STABLE_RULES, DERIVATIVE_RULES, NUMERIC_RULES)

@@ -50,10 +50,26 @@ def up_to_sign(total: TensorAdd) -> UpToSign:
     return tuple([(core, -number if turned else number) for number, core in parts]), turned
 
 
-def opposite_of(total: TensorAdd) -> UpToSign:
+def opposite_of(total: Operand) -> UpToSign:
     """What the opposite of a sum is up to its sign."""
     terms, turned = up_to_sign(total)
     return terms, not turned
+
+
+@remembered
+def is_difference_of_rows(total: TensorAdd) -> bool:
+    """Whether a sum has terms of both signs, each repeated along an axis, as X_i - X_j has: where
+    they are equal they cancel without rounding, which what is computed from one of them doesn't."""
+    parts = [split_coefficient(term) for term in total.operands]
+    if len({bool(number.is_negative) for number, _ in parts}) == 1:
+        return False
+    return all(isinstance(core, Einsum) and _is_repeated(core) for _, core in parts)
+
+
+def _is_repeated(node: Einsum) -> bool:
+    """Whether a product has axes along which nothing changes, and others."""
+    present = {i for labels in node.subscripts for i in labels}
+    return bool(present) and not {*node.output} <= present
 
 
 class Surroundings:
@@ -226,7 +242,7 @@ def _opened(node: Operand, closed: Closed) -> Product:
     return product
 
 
-def factors_of(node: Einsum) -> tuple[Operand, ...]:
+def factors_of(node: Operand) -> tuple[Operand, ...]:
     """The operands of a product, those of the product below for a rearranged one."""
     core = node.core if isinstance(node, View) else None
     return core.operands if type(core) is Einsum else node.operands

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sympy import And, Eq, Ne, Or, Piecewise, Symbol, lambdify, sin
 
 import sympy_einsum as se
 
@@ -29,3 +30,52 @@ def test_functions_of_multiples(expr, expected):
 
 def test_a_reshaped_multiple_is_a_multiple():
     assert se.reshape(2 * A, (9,)) == 2 * se.reshape(A, (9,))
+
+
+POINTS = np.array([-2.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3])
+T = Symbol("t", real=True)
+WITHOUT_DEFAULT = {
+    "one constant": Piecewise((7, T < 0)),
+    "three constants": Piecewise((1, T < 0), (2, T < 1), (3, T < 2)),
+    "constants and functions": Piecewise((1, T < 0), (sin(T), T <= 1), (3, T < 2)),
+    "one function": Piecewise((sin(T), And(T > 0, T < 2))),
+    "alternatives": Piecewise((1, Or(T < -1, T > 1)), (2, Ne(T, 0))),
+    "nested": Piecewise((Piecewise((1, T < -1), (2, T < 0)), T < 0.5), (T**3, T < 2)),
+    "multiplied": T + 2 * Piecewise((1, T < 0), (2, T < 1), (3, T < 2)),
+    "divided": 1 / Piecewise((1, T < 0), (2, T < 1), (3, T < 2)),
+}
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+@pytest.mark.parametrize("name", WITHOUT_DEFAULT)
+def test_choices_without_a_default_are_nan_outside_of_their_branches(name, backend):
+    """Their derivatives too; SymPy's own code of the same scalar is the reference."""
+    if backend == "jax":
+        pytest.importorskip("jax")
+    body, z = WITHOUT_DEFAULT[name], se.TensorSymbol("z", len(POINTS))
+    expr = se.elementwise(lambda v: body.subs(T, v), z)
+    values = [lambdify([T], Piecewise((body.diff(T, k), True))) for k in range(3)]
+    wanted = [np.array([float(value(p)) for p in POINTS]) for value in values]
+    gradient, hessian = se.gradient(expr.sum(), z), se.hessian(expr.sum(), z)
+    found = se.lambdify([z], [expr, gradient, hessian.diagonal()], backend)(POINTS)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+    np.testing.assert_allclose(se.lambdify([z], se.simplify(expr), backend)(POINTS), wanted[0])
+    assert se.equal(expr, expr) is True
+
+
+@pytest.mark.parametrize("name", WITHOUT_DEFAULT)
+def test_cut_choices_compile_like_whole_ones(name):
+    columns = se.TensorSymbol("z", len(POINTS), 2)
+    expr = se.elementwise(lambda v: WITHOUT_DEFAULT[name].subs(T, v), columns)
+    data = np.column_stack([POINTS, POINTS + 0.1])
+    whole = se.lambdify([columns], se.gradient(expr.sum(), columns))(data)
+    cut = se.lambdify([columns], se.gradient(expr[:, 0].sum(), columns))(data)
+    np.testing.assert_allclose(cut[:, 0], whole[:, 0])
+
+
+def test_single_points_of_a_choice_have_no_derivative_of_their_own():
+    z = se.TensorSymbol("z", 3)
+    expr = se.elementwise(lambda v: Piecewise((5, Eq(v, 1)), (v**2, v > 1)), z)
+    found = se.lambdify([z], se.gradient(expr.sum(), z))(np.array([0.5, 1, 2]))
+    np.testing.assert_allclose(found, [np.nan, np.nan, 4])

@@ -25,8 +25,9 @@ X, Y = se.tensors("X Y", m, n)
 x, y, z = se.tensors("x y z", n)
 b = se.TensorSymbol("b", (m,))
 T = se.TensorSymbol("T", (m, n, k))
+F, G = se.tensors("F G", m, n, n)
 DATA = {
-    **data_for([A, B, C, X, Y, b, T]),
+    **data_for([A, B, C, X, Y, b, T, F, G]),
     **data_for([x, y, z], seed=3, domains=dict.fromkeys("xyz", "pos")),
     **data_for([S, P], seed=5, domains={"S": "symmetric", "P": "spd"}),
     p: 3,

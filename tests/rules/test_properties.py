@@ -120,8 +120,11 @@ def test_sympy_is_told():
     assert se.exp(x).sum().is_positive is True
     assert sympy.Abs(x @ x) is x @ x
     assert sympy.sqrt((x @ K @ x) ** 2) is x @ K @ x
-    complex_vector = se.Constant([1j, 2.0])
+    complex_vector = t * se.Constant([1j, 2.0])
     assert (complex_vector @ complex_vector).is_nonnegative is None
+    # Of numbers alone the value is known.
+    assert (se.Constant([1j, 2.0]) @ se.Constant([1j, 2.0])).is_nonnegative is True
+    assert (se.Constant([3j, 2.0]) @ se.Constant([3j, 2.0])).is_nonnegative is False
 
 
 ROWS, ROOTS = X.T[:, None, :] - X.T[None, :, :], (X**2).sum(axis=0)

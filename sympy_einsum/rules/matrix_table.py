@@ -1,0 +1,222 @@
+"""The rules for functions of matrices: a part of the table of rules (see table.py)."""
+
+from __future__ import annotations
+
+from ..expressions import (
+    Adj,
+    Cholesky,
+    Delta,
+    Det,
+    Einsum,
+    Expm,
+    Inv,
+    LogDet,
+    MatrixPower,
+    PseudoInverse,
+    Reshape,
+    View,
+)
+from . import kronecker, matrices, matrix_powers
+from .rewriting import Rule, any_of
+from .stacks import STACKS
+
+ALONG = Rule(
+    "multiple of a direction",
+    "expm(A, 2*B) = 2*expm(A, B)",
+    matrix_powers.along_multiple,
+    any_of(View),
+    wrong="expm(2*A, B) = 2*expm(A, B)",
+)
+IDENTITY = Rule(
+    "derivative along the identity",
+    "matrix_power(A, p, Delta(n)) + expm(A, Delta(n)) = p*matrix_power(A, p - 1) + expm(A)",
+    matrix_powers.along_identity,
+    any_of(Delta),
+    wrong="matrix_power(A, p, B) = p*matrix_power(A, p - 1) @ B",
+)
+ITSELF = Rule(
+    "derivative along the matrix",
+    "matrix_power(A, p, A) + expm(t*A, A) = p*matrix_power(A, p) + A @ expm(t*A)",
+    matrix_powers.along_itself,
+    wrong="expm(A, B) = B @ expm(A)",
+)
+
+MATRICES: dict[type, tuple[Rule, ...]] = {
+    Expm: (
+        ALONG,
+        IDENTITY,
+        ITSELF,
+        Rule(
+            "exponential of a transpose",
+            "expm(A.T, B.T) = expm(A, B).T",
+            matrix_powers.exponential_of_transpose,
+            any_of(View),
+            wrong="expm(A.T, B) = expm(A, B).T",
+        ),
+        Rule(
+            "exponential of a diagonal",
+            "expm(diag(x)) = diag(exp(x))",
+            matrix_powers.exponential_of_diagonal,
+            any_of(View),
+            wrong="expm(A) = exp(A)",
+        ),
+    ),
+    MatrixPower: (
+        *STACKS[MatrixPower],
+        ALONG,
+        IDENTITY,
+        ITSELF,
+        Rule(
+            "power of a multiple",
+            "matrix_power(2*A.T, p) = 2**p*matrix_power(A, p).T",
+            matrix_powers.power_of_view,
+            any_of(View),
+            wrong="matrix_power(2*A, p) = 2*matrix_power(A, p)",
+        ),
+    ),
+    Inv: (
+        Rule(
+            "inverse of a multiple",
+            "inv(2*A) = inv(A)/2",
+            matrices.inv_of_view,
+            any_of(View),
+            wrong="inv(2*A) = 2*inv(A)",
+        ),
+        Rule(
+            "inverse of a power",
+            "inv(matrix_power(A, p)) = matrix_power(A, -p)",
+            matrix_powers.inv_of_power,
+            any_of(MatrixPower),
+        ),
+        Rule("adjugate", "inv(adj(A)) = A/det(A)", matrices.inv_of_adj, any_of(Adj)),
+        Rule(
+            "inverse of an exponential",
+            "inv(expm(A)) = expm(-A)",
+            matrix_powers.inv_of_exponential,
+            any_of(Expm),
+        ),
+        Rule(
+            "inverse of a Kronecker product",
+            "inv(kron(A, S)) = kron(inv(A), inv(S))",
+            kronecker.function_of_product,
+            any_of(Reshape),
+        ),
+    ),
+    Det: (
+        Rule(
+            "determinant of a power",
+            "det(matrix_power(A, p)) = det(A)**p",
+            matrix_powers.det_of_power,
+            any_of(MatrixPower),
+            wrong="det(matrix_power(A, p)) = p*det(A)",
+        ),
+        Rule(
+            "determinant of a multiple",
+            "det(2*A.T) = 2**n*det(A)",
+            matrices.det_of_view,
+            any_of(View),
+            wrong="det(2*A) = 2*det(A)",
+        ),
+        Rule(
+            "determinant of an inverse",
+            "det(inv(A)) = 1/det(A)",
+            matrices.det_of_inverse,
+            any_of(Inv),
+        ),
+        Rule(
+            "determinant of an exponential",
+            "det(expm(A)) = exp(A.trace())",
+            matrix_powers.det_of_exponential,
+            any_of(Expm),
+        ),
+        Rule(
+            "determinant of a diagonal",
+            "det(2*diag(x)) = 2**n*prod(x)",
+            matrices.det_of_diagonal,
+            any_of(View),
+        ),
+        Rule(
+            "determinant of a Kronecker product",
+            "det(kron(A, S)) = det(A)**n*det(S)**n",
+            kronecker.det_of_product,
+            any_of(Reshape),
+            wrong="det(kron(A, S)) = det(A)*det(S)",
+        ),
+        Rule(
+            "determinant of a product",
+            "det(A @ B) = det(A)*det(B)",
+            matrices.det_of_product,
+            any_of(Einsum),
+            wrong="det(A + B) = det(A) + det(B)",
+        ),
+    ),
+    LogDet: (
+        Rule(
+            "determinant of a power",
+            "logdet(matrix_power(A, p)) = p*logdet(A)",
+            matrix_powers.logdet_of_power,
+            any_of(MatrixPower),
+        ),
+        Rule(
+            "determinant of a multiple",
+            "logdet(t*A.T) = n*log(abs(t)) + logdet(A)",
+            matrices.logdet_of_view,
+            any_of(View),
+            wrong="logdet(t*A) = log(t) + logdet(A)",
+        ),
+        Rule(
+            "determinant of an inverse",
+            "logdet(inv(A)) = -logdet(A)",
+            matrices.logdet_of_inverse,
+            any_of(Inv),
+        ),
+        Rule(
+            "determinant of an exponential",
+            "logdet(expm(A)) = A.trace()",
+            matrix_powers.logdet_of_exponential,
+            any_of(Expm),
+        ),
+        Rule(
+            "determinant of a diagonal",
+            "logdet(t*diag(x)) = n*log(abs(t)) + log(abs(x)).sum()",
+            matrices.logdet_of_diagonal,
+            any_of(View),
+        ),
+        Rule(
+            "determinant of a Kronecker product",
+            "logdet(kron(A, S)) = n*logdet(A) + n*logdet(S)",
+            kronecker.logdet_of_product,
+            any_of(Reshape),
+        ),
+        Rule(
+            "determinant of a product",
+            "logdet(A @ B) = logdet(A) + logdet(B)",
+            matrices.logdet_of_product,
+            any_of(Einsum),
+            wrong="logdet(A * B) = logdet(A) + logdet(B)",
+        ),
+    ),
+    Cholesky: (
+        Rule(
+            "Cholesky factor of a diagonal",
+            "cholesky(diag(exp(x))) = diag(sqrt(exp(x)))",
+            matrices.cholesky_of_diagonal,
+            any_of(View),
+        ),
+    ),
+    PseudoInverse: (
+        Rule(
+            "pseudoinverse of a multiple",
+            "pinv(2*M.T) = pinv(M).T/2",
+            matrices.pinv_of_multiple,
+            any_of(View),
+            wrong="pinv(2*M) = 2*pinv(M)",
+        ),
+        Rule(
+            "pseudoinverse of a Kronecker product",
+            "pinv(kron(A, M)) = kron(pinv(A), pinv(M))",
+            kronecker.function_of_product,
+            any_of(Reshape),
+        ),
+    ),
+}

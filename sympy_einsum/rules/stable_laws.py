@@ -1,0 +1,290 @@
+"""Stable forms of scalar expressions that have no row in the tables, having any number of terms and
+arguments: logarithms of sums and differences, quotients by sums of exponentials, differences of
+gamma functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from sympy import (
+    Add,
+    Expr,
+    Mul,
+    Pow,
+    S,
+    erf,
+    erfc,
+    exp,
+    log,
+    loggamma,
+    polygamma,
+    sqrt,
+    tanh,
+)
+
+from ..core import (
+    Use,
+    cached,
+    gamma_rise,
+    gammaln,
+    log_ndtr_difference,
+    logaddexp,
+    ndtr,
+    sigmoid,
+    softplus,
+    xlogy,
+)
+
+# Longer sums aren't searched.
+MAX_TERMS = 16
+# Functions of which differences have a name: their argument in units of that of ndtr.
+_NORMAL = {ndtr: S.One, erf: sqrt(2), erfc: -sqrt(2)}
+
+
+# --- logarithms ----------------------------------------------------------------------------------
+
+
+def log_of_sum(total: Expr) -> Expr | None:
+    """log(a exp(x) + b exp(y) + c) of positive multiples, and of a difference of two functions."""
+    terms = Add.make_args(total)
+    if not 1 < len(terms) <= MAX_TERMS:
+        return None
+    logs = _logarithms(terms)
+    return _log_of_difference(terms) if logs is None else log_of_exponentials(logs)
+
+
+def log_of_exponentials(logs: Sequence[Expr]) -> Expr:
+    """log Σ exp(x) of some x."""
+
+    def joined(one: Expr, other: Expr) -> Expr:
+        if one.is_zero:
+            return softplus(other)
+        return softplus(one) if other.is_zero else logaddexp(one, other)
+
+    return reduce(joined, logs)
+
+
+def _logarithms(terms: Sequence[Expr]) -> list[Expr] | None:
+    """The logarithms of the terms of a sum, what has no exponential in it as one term; None where
+    a term isn't known to be positive, or there are no exponentials."""
+    constants = [term for term in terms if _exponents(term) is None]
+    others = [_logarithm(term) for term in terms if _exponents(term) is not None]
+    if not others or not all(term.is_positive for term in constants) or None in others:
+        return None
+    return [*([log(Add(*constants))] if constants else []), *others]
+
+
+def _exponents(term: Expr) -> list[Expr] | None:
+    """The exponents of the exponentials in a product, None if there are none."""
+    found = [factor.args[0] for factor in Mul.make_args(term) if isinstance(factor, exp)]
+    return found if any(exponent.free_symbols for exponent in found) else None
+
+
+def _logarithm(term: Expr) -> Expr | None:
+    """The logarithm of a positive multiple of an exponential, or of a positive constant."""
+    found = _exponents(term) or []
+    rest = Mul(*[factor for factor in Mul.make_args(term) if not _is_exponential(factor)])
+    return log(rest) + Add(*found) if rest.is_positive else None
+
+
+def _is_exponential(factor: Expr) -> bool:
+    return isinstance(factor, exp) and bool(factor.args[0].free_symbols)
+
+
+def _log_of_difference(terms: Sequence[Expr]) -> Expr | None:
+    """The logarithm of a positive difference of two functions of one kind."""
+    if len(terms) != 2:
+        return None
+    one, other = terms
+    if other.as_coeff_Mul()[0].is_positive and one.as_coeff_Mul()[0].is_negative:
+        one, other = other, one
+    larger, smaller = _logarithm(one), _logarithm(-other)
+    if larger is not None and smaller is not None:
+        if larger.is_zero or not (_exponents(one) or _exponents(other)):
+            return None
+        return larger + log(1 - exp(smaller - larger))
+    factor, f = _weighted(one)
+    weight, g = _weighted(-other)
+    if f is None or g is None or type(f) is not type(g) or factor != weight:
+        return None
+    a, b = f.args[0], g.args[0]
+    if isinstance(f, sigmoid):
+        return log(factor) + log(1 - exp(b - a)) - softplus(-a) - softplus(b)
+    unit = _NORMAL[type(f)]
+    scale = 1 if isinstance(f, ndtr) else 2
+    return log(scale * factor) + log_ndtr_difference(unit * a, unit * b)
+
+
+def _weighted(term: Expr) -> tuple[Expr, Expr | None]:
+    """A positive multiple of a distribution function."""
+    factors = Mul.make_args(term)
+    found = [factor for factor in factors if isinstance(factor, (sigmoid, *_NORMAL))]
+    rest = Mul(*[factor for factor in factors if factor not in found])
+    return rest, found[0] if len(found) == 1 and rest.is_positive else None
+
+
+# --- quotients by sums of exponentials -----------------------------------------------------------
+
+
+def quotient_by_sum(product: Expr) -> Expr | None:
+    """exp(x) / (a exp(y) + b exp(z))^k as one exponential, or sigmoid, or tanh."""
+    sums: list[tuple[list[Expr], Expr]] = []
+    rest: list[Expr] = []
+    exponents: list[Expr] = []
+    for factor in Mul.make_args(product):
+        base, power = factor.as_base_exp() if not isinstance(factor, exp) else (factor, S.One)
+        logs = _logarithms(base.args) if base.is_Add and len(base.args) <= MAX_TERMS else None
+        if isinstance(base, sigmoid) and power.is_Integer:
+            sums.append(([S.Zero, -base.args[0]], -power))
+        elif _is_exponential(factor):
+            for term in Add.make_args(factor.args[0]):
+                found = _log_of_two(term)
+                (exponents if found is None else sums).append(term if found is None else found)
+        elif logs is not None and len(logs) > 1 and power.is_Integer:
+            sums.append((logs, power))
+        else:
+            rest.append(factor)
+    if not sums:  # products of exponentials alone would grow along a chain of them
+        return None
+    result = _joined(sums, rest, Add(*exponents))
+    return None if result == product else result
+
+
+def _log_of_two(term: Expr) -> tuple[list[Expr], Expr] | None:
+    """The arguments of a multiple of logaddexp or softplus in an exponent, and that multiple."""
+    number, function = term.as_coeff_Mul()
+    if not number.is_Integer or not isinstance(function, (logaddexp, softplus)):
+        return None
+    return [*([S.Zero] if isinstance(function, softplus) else []), *function.args], number
+
+
+def _joined(
+    sums: Sequence[tuple[list[Expr], Expr]], rest: Sequence[Expr], exponent: Expr
+) -> Expr | None:
+    """Powers of sums of exponentials of some terms, other factors and an exponential."""
+    symbols = {s for logs, _ in sums for own in logs for s in own.free_symbols}
+    differences = [own for own in rest if own.is_Add and any(map(_exponents, own.args))]
+    shared = not symbols.isdisjoint(exponent.free_symbols)
+    is_sum_alone = not differences and not shared
+    if not any(power < 0 for _, power in sums):
+        return None
+    if is_sum_alone and (exponent.free_symbols or len(sums) > 1):
+        return None
+    if len(sums) == 1 and len(sums[0][0]) == 2 and sums[0][1] == -1:
+        one, other = sums[0][0]
+        for a, b in ((one, other), (other, one)):
+            left = exponent - a
+            if left.free_symbols.isdisjoint(_symbols_of_exponents(one, other)):
+                return Mul(*rest, exp(left), sigmoid(a - b))
+        quotient = _quotient_of_difference(rest, one, other) if exponent.is_zero else None
+        if quotient is not None:
+            return quotient
+    total = exponent + Add(*[power * log_of_exponentials(logs) for logs, power in sums])
+    if not differences:
+        return Mul(*rest, exp(total))
+    left = Mul(*[factor for factor in rest if factor is not differences[0]])
+    return Add(*[left * _times_exponential(term, total) for term in differences[0].args])
+
+
+def _symbols_of_exponents(*logs: Expr) -> set[Expr]:
+    """The symbols in exponents that are no logarithms of factors."""
+    terms = [term for own in logs for term in Add.make_args(own) if not isinstance(term, log)]
+    return {symbol for term in terms for symbol in term.free_symbols}
+
+
+def _times_exponential(term: Expr, exponent: Expr) -> Expr:
+    factors = Mul.make_args(term)
+    exponents = [factor.args[0] for factor in factors if _is_exponential(factor)]
+    others = [factor for factor in factors if not _is_exponential(factor)]
+    return Mul(*others, exp(Add(exponent, *exponents)))
+
+
+def _quotient_of_difference(rest: Sequence[Expr], one: Expr, other: Expr) -> Expr | None:
+    """(exp(x) - exp(y)) / (exp(x) + exp(y)) = tanh((x - y) / 2)."""
+    for factor in rest:
+        terms = factor.args if factor.is_Add else ()
+        if len(terms) != 2:
+            continue
+        for k, j in ((0, 1), (1, 0)):
+            plus, minus = _logarithm(terms[k]), _logarithm(-terms[j])
+            for a, b in ((one, other), (other, one)):
+                if plus is not None and minus is not None:
+                    ratio = (plus - a).expand()
+                    if (ratio - (minus - b)).expand().is_zero and not ratio.free_symbols:
+                        left = [own for own in rest if own is not factor]
+                        return Mul(*left, exp(ratio), tanh((a - b) / 2))
+    return None
+
+
+# --- differences of gamma functions --------------------------------------------------------------
+
+
+def gamma_difference(total: Expr) -> Expr | None:
+    """Two terms c gammaln(x + k) - c gammaln(x), or such a difference of polygamma functions, where
+    the arguments have something in common."""
+    terms = Add.make_args(total)
+    if len(terms) > MAX_TERMS:
+        return None
+    found = [(k, *_gamma_term(term)) for k, term in enumerate(terms)]
+    known = [(k, factor, order, x) for k, factor, order, x in found if order is not None]
+    for place, (k, factor, order, x) in enumerate(known):
+        for j, weight, other, y in known[:place]:
+            rise = x - y
+            simpler = _length(rise) < max(_length(x), _length(y))
+            if other != order or factor != -weight or not simpler or not x.free_symbols:
+                continue
+            if rise.could_extract_minus_sign():
+                own = weight * gamma_rise(order, x, -rise)
+            else:
+                own = factor * gamma_rise(order, y, rise)
+            return Add(own, *[term for i, term in enumerate(terms) if i not in (k, j)])
+    return None
+
+
+def _length(total: Expr) -> int:
+    return len(Add.make_args(total))
+
+
+def _gamma_term(term: Expr) -> tuple[Expr, Expr | None, Expr]:
+    """The factor, the order (-1 for its logarithm) and the argument of a gamma function."""
+    for factor in Mul.make_args(term):
+        if isinstance(factor, (gammaln, loggamma)):
+            return term / factor, S.NegativeOne, factor.args[0]
+        if isinstance(factor, polygamma) and factor.args[0].is_Integer:
+            return term / factor, factor.args[0], factor.args[1]
+    return term, None, S.Zero
+
+
+def product_with_logarithm(product: Expr) -> Expr | None:
+    """a log(b) as xlogy(a, b), where a may be 0 and b then is, or isn't known to be positive."""
+    factors = Mul.make_args(product)
+    logs = [factor for factor in factors if isinstance(factor, log)]
+    for logarithm in logs:
+        b = logarithm.args[0]
+        bases = [factor.as_base_exp()[0] for factor in Mul.make_args(b)]
+        for factor in factors:
+            base, power = factor.as_base_exp()
+            may_vanish = base.is_nonnegative and not base.is_positive and power.is_positive
+            if may_vanish and not b.is_positive and (base in bases or b.is_nonnegative):
+                rest = [own for own in factors if own is not factor and own is not logarithm]
+                return Mul(*rest, xlogy(factor, b))
+    return None
+
+
+@cached(4096)
+def law(expr: Expr, use: Use) -> Expr | None:
+    """The stable form of a scalar expression, for numbers or before a derivative is taken."""
+    if isinstance(expr, log):
+        return log_of_sum(expr.args[0])
+    if use == Use.READING:
+        return None
+    if expr.is_Add:
+        return gamma_difference(expr)
+    found = product_with_logarithm(expr) if use == Use.COMPUTING and expr.is_Mul else None
+    if found is not None:
+        return found
+    if expr.is_Mul or (isinstance(expr, Pow) and not isinstance(expr, exp)):
+        return quotient_by_sum(expr)
+    return None

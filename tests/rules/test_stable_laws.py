@@ -1,0 +1,245 @@
+"""Stable forms of any number of terms and arguments, and of quotients with a removable singularity:
+values, gradients and Hessians against mpmath, of tensors and of scalars."""
+
+import mpmath
+import numpy as np
+import pytest
+import sympy
+from libraries import LIBRARIES
+from mpmath import mpf
+from sympy import exp, log, symbols
+
+import sympy_einsum as se
+
+n = symbols("n", integer=True, positive=True)
+z = se.TensorSymbol("z", n)
+t = symbols("t", real=True)
+al, be = symbols("alpha beta", positive=True)
+AL, BE = 0.3, 2.5
+POINTS = [-800.0, -40.0, -3.0, -1e-8, 0.0, 1e-300, 1e-8, 0.3, 10.0, 40.0, 800.0]
+
+
+def normal(x):
+    return mpmath.erfc(-x / mpmath.sqrt(2)) / 2
+
+
+def step_of(f):
+    """log(f(x + 1) - f(x)) of a distribution function, in the tail where it is small."""
+    return lambda x: mpmath.log(f(x + 1) - f(x) if x < 0 else f(-x) - f(-x - 1))
+
+
+def log1p(x):
+    return mpmath.log1p(mpmath.exp(x))
+
+
+# SymPy's expression and mpmath's.
+CASES = {
+    "log(1 + a exp)": (
+        lambda x: log(1 + al * exp(x)),
+        lambda x: mpmath.log(1 + AL * mpmath.exp(x)),
+    ),
+    "log(1 + 2 exp)": (lambda x: log(1 + 2 * exp(x)), lambda x: mpmath.log(1 + 2 * mpmath.exp(x))),
+    "log(a + b exp)": (
+        lambda x: log(al + be * exp(-2 * x)),
+        lambda x: mpmath.log(AL + BE * mpmath.exp(-2 * x)),
+    ),
+    "three terms": (
+        lambda x: log(exp(x) + exp(2 * x) + 1),
+        lambda x: mpmath.log(mpmath.exp(x) + mpmath.exp(2 * x) + 1),
+    ),
+    "three weighted terms": (
+        lambda x: log(al * exp(x) + 2 * exp(-x) + be),
+        lambda x: mpmath.log(AL * mpmath.exp(x) + 2 * mpmath.exp(-x) + BE),
+    ),
+    "a ratio": (
+        lambda x: log(al * exp(x) / (1 + al * exp(x))),
+        lambda x: -mpmath.log1p(mpmath.exp(-x) / AL),
+    ),
+    "a share": (lambda x: exp(x) / (1 + al * exp(x)), lambda x: 1 / (mpmath.exp(-x) + AL)),
+    "an odd share": (lambda x: 1 / (al + exp(x)), lambda x: 1 / (AL + mpmath.exp(x))),
+    "hyperbolic cosine": (lambda x: 2 / (exp(x) + exp(-x)), mpmath.sech),
+    "log cosh": (lambda x: log((exp(x) + exp(-x)) / 2), lambda x: mpmath.log(mpmath.cosh(x))),
+    "tanh": (lambda x: (exp(x) - exp(-x)) / (exp(x) + exp(-x)), mpmath.tanh),
+    "tanh by exp(2 x)": (lambda x: (exp(2 * x) - 1) / (exp(2 * x) + 1), mpmath.tanh),
+    "tanh by exp(-2 x)": (lambda x: (1 - exp(-2 * x)) / (1 + exp(-2 * x)), mpmath.tanh),
+    "log ndtr": (lambda x: log(se.ndtr(x)), lambda x: mpmath.log(normal(x))),
+    "log of a complement": (lambda x: log(1 - se.ndtr(x)), lambda x: mpmath.log(normal(-x))),
+    "log by erf": (
+        lambda x: log((1 + sympy.erf(x / sympy.sqrt(2))) / 2),
+        lambda x: mpmath.log(normal(x)),
+    ),
+    "log erfc": (lambda x: log(sympy.erfc(x)), lambda x: mpmath.log(mpmath.erfc(x))),
+    "scaled erfc": (
+        lambda x: exp(x**2) * sympy.erfc(x),
+        lambda x: mpmath.exp(x**2) * mpmath.erfc(x),
+    ),
+    "step of ndtr": (lambda x: log(se.ndtr(x + 1) - se.ndtr(x)), step_of(normal)),
+    "step of erf": (
+        lambda x: log(sympy.erf(x + 1) - sympy.erf(x)),
+        step_of(lambda x: mpmath.erfc(-x)),
+    ),
+    "step of sigmoid": (
+        lambda x: log(se.sigmoid(x + 1) - se.sigmoid(x)),
+        step_of(lambda x: 1 / (1 + mpmath.exp(-x))),
+    ),
+    "exprel": (lambda x: (exp(x) - 1) / x, lambda x: mpmath.expm1(x) / x),
+    "exprel from the left": (lambda x: (1 - exp(-x)) / x, lambda x: -mpmath.expm1(-x) / x),
+    "log exprel": (lambda x: log((exp(x) - 1) / x), lambda x: mpmath.log(mpmath.expm1(x) / x)),
+    "its reciprocal": (lambda x: x / (exp(x) - 1), lambda x: x / mpmath.expm1(x)),
+    "Bose": (lambda x: x**3 / (exp(x) - 1), lambda x: x**3 / mpmath.expm1(x)),
+    "second exprel": (
+        lambda x: (exp(x) - 1 - x) / x**2,
+        lambda x: (mpmath.exp(x) - 1 - x) / x**2,
+    ),
+    "a difference of poles": (
+        lambda x: 1 / x - 1 / (exp(x) - 1),
+        lambda x: 1 / x - 1 / mpmath.expm1(x),
+    ),
+    "Langevin": (lambda x: sympy.coth(x) - 1 / x, lambda x: mpmath.coth(x) - 1 / x),
+    "sinc": (lambda x: sympy.sin(x) / x, lambda x: mpmath.sin(x) / x),
+    "versine": (lambda x: (1 - sympy.cos(x)) / x**2, lambda x: 2 * (mpmath.sin(x / 2) / x) ** 2),
+    "tanhc": (lambda x: sympy.tanh(x) / x, lambda x: mpmath.tanh(x) / x),
+    "sinhc": (lambda x: sympy.sinh(x) / x, lambda x: mpmath.sinh(x) / x),
+    "1/sinhc": (lambda x: x / sympy.sinh(x), lambda x: x / mpmath.sinh(x)),
+    "log sinhc": (lambda x: log(sympy.sinh(x) / x), lambda x: mpmath.log(mpmath.sinh(x) / x)),
+    "log(1 + x^2)/x^2": (lambda x: log(1 + x**2) / x**2, lambda x: mpmath.log1p(x**2) / x**2),
+    "log(1 + exp)/exp": (lambda x: log(1 + exp(x)) / exp(x), lambda x: log1p(x) * mpmath.exp(-x)),
+    "atan(x)/x": (lambda x: sympy.atan(x) / x, lambda x: mpmath.atan(x) / x),
+    "1 - ndtr": (lambda x: 1 - se.ndtr(x), lambda x: normal(-x)),
+}
+
+
+def exact(function, point):
+    """A function's value and two derivatives, by differences of many digits; at 0 those beside."""
+    with mpmath.workdps(900):
+        h = mpf(10) ** -40
+        x = mpf(point) or mpf(10) ** -160
+        here, right, left = [function(x + d) for d in (0, h, -h)]
+        found = (here, (right - left) / (2 * h), (right - 2 * here + left) / h**2)
+        return [float(mpmath.re(value)) for value in found]
+
+
+def of_tensor(expr):
+    """The expression of a stock symbol, of a tensor, made by operators node by node."""
+    if not expr.has(t):
+        return expr
+    args = [of_tensor(arg) for arg in expr.args]
+    if expr == t:
+        return z
+    if expr.is_Add:
+        return sum(args[1:], args[0])
+    if expr.is_Mul:
+        product = args[0]
+        for arg in args[1:]:
+            product = product * arg
+        return product
+    if expr.is_Pow and expr.base is not sympy.E:
+        return args[0] ** args[1]
+    return se.exp(args[-1]) if isinstance(expr, exp) else se.elementwise(expr.func, *args)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_value_and_two_derivatives(name):
+    f, function = CASES[name]
+    expected = np.array([exact(function, point) for point in POINTS])
+    tensor, scalar = of_tensor(f(t)), f(t)
+    slope = se.gradient(tensor.sum(), z)
+    rows = se.lambdify([z, al, be], [tensor, slope, se.gradient(slope.sum(), z)])
+    found = {"tensor": np.array(rows(np.array(POINTS), AL, BE)).T}
+    one = se.lambdify([t, al, be], [scalar, se.diff(scalar, t), se.diff(scalar, t, 2)])
+    found["scalar"] = np.array([one(point, AL, BE) for point in POINTS])
+    is_known = np.isfinite(expected)
+    for kind, values in found.items():
+        np.testing.assert_allclose(
+            values[is_known], expected[is_known], rtol=1e-8, atol=1e-10, err_msg=kind
+        )
+
+
+@pytest.mark.parametrize("backend", [name for name in LIBRARIES if name != "numpy"])
+@pytest.mark.parametrize("names", [["three weighted terms", "a ratio", "tanh", "step of ndtr"],
+                                   ["Langevin", "its reciprocal", "tanhc", "log sinhc"]],
+                         ids=["sums", "quotients"])  # fmt: skip
+def test_every_library(backend, names):
+    library = LIBRARIES[backend]()
+    parts = [of_tensor(CASES[name][0](t)) for name in names]
+    outputs = [own for part in parts for own in (part, se.gradient(part.sum(), z))]
+    points = np.array([-30.0, -1e-8, 0.0, 0.7, 25.0])
+    wanted = se.lambdify([z, al, be], outputs)(points, AL, BE)
+    found = se.lambdify([z, al, be], outputs, backend)(library.into(points), AL, BE)
+    for own, expected in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(library.back(own), expected, rtol=2e-6, atol=1e-13)
+
+
+# Infinity minus infinity is computed where it isn't chosen.
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_thresholds_at_infinity():
+    """Ordered probit and logit: values, gradient and Hessian."""
+    a, b = se.tensors("a b", n)
+    above = np.array([np.inf, 1.0, -2.0, 40.0, 21.0])
+    below = np.array([3.0, -np.inf, -3.0, 20.0, 19.0])
+    for name in ("ndtr", "sigmoid"):
+        F = {"ndtr": se.ndtr, "sigmoid": se.sigmoid}[name]
+        f = se.log(F(a - z) - F(b - z)).sum()
+        compiled = se.lambdify([a, b, z], [f, se.gradient(f, z), se.hessian(f, z)])
+        at = np.array([0.5, 0.5, 0.5, 0.0, 0.0])
+        value, gradient, hessian = compiled(above, below, at)
+        G = {"ndtr": normal, "sigmoid": lambda x: 1 / (1 + mpmath.exp(-x))}[name]
+
+        def own(k, x, G=G):
+            top, bottom = above[k] - x, below[k] - x
+            if bottom > 0:
+                top, bottom = -bottom, -top
+            return mpmath.log(
+                (G(top) if top < mpmath.inf else 1) - (G(bottom) if bottom > -mpmath.inf else 0)
+            )
+
+        with mpmath.workdps(200):
+            h = mpf(10) ** -30
+            rows = [[own(k, mpf(x) + d) for d in (0, h, -h)] for k, x in enumerate(at)]
+            assert value == pytest.approx(float(sum(row[0] for row in rows)))
+            first = [float((p - q) / (2 * h)) for _, p, q in rows]
+            second = [float((p - 2 * c + q) / h**2) for c, p, q in rows]
+        np.testing.assert_allclose(gradient, first, rtol=1e-10)
+        np.testing.assert_allclose(np.diag(hessian), second, rtol=1e-9)
+
+
+def test_differences_of_gamma_functions():
+    """The negative binomial distribution near Poisson's, and binomial coefficients of large n."""
+    y, mu = se.TensorSymbol("y", n), se.TensorSymbol("mu", n, positive=True)
+    size = 1 / al
+    pmf = se.gammaln(y + size) - se.gammaln(size) - se.gammaln(y + 1)
+    pmf = (pmf + y * se.log(al * mu / (1 + al * mu)) - size * se.log(1 + al * mu)).sum()
+    compiled = se.lambdify([y, mu, al], [pmf, se.diff(pmf, al)])
+    counts, means = [3.0, 0.0, 7.0], [2.0, 0.5, 6.0]
+
+    def reference(a):
+        return mpmath.fsum(
+            mpmath.loggamma(k + 1 / a) - mpmath.loggamma(1 / a) - mpmath.loggamma(k + 1)
+            + k * mpmath.log(a * m / (1 + a * m)) - mpmath.log(1 + a * m) / a
+            for k, m in zip(counts, means, strict=True)
+        )  # fmt: skip
+
+    for point in (1e-8, 1e-4, 0.5, 10.0):
+        with mpmath.workdps(100):
+            expected = [float(reference(mpf(point))), float(mpmath.diff(reference, mpf(point)))]
+        np.testing.assert_allclose(compiled(counts, means, point), expected, rtol=1e-7)
+    count, k = symbols("N k", positive=True)
+    coefficient = se.gammaln(count + 1) - se.gammaln(k + 1) - se.gammaln(count - k + 1)
+    found = se.lambdify([count, k], [coefficient, se.diff(coefficient, count)])(1e15, 3.0)
+    np.testing.assert_allclose(found, [float(mpmath.log(mpmath.binomial(10**15, 3))), 3e-15])
+
+
+@pytest.mark.parametrize("kind", ["tensor", "scalar"])
+def test_entropies_at_zero(kind):
+    Y, P = se.TensorSymbol("Y", n, nonnegative=True), se.TensorSymbol("P", n, positive=True)
+    at, beside = np.array([0.0, 1.0, 2.0]), np.array([0.5, 0.5, 1.0])
+    known = {Y * se.log(Y): [0, 0, 2 * np.log(2)], Y * se.log(Y / P): [0, np.log(2), 2 * np.log(2)]}
+    known |= {Y**2 * se.log(Y): [0, 0, 4 * np.log(2)], P * Y * se.log(Y): [0, 0, 2 * np.log(2)]}
+    if kind == "tensor":
+        for expr, expected in known.items():
+            np.testing.assert_allclose(se.lambdify([Y, P], expr)(at, beside), expected)
+        assert se.lambdify(Y, Y @ se.log(Y))(at) == pytest.approx(2 * np.log(2))
+        return
+    u, v = symbols("u", nonnegative=True), symbols("v", positive=True)
+    for expr in (u * log(u), u * log(u / v), v * u**2 * log(u)):
+        assert se.lambdify([u, v], expr)(0.0, 0.5) == 0
