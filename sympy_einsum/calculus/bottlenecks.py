@@ -42,10 +42,11 @@ def across(y: Operand, variable: Operand, steps: list[Step] | None = None) -> Op
     way, _ = from_smaller_ends(y, wrt)
     if len(way) > 1:
         ways.append(way)
-    found = []
+    found: list[tuple[Operand, list[Step]]] = []
     for way in ways:
         taken: list[Step] = []
-        found.append((*along(way, taken), taken))
+        (derivative,) = along(way, taken)
+        found.append((derivative, taken))
     result, taken = min(found, key=lambda pair: cost([pair[0]]))
     if steps is not None:
         steps.extend(taken)

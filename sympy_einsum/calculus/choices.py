@@ -22,6 +22,7 @@ from ..expressions import (
     TensorExpr,
     fill_value,
     is_condition,
+    is_literal,
     slot,
     split_body,
 )
@@ -58,7 +59,7 @@ def _open(node: Elementwise) -> Elementwise | None:
         """What stands for a tensor in the body, at so many places."""
         nonlocal room, inner
         value = fill_value(tensor)
-        if value.is_number:
+        if is_literal(value):
             return value
         formula = _formula(tensor)
         parts = list(islice(preorder_traversal(formula[0]), room + 1)) if formula else []
@@ -69,7 +70,9 @@ def _open(node: Elementwise) -> Elementwise | None:
         inner -= choices
         body, operands = formula
         uses = Counter(part.place for part in parts if isinstance(part, Slot))
-        values = {slot(k): written(o, times * uses[k]) for k, o in enumerate(operands)}
+        values: dict[Operand, Operand] = {
+            slot(k): written(o, times * uses[k]) for k, o in enumerate(operands)
+        }
         tested = {own for part in parts if is_condition(part) for own in part.free_symbols}
         tests = {own: place(operands[own.place]) for own in tested if has_choice(values[own])}
         return _filled(body, values, values | tests)

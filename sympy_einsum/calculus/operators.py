@@ -29,6 +29,7 @@ from ..core import (
     TensorError,
     UnsupportedError,
     explained,
+    with_hints,
 )
 from ..expressions import (
     Einsum,
@@ -106,6 +107,7 @@ def diff(
 ) -> tuple[Operand, Trace]: ...
 
 
+@with_hints
 def diff(
     y: TensorLike,
     *variables: Operand | int,
@@ -280,6 +282,7 @@ def jacobian(y: Several, x: Several, **options: Unpack[Options]) -> list[list[Op
 def jacobian(y: TensorLike, x: Operand, **options: Unpack[Options]) -> Operand: ...
 
 
+@with_hints
 def jacobian(
     y: Listed,
     x: Listed,
@@ -372,6 +375,7 @@ def gradient(
 ) -> tuple[Operand, Trace]: ...
 
 
+@with_hints
 def gradient(
     f: TensorLike,
     x: Listed,
@@ -426,6 +430,7 @@ def hessian(f: TensorLike, x: Several, **options: Unpack[Options]) -> list[list[
 def hessian(f: TensorLike, x: Operand, **options: Unpack[Options]) -> Operand: ...
 
 
+@with_hints
 def hessian(
     f: TensorLike,
     x: Listed,

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-import os
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import lru_cache
+from collections.abc import Sequence
 
 from sympy import (
     S,
@@ -16,15 +11,19 @@ from sympy import (
 from ..core import (
     TensorError,
     UnsupportedError,
+    cached,
+    collector_paused,
     postorder,
 )
 from ..expressions import (
     Operand,
+    TensorAdd,
     TensorExpr,
     shape_of,
 )
-from ..rules import Step, cost, stable, tidy
+from ..rules import Step, cost, is_difference_of_rows, stable, tidy
 from .bottlenecks import Part, across, along, from_smaller_ends, identity
+from .reshaped_ends import by_ends
 from .sweeps import MODES, inputs_of, pullback
 
 # With so many nodes between a function and its variables both ways are built, and compared; the
@@ -38,7 +37,7 @@ def check_mode(mode: str) -> None:
         raise UnsupportedError(f"mode {mode!r} is not supported; there are {', '.join(MODES)}")
 
 
-@lru_cache(maxsize=256)
+@cached(256)
 def sweep(
     y: Operand, wrt: tuple[Operand, ...], mode: str, simplify: bool | None, trace: bool = False
 ) -> tuple[Sequence[Operand], list[Step]]:
@@ -47,10 +46,12 @@ def sweep(
     check_mode(mode)
     if len(set(wrt)) != len(wrt):
         raise TensorError("a variable is named twice")
-    with _collector_paused():
+    with collector_paused():
         # As it is written, a derivative may divide what is 0 by what is 0.
         (y,), steps = stable([y], wrt)
-        results, new = _derivatives(y, wrt, mode, simplify, trace)
+        results, new = by_ends(
+            y, wrt, lambda own, variables: _derivatives(own, variables, mode, simplify, trace)
+        )
     return results, [*steps, *new]
 
 
@@ -78,6 +79,8 @@ def _cheap(
 ) -> tuple[Sequence[Operand], list[Step]]:
     """The derivatives in reverse mode, or from the smaller ends of the ways to the variables where
     that is much cheaper: of short functions the reverse mode makes what textbooks have."""
+    if _splits_differences(y, wrt):
+        return _derivatives(y, wrt, "forward", simplify, trace)
     reverse = [Part(y, wrt, True)]
     way, count = from_smaller_ends(y, wrt) if shape_of(y) else (reverse, 0)
     if way == reverse:
@@ -89,6 +92,15 @@ def _cheap(
     if count <= COMPARED and cost(usual[0]) <= MUCH * cost(results):
         return usual
     return results, [*steps, *new]
+
+
+def _splits_differences(y: Operand, wrt: Sequence[Operand]) -> bool:
+    """Whether the reverse mode by scalars would take differences of rows apart, which the forward
+    mode, as short, does not."""
+    if any(map(shape_of, wrt)):
+        return False
+    found = [node for node in postorder([y]) if isinstance(node, TensorAdd)]
+    return any(not n.free_symbols.isdisjoint(wrt) for n in found if is_difference_of_rows(n))
 
 
 def _simplified_roots(
@@ -107,34 +119,3 @@ def _simplified_roots(
     tidied, new = tidy(roots, simplify, ())
     steps.extend(new)
     return tidied, seeds
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Nodes never die during a sweep, so looking for garbage is two thirds of a big one's time."""
-    if not gc.isenabled():
-        yield
-        return
-    # Told before and until after: another thread may fork in between.
-    thread = threading.get_ident()
-    _pausing.add(thread)
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-        _pausing.discard(thread)
-
-
-_pausing: set[int] = set()
-
-
-def _collect_in_child() -> None:
-    """A forked child has none of the threads that would turn the collector on again."""
-    if _pausing.difference([threading.get_ident()]):
-        _pausing.clear()
-        gc.enable()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_collect_in_child)

@@ -24,6 +24,7 @@ from ..expressions import (
     contract,
     data_expressions,
     inside_log,
+    is_variable,
     order_of,
     scalar_product,
     shape_of,
@@ -43,7 +44,7 @@ def inputs_of(node: Operand) -> tuple[Operand, ...]:
     """The operands of a node in the sense of the rules."""
     if isinstance(node, TensorExpr):
         return () if node.is_locally_constant else (inside_log(node) or opened(node)).operands
-    return scalar_children(node) if node.args else ()
+    return () if is_variable(node) or not node.args else scalar_children(node)
 
 
 class Graph:
@@ -71,7 +72,7 @@ class Graph:
         self.active: set[Operand] = set(wrt)
         symbols = [v for v in wrt if not isinstance(v, TensorExpr)]
         for node in self.order:
-            if symbols and isinstance(node, TensorExpr):
+            if symbols and (isinstance(node, TensorExpr) or node.args):
                 _check_data(node, symbols)
             if isinstance(node, OneHot):
                 _check_positions(node, self.active)
@@ -94,12 +95,14 @@ class Graph:
 
 
 def _check_data(node: Operand, symbols: Sequence[Operand]) -> None:
-    inside = {s for e in data_expressions(node.data) for s in e.free_symbols}
-    clash = inside.intersection(symbols)
+    if isinstance(node, TensorExpr):
+        parts, where = data_expressions(node.data), f"{type(node).__name__} of shape {node.shape}"
+    else:
+        parts, where = [node] if is_variable(node) and node not in symbols else [], f"{node}"
+    clash = {s for part in parts for s in part.free_symbols}.intersection(symbols)
     if clash:
         raise UnsupportedError(
-            f"no derivative by {min(clash, key=str)}: it is an axis length or a position in "
-            f"{type(node).__name__} of shape {node.shape}"
+            f"no derivative by {min(clash, key=str)}: it is an axis length or a position in {where}"
         )
 
 

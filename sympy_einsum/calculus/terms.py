@@ -48,6 +48,7 @@ from ..expressions import (
     determinants_in,
     inside_log,
     inv,
+    is_literal,
     order_of,
     slot,
     split_body,
@@ -147,7 +148,7 @@ def _interval_products_terms(
     yield Term(0, factors, terms, axes, (*rest, place))
 
 
-def _log_softmax_terms(node: Elementwise, active: Callable[[Operand], bool]) -> Iterator[Term]:
+def _log_softmax_terms(node: Operand, active: Callable[[Operand], bool]) -> Iterator[Term]:
     """I - 1 pᵀ along the softmax's axes: by way of p it would be divided by p, which may be 0."""
     share = node.operands[0]
     axes = range(node.order)
@@ -176,7 +177,7 @@ def _stock_terms(node: Expr, active: Callable[[Operand], bool]) -> Iterator[Term
     rule: dict[Operand, Operand]
     if below is node.args:
         # Numbers stay, so that a power rule sees its exponent.
-        arguments = [arg if arg.is_number else slot(k) for k, arg in enumerate(below)]
+        arguments = [arg if is_literal(arg) else slot(k) for k, arg in enumerate(below)]
         body = node.func(*arguments)
     else:
         body, found = split_body(node)

@@ -110,7 +110,8 @@ def test_short_functions_are_derived_as_in_textbooks():
 @pytest.mark.parametrize("name", NARROW)
 def test_the_choice_grows_with_the_function(name):
     few, many = (calls(partial(se.jacobian, *NARROW[name](layers))) for layers in (40, 80))
-    assert many < 3 * few
+    # The sums of the layers have a term for each layer, which are compared as wholes.
+    assert many < 3.3 * few
 
 
 def test_steps_are_those_of_the_way_that_was_taken():

@@ -37,6 +37,8 @@ CASES = {
         se.elementwise(lambda a, b: a**2 * sympy.sin(b) / (1 + a**2), x, y),
         x,
     ),
+    "the part behind the point": (sympy.frac(t) * se.elementwise(sympy.frac, x) ** 2, x),
+    "the part of a scalar behind the point": (sympy.frac(t) ** 2 * x, t),
     "elementwise of a scalar": (se.elementwise(lambda a, b: a * sympy.exp(b * a), x, t), t),
     "tensor exponent": (se.exp(x) ** y, y),
     "piecewise": (x.applyfunc(hinge), x),
