@@ -4,8 +4,10 @@ function is called with. ``python tests/test_memory.py`` counts to 10^5 and 10^4
 import functools
 import gc
 import os
+import pickle
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ import sympy
 from sympy import symbols
 
 import sympy_einsum as se
+from sympy_einsum.core.caching import LIVE, MAX_GROWTH
 
 m, n, k = symbols("m n k", integer=True, positive=True)
 
@@ -72,6 +75,47 @@ def test_nothing_stays(name, count):
         check=True,
     )
     assert int(done.stdout) < count / 10
+
+
+x = se.TensorSymbol("x", 500)
+t = sympy.Symbol("t")
+# Done with a product C @ x, whose constant takes two megabytes.
+WORK = {
+    "gradient": lambda y: se.gradient(se.sin(y).sum(), x),
+    "gradient of a stock scalar": lambda y: se.gradient(sympy.sin(y @ y) * t, x),
+    "stock derivative": lambda y: sympy.diff(sympy.exp(t * (y @ y)), t),
+    "stock arithmetic": lambda y: sympy.expand((y.sum() + t) ** 3) / y.sum(),
+    "stock assumptions": lambda y: (sympy.Abs(y.sum()).is_positive, sympy.sqrt(y.sum() ** 2)),
+    "Hessian": lambda y: se.hessian(se.exp(y).sum(), x),
+    "jvp": lambda y: se.jvp(se.tanh(y), x, x),
+    "simplify": lambda y: se.simplify((y + 2 * y).sum() - y.sum()),
+    "expand": lambda y: se.expand((y.sum() + t * x.sum()) ** 2),
+    "equal": lambda y: se.equal(se.exp(y) * se.exp(-y), se.Ones(500)),
+    "substitute": lambda y: (y * t).subs(t, 2).subs(x, 2 * x),
+    "brackets of its text": lambda y: y.sum().precedence,
+    "compare": lambda y: sympy.default_sort_key(sympy.sin(t * y.sum())),
+    "lambdify": lambda y: se.lambdify([x], [y, se.sin(y).sum()])(np.ones(500)),
+    "value": lambda y: y.sum().subs(x, se.Constant(np.ones(500))),
+    "copies": lambda y: pickle.loads(pickle.dumps(y)),
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_caches_hold_a_bounded_number_of_bytes(name):
+    """Without emptying any of them: large constants of which nothing is left but results in caches
+    are freed, and no cache is left out when they are emptied."""
+    constants = []
+    for number in range(50):
+        C = se.Constant(np.full((500, 500), number + 0.5))
+        constants.append(weakref.ref(C))
+        WORK[name](C @ x)
+        del C
+    gc.collect()
+    # What the work makes of a constant, a transpose for instance, counts as well.
+    assert sum(2e6 for C in constants if C() is not None) <= MAX_GROWTH + 4e6
+    LIVE.relieve()
+    gc.collect()
+    assert not any(C() is not None for C in constants)
 
 
 def resident():

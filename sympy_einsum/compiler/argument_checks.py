@@ -8,9 +8,9 @@ from __future__ import annotations
 
 
 def checked_array(name, value, shape, asarray, error):
-    """An argument as an array of the order of its shape; None for a length. Narrow and unsigned
-    integers are widened, whose sums and negatives wrap around; so are True and False, whose sum is
-    an "or". Bytes are put into the machine's order.
+    """An argument as an array of the order of its shape. Narrow and unsigned integers are widened,
+    whose sums and negatives wrap around; so are True and False, whose sum is an "or". Bytes are put
+    into the machine's order.
     """
     narrow = ("bool", "int8", "int16", "uint8", "uint16", "uint32", "uint64")
     listed = shape or hasattr(value, "__len__")
@@ -33,12 +33,29 @@ def checked_array(name, value, shape, asarray, error):
         array = array.astype(dtype.newbyteorder("="))
     if kind not in ("f", "c") and str(dtype).removeprefix("torch.") in narrow:
         array = array.long() if hasattr(array, "long") else array.astype(int)
-    if len(given) != len(shape or ()):
+    if len(given) != len(shape):
         raise error(
-            f"argument {name} must have order {len(shape or ())}, but an array of order "
+            f"argument {name} must have order {len(shape)}, but an array of order "
             f"{len(given)}, shape {given}, was given"
         )
     return array
+
+
+def checked_integer(name, value, error, traced=False):
+    """An argument that is a length or a position as an integer of Python's; where ``traced``, one
+    that a library traces, whose value isn't known yet, stays as it is.
+    """
+    kind = str(getattr(value, "dtype", type(value).__name__))
+    is_number = not getattr(value, "shape", ()) and "bool" not in kind
+    try:
+        if is_number and int(value) == value:
+            return int(value)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        if traced and is_number and "int" in kind:
+            return value
+    raise error(
+        f"argument {name} is a length or a position, so it must be an integer, not {value!r:.80}"
+    )
 
 
 def check_shapes(arguments, asarray=None, error=ValueError, solved=()):
@@ -46,17 +63,21 @@ def check_shapes(arguments, asarray=None, error=ValueError, solved=()):
 
     Each argument is (name, value, shape). An entry of a shape is a number, the name of a length,
     or (text, names, function) for a length computed from others; the shape is None for an
-    argument that is a length itself. ``solved`` lists the lengths that an axis tells together
-    with others: name, place of the argument, axis, those others, and the function of the axis
-    and them.
+    argument that is a length itself, ``...`` for a position. ``solved`` lists the lengths that an
+    axis tells together with others: name, place of the argument, axis, those others, and the
+    function of the axis and them.
     """
     lengths: dict = {}
-    arrays = []
     for name, value, shape in arguments:
         if shape is None:
-            lengths.setdefault(name, (value, f"argument {name}"))
+            lengths[name] = (checked_integer(name, value, error), f"argument {name}")
+    arrays = []
+    for name, value, shape in arguments:
+        if shape is None or shape is ...:
+            arrays.append(checked_integer(name, value, error, shape is ...))
+            continue
         array = checked_array(name, value, shape, asarray, error)
-        for axis, length in enumerate(shape or ()):
+        for axis, length in enumerate(shape):
             if isinstance(length, str):
                 given = array.shape[axis]
                 known, origin = lengths.setdefault(length, (given, f"axis {axis} of {name}"))
@@ -72,7 +93,7 @@ def check_shapes(arguments, asarray=None, error=ValueError, solved=()):
         origin = f"axis {axis} of {arguments[place][0]}"
         lengths[key] = (function(arrays[place].shape[axis], *known), origin)
     for (name, _, shape), array in zip(arguments, arrays, strict=True):
-        for axis, length in enumerate(shape or ()):
+        for axis, length in enumerate(shape if isinstance(shape, tuple) else ()):
             if isinstance(length, str):
                 continue
             text, expected = length, length

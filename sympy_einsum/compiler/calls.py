@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from sympy import Expr, Integer
 
-from ..core import ShapeError, TensorError, UnsupportedError, nominal_length
+from ..core import ShapeError, TensorError, UnsupportedError, collector_paused, nominal_length
 from ..expressions import shape_of
 from .argument_checks import check_shapes
 from .backends import BACKENDS, Backend
@@ -60,6 +60,11 @@ class Compiled:
 
     def __init__(self, request: Request):
         self.request = request
+        with collector_paused():
+            self._compile()
+
+    def _compile(self) -> None:
+        request = self.request
         program = Program(request)
         plan = program.plan()
         deciding = program.deciding(plan.contractions)
@@ -99,9 +104,18 @@ class Compiled:
 
 
 def shown(request: Request) -> str:
-    """A request as it was made, shortened."""
+    """A request as it was made, shortened, and the shapes of its arguments.
+
+    >>> from sympy_einsum import TensorSymbol
+    >>> x = TensorSymbol("x", 3)
+    >>> shown(Request(x, x @ x))
+    "lambdify(x, x @ x, backend='numpy') of x (3,)"
+    """
     args, exprs = f"{request.args!s:.60}", f"{request.exprs!s:.80}"
-    return f"lambdify({args}, {exprs}, {request.backend!r})"
+    symbols = request.args if isinstance(request.args, (list, tuple)) else [request.args]
+    told = ", ".join([f"{s} {shape_of(s)}" if shape_of(s) else str(s) for s in symbols])
+    call = f"lambdify({args}, {exprs}, backend={request.backend!r})"
+    return f"{call} of {told:.200}" if told else call
 
 
 def _cost_of(plan: Plan) -> Callable[[Mapping[Expr | str, int]], Cost]:
@@ -162,13 +176,17 @@ def _calling(
         False: kernel_module(program.backend, kernel),
         True: kernel_module(for_complex(), kernel),
     }
-    kernels = Kernels(modules, kernel, run)
+    kernels = Kernels(modules, kernel, run, program.backend.is_complex)
     arrays = [name for name, is_array in kernel.numbers(signature) if is_array]
     kind = f"{arrays[0]}.dtype" if arrays else "kind"
     calling = kernel.calling(signature, program.layout, f"compute[{kind}]", kind)
     again = f"    return again({', '.join(signature.arguments)})"
+    # A kernel would round what isn't an integer.
+    integers = [f"type({name}) is not int" for name in kernel.integers(signature)]
     lines = [
-        "if compute.converts:",
+        # Arrays of zeros are made before the kernel compares lengths.
+        *(checks if signature.given else ()),
+        f"if {' or '.join(['compute.converts', *integers])}:",
         again,
         "try:",
         *[f"    {line}" for line in calling],
@@ -258,7 +276,7 @@ class _Variants(dict[int | tuple[int, ...], CompiledFunction]):
         self.compiled: dict[str, CompiledFunction] = {}
 
     def __missing__(self, key: int | tuple[int, ...]) -> CompiledFunction:
-        with PLANNING:
+        with PLANNING, collector_paused():
             return self.get(key) or self._planned(key)
 
     def _planned(self, key: int | tuple[int, ...]) -> CompiledFunction:
@@ -362,6 +380,8 @@ def _explained(error: Exception, program: Program, values: Sequence[object]) -> 
     if isinstance(error, IndexError | TypeError) and _OF_POSITIONS.search(str(error)):
         return TensorError(f"positions and exponents of matrices must be integers: {error}")
     if isinstance(error, IndexError):
+        if "another length" in str(error):
+            return ShapeError(str(error))
         return ShapeError(f"a position is outside of its axis: {error}")
     for symbol, value in zip(program.signature.symbols, values, strict=True):
         kind = getattr(getattr(value, "dtype", None), "kind", "")
@@ -379,6 +399,8 @@ def _explained(error: Exception, program: Program, values: Sequence[object]) -> 
                 f"{program.backend.name!r} takes arrays of {library}: convert it, or use "
                 f"backend='auto' ({error})"
             )
+    if program.backend.is_complex and isinstance(error, TypeError):
+        return UnsupportedError(f"no code for the complex numbers in these expressions: {error}")
     return error
 
 

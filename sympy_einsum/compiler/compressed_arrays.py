@@ -30,8 +30,8 @@ class CompressedArray:
     Attributes
     ==========
 
-    core : the array that is stored, or a number
-    pattern : the index string that places it, ``"ab->iaib"``
+    core : the array that is stored, or a number; a tuple of some where H is their Kronecker product
+    pattern : the index string that places it, ``"ab->iaib"``, or them, ``"ac,bd->abcd"``
     shape : the shape of H
     """
 
@@ -44,16 +44,21 @@ class CompressedArray:
         """The number of axes of H."""
         return len(self.shape)
 
+    @property
+    def cores(self) -> tuple[Any, ...]:
+        """The core, or those whose Kronecker product H is."""
+        return self.core if isinstance(self.core, tuple) else (self.core,)
+
     def to_dense(self) -> Any:
         """H itself, an array."""
-        return self._function("to_dense")(self.core)
+        return self._function("to_dense")(*self.cores)
 
     def matvec(self, v: Any) -> Any:
         """H times v, summed over the axes of v, which are the last ones of H.
 
         Raises ShapeError where v doesn't fit these.
         """
-        return self._function("matvec", _shape(v))(self.core, v)
+        return self._function("matvec", _shape(v))(*self.cores, v)
 
     def solve(self, b: Any) -> Any:
         """The x with H x = b; singular cores do as in the array library's ``solve``.
@@ -61,15 +66,15 @@ class CompressedArray:
         Raises ShapeError where b isn't of the shape of the rows, UnsupportedError where H isn't
         square.
         """
-        return self._function("solve", _shape(b))(self.core, b)
+        return self._function("solve", _shape(b))(*self.cores, b)
 
     def _function(self, method: str, *shapes: Lengths) -> CompiledFunction:
-        core = _shape(self.core)
-        return _compiled(method, self.pattern, self.shape, core, *shapes)
+        cores = tuple([_shape(core) for core in self.cores])
+        return _compiled(method, self.pattern, self.shape, cores, *shapes)
 
     def __repr__(self) -> str:
-        core = _shape(self.core)
-        return f"CompressedArray({self.pattern!r}, shape={self.shape}, core of shape {core})"
+        cores = " ⊗ ".join([str(_shape(core)) for core in self.cores])
+        return f"CompressedArray({self.pattern!r}, shape={self.shape}, core of shape {cores})"
 
 
 def _shape(value: Any) -> Lengths:
@@ -78,9 +83,10 @@ def _shape(value: Any) -> Lengths:
 
 @lru_cache(maxsize=MAX_VARIANTS)
 def _compiled(
-    method: str, pattern: str, shape: Lengths, core: Lengths, *shapes: Lengths
+    method: str, pattern: str, shape: Lengths, cores: tuple[Lengths, ...], *shapes: Lengths
 ) -> CompiledFunction:
-    """A method of ``Compressed`` as a function of the core and of what the method takes."""
-    H: Any = Compressed(TensorSymbol("core", core), pattern, as_shape(shape))
+    """A method of ``Compressed`` as a function of the cores and of what the method takes."""
+    stored = tuple([TensorSymbol(f"core{k}", own) for k, own in enumerate(cores)])
+    H: Any = Compressed(stored, pattern, as_shape(shape))
     given = [TensorSymbol("v" if method == "matvec" else "b", own) for own in shapes]
-    return ByArguments(Request([H.core, *given], getattr(H, method)(*given), "auto"))
+    return ByArguments(Request([*stored, *given], getattr(H, method)(*given), "auto"))

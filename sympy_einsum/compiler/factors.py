@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from ..core import Indices
@@ -25,21 +24,43 @@ class Factor:
         self.parts: tuple[Factor, ...] = (self,)
 
 
+class _Known:
+    """The products of some values, and those of these and one more, which is no smaller."""
+
+    def __init__(self) -> None:
+        self.products: list[tuple[int, Factor]] = []
+        self.longer: dict[int, _Known] = {}
+
+
 class KnownProducts:
     """Intermediate products, for others that need them too."""
 
     def __init__(self) -> None:
-        self._by_value: dict[int, list[Factor]] = {}
+        self._root = _Known()
+        self._count = 0
 
     def add(self, product: Factor) -> None:
         """Keep a product, unless it has too many parts."""
         if len(product.parts) <= MAX_REMEMBERED:
-            first = min([part.value for part in product.parts])
-            self._by_value.setdefault(first, []).append(product)
+            known = self._root
+            for value in sorted([part.value for part in product.parts]):
+                known = known.longer.setdefault(value, _Known())
+            known.products.append((self._count, product))
+            self._count += 1
 
     def among(self, factors: Sequence[Factor]) -> Sequence[Factor]:
         """Products that may be those of some factors, the longest first."""
-        values = Counter(factor.value for factor in factors)
-        found = [product for value in sorted(values) for product in self._by_value.get(value, [])]
-        found = [p for p in found if Counter(part.value for part in p.parts) <= values]
-        return sorted(found, key=lambda product: -len(product.parts))
+        values = sorted([factor.value for factor in factors])
+        found: list[tuple[int, int, int, Factor]] = []
+        # What is made of some values, and how many of all have been looked at.
+        pending = [(self._root, 0)]
+        while pending:
+            known, first = pending.pop()
+            for place in range(first, len(values)) if known.longer else ():
+                value = values[place]
+                if value in known.longer and (place == first or value != values[place - 1]):
+                    pending.append((known.longer[value], place + 1))
+            for number, product in known.products:
+                least = min([part.value for part in product.parts])
+                found.append((-len(product.parts), least, number, product))
+        return [product for *_, product in sorted(found, key=lambda own: own[:3])]

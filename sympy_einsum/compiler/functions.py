@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from sympy import Symbol
 
-from ..core import Optimizer, TensorError, UnsupportedError, as_flag
-from .argument_checks import check_shapes, checked_array
+from ..core import Optimizer, TensorError, UnsupportedError, as_flag, with_hints
+from .argument_checks import check_shapes, checked_array, checked_integer
 from .backends import BACKENDS
 from .calls import ByArguments, Compiled, CompiledFunction
 from .compressed_arrays import CompressedArray
@@ -17,6 +17,7 @@ from .semirings import semiring_of
 from .signature import plain_names
 
 
+@with_hints
 def lambdify(
     args: Arguments,
     exprs: object,
@@ -161,7 +162,9 @@ def texts_of(request: Request, name: str, in_place: bool = True) -> tuple[str, s
 
 def checking_text() -> str:
     """The functions that check arguments, as they stand in written code."""
-    return "\n\n".join([inspect.getsource(f) for f in (checked_array, check_shapes)])
+    return "\n\n".join(
+        [inspect.getsource(f) for f in (checked_array, checked_integer, check_shapes)]
+    )
 
 
 def _check_name(name: object, reserved: Iterable[str]) -> None:

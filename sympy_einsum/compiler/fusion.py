@@ -13,6 +13,8 @@ from .plans import Plan, result_shape, without_dead_code
 
 # Kernels of more operands aren't made.
 MAX_OPERANDS = 16
+# Nor are those that have more levels of functions: printing one recurses.
+MAX_LEVELS = 16
 
 
 def fused(plan: Plan) -> Plan:
@@ -20,6 +22,7 @@ def fused(plan: Plan) -> Plan:
     too, made a part of that."""
     uses = plan.uses()
     instructions = list(plan.instructions)
+    levels = dict.fromkeys(range(len(instructions)), 1)
     for number, step in enumerate(instructions):
         entry = _entry_of(step)
         if entry is None:
@@ -30,6 +33,9 @@ def fused(plan: Plan) -> Plan:
             own = _entry_of(inner) if uses[k] == 1 else None
             if own is None or len(inputs) + len(inner.inputs) > MAX_OPERANDS:
                 continue
+            if levels[k] >= MAX_LEVELS:
+                continue
+            levels[number] = max(levels[number], levels[k] + 1)
             place = inputs.index(k)
             first = len(inputs)
             inputs += inner.inputs

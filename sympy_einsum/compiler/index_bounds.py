@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from sympy import Dummy, Expr, S
 
@@ -19,10 +19,19 @@ from ..expressions import (
 )
 
 
-def position_bounds(exprs: Sequence[Operand]) -> list[Expr]:
+def given_lengths(exprs: Sequence[Operand], given: Collection[Expr]) -> list[Expr]:
+    """List the lengths of all axes in some expressions that depend on arguments."""
+    if not any(symbol.is_Symbol and symbol.is_integer for symbol in given):
+        return []
+    found = {length: None for node in postorder(exprs) for length in shape_of(node)}
+    return [length for length in found if not length.free_symbols.isdisjoint(given)]
+
+
+def position_bounds(exprs: Sequence[Operand], given: Collection[Expr] = ()) -> list[Expr]:
     """What mustn't be negative, so that every entry and slice that is taken lies on its axis, and
     largest and smallest entries are those of some; NumPy would cut a slice short, and the result
-    would have another shape than the expression.
+    would have another shape than the expression. An argument may have any value, whatever is
+    assumed of it.
 
     >>> import sympy as sp
     >>> import sympy_einsum as se
@@ -33,7 +42,10 @@ def position_bounds(exprs: Sequence[Operand]) -> list[Expr]:
     found: dict[Expr, None] = {}
     for node in postorder(exprs):
         if isinstance(node, Unit):
-            found.update(dict.fromkeys([node.position, node.length - 1 - node.position]))
+            # An argument that is a position may be counted from the end.
+            lowest = -node.length if node.position in given else 0
+            ends = [node.position - lowest, node.length - 1 - node.position]
+            found.update(dict.fromkeys(ends))
         elif isinstance(node, Positions) and S.Zero not in node.counts:
             low = high = node.start
             for step, count in zip(node.steps, node.counts, strict=True):
@@ -47,7 +59,8 @@ def position_bounds(exprs: Sequence[Operand]) -> list[Expr]:
         elif _is_of_some(node):
             lengths = shape_of(node.operands[0])
             found.update(dict.fromkeys([lengths[axis] - 1 for axis in node.axes]))
-    return [bound for bound in found if not bound.is_number and not _is_sure(bound)]
+    unsure = [bound for bound in found if not bound.is_number]
+    return [b for b in unsure if not b.free_symbols.isdisjoint(given) or not _is_sure(b)]
 
 
 def _is_of_some(node: Operand) -> bool:

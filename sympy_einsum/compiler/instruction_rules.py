@@ -55,6 +55,9 @@ class Work(NamedTuple):
 
 def broadcast_shape(shapes: Sequence[Shape]) -> Shape:
     """The common shape of operands whose axes of length 1 stretch."""
+    shapes = [shape for shape in shapes if shape] or [()]
+    if shapes.count(shapes[0]) == len(shapes):
+        return shapes[0]
     order = max(map(len, shapes))
     padded = [(S.One,) * (order - len(shape)) + tuple(shape) for shape in shapes]
     return tuple(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 import tempfile
 import time
@@ -37,16 +38,17 @@ class Kernels(dict[np.dtype, Any]):
     """The compiled functions by the type of the numbers; ``modules`` are the texts of those for
     real and for complex ones. ``converts`` tells that arguments of the last call had to be
     converted: the next ones are converted at once, because it takes Numba far longer to refuse
-    them.
+    them. Where there are complex numbers in what is computed (``is_complex``), all are.
     """
 
-    def __init__(self, modules: Mapping[bool, str], kernel: KernelText, run: Run):
+    def __init__(self, modules: Mapping[bool, str], kernel: KernelText, run: Run, is_complex: bool):
         super().__init__()
         self.modules = modules
         self.kernel = kernel
         self.run = run
         self.lock = RLock()
-        self.converts = False
+        self.is_complex = is_complex
+        self.converts = is_complex
 
     def __missing__(self, kind: np.dtype) -> Any:
         if kind not in TYPES:
@@ -58,9 +60,8 @@ class Kernels(dict[np.dtype, Any]):
 
     def _compiled(self, kind: np.dtype) -> Any:
         numba = import_module("numba")
-        text = self.modules[kind.kind == "c"].replace(
-            "dtype = np.float64\n", f"dtype = np.{kind.name}\n", 1
-        )
+        text = self.modules[kind.kind == "c"]
+        text = re.sub(r"(?m)^dtype = np\.\w+$", f"dtype = np.{kind.name}", text, count=1)
         types = [
             self._type(numba, order, np.dtype(np.int64) if is_integer else kind)
             for order, is_integer in self.kernel.arguments
@@ -74,6 +75,8 @@ class Kernels(dict[np.dtype, Any]):
                 self.run(text, str(path), vars(module))
                 function = vars(module)["compute"]
                 function.enable_caching()
+                # Numba may have been told another folder; what it finds there it unpickles.
+                _require_own(Path(function.stats.cache_path), path.stem)
                 function.compile(tuple(types))
                 function.disable_compile()
                 return function
@@ -83,7 +86,10 @@ class Kernels(dict[np.dtype, Any]):
         try:
             function.compile(tuple(types))
         except numba.core.errors.NumbaError as error:
-            raise UnsupportedError(f"no code of Numba for numbers of type {kind}") from error
+            raise UnsupportedError(
+                f"no code of Numba for numbers of type {kind} in these expressions: complex ones "
+                "have no order, for one; use another backend"
+            ) from error
         function.disable_compile()
         return function
 
@@ -100,6 +106,8 @@ class Kernels(dict[np.dtype, Any]):
         arrays = [array for array, (_, is_integer) in pairs if not is_integer]
         kinds = [a.dtype for a in arrays if a.ndim or a.dtype.kind == "c"]
         kind = np.result_type(*kinds, np.float32) if kinds else np.dtype(float)
+        if self.is_complex:
+            kind = np.result_type(kind, np.complex64)
         found = []
         for value, (order, is_integer) in zip(values[:count], wanted, strict=False):
             array = np.asarray(value)
@@ -109,9 +117,9 @@ class Kernels(dict[np.dtype, Any]):
             if not array.flags.writeable:
                 array = array.copy()
             found.append(array if order else array[()])
-        self.converts = not all(
-            type(value) in NUMBERS if not order else array is value
-            for value, array, (order, _) in zip(values, found, wanted, strict=False)
+        self.converts = self.is_complex or not all(
+            array is value if order else type(value) in ((int,) if is_integer else NUMBERS)
+            for value, array, (order, is_integer) in zip(values, found, wanted, strict=False)
         )
         results = self[kind](*found, *[np.zeros(shape, kind) for shape in values[count:]])
         if len(self.kernel.results) == 1:
@@ -162,14 +170,33 @@ def _folder() -> Path | None:
     try:
         base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
         folder = Path(base).absolute() / "sympy_einsum" / "numba"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Numba would make the last as the user's mask says, which may let the group write.
+        for made in (folder.parent, folder, folder / "__pycache__"):
+            made.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder = folder.resolve()
-        own = folder.stat()
-        is_safe = own.st_uid == os.getuid() and not own.st_mode & 0o022
-        is_safe = is_safe and all(map(_is_safe, folder.parents))
+        is_own = _is_own(folder)
     except (OSError, RuntimeError):
         return None
-    return folder if is_safe and os.access(folder, os.W_OK) else None
+    return folder if is_own and os.access(folder, os.W_OK) else None
+
+
+def _require_own(folder: Path, stem: str) -> None:
+    """Raise an error if others than the user can write the compiled code of a kernel."""
+    folder = folder.resolve()
+    # Where others can't enter, modes of files are of no importance.
+    is_closed = not folder.stat().st_mode & 0o011
+    files = [] if is_closed else [path.lstat() for path in folder.glob(f"{stem}.*")]
+    others = [f for f in files if f.st_uid != os.getuid() or f.st_mode & 0o022]
+    if others or not _is_own(folder):
+        raise PermissionError(f"others can write to {folder}")
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether a folder is the user's, and nobody else can write to it or put another in its
+    place."""
+    own = folder.stat()
+    is_safe = own.st_uid == os.getuid() and not own.st_mode & 0o022
+    return is_safe and all(map(_is_safe, folder.parents))
 
 
 def _is_safe(folder: Path) -> bool:

@@ -39,6 +39,11 @@ class KernelText(NamedTuple):
         pairs = zip(signature.arguments, self.arguments, strict=False)
         return [(name, order > 0) for name, (order, is_integer) in pairs if not is_integer]
 
+    def integers(self, signature: Signature) -> list[str]:
+        """The arguments without axes that are positions or lengths."""
+        pairs = zip(signature.arguments, self.arguments, strict=False)
+        return [name for name, (order, is_integer) in pairs if is_integer and not order]
+
     def calling(
         self,
         signature: Signature,
@@ -110,7 +115,7 @@ def _guards(signature: Signature, bounds: Sequence[Expr]) -> list[str]:
                     f"if {names[symbol]}.shape[{axis}] != {size_text(length, names, backend)}:"
                 )
                 lines.append(
-                    f'    raise ValueError("an argument has another length on axis {axis}")'
+                    f'    raise IndexError("an argument has another length on axis {axis}")'
                 )
     for bound in bounds:
         if bound.free_symbols <= names.keys():

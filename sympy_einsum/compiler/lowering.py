@@ -43,7 +43,7 @@ from ..expressions import (
     View,
     Zeros,
 )
-from ..rules import by_diagonals, by_low_rank, cut_early, with_scalars_apart
+from ..rules import by_diagonals, by_low_rank, cut_early, lifted_deltas, with_scalars_apart
 from .common_factors import factored, with_known_multiples
 from .context import Lowering, Row
 from .instruction_rules import Instruction
@@ -90,7 +90,7 @@ def make_plan(
     cse : whether what several of the expressions need is computed once
     by_rows : the instructions that a library does fastest along the last axis
     """
-    given = cut_early(by_diagonals(exprs))
+    given = cut_early(lifted_deltas(by_diagonals(exprs)))
     plan = _plan(given, size, optimize, cse)
     apart = with_scalars_apart(given)
     if apart is not given:

@@ -6,10 +6,10 @@ axis of nothing but the result, and that is X' written into zeros there.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from itertools import combinations
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, combinations, product, starmap
+from math import prod
+from typing import NamedTuple, TypeAlias
 
 from sympy import Expr, Integer, S
 
@@ -20,6 +20,13 @@ from .factors import Factor
 from .instruction_rules import Cut, Slice
 from .plan_builder import PlanBuilder, index_text
 from .plans import origin
+
+# The first position and the last, and powers of two on each axis.
+Interval: TypeAlias = tuple[int, int]
+Sizes: TypeAlias = tuple[int | None, ...]
+
+# What is compared with more that is written before is added.
+MAX_COMPARED = 64
 
 
 class Axis(NamedTuple):
@@ -164,19 +171,69 @@ def written(builder: PlanBuilder, placed: Placed, shape: Shape) -> int:
 def written_together(builder: PlanBuilder, terms: Sequence[Placed], shape: Shape) -> int:
     """The sum of placed values: written into the same zeros, added where they may overlap."""
     total = _zeros_like(builder, [term.value for term in terms], shape)
-    before: list[Placed] = []
-    # The same by their entry on each axis, None for what isn't at one known entry: others at
-    # different entries needn't be looked at.
-    at: defaultdict[tuple[int, Expr | None], list[Placed]] = defaultdict(list)
+    before = _Occupied(shape)
     for term in terms:
-        entries = [a.cut if isinstance(a.cut, Integer) else None for a in term.axes]
-        known = [(k, entry) for k, entry in enumerate(entries) if entry is not None]
-        near = at[known[0]] + at[known[0][0], None] if known else before
-        write(builder, total, term, add=any(not _apart(term, other, shape) for other in near))
-        before.append(term)
-        for place in enumerate(entries):
-            at[place].append(term)
+        write(builder, total, term, add=before.may_overlap(term))
+        before.add(term)
     return total
+
+
+class _Occupied:
+    """Where values stand already. Intervals of known positions are found by cells of a grid, which
+    are as long as a power of two: others needn't be compared."""
+
+    def __init__(self, shape: Shape):
+        self.shape = shape
+        # By the size of cells on each axis, None for all of it, and by the numbers of cells.
+        self._grids: dict[Sizes, dict[tuple[int, ...], list[Placed]]] = {}
+
+    def add(self, placed: Placed) -> None:
+        """Adds a value."""
+        intervals = [_interval(axis.cut) for axis in placed.axes]
+        sizes = tuple(
+            [None if own is None else (own[1] - own[0]).bit_length() for own in intervals]
+        )
+        cells = self._grids.setdefault(sizes, {})
+        for cell in product(*map(_cells, intervals, sizes)):
+            cells.setdefault(cell, []).append(placed)
+
+    def may_overlap(self, placed: Placed) -> bool:
+        """Whether a value may have an entry in common with one of those."""
+        near = self._near([_interval(axis.cut) for axis in placed.axes])
+        return any(
+            count == MAX_COMPARED or not _apart(placed, other, self.shape)
+            for count, other in enumerate(near)
+        )
+
+    def _near(self, intervals: Sequence[Interval | None]) -> Iterator[Placed]:
+        for sizes, cells in self._grids.items():
+            pairs = list(zip(intervals, sizes, strict=True))
+            ranges = list(starmap(_cells, pairs))
+            is_open = any(own is None and size is not None for own, size in pairs)
+            if is_open or prod(map(len, ranges)) > len(cells):
+                yield from chain.from_iterable(cells.values())
+            else:
+                for cell in product(*ranges):
+                    yield from cells.get(cell, ())
+
+
+def _interval(cut: Cut) -> Interval | None:
+    """The first and the last position, if these are known."""
+    start, step, count = cut if isinstance(cut, Slice) else (cut, S.One, S.One)
+    if not (isinstance(start, Integer) and isinstance(step, Integer)):
+        return None
+    if not isinstance(count, Integer) or count < 1:
+        return None
+    ends = int(start), int(start + step * (count - 1))
+    return min(ends), max(ends)
+
+
+def _cells(interval: Interval | None, size: int | None) -> range:
+    """The cells of a size that an interval is in."""
+    if interval is None or size is None:
+        return range(1)
+    first, last = interval
+    return range(first >> size, (last >> size) + 1)
 
 
 def write(builder: PlanBuilder, target: int, placed: Placed, *, add: bool) -> None:

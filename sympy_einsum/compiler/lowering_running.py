@@ -102,6 +102,7 @@ class Triangles:
     def replaced(self) -> tuple[list[Operand], list[Indices]]:
         """The operands of an equal product. A triangle along which something larger than all
         operands and the result would have to run stays one."""
+        self._multiply_vectors()
         while found := [
             (k, group)
             for k, group in self._choices()
@@ -110,6 +111,22 @@ class Triangles:
         ]:
             self._apply(*min(found, key=self._rank))
         return self.operands, self.subscripts
+
+    def _multiply_vectors(self) -> None:
+        """Replace the last entry of the first row of a vector's interval products by the product of
+        the vector's entries."""
+        for k, operand in enumerate(self.operands):
+            if not isinstance(operand, IntervalProducts) or operand.order != 2:
+                continue
+            (size, _), labels = operand.shape, self.subscripts[k]
+            first, last = ends = [self._holders({label}, k) for label in labels]
+            units = [[self.operands[j] for j in end] for end in ends]
+            corner = [[Unit(size, S.Zero)], [Unit(size, size - 1)]]
+            if units == corner and {*labels}.isdisjoint(self.output):
+                value = self.builder.emit("prod", self.builder.value(operand.operands[0]))
+                self._put({k, *first, *last}, self.builder.stand_in(value), ())
+                self._multiply_vectors()
+                return
 
     def _rank(self, choice: tuple[int, Group]) -> tuple[bool, int]:
         """What runs along slices alone gives the matrix itself, which other choices may need no
@@ -261,11 +278,15 @@ class Triangles:
                 value = self._recurrence(
                     matrix, factor, group.labels, (*labels[:-1], old), backwards
                 )
-        gone = {k, group.twin, *group.members}
+        signless = group.moved is not None and is_nonnegative(matrix) and is_nonnegative(factor)
+        product = self.builder.stand_in(value, signless)
+        self._put({k, group.twin, *group.members}, product, labels)
+
+    def _put(self, gone: Collection[int | None], product: TensorExpr, labels: Indices) -> None:
+        """Put a product into the place of some operands."""
         self.operands = [o for j, o in enumerate(self.operands) if j not in gone]
         self.subscripts = [own for j, own in enumerate(self.subscripts) if j not in gone]
-        signless = group.moved is not None and is_nonnegative(matrix) and is_nonnegative(factor)
-        self.operands.append(self.builder.stand_in(value, signless))
+        self.operands.append(product)
         self.subscripts.append(labels)
 
     def _recurrence(
@@ -279,7 +300,7 @@ class Triangles:
         value = self.builder.arranged(self.builder.value(factor), given, axes)
         return run_along(self.builder, matrix, value, backwards)
 
-    def _running(self, triangle: Triangle, factor: Operand, axis: int, backwards: bool) -> int:
+    def _running(self, triangle: Operand, factor: Operand, axis: int, backwards: bool) -> int:
         value = self.builder.value(factor)
         rows, columns = triangle.shape
         if triangle.offset.is_zero and rows == columns:
@@ -288,7 +309,7 @@ class Triangles:
         return self.builder.emit("lagged_cumsum", value, params=params)
 
     def _mask(
-        self, triangle: Triangle, factor: Operand, labels: Indices, pair: tuple[int, int]
+        self, triangle: Operand, factor: Operand, labels: Indices, pair: tuple[int, int]
     ) -> tuple[int, Indices]:
         """The last two axes are those of the triangle, in the order in which they come."""
         ordered = sorted(pair, key=labels.index)

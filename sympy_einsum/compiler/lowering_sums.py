@@ -48,9 +48,9 @@ def _by_place(builder: Lowering, terms: Sequence[Placed]) -> list[Placed]:
 
 
 def _dense_sum(builder: Lowering, terms: Sequence[Operand]) -> int:
-    outer = [term for term in terms if is_own_outer(builder, term)]
+    outer = dict.fromkeys(term for term in terms if is_own_outer(builder, term))
     if len(outer) > 1:
-        total = sum_of_outer(builder, outer)
+        total = sum_of_outer(builder, [*outer])
         rest = [term for term in terms if term not in outer]
         return (
             builder.emit("add", total, _dense_sum(builder, rest), params=((1, 1),))

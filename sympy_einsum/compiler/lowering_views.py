@@ -49,17 +49,17 @@ def has_stretched_axes(node: View) -> bool:
     return node.core is None or bool(set(node.output) - set(node.subscripts[-1]))
 
 
-def narrow_value(builder: Lowering, node: View) -> int:
+def narrow_value(builder: Lowering, node: Operand) -> int:
     """A view without the leading axes along which it is constant, unless zeros are beside it."""
     placed = placed_view(builder, node)
     return placed.value if placed.is_whole else written(builder, placed, node.shape)
 
 
-def _fill(builder: Lowering, node: View) -> int:
+def _fill(builder: Lowering, node: Operand) -> int:
     return builder.factor(node.scalars) if node.scalars else builder.value(S.One)
 
 
-def placed_view(builder: Lowering, node: View) -> Placed:
+def placed_view(builder: Lowering, node: Operand) -> Placed:
     """A view whose value has no leading axes along which it is constant."""
     if node.core is None:
         return whole(_fill(builder, node), node.output)
@@ -80,7 +80,7 @@ def placed_view(builder: Lowering, node: View) -> Placed:
     return Placed(builder.lowest(value), tuple(axes))
 
 
-def _placed_core(builder: Lowering, node: View, kept: Sequence[int]) -> Placed:
+def _placed_core(builder: Lowering, node: Operand, kept: Sequence[int]) -> Placed:
     """The scaled core with its axes in some order."""
     core, labels = node.core, node.subscripts[-1]
     scalar = builder.factor(node.scalars) if node.scalars else None

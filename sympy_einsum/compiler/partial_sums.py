@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
+from itertools import chain, islice
 from typing import NamedTuple, TypeAlias
 
-from sympy import Expr, Float, Rational
+from sympy import Expr, Float, Integer, Rational
 
 from ..core import children, postorder, transform
 from ..expressions import Ones, Operand, TensorAdd, rebuild, split_coefficient, sum_of_parts
 from ..rules import is_symmetric
 
-Number: TypeAlias = Fraction | float
+# Whole numbers are Python's: sums of many terms have hardly any others.
+Number: TypeAlias = int | Fraction | float
 Terms: TypeAlias = dict[Operand, Number]
 
 # So many sums of one term that no other sum has less often are tried, the longest ones.
@@ -28,11 +31,11 @@ ROUNDING = 1e-13
 
 
 class _Part(NamedTuple):
-    """A multiple of a sum, and what is left of another one without it."""
+    """A multiple of a sum, and what is left of its terms in another one without it."""
 
     factor: Number
     total: TensorAdd
-    rest: Terms
+    left: Terms
 
 
 def with_partial_sums(exprs: Sequence[Operand]) -> Sequence[Operand]:
@@ -69,8 +72,9 @@ def with_partial_sums(exprs: Sequence[Operand]) -> Sequence[Operand]:
 
 def _parts(sums: Sequence[TensorAdd]) -> dict[Operand, list[tuple[Expr, Operand]]]:
     """The sums that others are part of, as the multiples that they consist of."""
-    terms = {total: _terms(total) for total in sums}
-    counts = Counter(core for own in terms.values() for core in own)
+    split = cache(_split)
+    terms = {total: dict(map(split, total.operands)) for total in sums}
+    counts = Counter(chain.from_iterable(terms.values()))
     known: dict[Operand, list[TensorAdd]] = {}
     found: dict[Operand, list[tuple[Expr, Operand]]] = {}
     for total in sorted(sums, key=lambda own: len(own.operands)):
@@ -81,14 +85,15 @@ def _parts(sums: Sequence[TensorAdd]) -> dict[Operand, list[tuple[Expr, Operand]
             if part is None:
                 break
             parts.append((_as_expr(part.factor), part.total))
-            rest = part.rest
+            gone = terms[part.total].keys() - part.left.keys()
+            rest = {core: own for core, own in (rest | part.left).items() if core not in gone}
         if parts:
             found[total] = parts + [(_as_expr(number), core) for core, number in rest.items()]
         # A number is added in place, in less memory than sums take that wait for others.
         variable = [core for core in terms[total] if not isinstance(core, Ones)]
         if len(variable) > 1:
             # One term is enough to be found by: that which the fewest others have.
-            rarest = min(variable, key=lambda core: counts[core])
+            rarest = min(variable, key=counts.__getitem__)
             known.setdefault(rarest, []).append(total)
     return found
 
@@ -97,70 +102,74 @@ def _largest_part(
     rest: Terms, known: Mapping[Operand, Sequence[TensorAdd]], terms: Mapping[TensorAdd, Terms]
 ) -> _Part | None:
     """The multiple of a sum that leaves the fewest terms, if there is one that saves additions."""
-    inside = [
-        total
-        for core in rest
-        for total in known.get(core, ())[-MAX_TRIED:]
-        if terms[total].keys() <= rest.keys()
-    ]
-    inside.sort(key=lambda total: -len(total.operands))
-    tried = [_without(rest, total, terms[total]) for total in inside[:MAX_TRIED]]
-    return min(filter(None, tried), key=lambda part: len(part.rest), default=None)
+    near = [total for core in rest if core in known for total in known[core][-MAX_TRIED:]]
+    near.sort(key=lambda total: -len(total.operands))
+    inside = islice((own for own in near if terms[own].keys() <= rest.keys()), MAX_TRIED)
+    tried = [_without(rest, total, terms[total]) for total in inside]
+    return min(
+        filter(None, tried),
+        key=lambda part: len(part.left) - len(terms[part.total]),
+        default=None,
+    )
 
 
 def _without(rest: Terms, total: TensorAdd, part: Terms) -> _Part | None:
     """A sum without as much of another one as is in all of its terms; None where it doesn't
     pay."""
-    is_whole = all(_is_integer(number) for number in rest.values())
-    if is_whole and not all(_is_integer(number) for number in part.values()):
+    is_whole = {*map(type, rest.values())} == {int}
+    if is_whole and {*map(type, part.values())} != {int}:
         return None
-    ratios: list[Number] = [rest[core] / number for core, number in part.items()]
+    ratios = [_ratio(rest[core], number) for core, number in part.items()]
     factor = _rounded(min(ratios, key=_size))
-    if any(ratio * factor < 0 for ratio in ratios) or (is_whole and not _is_integer(factor)):
+    if any(ratio * factor < 0 for ratio in ratios):
         return None
-    left = dict(rest)
-    for (core, number), ratio in zip(part.items(), ratios, strict=True):
-        if _size(ratio - factor) <= ROUNDING * _size(factor):
-            del left[core]
-        else:
-            left[core] -= factor * number
-    is_cheaper = _cost(left.values()) + _cost([factor]) < _cost(rest.values())
-    return _Part(factor, total, left) if is_cheaper else None
+    if is_whole and not isinstance(factor, int):
+        return None
+    left = {
+        core: _simplest(rest[core] - factor * number)
+        for (core, number), ratio in zip(part.items(), ratios, strict=True)
+        if _size(ratio - factor) > ROUNDING * _size(factor)
+    }
+    before = _cost([rest[core] for core in part])
+    return _Part(factor, total, left) if _cost([*left.values(), factor]) < before else None
 
 
 def _cost(numbers: Collection[Number]) -> int:
     """How many operations multiples take."""
-    return len(numbers) + sum(_size(number) != 1 for number in numbers)
+    return len(numbers) + sum([number not in (1, -1) for number in numbers])
 
 
-def _terms(total: TensorAdd) -> Terms:
-    """The terms of a sum with their numbers."""
-    found: Terms = {}
-    for term in total.operands:
-        number, core = split_coefficient(term)
-        if number.is_Rational:
-            found[core] = Fraction(int(number.p), int(number.q))
-        elif number.is_Float:
-            found[core] = float(number)
-        else:
-            found[term] = Fraction(1)
-    return found
+def _split(term: Operand) -> tuple[Operand, Number]:
+    """What a term of a sum is a multiple of, and the number."""
+    number, core = split_coefficient(term)
+    if number.is_Rational:
+        return core, _ratio(int(number.p), int(number.q))
+    return (core, float(number)) if number.is_Float else (term, 1)
+
+
+def _ratio(one: Number, other: Number) -> Number:
+    if isinstance(other, int) and isinstance(one, int):
+        whole, rest = divmod(one, other)
+        return Fraction(one, other) if rest else whole
+    return _simplest(one / other)
+
+
+def _simplest(number: Number) -> Number:
+    if isinstance(number, Fraction) and number.denominator == 1:
+        return number.numerator
+    return number
 
 
 def _rounded(number: Number) -> Number:
     """A number, or the 1 or -1 that it is but for rounding."""
-    return Fraction(1 if number > 0 else -1) if _size(_size(number) - 1) <= ROUNDING else number
+    return (1 if number > 0 else -1) if _size(_size(number) - 1) <= ROUNDING else number
 
 
 def _size(number: Number) -> Number:
     return number if number >= 0 else -number
 
 
-def _is_integer(number: Number) -> bool:
-    return isinstance(number, Fraction) and number.denominator == 1
-
-
 def _as_expr(number: Number) -> Expr:
     if isinstance(number, Fraction):
         return Rational(number.numerator, number.denominator)
-    return Float(number)
+    return Integer(number) if isinstance(number, int) else Float(number)

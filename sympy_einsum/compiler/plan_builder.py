@@ -269,22 +269,38 @@ class PlanBuilder:
 
     def _total_of_squares(self, value: int) -> int | None:
         """The sum of all entries of a sum of multiples of squares, which aren't computed for it."""
-        op, inputs, params, shape = self.instructions[value]
-        if op == "elementwise" and params[0].is_Pow and params[0].exp == 2:
-            base = params[0].base
-            known = isinstance(base, Slot)
-            root = inputs[0] if known else self.emit("elementwise", *inputs, params=(base,))
-            return self._sum_of_squares(root, None)
-        if op == "multiply" and not self.instructions[inputs[0]].shape and len(inputs) == 2:
-            total = self._total_of_squares(inputs[1])
-            return None if total is None else self.emit("multiply", inputs[0], total)
-        if op != "add" or any(self.instructions[k].shape != shape for k in inputs):
-            return None
-        totals = [total for k in inputs if (total := self._total_of_squares(k)) is not None]
-        if len(totals) < len(inputs):
-            return None
-        body = Add(*[sign * slot(k) for k, sign in enumerate(params[0])])
-        return self.emit("scalar", *totals, params=(body,))
+        needed = self._multiples_of_squares(value)
+        totals: dict[int, int] = {}
+        for number in needed:
+            op, inputs, params, _ = self.instructions[number]
+            if op == "add":
+                body = Add(*[sign * slot(k) for k, sign in enumerate(params[0])])
+                terms = [totals[k] for k in inputs]
+                totals[number] = self.emit("scalar", *terms, params=(body,))
+            elif op == "multiply":
+                totals[number] = self.emit("multiply", inputs[0], totals[inputs[1]])
+            else:
+                base = params[0].base
+                known = isinstance(base, Slot)
+                root = inputs[0] if known else self.emit("elementwise", *inputs, params=(base,))
+                totals[number] = self._sum_of_squares(root, None)
+        return totals.get(value)
+
+    def _multiples_of_squares(self, value: int) -> list[int]:
+        """The values that a sum of multiples of squares is made of, in order; none if it is no
+        such sum."""
+        found, pending = {value}, [value]
+        while pending:
+            op, inputs, params, shape = self.instructions[pending.pop()]
+            if op == "elementwise" and params[0].is_Pow and params[0].exp == 2:
+                continue
+            if op == "multiply" and not self.instructions[inputs[0]].shape and len(inputs) == 2:
+                inputs = inputs[1:]
+            elif op != "add" or any(self.instructions[k].shape != shape for k in inputs):
+                return []
+            pending += {*inputs} - found
+            found.update(inputs)
+        return sorted(found)
 
     def _sum_of_squares(self, value: int, axes: Sequence[int] | None) -> int:
         order = len(self.instructions[value].shape)

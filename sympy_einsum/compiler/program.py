@@ -18,7 +18,14 @@ from ..core import (
     deciding_lengths,
     nominal_length,
 )
-from ..expressions import Operand, TensorSymbol, as_operand, free_leaves, shape_of
+from ..expressions import (
+    Operand,
+    TensorSymbol,
+    as_operand,
+    free_leaves,
+    holds_complex,
+    shape_of,
+)
 from ..rules import Compressed, cost, in_meaning, stable, structure, tidy
 from .backends import BACKENDS, Backend, GivenFunctions
 from .index_bounds import position_bounds
@@ -60,13 +67,17 @@ class Program:
 
     def __init__(self, request: Request, reserved: Iterable[str] = ()):
         self.request = request
-        self.backend = _backend(request)()
+        backend = _backend(request)
+        self.backend = backend()
         check_optimizer(request.optimize)
         symbols = _arguments(request.args)
         exprs: list[Expr] = []
         self.layout = self._layout(request.exprs, exprs)
+        if any(map(holds_complex, exprs)):
+            self.backend = (backend.for_complex or backend)()
+            self.backend.is_complex = True
         self.shapes = [shape_of(expr) for expr in exprs]
-        self.signature = Signature(symbols, self.backend, reserved)
+        self.signature = Signature(symbols, self.backend, reserved, exprs)
         taken = {*RESERVED, *self.backend.reserved(), *self.signature.names.values()}
         self.backend.functions = GivenFunctions(request.functions, taken)
         if request.semiring is not None:
@@ -90,15 +101,18 @@ class Program:
         position = len(leaves)
         expr = as_operand(exprs)
         found = structure(expr) if self.request.structured else None
-        leaves.append(expr if found is None else found.core)
-        return lambda texts: (
-            texts[position] if found is None else self._placed(texts[position], found)
-        )
+        if found is None:
+            leaves.append(expr)
+            return lambda texts: texts[position]
+        leaves.extend(found.cores)
+        end = len(leaves)
+        return lambda texts: self._placed(texts[position:end], found)
 
-    def _placed(self, text: str, found: Compressed) -> str:
-        """A core with its pattern and shape as code."""
+    def _placed(self, texts: Sequence[str], found: Compressed) -> str:
+        """Cores with their pattern and shape as code."""
+        cores = texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
         shape = shape_text(found.shape, self.signature.names, self.backend)
-        return f"compressed({text}, {found.pattern!r}, {shape})"
+        return f"compressed({cores}, {found.pattern!r}, {shape})"
 
     def _check_complete(self) -> None:
         missing = free_leaves(*self.exprs) - set(self.signature.names)
@@ -122,7 +136,8 @@ class Program:
         """The same for arguments that are all arrays of doubles, if the library makes a
         difference and there are arrays other than of positions."""
         backend, signature = self.backend.for_doubles, self.signature
-        if backend is None or not any(map(shape_of, signature.symbols)) or positions_in(self.exprs):
+        is_of_doubles = not self.backend.is_complex and not positions_in(self.exprs)
+        if backend is None or not any(map(shape_of, signature.symbols)) or not is_of_doubles:
             return None
         other = copy(self)
         other.backend = backend()
@@ -140,8 +155,10 @@ class Program:
     ) -> Body:
         """The body of the function that computes a plan."""
         if self.backend.is_compiled:
-            kernel = kernel_text(self.signature, plan, position_bounds(self.exprs))
+            kernel = kernel_text(self.signature, plan, self._bounds())
             return kernel_body(self.signature, kernel, self.layout)
+        # What is real couldn't be written over with complex numbers.
+        reuse = reuse and not self.backend.is_complex
         rows = in_row_blocks(plan) if reuse and in_blocks and self.backend.in_blocks else None
         plan = rows.plan if rows else plan
         reused = overwritten(plan) if reuse and self.backend.overwrites else {}
@@ -151,20 +168,24 @@ class Program:
 
     def checks(self, error: str) -> list[str]:
         """The lines that check the arguments."""
-        return self.signature.checks(error, position_bounds(self.exprs))
+        return self.signature.checks(error, self._bounds())
 
     def quick_checks(self, lines: Sequence[str]) -> tuple[Sequence[str], list[str]]:
         """The lines that read axis lengths for others, and what holds for arguments that are of
         doubles and need no other check."""
         signature = self.signature
         if self.request.check:
-            return signature.quick_checks(position_bounds(self.exprs))
+            return signature.quick_checks(self._bounds())
         words = set(re.findall(r"\w+", "\n".join(lines)))
         used = [s for s in signature.symbols if signature.names[s] in words]
         arrays = [signature.names[s] for s in used if shape_of(s)]
         numbers = [signature.names[s] for s in used if not shape_of(s)]
         lengths = [s for s in signature.lengths if signature.names[s] in words]
         return signature.read_lengths(lengths), self.backend.type_tests(arrays, numbers)
+
+    def _bounds(self) -> list[Expr]:
+        """What mustn't be negative."""
+        return position_bounds(self.exprs, self.signature.symbols)
 
     def few_rows(self, plan: Plan) -> list[str]:
         """What holds where a plan that goes through many rows in blocks needs none."""

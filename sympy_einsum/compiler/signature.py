@@ -7,7 +7,6 @@ No string that a user chose reaches the text: names that aren't plain identifier
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sympy import (
@@ -26,12 +25,14 @@ from sympy import (
 )
 from sympy.printing.pycode import PythonCodePrinter
 
-from ..core import Shape, TensorError
-from ..expressions import shape_of, slot
+from ..core import Shape, TensorError, cached
+from ..expressions import Operand, shape_of, slot
 from .backends import Backend, is_bracketed, is_plain_name
+from .index_bounds import given_lengths
 
 # Names that generated code uses itself, besides those of its backend.
-RESERVED = {"again", "axis", "check_shapes", "checked_array", "dtype", "fits", "function", "rows"}
+RESERVED = {"again", "axis", "check_shapes", "checked_array", "checked_integer", "dtype", "fits"}
+RESERVED |= {"function", "rows"}
 RESERVED |= {"compressed", "hasattr", "int", "type", "variants", "ShapeError"}
 RESERVED |= {"ArithmeticError", "AttributeError", "IndexError", "TypeError", "ValueError"}
 
@@ -50,12 +51,26 @@ def plain_names(symbols: Iterable[Symbol], reserved: Iterable[str]) -> list[str]
 
 
 class Signature:
-    """The arguments of a generated function, their names, and where the axis lengths come from."""
+    """The arguments of a generated function, their names, and where the axis lengths come from.
 
-    def __init__(self, symbols: Sequence[Expr], backend: Backend, reserved: Iterable[str] = ()):
+    ``exprs`` are what is computed: an argument that a length in them depends on is a length.
+    """
+
+    def __init__(
+        self,
+        symbols: Sequence[Expr],
+        backend: Backend,
+        reserved: Iterable[str] = (),
+        exprs: Sequence[Operand] = (),
+    ):
         self.symbols = list(symbols)
         self.backend = backend
         given = set(symbols)
+        own = {length for symbol in symbols for length in shape_of(symbol)}
+        # The lengths that depend on arguments, other than those of arguments.
+        self.sizes = [length for length in given_lengths(exprs, given) if length not in own]
+        # The arguments that are lengths.
+        self.given = {s for length in [*own, *self.sizes] for s in length.free_symbols & given}
         # The first axis that has each length.
         self.axes: dict[Expr, tuple[Expr, int]] = {}
         for symbol in symbols:
@@ -108,6 +123,7 @@ class Signature:
         bounds, which mustn't be negative. What fails them is converted, or found to be wrong."""
         tests: list[str] = []
         reads: list[str] = []
+        integers = self._integers(bounds)
         tensors = [symbol for symbol in self.symbols if shape_of(symbol)]
         if tensors:
             tests += self.backend.quick_tests([self.names[symbol] for symbol in tensors])
@@ -125,18 +141,23 @@ class Signature:
                 text = targets[0] + "," if len(targets) == 1 else ", ".join(targets)
                 reads.append(f"{text} = {name}.shape".replace(", =", " ,="))
             elif not shape:
-                tests.append(self.backend.number_test(name))
+                is_integer = f"type({name}) is int"
+                tests.append(is_integer if symbol in integers else self.backend.number_test(name))
             else:
                 text = shape_text(shape, self.names, self.backend) if known else ""
                 tests.append(f"{name}.shape == {text}" if text else f"{name}.ndim == {len(shape)}")
         if tests or reads:
             reads += [self._solve(s) for s in self.solved]
-            tests += [f"{text} >= 0" for text in self._bound_texts(bounds)]
+            wanted = self._known([*self.sizes, *bounds])
+            tests += [f"{size_text(bound, self.names, self.backend)} >= 0" for bound in wanted]
         return reads, tests
 
-    def _bound_texts(self, bounds: Sequence[Expr]) -> list[str]:
-        given = [bound for bound in bounds if bound.free_symbols <= set(self.lengths)]
-        return [size_text(bound, self.names, self.backend) for bound in given]
+    def _integers(self, bounds: Sequence[Expr]) -> set[Expr]:
+        """The arguments that are lengths or positions."""
+        return self.given.union(*[bound.free_symbols for bound in bounds]) & {*self.symbols}
+
+    def _known(self, bounds: Sequence[Expr]) -> list[Expr]:
+        return [bound for bound in bounds if bound.free_symbols <= self.names.keys()]
 
     def checks(self, error: str, bounds: Sequence[Expr]) -> list[str]:
         """The lines that verify orders, lengths and bounds: a quick test, and on its failure the
@@ -144,17 +165,20 @@ class Signature:
         reads, tests = self.quick_checks(bounds)
         if not tests and not reads:
             return []
-        lengths = {s for own in self.symbols for n in shape_of(own) for s in n.free_symbols}
+        positions = self._integers(bounds) - self.given
+        special = dict.fromkeys(self.given, "None") | dict.fromkeys(positions, "...")
         entries = []
         for symbol in self.symbols:
-            described = "None" if symbol in lengths else self._described(shape_of(symbol))
+            described = special.get(symbol) or self._described(shape_of(symbol))
             entries.append(f"({symbol.name!r}, {self.names[symbol]}, {described})")
         names = ", ".join(self.arguments) + ("," if len(self.arguments) == 1 else "")
+        errors = ["AttributeError", "ValueError"]
+        errors[1:1] = ["IndexError"] * bool(self.solved) + ["TypeError"] * bool(special)
         lines = [
             "try:",
             *[f"    {line}" for line in reads],
             f"    fits = {' and '.join(tests) or 'True'}",
-            f"except (AttributeError, {'IndexError, ' * bool(self.solved)}ValueError):",
+            f"except ({', '.join(errors)}):",
             "    fits = False",
             "if not fits:",
             f"    {names} = check_shapes((",
@@ -162,12 +186,19 @@ class Signature:
             f"    ), {self.backend.asarray}, {error}{self._solutions()})",
         ]
         lines += [f"    {line}" for line in self.read_lengths(self.lengths)]
-        for text in self._bound_texts(bounds):
+        for bound in self._known([*self.sizes, *bounds]):
+            text = size_text(bound, self.names, self.backend)
             problem = (
-                "positions lie outside of their axis, a window is longer than its axis, or an "
+                "positions lie outside of their axis, a window, the second vector of convolve or "
+                "correlate or the shift of roll is longer than its axis, or an axis has no "
             )
-            problem += f"axis has no largest entry, unless {text} >= 0, but it is"
-            lines += [f"    if {text} < 0:", f'        raise {error}(f"{problem} {{{text}}}")']
+            problem += f"largest entry, unless {text} >= 0, but it is"
+            if bound in self.sizes:
+                problem = f"the length {text} can't be negative, but it is"
+            # A position that a library traces isn't known yet.
+            traced = [self.names[s] for s in self.symbols if s in positions & bound.free_symbols]
+            test = " and ".join([*[f"type({name}) is int" for name in traced], f"{text} < 0"])
+            lines += [f"    if {test}:", f'        raise {error}(f"{problem} {{{text}}}")']
         return lines
 
     def _solutions(self) -> str:
@@ -304,7 +335,7 @@ def size_text(length: Expr | int, names: Mapping[Expr, str], backend: Backend) -
 
 
 # SymPy's printer takes long, and the same few lengths come again and again.
-@lru_cache(maxsize=4096)
+@cached(4096)
 def _length_text(body: Expr, operands: tuple[str, ...], backend: Callable[[], Backend]) -> str:
     """A length in slots as integer code."""
     text = backend().length(operands, body)

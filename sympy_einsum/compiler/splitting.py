@@ -4,7 +4,7 @@ over an operand.
 
 from __future__ import annotations
 
-from sympy import Expr, S
+from sympy import Expr, Piecewise, S
 
 from ..core import has_stable_code
 from ..expressions import Slot, slot
@@ -52,7 +52,8 @@ class _Splitter(Rewriting):
             return self._root(expr.base)
         if expr.is_Pow and expr.exp.is_number and expr.exp.is_positive:
             return self.apply(slot(0) ** expr.exp, self._part(expr.base))
-        if expr.is_Function and len(expr.args) == 1 and not has_stable_code(expr):
+        is_choice = isinstance(expr, Piecewise)  # its arguments are branches
+        if expr.is_Function and not is_choice and len(expr.args) == 1 and not has_stable_code(expr):
             return self.apply(expr.func(slot(0)), self._part(expr.args[0]))
         if expr.is_Pow and expr.exp == -S.Half:
             return self.apply(1 / slot(0), self._root(expr.base))

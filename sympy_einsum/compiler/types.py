@@ -3,6 +3,7 @@ type of all that another has been computed from, it can hold the other's entries
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,18 +15,22 @@ from ..expressions import Slot
 from .instruction_rules import Instruction
 from .instructions import OPS
 
+# A value with the common type of more others counts as one of a type of its own.
+MAX_SOURCES = 32
+
 
 def type_sources(instructions: Sequence[Instruction]) -> list[frozenset[int]]:
-    """For each instruction, those whose common type it has."""
+    """For each instruction, those whose common type it has, at most MAX_SOURCES."""
     found: list[frozenset[int]] = []
     for number, step in enumerate(instructions):
         op = OPS[step.op]
-        entry = op.body(step) if op.is_code and op.body is not None else None
-        keeps = op.keeps_type or op.is_view or (entry is not None and _is_whole_polynomial(entry))
-        inputs = step.inputs[:1] if op.is_view else step.inputs
-        found.append(
-            frozenset().union(*[found[k] for k in inputs]) if keeps else frozenset([number])
-        )
+        sources = frozenset([number])
+        if op.keeps_type or op.is_view or (op.is_code and _is_whole_polynomial(step.params[0])):
+            inputs = step.inputs[:1] if op.is_view else step.inputs
+            common = {source for k in inputs[: MAX_SOURCES + 1] for source in found[k]}
+            if len(inputs) <= MAX_SOURCES >= len(common):
+                sources = found[inputs[0]] if len(inputs) == 1 else frozenset(common)
+        found.append(sources)
     return found
 
 
@@ -48,11 +53,17 @@ def doubles(instructions: Sequence[Instruction]) -> list[bool]:
 
 def deciding_type(values: Sequence[int], sources: Sequence[frozenset[int]]) -> list[int]:
     """Of some values those that decide what their common type is."""
-    kept: list[int] = []
-    for k in values:
-        if not any(sources[k] <= sources[j] for j in kept):
-            kept = [*[j for j in kept if not sources[j] <= sources[k]], k]
-    return kept
+    places: list[int] = []
+    # The sets of sources that are kept, by each source in them.
+    kept: defaultdict[int, list[frozenset[int]]] = defaultdict(list)
+    for place in sorted(range(len(values)), key=lambda place: -len(sources[values[place]])):
+        own = sources[values[place]]
+        fewest = min((kept[source] for source in own), key=len, default=None)
+        if not (places if fewest is None else any(own <= other for other in fewest)):
+            places.append(place)
+            for source in own:
+                kept[source].append(own)
+    return [values[place] for place in sorted(places)]
 
 
 def _is_whole_polynomial(body: Expr) -> bool:

@@ -12,15 +12,16 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from sympy import Expr, Function, ceiling, floor
+from sympy import Expr, Function, I, ceiling, floor
 
-from ..core import Shape, UnsupportedError
+from ..core import Shape, UnsupportedError, once
 from ..expressions import shape_of, slot
 from .backends import DOUBLES, LENGTH, Backend, Bracket, Place, is_bracketed, numbers_text
 from .instruction_rules import Cut, Params, Slice, broadcast_shape
 from .instructions import ATOM, LOOSE, OPS, PRODUCT, SUM, Inline
 from .kernel_text import KernelText
 from .plans import Plan, origin
+from .registers import Step, with_fewer_names
 from .row_blocks import RowBlocks
 from .signature import Signature, shape_text, size_text
 from .types import deciding_type, doubles, type_sources
@@ -31,16 +32,6 @@ MAX_WRITTEN = 1000
 FEW = 200
 # Texts up to this length stand inside the one that uses them.
 MAX_INLINE = 60
-
-
-class Step(NamedTuple):
-    """A variable, its value and its shape; without a variable for a statement. ``number`` is that
-    of the instruction."""
-
-    target: str
-    text: str
-    shape: Shape | None = None
-    number: int = 0
 
 
 class Writer:
@@ -67,7 +58,6 @@ class Writer:
         self.careful = careful
         self.constants: dict[str, object] = {}
         self._texts: list[tuple[str, int]] = []
-        self._type_sources = type_sources(plan.instructions)
         # What is known to be of double precision, for the backend that makes use of it.
         self._doubles = doubles(plan.instructions) if backend.is_of_doubles else ()
         # Scalar code is printed once, with places for its operands.
@@ -79,6 +69,21 @@ class Writer:
         }
         self._uses = plan.uses()
         self._inside = self._standing_inside().difference(named)
+
+    @once
+    def type_sources(self) -> list[frozenset[int]]:
+        """For each instruction, those whose common type it has."""
+        return type_sources(self.plan.instructions)
+
+    @once
+    def fixed(self) -> list[bool]:
+        """For each value whether it depends on nothing but axis lengths."""
+        return _fixed(self.plan, self.lengths)
+
+    @once
+    def numbers(self) -> list[bool]:
+        """For each value whether it depends on nothing."""
+        return _fixed(self.plan)
 
     def write(self) -> tuple[list[Step], list[str]]:
         """The steps, and the texts of the results."""
@@ -173,7 +178,7 @@ class Writer:
 
     def _spell(self, number: int, op: str, inputs: Sequence[int], params: Params) -> str:
         is_rounded = bool(params) and isinstance(params[0], (floor, ceiling))
-        if is_rounded and _is_fixed(self.plan, number, self.lengths):
+        if is_rounded and self.fixed[number]:
             length = self._length(number)
             if all(isinstance(part, (floor, ceiling)) for part in length.atoms(Function)):
                 # NumPy's would be a double.
@@ -266,15 +271,16 @@ class Writer:
         if self._are_doubles(inputs):
             return self.backend.common_type((), ())
         arrays, scalars = [], []
-        for k in deciding_type(inputs, self._type_sources):
+        for k in deciding_type(inputs, self.type_sources):
             if self.plan.instructions[k].shape:
                 arrays.append(self._operand(k))
-            elif not _is_fixed(self.plan, k, self.lengths):
+            elif not self.fixed[k]:
                 scalars.append(self._operand(k))
-        steps = [self.plan.instructions[k] for k in inputs if _is_fixed(self.plan, k)]
-        is_fraction = [s.op == "scalar" and s.params[0].is_integer is False for s in steps]
+        steps = [self.plan.instructions[k] for k in inputs if self.numbers[k]]
+        numbers = [s.params[0] for s in steps if s.op == "scalar"]
+        is_fraction = [number.is_integer is False or number.has(I) for number in numbers]
         if (arrays or scalars) and any(is_fraction):
-            scalars.append("0.0")  # integers can't hold it
+            scalars.append(self.backend.fraction)  # integers can't hold it
         return self.backend.common_type(arrays, scalars)
 
     def _constant(self, array: np.ndarray) -> str:
@@ -336,48 +342,6 @@ def _is_shape(param: object) -> bool:
     return isinstance(param, tuple) and bool(param) and all(isinstance(p, Expr) for p in param)
 
 
-def with_fewer_names(
-    steps: Sequence[Step], results: Sequence[str], count: int = 0
-) -> tuple[list[Step], list[str]]:
-    """The steps with the names of arrays that nothing needs any more used again, so that these
-    don't take up memory until the function returns. So many names are given already."""
-    last: dict[str, int] = {}
-    for number, (target, text, *_) in enumerate(steps):
-        last.update(dict.fromkeys([target, *_NAME.findall(text)], number))
-    last.update((name, len(steps)) for text in results for name in _NAME.findall(text))
-    orders = {target: len(shape) for target, _, shape, _ in steps if shape}
-    image: dict[str, str] = {}
-    # Names that nothing needs, the last one last, and the orders of what they still hold.
-    free: dict[str, int] = {}
-
-    def renamed(text: str) -> str:
-        return _NAME.sub(lambda found: image.get(found[0], found[0]), text)
-
-    shorter: list[Step] = []
-    for number, (target, text, shape, _) in enumerate(steps):
-        text = renamed(text)
-        mentioned = set(_NAME.findall(steps[number][1]))
-        dying = [name for name in mentioned if name in orders and last[name] == number]
-        free |= {image[name]: orders[name] for name in sorted(dying)}
-        if target:
-            over = _OUT.search(text)
-            name = f"t{count + 1}"
-            if over is not None and over[1] in free:
-                name = over[1]
-            elif shape and free:
-                # The largest array is the first to go.
-                name = max(reversed(free), key=lambda name: free[name])
-            count += free.pop(name, None) is None
-            image[target] = name
-            target = name
-        shorter.append(Step(target, text, shape))
-    return shorter, [renamed(text) for text in results]
-
-
-_NAME = re.compile(r"\bt\d+\b")
-_OUT = re.compile(r"(?:\bout=|^np\.\w+\(.*, (?=t\d+\)$))(t\d+)\b")
-
-
 class Body(NamedTuple):
     """The body of a function: the lines that read axis lengths, those that compute, by name the
     constants that are too large to be written out, and the kernel that it calls, if any."""
@@ -415,7 +379,7 @@ def function_body(
     steps = [step for step in steps if step.target != step.text]
     tensors = [signature.names[s] for s in signature.symbols if shape_of(s)]
     if tensors:
-        fixed = [_is_fixed(plan, k, signature.lengths) for k in plan.results]
+        fixed = [writer.fixed[k] for k in plan.results]
         pairs = zip(fixed, results, strict=True)
         results = [backend.number(text) if is_fixed else text for is_fixed, text in pairs]
     lines = [f"{step.target} = {step.text}" if step.target else step.text for step in steps]
@@ -454,13 +418,17 @@ def _in_blocks(rows: RowBlocks, steps: Sequence[Step], signature: Signature) -> 
     ]
 
 
-def _is_fixed(plan: Plan, number: int, lengths: Collection[Expr] = ()) -> bool:
-    """Whether a value is a number that depends on no argument, but maybe on axis lengths."""
-    op, inputs, params, shape = plan.instructions[number]
-    if op == "argument":
-        return params[0] in lengths
-    is_number = not shape and OPS[op].body is not None
-    return is_number and all(_is_fixed(plan, k, lengths) for k in inputs)
+def _fixed(plan: Plan, lengths: Collection[Expr] = ()) -> list[bool]:
+    """For each value whether it is a number that depends on no argument, but maybe on axis
+    lengths."""
+    found: list[bool] = []
+    for op, inputs, params, shape in plan.instructions:
+        if op == "argument":
+            found.append(params[0] in lengths)
+        else:
+            is_number = not shape and OPS[op].body is not None
+            found.append(is_number and all(found[k] for k in inputs))
+    return found
 
 
 def kernel_body(

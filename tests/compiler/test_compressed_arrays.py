@@ -53,6 +53,27 @@ def test_results_are_those_of_dense_arrays(backend):
     assert patterns == ["ab->iaib", "ab->iaib", "iab->iaib", "->ijij", "i->ii"]
 
 
+@pytest.mark.parametrize("backend", LIBRARIES)
+def test_kronecker_products_come_as_their_factors(backend):
+    library = LIBRARIES[backend]()
+    P, Q = se.TensorSymbol("P", m, m), se.TensorSymbol("Q", n, n)
+    H = se.einsum("ai,bj,kl->abkijl", P, Q, se.Delta(k))
+    rng = np.random.default_rng(0)
+    values = [rng.normal(size=(4, 4)), rng.normal(size=(5, 5))]
+    given = [library.array(own) for own in values]
+    found = se.lambdify([P, Q, k], [H], backend, structured=True)(*given, 3)[0]
+    dense = se.lambdify([P, Q, k], H)(*values, 3)
+    assert found.pattern == "ac,bd->abicdi"
+    assert [tuple(core.shape) for core in found.core] == [(4, 4), (5, 5)]
+    np.testing.assert_allclose(library.back(found.to_dense()), dense)
+    v = rng.normal(size=(4, 5, 3))
+    product = library.back(found.matvec(library.array(v)))
+    np.testing.assert_allclose(product, np.tensordot(dense, v, 3))
+    solution = library.back(found.solve(library.array(v)))
+    np.testing.assert_allclose(np.tensordot(dense, solution, 3), v, atol=1e-10)
+    assert "(4, 4) ⊗ (5, 5)" in repr(found)
+
+
 def test_a_kernel_gives_cores():
     library = EVERY["numba"]()
     values = arrays()

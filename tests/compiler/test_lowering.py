@@ -387,6 +387,17 @@ def test_an_entry_of_running_products_is_one_of_them(place):
     np.testing.assert_array_equal(rows, np.cumprod(values, axis=1)[place])
 
 
+@pytest.mark.parametrize("backend", ["numpy", "numba"])
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_the_product_of_a_vector_needs_no_running_products(backend, count):
+    values = np.linspace(-2, 3, count)
+    exprs = [se.prod(x), se.det(se.diag(x)), se.prod(x) * x.sum(), se.prod(x) * se.prod(x**2)]
+    function = se.lambdify([x], exprs, backend)
+    assert "running_products" not in se.lambdify([x], exprs).source
+    p = values.prod()
+    np.testing.assert_allclose(function(values), [p, p, p * values.sum(), p**3])
+
+
 def test_shares_are_divided_where_there_are_fewest():
     """softmax(A) @ x beside log Σ exp(A): x is divided by the sums of A's columns."""
     found = se.lambdify([A, x], [se.softmax(A, axis=0) @ x, se.logsumexp(A, axis=0)])

@@ -323,3 +323,60 @@ def test_folders_of_others_are_not_used(tmp_path, monkeypatch):
     file.write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(file))
     assert kept_file("a = 1\n") is None
+
+
+class _Planted:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return open, (str(self.mark), "w")
+
+
+# What others may write to: the folder that Numba is told, the one in it, the index in that.
+OPENED = {
+    "nothing": lambda index, top: None,
+    "the folder": lambda index, top: top.chmod(0o777),
+    "the folder of the group": lambda index, top: top.chmod(0o770),
+    "the folder in it": lambda index, top: index.parent.chmod(0o777),
+    "the file": lambda index, top: index.chmod(0o666),
+}
+
+
+@pytest.fixture
+def closed_to_the_group():
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="permissions of POSIX")
+@pytest.mark.usefixtures("closed_to_the_group")
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("opened", OPENED)
+def test_compiled_code_that_others_can_write_is_not_read(tmp_path, monkeypatch, opened, told):
+    """Wherever Numba keeps it: in the folder of caches or in that of NUMBA_CACHE_DIR."""
+    numba = pytest.importorskip("numba")
+    if not _is_safe(tmp_path):
+        pytest.skip("the folder of tests isn't safe")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
+    top = tmp_path / "told" if told else tmp_path / "own" / "sympy_einsum" / "numba"
+    top.mkdir(parents=True)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(top) if told else "")
+    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(top) if told else "")
+    value = np.arange(3.0)
+
+    def computed():
+        return se.lambdify([x], x * 2 + 7, "numba")(value)
+
+    computed()
+    (index,) = top.rglob("*.nbi")
+    for folder in (index.parent, top):
+        folder.chmod(0o755)
+    mark = tmp_path / "mark"
+    index.write_bytes(pickle.dumps(_Planted(mark)))
+    OPENED[opened](index, top)
+    np.testing.assert_array_equal(computed(), value * 2 + 7)
+    assert mark.exists() == (opened == "nothing")

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import ClassVar
 
 from ...core import UnsupportedError
+from .stable_functions import STABLE_FUNCTIONS
 from .support import FOURIER, RUNNING, shared
 from .texts import Texts, along
 
@@ -41,7 +42,7 @@ class Library:
     # Functions that the source brings along; ``xp`` in them is the library's own namespace.
     support: ClassVar[Mapping[str, str]] = shared(
         *("cofactors", "derivative_along", "peak", "log_total", "logsumexp", "softmax", *RUNNING),
-        *("share", "last_equal", "one_hot", "windows", "correlate", *FOURIER),
+        *("share", "last_equal", "one_hot", "windows", "correlate", *FOURIER, *STABLE_FUNCTIONS),
     )
     # What else stands in a function: builtins, and names of its own.
     words: ClassVar[set[str]] = {"bool", "len"}

@@ -68,6 +68,8 @@ class Backend(Library):
     namespace: Mapping[str, object] = {}
     # The arrays among the arguments that are positions on axes.
     positions_named: Texts = ()
+    # Whether there are complex numbers in what is computed, whatever the arguments are.
+    is_complex: bool = False
     # Whether the text is to be read again, so that it must say what it computes by known names.
     is_read_back: bool = False
     # The functions that a caller gives for unknown ones.
@@ -100,7 +102,12 @@ class Backend(Library):
         arguments."""
         if re.search(r"(?<!\.)\bdtype\b(?!=)", body) is None:
             return []
-        return [f"dtype = {self.common_type(tensors, ['0.0'])}"]
+        return [f"dtype = {self.common_type(tensors, [self.fraction])}"]
+
+    @property
+    def fraction(self) -> str:
+        """A number that integers can't hold; one that real numbers can't, if there are such."""
+        return "0j" if self.is_complex else "0.0"
 
     # --- scalars and elementwise
 

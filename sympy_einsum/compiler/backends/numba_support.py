@@ -9,6 +9,7 @@ from .numba_factors import NUMBA_FACTORS
 from .numba_fourier import FOURIER_OF_COMPLEX, NUMBA_FOURIER
 from .numba_special import NUMBA_SPECIAL
 from .numba_stacks import NUMBA_STACKS
+from .stable_functions import STABLE_FUNCTIONS, of_numbers
 
 # Straight-line code, which loops are compiled to vectors of: libm takes one number at a time.
 # W. J. Cody, W. Waite, "Software Manual for the Elementary Functions", 1980; the coefficients are
@@ -468,7 +469,12 @@ SUPPORT = {
     **NUMBA_FOURIER,
     **NUMBA_SPECIAL,
     **_functions(_ARRAYS, "compiled"),
+    **{name: of_numbers(text) for name, text in STABLE_FUNCTIONS.items()},
 }
 # What NumPy's own functions do for complex numbers.
 COMPLEX = {name: f"{name} = np.{name}\n" for name in ("exp", "expm1", "tanh", "log", "log1p")}
-COMPLEX |= {"is_real": "is_real = False\n", **FOURIER_OF_COMPLEX}
+COMPLEX |= {
+    "dtype": "dtype = np.complex128\n",
+    "is_real": "is_real = False\n",
+    **FOURIER_OF_COMPLEX,
+}

@@ -19,6 +19,7 @@ from .numpy_factors import BY_FACTORS, NUMPY_FACTORS
 from .numpy_reductions import NUMPY_REDUCTIONS
 from .numpy_running import NUMPY_RUNNING
 from .scalars import DOUBLES, NumberNames, print_scalar
+from .stable_functions import STABLE_FUNCTIONS
 from .support import shared
 from .texts import Bracket, Place, Texts, as_tuple, axis_arguments, bracketed, called, is_bracketed
 
@@ -79,15 +80,16 @@ class NumpyBackend(Backend):
             return lines
         types = [f"{name}.dtype" for name in tensors]
         same = f" and {' is '.join(types)}" if len(types) > 1 else ""
-        is_known = f'{types[0]}.kind in "fc"{same}'
-        return [f"dtype = {types[0]} if {is_known} else {self.common_type(tensors, ['0.0'])}"]
+        is_known = f'{types[0]}.kind in "{"c" if self.is_complex else "fc"}"{same}'
+        wide = self.common_type(tensors, [self.fraction])
+        return [f"dtype = {types[0]} if {is_known} else {wide}"]
 
     # --- scalars and elementwise
 
     def scalar(self, operands: Texts, expr: Expr) -> str:
         """A SymPy scalar expression in slots; numbers have no size that could be asked for. What is
         chosen is a number, too, no array without axes."""
-        text = print_scalar(expr, operands, "", self.spellings, self.functions)
+        text = print_scalar(expr, operands, "scalars", self.spellings, self.functions)
         is_choice = text.startswith("np.where(") and is_bracketed(text)
         return f"{text}[()]" if is_choice else text
 
@@ -238,6 +240,7 @@ class NumpyBackend(Backend):
             "mirrored",
             "last_equal",
             "correlate",
+            *STABLE_FUNCTIONS,
         ),
         "diagonal_in": '''
 def diagonal_in(X):
@@ -316,6 +319,10 @@ def by_rows(part, width, *arrays):
         "windows": '''
 def windows(x, axis, start, steps, counts):
     """The entries at start + steps[0] * i + steps[1] * k of an axis, at [i, k], without a copy."""
+    a, b = steps[0] * (counts[0] - 1), steps[1] * (counts[1] - 1)
+    low, high = start + min(a, b, a + b, 0), start + max(a, b, a + b, 0)
+    if min(counts) > 0 and (low < 0 or high >= x.shape[axis]):
+        raise IndexError(f"windows from {low} to {high} on an axis of length {x.shape[axis]}")
     first = x[(slice(None),) * axis + (slice(start, None),)]
     strides = [step * x.strides[axis] for step in steps]
     return np.lib.stride_tricks.as_strided(

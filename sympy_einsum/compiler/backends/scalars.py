@@ -186,12 +186,19 @@ class _ScalarPrinter(SciPyPrinter):
     def _nested_choice(self, expr: Expr) -> str:
         *before, (value, condition) = expr.args
         rest = self._print(value)
+        is_zero_else = value is S.Zero and condition is S.true
         if condition is not S.true:
             rest = f"np.where({self._print(condition)}, {rest}, np.nan)"
         elif all(value.is_Number for value, _ in expr.args):
             rest = f"dtype.type({rest})"  # numbers alone would be integers or doubles
         for value, condition in reversed(before):
-            rest = f"np.where({self._print(condition)}, {self._print(value)}, {rest})"
+            test = self._print(condition)
+            if is_zero_else and value.is_Pow and value.exp is S.NegativeOne:
+                # Without a division by 0, of which NumPy warns.
+                rest = f"(1 / np.where({test}, {self._print(value.base)}, np.inf))"
+            else:
+                rest = f"np.where({test}, {self._print(value)}, {rest})"
+            is_zero_else = False
         return rest
 
     def _print_Relational(self, expr: Expr) -> str:

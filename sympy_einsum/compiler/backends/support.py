@@ -5,7 +5,10 @@ Written in NumPy's names, after ``xp.`` in place of the library's own namespace.
 
 from __future__ import annotations
 
+from .stable_functions import STABLE_FUNCTIONS
+
 SHARED: dict[str, str] = {
+    **STABLE_FUNCTIONS,
     "cofactors": '''
 def cofactors(X, order, *directions):
     """The derivative of det of some order, at a singular matrix too, by its singular values. All
@@ -294,7 +297,17 @@ def zeta(s, a=1.0):
 ''',
 }
 # The special functions among them.
-SPECIAL = ("spherical_jn", "hyp1f1", "exprel", "loggamma", "betaln", "beta", "binom", "zeta")
+SPECIAL = (
+    *STABLE_FUNCTIONS,
+    "spherical_jn",
+    "hyp1f1",
+    "exprel",
+    "loggamma",
+    "betaln",
+    "beta",
+    "binom",
+    "zeta",
+)
 
 # Fourier transforms.
 FOURIER = ("spectrum", "from_spectrum", "twins")

@@ -262,12 +262,15 @@ def softmax(x, axes):
         if not arrays and not scalars:
             return "dtype"
         if not arrays:
-            return f"{scalars[0]}.dtype" if scalars[0] != "0.0" else "torch.get_default_dtype()"
+            if scalars[0] != self.fraction:
+                return f"{scalars[0]}.dtype"
+            real = "torch.get_default_dtype()"
+            return f"torch.promote_types({real}, torch.complex64)" if self.is_complex else real
         text = f"{arrays[0]}.dtype" if len(arrays) == 1 else f"promoted({', '.join(arrays)})"
-        if "0.0" in scalars and len(arrays) == 1:
-            return f"torch.result_type({arrays[0]}, 0.0)"
-        if "0.0" in scalars:
-            return f"torch.result_type(torch.empty(1, dtype={text}), 0.0)"
+        if self.fraction in scalars and len(arrays) == 1:
+            return f"torch.result_type({arrays[0]}, {self.fraction})"
+        if self.fraction in scalars:
+            return f"torch.result_type(torch.empty(1, dtype={text}), {self.fraction})"
         return text
 
     # --- definite matrices; others are factored by what needs their factors

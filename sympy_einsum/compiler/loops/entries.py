@@ -25,6 +25,8 @@ MAX_ALONG = 1
 CALL, ROOT = 20, 4
 # So many loops inside of each other have names for their variables.
 MAX_LOOPS = 32
+# Entries are computed inside of others up to this many levels deep.
+MAX_NESTED = 32
 # Texts up to this length stand inside others.
 MAX_INSIDE = 40
 
@@ -42,6 +44,8 @@ class Reads:
     def __init__(self) -> None:
         self.values: dict[Value, list[Index]] = {}
         self.in_memory: list[list[str]] = []
+        # Entries that have been gone through: what is used twice is made of the same.
+        self.seen: set[tuple[int, Index]] = set()
 
 
 class Entries:
@@ -74,6 +78,7 @@ class Entries:
                 self._count_uses(step)
         self.integers = self._positions()
         self._costs: dict[int, int] = {}
+        self._nestings: dict[int, int] = {}
 
     def _count_uses(self, step: Instruction) -> None:
         roots = {self.root(k) for k in step.inputs}
@@ -157,6 +162,15 @@ class Entries:
             own = sum(_operations(part) for part in preorder_traversal(body(step)))
         return own + sum(self.cost(self.root(k)) for k in step.inputs)
 
+    def nesting(self, number: int) -> int:
+        """In how many levels of functions an entry is computed from what is in memory."""
+        if number in self.values or not self.is_entrywise(number):
+            return 0
+        if number not in self._nestings:
+            below = [self.nesting(self.root(k)) for k in self.step(number).inputs]
+            self._nestings[number] = 1 + max(below, default=0)
+        return self._nestings[number]
+
     def stands_inside(self, number: int) -> bool:
         """Whether the entries of a value are computed where they are needed only."""
         step = self.step(number)
@@ -166,6 +180,8 @@ class Entries:
             return False
         if not step.shape:
             return not step.inputs
+        if self.nesting(number) > MAX_NESTED:
+            return False
         if self.widest[number] > _axes(step):
             return self.cost(number) <= MAX_ALONG
         return self.cost(number) <= MAX_AGAIN or self.uses[number] == 1
@@ -184,11 +200,14 @@ class Entries:
             return self._argument(step)
         if step.op in ("argument", "constant"):
             return self._in_array(number, self.array(number), index)
+        if self.reads is not None:
+            if (number, index) not in self.reads.seen:
+                self.reads.seen.add((number, index))
+                self._spelled(number, step, index)
+            return "_"
         known = self._known(number, index)
         if known is None:
             text = self._spelled(number, step, index)
-            if self.reads is not None:
-                return "_"
             if re.fullmatch(r"[\w.]+", text):
                 return text
             is_inner = self._depth(index) == len(self.loops)
