@@ -1,8 +1,9 @@
-"""What stock SymPy finds on our nodes: importing it attaches methods, operators and printers."""
+"""What stock SymPy finds on our nodes: importing it attaches methods, operators and printers, and
+replaces what ``table.py`` lists."""
 
-from . import (
-    numpy_code as numpy_code,
-    printers as printers,
-    stock_constructors as stock_constructors,
-)
+from . import notebooks as notebooks, printers as printers
 from .methods import Methods as Methods
+from .patches import Patch as Patch, PatchWarning as PatchWarning, install
+from .table import PATCHES as PATCHES
+
+install(PATCHES)

@@ -10,23 +10,38 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sympy import Basic, Dummy, Expr, MatrixBase, MatrixSymbol, NDimArray, Symbol
+from sympy import Basic, Derivative, Dummy, Expr, Limit, MatrixBase, NDimArray, Subs, Symbol
+from sympy.concrete.expr_with_limits import ExprWithLimits
+from sympy.core.evalf import prec_to_dps
 from sympy.core.function import FunctionClass
 
 from .. import operations as ops
-from ..calculus import diff
-from ..core import TensorError
+from ..calculus import diff, is_cut
+from ..core import TensorError, deferred, transform
 from ..expressions import (
     STOCK_TENSORS,
+    STOCK_VARIABLES,
+    Constant,
     Node,
     Operand,
+    Operands,
+    TensorSymbol,
     as_basic,
     as_operand,
+    kinds_in,
+    rebuild,
     shape_of,
     substitute,
     substitute_function,
 )
-from ..rules import expand, simplify, symbols_outside
+from ..rules import expand, factor, simplify, symbols_outside
+from .replacing import replaced, rewritten
+
+# What stock scalars may leave to be evaluated later.
+UNEVALUATED = (Derivative, ExprWithLimits, Limit, Subs)
+
+_number = deferred("evaluation", "number")
+_with_numbers = deferred("evaluation", "with_numbers")
 
 
 def _outside(node: Node) -> Expr:
@@ -98,25 +113,85 @@ class AlgebraHooks(Node):
         """
         return substituted(self, *args, **options)
 
-    def replace(self, query: object, value: Any = None, *args: Any, **options: Any) -> Any:
-        """SymPy's ``replace``; a function is replaced inside of tensors too, with its derivatives
-        where it is an unknown one.
+    def replace(
+        self,
+        query: object,
+        value: Any = None,
+        map: bool = False,
+        simultaneous: bool = True,
+        exact: bool | None = None,
+    ) -> Any:
+        """SymPy's ``replace``: a function is replaced inside of tensors too, with its derivatives
+        where it is an unknown one, a type of node by a function of its operands, a symbol or node
+        by another. A function as the query sees every node, the parts of scalar functions too.
+
+        Raises UnsupportedError for patterns with ``Wild``, and for functions that build several
+        nodes or have options.
 
         >>> import sympy_einsum as se
         >>> from sympy import Function
-        >>> f, x = Function("f"), se.TensorSymbol("x", 3)
+        >>> f, x, A = Function("f"), se.TensorSymbol("x", 3), se.TensorSymbol("A", 3, 3)
         >>> f(x).sum().replace(f, se.tanh)
         tanh(x).sum()
+        >>> (se.inv(A) @ se.exp(x)).replace(se.exp, se.cos).replace(se.inv, se.pinv)
+        pinv(A) @ cos(x)
         """
-        if isinstance(query, FunctionClass) and callable(value):
-            return substitute_function(self, query, value)
-        return Expr.replace(self, query, value, *args, **options)
+        return replaced(self, query, value, map)
+
+    def _rewrite(self, pattern: Any, rule: object, method: str, **hints: Any) -> Basic:
+        if method == "_eval_rewrite_as_tractable":
+            return symbols_outside(self)
+        return rewritten(self, tuple(pattern), rule, method, **hints)
+
+    def doit(self, **hints: object) -> Operand:
+        """The expression with the integrals, sums and derivatives in its scalars evaluated, and
+        the scalars without symbols in it as numbers.
+
+        >>> from sympy import symbols
+        >>> import sympy_einsum as se
+        >>> from sympy import Integral
+        >>> x, t = se.TensorSymbol("x", 3), symbols("t")
+        >>> (Integral(t, (t, 0, 1)) * x).doit(), (x @ x).subs(x, [1, 2, 3]).doit()
+        (x/2, 14)
+        """
+
+        def visit(node: Basic, below: Operands) -> Basic:
+            done = rebuild(node, below) if below else node
+            return done.doit(**hints) if isinstance(done, UNEVALUATED) else done
+
+        kinds = kinds_in(self)
+        if any(issubclass(kind, UNEVALUATED) for kind in kinds):
+            return transform([self], visit)[0].doit(**hints)
+        return _with_numbers(self) if Constant in kinds else self
+
+    def _eval_evalf(self, prec: int) -> Expr | None:
+        return _number(self).evalf(prec_to_dps(prec)) if self.is_number else None
+
+    def __float__(self) -> float:
+        return float(self._known_number())
+
+    def __complex__(self) -> complex:
+        return complex(self._known_number())
+
+    def __int__(self) -> int:
+        return int(self._known_number())
+
+    def _known_number(self) -> Expr:
+        if self.is_number:
+            return _number(self)
+        raise TypeError(
+            f"{str(self)[:80]} is an expression and no number; lambdify computes it, and "
+            "functions of it are SymPy's or sympy_einsum's, not those of math"
+        )
 
     def _eval_transpose(self) -> Operand:
         return ops.transpose(self)
 
     def _eval_adjoint(self) -> Operand:
         return ops.transpose(ops.conj(self))
+
+    # The adjoint by the name that sympy.physics.secondquant asks for.
+    _dagger_ = _eval_adjoint
 
     def _eval_conjugate(self) -> Operand:
         return ops.conj(self)
@@ -126,13 +201,18 @@ class AlgebraHooks(Node):
 
     def _eval_simplify(self, **options: object) -> Operand:
         # Stock routines call this on parts of an expression: there a scalar must stay one atom.
-        return simplify(self) if self.shape else self
+        return simplify(self) if self.shape or self.is_number else self
+
+    @property
+    def _diff_wrt(self) -> bool:
+        # Stock arrays of a tensor's entries are derived by; slices are ours alone.
+        return not self.shape and is_cut(self)
+
+    def _eval_factor(self) -> Operand:
+        return factor(self) if self.shape else self
 
     def _eval_expand_mul(self, **hints: object) -> Expr:
         return _outside(self)
-
-    def _eval_rewrite_as_tractable(self, *args: object, **options: object) -> Expr:
-        return symbols_outside(self)
 
     _eval_is_polynomial = _is_kind("is_polynomial")
     _eval_is_rational_function = _is_kind("is_rational_function")
@@ -158,7 +238,7 @@ class AlgebraHooks(Node):
 def substituted(expr: Basic, *args: object, **options: object) -> Basic:
     """SymPy's ``subs`` of any expression of ours, or of any that has tensor symbols replaced by
     arrays."""
-    pairs = _pairs(args)
+    pairs = _of_symbols_within(expr, _pairs(args))
     for old, new in pairs.items():
         if isinstance(old, FunctionClass):
             rest = [(other, value) for other, value in pairs.items() if other is not old]
@@ -182,11 +262,49 @@ def substituted(expr: Basic, *args: object, **options: object) -> Basic:
     return substitute(expr, rule, stock_rules=True)
 
 
+def _of_symbols_within(expr: Basic, pairs: dict[Basic, object]) -> dict[Basic, object]:
+    """The pairs for the symbols that an expression has: where lengths have been replaced, a tensor
+    symbol is another one with the same name."""
+    absent = [old for old in pairs if isinstance(old, TensorSymbol)]
+    if not absent:
+        return pairs
+    free = expr.free_symbols
+    found: dict[Basic, object] = {}
+    for old, new in pairs.items():
+        alike = [
+            symbol
+            for symbol in free.difference(pairs)
+            if isinstance(symbol, TensorSymbol) and symbol.name == getattr(old, "name", None)
+        ]
+        if not isinstance(old, TensorSymbol) or old in free or not alike:
+            found[old] = new
+            continue
+        symbol, *others = sorted(alike, key=str)
+        if not others and _has_lengths_replaced(symbol, old):
+            found[symbol] = new
+        elif is_array(new):
+            raise TensorError(
+                f"the {old} to be replaced, of shape {old.shape}, doesn't occur; the {symbol} "
+                f"in the expression is another symbol, of shape {symbol.shape}"
+            )
+    return found
+
+
+def _has_lengths_replaced(symbol: TensorSymbol, old: TensorSymbol) -> bool:
+    """Whether a symbol is another one with other lengths in the places of symbols."""
+    return (
+        symbol.order == old.order
+        and symbol.assumptions == old.assumptions
+        and all(a == b or a.free_symbols for a, b in zip(old.shape, symbol.shape, strict=True))
+    )
+
+
 def _as_replaced(old: Any) -> Basic:
-    """What is to be replaced, a function too; a matrix symbol is a tensor symbol."""
+    """What is to be replaced, a function too; a matrix symbol is a tensor symbol, its entry one of
+    that."""
     if isinstance(old, FunctionClass):
         return old
-    return as_operand(old) if isinstance(old, MatrixSymbol) else as_basic(old)
+    return as_operand(old) if isinstance(old, STOCK_VARIABLES) else as_basic(old)
 
 
 def is_array(value: object) -> bool:

@@ -7,12 +7,10 @@ from types import FunctionType
 from typing import Any, Literal, NoReturn, overload
 
 from sympy import Expr, Lambda, Mul
-from sympy.matrices import MatrixBase
-from sympy.tensor.array import NDimArray
 
 from .. import operations as ops
 from ..calculus import Trace, diff
-from ..core import Length, ShapeError, UnsupportedError, deferred
+from ..core import METHODS_ELSEWHERE, Length, ShapeError, UnsupportedError, deferred, hint
 from ..expressions import Operand, TensorExpr, TensorLike, adj, det, elementwise, inv
 from .algebra import AlgebraHooks
 from .operators import Operators
@@ -230,6 +228,10 @@ class Methods(Operators, AlgebraHooks):
         """
         return ops.clip(self, min, max)
 
+    def __round__(self, decimals: int = 0) -> Operand:
+        """Round the entries to a number of decimals, halves to the even digit."""
+        return ops.around(self, decimals)
+
     # --- products and functions
 
     def applyfunc(self, f: Callable[..., Expr] | Lambda) -> Operand:
@@ -290,8 +292,8 @@ class Methods(Operators, AlgebraHooks):
         options: dict[str, Any] = {"simplify": simplify, "trace": trace}
         return diff(self, *variables, mode=mode, layout=layout, **options)
 
-    def as_explicit(self) -> NDimArray | MatrixBase | Expr:
-        """The entries: a SymPy matrix for order 2, an array for other orders.
+    def as_explicit(self) -> Any:
+        """The entries as an ``Array`` of SymPy; a scalar for order 0.
 
         Raises TensorError when a length isn't a number.
 
@@ -301,6 +303,15 @@ class Methods(Operators, AlgebraHooks):
         """
         return _entries(self)
 
+
+def _missing(self: TensorExpr, name: str) -> NoReturn:
+    """Raise the error about an attribute that isn't there; it says what to write instead."""
+    message = f"{type(self).__name__!r} object has no attribute {name!r}"
+    raise AttributeError(message + hint(METHODS_ELSEWHERE, name), name=name, obj=self)
+
+
+# No member of the class: to type checkers every name would be there.
+setattr(TensorExpr, "__getattr__", _missing)  # noqa: B010
 
 # Attached, not inherited: methods need every type of node, and the base class needs none.
 for _class in (Operators, AlgebraHooks, Methods):

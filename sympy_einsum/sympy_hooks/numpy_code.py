@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from sympy import Basic, Expr, Symbol
 from sympy.printing.codeprinter import CodePrinter
-from sympy.utilities.lambdify import _EvaluatorPrinter
 
 from ..core import UnsupportedError, deferred
 from ..expressions import TensorExpr
 
 _prepared = deferred("compiler", "prepared")
 _stock_code = deferred("compiler", "stock_code")
-_stock_write_function = _EvaluatorPrinter.doprint
 
 
-def _write_function(
-    self: _EvaluatorPrinter,
+def write_function(
+    stock: Callable[..., str],
+    self: Any,
     name: str,
     args: Sequence[Basic],
     expr: Basic,
     *,
     cses: Sequence[tuple[Symbol, Expr]] = (),
 ) -> str:
+    """The text of a function for ``sympy.lambdify``."""
     printer = getattr(self._exprrepr, "__self__", None)
     if printer is not None:
         expr, cses = _prepared(printer, args, expr, cses)
-    return _stock_write_function(self, name, args, expr, cses=cses)
+    return stock(self, name, args, expr, cses=cses)
 
 
 def _numpycode(self: TensorExpr, printer: CodePrinter, *args: object) -> str:
@@ -51,4 +52,3 @@ TensorExpr._pythoncode = _numpycode
 for _library in ("jax", "cupy", "torch"):
     setattr(TensorExpr, f"_{_library}code", _refusal(_library))
 TensorExpr._mpmathcode = TensorExpr._tensorflowcode = _refusal("")
-_EvaluatorPrinter.doprint = _write_function

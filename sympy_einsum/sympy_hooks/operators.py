@@ -12,7 +12,16 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from .. import operations as ops
 from ..core import TensorError, floor_divide
-from ..expressions import Node, Operand, TensorLike, as_operand, elementwise, is_tensor, order_of
+from ..expressions import (
+    Node,
+    Operand,
+    TensorLike,
+    as_operand,
+    elementwise,
+    is_ordered,
+    is_tensor,
+    order_of,
+)
 from ..operations import Index
 
 Operator: TypeAlias = Callable[[Any, TensorLike], Operand]
@@ -28,6 +37,8 @@ def _stock_for_scalars(method: Operator) -> Operator:
             return _with_matrix(method, self, other)
         if isinstance(other, ops.ComplexTensor):
             return NotImplemented
+        if not self.order and is_ordered(other):
+            return of_expr(self, other)
         other = as_operand(other)
         if not self.order and not order_of(other):
             return of_expr(self, other)

@@ -1,72 +1,77 @@
 """Stock classes and functions of SymPy, where a tensor with axes takes part.
 
 Their constructors would make nodes without axes: each goes its own way for a tensor with axes, and
-SymPy's in all other cases. Importing this module replaces them.
+SymPy's, its first argument, in all other cases. ``table.py`` lists what they stand in for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from functools import reduce
-from importlib import import_module
 from typing import Any, TypeAlias
 
 from sympy import (
-    Adjoint,
     Basic,
-    Derivative,
-    Determinant,
     Expr,
-    HadamardPower,
-    HadamardProduct,
-    Inverse,
-    KroneckerProduct,
-    MatAdd,
-    MatMul,
-    MatPow,
     Mod,
     Piecewise,
+    Pow,
     S,
     Symbol,
-    Trace,
-    Transpose,
     Tuple,
     adjoint as stock_adjoint,
     im,
+    log,
     re,
     transpose as stock_transpose,
 )
-from sympy.concrete import expr_with_limits
 from sympy.core.function import FunctionClass
-from sympy.core.relational import Relational, _Inequality
+from sympy.core.relational import Relational, is_eq
+from sympy.integrals.transforms import IntegralTransform
 from sympy.logic.boolalg import BooleanFunction
-from sympy.matrices import matrixbase
 from sympy.matrices.expressions.matexpr import MatrixExpr
-from sympy.polys.matrices import linsolve
-from sympy.solvers import solvers
-from sympy.tensor.array import NDimArray, arrayop, ndim_array
+from sympy.multipledispatch import dispatch
+from sympy.tensor.array import NDimArray
 
 from .. import operations as ops
 from ..calculus import diff, is_cut
-from ..core import TensorError, UnsupportedError, deferred
+from ..core import ShapeError, TensorError, UnsupportedError, deferred, postorder
 from ..expressions import (
+    STOCK_VARIABLES,
+    Constant,
     TensorExpr,
     after_pow,
+    are_of_numbers,
     as_operand,
     elementwise,
     holds_complex,
     holds_tensor,
     is_tensor,
+    kinds_in,
+    lengths_of,
     outermost,
+    stock_children,
 )
 from ..rules import over, symbols_outside
 from .algebra import is_array, substituted
+from .replacing import as_query, is_function, replaced
 
-# --- stock constructors --------------------------------------------------------------------------
-# ``Add(A, B)``, ``Mul(2, A)`` and ``Pow(A, 2)`` flatten their arguments and then ask here.
+# The digits of a float.
+DIGITS = 15
 
+# What SymPy has in the place of a replacement.
+Stock: TypeAlias = Callable[..., Any]
 # The variable of a sum, integral or derivative, or one with its bounds or a count.
 Limits: TypeAlias = Expr | Sequence[Expr | int]
+# What Add, Mul and Pow ask when they have flattened their arguments, by the types of these.
+Postprocessors: TypeAlias = MutableMapping[type, dict[str, list[Callable[[Expr], Expr]]]]
+
+_of_tensors_in = deferred("convert", "of_tensors")
+_written_out = deferred("convert", "as_explicit")
+_floats = deferred("evaluation", "floats")
+_number = deferred("evaluation", "number")
+
+# --- Add, Mul and Pow ----------------------------------------------------------------------------
 
 
 def _after_add(expr: Expr) -> Expr:
@@ -86,16 +91,35 @@ def _after_pow(expr: Expr) -> Expr:
     return ops.power(*expr.args) if expr.is_Pow and any(map(is_tensor, expr.args)) else expr
 
 
-Basic._constructor_postprocessor_mapping[TensorExpr] = {
-    "Add": [_after_add],
-    "Mul": [_after_mul],
-    "Pow": [_after_pow, after_pow],
-}
-# SymPy applies what it finds in any order, so what it does with matrices comes after ours.
-(_after_mul_of_matrices,) = Basic._constructor_postprocessor_mapping[MatrixExpr]["Mul"]
-Basic._constructor_postprocessor_mapping[MatrixExpr]["Mul"] = [
-    lambda expr: _after_mul_of_matrices(_after_mul(expr))
-]
+def power_of_power(stock: Stock, power: Pow, exponent: Expr) -> Expr | None:
+    """A power of a power by its exponent; None where they aren't multiplied.
+
+    SymPy asks for the real part and the angle of a base that may be complex or infinite, and writes
+    both out, in which all that is shared inside is written again.
+    """
+    base, inner = power.as_base_exp()
+    is_open = base.is_extended_real is None and not (exponent.is_integer or base.is_polar)
+    if is_open and inner.is_extended_real and not abs(inner) < 1 and outermost(base):
+        return None
+    result: Expr | None = stock(power, exponent)
+    return result
+
+
+def combined_logarithms(stock: Stock, expr: Expr, force: bool = False) -> Expr:
+    """SymPy's ``logcombine``, which walks the tree: exp asks it for each of its factors."""
+    if outermost(expr) and not any(isinstance(e, log) for e in postorder([expr], stock_children)):
+        return expr
+    result: Expr = stock(expr, force)
+    return result
+
+
+def with_tensors(stock: Postprocessors) -> Postprocessors:
+    """SymPy's table of postprocessors, with those of tensors."""
+    stock[TensorExpr] = {"Add": [_after_add], "Mul": [_after_mul], "Pow": [_after_pow, after_pow]}
+    # SymPy applies what it finds in any order, so what it does with matrices comes after ours.
+    (of_matrices,) = stock[MatrixExpr]["Mul"]
+    stock[MatrixExpr]["Mul"] = [lambda expr: of_matrices(_after_mul(expr))]
+    return stock
 
 
 # --- stock functions -----------------------------------------------------------------------------
@@ -103,32 +127,45 @@ Basic._constructor_postprocessor_mapping[MatrixExpr]["Mul"] = [
 # would be a scalar node, whose sum is itself and whose quotient by itself is one number. So calling
 # a function class looks at its arguments; without axes among them it does what it always did.
 
-_stock_call = FunctionClass.__call__
 _OF_MATRICES = (stock_transpose, stock_adjoint)
 # SymPy takes a tensor without axes for real.
 _PARTS: Mapping[object, Callable[[Any], Expr]] = {re: ops.real, im: ops.imag}
 _MAY_HOLD_AXES = (TensorExpr, tuple, list, Tuple)
 
 
-def _call_function(cls: FunctionClass, *args: object, **options: object) -> Basic:
+def call_function(stock: Stock, cls: FunctionClass, *args: object, **options: object) -> Basic:
+    """A function class applied to its arguments."""
     if cls in _PARTS and isinstance(args[0], Expr) and any(map(holds_complex, outermost(args[0]))):
         return _PARTS[cls](args[0])
     for arg in args:
         if isinstance(arg, _MAY_HOLD_AXES):
-            return _of_tensors(cls, args, options)
-    return _stock_call(cls, *args, **options)
+            return _of_tensors(stock, cls, args, options)
+    return stock(cls, *args, **options)
 
 
-def _of_tensors(cls: FunctionClass, args: Sequence[Any], options: dict[str, object]) -> Basic:
+def _of_tensors(
+    stock: Stock, cls: FunctionClass, args: Sequence[Any], options: dict[str, object]
+) -> Basic:
     if cls is Piecewise:
         if any(map(_holds_axes, args)):
             return ops.choose([tuple(pair) for pair in args])
-    elif cls not in _OF_MATRICES and any(map(is_tensor, args)):
-        return (ops.logical if issubclass(cls, BooleanFunction) else elementwise)(cls, *args)
+    elif any(map(is_tensor, args)):
+        if issubclass(cls, IntegralTransform):
+            raise UnsupportedError(
+                f"no {cls.__name__} of tensors: take that of the scalar function of an entry, and "
+                "apply the result with elementwise"
+            )
+        if cls.is_commutative is False:
+            raise TensorError(
+                f"{cls.__name__} doesn't commute, as functions of entries do; write the products "
+                "with @"
+            )
+        if not issubclass(cls, _OF_MATRICES):
+            return (ops.logical if issubclass(cls, BooleanFunction) else elementwise)(cls, *args)
     elif cls is Mod:
         # It would ask for a common divisor, and that takes what has __getitem__ for a list.
         options.setdefault("evaluate", False)
-    return _stock_call(cls, *args, **options)
+    return stock(cls, *args, **options)
 
 
 def _holds_axes(pair: object) -> bool:
@@ -137,34 +174,7 @@ def _holds_axes(pair: object) -> bool:
     return any(isinstance(part, Basic) and holds_tensor(part) for part in parts)
 
 
-FunctionClass.__call__ = _call_function
-
-
-# --- other stock classes and algorithms ----------------------------------------------------------
-# Their constructors don't ask their arguments either, and would make nodes without axes: each goes
-# its own way where a tensor with axes takes part, and SymPy's in all other cases.
-
-
-def _derivative(cls: type, expr: Expr, *variables: Limits, **options: object) -> Expr:
-    if is_tensor(expr) or any(map(_is_ours, map(_bound, variables))):
-        return diff(expr, *variables)
-    return _stock_derivative(cls, expr, *variables, **options)
-
-
-def _is_ours(value: object) -> bool:
-    """Whether a variable is a tensor, or a part, which SymPy doesn't differentiate by."""
-    return is_tensor(value) or (isinstance(value, TensorExpr) and not value.is_symbol)
-
-
-def _with_limits(cls: type, function: Expr, *limits: Limits, **options: object) -> Expr:
-    for variable in map(_bound, limits):
-        if isinstance(variable, TensorExpr):
-            raise TensorError(
-                f"{cls.__name__} goes over ordinary symbols, not over the tensor {variable}"
-            )
-    if is_tensor(function):
-        return over(cls, function, *limits)
-    return _stock_with_limits(cls, function, *limits, **options)
+# --- derivatives, integrals, sums, limits --------------------------------------------------------
 
 
 def _bound(limit: Limits) -> Expr:
@@ -172,56 +182,185 @@ def _bound(limit: Limits) -> Expr:
     return limit[0] if isinstance(limit, (tuple, list, Tuple)) and len(limit) else limit
 
 
-def _relation(cls: type[Relational], lhs: Expr, rhs: Expr, /, **options: object) -> Expr:
+def _is_length(variable: object, tensor: Basic) -> bool:
+    return isinstance(variable, Basic) and variable in lengths_of(tensor)
+
+
+def _tensors_in(expr: object) -> set[Basic]:
+    inside = outermost(expr) if isinstance(expr, Expr) else []
+    return {leaf for node in inside for leaf in node.free_symbols}
+
+
+def _check_lengths(name: str, expr: object, *variables: object) -> None:
+    """Raise UnsupportedError where an expression depends on a variable by axis lengths, so that
+    SymPy would take it for constant."""
+    tensors = _tensors_in(expr)
+    clash = [(v, tensor) for v in variables for tensor in tensors if _is_length(v, tensor)]
+    if clash:
+        length, tensor = min(clash, key=str)
+        raise UnsupportedError(
+            f"no {name} over {length}: it is an axis length of {tensor}, of shape {tensor.shape}; "
+            f"write the tensors out in entries, or put numbers in its place, .subs({length}, 3)"
+        )
+
+
+def derivative(stock: Stock, cls: type, expr: Expr, *variables: Limits, **options: object) -> Expr:
+    """A ``Derivative``."""
+    wrt = [_bound(variable) for variable in variables]
+    if is_tensor(expr) or any(map(_is_ours, wrt)):
+        return diff(expr, *variables)
+    _check_lengths(cls.__name__, expr, *wrt)
+    return stock(cls, expr, *variables, **options)
+
+
+def _is_ours(value: object) -> bool:
+    """Whether a variable is a tensor, or a part, which SymPy doesn't differentiate by."""
+    return is_tensor(value) or (isinstance(value, TensorExpr) and not value.is_symbol)
+
+
+def with_limits(stock: Stock, cls: type, function: Any, *limits: Limits, **options: object) -> Expr:
+    """An ``Integral``, a ``Sum`` or a ``Product``."""
+    variables = [_bound(limit) for limit in limits]
+    for variable in variables:
+        if isinstance(variable, TensorExpr):
+            raise TensorError(
+                f"{cls.__name__} goes over ordinary symbols, not over the tensor {variable}"
+            )
+    _check_lengths(cls.__name__, function, *variables)
+    if is_tensor(function):
+        return over(cls, function, *limits)
+    if isinstance(function, Expr):
+        held = [e for e in outermost(function) if not e.free_symbols.isdisjoint(variables)]
+        function = function.xreplace({node: symbols_outside(node) for node in held})
+    return stock(cls, function, *limits, **options)
+
+
+def limit(stock: Stock, cls: type, expr: Any, variable: Any, *args: Any, **options: Any) -> Expr:
+    """A ``Limit``."""
+    _check_lengths(cls.__name__, expr, variable)
+    return stock(cls, expr, variable, *args, **options)
+
+
+def series(stock: Stock, self: Expr, x: Any = None, *args: Any, **options: Any) -> Any:
+    """The method ``series``."""
+    _check_lengths("series", self, x)
+    return stock(self, x, *args, **options)
+
+
+def is_constant(stock: Stock, self: Expr, *wrt: Any, **flags: Any) -> bool | None:
+    """The method ``is_constant``."""
+    if _depends(self, wrt) and _depends(self.simplify(), wrt):
+        return False
+    return stock(self, *wrt, **flags)
+
+
+def _depends(expr: Expr, wrt: Sequence[Any]) -> bool:
+    """Whether some of the variables, or of all without any, are tensors in it, or their lengths."""
+    tensors = {leaf for leaf in _tensors_in(expr) if isinstance(leaf, TensorExpr)}
+    if not wrt:
+        return bool(tensors)
+    return any(v in tensors or _is_length(v, tensor) for v in wrt for tensor in tensors)
+
+
+# --- relations, matrices, arrays -----------------------------------------------------------------
+
+
+def relation(stock: Stock, cls: type[Relational], lhs: Expr, rhs: Expr, **options: object) -> Expr:
+    """An inequality."""
     if is_tensor(lhs) or is_tensor(rhs):
         return ops.compare(cls, lhs, rhs)
-    return _stock_relation(cls, lhs, rhs, **options)
+    return stock(cls, lhs, rhs, **options)
 
 
-def _matrix_product(cls: type, *factors: Expr, **options: object) -> Expr:
+def _eval_is_eq(lhs: TensorExpr, rhs: Expr) -> bool | None:
+    """Whether a scalar without symbols, whose value SymPy doesn't know, is equal to another."""
+    return is_eq(_number(lhs), rhs) if lhs.is_number and rhs.is_number else None
+
+
+dispatch(TensorExpr, Expr)(_eval_is_eq)
+
+
+def matrix_product(stock: Stock, cls: type, *factors: Expr, **options: object) -> Expr:
+    """A ``MatMul``."""
     if any(map(is_tensor, factors)):
         tensors = map(as_operand, factors)
         return reduce(lambda a, b: a @ b if is_tensor(a) and is_tensor(b) else a * b, tensors)
-    return _stock_matrix_product(cls, *factors, **options)
+    return stock(cls, *factors, **options)
 
 
-def _matrix_function(cls: type, stock: Callable[..., Expr]) -> Callable[..., Expr]:
-    def made(own: type, *args: Expr, **options: object) -> Expr:
-        if own is cls and any(map(is_tensor, args)):
+def matrix_function(name: str) -> Callable[..., Expr]:
+    """The replacement of the constructor of a class of matrix expressions, not of those that are
+    derived from it."""
+
+    def made(stock: Stock, cls: type, *args: Expr, **options: object) -> Expr:
+        if cls.__name__ == name and any(map(is_tensor, args)):
             return _of_tensors_in(cls, args)
-        return stock(own, *args, **options)
+        return stock(cls, *args, **options)
 
     return made
 
 
-def _as_array(value: object) -> NDimArray:
+def as_array(stock: Stock, value: object) -> NDimArray:
+    """What functions of arrays make of their arguments."""
     if is_tensor(value):
         raise TensorError(
             f"SymPy's arrays don't take tensors such as {str(value)[:80]}; use einsum, "
             "x[:, None] * y, trace, diagonal and transpose, or to_array first"
         )
-    return _stock_as_array(value)
+    return stock(value)
 
 
-def _by_tensor(stock: Callable[..., Any], reflected: str) -> Callable[..., Any]:
-    """An operator of explicit arrays; SymPy would apply it to each entry and the whole tensor."""
+def by_tensor(reflected: str) -> Callable[..., Any]:
+    """The replacement of an operator of explicit arrays, which SymPy would apply to each entry and
+    the whole tensor."""
 
-    def operator(self: NDimArray, other: Any) -> Any:
+    def operator(stock: Stock, self: NDimArray, other: Any) -> Any:
         return getattr(other, reflected)(self) if is_tensor(other) else stock(self, other)
 
     return operator
 
 
-def _linear(equation: Expr, symbols: Sequence[Symbol]) -> tuple[Expr, dict[Symbol, Expr]]:
+class _Iterability(type):
+    def __instancecheck__(cls, value: object) -> bool:
+        is_scalar = isinstance(value, TensorExpr) and not value.shape
+        return isinstance(value, Iterable) and not is_scalar
+
+
+class IterableByStock(metaclass=_Iterability):
+    """What stock matrices and arrays take for a sequence of entries: a tensor with axes is one,
+    and a scalar with tensors inside, which is of the same type, is an entry."""
+
+
+def as_entry(stock: Stock, value: object, **options: object) -> Any:
+    """An entry of a stock matrix; ShapeError for a tensor with axes, of which it would hide that
+    it isn't one number."""
+    entry = stock(value, **options)
+    if isinstance(entry, TensorExpr) and entry.shape:
+        raise ShapeError(
+            f"an entry of SymPy's matrices is a scalar, and {entry!s:.80} has the shape "
+            f"{entry.shape}; as_explicit() writes entries out, block and stack of sympy_einsum put "
+            "tensors together, and its jacobian and hessian take tensors"
+        )
+    return entry
+
+
+# --- solving and substitution --------------------------------------------------------------------
+
+
+def linear(stock: Stock, equation: Expr, symbols: Sequence[Symbol]) -> Any:
     """The coefficients of a linear equation, for ``linsolve``."""
-    _recast([equation], symbols)
+    recast(lambda *given: given, [equation], symbols)
     is_ours = isinstance(equation, TensorExpr) and not equation.shape
-    return _stock_linear(symbols_outside(equation) if is_ours else equation, symbols)
+    return stock(symbols_outside(equation) if is_ours else equation, symbols)
 
 
-def _recast(equations: Iterable[Basic], symbols: Iterable[Basic]) -> Any:
+def recast(stock: Stock, equations: Iterable[Basic], symbols: Iterable[Basic]) -> Any:
     """What ``solve`` asks for symbols in the places of entries. It takes all else for constant."""
     equations, symbols = list(equations), list(symbols)
+    if any(map(outermost, equations)):
+        symbols = [as_operand(s) if isinstance(s, STOCK_VARIABLES) else s for s in symbols]
+    for equation in equations:
+        _check_lengths("solution", equation, *symbols)
     for entry in filter(is_cut, symbols):
         for node in {node for equation in equations for node in outermost(equation)}:
             if not is_cut(node) and not node.is_constant(entry):
@@ -229,79 +368,65 @@ def _recast(equations: Iterable[Basic], symbols: Iterable[Basic]) -> Any:
                     f"can't solve for {entry}: {node!s:.80} depends on it too; write that out in "
                     "entries, such as with .as_explicit(), for lengths that are numbers"
                 )
-    return _stock_recast(equations, symbols)
+    return stock(equations, symbols)
 
 
-def _solved_linear(lhs: Expr, rhs: Expr = S.Zero, symbols: Any = (), exclude: Any = ()) -> Any:
+def solved_linear(
+    stock: Stock, lhs: Expr, rhs: Expr = S.Zero, symbols: Any = (), exclude: Any = ()
+) -> Any:
     """What ``solve`` asks first. SymPy differentiates by every symbol, but nothing has a derivative
     by an axis length: then it goes on as where an equation isn't linear."""
     try:
-        return _stock_solve_linear(lhs, rhs, symbols=symbols, exclude=exclude)
+        return stock(lhs, rhs, symbols=symbols, exclude=exclude)
     except UnsupportedError:
         return (lhs - rhs).as_numer_denom()
 
 
-def _subs_of_any(self: Basic, *args: object, **options: object) -> Basic:
-    """SymPy's ``subs``; SymPy doesn't take arrays."""
+def subs_of_any(stock: Stock, self: Basic, *args: object, **options: object) -> Basic:
+    """SymPy's ``subs``; SymPy takes no arrays, nor a matrix symbol for the tensor symbol."""
     given = args[0] if len(args) == 1 else (args,)
     pairs = list(given.items()) if isinstance(given, Mapping) else given
-    if isinstance(pairs, (list, tuple)) and any(map(_gives_array, pairs)):
-        return substituted(self, *args, **options)
-    return _stock_subs(self, *args, **options)
+    if isinstance(pairs, (list, tuple)):
+        found = [pair for pair in pairs if isinstance(pair, (list, tuple)) and len(pair) == 2]
+        if any(isinstance(old, TensorExpr) and is_array(new) for old, new in found) or (
+            any(isinstance(old, STOCK_VARIABLES) for old, _ in found) and outermost(self)
+        ):
+            return substituted(self, *args, **options)
+    return stock(self, *args, **options)
 
 
-def _gives_array(pair: object) -> bool:
-    return (
-        isinstance(pair, (list, tuple))
-        and len(pair) == 2
-        and isinstance(pair[0], TensorExpr)
-        and is_array(pair[1])
-    )
+def replace(
+    stock: Stock, self: Basic, query: Any, value: Any = None, *others: Any, **options: Any
+) -> Any:
+    """SymPy's ``replace``; the functions that it looks for are inside of tensors too."""
+    if is_function(query):
+        query = as_query(query)
+        images = {node: replaced(node, query, value) for node in outermost(self)}
+        self = self.xreplace(images) if images else self
+    return stock(self, query, value, *others, **options)
 
 
-def _key_of_nan(self: Expr, order: str | None = None) -> tuple[Any, ...]:
+def evalf(
+    stock: Stock, self: Expr, n: int = 15, subs: Any = None, *others: Any, **options: Any
+) -> Expr:
+    """SymPy's ``evalf``, which takes numbers for symbols alone, and gives numbers alone."""
+    if subs and any(isinstance(old, TensorExpr) for old in subs):
+        return self.subs(subs).evalf(n, None, *others, **options)
+    if is_tensor(self) and are_of_numbers(kinds_in(self)):
+        if n > DIGITS:
+            raise UnsupportedError(
+                f"the entries of a tensor have {DIGITS} digits; for {n} take those of "
+                ".as_explicit()"
+            )
+        return Constant(_floats(self))
+    return stock(self, n, subs, *others, **options)
+
+
+def as_explicit(self: Expr) -> Expr:
+    """A scalar with the tensor expressions in it written out in entries."""
+    return _written_out(self) if outermost(self) else self
+
+
+def key_of_nan(stock: Stock, self: Expr, order: str | None = None) -> tuple[Any, ...]:
     """Where nan stands among numbers that are sorted; SymPy would ask whether it is less."""
     return self.class_key(), (0, ()), (), S.Infinity
-
-
-class _Iterability(type):
-    def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, Iterable) and not isinstance(value, TensorExpr)
-
-
-class _IterableByStock(metaclass=_Iterability):
-    """What stock matrices and arrays take for a sequence of entries: tensors are entries, of whose
-    type scalars with tensors inside are too."""
-
-
-_of_tensors_in = deferred("convert", "of_tensors")
-_MATRIX_FUNCTIONS = (
-    *(Adjoint, Determinant, HadamardPower, HadamardProduct, Inverse, KroneckerProduct),
-    *(MatAdd, MatPow, Trace, Transpose),
-)
-_stock_derivative = Derivative.__new__
-_stock_with_limits = expr_with_limits._common_new
-_stock_relation = _Inequality._eval_relation.__func__
-_stock_matrix_product = MatMul.__new__
-_stock_as_array = arrayop._arrayfy
-_stock_linear = linsolve._lin_eq2dict
-_stock_subs = Basic.subs
-_stock_recast = solvers.recast_to_symbols
-_stock_solve_linear = solvers.solve_linear
-Derivative.__new__ = _derivative
-expr_with_limits._common_new = _with_limits
-_Inequality._eval_relation = classmethod(_relation)
-MatMul.__new__ = _matrix_product
-arrayop._arrayfy = _as_array
-linsolve._lin_eq2dict = _linear
-Basic.subs = _subs_of_any
-# SymPy gives the name of the second module to a function in it.
-for _module in (solvers, import_module("sympy.solvers.solveset")):
-    vars(_module)["recast_to_symbols"] = _recast
-solvers.solve_linear = _solved_linear
-for _class in _MATRIX_FUNCTIONS:
-    _class.__new__ = _matrix_function(_class, _class.__new__)
-NDimArray.__mul__ = _by_tensor(NDimArray.__mul__, "__rmul__")
-NDimArray.__truediv__ = _by_tensor(NDimArray.__truediv__, "__rtruediv__")
-type(S.NaN).sort_key = _key_of_nan
-matrixbase.Iterable = ndim_array.Iterable = _IterableByStock

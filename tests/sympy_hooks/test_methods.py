@@ -81,6 +81,75 @@ def test_an_expression_is_true_whatever_its_length():
         bool(one > 0)
 
 
+x3, y3, A2 = se.TensorSymbol("x", 3), se.TensorSymbol("y", 3), se.TensorSymbol("A", 2, 2)
+n = sympy.Symbol("n", integer=True, positive=True)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda x: sympy.Matrix([x]),
+        lambda x: sympy.Matrix([[x]]),
+        lambda x: sympy.Matrix([x, x]),
+        lambda x: sympy.Matrix(1, 1, [x]),
+        lambda x: sympy.Matrix(1, 1, lambda i, j: x),
+        lambda x: sympy.ImmutableMatrix([x]),
+        lambda x: sympy.SparseMatrix(1, 1, {(0, 0): x}),
+        lambda x: sympy.eye(2).applyfunc(lambda entry: x),
+        lambda x: sympy.zeros(2).__setitem__((0, 0), x),
+        lambda x: sympy.hessian(x @ x, [x]),
+        lambda x: sympy.Matrix([x @ x]).jacobian([x]),
+    ],
+)
+@pytest.mark.parametrize("length", [3, n])
+def test_a_tensor_is_no_entry_of_a_stock_matrix(build, length):
+    with pytest.raises(
+        se.ShapeError, match=r"an entry of SymPy's matrices is a scalar, and .* has"
+    ):
+        build(se.TensorSymbol("x", length))
+
+
+XS, YS = ([tensor[k] for k in range(3)] for tensor in (x3, y3))
+AS = [[A2[i, j] for j in range(2)] for i in range(2)]
+
+
+@pytest.mark.parametrize(
+    ("value", "entries"),
+    [
+        (x3, XS),
+        ([x3, y3], [XS, YS]),
+        (A2, AS),
+        ([A2, A2.T], [AS, [list(row) for row in zip(*AS, strict=True)]]),
+        ([x3 @ y3, 1], [x3 @ y3, 1]),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    "kind", [sympy.Array, sympy.MutableDenseNDimArray, sympy.ImmutableSparseNDimArray]
+)
+def test_stock_arrays_take_tensors_apart(kind, value, entries):
+    assert kind(value).tolist() == entries
+
+
+def test_stock_arrays_refuse_symbolic_lengths():
+    with pytest.raises(TypeError, match="the first axis of z has the length n, which is no number"):
+        sympy.Array(se.TensorSymbol("z", n))
+
+
+def test_stock_derivatives_by_entries():
+    expected = [2 * x3[k] for k in range(3)]
+    assert sympy.derive_by_array(x3 @ x3, x3).tolist() == expected
+    assert list(sympy.hessian(x3 @ x3, list(x3))) == list(2 * sympy.eye(3))
+    assert list(sympy.Matrix([x3 @ x3]).jacobian(list(x3))) == expected
+
+
+def test_stock_factor():
+    x, y, S = *se.tensors("x y", n), se.TensorSymbol("S", n, n)
+    assert sympy.factor(S @ x + S @ y) == se.factor(S @ x + S @ y) == S @ (x + y)
+    assert sympy.factor([S @ x + S @ y, x]) == [S @ (x + y), x]
+    assert sympy.factor((x @ x) ** 2 - 1) == (x @ x - 1) * (x @ x + 1)
+
+
 def test_stock_code_takes_no_tensor_for_a_sequence():
     """By its methods or by its length."""
     x, y, s, t = *se.tensors("x y", 3), se.TensorSymbol("s"), sympy.Symbol("t")
@@ -88,7 +157,6 @@ def test_stock_code_takes_no_tensor_for_a_sequence():
     assert (sympy.eye(2) + sympy.Matrix(2, 2, [f] * 4))[0, 1] == f
     assert (sympy.Array([t]) * f)[0] == t * f
     assert (sympy.Tuple(x), sympy.sympify([x])) == ((x,), [x])
-    assert sympy.Matrix([x]).shape == (1, 1)
     assert sympy.Array([f, s]).shape == (2,)
     assert sympy.derive_by_array(s**2 * t, [s, t]) == sympy.Array([2 * s * t, s**2])
     assert sympy.flatten([x, [y]]) == [x, y]

@@ -322,3 +322,52 @@ def test_branches_that_are_nan_are_sorted_and_written():
     x = se.TensorSymbol("x", 4)
     f = (np.nanmax(x) * x).sum() * np.nanmin(x)
     assert np.isfinite(se.lambdify([x], se.hessian(f, x))([1.0, 2.0, 3.0, 5.0])).all()
+
+
+POWERS = {
+    "a power": lambda f: f**2,
+    "a quotient": lambda f: 1 / f,
+    "an exponential": sympy.exp,
+    "a root": sympy.sqrt,
+    "a multiple": lambda f: f * sympy.pi / 2,
+    "a sum": lambda f: f + 1,
+}
+
+
+@pytest.mark.parametrize("name", ["exp", "log", "sqrt", "sin", "tanh", "exp2", "sign", "floor"])
+@pytest.mark.parametrize("power", POWERS)
+def test_numpy_functions_of_powers(power, name):
+    """NumPy looks for a method ``exp``, and finds SymPy's exponent."""
+    x = se.TensorSymbol("x", 3)
+    value = np.array([0.5, -0.25, 0.75])
+    found = getattr(np, name)(POWERS[power](x @ x))
+    expected = getattr(np, name)(float(POWERS[power](sympy.Float(value @ value))))
+    np.testing.assert_allclose(float(se.lambdify([x], found)(value)), expected, rtol=1e-12)
+
+
+def test_numpy_functions_of_exact_numbers():
+    """The entries of a shape, and what cancels."""
+    x, y = se.TensorSymbol("x", 3), se.TensorSymbol("y", 4)
+    assert np.sqrt(y.shape[0]) == 2
+    assert np.log(y.shape[0]) == sympy.log(4)
+    assert np.cos(x[0] - x[0]) == 1
+    assert np.maximum((x @ x) ** 2, 2) == se.Max((x @ x) ** 2, 2)
+    assert np.maximum(2, 1 + x @ x) == se.Max(2, 1 + x @ x)
+    assert np.arctan2(2, (x @ x) ** 2) == se.atan2(2, (x @ x) ** 2)
+    assert [*np.ones(2) * y.shape[0]] == [4.0, 4.0]
+    assert np.float64(3) * y.shape[0] == 12.0
+    assert np.arange(4)[y.shape[0] - 1] == 3
+
+
+def test_arrays_and_stock_powers_are_multiplied_as_before():
+    t = sympy.Symbol("t")
+    x = se.TensorSymbol("x", 3)
+    for power in (t**2, sympy.exp(t), (x @ x) ** 2):
+        for found in (np.arange(3) * power, power * np.arange(3)):
+            assert found.dtype == object
+            assert [*found] == [0, power, 2 * power]
+        assert np.float64(2) * power == power * 2.0 == np.multiply(2.0, power)
+    with pytest.raises(TypeError):
+        np.exp(t**2)
+    with pytest.raises(TypeError):
+        np.sin(t**2)

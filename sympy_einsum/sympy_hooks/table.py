@@ -1,0 +1,259 @@
+"""All that is replaced in SymPy, in one table: what, why, and what is lost where it can't be.
+
+Where SymPy has a hook (constructor postprocessors, ``_eval_…``, printers' methods, ``__array__``),
+nodes use that instead: a row stands here because SymPy asks nothing.
+"""
+
+from __future__ import annotations
+
+from ..expressions import free_symbols_of
+from . import noncommutative, numpy_code, stock_constructors as stock
+from .patches import Patch, around
+
+_MATRIX_FUNCTIONS = {
+    "adjoint": ("Adjoint",),
+    "determinant": ("Determinant",),
+    "hadamard": ("HadamardPower", "HadamardProduct"),
+    "inverse": ("Inverse",),
+    "kronecker": ("KroneckerProduct",),
+    "matadd": ("MatAdd",),
+    "matpow": ("MatPow",),
+    "trace": ("Trace",),
+    "transpose": ("Transpose",),
+}
+_RELATIONS = ("GreaterThan", "StrictGreaterThan", "LessThan", "StrictLessThan")
+_WITHOUT_AXES = "it would make a scalar without axes of tensors"
+_LIKE_A_SCALAR = (
+    "of tensors with axes it is wrong; the operators and functions of tensors are right"
+)
+
+
+def _matrix_functions() -> list[Patch]:
+    return [
+        Patch(
+            f"sympy.matrices.expressions.{module}:{name}",
+            "__new__",
+            around(stock.matrix_function(name)),
+            "it refuses what isn't one of SymPy's matrices, in an AttributeError or TypeError",
+            "it takes no tensors",
+        )
+        for module, names in _MATRIX_FUNCTIONS.items()
+        for name in names
+    ]
+
+
+PATCHES: tuple[Patch, ...] = (
+    Patch(
+        "sympy.core.basic:Basic",
+        "_constructor_postprocessor_mapping",
+        stock.with_tensors,
+        "the hook of Add, Mul and Pow: it gets rows for tensors, and that of Mul for matrices "
+        "goes after ours",
+        "Add, Mul and Pow, called by name, make scalars of tensors; operators are right",
+    ),
+    Patch(
+        "sympy.core.power:Pow",
+        "_eval_power",
+        around(stock.power_of_power),
+        "it writes out the real part and the angle of a base that shares what it consists of",
+        "powers of powers of scalars that share tensors take for ever",
+    ),
+    Patch(
+        "sympy.core.function:FunctionClass",
+        "__call__",
+        around(stock.call_function),
+        "functions don't ask their arguments: " + _WITHOUT_AXES,
+        "SymPy's functions of tensors with axes are wrong; those of sympy_einsum are right",
+    ),
+    Patch(
+        "sympy.core.function:Derivative",
+        "__new__",
+        around(stock.derivative),
+        "it takes the chain rule for one of scalars, and what has the variable in axis lengths for "
+        "constant",
+        "sympy.diff by tensors is wrong outside of tensor expressions; sympy_einsum.diff is right",
+    ),
+    *[
+        Patch(
+            f"sympy.concrete.expr_with_limits:{name}",
+            "__new__",
+            around(stock.with_limits),
+            _WITHOUT_AXES,
+            _LIKE_A_SCALAR,
+        )
+        for name in ("AddWithLimits", "ExprWithLimits")
+    ],
+    Patch(
+        "sympy.series.limits:Limit",
+        "__new__",
+        around(stock.limit),
+        "it takes what has the variable in axis lengths for constant, or recurs without end",
+        "limits over axis lengths are wrong",
+    ),
+    Patch(
+        "sympy.core.expr:Expr",
+        "series",
+        around(stock.series),
+        "it takes what has the variable in axis lengths for constant",
+        "series in axis lengths are wrong",
+    ),
+    Patch(
+        "sympy.core.expr:Expr",
+        "is_constant",
+        around(stock.is_constant),
+        "it takes tensors, and what depends on axis lengths, for constant",
+        "is_constant says that SymPy's functions of tensor expressions are constant",
+    ),
+    *[
+        Patch(
+            f"sympy.core.relational:{name}",
+            "__new__",
+            around(stock.relation),
+            "a relation called by name, or turned around, asks for the sign of a scalar",
+            _LIKE_A_SCALAR,
+        )
+        for name in _RELATIONS
+    ],
+    Patch(
+        "sympy.simplify.simplify",
+        "logcombine",
+        around(stock.combined_logarithms),
+        "exp looks for logarithms in the tree of its argument",
+        "exponentials of scalars that share tensors take for ever",
+    ),
+    Patch(
+        "sympy.core.basic:Basic",
+        "free_symbols",
+        lambda _: property(free_symbols_of),
+        "it asks each part as often as that occurs, which takes for ever where scalars of "
+        "tensors share what they consist of",
+        "scalars of scalars that share tensors take for ever",
+    ),
+    Patch(
+        "sympy.core.basic:Basic",
+        "subs",
+        around(stock.subs_of_any),
+        "it takes no arrays as values",
+        "arrays are substituted in tensor expressions only, not in SymPy's functions of these",
+    ),
+    Patch(
+        "sympy.core.basic:Basic",
+        "replace",
+        around(stock.replace),
+        "it doesn't look for functions inside of tensors, and takes none of sympy_einsum",
+        "functions are replaced in tensor expressions only, not in SymPy's functions of these",
+    ),
+    *[
+        Patch(
+            "sympy.core.evalf:EvalfMixin",
+            name,
+            around(stock.evalf),
+            "it takes numbers for symbols alone, and gives numbers alone",
+            "evalf takes no arrays, and leaves tensors without symbols as they are",
+        )
+        for name in ("evalf", "n")
+    ],
+    Patch(
+        "sympy.core.expr:Expr",
+        "as_explicit",
+        lambda _: stock.as_explicit,
+        "scalars that SymPy makes of tensor expressions have no such method",
+        "as_explicit is a method of tensor expressions only",
+        is_new=True,
+    ),
+    Patch(
+        "sympy.core.numbers:NaN",
+        "sort_key",
+        around(stock.key_of_nan),
+        "terms of a sum are sorted, and it asks whether nan is less",
+        "a matrix or a sum with nan beside tensors can't be sorted",
+    ),
+    Patch(
+        "sympy.matrices.expressions.matmul:MatMul",
+        "__new__",
+        around(stock.matrix_product),
+        "it refuses what isn't one of SymPy's matrices",
+        "it takes no tensors; write @",
+    ),
+    *_matrix_functions(),
+    *[
+        Patch(
+            f"sympy.{module}",
+            "Iterable",
+            lambda _: stock.IterableByStock,
+            "it takes a scalar of ours, whose type has __iter__, for a sequence of entries",
+            "scalars with tensors inside are no entries of explicit matrices or arrays",
+        )
+        for module in ("matrices.matrixbase", "tensor.array.ndim_array")
+    ],
+    Patch(
+        "sympy.matrices.matrixbase:MatrixBase",
+        "_sympify",
+        lambda own: staticmethod(around(stock.as_entry)(own)),
+        "it makes a tensor an entry, so that a vector's matrix has the shape (1, 1)",
+        "explicit matrices hold tensors as entries; write block or stack",
+    ),
+    *[
+        Patch(
+            "sympy.tensor.array.ndim_array:NDimArray",
+            name,
+            around(stock.by_tensor(reflected)),
+            "it combines each entry with the whole tensor",
+            "an explicit array times or divided by a tensor is wrong; from_array(array) is right",
+        )
+        for name, reflected in (("__mul__", "__rmul__"), ("__truediv__", "__rtruediv__"))
+    ],
+    Patch(
+        "sympy.tensor.array.arrayop",
+        "_arrayfy",
+        around(stock.as_array),
+        "tensorproduct and its like take a tensor for a scalar",
+        "tensorproduct, tensorcontraction and their like are wrong for tensors; einsum is right",
+    ),
+    Patch(
+        "sympy.polys.matrices.linsolve",
+        "_lin_eq2dict",
+        around(stock.linear),
+        "it looks for symbols among the terms, and ours stand inside of tensor products",
+        "linsolve doesn't find symbols inside of tensor products; solve does",
+    ),
+    *[
+        Patch(
+            f"sympy.solvers.{module}",
+            "recast_to_symbols",
+            around(stock.recast),
+            "it takes an entry for independent of its tensor",
+            "solve by an entry takes the other parts of its tensor for constant",
+        )
+        for module in ("solvers", "solveset")
+    ],
+    Patch(
+        "sympy.solvers.solvers",
+        "solve_linear",
+        around(stock.solved_linear),
+        "it differentiates by every symbol, and there is no derivative by an axis length",
+        "solve raises where an axis length stands among the symbols",
+    ),
+    Patch(
+        "sympy.utilities.lambdify:_EvaluatorPrinter",
+        "doprint",
+        around(numpy_code.write_function),
+        "it writes one expression without statements, in which nothing is shared",
+        "sympy.lambdify takes no tensors; sympy_einsum.lambdify does",
+    ),
+    *[
+        Patch(
+            f"sympy.physics.quantum.{name.lower()}:{name}",
+            "__new__",
+            around(replacement),
+            "matrices have entries that commute, so it takes them for scalars",
+            _LIKE_A_SCALAR,
+            is_late=True,
+        )
+        for name, replacement in (
+            ("Commutator", noncommutative.commutator),
+            ("AntiCommutator", noncommutative.anticommutator),
+            ("TensorProduct", noncommutative.tensor_product),
+        )
+    ],
+)

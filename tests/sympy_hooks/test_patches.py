@@ -1,0 +1,144 @@
+"""The table of what is replaced in SymPy: complete, explained, and not needed for importing."""
+
+import subprocess
+import sys
+
+import pytest
+from sympy import Basic
+from sympy.physics.quantum import Commutator
+
+from sympy_einsum.sympy_hooks import PATCHES, Patch, PatchWarning
+from sympy_einsum.sympy_hooks.patches import install
+
+# Those that SymPy doesn't document; its own sums fail without the hook of Add, Mul and Pow.
+PRIVATE = [
+    patch
+    for patch in PATCHES
+    if any(part.startswith("_") and not part.startswith("__") for part in patch.path.split("."))
+    or patch.name in ("recast_to_symbols", "solve_linear", "Iterable")
+    if patch.name != "_constructor_postprocessor_mapping"
+]
+
+# What stands at SymPy's classes and in its modules, by name; those of it that change are printed.
+CHANGES = """
+import sys, sympy, sympy.physics.quantum
+
+def all_names():
+    modules = [m for name, m in sys.modules.items() if name.split(".")[0] == "sympy"]
+    owners = {module.__name__: module for module in modules}
+    for module in modules:
+        for value in vars(module).values():
+            if isinstance(value, type) and value.__module__.startswith("sympy."):
+                owners[f"{value.__module__}:{value.__qualname__}"] = value
+    return {
+        (owner, name): value
+        for owner, held in owners.items() if owner.startswith("sympy.")
+        for name, value in list(vars(held).items())
+    }
+
+before = all_names()
+import sympy_einsum, sympy_einsum.compiler, sympy_einsum.printing, sympy_einsum.convert
+import sympy_einsum.programs, sympy_einsum.languages, sympy_einsum.verification
+owners = {owner for owner, _ in before}
+for (owner, name), value in all_names().items():
+    is_module = type(value) is type(sys)
+    if owner in owners and not is_module and before.get((owner, name)) is not value:
+        print(owner, name, type(value).__name__)
+"""
+
+WITHOUT = """
+import warnings, sympy
+from importlib import import_module
+owner = import_module({module!r})
+for part in {parts!r}:
+    owner, holder = getattr(owner, part), owner
+{removal}
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import sympy_einsum as se
+print(*[w.message for w in caught if isinstance(w.message, se.sympy_hooks.PatchWarning)], sep=";")
+x = se.TensorSymbol("x", 3)
+assert se.gradient(se.exp(x).sum(), x) == se.exp(x)
+"""
+
+
+def run(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_table_is_complete():
+    """What importing changes in SymPy is what the table lists."""
+    changed = set()
+    for owner, name, kind in map(str.split, run(CHANGES).splitlines()):
+        # SymPy's own caches and counters; and what NumPy asks scalars for, which SymPy lacks.
+        caches = ("_count", "__doc__", "__warningregistry__")
+        if name not in (*caches, "__array_ufunc__") and kind != "_AskedByNumpy":
+            changed.add((owner, name))
+    # The hook of Add, Mul and Pow stays one dictionary.
+    hook = ("sympy.core.basic:Basic", "_constructor_postprocessor_mapping")
+    assert changed | {hook} == {(patch.owner, patch.name) for patch in PATCHES}
+
+
+@pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.path)
+def test_rows_are_whole(patch):
+    """Each row has a reason and says what is lost without it."""
+    assert len(patch.reason) > 20
+    assert len(patch.fallback) > 10
+    assert patch.path.startswith("sympy.")
+
+
+def test_no_attribute_is_replaced_twice():
+    paths = [patch.path for patch in PATCHES]
+    assert len(paths) == len(set(paths))
+
+
+@pytest.mark.parametrize("patch", PRIVATE, ids=lambda patch: patch.path)
+def test_imports_without_a_private_name(patch):
+    """A version of SymPy that lacks a private name is imported, with a warning."""
+    module, _, inner = patch.owner.partition(":")
+    parts = inner.split(".") if inner else []
+    private_class = parts and parts[-1].startswith("_")
+    removal = f"delattr(holder, {parts[-1]!r})" if private_class else f"del owner.{patch.name}"
+    said = run(WITHOUT.format(module=module, parts=parts, removal=removal))
+    assert f"has no {patch.path}" in said
+    assert patch.fallback in said
+
+
+@pytest.mark.parametrize("owner", ["sympy.core.basic:Basic", "sympy.core.absent", "sympy:Absent"])
+def test_a_missing_name_is_named(owner):
+    """Neither a missing module, class nor attribute stops the import."""
+    patch = Patch(owner, "absent", lambda stock: stock, "no reason", "nothing works")
+    with pytest.warns(PatchWarning, match=r"has no sympy\..*absent.*nothing works"):
+        patch.install()
+
+
+def test_a_missing_name_in_a_late_module_is_named(monkeypatch):
+    """A module that nobody has imported yet is patched, or warned of, when it is."""
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    monkeypatch.delitem(sys.modules, "sympy.physics.wigner", raising=False)
+    rows = ["wigner_3j", "absent"]
+    owner = "sympy.physics.wigner"
+    install([Patch(owner, row, lambda _: "ours", "no reason", "lost", True) for row in rows])
+    with pytest.warns(PatchWarning, match=r"sympy\.physics\.wigner\.absent.*: lost"):
+        import sympy.physics.wigner as late
+    assert late.wigner_3j == "ours"
+
+
+def test_slow_modules_are_left_alone():
+    """sympy.physics.quantum loads when a user imports it, and is patched then."""
+    code = (
+        "import sys, sympy_einsum as se\n"
+        "print('sympy.physics.quantum' in sys.modules)\n"
+        "from sympy.physics.quantum import Commutator\n"
+        "A, B = se.tensors('A B', 3, 3)\n"
+        "print(Commutator(A, B))"
+    )
+    assert run(code).split("\n")[:2] == ["False", "A @ B - B @ A"]
+
+
+def test_replacements_keep_texts():
+    """``help`` of what is replaced shows SymPy's own."""
+    assert Commutator.__new__.__name__ == "__new__"
+    assert "old" in Basic.subs.__doc__
