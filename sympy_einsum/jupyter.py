@@ -25,6 +25,7 @@ from .languages import SYNTAXES
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _SYMBOLS = (Symbol, TensorSymbol)
+_ASKS_FOR_HELP = re.compile(r"(?:^|\s)(?:-h|--help)(?:\s|$)")
 
 
 @magics_class
@@ -38,12 +39,15 @@ class EinsumMagics(Magics):
     @argument("--syntax", default="auto", choices=["auto", *SYNTAXES], help="the language")
     @argument("--declare", default="", help="what the variables are, instead of the session's")
     @cell_magic
-    def einsum(self, line: str, cell: str) -> Operand | list[Operand]:
+    def einsum(self, line: str, cell: str) -> Operand | list[Operand] | None:
         """Read the cell: its answer is its expression, or the derivatives that are asked for.
 
         Symbols of the session that have the names in the text stand for these; the others become
         symbols of the session.
         """
+        if _ASKS_FOR_HELP.search(line):
+            print(self.einsum.parser.format_help())
+            return None
         shell: Any = self.shell
         asked = self.einsum.parser.parse_args(shlex.split(line))
         request = Request(
@@ -68,9 +72,16 @@ def _symbols(shell: InteractiveShell, text: str) -> dict[str, Operand]:
     return {k: v for k, v in found.items() if isinstance(v, _SYMBOLS) and v.name == k}
 
 
+def _with_body(lines: list[str]) -> list[str]:
+    """The lines of a cell; one that is the magic alone gets an empty line, without which IPython
+    doesn't call it and it can't say what it takes."""
+    return [*lines, "\n"] if len(lines) == 1 and lines[0].startswith("%%einsum") else lines
+
+
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """What ``%load_ext sympy_einsum`` calls: attaches the magic and its completions."""
     shell.register_magics(EinsumMagics)
+    shell.input_transformers_cleanup.append(_with_body)
 
     @context_matcher()
     def einsum_matcher(context: CompletionContext) -> SimpleMatcherResult:

@@ -6,6 +6,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from sympy import Symbol
 
 import sympy_einsum as se
+from sympy_einsum.sympy_hooks import notebooks
 
 
 @pytest.fixture
@@ -61,3 +62,67 @@ def test_completion(shell):
     assert completed("%%einsum\nsum(wei") == {"weights"}
     assert completed("%%einsum\ndeclare widths 1 expression sin(wi") == {"widths"}
     assert completed("widths = 3\nsum(wei") == {"weights"}
+
+
+@pytest.mark.parametrize("line", ["--help", "-h", "f --help"])
+@pytest.mark.parametrize("body", ["", "\nx'*x"])
+def test_help_is_given_with_and_without_a_body(shell, capsys, line, body):
+    shell.run_cell(f"%%einsum {line}{body}")
+    out = "".join(capsys.readouterr())
+    assert "a variable to differentiate by" in out
+    assert "Error" not in out
+
+
+def test_an_empty_cell_is_told_what_is_expected(shell, capsys):
+    shell.run_cell("%%einsum")
+    assert "expected an expression such as" in "".join(capsys.readouterr())
+
+
+x, A = se.TensorSymbol("x", 3), se.TensorSymbol("A", 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("value", "formula"),
+    [
+        ([A @ x, x], r"\left[ A x, \  x\right]"),
+        ((A @ x, 2), r"\left( A x, \  2\right)"),
+        ([[A, x], [x, A]], r"\left[ \left[ A, \  x\right], \  \left[ x, \  A\right]\right]"),
+        ({Symbol("f"): x @ x}, r"\left\{ f : x^{\top} x\right\}"),
+    ],
+    ids=["list", "tuple", "blocks", "dictionary"],
+)
+def test_containers_of_expressions_are_shown_as_formulas(shell, value, formula):
+    notebooks.attach(shell)
+    shown, _ = shell.display_formatter.format(value)
+    assert shown["text/latex"] == rf"$\displaystyle {formula}$"
+    assert shown["text/plain"]
+
+
+@pytest.mark.parametrize(
+    "value", [[], [1, 2], [Symbol("t")], [x, "text"], [x, None], [x] * 101, [[x] * 101]]
+)
+def test_other_containers_are_shown_as_before(shell, value):
+    notebooks.attach(shell)
+    assert "text/latex" not in shell.display_formatter.format(value)[0]
+
+
+def test_what_shows_lists_already_is_left_alone(shell):
+    formatter = shell.display_formatter.formatters["text/latex"]
+    formatter.for_type(list, lambda value: "$own$")
+    notebooks.attach(shell)
+    assert shell.display_formatter.format([x])[0]["text/latex"] == "$own$"
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax", "auto"])
+def test_a_compiled_function_tells_arguments_shapes_and_backend(shell, backend):
+    n = Symbol("n", integer=True, positive=True)
+    y = se.TensorSymbol("y", n)
+    f = se.lambdify([A, y, Symbol("t")], Symbol("t") * (y @ y), backend)
+    notebooks.attach(shell)
+    shown = shell.display_formatter.format(f)[0]["text/plain"]
+    assert shell.display_formatter.format([].append)[0]["text/plain"].startswith("<function list")
+    assert "bound method" in shell.display_formatter.format(A.subs)[0]["text/plain"]
+    assert "bound method" not in shown
+    for text in (shown, repr(f)):
+        for part in ("[A, y, t]", "A (3, 3)", "y (n,)", f"backend={backend!r}"):
+            assert part in text

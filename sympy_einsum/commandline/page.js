@@ -5,7 +5,7 @@ const PAUSE = 300;  // milliseconds without a key before a question is asked
 const form = document.getElementById("question");
 const answers = document.getElementById("answers");
 const message = document.getElementById("message");
-let waiting, running, backends;
+let waiting, running, backends, answered;
 
 async function prepare() {
   const { backend, ...lists } = await (await fetch("choices")).json();
@@ -15,7 +15,7 @@ async function prepare() {
   ask();
 }
 
-function question(changes = {}) {
+function question() {
   const fields = form.elements;
   return {
     text: fields.text.value,
@@ -26,7 +26,6 @@ function question(changes = {}) {
     notation: fields.notation.value,
     mode: fields.mode.value,
     check: fields.check.checked,
-    ...changes,
   };
 }
 
@@ -60,7 +59,7 @@ function copying(button, text) {
   });
 }
 
-function shown(report, place) {
+function shown(report, place, fields) {
   const section = document.getElementById("answer").content.cloneNode(true).firstElementChild;
   const find = (selector) => section.querySelector(selector);
   const power = report.order > 1 ? `^${report.order}` : "";
@@ -84,7 +83,7 @@ function shown(report, place) {
     const tab = element("button", backend, { type: "button", role: "tab" });
     tab.setAttribute("aria-selected", backend === "numpy");
     tab.addEventListener("click", async () => {
-      const answer = await asked(question({ backend }));
+      const answer = await asked({ ...fields, backend });
       for (const one of find(".tabs").children) one.setAttribute("aria-selected", one === tab);
       const other = answer.reports?.[place];
       module = other?.module ?? "";
@@ -107,17 +106,31 @@ function shown(report, place) {
   return section;
 }
 
+// An answer that stays under an error says which question it belongs to.
+function mark(isOld) {
+  if (isOld && answers.children.length)
+    answers.dataset.old = `The answer to the question before: ${answered}`;
+  else
+    delete answers.dataset.old;
+}
+
 async function ask() {
   running?.abort();
   running = new AbortController();
   answers.setAttribute("aria-busy", "true");
   try {
-    const answer = await asked(question(), running.signal);
+    const fields = question();
+    const answer = await asked(fields, running.signal);
     message.textContent = answer.error ?? "";
-    if (answer.reports) answers.replaceChildren(...answer.reports.map(shown));
+    if (answer.reports) {
+      answers.replaceChildren(...answer.reports.map((one, place) => shown(one, place, fields)));
+      answered = fields.text;
+    }
+    mark(!answer.reports);
   } catch (error) {
     if (error.name === "AbortError") return;
     message.textContent = "The server doesn't answer; is it still running?";
+    mark(true);
   }
   answers.removeAttribute("aria-busy");
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypedDict
 
-from sympy import Basic, Expr, Symbol, mathml
+from sympy import Basic, Expr, Symbol
 
 from ..calculus import diff
 from ..compiler import BACKENDS, Request as Program, texts_of
@@ -19,7 +19,7 @@ from ..languages import (
     read_declarations,
 )
 from ..operations import to_kronecker
-from ..printing import latex, to_dot
+from ..printing import latex, presentation, to_dot
 from ..rules import Step
 from ..verification import check_derivative
 
@@ -178,7 +178,7 @@ def _report(request: Request, expr: Operand, variables: dict[str, Operand], name
         derivative=str(derivative),
         shape=_strings(shape_of(derivative)),
         latex=_formula(derivative, request.notation, order_of(lower)),
-        mathml=mathml(derivative, printer="presentation"),
+        mathml=presentation(derivative),
         code=code,
         module=module,
         dot=to_dot(derivative),

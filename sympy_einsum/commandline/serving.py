@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import re
+import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http import HTTPStatus
@@ -38,6 +42,9 @@ MAX_DRAWING = 5
 MAX_MEMORY = 4 * 2**30
 # Questions that are answered at the same time; others wait.
 MAX_PROCESSES = 2
+# Seconds until it is looked whether an answer is there, or nobody waits for it any more.
+WAIT = 0.2
+_LENGTH = re.compile("[0-9]{1,9}")
 _FILES = {
     "/": ("page.html", "text/html; charset=utf-8"),
     "/page.js": ("page.js", "text/javascript; charset=utf-8"),
@@ -84,6 +91,11 @@ class Server(ThreadingHTTPServer):
         self.places = BoundedSemaphore(MAX_PROCESSES)
         self.hosts = {f"{name}:{self.server_port}" for name in ("127.0.0.1", "localhost")}
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Print a traceback, unless somebody only hung up."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
 
 class _Refused(Exception):
     """A request that isn't answered, and why."""
@@ -116,6 +128,13 @@ class _Handler(BaseHTTPRequestHandler):
         except _Refused as refused:
             status = refused.status
             content, kind = _json({"error": str(refused)})
+        except ConnectionError:
+            self.close_connection = True
+            return
+        with suppress(ConnectionError):
+            self._send(status, content, kind)
+
+    def _send(self, status: HTTPStatus, content: bytes, kind: str) -> None:
         self.send_response(status)
         for name, value in {**_HEADERS, "Content-Type": kind}.items():
             self.send_header(name, value)
@@ -145,7 +164,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get_content_type() != "application/json":
             raise _Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "questions are JSON")
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > MAX_BYTES:
+        # Python refuses to read numbers of thousands of digits.
+        if not _LENGTH.fullmatch(length) or int(length) > MAX_BYTES:
             raise _Refused(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"at most {MAX_BYTES} bytes are read"
             )
@@ -153,8 +173,21 @@ class _Handler(BaseHTTPRequestHandler):
             request = read_request(json.loads(self.rfile.read(int(length))))
         except (TensorError, ValueError) as error:
             raise _Refused(HTTPStatus.BAD_REQUEST, str(error)) from None
-        with self.server.places:
-            return _json(answer(request))
+        except RecursionError:
+            raise _Refused(HTTPStatus.BAD_REQUEST, "the question is nested too deeply") from None
+        while not self.server.places.acquire(timeout=WAIT):
+            self._check_connection()
+        try:
+            self._check_connection()
+            return _json(answer(request, self._check_connection))
+        finally:
+            self.server.places.release()
+
+    def _check_connection(self) -> None:
+        """Raise an error if whoever asked has gone."""
+        readable, _, _ = select.select([self.connection], [], [], 0)
+        if readable and not self.connection.recv(1, socket.MSG_PEEK):
+            raise ConnectionAbortedError
 
 
 def _json(content: Mapping[str, object]) -> tuple[bytes, str]:
@@ -177,15 +210,19 @@ def read_request(fields: object) -> Request:
     return Request(**{"text": "", **fields, "steps": True})
 
 
-def answer(request: Request) -> dict[str, object]:
-    """The answer of a process of its own, or why there is none."""
+def answer(request: Request, check: Callable[[], None] = lambda: None) -> dict[str, object]:
+    """The answer of a process of its own, or why there is none; ``check`` is called while it is
+    waited for, and ends it by an error."""
     receiver, sender = _CONTEXT.Pipe(duplex=False)
     process = _CONTEXT.Process(target=_work, args=(sender, request), daemon=True)
     process.start()
     sender.close()
     try:
-        if not receiver.poll(MAX_SECONDS):
-            return {"error": f"this takes more than {MAX_SECONDS} s; ask on the command line"}
+        end = time.monotonic() + MAX_SECONDS
+        while not receiver.poll(min(WAIT, max(end - time.monotonic(), 0))):
+            check()
+            if time.monotonic() >= end:
+                return {"error": f"this takes more than {MAX_SECONDS} s; ask on the command line"}
         found: dict[str, object] = receiver.recv()
         return found
     except EOFError:

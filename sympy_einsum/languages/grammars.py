@@ -51,7 +51,8 @@ class Grammar:
     limit : so many characters are read
     example : an expression
     operators : what may stand behind an operand
-    instead : what people write in other languages, and how it is written in this one
+    instead : what people write in other languages, and how it is written in this one; a function
+        of the text and the position, where that depends on what stands around
     explain : what is wrong, given the error of a token, the text before it, and how it is called
     """
 
@@ -60,7 +61,7 @@ class Grammar:
     nodes: ToNodes
     example: str
     operators: str
-    instead: Mapping[str, str]
+    instead: Mapping[str, str | Callable[[str, int], str]]
     explain: Callable[[lark.exceptions.UnexpectedToken, str, str], str]
 
     @once
@@ -94,6 +95,8 @@ class Grammar:
     def _wrong_character(self, text: str, position: int) -> ParseError:
         character = text[position]
         hint = self.instead.get(character)
+        if callable(hint):
+            hint = hint(text, position)
         if hint is None and character.isalpha():
             hint = "names are made of the letters a-z and A-Z, digits and '_'"
         hint = hint or f"expected {OPERAND}, or one of {self.operators}"

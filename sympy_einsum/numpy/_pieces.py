@@ -10,7 +10,16 @@ from sympy import Integer, S
 
 from .. import operations as ops
 from ..core import Length, ShapeError, TensorError, UnsupportedError, as_list
-from ..expressions import Constant, Operand, TensorExpr, TensorLike, as_operand, order_of, shape_of
+from ..expressions import (
+    Constant,
+    Operand,
+    TensorExpr,
+    TensorLike,
+    as_operand,
+    is_literal,
+    order_of,
+    shape_of,
+)
 from ..operations import Nested
 from ._options import check_type
 from ._shapes import atleast_1d, atleast_2d, atleast_3d
@@ -315,7 +324,7 @@ def array(object: Nested, dtype: object = None, *, copy: bool = True, ndmin: int
         check_type(dtype)
     if isinstance(object, (list, tuple)):
         parts = [array(inner) for inner in object]
-        are_numbers = all(part.is_number or isinstance(part, Constant) for part in parts)
+        are_numbers = all(is_literal(part) or isinstance(part, Constant) for part in parts)
         is_constant = are_numbers and len(set(map(shape_of, parts))) == 1
         made = as_operand(object) if is_constant else ops.stack(parts)
     else:

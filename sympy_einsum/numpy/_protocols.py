@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from types import FunctionType
 
 import numpy as np
-from sympy import Expr, Integer, LambertW
+from sympy import Add, Expr, Integer, LambertW, Mul, Number, Pow, exp
 
 from ..core import Row, UnsupportedError, of_each_row
 from ..expressions import Operand, TensorExpr, TensorLike, elementwise, outermost
@@ -66,9 +66,41 @@ def attach(namespace: Mapping[str, Callable[..., Operand]]) -> None:
             )
         return _called(name, function, args, kwargs)
 
+    def scalar_ufunc(
+        self: Expr, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
+    ) -> object:
+        """What NumPy finds on SymPy's own scalars. What it does with any object comes first: it
+        calls a method of the function's name, but ``exp`` of a power is the exponent, and numbers
+        have none."""
+        if not any(isinstance(value, TensorExpr) for value in inputs):
+            boxed = [_boxed(value) if isinstance(value, Expr) else value for value in inputs]
+            try:
+                return getattr(ufunc, method)(*boxed, **kwargs)
+            except (TypeError, AttributeError):
+                if not _are_ours(inputs) or ufunc.__name__ not in namespace:
+                    raise
+        return array_ufunc(self, ufunc, method, *inputs, **kwargs)
+
     attach_methods(namespace)
+    for kind in (Add, Mul, Pow, exp, Number):
+        kind.__array_ufunc__ = scalar_ufunc
     TensorExpr.__array_ufunc__ = array_ufunc
     TensorExpr.__array_function__ = array_function
+
+
+def _are_ours(inputs: Sequence[object]) -> bool:
+    """Whether there are tensors inside of scalars, or nothing but numbers."""
+    if not all(isinstance(value, (Expr, int, float, np.number)) for value in inputs):
+        return False
+    exprs = [value for value in inputs if isinstance(value, Expr)]
+    return any(map(outermost, exprs)) or all(value.is_number for value in exprs)
+
+
+def _boxed(scalar: Expr) -> np.ndarray:
+    """A scalar in an array without axes."""
+    box = np.empty((), dtype=object)
+    box[()] = scalar
+    return box
 
 
 def _called(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 from sympy import (
     Basic,
@@ -26,7 +25,7 @@ from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.printer import Printer
 from sympy.printing.str import StrPrinter
 
-from ..core import OwnFunction, as_stock_derivative
+from ..core import OwnFunction, as_stock_derivative, cached
 from ..expressions import Operand, Slot, TensorExpr, TensorSymbol, indicated, slot
 from ..operations import FUNCTIONS
 from .naming import with_names
@@ -123,7 +122,8 @@ class ReprForm(CodeForm):
     def symbol(self, node: TensorSymbol) -> str:
         lengths = self.lengths(node.shape) + ("," if node.order == 1 else "")
         flags = "".join(f", {assumption}=True" for assumption in node.assumptions)
-        return f"TensorSymbol({node.name!r}, ({lengths}){flags})"
+        symmetric = f", symmetric={[*node.generators]}" if node.generators else ""
+        return f"TensorSymbol({node.name!r}, ({lengths}){flags}{symmetric})"
 
 
 class _ExactPrinter(StrPrinter):
@@ -197,7 +197,7 @@ def _stock_level(expr: Expr) -> int:
     return PRODUCT if expr.is_Mul or expr.is_Rational or expr.is_Float else ATOM
 
 
-@lru_cache(maxsize=4096)
+@cached(4096)
 def _is_typed(body: Expr) -> bool:
     """Whether a body means the same on tensors, when they stand in its slots."""
     for part in preorder_traversal(body):

@@ -13,9 +13,12 @@ from .rendering import Renderer
 # Operators that LaTeX knows by name.
 _KNOWN = {"det", "exp", "log", "max", "min"}
 _WHERE, _BREAK = r"\text{where } ", r" \\ "
+_INDEXED = re.compile(r"(?<!\\)_")
+# Letters of all alphabets, and marks that TeX shows as they are.
 _SAFE = re.compile(
-    r"(?=[A-Za-z{\\])"
-    r"(?:[A-Za-z0-9_^' ]|\{[A-Za-z0-9, ]*\}|\\(?:hat|bar|tilde|dot|ddot|vec|mathbf|mathrm|mathcal|"
+    r"(?=[^\W\d_]|[{\\])"
+    r"(?:[\w^' *+\-!.:\u0300-\u036f]|\{[A-Za-z0-9, ]*\}|"
+    r"\\(?:hat|bar|tilde|dot|ddot|vec|mathbf|mathrm|mathcal|"
     r"boldsymbol|alpha|beta|gamma|delta|epsilon|zeta|eta|theta|iota|kappa|lambda|mu|nu|xi|pi|rho|"
     r"sigma|tau|upsilon|phi|chi|psi|omega|Gamma|Delta|Theta|Lambda|Xi|Pi|Sigma|Phi|Psi|Omega)"
     r"(?![A-Za-z]))*"
@@ -77,8 +80,9 @@ class LatexRenderer(Renderer[str]):
 
     def lowered(self, base: str, index: str) -> str:
         is_fenced = base.endswith((r"\right)", r"\right\rVert"))
-        shown = f"{{{base}}}" if "_" in base and not is_fenced else base
-        return f"{shown}_{{{index}}}"
+        # Brackets keep an index apart from that of the name: h_2 with jk isn't h_{2jk}.
+        is_indexed = _INDEXED.search(base) and not is_fenced
+        return f"{f'({base})' if is_indexed else base}_{{{index}}}"
 
     def word(self, name: str) -> str:
         return rf"\{name}" if name in _KNOWN else rf"\operatorname{{{name}}}"

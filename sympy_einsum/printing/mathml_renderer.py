@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, TypeAlias
 
-from sympy import Symbol
+from sympy import Symbol, mathml
 
 from .rendering import Renderer
 
@@ -21,13 +21,25 @@ Part: TypeAlias = "Element | str"
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
+def presentation(e: object) -> str:
+    """The presentation MathML of an expression, with signs of subtraction (U+2212) where SymPy's
+    printer writes hyphens.
+
+    >>> import sympy_einsum as se
+    >>> presentation(-se.TensorSymbol("x", 3) - 1).count("-")
+    0
+    """
+    text: str = mathml(e, printer="presentation")
+    return text.replace("<mo>-</mo>", "<mo>&#8722;</mo>").replace("<mn>-", "<mn>&#8722;")
+
+
 class MathMLRenderer(Renderer[Part]):
     """Forms as elements of a document."""
 
     tokens = {  # noqa: RUF012
         "plus": "+",
-        "minus": "-",
-        "negative": "-",
+        "minus": "−",
+        "negative": "−",
         "times": "\u2062",
         "dot": "\u22c5",
         "hadamard": "⊙",
@@ -90,7 +102,8 @@ class MathMLRenderer(Renderer[Part]):
         return self._element("msup", base, exponent)
 
     def lowered(self, base: Part, index: Part) -> Element:
-        return self._element("msub", base, index)
+        is_indexed = not isinstance(base, str) and base.tagName == "msub"
+        return self._element("msub", self.bracketed(base) if is_indexed else base, index)
 
     def word(self, name: str) -> Element:
         return self.identifier("mi", name)

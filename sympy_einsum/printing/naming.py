@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 from sympy import Basic, Expr, MatrixBase, NDimArray, Symbol, preorder_traversal
 
-from ..core import children, postorder, transform
+from ..core import cached, children, postorder, transform
 from ..expressions import (
     Elementwise,
     Operand,
@@ -48,7 +47,7 @@ Sums: TypeAlias = dict[TensorExpr, tuple[Operand, ...]]
 _extents: WeakKeyDictionary[TensorExpr, tuple[int, int]] = WeakKeyDictionary()
 
 
-@lru_cache(maxsize=4096)
+@cached(4096)
 def _occurrences(body: Expr) -> tuple[Counter[int], int]:
     """How often each slot is written for a body, and everything else."""
     if body.is_Pow and body.exp == 2:

@@ -45,6 +45,7 @@ from ..expressions import (
 )
 from .chains import Short, is_distinct, matrix_text
 from .code import CodeForm, texts_of
+from .joined import Call, called
 from .naming import DEEP, Shortening, is_long, length_names, names, shown_names
 from .norms import normed
 from .slices import Cut, Factors, Range, cut_of, factors_of, merged, sliced, typed_range
@@ -166,6 +167,9 @@ def _function(node: Elementwise, below: Texts, form: CodeForm) -> Text:
 
 
 def _sum(node: TensorAdd, below: Texts, form: CodeForm) -> Text:
+    call = called(node) if form.operators and node not in form.sums else None
+    if call is not None:
+        return _call(call, form)
     terms = form.sums.get(node, node.operands)
     texts = [_term_text(operand, below, form) for operand in terms]
     if form.operators:
@@ -177,6 +181,29 @@ def _sum(node: TensorAdd, below: Texts, form: CodeForm) -> Text:
         term = text.shown if bare else text.within(PRODUCT)
         result += term if not result else f" - {term[1:]}" if term[:1] == "-" else f" + {term}"
     return Text(result, SUM)
+
+
+def _call(call: Call, form: CodeForm) -> Text:
+    """A call that gives a sum; what it is of may be no part of that."""
+    for node in postorder(call.tensors, lambda n: () if n in form.texts else children(n)):
+        _write(node, form)
+    tensors = ", ".join([_with_units(own, form.texts) for own in call.tensors])
+    return form.call(call.name, f"[{tensors}]" if call.is_list else tensors, *call.options)
+
+
+def _with_units(tensor: TensorExpr, texts: Texts) -> str:
+    """The text of a tensor; that of one with new axes of length 1 has None for these."""
+    product = factors_of(tensor) if isinstance(tensor, View) and not tensor.scalars else None
+    if product is None or tensor.core is None:
+        return texts[tensor].shown
+    own = [i for i in product.output if i in product.terms[-1]]
+    new = [i for i in product.output if i not in own]
+    if tuple(own) != product.terms[-1] or not is_distinct(own) or not new:
+        return texts[tensor].shown
+    if any(product.lengths[i] is not S.One for i in new):
+        return texts[tensor].shown
+    cuts = ", ".join(["None" if i in new else ":" for i in product.output])
+    return f"{texts[tensor.core].within(ATOM)}[{cuts}]"
 
 
 def _term_rank(text: Text) -> tuple[bool, bool, bool]:

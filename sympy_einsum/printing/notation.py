@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 from sympy import Basic, Expr
 
-from ..core import LETTERS, TensorError, UnsupportedError, children, postorder
+from ..core import LETTERS, TensorError, UnsupportedError, children, emptied, postorder
 from ..expressions import Operand, TensorExpr, TensorSymbol, slot
 from . import algebra, forms
 from .by_entries import Entries, is_composed
@@ -189,11 +189,16 @@ _asked = [Notation()]
 MAX_ASKED = 10_000
 
 
+@emptied
+def _forget_asked() -> None:
+    _asked[0] = Notation()
+
+
 def level_of(node: TensorExpr) -> int:
     """How tightly the form of a scalar holds together in automatic notation."""
     if node not in _levels:
         if len(_asked[0]._wholes) > MAX_ASKED:
-            _asked[0] = Notation()
+            _forget_asked()
         _asked[0].form(node)
     return _levels[node]
 

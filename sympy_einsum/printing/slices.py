@@ -5,12 +5,11 @@ as products whose axes are rearranged.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from sympy import Expr, ceiling
 
-from ..core import TensorError, same_length
+from ..core import TensorError, cached, same_length
 from ..expressions import Delta, Einsum, Operand, Selection, TensorExpr, Unit, View
 from ..operations import getitem
 
@@ -107,7 +106,7 @@ def sliced(product: Factors) -> Slice | None:
     return Slice(operands[tensors[0]], tuple([cuts[axis] for axis in axes]), order)
 
 
-def cut_of(cutter: Unit | Selection) -> Cut:
+def cut_of(cutter: Operand) -> Cut:
     """What stands in brackets for a unit vector or a selection matrix."""
     if isinstance(cutter, Unit):
         return cutter.position
@@ -116,7 +115,7 @@ def cut_of(cutter: Unit | Selection) -> Cut:
     return typed_range(cutter) or Range(start, None if stop.is_negative else stop, step, start)
 
 
-@lru_cache(maxsize=1024)
+@cached(1024)
 def typed_range(cutter: Selection) -> Range | None:
     """The shortest slice that gives a selection when it is typed, if one does."""
     length, start, step = cutter.length, cutter.start, cutter.step

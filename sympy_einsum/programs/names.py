@@ -202,6 +202,11 @@ def _of_scipy_linalg(name: str) -> Value:
     return _OWN["expm"] if name == "expm" else _of_linalg(name)
 
 
+def _of_lapack(name: str) -> Value:
+    """Imported by the functions for factors that generated code brings along, which aren't read."""
+    raise AttributeError(f"scipy.linalg.lapack.{name} isn't read; numpy.linalg is")
+
+
 def _of_jax(name: str) -> Value:
     if name in ("numpy", "nn", "scipy"):
         return Module(f"jax.{name}")
@@ -219,6 +224,7 @@ MODULES: Mapping[str, Callable[[str], Value]] = {
     "scipy": _of_scipy,
     "scipy.special": _SPECIAL.__getitem__,
     "scipy.linalg": _of_scipy_linalg,
+    "scipy.linalg.lapack": _of_lapack,
     "jax": _of_jax,
     "jax.numpy": _of_numpy,
     "jax.numpy.linalg": _of_linalg,

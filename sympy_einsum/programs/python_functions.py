@@ -37,7 +37,7 @@ class PythonFunction:
     """
 
     name: str
-    args: tuple[Operand, ...]
+    args: tuple[TensorSymbol | Any, ...]
     outputs: Outputs
 
 
@@ -50,7 +50,8 @@ def parse_python(
     Understood are assignments (also ``a, b = x``, ``a += b`` and to entries and slices of arrays
     that have one name), arithmetic, comparisons, conditions, ``for`` over ranges and axes of known
     length, comprehensions, ``lambda``, functions of the same text, the functions and methods of
-    NumPy that ``sympy_einsum.numpy`` has (under its name or JAX's), ``math`` and ``scipy.special``.
+    NumPy that ``sympy_einsum.numpy`` has (under its name or JAX's; ``np.add(a, b, out=a)`` where
+    an array has one name), ``math`` and ``scipy.special``, and what :func:`codegen` writes.
     Where a condition depends on arguments, both branches are read and chosen between. Functions of
     mathematics need no import: ``sin``, ``log`` or ``ln``, ``pow``. Numbers are exact.
 

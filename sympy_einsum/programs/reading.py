@@ -219,6 +219,11 @@ class ExpressionReader(Source):
         return self._connected(node, connective, values)
 
     def _conditional(self, node: ast.IfExp, scope: Scope) -> Value:
+        if any(isinstance(part, ast.Attribute) and part.attr == "kind" for part in ast.walk(node)):
+            # Generated code asks for the kind of a type only to choose another type.
+            kinds = [self.value(part, scope) for part in (node.body, node.orelse)]
+            if all(isinstance(kind, DType) for kind in kinds):
+                return kinds[1]
         condition = self.value(node.test, scope)
         known = self.trying(node.test, truth, condition)
         if known is not None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from .. import operations as ops
 from ..core import TensorError
 from ..expressions import TensorExpr, order_of
-from .names import imported, items, words
+from .memory import is_new, is_view, may_keep, out_of
+from .names import bare, imported, items
 from .reading import Closure, ExpressionReader, Scope
 from .supporting import is_check, supporting
-from .values import BINARY, Value, array, choose, truth, with_part
+from .values import BINARY, Known, Value, array, choose, truth, with_part
 
 # How a list of statements ends that doesn't return.
 _ON, _BREAK, _CONTINUE = object(), object(), object()
@@ -120,8 +122,7 @@ class Reader(ExpressionReader):
 
     def _is_check(self, quick: ast.Try, pending: list[ast.stmt], scope: Scope) -> bool:
         def known(name: str) -> Value:
-            owner = scope.owner(name)
-            return None if owner is None else owner.names[name]
+            return self._known(scope, ast.Name(name, ast.Load()))
 
         return bool(pending) and is_check(quick, pending[-1], known)
 
@@ -184,12 +185,59 @@ class Reader(ExpressionReader):
             return
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         name = targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else None
-        keeps = name in scope.fresh and _is_same(statement.value, name)
-        value = self.value(statement.value, scope)
+        is_own = is_new(statement.value, partial(self._known, scope))
+        keeps = is_own or (name in scope.fresh and is_view(statement.value, name))
+        out = out_of(statement.value)
+        if out is not None:
+            value = self._written_over(statement.value, out, scope)
+            keeps = isinstance(out, ast.Name) and out.id == name
+            if not keeps:
+                self.value(out, scope)  # from now on the array has another name too
+        elif is_own:
+            value = self._used(statement.value, scope)
+        else:
+            value = self.value(statement.value, scope)
         for target in targets:
             self._store(target, value, scope)
-        if name is not None and (keeps or _is_new(statement.value)):
+        if name is not None and keeps:
             scope.fresh.add(name)
+
+    def _used(self, node: ast.expr, scope: Scope) -> Value:
+        """A value that is only computed with: arrays of which it is a view keep belonging to their
+        names alone, as for ``operand``."""
+        before = set(scope.fresh)
+        value = self.operand(node, scope)
+        if isinstance(value, TensorExpr) and not may_keep(node, partial(self._known, scope)):
+            scope.fresh |= before
+        return value
+
+    def _known(self, scope: Scope, node: ast.AST) -> Value:
+        """What a name stands for, None of what isn't one; the array keeps belonging to it alone."""
+        if not isinstance(node, ast.Name):
+            return None
+        owner = scope.owner(node.id)
+        if owner is not None:
+            return owner.names[node.id]
+        try:
+            return bare(node.id)
+        except KeyError:
+            return None
+
+    def _written_over(self, node: ast.expr, out: ast.expr, scope: Scope) -> Value:
+        """``np.add(a, b, out=c)``, whose result takes the place of an array; casts that NumPy
+        refuses change no value."""
+        assert isinstance(node, ast.Call)
+        function = self.value(node.func, scope)
+        if not isinstance(function, Known) or not function.is_entrywise:
+            self.fail(node, "out= is read of NumPy's functions of entries only; assign the result")
+        options = [o for o in node.keywords if o.arg not in ("out", "casting")]
+        value = self._used(ast.copy_location(ast.Call(node.func, node.args, options), node), scope)
+        old = self._changed(out, scope)
+        if not isinstance(old, TensorExpr) or not old.order:
+            self.fail(out, "only arrays and their entries can be written over")
+        new = self.trying(node, ops.broadcast_to, value, old.shape)
+        self._store_view(out, new, scope)
+        return new
 
     def _store(self, target: ast.expr, value: Value, scope: Scope) -> None:
         """``target = value``; arrays are changed as long as only one name has them."""
@@ -211,7 +259,7 @@ class Reader(ExpressionReader):
 
     def _as_diagonal(self, target: ast.Subscript, scope: Scope) -> ast.Subscript:
         """``A.ravel()[:: n + 1]`` as the diagonal that it is, whatever the length n."""
-        call, cut = _view_call(target.value), target.slice
+        call, cut = self._view_call(target.value, scope), target.slice
         if call is None or call[0] is not None or not isinstance(cut, ast.Slice):
             return target
         base = self._changed(call[1], scope)
@@ -243,7 +291,7 @@ class Reader(ExpressionReader):
             if isinstance(base, list) and not isinstance(inside, list):
                 self.fail(node, "an array in a list may have a name too: assign a new one to it")
             return inside
-        call = _view_call(node)
+        call = self._view_call(node, scope)
         if call is None:
             self.fail(node, "this can't be assigned to; assign to an array, its entries or slices")
         subscripts, inner = call
@@ -251,6 +299,24 @@ class Reader(ExpressionReader):
         if subscripts is None:
             return self.trying(node, ops.ravel, base)
         return self.trying(node, ops.einsum, subscripts, base)
+
+    def _view_call(self, node: ast.expr, scope: Scope) -> tuple[str | None, ast.expr] | None:
+        """The argument of ``a.ravel()``, or that of ``np.einsum("ii->i", a)`` and of
+        ``diagonal_in(a)`` in generated code, with its subscripts."""
+        if not isinstance(node, ast.Call) or node.keywords:
+            return None
+        if not isinstance(node.func, ast.Attribute):
+            function = self._known(scope, node.func)
+            is_diagonal = isinstance(function, Known) and function.name == "diagonal_in"
+            return ("ii->i", node.args[0]) if is_diagonal and len(node.args) == 1 else None
+        if node.func.attr == "ravel" and not node.args:
+            return None, node.func.value
+        if node.func.attr != "einsum" or len(node.args) != 2:
+            return None
+        subscripts = node.args[0]
+        if isinstance(subscripts, ast.Constant) and isinstance(subscripts.value, str):
+            return subscripts.value, node.args[1]
+        return None
 
     def _store_view(self, node: ast.expr, value: Value, scope: Scope) -> None:
         """Give an array, or a view of one, another value."""
@@ -263,7 +329,7 @@ class Reader(ExpressionReader):
             index = self.index(node.slice, scope)
             new = self.trying(node, with_part, base, index, value)
         else:
-            call = _view_call(node)
+            call = self._view_call(node, scope)
             assert call is not None
             subscripts, inner = call
             base = self._changed(inner, scope)
@@ -275,7 +341,7 @@ class Reader(ExpressionReader):
 
     def _augmented(self, statement: ast.AugAssign, scope: Scope) -> None:
         target, apply = statement.target, BINARY[type(statement.op)]
-        right = self.operand(statement.value, scope)
+        right = self._used(statement.value, scope)
         if isinstance(target, ast.Name):
             owner = scope.owner(target.id)
             old = None if owner is None else owner.names[target.id]
@@ -304,7 +370,10 @@ class Reader(ExpressionReader):
             self._store(target, new, scope)
 
     def _expression(self, statement: ast.Expr, scope: Scope) -> None:
-        if not isinstance(statement.value, ast.Constant):  # a docstring
+        out = out_of(statement.value)
+        if out is not None:
+            self._written_over(statement.value, out, scope)
+        elif not isinstance(statement.value, ast.Constant):  # a docstring
             self.value(statement.value, scope)
 
     def _function(self, statement: ast.FunctionDef, scope: Scope) -> None:
@@ -347,46 +416,6 @@ def _leaves(statement: ast.If) -> bool:
 
 def _has_parts(value: Value) -> bool:
     return isinstance(value, list) or bool(order_of(value))
-
-
-# NumPy's functions whose results share no memory with their arguments.
-_NEW = words("""
-    zeros ones full zeros_like ones_like full_like array copy exp log sin cos tan tanh sqrt abs
-    eye arange linspace einsum outer dot""")
-
-
-def _is_new(node: ast.expr) -> bool:
-    """Whether an expression gives an array that nothing else has."""
-    if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.List, ast.ListComp)):
-        return True
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-        return False
-    if node.func.attr == "einsum":
-        subscripts = node.args[0] if node.args else None
-        return isinstance(subscripts, ast.Constant) and "," in str(subscripts.value)
-    return node.func.attr in _NEW
-
-
-def _is_same(node: ast.expr, name: str | None) -> bool:
-    """Whether an expression is ``np.asarray(name, ...)``."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
-        return False
-    first = node.args[0]
-    return node.func.attr == "asarray" and isinstance(first, ast.Name) and first.id == name
-
-
-def _view_call(node: ast.expr) -> tuple[str | None, ast.expr] | None:
-    """The argument of ``a.ravel()``, or of ``np.einsum("ii->i", a)`` with its subscripts."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.keywords:
-        return None
-    if node.func.attr == "ravel" and not node.args:
-        return None, node.func.value
-    if node.func.attr != "einsum" or len(node.args) != 2:
-        return None
-    subscripts = node.args[0]
-    if isinstance(subscripts, ast.Constant) and isinstance(subscripts.value, str):
-        return subscripts.value, node.args[1]
-    return None
 
 
 def _with_diagonal(base: TensorExpr, subscripts: str, value: Value) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import sympy
@@ -13,7 +14,18 @@ from sympy import Eq
 from .. import operations as ops
 from ..compiler import BACKENDS, checking_text
 from ..core import UnsupportedError
-from ..expressions import AlongDirections, Operand, cofactors, elementwise, order_of, shape_of
+from ..expressions import (
+    AlongDirections,
+    Operand,
+    Positions,
+    cofactors,
+    det,
+    elementwise,
+    inv,
+    logdet,
+    order_of,
+    shape_of,
+)
 from .values import Known, Value
 
 
@@ -60,6 +72,32 @@ def _summed(weights: Operand, c: Operand, backwards: bool) -> Operand:
     return ops.matmul(c[..., None, :], weights)[..., 0, :]
 
 
+def _windows(
+    x: Operand, axis: int, start: Value, steps: Sequence[Value], counts: Sequence[Value]
+) -> Operand:
+    """The entries at start + steps[0] i + steps[1] k of an axis, at [i, k]."""
+    order = order_of(x)
+    places = Positions(shape_of(x)[axis], start, steps, counts)
+    kept = [*range(axis), order, order + 1, *range(axis + 1, order)]
+    return ops.einsum(x, [*range(order)], places, [order, order + 1, axis], kept)
+
+
+@dataclass(frozen=True)
+class _Factors:
+    """What generated code keeps of a matrix that is factored; only its own functions take it."""
+
+    matrix: Operand
+
+
+def _solved(factors: _Factors, B: Operand, turned: bool = False) -> Operand:
+    X = factors.matrix
+    return ops.matmul(inv(ops.transpose(X) if turned else X), B)
+
+
+def _of_factored(function: Callable[[Operand], Value]) -> Callable[[_Factors], Value]:
+    return lambda factors: function(factors.matrix)
+
+
 def _along(function: Callable[[Operand], Operand], X: Operand, *directions: Operand) -> Operand:
     """The derivative of a function of a matrix in some directions."""
     value = function(X)
@@ -75,6 +113,15 @@ _SUPPORT: dict[str, Callable[..., Value]] = {
     "recurrence": lambda x, b, backwards: _summed(ops.interval_products(x), b, backwards),
     "running_weights": lambda x: x,
     "running_mean": lambda x, c, backwards: _summed(ops.running_softmax(x), c, backwards),
+    "factored": lambda X, definite=False: _Factors(X),
+    "solved": _solved,
+    "inverted": _of_factored(inv),
+    "trace_of_inverse": _of_factored(lambda X: ops.trace(inv(X))),
+    "determinant": _of_factored(det),
+    "log_determinant": _of_factored(logdet),
+    "signed_log_determinant": _of_factored(ops.slogdet),
+    "windows": _windows,
+    "diagonal_in": lambda X: ops.einsum("ii->i", X),
     "correlate": lambda x, w: ops.correlate(x, w, "valid"),
     "derivative_along": _along,
     "softmax": lambda x, axis=None: ops.softmax(x, axis),
@@ -93,13 +140,17 @@ _SUPPORT: dict[str, Callable[..., Value]] = {
     "peak": lambda x, axis=None: ops.max(x, axis, keepdims=True),
     "log_total": lambda weights, total, axis=None: elementwise(sympy.log, total),
 }
+# Those whose results may share memory with arguments.
+_VIEWS = ("windows", "diagonal_in", "running_weights", "sums")
 
 
 @cache
 def _supporting() -> dict[str, Known]:
     texts = BACKENDS["numpy"].support
     found = {
-        ast.dump(ast.parse(re.sub(r"\bxp\.", "np.", texts[name])).body[0]): Known(name, function)
+        ast.dump(ast.parse(re.sub(r"\bxp\.", "np.", texts[name])).body[0]): Known(
+            name, function, makes_new=name not in _VIEWS
+        )
         for name, function in _SUPPORT.items()
     }
     return found | dict(
@@ -119,7 +170,9 @@ def _checked(*args: Value) -> Value:
     raise UnsupportedError("arguments are checked where generated code does, at its beginning")
 
 
-_CHECKING = {name: Known(name, _checked) for name in ("checked_array", "check_shapes")}
+_CHECKING = {
+    name: Known(name, _checked) for name in ("checked_array", "checked_integer", "check_shapes")
+}
 
 
 def is_check(quick: ast.Try, whole: ast.stmt, known: Callable[[str], Value]) -> bool:
@@ -137,7 +190,7 @@ def is_check(quick: ast.Try, whole: ast.stmt, known: Callable[[str], Value]) -> 
         and _checks_what_it_gives(first)
         and all(known(name) is function for name, function in _CHECKING.items())
         and all(isinstance(s, ast.Assign) or _only_raises(s) for s in rest)
-        and _stored(rest) <= _stored(quick.body[:-1])
+        and _stored(rest) <= _stored(quick.body[:-1]) | {"_"}  # of a length that is known already
     )
 
 

@@ -19,8 +19,16 @@ from sympy import Expr, Float, Integer, Rational, S
 from sympy.logic.boolalg import Boolean, BooleanFalse, BooleanTrue
 
 from .. import numpy as snp, operations as ops
-from ..core import MAX_NUMBER, TensorError, check_size
-from ..expressions import Operand, TensorAdd, TensorExpr, as_operand, is_condition, order_of
+from ..core import MAX_NUMBER, TensorError, cached, check_size
+from ..expressions import (
+    Operand,
+    TensorAdd,
+    TensorExpr,
+    as_operand,
+    is_condition,
+    is_literal,
+    order_of,
+)
 from .source import MAX_ITEMS
 
 # A number, an expression, a tuple, list or range of values, a function, a module, or a type.
@@ -39,11 +47,13 @@ class DType:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """A function that is known by its name."""
+    """A function that is known by its name. Of one that makes new arrays, or is entrywise, results
+    share no memory with arguments."""
 
     name: str
     apply: Callable[..., Value]
     is_entrywise: bool = False
+    makes_new: bool = False
     takes_lists: bool = False
     is_any_size: bool = False
 
@@ -105,18 +115,12 @@ def _check_number(value: Expr) -> None:
     check_size(value if value.is_Number else value.evalf(15))
 
 
-_sizes: dict[Expr, int] = {}
-
-
+@cached(MAX_TREE)
 def tree_size(expr: sympy.Basic) -> int:
     """How many nodes a stock expression has, counting shared ones as often as they occur."""
     if isinstance(expr, TensorExpr) or not expr.args:
         return 1
-    if expr not in _sizes:
-        if len(_sizes) > MAX_TREE:
-            _sizes.clear()
-        _sizes[expr] = 1 + sum(map(tree_size, expr.args))
-    return _sizes[expr]
+    return 1 + sum(map(tree_size, expr.args))
 
 
 def is_operand(value: Value) -> bool:
@@ -148,7 +152,7 @@ def aligned(values: Sequence[Value]) -> list[Value]:
 def truth(value: Value) -> bool | None:
     """Whether a value is true, None where that depends on arguments."""
     if isinstance(value, (BooleanTrue, BooleanFalse)) or (
-        isinstance(value, Expr) and value.is_number
+        isinstance(value, Expr) and is_literal(value)
     ):
         return bool(value)
     if isinstance(value, TensorExpr) and value.order:

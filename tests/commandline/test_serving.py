@@ -4,8 +4,10 @@ import http.client
 import json
 import os
 import shutil
+import socket
 import subprocess
 import threading
+import time
 
 import pytest
 from selenium import webdriver
@@ -109,6 +111,65 @@ def test_other_questions_are_refused(server, fields):
     assert json.loads(body)["error"]
 
 
+def raw(server, text):
+    """The answer to bytes as they are."""
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=60) as connection:
+        connection.sendall(text.encode())
+        return connection.makefile("rb").read()
+
+
+HEAD = "POST /answer HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Type: application/json\r\n"
+NESTED = "[" * 49_000
+
+
+@pytest.mark.parametrize(
+    ("rest", "status"),
+    [
+        (f"Content-Length: {'9' * 5000}\r\n\r\n", 413),
+        ("Content-Length: -1\r\n\r\n", 413),
+        ("Content-Length: \u00b2\r\n\r\n", 413),
+        (f"Content-Length: {len(NESTED)}\r\n\r\n{NESTED}", 400),
+        (f"Content-Length: 5005\r\n\r\n{'1' * 5005}", 400),
+        ("Content-Length: 2\r\n\r\n\u00e9", 400),
+    ],
+    ids=["long length", "negative", "no digit", "nested", "long number", "no JSON"],
+)
+def test_hostile_questions_are_answered(server, capfd, rest, status):
+    found = raw(server, HEAD.format(server.server_port) + rest)
+    assert found.split()[1] == str(status).encode()
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_nothing_is_computed_for_those_who_hung_up(server, monkeypatch, capfd):
+    """The places of abandoned questions are free again at once, and no traceback is shown."""
+    killed = []
+
+    def forever(request, check):
+        try:
+            for _ in range(300):
+                time.sleep(0.02)
+                check()
+        except ConnectionError:
+            killed.append(request.text)
+            raise
+
+    monkeypatch.setattr(serving, "answer", forever)
+    body = json.dumps({"text": "x"})
+    head = HEAD.format(server.server_port) + f"Content-Length: {len(body)}\r\n\r\n{body}"
+    count = serving.MAX_PROCESSES + 3
+    asked = [socket.create_connection(("127.0.0.1", server.server_port)) for _ in range(count)]
+    for connection in asked:
+        connection.sendall(head.encode())
+    time.sleep(0.5)
+    for connection in asked:
+        connection.close()
+    time.sleep(0.5)
+    assert killed == ["x"] * serving.MAX_PROCESSES
+    monkeypatch.undo()
+    assert answer(server, text="x'*x", wrt=["x"])["reports"]
+    assert "Traceback" not in capfd.readouterr().err
+
+
 def test_limits(server, monkeypatch):
     response, _ = respond(
         server, "POST", "/answer", b" " * (serving.MAX_BYTES + 1), Content_Type="application/json"
@@ -198,5 +259,13 @@ def test_in_a_browser(server, tmp_path):
         find(".steps summary").click()
         assert "pullback of Einsum" in find(".steps tbody").text
         find("textarea").send_keys(" +")
+        assert not find("#answers").get_attribute("data-old")
         shows("#message", "expected a number")
+        old = find("#answers").get_attribute("data-old")
+        assert old.startswith("The answer to the question before: ")
+        find(".tabs button:last-child").click()
+        shows("pre", "def function")
+        find("textarea").send_keys(" 1")
+        wait.until(lambda _: not find("#answers").get_attribute("data-old"))
+        assert not find("#message").text
         assert not browser.get_log("browser")

@@ -445,6 +445,11 @@ ERRORS = [
     ("A@x", "the product of matrices is written A*B", 1),
     ("A.T", "the transpose is written A'", 1),
     ("Aᵀ", "the transpose is written A'", 1),
+    ("np.sum(x)", "np.sum is Python's; functions have no module", 2),
+    ("np.sum(x)", "write sum(...)", 2),
+    ("x + np.linalg.norm(x)", "np.linalg.norm is Python's", 6),
+    ("x.sum()", "x.sum is Python's; functions have no module, and no methods", 1),
+    ("x.shape", "x.shape is Python's; names have no dots", 1),
     ("A’", "a straight prime", 1),
     ("a·b", "the product is written *", 1),
     ("x[0]", "brackets are written ( )", 1),
@@ -624,3 +629,18 @@ def test_any_text_is_read_or_refused(text):
         return
     assert isinstance(expr, sympy.Expr)
     assert all(name in text for name in variables)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("-1/2*(x-m)'*inv(S)*(x-m)", "-((x - m) @ inv(S) @ (x - m))/2"),
+        ("-(x-m)'*inv(S)*(x-m)", "-((x - m) @ inv(S) @ (x - m))"),
+        ("2*(A-B)*x", "2*((A - B) @ x)"),
+        ("a*(x-m)'*A*3*y", "3*a*((x - m) @ A @ y)"),
+        ("(2*(x-m))'*y", "y @ (2*x - 2*m)"),
+        ("2*(x-m)", "2*x - 2*m"),
+    ],
+)
+def test_a_leading_scalar_stays_in_front_of_a_product(text, expected):
+    assert str(se.parse(text)) == expected

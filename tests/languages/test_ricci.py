@@ -222,3 +222,30 @@ def test_any_text_is_read_or_refused(text):
         parse(text, KNOWN)
     except se.ParseError:
         return
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "c = x_i A^i_j y^j",
+        "c = x_i y_j A^i^j",
+        "c_k = x_i A^i^j y_k z_j",
+        "c = A_i^i z^j z_j",
+        "c_j^k = y^i A_i_j y^k",
+        "c_i = y_i A_j^j",
+        "c = z_i C^i^j y^k A_k_j",
+        "c_i = x_i A_j^k y_k z^j",
+        "c_i = x_i y_i",
+        "c^i_k = A^i_j C^j_k",
+        "c^i = A^i_j C^j_k A^k_l x^l",
+        "c^i_j = x^i y_j",
+        "c_i = 2 A_i^j C_j^k x_k",
+    ],
+)
+def test_what_is_read_is_what_its_text_evaluates_to(text):
+    """A product is built as operators build it, one factor after the other."""
+    n = UNKNOWN[0]
+    known = {name: se.TensorSymbol(name, n, n) for name in "AC"}
+    known |= {name: se.TensorSymbol(name, n) for name in "xyz"}
+    found = parse(text, known)
+    assert eval(str(found), {**vars(se), **known, "n": n}) == found

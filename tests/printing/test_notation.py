@@ -16,6 +16,7 @@ from forms_meaning import assert_meaning
 from sympy import Lambda, Matrix, Piecewise, Symbol, besselj, symbols
 
 import sympy_einsum as se
+from sympy_einsum.printing import presentation
 
 m, n, k, r = symbols("m n k r", integer=True, positive=True)
 t, u, i = symbols("t u i")
@@ -364,7 +365,7 @@ def test_names():
     }
     for name, latex in shown.items():
         assert se.latex(tensor(name, n)) == latex == sympy.latex(Symbol(name))
-    assert se.latex(tensor("x_1", n)[0]) == "{x_{1}}_{0}"
+    assert se.latex(tensor("x_1", n)[0]) == "(x_{1})_{0}"
     assert se.latex(tensor("X^2", n, n).T) == r"{X^{2}}^{\top}"
     assert se.latex(tensor("$x$", n)) == r"\mathtt{\$x\$}"
     assert se.latex(se.diff(tensor("i", m, n) @ x, x, 1) + 1 * tensor("i", m, n)) == "2 i"
@@ -407,7 +408,7 @@ def test_big_graphs_are_told_with_names():
             for notation in ("auto", "matrix", "index", "einsum"):
                 text = se.latex(inside, notation=notation)
                 assert len(text) < 100 * size
-                assert re.search(r"\\text{where } {?h_{1}", text)
+                assert re.search(r"\\text{where } \(?h_{1}", text)
             assert len(se.pretty(inside)) < 1500 * size
             assert len(sympy.mathml(inside, printer="presentation")) < 2000 * size
 
@@ -502,3 +503,48 @@ def test_the_examples_are_true(e):
     value = function(*data.values(), *SIZE.values(), *scalars.values())
     for style in ("auto", "matrix", "index"):
         assert_meaning(e, np.asarray(value), data, {**SIZE, **scalars}, style)
+
+
+@pytest.mark.parametrize(
+    "e",
+    [x - y, -x, x @ y - 1, t - x @ y, -t * (x @ y), x[1:] - x[:-1], x**-2, A.inv() @ (x - y) / -2],
+    ids=str,
+)
+def test_mathml_has_minus_signs(e):
+    """U+2212, not a hyphen, which MathML shows shorter, from our printer and from SymPy's."""
+    text = presentation(e)
+    assert "-" not in text
+    assert "&#8722;" in text
+    if isinstance(e, se.TensorExpr):
+        assert "<mo>-</mo>" not in sympy.mathml(e, printer="presentation")
+
+
+NAMES = """
+x x_* x* x^* x' x'' x_i' y'_1 x_1 x_12 x12 x1_2 x_i_j x__a x__a_b x_1__2 x__T x_0+ x_+ x_-
+x+ x- x! a.b alpha Alpha beta_1 alpha_i alphahat xhat xbar x_hat xdot xddot x_dot xtilde
+xvec xprime xprm xacute xgrave xcheck xbreve xmathring xnorm xabs xmag xavg xbold xcal xscr
+xfrak Gamma_ij omega_0 lambda lamda theta1 thetahat_0 hbar ell aleph hslash digamma epsilon
+varepsilon phi varphi Phi eps nabla partial infty x_max x_mu x_alpha mu_x W1 W_1 W_h b_h h_t
+h_t1 A_inv X_train X_test foo foobar foo_bar w_new x_new x_star xstar x_dagger x_T K_XX
+K_xx_inv Sigma_inv mu_0 S_1__2 q_r q1dot x_{1} x^{2} x^2 R__ x_ x__ a_b_c_d x_1_2 theta_hat
+Theta1 d2x dx π α α_1 β̂ x₁ x² ŷ é 变量 \\alpha x_\\alpha
+"""
+
+
+def test_names_are_typeset_as_sympy_does():
+    """Greek letters, accents, indices, primes, stars and signs, and letters of other alphabets."""
+    names = NAMES.split()
+    assert len(set(names)) > 100
+    for show in (sympy.latex, sympy.pretty, lambda e: sympy.mathml(e, printer="presentation")):
+        found = {name: show(se.TensorSymbol(name, n)) for name in names}
+        assert found == {name: show(sympy.Symbol(name)) for name in names}
+
+
+@pytest.mark.parametrize("name", ["x_1", "h_2", "theta_0", "x_*"])
+def test_indices_are_kept_apart_from_that_of_the_name(name):
+    shown = sympy.latex(sympy.Symbol(name))
+    A = se.TensorSymbol(name, n, n)
+    assert se.latex(A, notation="index") == f"({shown})_{{ij}}"
+    assert se.latex(A[0, 1] ** 2) == f"({shown})_{{0,1}}^{{2}}"
+    assert "</msub><mo>)</mo></mrow>" in sympy.mathml(A[0, 1], printer="presentation")
+    assert se.latex(A) == shown

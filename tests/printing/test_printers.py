@@ -1,7 +1,7 @@
 """``str`` is what one would type and evaluates back to the same value; ``srepr`` to the very same
 object."""
 
-from __future__ import annotations
+import re
 
 import numpy as np
 import pytest
@@ -215,7 +215,7 @@ def test_no_printer_shows_the_slots_of_a_function(name):
             continue
         for printer, output in PRINTERS.items():
             text = output(e)
-            assert "_s" not in text, (printer, text)
+            assert not re.search("_s(?![a-z])", text), (printer, text)
 
 
 def test_a_derivative_with_meijers_function_can_be_read():

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import partial
 from itertools import chain
 
 import sympy
-from sympy import Expr, Symbol
+from sympy import Expr, S, Symbol
 
 from ...core import ParseError, transform
 from ...expressions import Operand, TensorSymbol
+from ...operations import multiply
 from ..lengths import Length, name_lengths
 from ..nodes import Deadline, Node, children_of
 from ..numbers import MAX_SCALAR_DEPTH, check_number, read_number
@@ -54,6 +56,7 @@ class Program:
     depths: dict[Node, int] = field(default_factory=dict)
     symbols: dict[str, Operand] = field(default_factory=dict)
     constants: set[Node] = field(default_factory=set)
+    scaled: dict[Node, tuple[Operand, Operand]] = field(default_factory=dict)
     deadline: Deadline = field(default_factory=Deadline)
 
     def fresh(self, value: Expr | None = None, factors: tuple[Length, ...] = ()) -> Length:
@@ -198,6 +201,30 @@ class Program:
         if node.name == "pi":
             return sympy.pi
         rule = FUNCTIONS["eye"] if node.kind == "variable" else self._rule(node)
-        if not rule.needs_types:
-            return rule.build(*values)
-        return rule.build([self.types[n] for n in (node, *node.children)], *values)
+        types = [self.types[n] for n in (node, *node.children)]
+        build = partial(rule.build, types) if rule.needs_types else rule.build
+        if (node.kind, node.name) in (("binary", "*"), ("prefix", "-")):
+            return self._scaled(node, types, build, values)
+        return build(*values)
+
+    def _scaled(
+        self,
+        node: Node,
+        types: Sequence[Type],
+        build: Callable[..., Operand],
+        values: tuple[Operand, ...],
+    ) -> Operand:
+        """A product whose leading scalar is multiplied last: in 2*(x - y)'*A the
+        scalar doesn't go into the sum, and the text comes back as it was written."""
+        scalar: Operand
+        if node.kind == "prefix":
+            scalar, rest = S.NegativeOne, values[0]
+        elif types[1] == SCALAR:
+            scalar, rest = values
+        elif node.children[0] in self.scaled:
+            scalar, first = self.scaled[node.children[0]]
+            rest = build(first, values[1])
+        else:
+            return build(*values)
+        self.scaled[node] = scalar, rest
+        return multiply(scalar, rest)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import replace
 
 import lark
@@ -25,13 +27,28 @@ class _ToNodes(ToNodes):
         return Node("postfix", str(prime), (node,), prime.start_pos, node.start, end_of(prime))
 
 
+_BEFORE = re.compile(r"[A-Za-z_][\w.]*$", re.ASCII)
+_AFTER = re.compile(r"\.([\w.]*\.)?(\w+)(\(?)", re.ASCII)
+
+
+def _attribute(text: str, position: int) -> str:
+    """How an attribute as in Python, whose dot stands at a position, is written."""
+    before, after = _BEFORE.search(text[:position]), _AFTER.match(text, position)
+    if before and after and after[2] != "T":
+        python = f"{before[0]}{after[0].removesuffix('(')} is Python's"
+        if after[3]:
+            return f"{python}; functions have no module, and no methods: write {after[2]}(...)"
+        return f"{python}; names have no dots"
+    return "the transpose is written A'"
+
+
 # What people write in other languages, and how it is written in this one.
-_INSTEAD = {
+_INSTEAD: dict[str, str | Callable[[str, int], str]] = {
     "@": "the product of matrices is written A*B",
     "[": "there is no indexing, and brackets are written ( )",
     "{": "brackets are written ( )",
     "=": "expected one expression, without an equation",
-    ".": "the transpose is written A'",
+    ".": _attribute,
     "·": "the product is written *",
     "×": "the product is written *",
     "⊙": "the elementwise product is written .*",
@@ -50,7 +67,7 @@ def _explain(error: lark.exceptions.UnexpectedToken, before: str, found: str) ->
         after = f" after {before[-1]!r}" if before else ""
         message = f"expected {OPERAND}{after}, but found {found}"
         is_power = before.endswith("*") and str(error.token) == "*"
-        return f"{message}; a power is written ^" if is_power else message
+        return f"{message}; a power is written ^, that of each entry .^" if is_power else message
     if error.token.type == "RIGHT":
         return "this ')' has no '(' before it; expected an operator or the end of the text"
     if error.token.type == "COMMA":

@@ -9,7 +9,7 @@ Tensor Expressions", NeurIPS 2018, §2, table 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -336,7 +336,32 @@ def _product(factors: list[tuple[Operand, list[str]]], output: list[str]) -> Ope
         for value, labels in factors
         for letter, length in zip(labels, shape_of(value), strict=True)
     }
-    values = [value for value, _ in factors]
     if not lengths:
-        return operations.multiply(*values)
-    return contract(values, [labels for _, labels in factors], output, lengths)
+        return operations.multiply(*[value for value, _ in factors])
+    if any(len(labels) > 2 for _, labels in factors):
+        values = [value for value, _ in factors]
+        return contract(values, [labels for _, labels in factors], output, lengths)
+    # One factor after the other, as operators multiply them: an index is summed over as soon as
+    # no other factor has it, and factors that share an index come before others.
+    pending = list(factors)
+    value, labels = _reduced(*pending.pop(0), {*output}.union(*[own for _, own in factors[1:]]))
+    while pending:
+        place = next((k for k, (_, own) in enumerate(pending) if {*own} & {*labels}), 0)
+        factor, own = pending.pop(place)
+        later = {*output}.union(*[others for _, others in pending])
+        factor, own = _reduced(factor, own, later.union(labels))
+        kept = [i for i in dict.fromkeys((*labels, *own)) if i in later]
+        both = {i: lengths[i] for i in (*labels, *own)}
+        value, labels = contract((value, factor), (labels, own), kept, both), kept
+    return contract((value,), (labels,), output, {i: lengths[i] for i in output})
+
+
+def _reduced(
+    value: Operand, labels: Sequence[str], kept: Container[str]
+) -> tuple[Operand, list[str]]:
+    """A vector or matrix summed over the indices that nothing else has."""
+    own = [i for i in dict.fromkeys(labels) if i in kept]
+    if own == [*labels]:
+        return value, own
+    lengths = dict(zip(labels, shape_of(value), strict=True))
+    return contract((value,), (labels,), own, lengths), own

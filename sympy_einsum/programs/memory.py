@@ -1,0 +1,95 @@
+"""Which expressions of Python give an array that nothing else has, and which one a view.
+
+An array may be changed as long as one name has it. ``known`` tells what a name stands for.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+import numpy as np
+
+from .names import Module, words
+from .reading import Closure
+from .values import Known, Value
+
+# Functions and methods, other than those of entries, whose results share no memory with their
+# arguments.
+_NEW = words("""
+    zeros ones full zeros_like ones_like full_like array copy eye arange linspace einsum outer dot
+    where concatenate stack sort tril triu roll sum prod max min cumsum cumprod take
+    solve inv cholesky""")
+# What gives a view of an array, or the array itself.
+_VIEWS = words("""T reshape swapaxes transpose""")
+
+
+def is_new(node: ast.expr, known: Callable[[ast.AST], Value]) -> bool:
+    """Whether an expression gives an array that nothing else has."""
+    if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.List, ast.ListComp)):
+        return True
+    if not isinstance(node, ast.Call):
+        return False
+    function = node.func
+    if not isinstance(function, ast.Attribute):
+        value = known(function)
+        return isinstance(value, Known) and (value.is_entrywise or value.makes_new)
+    if function.attr == "einsum":
+        subscripts = node.args[0] if node.args else None
+        return isinstance(subscripts, ast.Constant) and "," in str(subscripts.value)
+    if isinstance(getattr(np, function.attr, None), np.ufunc):
+        return isinstance(known(function.value), Module)
+    return function.attr in _NEW and all(option.arg != "copy" for option in node.keywords)
+
+
+def may_keep(node: ast.expr, known: Callable[[ast.AST], Value]) -> bool:
+    """Whether an expression may give an array another name, or put it into a list."""
+    return any(
+        isinstance(inner, (ast.NamedExpr, ast.Lambda))
+        or (isinstance(inner, ast.Attribute) and inner.attr == "append")
+        or isinstance(known(inner), Closure)
+        for inner in ast.walk(node)
+    )
+
+
+def is_view(node: ast.expr, name: str | None) -> bool:
+    """Whether an expression is ``np.asarray(name, ...)``, or a view of the array of a name such as
+    ``name[1:].T``, and hands that array to nothing else."""
+    inside = node
+    others: list[ast.expr] = []
+    while not isinstance(inside, ast.Name):
+        if isinstance(inside, ast.Subscript):
+            others.append(inside.slice)
+            inside = inside.value
+        elif isinstance(inside, ast.Attribute) and inside.attr in _VIEWS:
+            inside = inside.value
+        elif isinstance(inside, ast.Call) and isinstance(inside.func, ast.Attribute):
+            args = [*inside.args, *[option.value for option in inside.keywords]]
+            function = inside.func
+            if function.attr == "asarray" and args:
+                inside = args.pop(0)
+            elif function.attr in _VIEWS:
+                inside = function
+            else:
+                return False
+            others += args
+        else:
+            return False
+    return inside.id == name and not any(
+        isinstance(part, (ast.NamedExpr, ast.Lambda)) or _is_unknown_call(part)
+        for other in others
+        for part in ast.walk(other)
+    )
+
+
+def _is_unknown_call(node: ast.AST) -> bool:
+    """Whether this calls more than the choice of a type."""
+    return isinstance(node, ast.Call) and not (
+        isinstance(node.func, ast.Attribute) and node.func.attr == "result_type"
+    )
+
+
+def out_of(node: ast.expr) -> ast.expr | None:
+    """The array that the result of a call is written over."""
+    options = node.keywords if isinstance(node, ast.Call) else []
+    return next((o.value for o in options if o.arg == "out"), None)
