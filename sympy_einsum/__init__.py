@@ -7,7 +7,7 @@ to apply functions           ``exp``, ``softmax``, ``inv`` …; any other by ``e
 to differentiate             ``gradient``, ``hessian``, ``jacobian``, ``diff``, ``hvp``
 to simplify and compare      ``simplify``, ``equal``, ``expand``, ``factor``
 to read                      ``print``, ``latex``, ``pretty``, ``draw``
-to compute                   ``lambdify``, ``codegen``
+to compute                   ``lambdify``, ``codegen``, ``evaluate``
 to read other languages      ``parse``, ``parse_program``, ``parse_python``
 NumPy's whole namespace      ``sympy_einsum.numpy``
 ============================ ==================================================================
@@ -38,12 +38,14 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 from . import numpy as numpy
 from .calculus import diff, gradient, hessian, hvp, jacobian, jvp, linearize, vjp
 from .core import (
+    FUNCTIONS_ELSEWHERE as _ELSEWHERE,
     ParseError,
     Row as _Row,
     ShapeError,
     TensorError,
     UnsupportedError,
     function,
+    hint as _hint,
     of_each_row as _of_each_row,
 )
 from .expressions import (
@@ -220,6 +222,7 @@ if TYPE_CHECKING:
         to_indexed,
         to_matrix,
     )
+    from .evaluation import evaluate
     from .languages import parse, parse_program, read_einsum
     from .operations.scalar_names import *  # noqa: F403
     from .printing import draw, latex, pretty, to_dot, to_text
@@ -236,6 +239,7 @@ _LATER = {
     "to_array": "convert",
     "to_indexed": "convert",
     "to_matrix": "convert",
+    "evaluate": "evaluation",
     "parse": "languages",
     "read_einsum": "languages",
     "parse_program": "languages",
@@ -263,9 +267,8 @@ if not TYPE_CHECKING:  # so that type checkers tell a name that isn't there
         if name not in _LATER:
             # With name and obj Python says what may have been meant.
             module = import_module(__name__)
-            raise AttributeError(
-                f"module {__name__!r} has no attribute {name!r}", name=name, obj=module
-            )
+            message = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(message + _hint(_ELSEWHERE, name), name=name, obj=module)
         value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
         return value
 
@@ -373,6 +376,7 @@ __all__ = [
     "einsum",
     "elementwise",
     "equal",
+    "evaluate",
     "expand",
     "expand_dims",
     "expm",

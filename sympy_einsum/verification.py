@@ -8,11 +8,12 @@ from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from sympy import Add, Expr, Integer, S, Symbol, exp, tanh
+from sympy import Add, Expr, Integer, S, Symbol, exp, flatten, tanh
 
 from .calculus import diff
 from .compiler import lambdify
 from .core import ShapeError, TensorError, UnsupportedError, postorder, same_length, sigmoid
+from .evaluation import exact_value
 from .expressions import (
     MatrixFunction,
     OneHot,
@@ -30,9 +31,11 @@ from .expressions import (
     shape_of,
 )
 from .operations import add, diag, multiply
-from .rules import entry_of, is_diagonal, normal_form
+from .rules import entry_of, is_diagonal, normal_form, stable
 
 TOLERANCE = 1e-5
+# Steps of finite differences that are tried, each half of the one before.
+HALVINGS = 24
 # Sets of random data that are tried for each that is used.
 ATTEMPTS = 20
 # Sets of random data on which expressions that may be equal are compared.
@@ -80,8 +83,7 @@ class Samples:
         yield from islice(((v, results) for v, results in pairs if results is not None), samples)
 
     def arguments(self, seed: int) -> list[Argument] | None:
-        """Random values for the symbols that respect their assumptions; every other set is
-        positive throughout."""
+        """Draw values that respect the symbols' assumptions; every other set is positive."""
         rng = np.random.default_rng(seed)
         count = len(self.lengths)
         different = count if count <= MAX_DIFFERENT else 2
@@ -117,8 +119,8 @@ class Samples:
 
 def _is_regular(matrix: np.ndarray) -> bool:
     """Whether a matrix is far from singular ones."""
-    singular = np.linalg.svd(matrix.astype(float), compute_uv=False)
-    return bool(singular.min(initial=np.inf) * MAX_CONDITION >= singular.max(initial=0))
+    s = np.linalg.svd(matrix.astype(float), compute_uv=False)
+    return bool(s.min(initial=np.inf) * MAX_CONDITION >= s.max(initial=0))
 
 
 def _random_value(
@@ -140,7 +142,14 @@ def _random_value(
         if len(shape) == 2 and value.size:
             left, singular, right = np.linalg.svd(value, full_matrices=False)
             value = left * rng.uniform(0.5, 1.5, singular.shape) @ right
+    if symbol.generators:
+        return _symmetrized(value, symbol.permutations)
     return _with_structure(value, structure)
+
+
+def _symmetrized(value: np.ndarray, permutations: Sequence[Sequence[int]]) -> np.ndarray:
+    """The mean of an array's transposes."""
+    return np.mean([value.transpose(own) for own in permutations], axis=0)
 
 
 def _with_structure(value: np.ndarray, structure: set[str]) -> np.ndarray:
@@ -187,8 +196,8 @@ def check_derivative(
     Raises
     ======
 
-    TensorError : the error is above 1e-5 (the message names the worst entry and both values), or
-        no data were found on which y is finite and smooth
+    TensorError : the error is above 1e-5 (the message names the worst entry and both values), no
+        data were found on which y is finite, or finite differences don't settle for any step
 
     Examples
     ========
@@ -210,8 +219,13 @@ def check_derivative(
     data = Samples([y, derivative], first=[x])
     tried = (_difference(data, x, values, slope) for values, (_, slope) in data.draw(ATTEMPTS))
     found = list(islice((one for one in tried if one is not None), samples))
-    if not found:
+    if not found and next(data.draw(1), None) is None:
         raise TensorError("no random data were found on which the expression is finite")
+    if not found:
+        raise TensorError(
+            "finite differences of the expression don't settle on random data: it changes too "
+            "fast there, jumps or loses too many digits; scale its variable"
+        )
     worst = max(found)
     if worst.error > TOLERANCE:
         entry = f"entry {list(worst.entry)}" if worst.entry else "it"
@@ -225,7 +239,7 @@ def check_derivative(
 def _difference(
     data: Samples, x: Operand, values: list[Argument], slope: np.ndarray
 ) -> Difference | None:
-    """The worst entry on one set of data; None where the function isn't smooth nearby."""
+    """The worst entry on one set of data; None where differences don't settle."""
     point = np.asarray(values[0], dtype=float)
     structure = set(x.assumptions) if isinstance(x, TensorSymbol) else set()
     found, expected, places = [], [], []
@@ -236,6 +250,8 @@ def _difference(
         direction[place] = 1
         if structure & {"symmetric", "psd"}:
             direction = (direction + direction.T) / 2
+        if isinstance(x, TensorSymbol) and x.generators:
+            direction = _symmetrized(direction, x.permutations)
         moved = _moved(data, values, point, direction)
         if moved is None:
             return None
@@ -258,21 +274,46 @@ def _moved(
     data: Samples, values: list[Argument], x: np.ndarray, direction: np.ndarray
 ) -> np.ndarray | None:
     """The derivative in a direction, by Richardson's extrapolation of two central differences,
-    with an error of order step**4; None where these two are far apart, as near a kink."""
+    with an error of order step**4; None where no step is small enough.
+
+    The first two steps are used if their differences are close. Smaller ones lose digits, so that
+    two extrapolations have to agree there.
+    """
     step = 1e-3 * max(1.0, float(abs(x * (direction != 0)).max()))
-    slopes = []
-    for size in (step, step / 2):
-        ends = []
-        for moved in (x + size * direction, x - size * direction):
-            results = data.values([moved if x.ndim else float(moved), *values[1:]])
-            if results is None:
-                return None
-            ends.append(results[0])
-        slopes.append((ends[0] - ends[1]) / (2 * size))
-    coarse, fine = slopes
-    if np.max(abs(fine - coarse), initial=0) > 1e-3 * (1 + np.max(abs(fine), initial=0)):
-        return None
-    return (4 * fine - coarse) / 3
+    coarse = extrapolated = None
+    for halvings in range(HALVINGS):
+        fine = _central(data, values, x, direction, step / 2**halvings)
+        if coarse is None or fine is None:
+            coarse, extrapolated = fine, None
+            continue
+        before, extrapolated = extrapolated, (4 * fine - coarse) / 3
+        if halvings == 1 and _are_close(fine, coarse, 1e-3):
+            return extrapolated
+        if before is not None and _are_close(extrapolated, before, TOLERANCE / 10):
+            return extrapolated
+        coarse = fine
+    return None
+
+
+def _central(
+    data: Samples, values: list[Argument], x: np.ndarray, direction: np.ndarray, step: float
+) -> np.ndarray | None:
+    """The central difference quotient; None where the expression isn't finite at both ends, or
+    their rounding errors alone could exceed the tolerance."""
+    ends = []
+    for moved in (x + step * direction, x - step * direction):
+        results = data.values([moved if x.ndim else float(moved), *values[1:]])
+        if results is None:
+            return None
+        ends.append(results[0])
+    quotient = (ends[0] - ends[1]) / (2 * step)
+    rounding = np.finfo(float).eps * np.max(abs(ends[0]), initial=0) / step
+    limit = TOLERANCE * (1 + np.max(abs(quotient), initial=0))
+    return quotient if rounding <= limit else None
+
+
+def _are_close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
+    return bool(np.max(abs(a - b), initial=0) <= tolerance * (1 + np.max(abs(a), initial=0)))
 
 
 def equal(a: TensorLike, b: TensorLike) -> bool | None:
@@ -301,16 +342,36 @@ def equal(a: TensorLike, b: TensorLike) -> bool | None:
         return False
     if S.Zero in shape_of(a):
         return True
+    if (known := _equal_numbers(a, b)) is not None:
+        return known
     left, right = _with_vectors(a, b)
-    difference = normal_form(add(left, multiply(-1, right)))
-    if difference == 0 or isinstance(difference, Zeros) or _vanishes_over_one(difference):
-        return True
-    if normal_form(left) is normal_form(right):
+    # A derivative may be in a numerically stable form, which a formula of a textbook isn't.
+    if _are_identical(left, right) or _are_identical(*stable([left, right])[0]):
         return True
     try:
         return None if _counterexample(a, b) is None else False
     except UnsupportedError:
         return None  # no numerical code for some function
+
+
+def _are_identical(left: Operand, right: Operand) -> bool:
+    """Whether two expressions, or their difference and zero, have one normal form."""
+    difference = normal_form(add(left, multiply(-1, right)))
+    is_zero = difference == 0 or isinstance(difference, Zeros) or _vanishes_over_one(difference)
+    return is_zero or normal_form(left) is normal_form(right)
+
+
+def _equal_numbers(a: Operand, b: Operand) -> bool | None:
+    """Whether two expressions without free symbols have the same exact values, if these are
+    known."""
+    if a.free_symbols or b.free_symbols:
+        return None
+    values = [exact_value(e) for e in (a, b)]
+    if any(value is None for value in values):
+        return None
+    pairs = zip(*[flatten(v) if is_tensor(a) else [v] for v in values], strict=True)
+    found = [(one - other).equals(0) for one, other in pairs]
+    return False if False in found else None if None in found else True
 
 
 class Counterexample(NamedTuple):

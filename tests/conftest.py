@@ -10,6 +10,9 @@ import pytest
 
 GUARD_SECONDS = 300
 
+# Run, and checked by type checkers, by test_types.py.
+collect_ignore = ["data/scripts"]
+
 
 def _expired(signum, frame):
     raise TimeoutError(f"the test ran longer than {GUARD_SECONDS} seconds")

@@ -14,6 +14,7 @@ import warnings
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import given, seed, settings
 from libraries import EVERY
 from more_programs import PROGRAMS
@@ -154,6 +155,48 @@ def for_small_lengths(made, number):
         raise AssertionError(f"for {lengths}: {error}") from error
 
 
+# What isn't the length of an axis.
+WRONG_LENGTHS = [lambda n: n + 1, lambda n: n - 1, lambda n: n + 0.5, lambda n: 10**8, lambda n: -1]
+
+
+def given_lengths(made, number):
+    """A length that is given beside the arrays that tell it has to be theirs."""
+    rng = np.random.default_rng(number)
+    order = rng.permutation(len(made.tensors))
+    arguments = [made.tensors[k] for k in order]
+    arrays = dict(zip(made.tensors, made.arrays(), strict=True))
+    told = {s for t in made.tensors for n in getattr(t, "shape", ()) for s in n.free_symbols}
+    exprs = [made.result, se.diff(made.result, made.tensors[0])]
+    expected = se.lambdify(made.tensors, exprs, optimize=False)(*arrays.values())
+    found = {}
+    for name in backends_for(number):
+        library = EVERY[name]()
+
+        def values(wrong=None, act=int, library=library):
+            given = [
+                library.into(arrays[t]) if t not in made.lengths else int(arrays[t])
+                for t in arguments
+            ]
+            if wrong is not None:
+                given[arguments.index(wrong)] = act(given[arguments.index(wrong)])
+            return given
+
+        try:
+            function = se.lambdify(arguments, exprs, name)
+            results = function(*values())
+        except se.UnsupportedError as error:
+            found[name] = str(error)
+            continue
+        for one, other in zip(results, expected, strict=True):
+            assert_close(library.back(one), other, TOLERANCE, f"{name} of {made!r}")
+        for length in told.intersection(arguments):
+            for act in WRONG_LENGTHS:
+                with pytest.raises(se.ShapeError):
+                    function(*values(length, act))
+        found[name] = ""
+    return found
+
+
 def of_order_three(made, number):
     return check(made, ("numpy",), higher=True)
 
@@ -176,6 +219,7 @@ KINDS = {
     "tails": (testing.programs(), in_tails),
     "integers": (testing.programs(operations=WITHOUT_HYPOT), of_integers),
     "lengths": (testing.programs(numbers=False), for_small_lengths),
+    "given lengths": (PROGRAMS["lengths"], given_lengths),
     "three": (testing.programs(max_order=1, max_steps=5), of_order_three),
     "texts": (testing.programs(), texts),
     "texts of more": (PROGRAMS["more"], texts),

@@ -187,7 +187,21 @@ def _with_symbols(draw):
     return draw(testing.programs(given=given[:3], operations=operations, kinds=kinds, max_steps=8))
 
 
+@st.composite
+def _with_lengths(draw):
+    """Programs of tensors and of their lengths, told by an axis alone or with others."""
+    n, m, _ = testing.LENGTHS
+    axes, others = [n, m, n, m, n + 1, 2 * m, m - 1], []
+    if draw(st.booleans()):
+        # A product of two lengths tells neither.
+        axes, others = [*axes, n * m], [se.TensorSymbol("b", n, m)]
+    given = [*[draw(testing.tensors(name=name, lengths=axes)) for name in "xa"], *others]
+    asked = draw(st.lists(st.sampled_from([n, m]), min_size=1, unique=True))
+    return draw(testing.programs(given=[*given, *asked], max_steps=4))
+
+
 PROGRAMS = {
+    "lengths": _with_lengths(),
     "more": testing.programs(
         operations=_operations("more", MORE), kinds=[*testing.KINDS, *["more"] * 10]
     ),

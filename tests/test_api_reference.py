@@ -33,7 +33,7 @@ TAKE_SEVERAL = {
     *("snp.einsum", "snp.piecewise", "snp.broadcast_arrays", "snp.broadcast_shapes"),
     *("snp.atleast_1d", "snp.atleast_2d", "snp.atleast_3d", "snp.gradient", "snp.meshgrid"),
     *("x.atoms", "x.broadcast_to", "x.diff", "x.expand", "x.has", "x.has_free"),
-    *("x.is_constant", "x.item", "x.replace", "x.reshape", "x.subs", "x.transpose"),
+    *("x.is_constant", "x.item", "x.reshape", "x.subs", "x.transpose"),
 }
 AXES = {"axis", "axes", "axis1", "axis2"}
 

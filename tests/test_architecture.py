@@ -30,6 +30,7 @@ PACKAGES = [
     "numpy",
     "programs",
     "sympy_hooks",
+    "evaluation",
     "verification",
     "testing",
     "commandline",

@@ -14,9 +14,11 @@ from jax import numpy as jnp
 from oracles import assert_close
 
 import sympy_einsum as se
+import sympy_einsum.numpy
+from sympy_einsum.core import other_names
 
 PAGE = Path(__file__).parent.parent / "docs" / "coming-from.md"
-SECTIONS = PAGE.read_text(encoding="utf-8").split("\n## ")[1:]
+*SECTIONS, NAMES = PAGE.read_text(encoding="utf-8").split("\n## ")[1:]
 ROWS = [
     pytest.param(section.split("\n")[0], *cells, id=" = ".join(cells))
     for section in SECTIONS
@@ -68,6 +70,37 @@ def test_both_sides_are_the_same(library, before, after):
 def test_every_library_has_its_table():
     assert {row.values[0] for row in ROWS} == {"NumPy", "JAX", "PyTorch", "MatrixCalculus.org"}
     assert len(ROWS) > 60
+
+
+ABSENT = [
+    *[(f"se.{name}", instead) for name, instead in other_names.FUNCTIONS_ELSEWHERE.items()],
+    *[(f"A.{name}", instead) for name, instead in other_names.METHODS_ELSEWHERE.items()],
+    *[(f"se.{f}({name}=)", instead) for (f, name), instead in other_names.KEYWORDS.items()],
+]
+
+
+def test_the_page_lists_the_names_of_the_table():
+    assert re.findall(r"^\| `([^`]+)` \| write `([^`]+)` \|$", NAMES, re.M) == ABSENT
+
+
+@pytest.mark.parametrize(("absent", "instead"), ABSENT, ids=[row[0] for row in ABSENT])
+def test_an_absent_name_tells_what_to_write(absent, instead):
+    """The error says it, and that it is an expression."""
+    x = SYMBOLS["x"]
+    scope = {"se": se, "sympy_einsum": sympy_einsum, **SYMBOLS, "f": (x**3).sum()}
+    call = re.fullmatch(r"se\.(\w+)\((\w+)=\)", absent)
+    with pytest.raises(TypeError if call else AttributeError) as caught:
+        eval(f"se.{call[1]}(f, {call[2]}=x)" if call else absent, scope)
+    assert str(caught.value).endswith(f"; write {instead}")
+    assert eval(instead, scope) is not None
+
+
+def test_other_missing_attributes_are_pythons_own():
+    with pytest.raises(AttributeError, match=r"'TensorSymbol' object has no attribute 'spam'$"):
+        _ = SYMBOLS["A"].spam
+    with pytest.raises(AttributeError, match=r"has no attribute 'spam'$"):
+        _ = se.spam
+    assert not hasattr(SYMBOLS["A"], "dtype")
 
 
 def test_declarations_of_the_page():

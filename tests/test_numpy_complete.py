@@ -181,6 +181,8 @@ def test_a_tensor_is_a_list_of_its_pieces(name):
     assert stack(A) == stack(list(se.unstack(A)))
 
 
+# Some results are nan, of which NumPy warns too.
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_quantiles_and_what_is_no_number():
     """As NumPy has them, also of ties and of nothing."""
     nan = np.nan
@@ -222,6 +224,8 @@ def test_methods_of_quantiles(method):
         np.testing.assert_allclose(compute(beside)[1], expected, rtol=1e-12)
 
 
+# Some are of fewer entries than are needed, of which NumPy warns too.
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_deviations_from_some_entries():
     M = se.TensorSymbol("M", 3, 4)
     numbers = np.random.default_rng(0).standard_normal((3, 4))

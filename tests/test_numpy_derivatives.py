@@ -39,6 +39,9 @@ def along_a_line(call, used, ahead, weights):
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("call", list(first_of_each_option()))
+# Names and options that NumPy gives up are read on.
+@pytest.mark.filterwarnings("ignore:`row_stack` alias:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:`axes` should not be:DeprecationWarning")
 def test_derivatives_are_those_of_numpy(call):
     expr = run(call, snp, SYMBOLS)
     value = run(call, NUMPY, ARRAYS)

@@ -89,6 +89,13 @@ def test_places_and_types_of_results_are_refused(option, value):
                 run(f"{call[:-1]}, {option}=value)", snp, SYMBOLS | {"value": value})
 
 
+# Names and options that NumPy gives up are known on.
+given_up = pytest.mark.filterwarnings(
+    "ignore:`row_stack` alias:DeprecationWarning", "ignore:`axes` should not be:DeprecationWarning"
+)
+
+
+@given_up
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @calls
 def test_values_are_those_of_numpy(call):
@@ -108,6 +115,7 @@ CREATED |= {"arange", "array", "asanyarray", "broadcast_shapes", "full", "isscal
 CREATED |= {"bartlett", "blackman", "hamming", "hanning", "kaiser", "fft.fftfreq", "fft.rfftfreq"}
 
 
+@given_up
 @calls
 def test_numpy_itself_gives_the_same_object(call):
     """Where the arguments are tensors of ours, NumPy's own functions dispatch to the same table."""

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from sympy import Symbol, symbols
+from sympy import Symbol, cos, sin, symbols
 
 import sympy_einsum as se
 from sympy_einsum.rules import normal_form
@@ -246,3 +246,44 @@ def test_data_have_the_structure_that_is_declared():
         assert not (values[D] - np.diag(values[D].diagonal())).any()
         assert values[P].min() > 0
         assert np.linalg.cond(values[X]) < 100
+
+
+@pytest.mark.parametrize(
+    "expr",
+    [
+        se.sin(100 * v), se.sin(10**6 * v), 10**6 * se.sin(1000 * v), se.exp(50 * v),
+        se.exp(-10000 * v**2), se.tanh(1000 * v), se.sin(v / 10**6), 10**-9 * se.sin(v),
+        abs(v), se.relu(v - v.mean()), se.Max(v, w), se.floor(50 * v), se.log(abs(v)),
+        se.sqrt(v**2 + 10**-12), se.sin(100 * (A @ v)), se.log(v),
+    ],
+)  # fmt: skip
+def test_steps_of_differences_adapt_to_the_expression(expr):
+    assert se.check_derivative(expr, v) < 1e-5
+    assert se.check_derivative(expr.sum(), v) < 1e-5
+
+
+@pytest.mark.parametrize("expr", [se.sin(100 * v), se.sin(10**6 * v), se.exp(50 * v), abs(v)])
+def test_a_derivative_with_an_error_of_a_thousandth_is_found(expr):
+    with pytest.raises(se.TensorError, match="differs from finite differences"):
+        se.check_derivative(expr.sum(), v, 1.001 * se.gradient(expr.sum(), v))
+
+
+@pytest.mark.parametrize(
+    ("expr", "match"),
+    [
+        (se.sin(10**12 * v), "don't settle"),
+        (10**12 + se.sin(v), "don't settle"),
+        (10**9 + se.sin(v), "don't settle"),
+        (se.log(-abs(v) - 1), "finite"),
+    ],
+)
+def test_a_check_says_why_there_are_no_differences(expr, match):
+    with pytest.raises(se.TensorError, match=match):
+        se.check_derivative(expr, v)
+
+
+def test_steps_of_differences_adapt_to_scalars():
+    t = Symbol("t", real=True)
+    assert se.check_derivative(sin(100 * t), t) < 1e-5
+    with pytest.raises(se.TensorError, match="differs from finite differences"):
+        se.check_derivative(sin(100 * t), t, 99 * cos(100 * t))

@@ -153,6 +153,7 @@ CALLS: dict[str, tuple] = {
     "eigvalsh": (se.eigvalsh, X),
     "elementwise": (se.elementwise, sp.sin, x),
     "equal": (se.equal, X @ x, x @ X.T),
+    "evaluate": (se.evaluate, x @ x, {x: [1, 2]}),
     "expand": (se.expand, X @ (x + y)),
     "compress": (se.compress, 3 * se.Delta(n)),
     "commute": (se.commute, X @ x, [1, 0]),

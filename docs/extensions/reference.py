@@ -97,7 +97,7 @@ OF_US = {
     ),
     "compiling-functions": Page(
         "Compiling",
-        "lambdify codegen compress in_semiring",
+        "lambdify codegen evaluate compress in_semiring",
         "[Compiling](../compiling.md) tells of backends, costs and checks.",
     ),
     "texts": Page(

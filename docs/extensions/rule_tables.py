@@ -1,7 +1,7 @@
-"""Directives that write what the tables of rules and of functions hold.
+"""Directives that write what the tables of rules, of functions and of patches hold.
 
-``rewriting-rules`` has kinds of nodes as its content, ``stable-forms``, ``scalar-functions`` and
-``lacking`` nothing, ``derivative`` an expression and a variable.
+``rewriting-rules`` has kinds of nodes as its content, ``stable-forms``, ``scalar-functions``,
+``sympy-patches`` and ``lacking`` nothing, ``derivative`` an expression and a variable.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from sympy_einsum.core import NUMERIC_NAMES, ROWS, STABLE_NAMES, TURNED_NAMES, R
 from sympy_einsum.expressions import Operand, as_operand, slot
 from sympy_einsum.rules import stable_rules, table
 from sympy_einsum.rules.rewriting import Rule
+from sympy_einsum.sympy_hooks import PATCHES
 
 _m, _n, _k = symbols("m n k", integer=True, positive=True)
 # What the letters of cases and examples stand for.
@@ -38,6 +39,7 @@ LETTERS: dict[str, Any] = {
     "M": se.TensorSymbol("M", _m, _n),
     "H": se.TensorSymbol("H", _n + _k, _n),
     "T": se.TensorSymbol("T", _k, _n, _n),
+    **{letter: se.TensorSymbol(letter, _m, _n, _n) for letter in "FG"},
     **{letter: se.TensorSymbol(letter, _n) for letter in "xyz"},
     **dict(zip("st", symbols("s t", positive=True), strict=True)),
     "m": _m,
@@ -50,7 +52,7 @@ LETTERS: dict[str, Any] = {
 TABLES: dict[str, Mapping[type, tuple[Rule, ...]]] = {
     "normal": table.NORMAL_RULES,
     "equality": table.EXPANDED_RULES,
-    "numbers": {**stable_rules.NUMERIC_RULES, se.Einsum: (stable_rules.WEIGHTED,)},
+    "numbers": stable_rules.FOR_NUMBERS,
 }
 # Lengths that have no name of an index.
 LENGTHS = dict(zip((_m, _n, _k), symbols("e d g", integer=True, positive=True), strict=True))
@@ -236,11 +238,20 @@ def lacking() -> dict[Row, dict[str, str]]:
     """For each function that some backends refuse, what they have of it, by their names."""
     found = {}
     for row in ROWS:
-        body = row.function(*[slot(k) for k in range(row.arity)])
+        body = example(row)
         refused = [name for name in BACKENDS if not _is_spelled(name, body)]
         if refused:
             found[row] = {name: _orders(name, row) for name in refused}
     return found
+
+
+def example(row: Row) -> Expr:
+    """Apply a function to slots, to an integer in the place of an order that must be one."""
+    slots = [slot(k) for k in range(row.arity)]
+    tried = [row.function(*slots)]
+    if row.arity > 1:
+        tried += [row.function(1, *slots[1:]), row.function(*slots[:-1], 1)]
+    return next((body for body in tried if _is_spelled("numpy", body)), tried[0])
 
 
 def _orders(backend: str, row: Row) -> str:
@@ -299,6 +310,22 @@ def _by_parts(expr: Expr, u: Symbol, place: float) -> float:
     return float(se.lambdify(given, part)(*[_by_parts(arg, u, place) for arg in expr.args]))
 
 
+# --- what is replaced in SymPy
+
+
+class Patches(Generated):
+    """The table of what is replaced in SymPy; rows that say the same are one."""
+
+    def lines(self) -> Iterator[str]:
+        groups: dict[tuple[str, str], list[str]] = {}
+        for patch in PATCHES:
+            said = plain(patch.reason), plain(patch.fallback)
+            groups.setdefault(said, []).append(f"`{patch.path}`")
+        yield "| replaced | SymPy's own | without it |\n| --- | --- | --- |"
+        for said, names in groups.items():
+            yield f"| {'<br>'.join(names)} | {' | '.join(said)} |"
+
+
 # --- references
 
 
@@ -323,5 +350,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("scalar-functions", ScalarFunctions)
     app.add_directive("lacking", Lacking)
     app.add_directive("stable-forms", StableForms)
+    app.add_directive("sympy-patches", Patches)
     app.add_directive("rule-references", References)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

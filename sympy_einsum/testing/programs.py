@@ -72,11 +72,14 @@ class Program:
         self, seed: int = 0, lengths: Mapping[Symbol, int] | None = None
     ) -> list[np.ndarray]:
         """Random arrays for the tensors, by default with the lengths that the program was made
-        for."""
+        for; a length among the tensors is itself."""
         rng = np.random.default_rng(seed)
         lengths = self.lengths if lengths is None else lengths
         shapes = [[int(n.subs(lengths)) for n in shape_of(t)] for t in self.tensors]
-        return [np.asarray(0.7 * rng.standard_normal(shape)) for shape in shapes]
+        return [
+            np.asarray(lengths[t] if t in lengths else 0.7 * rng.standard_normal(shape))
+            for t, shape in zip(self.tensors, shapes, strict=True)
+        ]
 
     def run(self, xp: Namespace, operands: Sequence[Any]) -> list[Any]:
         """All values, computed from operands in the place of the tensors."""

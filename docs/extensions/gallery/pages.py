@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sympy import mathml
-
 import sympy_einsum as se
+from sympy_einsum.printing import presentation
 
 from .oracle import error_of
 from .row import Made, are_equal
@@ -85,7 +84,7 @@ def _inline(value: Any) -> str:
 
 def _mathml(value: Any) -> str:
     # A bar would end the cell of a table.
-    return str(mathml(value, printer="presentation")).replace("|", "&#124;")
+    return presentation(value).replace("|", "&#124;")
 
 
 def _shapes(made: Made) -> str:
