@@ -10,7 +10,7 @@ from sympy import Expr, Pow, S, log
 from sympy.printing.printer import Printer
 
 from .rows import Slopes
-from .whole_functions import WholeFunction
+from .whole_functions import WholeFunction, check_order
 
 
 class powlog(WholeFunction):
@@ -199,8 +199,7 @@ def exprel_code(x: Expr, order: Expr = S.Zero) -> str:
     # SciPy's own function, or Kummer's.
     if order.is_zero:
         return "special.exprel({0})"
-    if not (order.is_Integer and order.is_nonnegative):
-        raise ValueError("the order of exprel, its second argument, is an integer from 0 on")
+    check_order(exprel, order)
     return f"(special.hyp1f1({order + 1}, {order + 2}, {{0}}) / {order + 1})"
 
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 import sympy
 from sympy import Add, Expr, Mul, log
 
-from .errors import UnsupportedError
 from .rows import Slopes
-from .whole_functions import WholeFunction
+from .whole_functions import WholeFunction, check_order
 
 # How many terms a derivative is written out in.
 MAX_TERMS = 20
@@ -51,10 +50,7 @@ def rise_definition(order: Expr, x: Expr, k: Expr) -> Expr:
 
 def rise_code(order: Expr, x: Expr, k: Expr) -> str:
     # The last argument is what the function is where gamma functions have negative arguments.
-    if not (order.is_Integer and order >= -1):
-        raise UnsupportedError(
-            "the order of gamma_rise, its first argument, is an integer from -1 on"
-        )
+    check_order(gamma_rise, order, least=-1)
     name = {-1: "special.gammaln(", 0: "special.digamma("}.get(
         int(order), f"special.polygamma({order}, "
     )

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from sympy import Expr, S, bernoulli
 
-from .errors import UnsupportedError
-from .whole_functions import WholeFunction
+from .whole_functions import WholeFunction, check_order
 
 
 class bose(WholeFunction):
@@ -99,8 +98,5 @@ class langevin(WholeFunction):
 
 def langevin_code(x: Expr, order: Expr = S.Zero) -> str:
     """The code of :class:`langevin` for its row."""
-    if not (order.is_Integer and order.is_nonnegative):
-        raise UnsupportedError(
-            "the order of langevin, its second argument, is an integer from 0 on"
-        )
+    check_order(langevin, order)
     return f"langevin({order}, {{0}})"

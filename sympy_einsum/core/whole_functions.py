@@ -13,6 +13,7 @@ from sympy.core.function import ArgumentIndexError
 from sympy.printing.codeprinter import CodePrinter
 from sympy.printing.precedence import PRECEDENCE, precedence
 
+from .errors import UnsupportedError
 from .rows import Row, code_of, filled, row_of
 
 _MODULES = {"np": "numpy", "special": "scipy.special", "math": "math"}
@@ -68,3 +69,19 @@ class WholeFunction(Function):
 
     def _pythoncode(self, printer: CodePrinter, *args: object) -> str:
         return self._code(printer, code_of(self, "math") if "math" in self.row.on else None)
+
+
+def check_order(function: type[WholeFunction], order: Expr, least: int = 0) -> None:
+    """Refuse code of a function whose order isn't a literal integer from ``least`` on.
+
+    >>> from sympy import Symbol
+    >>> check_order(WholeFunction, Symbol("k"))
+    Traceback (most recent call last):
+    ...
+    sympy_einsum.UnsupportedError: the order of WholeFunction must be an integer from 0 on
+    """
+    if not (order.is_Integer and order >= least):
+        # An order that is a tensor is a slot here, whose name nobody knows.
+        raise UnsupportedError(
+            f"the order of {function.__name__} must be an integer from {least} on"
+        )

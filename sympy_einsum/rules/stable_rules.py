@@ -3,6 +3,7 @@ computed from."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from sympy import Add, Expr, Mul, Pow, exp, log, loggamma, polygamma
@@ -17,7 +18,16 @@ from ..core import (
     modulus,
     sigmoid,
 )
-from ..expressions import Einsum, Elementwise, LogSumExp, MatrixPower, Softmax, TensorAdd, View
+from ..expressions import (
+    Einsum,
+    Elementwise,
+    LogSumExp,
+    MatrixPower,
+    Operand,
+    Softmax,
+    TensorAdd,
+    View,
+)
 from . import (
     axis_functions as softmax,
     entries,
@@ -115,31 +125,22 @@ DIFFERENCES = Rule(
     "s*A[:, None] - s*A[None, :] = s*(A[:, None] - A[None, :])",
     sums.scaled_differences,
 )
-FACTORS = Rule(
-    "slope",
-    "y*exp(x)/(exp(x) - 1) = -y*bose(-x)",
-    partial(stable.pair_of_factors, use=Use.DIFFERENTIATING),
-    any_of(*DERIVATIVE_FORMS),
-)
-NAME = Rule(
-    "slope",
-    "1/(exp(x) - 1) = bose(x)",
-    partial(stable.name, use=Use.DIFFERENTIATING),
-    any_of(*DERIVATIVE_FORMS),
-)
-QUOTIENT = Rule("slope", "sin(x)/x = sinc(x)", NAME.apply, any_of(*DERIVATIVE_FORMS))
-TERMS = Rule(
-    "slope",
+
+
+def _slope(case: str, apply: Callable[..., Operand | None]) -> Rule:
+    """Build a rule that names what a derivative needs before it is taken."""
+    use = partial(apply, use=Use.DIFFERENTIATING)
+    return Rule("slope", case, use, any_of(*DERIVATIVE_FORMS))
+
+
+FACTORS = _slope("y*exp(x)/(exp(x) - 1) = -y*bose(-x)", stable.pair_of_factors)
+NAME = _slope("1/(exp(x) - 1) = bose(x)", stable.name)
+QUOTIENT = _slope("sin(x)/x = sinc(x)", stable.name)
+TERMS = _slope(
     "gammaln(x + y) - gammaln(x) + S @ x + A @ y = gamma_rise(-1, x, y) + S @ x + A @ y",
-    partial(stable.pair_of_terms, use=Use.DIFFERENTIATING),
-    any_of(*DERIVATIVE_FORMS),
+    stable.pair_of_terms,
 )
-SCALAR = Rule(
-    "slope",
-    "1/(exp(x @ y) - 1) = bose(x @ y)",
-    partial(stable.scalar, use=Use.DIFFERENTIATING),
-    any_of(*DERIVATIVE_FORMS),
-)
+SCALAR = _slope("1/(exp(x @ y) - 1) = bose(x @ y)", stable.scalar)
 DERIVATIVE_RULES: dict[type, tuple[Rule, ...]] = {
     Einsum: (QUOTIENT, FACTORS),
     Elementwise: (WEIGHTED, NAME),
@@ -217,7 +218,6 @@ NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
         ),
     ),
 }
-_TABLES = (DERIVATIVE_RULES, NUMERIC_RULES)
 # What is done to numbers; the rule that needs a variable does nothing there.
 FOR_NUMBERS: dict[type, tuple[Rule, ...]] = {
     kind: tuple(

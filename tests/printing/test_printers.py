@@ -230,5 +230,7 @@ def test_the_order_of_exprel_is_a_number():
     n = symbols("n", integer=True, positive=True)
     x, y = se.tensors("x y", n)
     assert se.latex(se.exprel(x, y)) == r"\operatorname{exprel}^{(y)}{\left(x \right)}"
-    with pytest.raises(ValueError, match="the order of exprel, its second argument, is an integer"):
+    with pytest.raises(
+        se.UnsupportedError, match="the order of exprel must be an integer from 0 on"
+    ):
         se.lambdify([x, y], se.exprel(x, y))
