@@ -235,8 +235,8 @@ def content(node: Operand, closed: Closed) -> Operand | None:
     for k, operand in enumerate(operands):
         if not isinstance(operand, TensorAdd):
             continue
-        found = _sum_content(operand)
-        inner = operand if found is S.One else _divided(operand, found)
+        found = sum_content(operand)
+        inner = operand if found is S.One else divided(operand, found)
         opposite = opposite_of(inner)
         is_turned = opposite in seen or (opposite in closed and inner not in closed)
         seen.add(opposite if is_turned else up_to_sign(inner))
@@ -271,7 +271,7 @@ def _signs(total: TensorAdd) -> set[bool]:
 
 
 @remembered
-def _sum_content(total: TensorAdd) -> Expr:
+def sum_content(total: TensorAdd) -> Expr:
     """The greatest common divisor of the terms' coefficients, negative if they all are."""
     coefficients = [split_coefficient(term)[0] for term in total.operands]
     sizes = {abs(coefficient) for coefficient in coefficients}
@@ -290,7 +290,7 @@ def _sum_content(total: TensorAdd) -> Expr:
     return -divisor if _signs(total) == {True} else divisor
 
 
-def _divided(total: TensorAdd, number: Expr) -> Operand:
+def divided(total: TensorAdd, number: Expr) -> Operand:
     """A sum divided by a number; 0.5 / 0.5 is one, not 1.0."""
     terms = []
     for term in total.operands:

@@ -25,6 +25,7 @@ from ..expressions import (
     Ones,
     Operand,
     PseudoInverse,
+    TensorAdd,
     TensorExpr,
     Unit,
     View,
@@ -38,6 +39,7 @@ from ..expressions import (
     slot,
     tensor_sum,
 )
+from .distribution import divided, sum_content
 from .properties import transposed
 from .written_products import Closed
 
@@ -46,15 +48,18 @@ MAX_COFACTORS = 3
 
 
 def multiple(matrix: Operand) -> tuple[Expr, Operand, bool] | None:
-    """Scalar factor, matrix, and whether it is transposed; None if it isn't a multiple."""
+    """Scalar factor, matrix, and whether it is transposed; None if it isn't a multiple.
+
+    A sum is a multiple where its terms have a numeric factor in common.
+    """
+    if isinstance(matrix, TensorAdd):
+        factor = sum_content(matrix)
+        return None if factor is S.One else (factor, divided(matrix, factor), False)
     if not isinstance(matrix, View) or matrix.core is None or matrix.core.order != 2:
         return None
     if len(set(matrix.output)) != 2 or set(matrix.output) != set(matrix.subscripts[-1]):
         return None
-    factor = S.One
-    for scalar in matrix.scalars:
-        factor *= scalar
-    return factor, matrix.core, matrix.output != matrix.subscripts[-1]
+    return Mul(*matrix.scalars), matrix.core, matrix.output != matrix.subscripts[-1]
 
 
 def power_on_diagonal(matrix: Operand, exponent: Expr) -> Operand | None:

@@ -14,6 +14,7 @@ from ..expressions import (
     MatrixPower,
     PseudoInverse,
     Reshape,
+    TensorAdd,
     View,
 )
 from . import kronecker, matrices, matrix_powers
@@ -70,7 +71,7 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
             "power of a multiple",
             "matrix_power(2*A.T, p) = 2**p*matrix_power(A, p).T",
             matrix_powers.power_of_view,
-            any_of(View),
+            any_of(View, TensorAdd),
             wrong="matrix_power(2*A, p) = 2*matrix_power(A, p)",
         ),
     ),
@@ -79,7 +80,7 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
             "inverse of a multiple",
             "inv(2*A) = inv(A)/2",
             matrices.inv_of_view,
-            any_of(View),
+            any_of(View, TensorAdd),
             wrong="inv(2*A) = 2*inv(A)",
         ),
         Rule(
@@ -114,7 +115,7 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
             "determinant of a multiple",
             "det(2*A.T) = 2**n*det(A)",
             matrices.det_of_view,
-            any_of(View),
+            any_of(View, TensorAdd),
             wrong="det(2*A) = 2*det(A)",
         ),
         Rule(
@@ -161,7 +162,7 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
             "determinant of a multiple",
             "logdet(t*A.T) = n*log(abs(t)) + logdet(A)",
             matrices.logdet_of_view,
-            any_of(View),
+            any_of(View, TensorAdd),
             wrong="logdet(t*A) = log(t) + logdet(A)",
         ),
         Rule(
@@ -209,7 +210,7 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
             "pseudoinverse of a multiple",
             "pinv(2*M.T) = pinv(M).T/2",
             matrices.pinv_of_multiple,
-            any_of(View),
+            any_of(View, TensorAdd),
             wrong="pinv(2*M) = 2*pinv(M)",
         ),
         Rule(

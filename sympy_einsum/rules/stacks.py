@@ -24,6 +24,7 @@ from ..expressions import (
     LogDetStack,
     MatrixPower,
     Operand,
+    TensorAdd,
     View,
     apply_body,
     contract_part,
@@ -35,6 +36,7 @@ from ..expressions import (
     slot,
     tensor_sum,
 )
+from .distribution import divided, sum_content
 from .matrices import MAX_COFACTORS, adj_as_inverse, cofactors_as_inverse
 from .matrix_powers import det_of_exponential, inv_of_exponential, logdet_of_exponential
 from .rewriting import Rule, any_of
@@ -75,6 +77,14 @@ class Chain(NamedTuple):
 
 def chain_of(matrices: Operand) -> Chain | None:
     """A stack of matrices as a product of others; None if it is no such product."""
+    if isinstance(matrices, TensorAdd):
+        factor = sum_content(matrices)
+        *stack, row, column = axes = tuple(range(matrices.order))
+        terms = [(divided(matrices, factor), axes)]
+        whole = Chain(
+            [(factor, ())], terms, (*stack,), row, column, dict(enumerate(matrices.shape))
+        )
+        return None if factor is S.One else whole
     product = opened(matrices)
     *stack, row, column = product.output
     if len({*product.output}) < len(product.output):
@@ -252,7 +262,7 @@ STACKS: dict[type, tuple[Rule, ...]] = {
             "powers of multiples",
             "matrix_power(2*F, p) = 2**p*matrix_power(F, p)",
             power_of_multiple,
-            any_of(View, Einsum),
+            any_of(View, Einsum, TensorAdd),
         ),
     ),
     InvStack: (
@@ -260,7 +270,7 @@ STACKS: dict[type, tuple[Rule, ...]] = {
             "inverses of multiples",
             "inv(2*F) = inv(F)/2",
             inv_of_multiple,
-            any_of(View, Einsum),
+            any_of(View, Einsum, TensorAdd),
         ),
         Rule(
             "inverses of exponentials",

@@ -60,6 +60,7 @@ RULES = {
         (se.inv(T), se.inv(F).transpose(0, 2, 1)),
         (se.inv(F * W), each(1 / w, se.inv(F))),
         (se.inv(A[None] * W), each(1 / w, se.broadcast_to(se.inv(A), (q, n, n)))),
+        (se.inv(2 * F + 2 * se.adj(F)), se.inv(F + se.adj(F)) / 2),
         (se.inv(diag(v)), diag(1 / v)),
         (se.inv(3 * X.transpose(1, 0, 3, 2)), se.inv(X).transpose(1, 0, 3, 2) / 3),
     ],
