@@ -112,8 +112,17 @@ class Meaning:
     def _norm(self, form, env):
         return np.linalg.norm(self.of(form.parts[0], env)) ** 2
 
+    def _block(self, form, env):
+        _, columns = form.data
+        parts = [np.atleast_2d(part) for part in self.all(form, env)]
+        return np.block([parts[k : k + columns] for k in range(0, len(parts), columns)])
+
+    def _cross(self, form, env):
+        left, right = self.all(form, env)
+        return np.cross(left, right, axis=0)
+
     def _call(self, form, env):
-        name, _ = form.data
+        name, note = form.data
         value = self.of(form.parts[0], env)
         if name == "tr":
             return np.trace(value)
@@ -123,6 +132,8 @@ class Meaning:
             return value.reshape(-1, 1, order="F")
         if name == "det":
             return np.linalg.det(value)
+        if name == "roll":
+            return np.roll(value, int(self.of(form.parts[1], env)), axis=sum(note or (0,)))
         raise AssertionError(name)
 
     _diag = _call

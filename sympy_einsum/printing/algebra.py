@@ -146,6 +146,11 @@ def _transposed(form: Form) -> Form:
         return form
     if form.kind == "transpose":
         return form.parts[0]
+    if form.kind == "block" and form.axes != 2:
+        # Vectors beside each other.
+        rows, columns = form.data
+        axes = ROW if form.axes == 1 else 1
+        return Form("block", [transpose(part) for part in form.parts], (columns, rows), axes)
     if form.kind == "triangle":
         offset, is_lower = form.data
         return Form("triangle", form.parts, (offset, not is_lower), 2)

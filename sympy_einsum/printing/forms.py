@@ -8,8 +8,9 @@ Kinds of forms, and their data:
 * leaves: ``stock`` (a SymPy scalar), ``symbol`` (the tensor symbol, whether it is symmetric),
   ``ones`` and ``zeros`` (the shape), ``identity`` (the length), ``unit`` (position, length),
   ``array`` (a SymPy matrix)
+* ``block``: parts in rows and columns (how many of each)
 * sums and products: ``sum``, ``product`` (whether negative, how many of the parts are scalars),
-  ``hadamard``, ``quotient`` (entry by entry), ``kron``, ``sigma``, ``max`` and
+  ``hadamard``, ``quotient`` (entry by entry), ``kron``, ``cross``, ``sigma``, ``max`` and
   ``min`` (indices, each with its lowest and highest position, which may be indices)
 * superscripts: ``transpose``, ``power`` (of a matrix), ``hadamard_power``, ``norm`` (squared)
 * functions: ``call`` and ``diag`` (name, subscript), ``logdet``, ``placed`` (a scalar expression
@@ -45,6 +46,7 @@ _LEVELS = {
     "min": PRODUCT,
     "logdet": PRODUCT,
     "kron": HADAMARD,
+    "cross": HADAMARD,
     "star": HADAMARD,
     "transpose": POWER,
     "power": POWER,

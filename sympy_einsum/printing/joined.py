@@ -1,5 +1,6 @@
 """Sums of tensors that stand beside each other among zeros, as the calls that give them:
-``concatenate``, ``stack`` and ``roll``."""
+``concatenate``, ``stack`` and ``roll``; and cross products, which are differences of products of
+rolled vectors."""
 
 from __future__ import annotations
 
@@ -25,15 +26,29 @@ from .slices import factors_of, merged
 
 
 class Call(NamedTuple):
-    """A call of a function: its tensors, whether they stand in a list, and its other arguments."""
+    """A call of a function on some tensors, along an axis; that of ``roll`` has a shift."""
 
     name: str
     tensors: tuple[TensorExpr, ...]
-    is_list: bool
-    options: tuple[str, ...] = ()
+    axis: int
+    shift: Expr | None = None
+
+
+class Crosses(NamedTuple):
+    """A sum of multiples of cross products, each a factor and two vectors, and of other terms."""
+
+    products: tuple[tuple[Expr, TensorExpr, TensorExpr], ...]
+    others: tuple[Operand, ...]
+
+    @property
+    def tensors(self) -> tuple[Operand, ...]:
+        """The tensors that are shown."""
+        return (*[vector for _, *pair in self.products for vector in pair], *self.others)
 
 
 class _Piece(NamedTuple):
+    """A tensor that stands in a result on an axis from a position on, or as one of its entries."""
+
     tensor: TensorExpr
     axis: int
     start: Expr
@@ -64,9 +79,7 @@ def _joined(node: TensorAdd, pieces: Sequence[_Piece]) -> Call | None:
     if function(tensors, axis) is not node:
         return None
     rolled = None if is_entry else _rolled(node, tensors, axis)
-    if rolled is not None:
-        return rolled
-    return Call(function.__name__, tensors, True, (f"axis={axis}",) if axis else ())
+    return rolled or Call(function.__name__, tensors, axis)
 
 
 def _in_order(pieces: Sequence[_Piece]) -> list[_Piece] | None:
@@ -85,7 +98,7 @@ def _in_order(pieces: Sequence[_Piece]) -> list[_Piece] | None:
 
 
 def _piece(term: Operand) -> _Piece | None:
-    """What a term places on an axis of the result, and where."""
+    """Find the tensor that a term places on an axis of the result, and its position."""
     if not isinstance(term, Einsum):
         return None
     is_turned = isinstance(term, View) and type(term.core) is Einsum
@@ -117,7 +130,7 @@ def _piece(term: Operand) -> _Piece | None:
 
 
 def _rolled(node: TensorAdd, tensors: Sequence[TensorExpr], axis: int) -> Call | None:
-    """What was one tensor, moved along an axis."""
+    """Find the tensor whose entries the two pieces hold, moved along an axis."""
     if len(tensors) != 2:
         return None
     sources = {own for piece in tensors for own in piece.operands if _is_source(own, node)}
@@ -126,10 +139,45 @@ def _rolled(node: TensorAdd, tensors: Sequence[TensorExpr], axis: int) -> Call |
         back = tensors[1].shape[axis]
         for number in (shift, -back):
             if number.is_number and roll(source, number, axis) is node:
-                options = [str(number), *([f"axis={axis}"] if node.order > 1 else [])]
-                return Call("roll", (source,), False, tuple(options))
+                return Call("roll", (source,), axis, number)
     return None
 
 
 def _is_source(operand: Operand, node: TensorAdd) -> bool:
     return order_of(operand) == node.order and not operand.is_positions
+
+
+def crossed(node: TensorAdd) -> Crosses | None:
+    """Read a sum as one with cross products; None if there are none in it."""
+    if node.shape != (3,):
+        return None
+    left: dict[tuple[Expr, TensorExpr, TensorExpr], Operand] = {}
+    found = []
+    others = []
+    for term in node.operands:
+        times, product = _scaled(term)
+        pair = _turned(product)
+        if pair is None:
+            others.append(term)
+        elif (other := (-times, *pair[::-1])) in left:
+            del left[other]
+            found.append(other if times.could_extract_minus_sign() else (times, *pair))
+        else:
+            left[times, *pair] = term
+    return Crosses(tuple(found), (*others, *left.values())) if found else None
+
+
+def _scaled(term: Operand) -> tuple[Expr, Operand]:
+    """Split a term into its numeric factor and the rest."""
+    if not isinstance(term, View):
+        return S.One, term
+    return term.coefficient, term.without_coefficient()
+
+
+def _turned(term: Operand) -> tuple[TensorExpr, TensorExpr] | None:
+    """Read a term as the entrywise product ``roll(a, 2)*roll(b, 1)``: (a, b)."""
+    if type(term) is not Einsum or term.subscripts != (term.output, term.output):
+        return None
+    calls = [called(own) for own in term.operands if isinstance(own, TensorAdd)]
+    by = {own.shift: own.tensors[0] for own in calls if own is not None and own.shift is not None}
+    return (by[S(2)], by[S.One]) if by.keys() == {S.One, S(2)} else None

@@ -40,6 +40,7 @@ class LatexRenderer(Renderer[str]):
         "hadamard": r" \odot ",
         "quotient": r" \oslash ",
         "kron": r" \otimes ",
+        "cross": r" \times ",
         "circle": r"\odot ",
         "transpose": r"\top",
         "comma": ", ",

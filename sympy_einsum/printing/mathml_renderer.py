@@ -45,6 +45,7 @@ class MathMLRenderer(Renderer[Part]):
         "hadamard": "⊙",
         "quotient": "⊘",
         "kron": "⊗",
+        "cross": "×",
         "circle": "⊙",
         "transpose": "⊤",
         "comma": ",",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -137,13 +138,19 @@ def repeated(order: Sequence[Basic], known: Container[Basic], sums: Sums) -> set
 
 class Shortening:
     """How an expression too long to be read is written, from the leaves to the root: what is
-    ``known`` already is a leaf."""
+    ``known`` already is a leaf, and sums that are ``joined`` are written as other tensors."""
 
-    def __init__(self, root: Basic, order: Sequence[Basic], known: Container[Basic] = ()):
+    def __init__(
+        self,
+        root: Basic,
+        order: Sequence[Basic],
+        known: Container[Basic] = (),
+        joined: Mapping[TensorExpr, tuple[Operand, ...]] = MappingProxyType({}),
+    ):
         self.root = root
         # Sums that are written as an earlier sum and the other terms.
-        self.sums = partial_sums(order)
-        self.repeated = repeated(order, known, self.sums)
+        self.sums = partial_sums([node for node in order if node not in joined])
+        self.repeated = repeated(order, known, {**self.sums, **joined})
 
     def names(self, node: Basic, is_big: bool) -> bool:
         """Whether a node gets a name: it is used again, or big by itself."""

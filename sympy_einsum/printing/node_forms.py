@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from sympy import ImmutableDenseMatrix, Mul, Symbol
+from sympy import ImmutableDenseMatrix, Mul, S, Symbol
 
 from ..core import PRODUCTS_FIRST, Network, NodeTable, index_letter
 from ..expressions import (
@@ -36,9 +36,11 @@ from ..expressions import (
     View,
     Zeros,
 )
+from ..operations import getitem
 from . import algebra, forms
 from .forms import Form
 from .functions import elementwise_form
+from .joined import Call, Crosses
 from .kronecker import paired
 from .slices import Factors, cut_of, factors_of, merged, sliced
 
@@ -157,7 +159,40 @@ def _function(notation: Notation, node: Elementwise) -> Form:
 
 
 def _sum(notation: Notation, node: TensorAdd) -> Form:
-    return algebra.total([notation.of(term) for term in notation.terms(node)], node.order)
+    made = notation.put_together(node)
+    form = None if made is None else _joined(notation, made, node.order)
+    if form is not None and form.pure:
+        return form
+    return algebra.total([notation.whole(term) for term in notation.terms(node)], node.order)
+
+
+def _joined(notation: Notation, made: Call | Crosses, order: int) -> Form:
+    """Show tensors put together as blocks, as a rolled tensor or with cross products."""
+    if isinstance(made, Crosses):
+        terms = [notation.whole(term) for term in made.others]
+        for times, *pair in made.products:
+            product = Form("cross", [notation.whole(vector) for vector in pair], None, 1)
+            terms.append(algebra.product([forms.stock(times), product]))
+        return algebra.total(terms, 1)
+    if made.shift is not None:
+        parts = [notation.whole(made.tensors[0]), forms.stock(made.shift)]
+        return forms.call("roll", *parts, axes=order, note=(made.axis,) if order > 1 else None)
+    parts = [_block(notation, tensor) for tensor in made.tensors]
+    if made.axis == 0 and order == 2:
+        # Vectors stand as rows.
+        parts = [algebra.transpose(part) if part.axes == 1 else part for part in parts]
+    return Form("block", parts, (1, len(parts)) if made.axis else (len(parts), 1), order)
+
+
+def _block(notation: Notation, tensor: TensorExpr) -> Form:
+    """Show a block; a vector that was made a matrix of one row or column is that vector."""
+    is_view = isinstance(tensor, View) and tensor.core is not None and tensor.core.order == 1
+    if is_view and tensor.order == 2 and len(set(tensor.output)) == 2 and S.One in tensor.shape:
+        axis = tensor.shape.index(S.One)
+        vector = getitem(tensor, (0,) if axis == 0 else (slice(None), 0))
+        row_or_column = notation.whole(vector)
+        return algebra.transpose(row_or_column) if axis == 0 else row_or_column
+    return notation.whole(tensor)
 
 
 # --- products ------------------------------------------------------------------------------------

@@ -188,7 +188,11 @@ def _call(call: Call, form: CodeForm) -> Text:
     for node in postorder(call.tensors, lambda n: () if n in form.texts else children(n)):
         _write(node, form)
     tensors = ", ".join([_with_units(own, form.texts) for own in call.tensors])
-    return form.call(call.name, f"[{tensors}]" if call.is_list else tensors, *call.options)
+    if call.shift is None:
+        axis = [f"axis={call.axis}"] if call.axis else []
+        return form.call(call.name, f"[{tensors}]", *axis)
+    axis = [f"axis={call.axis}"] if call.tensors[0].order > 1 else []
+    return form.call(call.name, tensors, str(call.shift), *axis)
 
 
 def _with_units(tensor: TensorExpr, texts: Texts) -> str:

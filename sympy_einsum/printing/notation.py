@@ -20,13 +20,24 @@ from weakref import WeakKeyDictionary
 from sympy import Basic, Expr
 
 from ..core import LETTERS, TensorError, UnsupportedError, children, emptied, postorder
-from ..expressions import Operand, TensorExpr, TensorSymbol, slot
+from ..expressions import Operand, TensorAdd, TensorExpr, TensorSymbol, slot
 from . import algebra, forms
 from .by_entries import Entries, is_composed
 from .entries import entry, named
 from .forms import Form
 from .functions import body_level
-from .naming import DEEP, LONG, Shortening, is_long, length_names, names, shown_names, with_names
+from .joined import Call, Crosses, called, crossed
+from .naming import (
+    DEEP,
+    LONG,
+    Shortening,
+    Sums,
+    is_long,
+    length_names,
+    names,
+    shown_names,
+    with_names,
+)
 from .node_forms import FORMULAS
 from .norms import Norm, normed
 
@@ -54,6 +65,7 @@ class Notation:
         self._named: dict[Basic, Form] = {}
         self._pending: list[Basic] = []
         self._sums: dict[TensorExpr, tuple[Operand, ...]] = {}
+        self._put_together: dict[TensorAdd, Call | Crosses | None] = {}
         self._new_names = names(self._taken)
 
     def form(self, root: Basic) -> Form:
@@ -107,6 +119,22 @@ class Notation:
         """The form that stands for a node in others."""
         return self._wholes[node]
 
+    def whole(self, root: TensorExpr) -> Form:
+        """The form of a tensor that may be no part of the expression, as a block is none."""
+        for node in postorder([root], self._below):
+            if node not in self._wholes:
+                self._wholes[node] = self._whole(node)
+        return self._wholes[root]
+
+    def put_together(self, node: TensorAdd) -> Call | Crosses | None:
+        """Find the tensors or cross products that a sum is shown as, None where it is shown by its
+        terms, as it is by entries and in index strings."""
+        if self.style not in ("auto", "matrix") or node.order not in (1, 2) or node in self._sums:
+            return None
+        if node not in self._put_together:
+            self._put_together[node] = crossed(node) or called(node)
+        return self._put_together[node]
+
     def meaning(self, node: Basic) -> Form:
         """The form of a node, written out where it stands as a name elsewhere."""
         return self._named.get(node) or self._wholes[node]
@@ -149,22 +177,34 @@ class Notation:
     # --- whole forms
 
     def _build(self, root: Basic) -> None:
-        nodes = postorder([root], lambda n: () if n in self._wholes else children(n))
+        nodes = postorder([root], self._below)
         self._shown |= shown_names(nodes)
         self._taken |= self._shown | length_names(nodes)
-        shortening = Shortening(root, nodes, self._wholes) if self.where and is_long(root) else None
-        if shortening is not None:
+        shortening = None
+        if self.where and is_long(root):
+            joined: Sums = {node: made.tensors for node, made in self._put_together.items() if made}
+            shortening = Shortening(root, nodes, self._wholes, joined)
             self._sums.update(shortening.sums)
         for node in nodes:
             if node in self._wholes:
                 continue
-            form = self._readable(node) if isinstance(node, TensorExpr) else self.stock(node)
+            form = self._whole(node)
             if self.style == "auto" and isinstance(node, TensorExpr) and not node.order:
                 _levels[node] = form.level
             is_big = form.size > LONG or form.depth > DEEP
             if shortening is not None and shortening.names(node, is_big):
                 form = self._name(node, form)
             self._wholes[node] = form
+
+    def _below(self, node: Basic) -> Sequence[Basic]:
+        """The parts that a form is made of, without those that have theirs."""
+        if node in self._wholes:
+            return ()
+        made = self.put_together(node) if isinstance(node, TensorAdd) else None
+        return children(node) if made is None else made.tensors
+
+    def _whole(self, node: Basic) -> Form:
+        return self._readable(node) if isinstance(node, TensorExpr) else self.stock(node)
 
     def _name(self, node: Basic, form: Form) -> Form:
         """The name that a node stands as from now on."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
-from sympy import Basic, Dummy, Expr, Integer, exp, sympify
+from sympy import Basic, Dummy, Expr, ImmutableDenseMatrix, Integer, exp, sympify
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.printer import Printer
 
@@ -152,12 +152,16 @@ class Renderer(Generic[Shown]):
         """A scalar expression in slots, with parts in their places, by SymPy's printer."""
         atoms = {}
         for k, part in enumerate(parts):
-            atoms[slot(k)] = _placed(self.ready(self.render(part), part.level), part.level)
+            atoms[slot(k)] = self._atom(part)
         shown = body.xreplace(atoms).replace(step, _indicator_of)
         shown = shown.replace(lambda part: indicated(part) is not None, self._indicator)
         for function, restated in self.restated.items():
             shown = shown.replace(function, restated)
         return self.expression(shown)
+
+    def _atom(self, part: Form) -> Placed:
+        """A part as a scalar that SymPy's printers show."""
+        return _placed(self.ready(self.render(part), part.level), part.level)
 
     def _indicator(self, number: Expr) -> Expr:
         """[x > 0], which is 1 where the condition holds, else 0."""
@@ -171,6 +175,10 @@ class Renderer(Generic[Shown]):
 
     def _array(self, form: Form) -> Shown:
         return self.expression(form.data)
+
+    def _block(self, form: Form) -> Shown:
+        parts = [self._atom(part) for part in form.parts]
+        return self.expression(ImmutableDenseMatrix(*form.data, parts))
 
     def _symbol(self, form: Form) -> Shown:
         return self.tensor(form.data[0].name)
@@ -225,7 +233,7 @@ class Renderer(Generic[Shown]):
     def _hadamard(self, form: Form) -> Shown:
         return self.separated([self.at_least(part, POWER) for part in form.parts], form.kind)
 
-    _quotient = _kron = _hadamard
+    _quotient = _kron = _cross = _hadamard
 
     def _sigma(self, form: Form) -> Shown:
         shown = self.at_least(form.parts[0], HADAMARD)

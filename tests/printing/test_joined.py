@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import sympy
+from forms_meaning import assert_meaning
 from sympy import symbols
 
 import sympy_einsum as se
@@ -65,3 +68,90 @@ def test_long_texts_read_back():
     for _ in range(30):
         e = snp.roll(se.sin(e) * e, 1) + e
     assert eval(str(e), dict(NAMES)) == e
+
+
+def bmatrix(*rows):
+    return r"\left[\begin{matrix}" + r"\\".join(rows) + r"\end{matrix}\right]"
+
+
+a, b = v, w
+FORMULAS = [
+    (np.concatenate([x, y]), bmatrix("x", "y")),
+    (np.concatenate([x, z, -y]), bmatrix("x", "z", "- y")),
+    (np.vstack([X, A]), bmatrix("X", "A")),
+    (np.hstack([X, 2 * Y]), bmatrix("X & 2 Y")),
+    (np.vstack([x, y]), bmatrix(r"x^{\top}", r"y^{\top}")),
+    (np.column_stack([x, y]), bmatrix("x & y")),
+    (np.stack([x, y]), bmatrix(r"x^{\top}", r"y^{\top}")),
+    (np.stack([x, y], axis=1), bmatrix("x & y")),
+    (np.stack([x @ y, x @ x]), bmatrix(r"x^{\top} y", r"x^{\top} x")),
+    (np.concatenate([x, y])[None, :][0] @ np.concatenate([y, x]), None),
+    (np.roll(x, 1), r"\operatorname{roll}\left(x, 1\right)"),
+    (np.roll(R, -2, axis=1), r"\operatorname{roll}_{1}\left(R, 1\right)"),
+    (np.roll(X, 1, axis=0), r"\operatorname{roll}_{0}\left(X, 1\right)"),
+    (np.cross(a, b), r"v \times w"),
+    (-np.cross(a, b), r"w \times v"),
+    (2 * np.cross(a, b), None),
+    (np.cross(a, b) @ a, r"v^{\top} \left(v \times w\right)"),
+    (np.cross(a, b) / 2 - a, r"\frac{1}{2} v \times w - v"),
+    (2 * np.cross(a, b) + np.roll(a, 1) * b, None),
+    (np.outer(np.concatenate([x, y]), x), bmatrix("x", "y") + r" x^{\top}"),
+    (
+        (np.concatenate([x, y]) ** 2).sum(),
+        bmatrix(r"x^{\top} & y^{\top}") + " " + bmatrix("x", "y"),
+    ),
+    (np.concatenate([x, y])[:n], bmatrix("x", "y") + "_{:n}"),
+    (
+        np.block([[A, A.T], [x[None, :], y[None, :]]]),
+        bmatrix(bmatrix(r"A & A^{\top}"), bmatrix(r"x^{\top} & y^{\top}")),
+    ),
+    (np.roll(x, 1) * np.roll(y, 2) - np.roll(y, 1) * np.roll(x, 2), None),
+    (np.roll(a, 2) * np.roll(b, 1) - 3 * np.roll(b, 2) * np.roll(a, 1), None),
+    (np.roll(a, 2) * np.roll(b, 1) - np.roll(a, 2) * np.roll(a, 1), None),
+    (np.concatenate([x, y]) + np.concatenate([y, x]), None),
+    *[(e, None) for e in OTHERS],
+]
+SIZES = {n: 4, m: 2}
+
+
+@pytest.mark.parametrize(("e", "expected"), FORMULAS, ids=lambda part: str(part)[:60])
+def test_formulas_show_what_is_put_together(e, expected):
+    if expected is not None:
+        assert se.latex(e) == expected
+    rng = np.random.default_rng(2)
+    shapes = {s: [int(sympy.sympify(k).subs(SIZES)) for k in s.shape] for s in leaves(e)}
+    data = {s: rng.uniform(0.5, 2, shape) for s, shape in shapes.items()}
+    value = se.lambdify([*data, *SIZES], e)(*data.values(), *SIZES.values())
+    for style in ("auto", "matrix", "index"):
+        assert_meaning(e, np.asarray(value), data, SIZES, style)
+    assert se.pretty(e, use_unicode=False).isascii()
+    assert sympy.mathml(e, printer="presentation")
+
+
+def leaves(e):
+    return sorted(e.atoms(se.TensorSymbol), key=str)
+
+
+def test_pictures():
+    assert se.pretty(np.concatenate([x, y])).splitlines() == ["⎡x⎤", "⎢ ⎥", "⎣y⎦"]
+    assert se.pretty(np.stack([x, y], axis=1)) == "[x  y]"
+    assert se.pretty(np.cross(v, w)) == "v×w"
+    assert se.pretty(np.roll(x, 1)) == "roll(x, 1)"
+    found = sympy.mathml(np.vstack([X, A]), printer="presentation")
+    assert "<mtr><mtd><mi>X</mi></mtd></mtr><mtr><mtd><mi>A</mi></mtd></mtr>" in found
+
+
+def test_cross_products_in_long_sums():
+    e = np.cross(np.cross(v, w), w) - v
+    assert se.latex(e) == r"\left(v \times w\right) \times w - v"
+
+
+def test_long_formulas_define_no_more_than_they_show():
+    e = v
+    for _ in range(30):
+        e = np.cross(np.roll(se.sin(e), 1), w) + e
+    formula = se.latex(e)
+    defined = set(re.findall(r"(h_\{\d+\}) & =", formula))
+    assert len(defined) > 20
+    assert all(formula.count(name) > 1 for name in defined)
+    assert "I_" not in formula

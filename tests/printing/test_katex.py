@@ -11,6 +11,7 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sympy
 from corpus import CORPUS, run, symbols_of, wrt_names
@@ -105,10 +106,20 @@ def containers():
         yield from formulas_of(f"container {number}", e)
 
 
+def joined():
+    x, y = se.tensors("x y", 3)
+    A = se.TensorSymbol("A", (3, 3))
+    made = [np.concatenate([x, y]), np.vstack([A, A.T]), np.stack([x, A @ y], axis=1)]
+    made += [np.roll(x, 1), np.roll(A, 1, axis=1), np.cross(x, y) @ x, np.block([[A, A.T], [A, A]])]
+    for number, e in enumerate(made):
+        yield from formulas_of(f"joined {number}", e)
+
+
 @needs_katex
 @pytest.mark.parametrize(
     "source",
     [
+        joined,
         problems,
         random_programs,
         hostile_names,
