@@ -62,7 +62,8 @@ Output: TypeAlias = tuple[Moves, Operand]
 
 
 class Input(NamedTuple):
-    """What stands for a reshaped variable, and how a derivative by it is moved to one by that."""
+    """Pair the substitute of a reshaped variable with the way its derivatives become those by the
+    variable."""
 
     stand_in: Operand
     variable: Operand

@@ -140,7 +140,7 @@ def _cost(numbers: Collection[Number]) -> int:
 
 
 def _split(term: Operand) -> tuple[Operand, Number]:
-    """What a term of a sum is a multiple of, and the number."""
+    """Split a term of a sum into the expression that it is a multiple of, and the number."""
     number, core = split_coefficient(term)
     if number.is_Rational:
         return core, _ratio(int(number.p), int(number.q))

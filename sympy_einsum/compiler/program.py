@@ -184,11 +184,11 @@ class Program:
         return signature.read_lengths(lengths), self.backend.type_tests(arrays, numbers)
 
     def _bounds(self) -> list[Expr]:
-        """What mustn't be negative."""
+        """Collect the expressions in positions that mustn't be negative."""
         return position_bounds(self.exprs, self.signature.symbols)
 
     def few_rows(self, plan: Plan) -> list[str]:
-        """What holds where a plan that goes through many rows in blocks needs none."""
+        """State the condition under which a plan that takes rows in blocks needs no blocks."""
         rows = in_row_blocks(plan) if self.backend.in_blocks else None
         return [f"len({self.signature.names[rows.arguments[0]]}) < {FEW}"] if rows else []
 

@@ -72,7 +72,7 @@ def _with_fractions(expr: Expr) -> Expr:
 
 
 def counted(expr: Expr) -> Expr:
-    """What counts entries, with the floats in it that are whole as integers: 2.0 is 2.
+    """Replace the floats that are whole by integers in a count of entries: 2.0 is 2.
 
     >>> from sympy import Float, Symbol
     >>> counted(Symbol("n") - Float(2.0))

@@ -43,7 +43,7 @@ from .special_functions import erfcx, erfcx_rate, log_ndtr, ndtr
 
 
 class Use(IntEnum):
-    """What an expression is brought into stable form for: each has the forms of those before."""
+    """Name the purposes of a stable form; each uses the forms of those before."""
 
     READING = 0
     DIFFERENTIATING = 1

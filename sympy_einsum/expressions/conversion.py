@@ -130,7 +130,7 @@ def _holds_symbols(items: Sequence[object]) -> bool:
 
 
 def _parts_of(items: Sequence[object], depth: int = 1) -> Iterator[object]:
-    """What is in nested lists."""
+    """Yield the items of nested lists."""
     if depth > MAX_DEPTH:
         raise TensorError(f"lists are nested more than {MAX_DEPTH} levels deep, and no array is")
     for item in items:

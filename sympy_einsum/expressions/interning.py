@@ -52,8 +52,8 @@ _Table: TypeAlias = dict[object, _Entry]
 
 
 def _first(table: _Table, key: object, new: Any, size: int) -> Any:
-    """What stands for a key: what another thread may have published meanwhile, else the new, which
-    takes about ``size`` bytes."""
+    """Publish an object of about ``size`` bytes under a key, and return the one that stands there:
+    another thread may have published its own meanwhile."""
     entry = _Entry(new, _forget)
     entry.key, entry.table, entry.size = key, table, size
     with _lock:

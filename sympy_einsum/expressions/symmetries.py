@@ -34,7 +34,7 @@ def permutations_of(generators: tuple[Axes, ...], order: int) -> tuple[Axes, ...
 
 
 def generators_of(given: object, name: str, shape: Shape) -> tuple[Axes, ...]:
-    """What ``symmetric=`` says of a tensor of some shape: the same generators for the same group.
+    """Convert the argument ``symmetric=`` of a tensor to generators, equal ones for equal groups.
 
     True is for all permutations; otherwise a list of them.
     """

@@ -69,9 +69,9 @@ def attach(namespace: Mapping[str, Callable[..., Operand]]) -> None:
     def scalar_ufunc(
         self: Expr, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
     ) -> object:
-        """What NumPy finds on SymPy's own scalars. What it does with any object comes first: it
-        calls a method of the function's name, but ``exp`` of a power is the exponent, and numbers
-        have none."""
+        """Apply a universal function to SymPy's own scalars. NumPy's way with any object comes
+        first: it calls a method of the function's name, but ``exp`` of a power is the exponent,
+        and numbers have none."""
         if not any(isinstance(value, TensorExpr) for value in inputs):
             boxed = [_boxed(value) if isinstance(value, Expr) else value for value in inputs]
             try:

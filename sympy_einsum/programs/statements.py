@@ -212,7 +212,8 @@ class Reader(ExpressionReader):
         return value
 
     def _known(self, scope: Scope, node: ast.AST) -> Value:
-        """What a name stands for, None of what isn't one; the array keeps belonging to it alone."""
+        """Look up the value of a name, None of anything else; the array keeps belonging to the name
+        alone."""
         if not isinstance(node, ast.Name):
             return None
         owner = scope.owner(node.id)
