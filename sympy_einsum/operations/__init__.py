@@ -1,4 +1,4 @@
-"""What people call to build expressions; each name is a function of tensors and scalars."""
+"""Public functions that build expressions from tensors and scalars."""
 
 from .arithmetic import (
     add as add,

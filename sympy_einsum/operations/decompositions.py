@@ -32,7 +32,7 @@ from .products import matmul
 
 
 class SlogdetResult(NamedTuple):
-    """What ``slogdet`` returns, as in NumPy: the sign of the determinant and log|det|.
+    """Result of ``slogdet``, as in NumPy: the sign of the determinant and log|det|.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 2))
@@ -45,21 +45,21 @@ class SlogdetResult(NamedTuple):
 
 
 class EighResult(NamedTuple):
-    """What ``eigh`` returns, as in NumPy."""
+    """Result of ``eigh``, as in NumPy."""
 
     eigenvalues: Operand
     eigenvectors: Operand
 
 
 class QRResult(NamedTuple):
-    """What ``qr`` returns, as in NumPy."""
+    """Result of ``qr``, as in NumPy."""
 
     Q: Operand
     R: Operand
 
 
 class SVDResult(NamedTuple):
-    """What ``svd`` returns, as in NumPy."""
+    """Result of ``svd``, as in NumPy."""
 
     U: Operand
     S: Operand

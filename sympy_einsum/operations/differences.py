@@ -59,7 +59,7 @@ def diff(
 
 
 def _beside(piece: TensorLike | None, A: Operand, axis: int) -> list[Operand]:
-    """What stands beside a tensor along an axis; a scalar has one entry there."""
+    """Return the operands to concatenate with a tensor along an axis; a scalar gives one entry."""
     if piece is None:
         return []
     value = as_operand(piece)
@@ -139,7 +139,7 @@ def _weighted(A: Operand, axis: int, weights: Sequence[TensorLike], start: int) 
 
 
 def _uneven(A: Operand, axis: int, points: Operand, edge_order: int) -> Operand:
-    """The same with coordinates: the slope of the parabola through three neighbours."""
+    """Differentiate on uneven coordinates by the parabola through three neighbours."""
     if order_of(points) != 1 or not same_length(points.shape[0], shape_of(A)[axis]):
         raise ShapeError(
             f"axis {axis} of length {shape_of(A)[axis]} needs as many coordinates in a vector, "

@@ -160,7 +160,7 @@ def ihfft(
 def fftn(
     a: ComplexLike, s: Lengths = None, axes: Axes = None, norm: str | None = None
 ) -> ComplexTensor:
-    """:func:`fft` along several axes, by default all, or as many last ones as there are lengths.
+    """:func:`fft` along several axes: by default all, or the last ``len(s)``.
 
     Raises ShapeError for unequal numbers of axes and lengths, else as :func:`rfft`.
 
@@ -322,7 +322,7 @@ def _positive(length: Expr) -> Expr:
 
 
 def _fitted(z: ComplexTensor, axis: int, count: Expr) -> ComplexTensor:
-    """What has no more positions on an axis than so many."""
+    """Truncate an axis to at most ``count`` positions."""
     length = z.shape[axis]
     if same_length(length, count) or (count - length).is_nonnegative:
         return z
@@ -368,7 +368,7 @@ def _inverse(z: ComplexTensor, length: Expr, axis: int, norm: str | None) -> Com
 
 
 def _scaled(x: Operand, length: Expr, norm: str | None) -> Operand:
-    """What a transform, or the inverse of one with the opposite norm, is divided by."""
+    """Divide a transform, or an inverse one with the opposite norm, by its normalisation."""
     if norm not in NORMS:
         raise TensorError(f"norm is 'backward', 'ortho' or 'forward', not {norm!r}")
     if norm in (None, "backward"):

@@ -78,7 +78,7 @@ def one_hot(indices: TensorLike, length: Length) -> Operand:
 
 
 def _positions(indices: TensorLike) -> Operand:
-    """What tells positions, as an operand."""
+    """Convert indices to an operand; UnsupportedError for a comparison."""
     if isinstance(indices, (list, tuple, range, np.ndarray)) and not np.size(indices):
         return Constant(np.zeros(np.shape(indices), dtype=int))
     found = as_operand(list(indices) if isinstance(indices, range) else indices)

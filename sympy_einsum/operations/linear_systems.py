@@ -84,7 +84,7 @@ def tensorinv(a: TensorLike, ind: int = 2) -> Operand:
 
 
 class LstsqResult(NamedTuple):
-    """What ``lstsq`` returns, as in NumPy."""
+    """Result of ``lstsq``, as in NumPy."""
 
     x: Operand
     residuals: Operand

@@ -1,4 +1,4 @@
-"""What is asked of the entries as numbers: their decimals, their parts, whether they are close."""
+"""Functions of entries as numbers: rounding, real and imaginary parts, closeness."""
 
 from __future__ import annotations
 

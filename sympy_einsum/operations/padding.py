@@ -257,7 +257,7 @@ def _framed(A: Operand, widths: Sequence[tuple[Expr, Expr]], value: Expr) -> Ope
 
 
 def among_zeros(A: Operand, widths: Sequence[tuple[Expr, Expr]]) -> Operand:
-    """A tensor with so many zeros before and after its entries along each axis."""
+    """Pad a tensor with zeros: along each axis ``widths`` gives the number before and after."""
     order = order_of(A)
     operands, terms, output = [A], [tuple(range(order))], list(range(order))
     lengths = dict(enumerate(shape_of(A)))

@@ -94,7 +94,7 @@ def _rolled(A: Operand, shift: Expr, axis: int) -> Operand:
 
 
 def split(A: TensorLike, sections: int | Sequence[Length], axis: int = 0) -> list[Operand]:
-    """Pieces along an axis: so many of equal length, or those between the given positions.
+    """Split a tensor along an axis into ``sections`` equal pieces, or at the given positions.
 
     Raises ShapeError where the axis can't be divided so, UnsupportedError where that isn't known.
 
@@ -130,7 +130,7 @@ def _between(A: Operand, axis: int, bounds: Sequence[Expr]) -> list[Operand]:
 
 
 def array_split(A: TensorLike, sections: int | Sequence[Length], axis: int = 0) -> list[Operand]:
-    """The same where the pieces may differ in length by one.
+    """Split a tensor along an axis into pieces whose lengths may differ by one.
 
     Raises UnsupportedError for an axis without a number for its length, ShapeError for one that
     isn't there.
@@ -150,8 +150,7 @@ def array_split(A: TensorLike, sections: int | Sequence[Length], axis: int = 0) 
 
 
 def tile(A: TensorLike, reps: Length | Sequence[Length]) -> Operand:
-    """The tensor side by side with itself, so many times along each of the last axes; new axes come
-    first.
+    """Repeat a tensor as a whole, ``reps`` times along each of the last axes; new axes come first.
 
     >>> import sympy_einsum as se
     >>> se.tile(se.TensorSymbol("X", 2, 3), (2, 1, 4)).shape
@@ -168,10 +167,10 @@ def tile(A: TensorLike, reps: Length | Sequence[Length]) -> Operand:
 
 
 def repeat(A: TensorLike, repeats: Length | Sequence[int], axis: int | None = None) -> Operand:
-    """Every entry so many times in a row along an axis, along all in C order without one. With a
-    number for each entry the axis has a length in numbers.
+    """Repeat every entry ``repeats`` times in a row along an axis, by default in C order. With a
+    number for each entry the axis needs a length that is a number.
 
-    Raises ShapeError where there are as many numbers as neither 1 nor entries.
+    Raises ShapeError unless the number of ``repeats`` is 1 or the length of the axis.
 
     >>> import sympy_einsum as se
     >>> se.repeat(se.TensorSymbol("X", 2, 3), 2, axis=1).shape

@@ -196,7 +196,8 @@ def _quantile(A: Operand, axis: int, share: Expr, method: str) -> Operand:
 
 
 def _weighted(A: Operand, weights: Operand, axes: list[int], share: Expr, method: str) -> Operand:
-    """The first of the sorted entries up to which there is so much of the weight, and any."""
+    """Return the first sorted entry at which the cumulative weight is positive and reaches the
+    share."""
     if method != "inverted_cdf":
         raise UnsupportedError(f"quantile takes weights with method='inverted_cdf', not {method!r}")
     if order_of(weights) != order_of(A) or not all(

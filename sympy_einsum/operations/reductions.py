@@ -1,4 +1,4 @@
-"""What takes axes away, as sums and norms do, or normalises along one, as softmax does."""
+"""Reductions over axes, such as sums and norms, and normalisations along one, such as softmax."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class ScalarFunction:
         return [Symbol(name, real=True) for name in names[: self.row.arity]]
 
     def written_docstring(self) -> str:
-        """What the row tells of the function, with an example."""
+        """Compose the docstring from the row, with an example."""
         row, arguments = self.row, self.arguments()
         call = f"{self.__name__}({', '.join(map(str, arguments))})"
         parts = [f"``{call}`` entry by entry. {about(row)}", SHAPES]
@@ -105,7 +105,7 @@ def paragraphs(*parts: str) -> str:
 
 
 def about(row: Row) -> str:
-    """What a function is, in a sentence."""
+    """Return a one-sentence description of a function."""
     text = row.about or (inspect.getdoc(row.function) or "").partition("\n\n")[0]
     text = re.sub(r":math:`(.*?)`", r"``\1``", re.sub(r"\s+", " ", text))
     return text if text.endswith(".") else f"{text}."

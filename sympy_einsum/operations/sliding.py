@@ -241,7 +241,7 @@ def conv(
     padding: Padding = 0,
     dilation: PerAxis = 1,
 ) -> Operand:
-    """What the frameworks call a convolution: the correlation of stacks of images with kernels,
+    """Compute the convolution layer of the frameworks: stacks of images correlated with kernels,
     y[n, o, i] = Σ x[n, c, stride·i + dilation·k - padding] kernel[o, c, k].
 
     Parameters

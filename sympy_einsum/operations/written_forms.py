@@ -60,7 +60,7 @@ class Written:
         return found
 
     def on(self, arguments: Iterable[Argument]) -> Written:
-        """The same of other arguments."""
+        """Return this form with other arguments."""
         raise NotImplementedError
 
     @property
