@@ -1,4 +1,4 @@
-"""What of NumPy's namespace takes pairs of tensors that stand for complex numbers."""
+"""Functions of NumPy's namespace on complex numbers, which are pairs of tensors."""
 
 from __future__ import annotations
 

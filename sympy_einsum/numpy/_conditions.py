@@ -34,7 +34,7 @@ def _connective(name: str, connective: FunctionClass, result: str) -> Callable[.
 
 
 def _of_conditions(connective: FunctionClass) -> Callable[..., Operand]:
-    """A connective with as many arguments as NumPy's has."""
+    """Return a logical connective with the arity of NumPy's."""
 
     def of_one(x: TensorLike, /) -> Operand:
         return ops.logical(connective, x)

@@ -1,4 +1,4 @@
-"""What NumPy computes entry by entry: functions by the table's rows, rounding, parts."""
+"""NumPy's entrywise functions: those of the table's rows, rounding, real and imaginary parts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Ufunc(ops.ScalarFunction):
         ]
 
     def written_docstring(self) -> str:
-        """What NumPy's function is, with its derivatives."""
+        """Compose the docstring of NumPy's function from the row, with an example."""
         row, arguments = self.row, self.arguments()
         call = f"{self.__name__}({', '.join(map(str, arguments))})"
         if row.name:

@@ -1,4 +1,4 @@
-"""What universal functions of two arguments have as methods: reduce, accumulate and outer."""
+"""Methods of universal functions of two arguments: reduce, accumulate and outer."""
 
 from __future__ import annotations
 

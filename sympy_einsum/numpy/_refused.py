@@ -1,4 +1,4 @@
-"""What of NumPy has no counterpart here, and why: told where somebody asks for it."""
+"""NumPy's functions without a counterpart here, each with the reason that its error gives."""
 
 from __future__ import annotations
 

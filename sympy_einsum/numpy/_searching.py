@@ -17,7 +17,7 @@ from ..expressions import Constant, Operand, TensorLike, as_operand, elementwise
 
 
 def as_vector(name: str, a: TensorLike) -> Operand:
-    """What NumPy takes for a vector of points or edges; ShapeError for others."""
+    """Convert points or edges to a vector; ShapeError for other orders."""
     a = as_operand(a)
     if order_of(a) != 1:
         raise ShapeError(f"{name} takes a vector, not a tensor of shape {shape_of(a)}")
