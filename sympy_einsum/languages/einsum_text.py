@@ -276,7 +276,7 @@ class _Inference:
                 raise place.error(f"{need}, but the lengths are {a} and {b}")
 
     def built(self, root: Node, given: dict[str, Operand]) -> tuple[Written, dict[str, Operand]]:
-        """What is written, and its variables."""
+        """Build the written form of a tree; return it with its variables."""
         symbols = symbols_of(self.known.known_axes(), self.known.lengths, given)
 
         def visit(node: Node, below: tuple[Written | Operand, ...]) -> Written | Operand:

@@ -1,5 +1,5 @@
-"""What the languages share in reading: nodes for the rules of their grammars, and errors that say
-where reading stopped."""
+"""Reading shared by the languages: nodes for grammar rules, and errors that say where reading
+stopped."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Grammar:
 
     starts : the rules that a text is read by
     nodes : what makes nodes of finished rules
-    limit : so many characters are read
+    limit : maximum number of characters
     example : an expression
     operators : what may stand behind an operand
     instead : what people write in other languages, and how it is written in this one; a function
@@ -84,7 +84,7 @@ class Grammar:
             raise ParseError(f"the text is empty; expected an expression such as {self.example}")
 
     def read(self, text: str, start: str) -> Any:
-        """What one of the rules makes of a text; raises ParseError where it leaves the grammar."""
+        """Parse a text by the rule ``start``; raises ParseError where it leaves the grammar."""
         try:
             return self._parser.parse(text, start=start)
         except lark.exceptions.UnexpectedCharacters as error:

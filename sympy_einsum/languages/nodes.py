@@ -1,4 +1,4 @@
-"""What the languages share: the nodes that a text is read as, and where in the text they stand."""
+"""Syntax tree nodes shared by the languages, with their positions in the text."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Place:
 
     @contextmanager
     def building(self) -> Iterator[None]:
-        """What can't be built from the operation is an error that points to it."""
+        """Turn errors of building an operation into a ParseError that points to it."""
         try:
             yield
         except ParseError:

@@ -92,7 +92,7 @@ class ReverseMode:
         return self.pullback(self.argument)
 
     def pullback(self, vertex: Vertex) -> Vertex:
-        """What is known of dy/dv: the sum of the contributions so far [L, eq. 4.1]."""
+        """Compute the pullback dy/dv as the sum of the contributions so far [L, eq. 4.1]."""
         parents = {v: [p for p, _ in pairs] for v, pairs in self.contributions.items()}
         found: dict[Vertex, Vertex] = {self.root: self.vertices.delta(self.root.order)}
         for v in postorder([vertex], lambda v: parents.get(v, [])):
@@ -142,8 +142,8 @@ def _read_vertex(text: str, vertices: Vertices, x: Vertex) -> Vertex:
 
 
 def explicit_sums(root: Vertex, vertices: Vertices) -> Vertex:
-    """The same with what one operand of a product alone is summed over as a product with ones, for
-    which the product rule holds [L, §4.6]."""
+    """Rewrite sums over an index of one operand of a product as products with ones, for which the
+    product rule holds [L, §4.6]."""
 
     def visit(vertex: Vertex, below: tuple[Vertex, ...]) -> Vertex:
         if vertex.subscripts is None:

@@ -31,7 +31,7 @@ MAX_ORDER = 50
 
 @dataclass(eq=False, slots=True)
 class Axes(Merged[tuple[Length, ...]]):
-    """The axes of a value; without a value, as many as its surroundings need."""
+    """The axes of a value; while unknown, their number is inferred from the context."""
 
     @property
     def known(self) -> tuple[Length, ...] | None:
@@ -63,7 +63,7 @@ class Subscripts(NamedTuple):
 
 @dataclass
 class Inference:
-    """What is known of the values in a program."""
+    """The inference of orders, axis lengths and subscripts of the values in a program."""
 
     text: str
     deadline: Deadline

@@ -41,7 +41,7 @@ MAX_DRAWN = 300
 
 
 class Derivative(NamedTuple):
-    """What a program asks for, and the answer."""
+    """An expression of a program, the variable, and its derivative."""
 
     expression: Operand
     variable: Operand

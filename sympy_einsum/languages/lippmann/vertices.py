@@ -36,7 +36,7 @@ class Vertex:
 
     @property
     def label(self) -> str:
-        """What stands in the node."""
+        """The text shown in the node."""
         if self.subscripts is not None:
             left, right, output = self.subscripts
             return f"*({left},{right}→{output})"

@@ -1,4 +1,4 @@
-"""What the user knows of the variables before the text is read."""
+"""Declarations of variables by the user, made before the text is read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..nodes import check_text
 
 
 class Declaration(NamedTuple):
-    """What is known about a variable before its text is read."""
+    """The kind, lengths and assumptions of a variable, declared before the text is read."""
 
     kind: str  # scalar, vector or matrix
     lengths: tuple[Expr, ...] = ()  # empty: to be inferred
@@ -40,7 +40,7 @@ _FORM = 'write "K symmetric", "x, y vector(n)" or "alpha positive scalar"'
 
 
 def kind_by_name(name: str) -> str:
-    """What a name stands for that isn't declared, by its first letter."""
+    """Return the kind of an undeclared variable by the first letter of its name."""
     if name[0].isupper():
         return "matrix"
     return "scalar" if name[0] in "abcdefg" else "vector"

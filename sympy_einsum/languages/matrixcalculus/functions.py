@@ -38,7 +38,7 @@ def _infer_diag(site: Site, type_: Type) -> Type:
 
 
 def _infer_filled(axes: int) -> Callable[..., Type]:
-    """vector(c) and matrix(c): a scalar repeated as often as the context asks for."""
+    """Return the inference for vector(c) and matrix(c), whose lengths follow from the context."""
 
     def infer(site: Site, type_: Type) -> Type:
         if type_ != SCALAR:

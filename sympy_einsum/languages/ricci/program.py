@@ -32,7 +32,7 @@ Indices: TypeAlias = "dict[str, str] | None"
 
 @dataclass
 class _Reading:
-    """What is known of the values in a text.
+    """The inference of indices and axis lengths of the values in a text.
 
     Attributes
     ==========
