@@ -1,4 +1,4 @@
-"""What the names of Python, its math module, NumPy, SciPy and JAX stand for."""
+"""Meanings of names of Python, its math module, NumPy, SciPy and JAX."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ class Module:
         self.name = name
 
     def __getitem__(self, name: str) -> Value:
-        """What the module has under a name."""
+        """Look up a name in the module."""
         inside = f"{self.name}.{name}"
         if inside in MODULES:
             return Module(inside)
@@ -270,7 +270,7 @@ def _binary(kind: type[ast.operator]) -> Known:
 
 
 def items(value: Value) -> list[Value]:
-    """What a loop over a value goes through."""
+    """List the items that a loop over a value visits."""
     if isinstance(value, TensorExpr) and value.order:
         if not value.shape[0].is_Integer:
             raise TensorError(
@@ -395,8 +395,8 @@ BUILTINS |= {"True": True, "False": False, "None": None, "slice": Known("slice",
 
 
 def bare(name: str) -> Value:
-    """What a name that a text neither defines nor imports stands for, as in Caddie: a function of
-    Python or of mathematics; KeyError if nothing."""
+    """Look up a name that a text neither defines nor imports, as in Caddie: a function of Python or
+    of mathematics; KeyError if it is neither."""
     if name in BUILTINS:
         return BUILTINS[name]
     if name in CUSTOMARY:

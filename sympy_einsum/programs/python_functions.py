@@ -299,7 +299,7 @@ def _source_of(function: FunctionType) -> tuple[str, str]:
 
 
 def _known(value: object, depth: int) -> Value:
-    """What an object in memory is to a text; None if nothing."""
+    """Convert an object in memory to a value of a text; None if it has no counterpart."""
     if isinstance(value, ModuleType):
         return Module(value.__name__) if value.__name__ in MODULES else None
     if isinstance(value, (bool, int, float)):

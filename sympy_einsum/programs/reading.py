@@ -275,7 +275,7 @@ class ExpressionReader(Source):
         return entry
 
     def index(self, node: ast.expr, scope: Scope) -> Value:
-        """What stands in brackets."""
+        """Evaluate the subscript in brackets."""
         if isinstance(node, ast.Tuple):
             return tuple([self.index(entry, scope) for entry in node.elts])
         if isinstance(node, ast.Slice):

@@ -32,7 +32,7 @@ class Reader(ExpressionReader):
             self._define(statement)
 
     def _define(self, statement: ast.stmt) -> None:
-        """What a module defines, imports and assigns; calls are for those who run it."""
+        """Execute a definition, import or assignment of a module; calls are left out."""
         if isinstance(statement, (ast.FunctionDef, ast.Import, ast.ImportFrom)):
             self.run([statement], self.globals)
         elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
@@ -88,7 +88,7 @@ class Reader(ExpressionReader):
     # --- statements
 
     def run(self, statements: Sequence[ast.stmt], scope: Scope, in_loop: bool = False) -> Value:
-        """What the statements return; else how they end."""
+        """Execute statements; return their value, or a marker for how they end."""
         pending = list(statements)[::-1]
         while pending:
             statement = pending.pop()
@@ -400,7 +400,7 @@ class Reader(ExpressionReader):
             scope.names[name] = value
 
     def _nothing(self, statement: ast.stmt, scope: Scope) -> None:
-        """What changes no value."""
+        """Ignore a statement that changes no value."""
 
 
 def _leaves(statement: ast.If) -> bool:

@@ -84,7 +84,7 @@ def _windows(
 
 @dataclass(frozen=True)
 class _Factors:
-    """What generated code keeps of a matrix that is factored; only its own functions take it."""
+    """A factored matrix of generated code; only functions of that code take it."""
 
     matrix: Operand
 
@@ -159,7 +159,7 @@ def _supporting() -> dict[str, Known]:
 
 
 def supporting(node: ast.FunctionDef) -> Known | None:
-    """What a function of a text does, if it is one that generated code brings along."""
+    """Return the implementation of a helper function of generated code; None for others."""
     return _supporting().get(ast.dump(node)) if node.name in _SUPPORT | _CHECKING else None
 
 

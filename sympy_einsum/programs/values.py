@@ -1,4 +1,4 @@
-"""What names stand for while a function is read, and Python's operators on that.
+"""Values of names while a function is read, and Python's operators on them.
 
 Numbers are exact; whole ones stay Python's, since they count and index. What has axes, or isn't
 known, is an expression. Operators of arrays are NumPy's: axes are aligned from the last one on.
@@ -82,7 +82,7 @@ def plain(value: Value) -> Value:
 
 
 def entries_of(value: Value) -> list[Value]:
-    """What nested lists and tuples hold; TensorError for very large ones."""
+    """Flatten nested lists and tuples; TensorError for more than ``MAX_ITEMS`` parts."""
     found, waiting, count = [], [value], 0
     while waiting:
         count += 1
@@ -117,7 +117,7 @@ def _check_number(value: Expr) -> None:
 
 @cached(MAX_TREE)
 def tree_size(expr: sympy.Basic) -> int:
-    """How many nodes a stock expression has, counting shared ones as often as they occur."""
+    """Count the nodes of a stock expression as a tree: shared ones once per occurrence."""
     if isinstance(expr, TensorExpr) or not expr.args:
         return 1
     return 1 + sum(map(tree_size, expr.args))
@@ -141,7 +141,7 @@ def array(value: Value) -> Value:
 
 
 def aligned(values: Sequence[Value]) -> list[Value]:
-    """Operands with new axes in front, as many as NumPy gives them."""
+    """Prepend axes of length 1 to operands of lower order, as NumPy's broadcasting does."""
     operands = [as_operand(array(value)) for value in values]
     order = max(map(order_of, operands))
     return [
@@ -290,7 +290,7 @@ def logical(connective: sympy.core.function.FunctionClass, *values: Value) -> Va
 
 
 def aligned_conditions(values: Sequence[Value]) -> list[Value]:
-    """Conditions with new axes in front, as many as NumPy gives them."""
+    """Prepend axes of length 1 to conditions of lower order, as NumPy's broadcasting does."""
     tensors = [v for v in values if isinstance(v, TensorExpr) and v.order]
     return aligned(values) if len({v.order for v in tensors}) > 1 else list(values)
 
