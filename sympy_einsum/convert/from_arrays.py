@@ -79,7 +79,7 @@ def from_array(expr: object) -> Operand:
 
 
 def _array_parts(node: Basic) -> tuple[Basic, ...]:
-    """What the tensor for a node is computed from."""
+    """Return the parts of a node whose tensors are its operands."""
     leaves = (ArraySymbol, ZeroArray, OneArray, NDimArray, MatrixExpr, TensorExpr)
     if isinstance(node, leaves) or hasattr(node, "bound_symbols"):
         return ()
@@ -112,7 +112,7 @@ class _Product(NamedTuple):
         return contract(factors, subscripts, self.axes, lengths)
 
     def renamed(self) -> _Product:
-        """The same with labels of its own: a node may occur several times in a product."""
+        """Return the product with fresh labels: a node may occur several times in a product."""
         fresh = {label: Dummy() for _, labels in self.factors for label in labels}
         factors = [(f, [fresh[label] for label in labels]) for f, labels in self.factors]
         return _Product(factors, [fresh[label] for label in self.axes])
@@ -126,7 +126,7 @@ class _Product(NamedTuple):
 
 
 def _product_of(node: Basic, parts: list[_Product]) -> _Product:
-    """What a node stands for; products stay open, so that all of them make one einsum."""
+    """Convert a node to a product; nested products stay open, so that they make one einsum."""
     if isinstance(node, ArrayTensorProduct):
         own = [part.renamed() for part in parts]
         return _Product([f for p in own for f in p.factors], [a for p in own for a in p.axes])

@@ -181,7 +181,7 @@ def matrix_tensor(root: Basic, vectors: bool) -> Operand:
 
 
 def _matrix_parts(node: Basic) -> tuple[Basic, ...]:
-    """What the tensor for a node is computed from."""
+    """Return the parts of a node whose tensors are its operands."""
     if isinstance(node, LEAVES) or hasattr(node, "bound_symbols"):
         return ()
     if isinstance(node, (MatrixElement, MatrixSlice)):
@@ -336,5 +336,5 @@ FROM_MATRIX: dict[type, Callable[..., Operand]] = {
 
 
 def of_tensors(kind: type, operands: Sequence[TensorLike]) -> Operand:
-    """What a class of SymPy's matrix expressions stands for, of tensors and matrices."""
+    """Build the tensor for a class of SymPy's matrix expressions from tensors and matrices."""
     return FROM_MATRIX[kind](kind.__name__, *map(as_operand, operands))

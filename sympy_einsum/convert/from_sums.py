@@ -267,7 +267,7 @@ class _Reader:
         self.hints.update(given)
 
     def parts(self, node: Basic) -> tuple[Basic, ...]:
-        """What the value of a node is computed from."""
+        """Return the parts of a node whose values are its operands."""
         if isinstance(node, Sum):
             return node.args[:1]
         leaf = isinstance(node, (Indexed, MatrixElement, KroneckerDelta, TensorExpr))

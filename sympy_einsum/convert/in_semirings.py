@@ -55,7 +55,7 @@ from ..rules import MEANING, Natural, in_meaning
 
 
 class Ordinary(NamedTuple):
-    """What a semiring is made of: the sum over axes, the product of two elements, that of k equal
+    """The operations of a semiring: the sum over axes, the product of two elements, that of k equal
     ones, the neutral elements, and the sum of k ones."""
 
     total: Callable[..., Operand]

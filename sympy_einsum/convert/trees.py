@@ -1,5 +1,5 @@
-"""What all conversions to SymPy objects need: a graph that is small as a tree, without nodes that
-SymPy has no word for, and names that stay apart.
+"""Preparation for conversions to SymPy objects: a graph that is small as a tree, without nodes that
+SymPy has no counterpart for, and with distinct names.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def described(node: Basic) -> str:
 
 @contextmanager
 def sympys_refusals(node: Basic) -> Iterator[None]:
-    """What SymPy's constructors raise says nothing to who converts an expression."""
+    """Turn errors of SymPy's constructors into an UnsupportedError that names the operand."""
     try:
         yield
     except TensorError:
