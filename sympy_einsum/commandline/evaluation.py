@@ -40,5 +40,5 @@ def evaluate(request: Request, data: Mapping[str, np.ndarray]) -> dict[str, np.n
 
 
 def _names(count: int) -> list[str]:
-    """What the values of so many expressions are called."""
+    """Return the names under which the values of ``count`` expressions are shown."""
     return ["value"] if count == 1 else [f"value {k + 1}" for k in range(count)]

@@ -199,7 +199,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_texts(parser: argparse.ArgumentParser) -> None:
-    """What both commands take that read an expression."""
+    """Add the arguments shared by both commands that read an expression."""
     add = parser.add_argument
     add("expression", nargs="?", help='such as "norm2(A*x - y)^2"; else, or for -, standard input')
     add("--file", type=Path, help="a file with the expression")

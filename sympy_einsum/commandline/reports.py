@@ -1,4 +1,4 @@
-"""What is told about a text in one of the languages: its derivatives and their code."""
+"""Reports on a text in one of the languages: its derivatives and their code."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CHOICES: dict[str, tuple[str | int | bool, ...]] = {
 
 
 class Request(NamedTuple):
-    """What is asked for."""
+    """The text and options of a report."""
 
     text: str
     wrt: Sequence[str] = ()
@@ -164,7 +164,7 @@ def derivatives(
 
 
 def _report(request: Request, expr: Operand, variables: dict[str, Operand], name: str) -> Report:
-    """What is printed about the derivatives by one variable."""
+    """Compose the report on the derivatives by one variable."""
     x = variables[name]
     found, steps = derivatives(request, expr, x)
     lower, derivative = found[-2:]
