@@ -1,4 +1,4 @@
-"""What knows nothing of nodes: errors, graphs, lengths, indices, contraction order, functions."""
+"""Errors, graph walks, lengths, indices, contraction order, scalar functions: all below nodes."""
 
 from . import scalar_table as scalar_table
 from .activations import (

@@ -21,13 +21,13 @@ from .lengths import Shape
 
 # A symbolic length counts as this when contraction orders are compared.
 NOMINAL_LENGTH = 100
-# Writing an entry of an array costs so many multiplications inside a contraction.
+# Cost of writing an entry of an array, in multiplications inside a contraction.
 ENTRY = 3
-# The same in the search for an order: matrix products multiply much faster than memory is written.
+# That cost in the search for an order: matrix products multiply much faster than memory is written.
 WRITE = 16
-# Dynamic programming over contraction orders is exact, but takes long beyond so many operands; with
-# outer products, which pay where operands share an index of the result, even sooner; and where one
-# operand shares indices with many others, or many do with many.
+# Bounds on dynamic programming over contraction orders, which is exact but slow: on operands, on
+# operands where outer products are tried (they pay where operands share an index of the result), on
+# the operands that share an index with one operand, and on such pairs in all.
 MAX_DP_OPERANDS = 16
 MAX_OUTER_OPERANDS = 8
 MAX_NEIGHBOURS = 9
@@ -202,7 +202,7 @@ def contraction_cost(terms: Terms, output: Indices, sizes: Sizes) -> int:
 
 
 def path_cost(terms: Terms, output: Indices, sizes: Sizes, path: Path) -> int:
-    """The same for a given order."""
+    """Compute the contraction cost of a given order."""
     size = dict(sizes)
 
     def entries(labels: Iterable[int]) -> int:

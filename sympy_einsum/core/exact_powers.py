@@ -14,7 +14,7 @@ from .traversal import postorder
 MAX_BITS = 10**6
 # Coefficients of more bits aren't multiplied: doubles hold four of them.
 MAX_COEFFICIENT_BITS = 256
-# Python writes numbers of three times as many bits in decimal digits, and none longer.
+# Bound on the bits of a number in decimal digits; Python's own is more than three times higher.
 MAX_DECIMAL_BITS = 4000
 # Numbers of texts are doubles at last.
 MAX_NUMBER = 10**308

@@ -1,4 +1,4 @@
-"""What is loaded or computed when it is first asked for."""
+"""Functions and values that are loaded or computed on first use."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ Key = tuple[int, ...]
 
 
 class Algebra(Protocol[Factor]):
-    """What a network multiplies by; vectors are columns. A module with these functions is one."""
+    """Operations of a matrix algebra, in which vectors are columns; a module may implement it."""
 
     def product(self, factors: list[Factor], /) -> Factor:
         """Scalars, then vectors and matrices side by side."""
@@ -60,7 +60,7 @@ class Algebra(Protocol[Factor]):
 
 
 class Site(NamedTuple):
-    """What stands at a label, by number, in the order in which it came."""
+    """The vectors and matrices at a label, by number, in order of arrival."""
 
     label: Label
     vectors: list[int]

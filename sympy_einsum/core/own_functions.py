@@ -23,7 +23,7 @@ class _OwnClass(FunctionClass):
 
 
 class OwnFunction(WholeFunction, metaclass=_OwnClass):
-    """What :func:`function` makes: a function with a name, and what its maker says of it."""
+    """A function made by :func:`function`: a name, and a row given by the user."""
 
     made_of: tuple[Any, ...]
 

@@ -1,4 +1,4 @@
-"""What a pass over expressions does with a node: a table with one row per type of node.
+"""Dispatch tables of passes over expressions, with one row per type of node.
 
 A pass is anything that asks what a node is: derivatives, costs, lowering, printers, converters.
 Each states its answers as a :class:`NodeTable`. ``NODE_TABLES`` lists them, so that the file of a

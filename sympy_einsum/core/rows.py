@@ -1,4 +1,4 @@
-"""What is known of a scalar function: one row each, of which everything else is a view.
+"""Properties of scalar functions: one row each, of which everything else is a view.
 
 The public functions, NumPy's namespace and its universal functions, the names of languages,
 derivatives and generated code are made from the rows: :func:`of_each_row` calls a view with every

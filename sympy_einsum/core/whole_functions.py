@@ -25,7 +25,7 @@ class WholeFunction(Function):
 
     @property
     def row(self) -> Row:
-        """What is known of it; an empty row where nothing is."""
+        """The row of this function; an empty one if there is none."""
         return row_of(type(self)) or Row(type(self))
 
     def fdiff(self, argindex: int = 1) -> Expr:
