@@ -1,5 +1,5 @@
-"""What stock SymPy finds on our nodes: importing it attaches methods, operators and printers, and
-replaces what ``table.py`` lists."""
+"""Hooks of stock SymPy on our nodes: importing it attaches methods, operators and printers, and
+replaces the functions that ``table.py`` lists."""
 
 from . import notebooks as notebooks, printers as printers
 from .methods import Methods as Methods

@@ -1,4 +1,4 @@
-"""What SymPy's algebra asks of tensor expressions: expansion, series, substitution.
+"""Hooks of SymPy's algebra on tensor expressions: expansion, series, substitution.
 
 Of a scalar with ordinary symbols inside, the algebra in these is that of the sum in which they
 stand outside of tensor products.
@@ -68,7 +68,7 @@ def _constant_in(node: Node, x: Symbol) -> Node:
 
 
 class AlgebraHooks(Node):
-    """What SymPy's algorithms call on each part of an expression."""
+    """Mixin of the methods that SymPy's algorithms call on each part of an expression."""
 
     __slots__ = ()
 
@@ -300,8 +300,8 @@ def _has_lengths_replaced(symbol: TensorSymbol, old: TensorSymbol) -> bool:
 
 
 def _as_replaced(old: Any) -> Basic:
-    """What is to be replaced, a function too; a matrix symbol is a tensor symbol, its entry one of
-    that."""
+    """Convert the target of a replacement: functions stay, matrix symbols and their entries become
+    those of tensor symbols."""
     if isinstance(old, FunctionClass):
         return old
     return as_operand(old) if isinstance(old, STOCK_VARIABLES) else as_basic(old)
@@ -313,7 +313,7 @@ def is_array(value: object) -> bool:
 
 
 def _pairs(args: tuple[object, ...]) -> dict[Basic, object]:
-    """What ``subs`` is to replace, and by what, from any form of its arguments."""
+    """Map each target of ``subs`` to its replacement, from any form of the arguments."""
     given: Any = [args] if len(args) == 2 else args[0] if len(args) == 1 else None
     try:
         pairs = dict(given)

@@ -19,8 +19,8 @@ _entries = deferred("convert", "as_explicit")
 
 
 class Methods(Operators, AlgebraHooks):
-    """What ``TensorExpr`` can be asked for. Most methods are the functions of the same names, of
-    which the tensor is the first argument.
+    """Mixin of the methods of ``TensorExpr``. Most are the functions of the same names, with the
+    tensor as first argument.
 
     Raises
     ======

@@ -1,4 +1,4 @@
-"""What ``sympy.lambdify`` and ``sympy.pycode`` find on our nodes; the compiler loads then."""
+"""Hooks of ``sympy.lambdify`` and ``sympy.pycode`` on our nodes; they load the compiler."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _numpycode(self: TensorExpr, printer: CodePrinter, *args: object) -> str:
 
 
 def _refusal(backend: str) -> Callable[..., str]:
-    """What the printer of a library that isn't NumPy finds."""
+    """Return a hook that refuses the printer of a library other than NumPy."""
 
     def hook(self: TensorExpr, printer: CodePrinter, *args: object, **options: object) -> str:
         raise UnsupportedError(

@@ -68,7 +68,7 @@ def _connected(connective: FunctionClass, *conditions: TensorLike) -> Operand:
 
 
 class Operators(Node):
-    """What ``TensorExpr`` answers to operators.
+    """Mixin of the operators of ``TensorExpr``.
 
     Raises
     ======
@@ -143,7 +143,7 @@ class Operators(Node):
         return elementwise(floor_divide, other, self)
 
     def __divmod__(self, other: TensorLike) -> tuple[Operand, Operand]:
-        """What ``//`` and ``%`` give."""
+        """Return the results of ``//`` and ``%``."""
         return self // other, self % other
 
     def __rdivmod__(self, other: TensorLike) -> tuple[Operand, Operand]:

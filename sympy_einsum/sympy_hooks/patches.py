@@ -77,7 +77,8 @@ class Patch:
 
 
 def around(replacement: Callable[..., Any]) -> Callable[[Any], Any]:
-    """What makes a replacement of a function of SymPy's, which gets that as its first argument."""
+    """Return a decorator that puts ``replacement``, called with the stock function first, in its
+    place."""
 
     def replace(stock: Any) -> Any:
         @wraps(stock)

@@ -1,5 +1,5 @@
-"""What SymPy's printers find on our nodes until the package that prints them has loaded, which
-puts its own in the place of these."""
+"""Hooks of SymPy's printers on our nodes, which load ``printing``; that package replaces them by
+its own."""
 
 from __future__ import annotations
 

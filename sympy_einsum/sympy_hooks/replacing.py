@@ -61,7 +61,8 @@ Query: TypeAlias = type | tuple[type, ...] | Callable[[Basic], bool]
 
 
 def as_query(query: object) -> object:
-    """What SymPy knows of a function of ours, or the nodes that it builds; all else as it is.
+    """Convert a function of ours to SymPy's function, or to the type of node that it builds; keep
+    all else.
 
     Raises UnsupportedError for functions that build several nodes or have options.
     """

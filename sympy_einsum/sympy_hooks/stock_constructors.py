@@ -301,7 +301,7 @@ def matrix_function(name: str) -> Callable[..., Expr]:
 
 
 def as_array(stock: Stock, value: object) -> NDimArray:
-    """What functions of arrays make of their arguments."""
+    """Convert an argument of a stock function of arrays; TensorError for a tensor."""
     if is_tensor(value):
         raise TensorError(
             f"SymPy's arrays don't take tensors such as {str(value)[:80]}; use einsum, "
@@ -327,8 +327,8 @@ class _Iterability(type):
 
 
 class IterableByStock(metaclass=_Iterability):
-    """What stock matrices and arrays take for a sequence of entries: a tensor with axes is one,
-    and a scalar with tensors inside, which is of the same type, is an entry."""
+    """Stand-in for ``Iterable`` in stock matrices and arrays: a tensor with axes is a sequence of
+    entries, and a scalar with tensors inside, which is of the same type, is an entry."""
 
 
 def as_entry(stock: Stock, value: object, **options: object) -> Any:
@@ -355,7 +355,8 @@ def linear(stock: Stock, equation: Expr, symbols: Sequence[Symbol]) -> Any:
 
 
 def recast(stock: Stock, equations: Iterable[Basic], symbols: Iterable[Basic]) -> Any:
-    """What ``solve`` asks for symbols in the places of entries. It takes all else for constant."""
+    """Replace entries by symbols for ``solve``; TensorError where an equation depends on one in
+    another way, which ``solve`` would take for constant."""
     equations, symbols = list(equations), list(symbols)
     if any(map(outermost, equations)):
         symbols = [as_operand(s) if isinstance(s, STOCK_VARIABLES) else s for s in symbols]
@@ -374,8 +375,8 @@ def recast(stock: Stock, equations: Iterable[Basic], symbols: Iterable[Basic]) -
 def solved_linear(
     stock: Stock, lhs: Expr, rhs: Expr = S.Zero, symbols: Any = (), exclude: Any = ()
 ) -> Any:
-    """What ``solve`` asks first. SymPy differentiates by every symbol, but nothing has a derivative
-    by an axis length: then it goes on as where an equation isn't linear."""
+    """Solve an equation as a linear one. SymPy differentiates by every symbol, but nothing has a
+    derivative by an axis length: then return what stands for an equation that isn't linear."""
     try:
         return stock(lhs, rhs, symbols=symbols, exclude=exclude)
     except UnsupportedError:
