@@ -1,4 +1,4 @@
-"""What an operation of a random program is applied to: operands and parameters, drawn."""
+"""Random operands and parameters for the operations of random programs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Choices:
         return self.arrays[place].shape[axis]
 
     def one(self, least: int = 0, most: int = 99) -> int:
-        """A value with so many axes; the youngest are drawn more often."""
+        """Draw a value with ``least`` to ``most`` axes; the latest are drawn more often."""
         found = [k for k, v in enumerate(self.arrays) if least <= v.ndim <= most]
         return self.among([*found, *found[-2:], *found[-1:]])
 
@@ -138,7 +138,7 @@ def factors(choices: Choices) -> Chosen:
 
 
 def system(choices: Choices) -> Chosen:
-    """A matrix, and what has as many rows."""
+    """Draw a matrix, and a vector or matrix with the same number of rows."""
     place = choices.one(2, 2)
     length = choices.shape(place)[0]
     rows = [k for k in range(len(choices.values)) if choices.shape(k)[:1] == (length,)]

@@ -97,7 +97,7 @@ def _definite(xp: Namespace, v: Any) -> Any:
 
 
 def _invertible(xp: Namespace, v: Any) -> Any:
-    """The same, but not symmetric."""
+    """Return an invertible matrix that isn't symmetric."""
     return _definite(xp, v) + xp.triu(xp.einsum("ij,kj->ik", xp.sin(v), xp.cos(v)), 1) / 5
 
 

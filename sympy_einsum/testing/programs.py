@@ -89,7 +89,7 @@ class Program:
         return values
 
     def after(self, xp: Namespace, values: Sequence[Any], step: Step) -> Any:
-        """What a step gives."""
+        """Compute the value of a step."""
         operands = [values[k] for k in step.operands]
         return self.operations[step.name].apply(xp, *operands, *step.parameters)
 
@@ -104,5 +104,5 @@ class Program:
         return "\n    ".join(lines)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """What hypothesis shows."""
+        """Print the program for hypothesis."""
         printer.text(repr(self))
