@@ -79,7 +79,7 @@ def _with_body(lines: list[str]) -> list[str]:
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """What ``%load_ext sympy_einsum`` calls: attaches the magic and its completions."""
+    """Attach the magic and its completions, as ``%load_ext sympy_einsum`` does."""
     shell.register_magics(EinsumMagics)
     shell.input_transformers_cleanup.append(_with_body)
 

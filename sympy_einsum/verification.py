@@ -42,7 +42,7 @@ ATTEMPTS = 20
 SAMPLES = 6
 # Matrices that are inverted may lose four digits, not more.
 MAX_CONDITION = 1e4
-# Up to so many lengths are all different; the tensors of more would be too large.
+# Maximum number of lengths that are all different; the tensors of more would be too large.
 MAX_DIFFERENT = 6
 # Scalars of more terms aren't brought to one denominator.
 MAX_FRACTIONS = 32
