@@ -142,11 +142,7 @@ class sigmoid(WholeFunction):
     """
 
     nargs = 1
-
-    @classmethod
-    def eval(cls, x: Expr) -> Expr | None:
-        """Known values."""
-        return S.Half if x.is_zero else None
+    at_zero = S.Half
 
     _eval_is_extended_positive = WholeFunction._eval_is_extended_real
 
@@ -174,11 +170,7 @@ class softplus(WholeFunction):
     """
 
     nargs = 1
-
-    @classmethod
-    def eval(cls, x: Expr) -> Expr | None:
-        """Known values."""
-        return log(2) if x.is_zero else None
+    at_zero = log(2)
 
     _eval_is_extended_positive = WholeFunction._eval_is_extended_real
 

@@ -98,11 +98,7 @@ class entr(WholeFunction):
     """
 
     nargs = 1
-
-    @classmethod
-    def eval(cls, x: Expr) -> Expr | None:
-        """Known values."""
-        return S.Zero if x.is_zero else None
+    at_zero = S.Zero
 
 
 class rel_entr(WholeFunction):

@@ -33,11 +33,7 @@ class sinhc(WholeFunction):
     """
 
     nargs = 1
-
-    @classmethod
-    def eval(cls, x: Expr) -> Expr | None:
-        """Known values."""
-        return S.One if x.is_zero else None
+    at_zero = S.One
 
 
 class tanhc(WholeFunction):
@@ -50,11 +46,7 @@ class tanhc(WholeFunction):
     """
 
     nargs = 1
-
-    @classmethod
-    def eval(cls, x: Expr) -> Expr | None:
-        """Known values."""
-        return S.One if x.is_zero else None
+    at_zero = S.One
 
 
 class log_sinhc(WholeFunction):
@@ -67,11 +59,7 @@ class log_sinhc(WholeFunction):
     """
 
     nargs = 1
-
-    @classmethod
-    def eval(cls, x: Expr) -> Expr | None:
-        """Known values."""
-        return S.Zero if x.is_zero else None
+    at_zero = S.Zero
 
 
 class langevin(WholeFunction):

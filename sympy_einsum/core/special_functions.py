@@ -21,11 +21,7 @@ class ndtr(WholeFunction):
     """
 
     nargs = 1
-
-    @classmethod
-    def eval(cls, x: Expr) -> Expr | None:
-        """Known values."""
-        return S.Half if x.is_zero else None
+    at_zero = S.Half
 
     def _latex(self, printer: Printer, exp: str | None = None) -> str:
         power = "" if exp is None else f"^{{{exp}}}"
@@ -64,11 +60,7 @@ class erfcx(WholeFunction):
     """
 
     nargs = 1
-
-    @classmethod
-    def eval(cls, x: Expr) -> Expr | None:
-        """Known values."""
-        return S.One if x.is_zero else None
+    at_zero = S.One
 
 
 class erfcx_rate(WholeFunction):
@@ -92,11 +84,7 @@ class log_ndtr(WholeFunction):
     """
 
     nargs = 1
-
-    @classmethod
-    def eval(cls, x: Expr) -> Expr | None:
-        """Known values."""
-        return -log(2) if x.is_zero else None
+    at_zero = -log(2)
 
     def _latex(self, printer: Printer, exp: str | None = None) -> str:
         power = "" if exp is None else f"^{{{exp}}}"

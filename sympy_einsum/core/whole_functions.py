@@ -7,6 +7,7 @@ A class says which values it knows and how it is shown; the rest stands in its r
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from sympy import Expr, Function, S, exp
 from sympy.core.function import ArgumentIndexError
@@ -21,7 +22,17 @@ _NAME = re.compile(r"\b(np|special|math)\.(\w+)")
 
 
 class WholeFunction(Function):
-    """A scalar function kept whole, so that it can be evaluated without overflow."""
+    """A scalar function kept whole, so that it can be evaluated without overflow.
+
+    ``at_zero`` is its value at 0, where a function of one argument has one.
+    """
+
+    at_zero: Expr | None = None
+
+    @classmethod
+    def eval(cls, *args: Any, **options: Any) -> Expr | None:
+        """Return a known value of the function, None where it stays as it is."""
+        return cls.at_zero if len(args) == 1 and args[0].is_zero else None
 
     @property
     def row(self) -> Row:
