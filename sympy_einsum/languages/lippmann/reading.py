@@ -111,8 +111,8 @@ _GRAMMAR = Grammar(
 
 
 def read(text: str, start: str) -> Any:
-    """Parse a text by a rule of the grammar into the parts of a program, the tree of a sum, or a list
-    of declared variables; raises ParseError where it leaves the grammar."""
+    """Parse a text by a rule of the grammar into the parts of a program, the tree of a sum, or the
+    declared variables; raises ParseError where it leaves the grammar."""
     _GRAMMAR.check(text)
     check_nesting(text)
     return _GRAMMAR.read(text, start)
