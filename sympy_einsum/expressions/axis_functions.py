@@ -48,7 +48,7 @@ class AxesFunction(TensorExpr):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the function."""
         return type(self).__name__.lower()
 
     @classmethod

@@ -1,5 +1,5 @@
-"""What positions among the factors of a product do to the others: an entry or a slice of one can be
-an operand of its own; what is made of positions itself is written out where these fit."""
+"""Slice pushdown in products: an affine selector and the factor that it indexes can become one
+operand; factors made of selectors themselves are inlined where these compose."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class Elementwise(TensorExpr):
 
     @property
     def condition(self) -> Boolean | None:
-        """What the entries tell by ones and zeros, if that is what they do; else None."""
+        """The condition of which the entries are the indicator; None for other functions."""
         return indicated(self.body)
 
     def __bool__(self) -> bool:
@@ -140,8 +140,8 @@ def _with_shared_slots(body: Expr, values: Mapping[Slot, Operand]) -> tuple[Expr
 
 
 def _of_tensors(body: Expr, operands: Sequence[Operand], shape: Shape) -> Operand:
-    """What a body on different operands, some of them tensors, is: a product, a function with a
-    name, or a node."""
+    """Build the expression of a body on distinct operands, some of them tensors: a product, a named
+    function, or an ``Elementwise``."""
     axes = axes_with_entries([o for o in operands if is_tensor(o)])
     if len(axes) < len(shape):
         return along(apply_body(body, on_axes(operands, axes)), axes, shape)
@@ -158,8 +158,8 @@ def _of_tensors(body: Expr, operands: Sequence[Operand], shape: Shape) -> Operan
 
 
 def _evaluated(body: Expr, operands: list[Operand]) -> tuple[Expr, list[Operand]] | None:
-    """What SymPy makes of a body at construction: sqrt(x**2) = |x|, and |x| = x where x isn't
-    negative; None if that is what it is."""
+    """Evaluate a body with the known signs of operands: sqrt(x**2) = |x|, and |x| = x where x isn't
+    negative; None if it doesn't change."""
     if body.is_Pow and body.exp.is_Number and isinstance(body.base, Slot):
         base, inner = operands[0].as_entry_power() if is_tensor(operands[0]) else (None, S.One)
         if inner is not S.One and not holds_complex(base):
@@ -174,7 +174,7 @@ def _evaluated(body: Expr, operands: list[Operand]) -> tuple[Expr, list[Operand]
 
 
 def _sign(operand: Operand) -> str:
-    """What is known of the sign of a tensor's entries, as SymPy's assumption."""
+    """Return SymPy's assumption for the known sign of an operand's entries."""
     if not is_tensor(operand):
         return "real"
     if operand._is_positive():

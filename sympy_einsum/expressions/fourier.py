@@ -73,7 +73,7 @@ class Fourier(TensorExpr):
     weighted: bool = datum(3, "Whether frequencies stand for their conjugates too.")
 
     def entry(self, part: Expr, position: Expr, frequency: Expr) -> Expr:
-        """What stands at a position."""
+        """Return the entry of a real or imaginary part at a position and a frequency."""
         wave = cos(2 * pi * position * frequency / self.length + part * pi / 2)
         if not self.weighted:
             return wave

@@ -16,7 +16,7 @@ class HalfPower(Pow):
 
     @property
     def func(self) -> type[Pow]:
-        """What it is built by."""
+        """The class that rebuilds it from its arguments."""
         return Pow
 
     def __reduce_ex__(self, protocol: object) -> tuple[type[Pow], tuple[Expr, ...]]:

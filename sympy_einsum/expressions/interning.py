@@ -1,4 +1,4 @@
-"""What makes a tensor expression one: operands, static data and a shape, each node built once.
+"""The base class of tensor expressions: interned nodes of operands, static data and a shape.
 
 Building a node twice gives the same object [L, §3.2.2], so equality is identity, common
 subexpressions are shared by construction and every pass is linear in the graph. All construction

@@ -34,7 +34,7 @@ def unite(merged: dict[Item, Item], a: Item, b: Item) -> None:
 
 
 def representative(merged: dict[Item, Item], label: Item) -> Item:
-    """What a label is called once those of one axis are one."""
+    """Return the representative of all labels that are merged with a label."""
     while label in merged:
         label = merged[label]
     return label
@@ -123,6 +123,6 @@ def indices_of(terms: Terms) -> tuple[tuple[Label, ...], tuple[tuple[int, ...], 
 def dense_indices(
     terms: Terms, output: tuple[Label, ...]
 ) -> tuple[tuple[Label, ...], tuple[tuple[int, ...], ...], tuple[int, ...]]:
-    """The same of a dense product, with those of the output that are in its terms, ascending."""
+    """Number the labels of a dense product; return also the numbers of those in the output."""
     labels, found = indices_of(terms)
     return labels, found, tuple([k for k, label in enumerate(labels) if label in output])

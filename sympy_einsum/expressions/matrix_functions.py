@@ -154,7 +154,7 @@ def adj(X: TensorLike) -> Operand:
 
 
 def cofactors(X: TensorLike, order: int) -> Operand:
-    """The derivative of the determinant of some order, a tensor with twice as many axes.
+    """Compute the ``order``-th derivative of the determinant, a tensor with 2 ``order`` axes.
 
     The entry [i, j, k, l, …] is what multiplies X[i,j] X[k,l] … in det(X): up to its sign, the
     determinant of what remains when these rows and columns are taken out. It is a polynomial,

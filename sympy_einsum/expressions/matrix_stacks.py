@@ -185,7 +185,7 @@ class AlongDirections(StackFunction):
         return cls._intern(ordered, data, matrices.shape)
 
     def along(self, *operands: Operand) -> Operand:
-        """The same function of other matrices, or its derivative in other directions."""
+        """Apply the function to other matrices, or its derivative to other directions."""
         return self._build(tuple(broadcast_together(operands)), self.data)
 
 

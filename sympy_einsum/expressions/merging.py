@@ -27,8 +27,8 @@ from .positions import Positions, Unit
 
 
 class Merged(NamedTuple):
-    """What is left of the factors of a product: tensors, their labels, those of the result, the
-    lengths of new labels, and scalar factors."""
+    """The merged factors of a product: tensors, their labels, those of the result, the lengths of
+    new labels, and scalar factors."""
 
     tensors: list[TensorExpr]
     subs: list[Labels]
@@ -93,7 +93,7 @@ class _Merger:
         self.is_zero = False
 
     def result(self) -> Merged:
-        """What is left."""
+        """Return the merged factors."""
         tensors = [tensor for tensor, _ in (*self.others, *self.positions)]
         subs = [labels for _, labels in (*self.others, *self.positions)]
         return Merged(tensors, subs, self.output, self.lengths, self.scalars)
@@ -128,7 +128,7 @@ class _Merger:
         return True
 
     def _turn(self, k: int) -> bool:
-        """What is flipped is picked, not placed."""
+        """Replace a flip that embeds entries by one that selects them: it is its own inverse."""
         position, (*sources, target) = self.positions[k]
         if not position.is_flip or target not in self.output or sources[0] in self.output:
             return False

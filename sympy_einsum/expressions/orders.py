@@ -93,12 +93,12 @@ class Picked(NamedAxesFunction):
 
     @property
     def one_hot(self) -> Operand:
-        """The same as ones and zeros, the axis that entries come from last."""
+        """The positions as a one-hot tensor, whose last axis is the one that is selected from."""
         return OneHot.at(self.positions, self.shape[self.axes[0]])
 
     @property
     def gathered(self) -> Operand:
-        """The same as a product."""
+        """The entries as a product with the one-hot factor."""
         axes = range(self.order)
         source = [self.order if axis in self.axes else axis for axis in axes]
         lengths = {**dict(enumerate(self.shape)), self.order: self.shape[self.axes[0]]}

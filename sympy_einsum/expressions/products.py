@@ -185,7 +185,7 @@ def contract(
 def contract_part(
     operands: Sequence[Operand], subscripts: Sequence[Labels], output: Labels, lengths: Lengths
 ) -> Operand:
-    """The same of some factors of a product: ``lengths`` are those of all its labels."""
+    """Contract some factors of a product; ``lengths`` are those of all its labels."""
     used = {i for labels in (*subscripts, output) for i in labels}
     return contract(operands, subscripts, output, {i: lengths[i] for i in used})
 
@@ -212,7 +212,7 @@ class _Product:
         self.subs: list[Labels] = []
 
     def zeros(self) -> Operand:
-        """What is left of a product of which a factor is 0."""
+        """Return the zeros that a product with a factor 0 equals."""
         return Zeros(*[self.lengths[label] for label in self.output])
 
     # --- simplifying the factors

@@ -1,4 +1,4 @@
-"""What runs along the last axis, besides sums: products between positions, and log-sum-exp.
+"""Running products and running log-sum-exp along the last axis.
 
 Two matrices, one for each row of a tensor. *Interval products* W_ij = x_i x_(i+1) ⋯ x_(j-1) are
 zero for i > j; every first-order linear recurrence y_(j+1) = x_j y_j + b_(j+1) is a product with
