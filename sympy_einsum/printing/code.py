@@ -153,7 +153,7 @@ class _BodyPrinter(_ExactPrinter):
         return self.operands[expr.place].shown
 
     def parenthesize(self, item: Basic, level: int, strict: bool = False) -> str:
-        """What stands in a slot has brackets by its own level."""
+        """Bracket an expression; the operand in a slot by its own level."""
         if not isinstance(item, Slot):
             return super().parenthesize(item, level, strict)
         needed = ATOM if level >= PRECEDENCE["Pow"] else POWER if level else SUM
@@ -164,8 +164,8 @@ class _BodyPrinter(_ExactPrinter):
 
 
 class _SpelledPrinter(_BodyPrinter):
-    """The same for ``srepr``, where unknown functions are made where they stand, and numbers have
-    all their digits."""
+    """Printer of bodies for ``srepr``: constructs unknown functions in place, and prints all digits
+    of numbers."""
 
     def _print_Float(self, expr: Float) -> str:
         return srepr(expr)

@@ -68,7 +68,7 @@ class Fitting:
         return tuple([self.label[index] for index in term])
 
     def _put(self, old: Label, new: Label) -> None:
-        """What is summed over stands for another label."""
+        """Substitute another label for one that is summed over."""
         del self.index[old]
         self.label = {index: renamed(label, {old: new}) for index, label in self.label.items()}
         self.conditions = [relabel(form, {old: new}) for form in self.conditions]

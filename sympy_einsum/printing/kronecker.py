@@ -120,7 +120,7 @@ class _Paired:
         return algebra.transpose(self.factors[column, row])
 
     def _vec(self, labels: Sequence[int]) -> Form:
-        """What is numbered by labels in C order, as a column."""
+        """Return the entries numbered by labels in C order, as a column."""
         if len(labels) == 1:
             return self.factors[labels[0],]
         return forms.call("vec", self._part(*reversed(labels)), axes=1)

@@ -31,14 +31,14 @@ from ..expressions import (
     outermost,
 )
 
-# Up to so many parts, and so many levels, an expression is written out.
+# Maximum number of parts and levels of an expression that is written out.
 READABLE = 100
 MAX_LEVELS = 25
-# A part of so few parts isn't worth a name; one of so many or so many levels always gets one.
+# Maximum size of a part that isn't worth a name; size and depth above which it always gets one.
 SMALL = 4
 LONG = 60
 DEEP = 16
-# A sum is compared with so many others.
+# Maximum number of sums that a sum is compared with.
 MAX_TRIED = 4
 
 # Sums that are written as an earlier sum and the other terms.

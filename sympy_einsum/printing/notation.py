@@ -144,7 +144,7 @@ class Notation:
         return node in self._named
 
     def terms(self, node: TensorExpr) -> Sequence[Operand]:
-        """What is written for a node: the operands, or an earlier sum and the other terms."""
+        """Return the terms to write for a sum: all, or an earlier sum and the other terms."""
         return self._sums.get(node, node.operands)
 
     def stock(self, expr: Basic) -> Form:

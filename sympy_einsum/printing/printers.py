@@ -141,7 +141,7 @@ def _stated(shown: Shown, notation: Notation, renderer: Renderer[Shown]) -> Show
 
 
 def _shown(node: TensorExpr, printer: Printer, output: type[Renderer[Shown]]) -> Shown:
-    """What a printer shows for a node, and how tightly it holds together."""
+    """Render a node for a printer, with its precedence level."""
     notation, renderer = _notation(printer), output(printer)
     is_outermost = not notation.is_collecting
     notation.is_collecting = True
@@ -165,14 +165,14 @@ def _shown(node: TensorExpr, printer: Printer, output: type[Renderer[Shown]]) ->
 
 
 def _shown_norm(norm: Norm, printer: Printer, output: type[Renderer[Shown]]) -> Shown:
-    """What a printer shows for a norm."""
+    """Render a norm for a printer."""
     renderer = output(printer)
     inside = renderer.render(_notation(printer).form(norm.tensor))
     return renderer.ready(renderer.normed(inside, norm.tensor.order), ATOM)
 
 
 def _shown_power(power: HalfPower, printer: Printer, output: type[Renderer[Shown]]) -> Shown:
-    """What a printer shows for the power of a norm, or of another square root."""
+    """Render the power of a norm, or of another square root, for a printer."""
     notation, renderer = _notation(printer), output(printer)
     norm = notation.norm(power)
     if norm is power:

@@ -34,7 +34,7 @@ class Placed(Dummy):
 
     @property
     def precedence(self) -> int:
-        """What SymPy's printers decide about brackets by."""
+        """The precedence by which SymPy's printers set brackets."""
         return PRECEDENCES[self.level]
 
     def _latex(self, printer: Printer, exp: str | None = None) -> object:

@@ -59,7 +59,7 @@ def ricci_text(root: Operand) -> str:
 
 
 def ricci_latex(root: Operand) -> str:
-    r"""The same in LaTeX.
+    r"""Print an expression in Ricci notation as LaTeX.
 
     >>> import sympy_einsum as se
     >>> A, x = se.TensorSymbol("A", 3, 3), se.TensorSymbol("x", 3)

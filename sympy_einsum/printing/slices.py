@@ -107,7 +107,7 @@ def sliced(product: Factors) -> Slice | None:
 
 
 def cut_of(cutter: Operand) -> Cut:
-    """What stands in brackets for a unit vector or a selection matrix."""
+    """Return the index or slice that a unit vector or a selection matrix stands for."""
     if isinstance(cutter, Unit):
         return cutter.position
     start, step = cutter.start, cutter.step
