@@ -106,7 +106,7 @@ def _size(nodes: Sequence[Operand]) -> int:
 
 
 def _product(y: Operand, left: Operand, middle: Operand, right: Operand, end: Operand) -> Operand:
-    """What the derivatives of y by a node, and of this by another, make."""
+    """Chain the derivative of y by a node with the derivative of that node by another."""
     shapes = [shape_of(node) for node in (y, middle, end)]
     lengths = dict(enumerate([length for shape in shapes for length in shape]))
     first, second = len(shapes[0]), len(shapes[0]) + len(shapes[1])

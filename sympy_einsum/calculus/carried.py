@@ -47,7 +47,7 @@ def _turned(matrices: Operand) -> Operand:
 
 
 def _repeated(tensor: TensorExpr, outer: Shape) -> Operand:
-    """The same tensor for all positions of new first axes."""
+    """Broadcast a tensor over new first axes."""
     shape = (*outer, *tensor.shape)
     axes = range(len(shape))
     return contract((tensor,), (axes[len(outer) :],), axes, dict(enumerate(shape)))

@@ -34,8 +34,8 @@ MAX_INNER = 4
 
 
 def opened(node: Operand) -> Operand:
-    """The same node; if its body makes a choice, with what is computed entry by entry written in
-    the body."""
+    """Inline entrywise operands into the body of a node if it makes a choice; else return the
+    node."""
     if not isinstance(node, Elementwise):
         return node
     if "opened" not in node.memory:
@@ -56,7 +56,7 @@ def _open(node: Elementwise) -> Elementwise | None:
         return slot(places.setdefault(tensor, len(places)))
 
     def written(tensor: Operand, times: int) -> Operand:
-        """What stands for a tensor in the body, at so many places."""
+        """Return a number, an inlined formula or a slot for a tensor with that number of uses."""
         nonlocal room, inner
         value = fill_value(tensor)
         if is_literal(value):

@@ -58,7 +58,7 @@ Blocks: TypeAlias = "Operand | list[Operand] | list[list[Operand]]"
 
 
 class Options(TypedDict, total=False):
-    """What all derivatives can be asked for with; diff tells what it means."""
+    """Keyword options of all derivatives; :func:`diff` explains them."""
 
     mode: str
     layout: str

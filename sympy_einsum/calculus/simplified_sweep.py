@@ -26,8 +26,8 @@ from .bottlenecks import Part, across, along, from_smaller_ends, identity
 from .reshaped_ends import by_ends
 from .sweeps import MODES, inputs_of, pullback
 
-# With so many nodes between a function and its variables both ways are built, and compared; the
-# usual one is taken unless it costs so many times more.
+# Maximum number of nodes between a function and its variables for which both ways are built and
+# compared, and the ratio of costs above which the usual one is rejected.
 COMPARED = 100
 MUCH = 1.5
 
@@ -106,7 +106,7 @@ def _splits_differences(y: Operand, wrt: Sequence[Operand]) -> bool:
 def _simplified_roots(
     y: Operand, wrt: Sequence[Operand], simplify: bool | None, steps: list[Step]
 ) -> tuple[Sequence[Operand], list[Operand]]:
-    """What the reverse sweep starts from, with the seeds: y, simplified.
+    """Return the simplified roots of the reverse sweep from y, with their seeds.
 
     The tensors in a stock scalar are simplified one by one, and the chain rule in the stock
     scalar itself speaks of them as they were given. So does SymPy's, which finds the same.

@@ -23,7 +23,7 @@ class Step(NamedTuple):
 
     @classmethod
     def identity(cls, shape: Shape) -> Step:
-        """What changes nothing of a tensor of some shape."""
+        """Return the step that leaves tensors of a shape unchanged."""
         axes = range(len(shape))
         return cls(Term(0, (), (), axes, axes), dict(zip(axes, shape, strict=True)))
 
@@ -61,6 +61,6 @@ class Carried(NamedTuple):
 
 
 def _turned(value: Operand, by: int) -> Operand:
-    """A tensor with so many first axes put last, or last ones first."""
+    """Rotate the axes of a tensor: the first ``by`` go last, or the last -``by`` first."""
     axes = range(len(shape_of(value)))
     return transpose(value, [*axes[by:], *axes[:by]]) if by else value

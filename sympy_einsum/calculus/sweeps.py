@@ -48,7 +48,7 @@ def inputs_of(node: Operand) -> tuple[Operand, ...]:
 
 
 class Graph:
-    """What a sweep walks over.
+    """The graph that a sweep walks over.
 
     Attributes
     ==========
@@ -124,7 +124,7 @@ def total(contributions: Sequence[Operand]) -> Operand:
 
 
 def _rule_name(node: Operand) -> str:
-    """What a node is called in a derivation."""
+    """Return the name of a node's derivative rule in a derivation."""
     named = node.body if isinstance(node, Elementwise) else node
     return type(named).__name__
 

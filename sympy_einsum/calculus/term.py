@@ -1,4 +1,4 @@
-"""What the derivative of a node by one of its operands is written as."""
+"""Terms of derivatives of a node by its operands."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ def _stock_terms(node: Expr, active: Callable[[Operand], bool]) -> Iterator[Term
 
 
 def scalar_children(node: Expr) -> tuple[Operand, ...]:
-    """What a stock scalar is computed from: its arguments; for the logarithm of determinants their
+    """Return the operands of a stock scalar: its arguments; for the logarithm of determinants their
     matrices and the other factors; for conditions, integrals and the like the tensors and symbols
     inside."""
     if isinstance(node, log):
