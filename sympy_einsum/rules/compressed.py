@@ -262,7 +262,7 @@ def compress(H: TensorLike) -> Compressed:
 
 
 def structure(tensor: Operand) -> Compressed | None:
-    """What ``compress`` finds, or None."""
+    """Find equal axes and Kronecker factors of a tensor; None without any."""
     (tensor,) = lifted_deltas([tensor])
     if not is_tensor(tensor):
         return None

@@ -51,7 +51,7 @@ def normal_condition(node: Operand, closed: Closed) -> Operand | None:
 
 
 def normal_scalar_condition(node: Operand, closed: Closed) -> Operand | None:
-    """The same of a step function or sign of a scalar."""
+    """step(c s + c t) = step(s + t) for scalars and positive c; sign likewise."""
     if not isinstance(node, SIGNS):
         return None
     given = Add.make_args(node.args[0])

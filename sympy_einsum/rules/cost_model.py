@@ -1,4 +1,4 @@
-"""What an expression costs to evaluate: the measure that decides between two forms of it.
+"""The cost model of evaluation, which decides between two forms of an expression.
 
 The unit is one multiplication inside a contraction; every symbolic length counts as the same
 number. Writing an array out costs more than the arithmetic on it, so an entry of a sum or of an
@@ -106,7 +106,7 @@ def _view_cost(node: View) -> int:
 
 
 def _product_cost(node: Einsum) -> int:
-    """What is placed among zeros is written there."""
+    """Compute the cost of a contraction, and of writing a zero-padded result."""
     sizes = _nominal(node.lengths)
     is_plain = not any(isinstance(operand, SPECIAL) for operand in node.operands)
     if is_plain and len({*node.operands}) == len(node.operands):
@@ -168,8 +168,8 @@ def _renamed(term: Indices, old: int, new: Sequence[int]) -> Indices:
 def _running_product_cost(
     node: Einsum, given: Mapping[int, Indices], output: Indices, sizes: dict[int, int]
 ) -> int:
-    """What runs along an axis costs as much as a product entry by entry, unless all entries of a
-    matrix are needed."""
+    """Compute the cost of a product with running factors: each counts as an entrywise product,
+    unless all entries of its matrix are needed."""
     image = {i: i for i in sizes}
     terms = {}
     for k, labels in given.items():
@@ -219,7 +219,7 @@ def _written(term: Operand) -> int:
 
 
 def _entrywise_cost(node: Elementwise) -> int:
-    """What is left of a logarithm of exponentials is a difference."""
+    """Compute the cost of a function of entries; logarithms of exponentials become differences."""
     return _entries(node) * (ENTRY if inside_log(node) else _body_cost(node.body))
 
 

@@ -21,14 +21,14 @@ from ..expressions import (
     total_of,
 )
 
-# Through so many nested nodes a cut is carried at once, and so often all cuts are.
+# Maximum depth of nodes that a slice is pushed through in a pass, and maximum number of passes.
 MAX_DEPTH = 50
 MAX_PASSES = 4
 
 
 def cut_early(exprs: Sequence[Operand]) -> Sequence[Operand]:
-    """Equal expressions in which functions and sums of cut operands stand in the place of what is
-    cut from functions and sums: exp(X)[0] = exp(X[0]), unless all of exp(X) is needed elsewhere."""
+    """Push slices down through functions and sums, exp(X)[0] = exp(X[0]), unless all of exp(X) is
+    needed elsewhere."""
     for _ in range(MAX_PASSES):
         order = postorder(exprs)
         cuts = [node for node in order if is_cut(node)]
@@ -50,8 +50,8 @@ def _cut_operand(node: Einsum) -> Operand | None:
 def _carried(
     cut: Einsum, operand: Operand | None, uses: Mapping[Operand, int], depth: int
 ) -> Operand:
-    """What a cut takes from another operand than its own; carried into that, if nothing else needs
-    it."""
+    """Slice ``operand`` as ``cut`` slices its own, and push the slice down where nothing else needs
+    the operand."""
     # Functions of softmax and its like are computed together with them.
     apart = isinstance(operand, (Elementwise, TensorAdd)) and not any(
         isinstance(inner, AxesFunction) for inner in operand.operands

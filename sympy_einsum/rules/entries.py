@@ -142,7 +142,7 @@ def turn(node: Operand, closed: Closed) -> Operand | None:
 
 
 def turn_scalar(node: Operand, closed: Closed) -> Operand | None:
-    """The same of a scalar."""
+    """sigmoid(-t) = 1 - sigmoid(t) and softplus(-t) = softplus(t) - t of a scalar t."""
     if not isinstance(node, (sigmoid, softplus)) or not node.args[0].could_extract_minus_sign():
         return None
     other = node.func(-node.args[0])

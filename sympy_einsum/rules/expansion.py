@@ -217,7 +217,7 @@ class _Expansion:
         return [(key, total_of(found)) for key, found in groups.items()]
 
     def _opaque(self, node: Operand) -> list[Part]:
-        """What isn't taken apart; a scalar with a symbol inside stands among the scalars."""
+        """Return a node as one part, unexpanded; a scalar with a symbol inside is its key."""
         is_scalar = not is_tensor(node)
         return [(node, S.One) if is_scalar and self._symbols & node.free_symbols else (S.One, node)]
 

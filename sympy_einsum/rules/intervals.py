@@ -103,7 +103,7 @@ def _multiple(product: Product, x: Operand, labels: tuple[int, ...]) -> tuple[in
 
 
 def _quotient(tensor: Operand, x: Operand) -> Operand | None:
-    """What a tensor has besides a factor x."""
+    """Divide a tensor by a factor x of its body; None if x isn't one."""
     if tensor is x:
         return Ones(*x.shape)
     if not isinstance(tensor, Elementwise):

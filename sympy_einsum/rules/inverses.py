@@ -122,7 +122,8 @@ def adj_over_det(node: Operand, closed: Closed) -> Operand | None:
 
 
 def _inverses(product: Product, k: int) -> Product | None:
-    """The same of a stack of adjugates, of which each is divided by its determinant."""
+    """Replace a stack of adjugates, each divided by its determinant, by inverses; None if these
+    divisors are missing."""
     (matrices,), labels = product.operands[k].operands, product.subscripts[k]
     determinants = det(matrices)
     for j, other in enumerate(product.operands):

@@ -52,7 +52,7 @@ def kronecker_factors(node: Operand) -> tuple[TensorExpr, TensorExpr] | None:
 
 
 def _square_factors(node: Operand) -> tuple[TensorExpr, TensorExpr] | None:
-    """The same if both of them are square."""
+    """Return the two Kronecker factors if both are square, else None."""
     found = kronecker_factors(node)
     return found if found and all(same_length(*own.shape) for own in found) else None
 

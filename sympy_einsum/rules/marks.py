@@ -1,5 +1,5 @@
-"""What occurs in a node, for rules to be looked up by: types of nodes and of functions, and a few
-words for what more than one operand is needed to see.
+"""Features of nodes, by which rules are looked up: types of nodes and of functions, and a few words
+for properties of several operands together.
 
 A node is searched once, as far as its rules look, and not further.
 """
@@ -211,7 +211,7 @@ _search_of: dict[type, Callable[[Any, Closed], Marks]] = {}
 
 
 def marks(node: Operand, around: Closed) -> Marks:
-    """What occurs in a node."""
+    """Return the features of a node."""
     kind = type(node)
     if kind not in _search_of:
         _search_of[kind] = next(search for base, search in _SEARCH if issubclass(kind, base))

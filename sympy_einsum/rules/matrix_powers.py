@@ -247,7 +247,7 @@ def power_beside_zero(node: View, closed: Closed) -> Operand | None:
 
 
 def scalar_beside_zero(node: Expr, closed: Closed) -> Operand | None:
-    """The same of a number, k y'X^(k - 1) x."""
+    """k y'X^(k - 1) x is 0 at k = 0, also of a singular X."""
     for own in node.args if node.is_Mul else ():
         if isinstance(own, TensorExpr):
             factors = [factor for factor in node.args if factor is not own]

@@ -23,7 +23,7 @@ from ..expressions import (
 )
 from .written_products import Closed, opened, opens
 
-# Beyond so many pairs of equal operands halves aren't looked for.
+# Maximum number of pairs of equal operands for which halves are looked for.
 MAX_PAIRS = 4
 
 

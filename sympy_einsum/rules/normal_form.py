@@ -32,9 +32,9 @@ from .table import EXPANDED, NORMAL, STABLE, STABLE_NUMERIC
 _with_numbers = deferred("evaluation", "with_numbers")
 # On bigger graphs products that several nodes use stay closed from the start.
 LARGE = 500
-# Nobody reads a derivative whose products have so many terms when they are multiplied out.
+# Bound on the terms of products, multiplied out, beyond which nobody reads a derivative.
 LARGE_TERMS = 1000
-# What the numbers of terms of its operands make of a node.
+# The number of terms of a node from those of its operands.
 COMBINED: dict[type, Callable[[Iterable[int]], int]] = {TensorAdd: sum, Einsum: prod, View: prod}
 
 
@@ -117,7 +117,7 @@ def simplify(expr: TensorLike | Several, *, trace: bool = False) -> object:
 def tidy(
     exprs: Sequence[Operand], wanted: bool | None, given: Sequence[Operand]
 ) -> tuple[Sequence[Operand], list[Step]]:
-    """What differentiation does to its results, and the steps.
+    """Simplify the results of differentiation; return them and the steps.
 
     As :func:`simplify`, but the scalars of the ``given`` function stay what they are, so that a
     derivative is written in the function's own terms, and its products aren't opened if nothing is

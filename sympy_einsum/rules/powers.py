@@ -157,8 +157,8 @@ def split_square(node: Operand, closed: Closed) -> Operand | None:
 
 
 def slope_of_power(product: Expr) -> Expr | None:
-    """What derivatives of b**t are made of, such as t b**(t - 1), b**t t/b and b**t log(b), as one
-    function, which is right at b = 0; None for other products."""
+    """Combine a product of derivatives of b**t, such as t b**(t - 1), b**t t/b or b**t log(b), into
+    one function that is right at b = 0; None for other products."""
     for base in [f.base for f in product.args if f.is_Pow and not f.exp.is_number]:
         exponent, logarithms, rest = S.Zero, S.Zero, []
         for factor in product.args:

@@ -1,4 +1,4 @@
-"""What is known of values without computing them: signs, symmetry, diagonals, definiteness.
+"""Properties of values, found without computing them: signs, symmetry, diagonals, definiteness.
 
 A property is True where it is certain; False says that nothing is known.
 
@@ -172,7 +172,7 @@ def _is_form(product: Product, start: dict[int, int]) -> Answer:
 
 
 def _exchanged_axes(product: Product) -> dict[int, int]:
-    """What a transpose does to the indices of a square matrix; nothing, on a diagonal."""
+    """Return the exchange of the indices of a square matrix by a transpose."""
     first, second = product.output
     return {first: second, second: first}
 
@@ -287,14 +287,14 @@ def _body_has_sign(node: Elementwise, strict: bool) -> Answer:
 
 
 def sign_of(node: Operand) -> Asking[str]:
-    """What is known of the signs of a node's entries, as a word."""
+    """Return the known sign of a node's entries, as a word; "" for none."""
     if (yield is_positive, node):
         return "positive"
     return "nonnegative" if (yield is_nonnegative, node) else ""
 
 
 def _share() -> Expr:
-    """What is between 0 and 1 is p / (1 + p) with p > 0, so that 1 less that is positive too."""
+    """Return p / (1 + p) with p > 0 for a value in (0, 1), so that 1 less it is positive too."""
     odds = Dummy(positive=True)
     return odds / (1 + odds)
 

@@ -79,7 +79,8 @@ def _fitting(rules: tuple[Rule, ...], marks: Collection[Mark]) -> tuple[Rule, ..
 
 
 class _Found(NamedTuple):
-    """What the rules did with a node, None if nothing, and the answers they got."""
+    """The result of the rules for a node, None if none applied, and its dependency set: ``told``
+    are the queries answered with yes, ``denied`` those with no."""
 
     told: frozenset[Hashable]
     denied: frozenset[Hashable]
@@ -157,7 +158,7 @@ class Run:
             self._active.discard(node)
 
     def _found(self, node: Operand) -> _Found:
-        """What the rules do with a node, as remembered if the answers are the same."""
+        """Apply the rules to a node, or reuse a result whose dependency set still holds."""
         if not isinstance(node, TensorExpr):
             return self._tried(node)
         known: tuple[_Found, ...] = node.memory.get(self._rules.name, ())

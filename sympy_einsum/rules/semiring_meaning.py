@@ -1,5 +1,5 @@
-"""What has a meaning in a semiring: sums, products and natural numbers of ones; what has none, as a
-difference, an inverse or another function, is refused by name."""
+"""The meaning of expressions in a semiring: sums, products and natural numbers of ones have one;
+a node without, such as a difference or an inverse, is refused by name."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from ..expressions import (
 
 
 class Natural(Function):
-    """A whole number, as of positions on an axis, as the sum of so many ones of a semiring."""
+    """A whole number k, such as an axis length, as the sum of k ones of a semiring."""
 
     is_commutative = True
 

@@ -72,7 +72,7 @@ from ..expressions import (
 from .properties import is_nonnegative, is_positive
 from .stable_laws import law
 
-# Functions are looked for so many levels down, in pieces of so many operands.
+# Maximum depth at which functions are looked for, and of operands of a piece that is searched.
 MAX_LEVELS = 4
 MAX_OPERANDS = 3
 # Longer sums and products aren't searched for pairs.
@@ -89,8 +89,8 @@ def functions_in(forms: Iterable[Expr]) -> tuple[frozenset[type | str], ...]:
     return tuple({frozenset([f for f in (*FUNCTIONS, atanh) if form.has(f)]) for form in forms})
 
 
-# The forms of the tables have at most so many levels above their argument, so many operands of an
-# operation, and so many nodes besides the argument.
+# Bounds on the forms of the tables: levels above the argument, operands of an operation, and nodes
+# besides the argument.
 MAX_FORM_DEPTH = 5
 MAX_FORM_WIDTH = 4
 MAX_FORM = 24
@@ -110,7 +110,7 @@ class Match(NamedTuple):
         return self.factor * self.form.xreplace({STABLE_ARGUMENT: self.number * self.part})
 
     def at(self, operands: Sequence[Operand]) -> Operand:
-        """The same of operands in the place of slots."""
+        """Return the expression with operands in the place of slots."""
         argument = applied(self.number * self.part, operands)
         return apply_body(self.factor * self.form.xreplace({STABLE_ARGUMENT: slot(0)}), (argument,))
 
@@ -203,7 +203,7 @@ def _without_factor(body: Expr) -> tuple[Expr, Expr]:
 
 
 def arguments(body: Expr) -> list[tuple[Expr, Expr]]:
-    """What the table's argument may stand for, a number and what it multiplies."""
+    """List the candidates for the table's argument, each as a number and its cofactor."""
     parts = _near(body)
     found = [_without_number(part.args[-1]) for part in parts if isinstance(part, FUNCTIONS)]
     if not found:
@@ -224,7 +224,7 @@ def _is_power(part: Expr) -> bool:
 
 
 def _near(body: Expr) -> list[Expr]:
-    """What an expression is made of, as far down as the forms of the tables go."""
+    """List the subexpressions of an expression, down to the depth of the forms of the tables."""
     parts, level = [body], [body]
     for _ in range(MAX_FORM_DEPTH):
         level = [arg for part in level if len(part.args) <= MAX_FORM_WIDTH for arg in part.args]
@@ -297,7 +297,7 @@ def is_ones(tensor: Operand) -> bool:
 
 
 def _inlined(body: Expr, operands: tuple[Operand, ...]) -> tuple[Expr, tuple[Operand, ...]] | None:
-    """The same function, of what the operands are computed from."""
+    """Inline operands into a function; None if none can be, or too many operands result."""
     places: dict[Operand, Expr] = {}
 
     def place(node: Operand) -> Expr:

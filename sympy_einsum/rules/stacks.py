@@ -211,7 +211,8 @@ def det_of_product(node: DetStack, closed: Closed) -> Operand | None:
 
 
 def logdet_of_product(node: LogDetStack, closed: Closed) -> Operand | None:
-    """The same of log|det|, a sum."""
+    """log|det(c_q A_q B_q)| = n log|c_q| + log|det A_q| + log|det B_q|; log|det inv X_q| and
+    log|det X_q^k| are multiples of log|det X_q|."""
     (matrices,) = node.operands
     if isinstance(matrices, InvStack):
         return _times_number(S.NegativeOne, logdet(matrices.operands[0]))

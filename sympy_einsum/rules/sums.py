@@ -300,8 +300,8 @@ Place: TypeAlias = tuple[Operand, tuple[int, ...], tuple[int, ...]]
 
 
 def _place(operand: Operand, term: Product, k: int) -> Place:
-    """What two occurrences of a factor have to agree in: output axes, and inner labels by first
-    appearance."""
+    """Return the key in which two occurrences of a factor must agree: output axes, and inner labels
+    by first appearance."""
     names: dict[int, int] = {}
     labels = [
         i if i in term.output else names.setdefault(i, -1 - len(names)) for i in term.subscripts[k]

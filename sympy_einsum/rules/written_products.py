@@ -51,7 +51,7 @@ def up_to_sign(total: TensorAdd) -> UpToSign:
 
 
 def opposite_of(total: Operand) -> UpToSign:
-    """What the opposite of a sum is up to its sign."""
+    """Return the opposite of a sum in the form of ``up_to_sign``."""
     terms, turned = up_to_sign(total)
     return terms, not turned
 
@@ -73,9 +73,9 @@ def _is_repeated(node: Einsum) -> bool:
 
 
 class Surroundings:
-    """What rules may ask about the graph around a node: which dense products stay closed, since
-    others use them too, and which sums are there, up to their signs. The answers are noted, and
-    the products written out so far."""
+    """The graph around a node, as rules may query it: which dense products stay closed, since
+    others use them too, and which sums occur, up to sign. Answers are recorded as dependencies,
+    and inlined products are cached."""
 
     def __init__(self, closed: Iterable[Operand] = ()):
         self.closed: set[Hashable] = set()
@@ -262,7 +262,7 @@ def opens(inner: Operand, operands: Sequence[Operand], closed: Closed) -> bool:
 
 
 def frontier(products: Iterable[Product]) -> set[Operand]:
-    """What products are made of: two forms are compared down to there."""
+    """Return the operands of products: two forms are compared down to these."""
     found: set[Operand] = set()
     for product in products:
         found.update(product.operands)
