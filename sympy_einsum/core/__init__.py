@@ -55,9 +55,10 @@ from .exact_powers import (
     check_size as check_size,
     exact_power as exact_power,
     folded as folded,
+    integer_text as integer_text,
+    is_long as is_long,
     kept_apart as kept_apart,
     number_bits as number_bits,
-    printable as printable,
 )
 from .gamma_functions import gamma_rise as gamma_rise
 from .indices import (

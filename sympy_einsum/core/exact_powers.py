@@ -1,7 +1,8 @@
-"""Powers of numbers, unless they are too long to be computed."""
+"""Exact numbers that may be too long to be computed or written in decimal digits."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from math import prod
 
@@ -14,8 +15,8 @@ from .traversal import postorder
 MAX_BITS = 10**6
 # Coefficients of more bits aren't multiplied: doubles hold four of them.
 MAX_COEFFICIENT_BITS = 256
-# Bound on the bits of a number in decimal digits; Python's own is more than three times higher.
-MAX_DECIMAL_BITS = 4000
+# A decimal digit takes 3.32 bits.
+BITS_PER_DIGIT = 3.32
 # Numbers of texts are doubles at last.
 MAX_NUMBER = 10**308
 
@@ -42,14 +43,23 @@ def number_bits(value: Basic) -> int:
     return abs(sum(value._mpf_[2:])) if isinstance(value, Float) else 0
 
 
-def printable(number: Expr) -> Expr:
-    """An exact number, or a floating-point one where Python can't write its digits.
+def is_long(number: Expr | int) -> bool:
+    """Check whether Python refuses to write an exact number in decimal digits.
 
-    >>> printable(Rational(1, 3)), printable(2 / S(3) ** 20000)
-    (1/3, 7.51511450947606e-9543)
+    >>> is_long(2**10_000), is_long(2**20_000)
+    (False, True)
     """
-    is_long = isinstance(number, Rational) and number_bits(number) > MAX_DECIMAL_BITS
-    return number.evalf(15) if is_long else number
+    limit = sys.get_int_max_str_digits()
+    return limit > 0 and number_bits(sympify(number)) > BITS_PER_DIGIT * limit
+
+
+def integer_text(number: int) -> str:
+    """Write an integer as a Python literal, in hexadecimal digits if Python refuses decimal ones.
+
+    >>> integer_text(-2**10), integer_text(-2**20_000)[:5]
+    ('-1024', '-0x10')
+    """
+    return hex(number) if is_long(number) else str(number)
 
 
 def kept_apart(factors: Sequence[Basic]) -> Basic | None:

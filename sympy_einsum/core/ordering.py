@@ -12,11 +12,14 @@ from functools import lru_cache
 from sympy import Basic, Rational, Symbol, srepr
 
 from .caching import cached, emptied
-from .exact_powers import MAX_DECIMAL_BITS, number_bits
+from .exact_powers import number_bits
 from .traversal import postorder
 
 # The digests of at most this many stock expressions are remembered.
 MAX_DIGESTS = 200_000
+# Longer numbers are digested in hexadecimal digits: decimal ones take quadratic time, and Python
+# may refuse more than 640 of them.
+MAX_DECIMAL_BITS = 2000
 
 
 @lru_cache(maxsize=65536)

@@ -26,7 +26,7 @@ from collections.abc import Iterable, Sequence
 
 from sympy import Basic, Expr, Mul, S
 
-from ..core import Label, Labels, Lengths, Shape, as_shape, kept_apart, printable, sort_key
+from ..core import Label, Labels, Lengths, Shape, as_shape, kept_apart, sort_key
 from .base import Operand, TensorExpr
 from .cutting import find_cut, fitting
 from .interning import Data, Operands, datum
@@ -473,7 +473,7 @@ def _collect_scalars(scalars: Sequence[Operand]) -> list[Expr] | None:
         coefficient, factor = factor.as_coeff_Mul()
         number *= coefficient
         rest = [] if factor is S.One else [factor]
-    return rest if number is S.One else [printable(number), *rest]
+    return rest if number is S.One else [number, *rest]
 
 
 def scalar_product(factors: Sequence[Operand]) -> Expr:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sympy import Add, Expr, S
 
-from ..core import Shape, printable, sort_key
+from ..core import Shape, sort_key
 from .base import Operand, TensorExpr
 from .interning import Data, Operands
 from .leaves import Zeros
@@ -144,7 +144,7 @@ def _collect_terms(factor: Expr, terms: Sequence[Operand]) -> Operand:
             collected[core] += coefficient
         elif not isinstance(core, Zeros):
             collected[core] = coefficient
-    kept = [(core, printable(c)) for core, c in collected.items() if c]
+    kept = [(core, c) for core, c in collected.items() if c]
     if not kept:
         return Zeros(*terms[0].shape)
     kept.sort(key=lambda pair: sort_key(pair[0]))

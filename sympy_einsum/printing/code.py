@@ -25,7 +25,7 @@ from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.printer import Printer
 from sympy.printing.str import StrPrinter
 
-from ..core import OwnFunction, as_stock_derivative, cached
+from ..core import OwnFunction, as_stock_derivative, cached, integer_text
 from ..expressions import Operand, Slot, TensorExpr, TensorSymbol, indicated, slot
 from ..operations import FUNCTIONS
 from .naming import with_names
@@ -84,7 +84,7 @@ class CodeForm:
         divisor = number.q if number.is_Rational else 1
         number *= divisor
         parts = factors if number is S.One else [self.printer._print(number), *factors]
-        return sign + "*".join(parts) + (f"/{divisor}" if divisor != 1 else "")
+        return sign + "*".join(parts) + (f"/{integer_text(divisor)}" if divisor != 1 else "")
 
     def elementwise(self, body: Expr, operands: list[Text]) -> Text:
         """A scalar function on tensors."""
@@ -130,7 +130,7 @@ class _ExactPrinter(StrPrinter):
     """SymPy scalars as Python expressions with exact fractions: Python would divide integers."""
 
     def _print_Rational(self, expr: Rational) -> str:
-        return f"Rational({expr.p}, {expr.q})"
+        return f"Rational({integer_text(expr.p)}, {integer_text(expr.q)})"
 
     def parenthesize(self, item: Basic, level: int, strict: bool = False) -> str:
         """A fraction is a call."""

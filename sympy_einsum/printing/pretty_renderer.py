@@ -10,6 +10,7 @@ from sympy.printing.pretty.pretty_symbology import xsym
 from sympy.printing.pretty.stringpict import prettyForm, stringPict
 from sympy.printing.printer import Printer
 
+from ..core import is_long
 from .forms import ATOM, HADAMARD, POWER, PRODUCT, SUM, Form
 from .rendering import Renderer
 
@@ -76,7 +77,7 @@ class PrettyRenderer(Renderer[prettyForm]):
         self.tokens = {**_TOKENS, **letters, "times": xsym("*"), "dot": xsym("*")}
 
     def _stock(self, form: Form) -> prettyForm:
-        if form.data.is_Rational and not form.data.is_Integer:
+        if form.data.is_Rational and not form.data.is_Integer and not is_long(form.data):
             # SymPy writes small fractions in one line, which reads badly in front of a matrix.
             return prettyForm(str(form.data.p)) / prettyForm(str(form.data.q))
         return super()._stock(form)

@@ -113,6 +113,13 @@ def combined_logarithms(stock: Stock, expr: Expr, force: bool = False) -> Expr:
     return result
 
 
+def monotonic_sign(stock: Stock, expr: Expr) -> Expr | None:
+    """Bound the sign of an expression as SymPy does, multiplying nested fractions out; None if the
+    expression holds tensors, of which no such bound is known."""
+    result: Expr | None = None if outermost(expr) else stock(expr)
+    return result
+
+
 def with_tensors(stock: Postprocessors) -> Postprocessors:
     """SymPy's table of postprocessors, with those of tensors."""
     stock[TensorExpr] = {"Add": [_after_add], "Mul": [_after_mul], "Pow": [_after_pow, after_pow]}

@@ -7,7 +7,7 @@ nodes use that instead: a row stands here because SymPy asks nothing.
 from __future__ import annotations
 
 from ..expressions import free_symbols_of
-from . import noncommutative, numpy_code, stock_constructors as stock
+from . import long_numbers, noncommutative, numpy_code, stock_constructors as stock
 from .patches import Patch, around
 
 _MATRIX_FUNCTIONS = {
@@ -21,6 +21,16 @@ _MATRIX_FUNCTIONS = {
     "trace": ("Trace",),
     "transpose": ("Transpose",),
 }
+_TEXTS = {
+    "str:StrPrinter": long_numbers.quotient,
+    "repr:ReprPrinter": long_numbers.constructed,
+}
+_FORMULAS = (
+    "latex:LatexPrinter",
+    "mathml:MathMLContentPrinter",
+    "mathml:MathMLPresentationPrinter",
+    "pretty.pretty:PrettyPrinter",
+)
 _RELATIONS = ("GreaterThan", "StrictGreaterThan", "LessThan", "StrictLessThan")
 _WITHOUT_AXES = "it would make a scalar without axes of tensors"
 _LIKE_A_SCALAR = (
@@ -42,6 +52,23 @@ def _matrix_functions() -> list[Patch]:
     ]
 
 
+def _long_numbers() -> list[Patch]:
+    return [
+        Patch(
+            f"sympy.printing.{printer}",
+            name,
+            around(replacement),
+            "it asks Python for decimal digits, of which that writes 4,300 at most",
+            "expressions with longer exact numbers can't be printed",
+        )
+        for printer, replacement, names in (
+            *[(*row, ("_print_Integer", "_print_Rational")) for row in _TEXTS.items()],
+            *[(formula, long_numbers.rounded, ("_print_Rational",)) for formula in _FORMULAS],
+        )
+        for name in names
+    ]
+
+
 PATCHES: tuple[Patch, ...] = (
     Patch(
         "sympy.core.basic:Basic",
@@ -57,6 +84,13 @@ PATCHES: tuple[Patch, ...] = (
         around(stock.power_of_power),
         "it writes out the real part and the angle of a base that shares what it consists of",
         "powers of powers of scalars that share tensors take for ever",
+    ),
+    Patch(
+        "sympy.core.exprtools",
+        "_monotonic_sign",
+        around(stock.monotonic_sign),
+        "it brings fractions in fractions to one denominator, of 3**k digits for k nested cubes",
+        "products of deeply nested scalars of tensors take for ever",
     ),
     Patch(
         "sympy.core.function:FunctionClass",
@@ -176,6 +210,7 @@ PATCHES: tuple[Patch, ...] = (
         "it takes no tensors; write @",
     ),
     *_matrix_functions(),
+    *_long_numbers(),
     *[
         Patch(
             f"sympy.{module}",

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 import sympy
-from oracles import calls, n
+from oracles import assert_close, calls, evaluate, n
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
@@ -255,3 +255,23 @@ def test_a_sum_and_its_opposite_meet_in_a_product():
     s, t = sympy.symbols("s t")
     total = se.simplify(s * (y - z) + t * (z - y))
     assert total in ((s - t) * (y - z), (t - s) * (z - y))
+
+
+CUBES = {
+    "with a scalar": lambda e, s: (e @ e) * e / 8 + x * s,
+    "with a fraction": lambda e, s: e * (e @ e) / 9 + x / 4,
+}
+
+
+@pytest.mark.parametrize("name", CUBES)
+def test_cubes_in_cubes_are_not_multiplied_out(name):
+    """Their common denominator has 3**30 digits."""
+    y = se.TensorSymbol("y", (n,))
+    e, data = x, {x: 0.1 * np.arange(1.0, 4.0), y: 0.9 * np.ones(3)}
+    for _ in range(30):
+        e = CUBES[name](e, y @ y)
+    simple = se.simplify(e)
+    gradient, raw = (se.gradient(e.sum(), x, simplify=wanted) for wanted in (True, False))
+    assert len(str(gradient)) < 10_000
+    found = evaluate([e, simple, gradient, raw], data)
+    assert_close([found[0], found[2]], [found[1], found[3]])

@@ -10,13 +10,14 @@ from sympy.physics.quantum import Commutator
 from sympy_einsum.sympy_hooks import PATCHES, Patch, PatchWarning
 from sympy_einsum.sympy_hooks.patches import install
 
-# Those that SymPy doesn't document; its own sums fail without the hook of Add, Mul and Pow.
+# Those that SymPy doesn't document.
 PRIVATE = [
     patch
     for patch in PATCHES
     if any(part.startswith("_") and not part.startswith("__") for part in patch.path.split("."))
     or patch.name in ("recast_to_symbols", "solve_linear", "Iterable")
-    if patch.name != "_constructor_postprocessor_mapping"
+    # SymPy's own sums fail without these.
+    if patch.name not in ("_constructor_postprocessor_mapping", "_monotonic_sign")
 ]
 
 # What stands at SymPy's classes and in its modules, by name; those of it that change are printed.

@@ -35,12 +35,15 @@ from ...core import (
     code_of,
     exponents_of,
     filled,
+    number_bits,
     of_each_row,
     small_difference,
 )
 from .given_functions import GivenFunctions
 from .texts import is_bracketed
 
+# Those of an integer of NumPy's.
+INTEGER_BITS = 64
 # What the text of an axis length begins with, if that is a number of Python's.
 LENGTH = "_length"
 _LENGTH = Dummy(integer=True, nonnegative=True)
@@ -228,6 +231,13 @@ class _ScalarPrinter(SciPyPrinter):
     def _print_Min(self, expr: Expr) -> str:
         return self._folded("minimum", expr.args)
 
+    def _print_Integer(self, expr: Expr) -> str:
+        return str(expr) if _is_exact_integer(expr) else _literal(expr)
+
+    def _print_Rational(self, expr: Expr) -> str:
+        is_exact = number_bits(expr) < INTEGER_BITS
+        return str(super()._print_Rational(expr)) if is_exact else _literal(expr)
+
     def _print_NumberSymbol(self, expr: Expr) -> str:
         return "np.pi" if expr is S.Pi else repr(float(expr))
 
@@ -236,7 +246,7 @@ class _ScalarPrinter(SciPyPrinter):
 
     def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
         base = self.parenthesize(expr.base, PRECEDENCE["Pow"] + 1)
-        if expr.base.is_Integer and self._numbers is None:
+        if _is_exact_integer(expr.base) and self._numbers is None:
             # NumPy takes no integer to a negative integer power.
             base = f"{base}.0" if expr.base > 0 else f"({int(expr.base)}.0)"
         one = self._print(S.One)
@@ -246,9 +256,9 @@ class _ScalarPrinter(SciPyPrinter):
             return f"np.sqrt({self._print(expr.base)})"
         if expr.exp == -S.Half:
             return f"({one} / np.sqrt({self._print(expr.base)}))"
-        if expr.exp.is_Integer and expr.exp < 0:
+        if _is_exact_integer(expr.exp) and expr.exp < 0:
             return f"({one} / {self._integer_power(base, -int(expr.exp))})"
-        if expr.exp.is_Integer:
+        if _is_exact_integer(expr.exp):
             return self._integer_power(base, int(expr.exp))
         if self._numbers is not None and expr.exp.is_number:
             return f"{base}**{_literal(expr.exp)}"
@@ -271,6 +281,12 @@ def _come_first(row: Row) -> None:
     method = f"_print_{row.function.__name__}"
     if row.code is not None and method not in vars(_ScalarPrinter):
         setattr(_ScalarPrinter, method, _ScalarPrinter._print_Function)
+
+
+def _is_exact_integer(number: Expr) -> bool:
+    """Check whether it is an integer to be written as one: libraries refuse those of more bits
+    than their own have, beside doubles too."""
+    return bool(number.is_Integer) and number_bits(number) < INTEGER_BITS
 
 
 def _literal(expr: Expr) -> str:
