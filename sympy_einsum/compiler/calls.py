@@ -35,7 +35,7 @@ CHECKING = {"check_shapes": check_shapes, "ShapeError": ShapeError}
 
 
 def _called(program: Program) -> dict[str, object]:
-    """What generated code calls, besides its library."""
+    """Return the functions that generated code calls besides its library's."""
     return {**CHECKING, "compressed": program.request.structured}
 
 
@@ -53,8 +53,8 @@ class CompiledFunction(Protocol):
 
 
 class Compiled:
-    """What a compiled function is a method of: a method costs no time, and is pickled by way of
-    the object, which is compiled again where it is loaded."""
+    """The owner of a compiled function, which is its method: that costs no time, and pickles by way
+    of the object, which is compiled again where it is loaded."""
 
     function: CompiledFunction
 
@@ -164,7 +164,8 @@ def _computing(
 def _calling(
     program: Program, plan: Plan, body: Body, checks: Sequence[str]
 ) -> tuple[list[str], dict[str, object]]:
-    """The same with a kernel: it checks lengths itself, and doesn't take what isn't an array."""
+    """Return the lines that call a kernel, and their names: it checks lengths itself, and takes
+    arrays only."""
     assert body.kernel is not None
     signature, kernel = program.signature, body.kernel
 
@@ -376,7 +377,7 @@ class _Converting:
 
 
 def _explained(error: Exception, program: Program, values: Sequence[object]) -> Exception:
-    """What is wrong with the arguments; else the error itself."""
+    """Return an error that explains what is wrong with the arguments; else the error itself."""
     if isinstance(error, IndexError | TypeError) and _OF_POSITIONS.search(str(error)):
         return TensorError(f"positions and exponents of matrices must be integers: {error}")
     if isinstance(error, IndexError):

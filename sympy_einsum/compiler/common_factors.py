@@ -1,5 +1,5 @@
-"""What the terms of a sum have in common, multiplied once: only when a whole plan is known, is it
-known which products nothing else needs."""
+"""Factoring of common factors out of sums in a plan: only the whole plan tells which products
+nothing else needs."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ MAX_MERGED = 12
 
 
 class Lowering(PlanBuilder):
-    """What the rows of the table of nodes work with: the program that they add to, the values of
-    other nodes, and what is to be computed elsewhere.
+    """The state of lowering that rows of the table of nodes use: the program that they extend, the
+    values of other nodes, and the nodes that are computed elsewhere.
 
     ``solved`` are inverses that systems are solved for instead, ``put_off`` is what belongs to one
     term of a long sum, ``only_scaled`` are products of which only a multiple is needed, and that

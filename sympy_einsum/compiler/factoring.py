@@ -1,4 +1,4 @@
-"""What all terms of a long sum have in common, taken out of it.
+"""Factoring of long sums whose terms all share a factor.
 
 The rules of the normal form do that too, where it pays and where a sum is short enough to be
 searched; for the compiler a factor of every term always stays outside.

@@ -52,7 +52,7 @@ def fused(plan: Plan) -> Plan:
 
 
 def _entry_of(step: Instruction) -> Expr | None:
-    """What an instruction on arrays does to an entry, if it works entry by entry."""
+    """Return the scalar body of an elementwise instruction on arrays; None for others."""
     body = OPS[step.op].body
     return body(step) if body is not None and step.shape else None
 

@@ -1,4 +1,4 @@
-"""What indexing asks of axis lengths that are known only when arrays are given."""
+"""Conditions of indexing on axis lengths that are known only when arrays are given."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def given_lengths(exprs: Sequence[Operand], given: Collection[Expr]) -> list[Exp
 
 
 def position_bounds(exprs: Sequence[Operand], given: Collection[Expr] = ()) -> list[Expr]:
-    """What mustn't be negative, so that every entry and slice that is taken lies on its axis, and
-    largest and smallest entries are those of some; NumPy would cut a slice short, and the result
-    would have another shape than the expression. An argument may have any value, whatever is
-    assumed of it.
+    """List the expressions that mustn't be negative, so that every index and slice lies on its axis
+    and no maximum or minimum is taken of an empty axis; NumPy would cut a slice short, and the
+    result would have another shape than the expression. An argument may have any value, whatever
+    is assumed of it.
 
     >>> import sympy as sp
     >>> import sympy_einsum as se

@@ -89,7 +89,7 @@ def stretched(shapes: Sequence[Shape], *params: object) -> Shape:
 
 
 def entrywise(shapes: Sequence[Shape], body: Expr) -> Shape:
-    """What the operands that occur in a body stretch to."""
+    """Return the broadcast shape of the operands that occur in a body."""
     used = [shapes[own.place] for own in body.free_symbols]
     return broadcast_shape(used) if used else ()
 
@@ -160,7 +160,7 @@ def without_axes(shapes: Sequence[Shape], axes: Sequence[int] | None) -> Sequenc
 
 
 def with_axes(shapes: Sequence[Shape], axes: Sequence[int] | None) -> Sequence[Expr]:
-    """The same with axes of length 1."""
+    """Return the operand's shape with length 1 for some axes, or for all."""
     return [S.One if axes is None or k in axes else n for k, n in enumerate(shapes[0])]
 
 

@@ -73,7 +73,7 @@ class Inline(Enum):
 
 @dataclass(frozen=True)
 class Op:
-    """What the compiler knows of an instruction.
+    """The properties of an instruction.
 
     value : what it computes
     shape : the shape of that, from those of the operands and the parameters

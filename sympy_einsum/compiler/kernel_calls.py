@@ -99,7 +99,7 @@ class Kernels(dict[np.dtype, Any]):
         return numba.types.Array(number, order, "C") if order else number
 
     def converted(self, *values: Any) -> Any:
-        """What the kernel gives for arguments as it takes them: arrays in C order, of one type."""
+        """Call the kernel on arguments converted to what it takes: C order arrays of one type."""
         wanted = self.kernel.arguments
         count = len(values) - len(self.kernel.zeros)
         pairs = zip(map(np.asarray, values[:count]), wanted, strict=False)

@@ -99,7 +99,7 @@ def make_plan(
 
 
 def _price(plan: Plan, size: Callable[[Expr], int]) -> int:
-    """What a plan costs, each byte as much as an operation."""
+    """Compute the cost of a plan, where a byte counts as an operation."""
     symbols = {s for step in plan.instructions for n in step.shape for s in n.free_symbols}
     return sum(plan_cost(plan, {symbol: size(symbol) for symbol in symbols}))
 

@@ -29,8 +29,8 @@ def transformed_back(
 
 
 def _parts(builder: Lowering, value: int, axis: int) -> list[int]:
-    """What stands at 0 and at 1 on an axis: what nothing but was written there, or what is cut
-    out."""
+    """Return the values at 0 and at 1 on an axis: the ones written there if nothing else was, or
+    slices."""
     shape = builder.instructions[value].shape
     cuts = [tuple([Integer(k) if j == axis else None for j in range(len(shape))]) for k in (0, 1)]
     rest = (*shape[:axis], *shape[axis + 1 :])

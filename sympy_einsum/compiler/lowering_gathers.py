@@ -31,8 +31,8 @@ class Hot(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """What is multiplied before it is added at some positions: factors, one-hot factors among
-    them, and those that say where it is added."""
+    """A product that is scattered to some positions: factors, one-hot factors among them, and the
+    one-hot factors that say where it is added."""
 
     factors: list[Factor]
     inside: list[Hot]
@@ -211,7 +211,7 @@ class Gathers:
     def _group(
         self, factors: Sequence[Factor], hots: Sequence[Hot], output: Indices, first: Hot
     ) -> _Group:
-        """What is reached from the own axes of some positions by way of summed indices."""
+        """Collect the factors that summed indices connect with the own axes of a one-hot factor."""
         group = _Group([], [], [first])
         reached = {*first.own} - {*output}
         pending: list[Factor | Hot] = [*factors, *[hot for hot in hots if hot is not first]]

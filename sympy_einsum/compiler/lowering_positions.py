@@ -66,7 +66,7 @@ def whole(value: int, labels: Iterable[int]) -> Placed:
 
 
 def cut_of(position: Positions) -> Expr | Slice:
-    """What stands in brackets for an entry or a slice."""
+    """Return the index or slice of an affine selector."""
     if not position.steps:
         return position.start
     return Slice(position.start, position.steps[0], position.counts[0])
@@ -252,7 +252,7 @@ def write(builder: PlanBuilder, target: int, placed: Placed, *, add: bool) -> No
 
 
 def _turned(builder: PlanBuilder, value: int) -> int | None:
-    """What a value is with its sign turned, if it was computed so."""
+    """Return the negated value if a value was computed by negation, else None."""
     op, inputs, params, _ = builder.instructions[value]
     return inputs[0] if (op, params) == ("add", ((-1,),)) else None
 

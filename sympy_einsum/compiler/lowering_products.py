@@ -30,7 +30,7 @@ from .lowering_running import Triangles
 from .lowering_windows import Windows
 from .multiplication import multiply_all
 
-# A derivative of det is multiplied by so many matrices without being built itself.
+# Maximum number of matrices that a derivative of det is multiplied by without being built itself.
 MAX_DIRECTIONS = 2
 
 

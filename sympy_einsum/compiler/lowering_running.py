@@ -129,8 +129,8 @@ class Triangles:
                 return
 
     def _rank(self, choice: tuple[int, Group]) -> tuple[bool, int]:
-        """What runs along slices alone gives the matrix itself, which other choices may need no
-        more; then the smallest."""
+        """Rank products along slices alone last, since they build the matrix itself, which other
+        choices may avoid; then by size."""
         k, group = choice
         slices = [isinstance(self.operands[j], Selection) for j in group.members]
         is_matrix = all(slices) and isinstance(self.operands[k], IntervalProducts)
@@ -166,8 +166,8 @@ class Triangles:
                 yield k, self._masked(k, labels)
 
     def _transformed(self, k: int, old: int, new: int) -> Group | None:
-        """What is real over the positions of waves, or complex over their frequencies, if it is
-        that: both parts of a frequency are summed together."""
+        """Group the factors that a DFT is applied to: real ones over positions, or both parts of
+        complex ones over frequencies; None if they are neither."""
         part, position, _ = self.subscripts[k]
         if old == position:
             group = self._summed(k, {old}, new)
@@ -188,8 +188,8 @@ class Triangles:
                     yield j
 
     def _summed(self, k: int, old: set[int], new: int, twin: int | None = None) -> Group:
-        """What has an index, of waves of complex numbers one of two, and what makes that
-        smaller."""
+        """Group the factors with an index, or with both indices of a complex DFT, and those that
+        make the product smaller."""
         ends = {new} if twin is None else {new, *self.subscripts[twin]} - old
         members = self._holders(old, k, twin)
         labels = self._kept(members, old)
@@ -214,7 +214,7 @@ class Triangles:
         return None
 
     def _masked(self, k: int, labels: Indices) -> Group:
-        """What has an index of a mask, with all that it is contracted with."""
+        """Group the factors with an index of a mask, and all that they are contracted with."""
         members = self._holders(labels, k)
         while True:
             summed = {i for j in members for i in self.subscripts[j]}.difference(self.output)

@@ -35,7 +35,7 @@ ALONE = {EigenValues: "eigvalsh", SingularValues: "svdvals", RFactor: "qr_r"}
 
 
 def lower_stack_function(builder: Lowering, node: StackFunction) -> int:
-    """What is needed of one decomposition is computed together."""
+    """Emit a function of a stack; all parts of one decomposition are computed together."""
     matrices, *directions = node.operands
     value = builder.value(matrices)
     if node.is_of_symmetric and not is_symmetric(matrices):

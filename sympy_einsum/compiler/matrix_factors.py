@@ -9,7 +9,7 @@ from ..core import nominal_length
 from .instruction_rules import Instruction
 from .plans import Plan, Rewriting
 
-# Vectors are solved for one by one, up to so many.
+# Maximum number of vectors that are solved for one by one.
 MAX_VECTORS = 8
 # What a matrix is factored for.
 FUNCTIONS = ("inv", "solve", "det", "logdet", "slogdet")
@@ -17,8 +17,8 @@ FUNCTIONS = ("inv", "solve", "det", "logdet", "slogdet")
 
 @dataclass
 class _Matrix:
-    """What is computed from a matrix: the numbers of these instructions, whether it is known to be
-    definite, and of how many axes is what is multiplied by its inverse."""
+    """The uses of a matrix: the numbers of the instructions, whether it is known to be definite,
+    and the orders of the operands that its inverse is multiplied by."""
 
     users: list[int] = field(default_factory=list)
     definite: bool = False

@@ -23,7 +23,7 @@ class Seen(NamedTuple):
 
 
 def seen_through(step: Instruction, seen: Sequence[Seen]) -> Seen | None:
-    """What an instruction is a view of, if it gives axes another order or adds some."""
+    """Resolve an instruction that permutes or adds axes to the value that it views; else None."""
     if step.op == "transpose":
         value, axes = seen[step.inputs[0]]
         return Seen(value, tuple([axes[k] for k in step.params[0]]))
@@ -141,7 +141,7 @@ class MemoryOrders:
             self._members[target].append(member)
 
     def _join_written(self, step: Instruction, target: Seen, value: Seen) -> None:
-        """What is written stays in order, unless it goes to a diagonal or one position."""
+        """Join the orders of a target and a written value, except on a diagonal or one position."""
         own, _, kept = step.params[1].partition("->")
         if len({*own}) == len(target.axes) == len(value.axes):
             self._join(target, Seen(value.value, tuple([value.axes[kept.index(i)] for i in own])))

@@ -109,7 +109,7 @@ def _halves(factors: Sequence[Factor], pairs: Sequence[Pair], output: Indices) -
 def _cost(
     builder: PlanBuilder, found: Mirrored, output: Indices, lengths: Mapping[int, Expr]
 ) -> int:
-    """What it costs, with half of the arithmetic of the product of both halves."""
+    """Compute the cost of a symmetric product, which takes half of the arithmetic of a full one."""
     size = {i: builder.size(n) for i, n in lengths.items()}
 
     def entries(labels: Sequence[int]) -> int:

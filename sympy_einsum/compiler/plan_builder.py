@@ -222,7 +222,7 @@ class PlanBuilder:
         return inputs[0], self.emit("elementwise", vector, inputs[1], params=params)
 
     def _cuts(self, value: int, cuts: Sequence[Cut]) -> tuple[Cut, ...]:
-        """What is cut of each axis; None for a slice that is all of it."""
+        """Normalise the slices of each axis; None for a slice of all of it."""
         return tuple(
             [
                 None if isinstance(own, Slice) and is_whole(own, length) else own
@@ -233,7 +233,8 @@ class PlanBuilder:
     def _without_first(
         self, value: int, cuts: tuple[Cut, ...]
     ) -> tuple[str, tuple[int, ...], Params]:
-        """What a cut is: running products without the 1 that they begin with are computed so."""
+        """Return the instruction of a slice; running products without their first entry 1 are a
+        cumprod."""
         op, inputs, params, shape = self.instructions[value]
         *others, last = cuts
         is_rest = isinstance(last, Slice) and is_whole(

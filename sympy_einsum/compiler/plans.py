@@ -137,7 +137,7 @@ class Cost(NamedTuple):
 
 
 def plan_cost(plan: Plan, lengths: Mapping[Expr, int] | Mapping[str, int]) -> Cost:
-    """What running a program costs at some axis lengths, given by symbol or by name."""
+    """Compute the cost of a program at some axis lengths, given by symbol or by name."""
     values = {str(symbol): Integer(n) for symbol, n in lengths.items()}
 
     @cache

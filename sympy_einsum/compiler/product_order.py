@@ -74,7 +74,8 @@ def best_order(
 def _shared(
     builder: PlanBuilder, order: Order, output: Indices, lengths: Mapping[int, Expr], left: int
 ) -> Order:
-    """The order with what is known of the product, of which so many operands are left at least."""
+    """Replace parts of a product by known values where the order costs no more for it; at least
+    ``left`` operands remain."""
     most = len(order.factors) - left
     for product in builder.products.among(order.factors) if most > 1 else ():
         replaced = _with(order.factors, product, output) if len(product.parts) <= most else None

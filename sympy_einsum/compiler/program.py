@@ -48,7 +48,7 @@ Layout = Callable[[Sequence[str]], str]
 
 
 class Request(NamedTuple):
-    """What a caller asks for."""
+    """The arguments of a compilation."""
 
     args: Arguments
     exprs: object
@@ -63,7 +63,7 @@ class Request(NamedTuple):
 
 
 class Program:
-    """What is to be computed, and from what, for one array library."""
+    """The expressions, signature and backend of one compilation."""
 
     def __init__(self, request: Request, reserved: Iterable[str] = ()):
         self.request = request
@@ -133,8 +133,8 @@ class Program:
         return proven(reductions_first(plan), self.shapes)._replace(contractions=first.contractions)
 
     def for_doubles(self) -> Program | None:
-        """The same for arguments that are all arrays of doubles, if the library makes a
-        difference and there are arrays other than of positions."""
+        """Return the program of the float64 fast path, if the library has one and no argument holds
+        positions."""
         backend, signature = self.backend.for_doubles, self.signature
         is_of_doubles = not self.backend.is_complex and not positions_in(self.exprs)
         if backend is None or not any(map(shape_of, signature.symbols)) or not is_of_doubles:
@@ -238,7 +238,7 @@ def _arguments(args: Arguments) -> list[Expr]:
     return symbols
 
 
-# Only so many expressions are looked at one by one: what they share is gone through each time.
+# Maximum number of expressions that are tidied one by one, each with all that they share.
 APART = 8
 
 
@@ -254,7 +254,8 @@ def _in_best_forms(exprs: Sequence[Expr]) -> list[Expr]:
 
 
 def _for_lengths(missing: Iterable[Expr]) -> str:
-    """What helps where lengths are missing, whose tensors have gone: the sum of x.mean() by x."""
+    """Return the remedy for missing lengths of tensors that cancelled, as in the gradient of
+    x.mean()."""
     if not any(isinstance(s, Symbol) and s.is_integer for s in missing):
         return ""
     return "; for the length of an axis that no argument has, add the symbol or a tensor with it"

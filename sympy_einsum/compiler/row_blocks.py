@@ -20,7 +20,7 @@ SUMS = ("sum", "dot", "vdot", "einsum")
 # What computes rows from rows, besides what is done entry by entry.
 REDUCTIONS = ("peak", "logsumexp", "log_total", "extremum")
 ROWWISE = (*SUMS, *REDUCTIONS, "transpose", "index", "cut", "matmul")
-# Where matrices with all rows are gone through so often, it pays for NumPy.
+# Minimum number of instructions that read matrices with all rows for which blocks pay in NumPy.
 MIN_READS = 3
 
 
@@ -45,8 +45,8 @@ def _goes_through(step: Instruction) -> bool:
 def in_row_blocks(
     plan: Plan, reads: Callable[[Instruction], bool] = _goes_through, least: int = MIN_READS
 ) -> RowBlocks | None:
-    """The plan with what is computed from rows together, if anything but sums over these is
-    needed of it nowhere, and at least so many instructions ``reads`` matrices with all rows."""
+    """Split a plan into row blocks, if of the values computed from rows only sums over the rows are
+    used elsewhere, and ``reads`` holds for at least ``least`` instructions."""
     steps = plan.instructions
     if plan.written():
         return None
@@ -96,7 +96,7 @@ class _Split:
         return step.shape.index(self.length) if self.length in step.shape else None
 
     def _kind(self, step: Instruction) -> int | None:
-        """What a value is; None if that of other rows would be needed."""
+        """Classify a value; None if computing it needs other rows."""
         inputs = {self.kinds[k] for k in step.inputs}
         is_row = self.length in step.shape
         others = [n for n in step.shape if n != self.length]

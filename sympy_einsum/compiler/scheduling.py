@@ -1,4 +1,4 @@
-"""What is computed elsewhere or later than where it stands in the graph of an expression."""
+"""Scheduling of nodes that are computed elsewhere or later than their place in the graph."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ..expressions import (
 )
 from ..rules import has_places
 
-# The inverses of a stack with so many uses, all in products, are never computed: a system is solved
-# for each. A matrix has factors for all of them.
+# Maximum number of uses, all in products, for which the inverses of a stack aren't computed and a
+# system is solved for each. A matrix has factors for all of them.
 MAX_SOLVES = 2
 # A sum of more terms is a running total.
 MAX_SUMMANDS = 16
-# What is computed for one term of it may be nested so deep.
+# Maximum depth of the nodes that are computed for one term of it.
 MAX_TERM_DEPTH = 50
 
 
@@ -40,7 +40,7 @@ def only_multiplied(order: Sequence[Operand], uses: Mapping[Operand, int]) -> se
 
 
 def in_one_term(order: Sequence[Operand], uses: Mapping[Operand, int]) -> set[Operand]:
-    """What only one term of a long sum needs: it is computed when that term is added."""
+    """Return the nodes used by only one term of a long sum, to compute when that term is added."""
     found: set[Operand] = set()
     sums = [node for node in order if isinstance(node, TensorAdd) and _is_long(node)]
     pending = [(term, MAX_TERM_DEPTH) for node in sums for term in node.operands]

@@ -19,8 +19,8 @@ from .semirings import Semiring
 
 
 class InSemiring(Backend):
-    """What is spelled otherwise in a semiring. Stands before the class of an array library, whose
-    code it has for everything else: what moves, cuts and writes entries."""
+    """Mixin that spells arithmetic in a semiring. It stands before the class of an array library,
+    whose code moves, slices and writes entries."""
 
     semiring: ClassVar[Semiring]
     passes: ClassVar = ()
@@ -67,7 +67,7 @@ class InSemiring(Backend):
         return operands[expr.place]
 
     def elementwise(self, operands: Texts, expr: Expr) -> str:
-        """The same, entry by entry."""
+        """A SymPy scalar expression in slots, applied to every entry of arrays."""
         return self.scalar(operands, expr)
 
     def multiply(self, operands: Texts) -> str:
@@ -127,7 +127,7 @@ class InSemiring(Backend):
         return f"natural({super().constant(operands, array)})"
 
     def named_constant(self, name: str) -> str:
-        """The same, of an array that the source has by a name."""
+        """A named array of the source as numbers of ones."""
         return f"natural({super().named_constant(name)})"
 
     def assigned(self, place: str, value: str, sign: int) -> str:

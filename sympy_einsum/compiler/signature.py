@@ -202,8 +202,8 @@ class Signature:
         return lines
 
     def _solutions(self) -> str:
-        """What the whole check needs to find the solved lengths: a name, the place of the argument
-        and the axis, the lengths that are known, and the function of these and that axis."""
+        """Spell how the full check finds solved lengths: a name, the place of the argument and the
+        axis, the lengths that are known, and the function of these and that axis."""
         texts = []
         for s, (symbol, axis, value, others) in self.solved.items():
             known = sorted(others, key=str)

@@ -55,14 +55,14 @@ Shared = Sequence[tuple[Symbol, Expr]]
 
 
 class _ExpressionBackend(NumpyBackend):
-    """The same for stock ``sympy.lambdify``, where a program must be a single expression."""
+    """NumPy's backend for stock ``sympy.lambdify``, where a program must be a single expression."""
 
     words: ClassVar = {"len", "numpy", "scipy"}
     is_read_back = True
     spellings: ClassVar = {}
 
     def elementwise(self, operands: Texts, expr: Expr) -> str:
-        """The same for every entry of arrays."""
+        """A SymPy scalar expression in slots, applied to every entry of arrays."""
         return self.scalar(operands, expr)
 
     def sum(self, operands: Texts, axes: Sequence[int] | None) -> str:
@@ -356,8 +356,8 @@ def _check_lengths(node: Expr, known: Collection[Expr]) -> None:
 def prepared(
     printer: CodePrinter, args: object, expr: object, cses: Shared
 ) -> tuple[object, Shared]:
-    """What SymPy's lambdify is to print, and its shared parts, so that code for tensors comes out
-    right; what holds none stays as it is."""
+    """Rewrite the expression and the shared parts that SymPy's lambdify prints, so that code for
+    tensors is right; expressions without tensors stay."""
     arguments = flatten([args])
     tensors = [arg for arg in arguments if isinstance(arg, TensorSymbol)]
     is_ours = any(isinstance(node, TensorExpr) for node in _nodes(expr, cses))
@@ -396,7 +396,8 @@ def _nodes(expr: object, cses: Shared) -> set[Basic]:
 
 
 def _stabilised(expr: object, cses: Shared) -> tuple[object, Shared]:
-    """What lambdify takes, and its shared parts, in stable forms; these don't depend on sharing."""
+    """Rewrite the argument of lambdify and its shared parts in numerically stable forms, which
+    don't depend on sharing."""
     shared = {symbol: part for symbol, part in cses if part is not None}
 
     def whole(part: object) -> object:
@@ -414,7 +415,7 @@ def _stabilised(expr: object, cses: Shared) -> tuple[object, Shared]:
 
 
 def _in_parts(f: Callable[[object], object], expr: object) -> object:
-    """What lambdify takes, with a function applied to the expressions in it."""
+    """Apply a function to the expressions in the argument of lambdify."""
     if isinstance(expr, (list, tuple)):
         parts = [_in_parts(f, part) for part in expr]
         return parts if isinstance(expr, list) else tuple(parts)

@@ -156,8 +156,8 @@ class Writer:
         return text if own >= binding or is_bracketed(text) else f"({text})"
 
     def _places(self, inputs: Sequence[int]) -> tuple[str, ...]:
-        """What stands for operands in scalar code; for axis lengths that are Python's something
-        else."""
+        """Return the names of operands in scalar code, by kind: axis lengths of Python's, float64
+        values, others."""
         steps = [self.plan.instructions[k] for k in inputs]
         are_plain = self.backend.plain_lengths and not self.careful
         lengths = [are_plain and s.op == "argument" and s.params[0] in self.lengths for s in steps]
@@ -172,7 +172,7 @@ class Writer:
         return bool(self._doubles) and all(self._doubles[k] for k in inputs)
 
     def _called(self, op: str, operands: Sequence[str], params: Params) -> str:
-        """What the backend's method of that name writes."""
+        """Spell an instruction by the backend's method of that name."""
         text: str = getattr(self.backend, op)(operands, *params)
         return text
 

@@ -1,5 +1,5 @@
-"""What an array library is to a backend: packages, names, functions that it lacks or spells
-otherwise."""
+"""The description of an array library by a backend: packages, names, functions that it lacks or
+spells otherwise."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Library:
 
     @classmethod
     def how_to_install(cls, package: str) -> str:
-        """What to say where a package is missing."""
+        """Return the error message for a missing package."""
         extra = cls.extras.get(package, package)
         return (
             f"code for the backend {cls.name!r} needs {package}, which isn't installed: "

@@ -1,4 +1,4 @@
-"""What the backends share: the spelling of instructions that all array libraries agree on.
+"""The base class of backends: the spelling of instructions that all array libraries agree on.
 
 Arguments of the methods are Python texts of operands, already safe to stand next to an operator's
 dot or bracket, and of axis lengths; what comes back is the text of one expression. ``np`` and
@@ -83,18 +83,18 @@ class Backend(Library):
             Backend.registered[cls.name] = cls
 
     def quick_tests(self, names: Texts) -> list[str]:
-        """What holds for arguments that are arrays of numbers of this kind; what fails it, is
+        """Return tests that arguments are arrays of this library's numbers; arguments that fail are
         converted."""
         same = " is ".join([f"{name}.dtype" for name in names])
         first, *others = [self.is_wide.format(name) for name in names]
         return [first, *([f"({same} or {' and '.join(others)})"] if others else [])]
 
     def number_test(self, name: str) -> str:
-        """What holds for an argument that is a number."""
+        """Return the test that an argument is a number."""
         return f'not hasattr({name}, "__len__")'
 
     def module_parts(self) -> list[str]:
-        """What else stands above the function."""
+        """Return further lines to put above the function."""
         return []
 
     def opening(self, body: str, tensors: Texts) -> list[str]:
@@ -116,7 +116,7 @@ class Backend(Library):
         return self.spell(print_scalar(expr, operands, self.name, self.spellings, self.functions))
 
     def type_tests(self, arrays: Texts, numbers: Texts) -> list[str]:
-        """What holds for arguments of the types that the one for doubles takes."""
+        """Return tests that arguments have the types of the float64 fast path."""
         raise NotImplementedError
 
     def own_number(self, number: Expr) -> str:
@@ -128,7 +128,7 @@ class Backend(Library):
         return self.scalar(operands, expr)
 
     def elementwise(self, operands: Texts, expr: Expr) -> str:
-        """The same for every entry of arrays."""
+        """A SymPy scalar expression in slots, applied to every entry of arrays."""
         return self.scalar(operands, expr)
 
     def number(self, name: str) -> str:
@@ -176,7 +176,7 @@ class Backend(Library):
         return self.spell(f"np.broadcast_to({operands[0]}, {as_tuple(shape)})")
 
     def contiguous(self, operands: Texts) -> str:
-        """The same array, its entries one after the other in memory."""
+        """The array in C order, contiguous in memory."""
         return operands[0]
 
     def copy(self, operands: Texts) -> str:
@@ -323,7 +323,8 @@ class Backend(Library):
         return f"{place} {SIGNS[sign]} {value}"
 
     def _on_diagonals(self, place: Place, value: str, order: int, sign: int) -> str:
-        """What has the value on its diagonals; beside them what there was, or zeros to be added."""
+        """An array with the value on its diagonals; off them the target's entries, or zeros to be
+        added."""
         target, cuts = place.array, place.cuts
         output, kept = place.subscripts.split("->")
         firsts = [output.index(label) for label in kept]

@@ -101,7 +101,7 @@ def scatter(values, lengths, *positions):
         return parts
 
     def contiguous(self, operands: Texts) -> str:
-        """The same array, its entries one after the other in memory."""
+        """The array in C order, contiguous in memory."""
         return f"cp.ascontiguousarray({operands[0]})"
 
     def copy(self, operands: Texts) -> str:

@@ -202,8 +202,8 @@ def diagonal(subscripts, X):
         return f"{operands[0]}.astype({kind}).copy()"
 
     def write(self, place: Place, value: str, order: int, sign: int) -> str:
-        """The same. Dask takes an axis for another that is reversed behind a number, which becomes
-        a slice."""
+        """Write a value into an array. A number becomes a slice where a later axis is reversed,
+        since Dask would confuse the axes."""
         is_slice = [cut.text == ":" or bool(cut.number) for cut in place.cuts]
         if all(is_slice) or not any(cut.step.startswith("-") for cut in place.cuts):
             return super().write(place, value, order, sign)
@@ -277,7 +277,7 @@ def diagonal(subscripts, X):
         return f"of_each_matrix({function}, {as_tuple(operands)}, {as_tuple(tail)})"
 
     def _of_matrices(self, count: int, name: str, tail: Texts) -> str:
-        """NumPy's function of the matrices in as many chunks."""
+        """Return NumPy's function of matrices in ``count`` chunks."""
         chunks = [f"X[{k}]" for k in range(count)]
         if name == "adj":
             call = "np.swapaxes(cofactors(X[0], 1), -1, -2)"

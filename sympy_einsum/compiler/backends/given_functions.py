@@ -15,7 +15,7 @@ Function = Callable[..., Any]
 
 
 class GivenFunctions:
-    """What the caller gives for unknown functions, by their names.
+    """The caller's implementations of unknown functions, by their names.
 
     ``taken`` are names that mean something else in the code.
     """

@@ -48,7 +48,7 @@ class NumbaBackend(Backend):
 
 
 class ForComplexNumbers(NumbaBackend):
-    """The same for complex numbers."""
+    """Numba's backend for complex numbers."""
 
     support: ClassVar = {**SUPPORT, **COMPLEX}
 

@@ -21,8 +21,8 @@ _REAL = "A.real.dtype"
 
 
 class _Function(NamedTuple):
-    """What is computed of each matrix: what it is, by what, the shapes of its results beside the
-    number of matrices, and their types."""
+    """A function of each matrix of a stack: its description, its code, and the shapes and types of
+    its results for one matrix."""
 
     about: str
     value: str

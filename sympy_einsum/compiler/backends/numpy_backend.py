@@ -94,7 +94,7 @@ class NumpyBackend(Backend):
         return f"{text}[()]" if is_choice else text
 
     def elementwise(self, operands: Texts, expr: Expr) -> str:
-        """The same for every entry of arrays."""
+        """A SymPy scalar expression in slots, applied to every entry of arrays."""
         return print_scalar(expr, operands, self.name, self.spellings, self.functions)
 
     def sum(self, operands: Texts, axes: Sequence[int] | None) -> str:
@@ -110,7 +110,7 @@ class NumpyBackend(Backend):
         return super().diagonal(operands, subscripts)
 
     def contiguous(self, operands: Texts) -> str:
-        """The same array, its entries one after the other in memory."""
+        """The array in C order, contiguous in memory."""
         return f"np.ascontiguousarray({operands[0]})"
 
     def copy(self, operands: Texts) -> str:
@@ -171,7 +171,7 @@ class NumpyBackend(Backend):
         return f"{text[:-1]}, once=True)" if once else text
 
     def scatters(self, operands: Texts, lengths: Texts) -> str:
-        """The same several times, into one array."""
+        """Several scatters into one array."""
         text, width = "", 1 + len(lengths)
         for start in range(0, len(operands), width):
             call = self.scatter(operands[start : start + width], lengths, False)
@@ -429,12 +429,12 @@ class NumpyOfDoubles(NumpyBackend):
         return [f"{types} is _ndarray", *self.type_tests(names, ())]
 
     def number_test(self, name: str) -> str:
-        """What holds for a number that makes nothing but doubles of doubles, in an array or not."""
+        """Return the test that a number, in an array or not, keeps float64 results float64."""
         is_array = f"type({name}) is _ndarray and {name}.dtype is _double and not {name}.ndim"
         return f"(type({name}) in _numbers or {is_array})"
 
     def type_tests(self, arrays: Texts, numbers: Texts) -> list[str]:
-        """What holds for arguments of the types that it takes."""
+        """Return tests that all arguments are float64 arrays and numbers that fit these."""
         types = " is ".join([*[f"{name}.dtype" for name in arrays], "_double"])
         return [types, *map(self.number_test, numbers)]
 
@@ -443,7 +443,7 @@ class NumpyOfDoubles(NumpyBackend):
         return ["dtype = _double"] if super().opening(body, tensors) else []
 
     def elementwise(self, operands: Texts, expr: Expr) -> str:
-        """The same for every entry of arrays."""
+        """A SymPy scalar expression in slots, applied to every entry of arrays."""
         are_doubles = all(text.startswith(DOUBLES) for text in operands)
         numbers = self.numbers if are_doubles and NumberNames.fit(expr) else None
         functions = self.functions

@@ -1,4 +1,4 @@
-"""What reduces axes, for NumPy: functions that generated sources bring along."""
+"""NumPy helper functions of generated sources that reduce axes."""
 
 from __future__ import annotations
 

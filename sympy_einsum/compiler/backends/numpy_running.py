@@ -1,4 +1,4 @@
-"""What runs along an axis, for NumPy: functions that generated sources bring along."""
+"""NumPy helper functions of generated sources for running operations along an axis."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ Texts = Sequence[str]
 
 
 class Bracket(NamedTuple):
-    """What stands in brackets for an axis; of a slice also its parts."""
+    """The text in brackets for an axis; of a slice also its parts."""
 
     text: str
     start: str = ""
@@ -89,7 +89,8 @@ def called(function: str) -> Callable[..., str]:
 
 
 def called_along(function: str) -> Callable[..., str]:
-    """The same of one along axes, or all for None."""
+    """The method of a backend that spells an instruction as the call of a function along axes, or
+    along all for None."""
 
     def spelled(self: object, operands: Texts, axes: Sequence[int] | None) -> str:
         return f"{function}({', '.join([*operands, *axis_arguments(axes)])})"

@@ -311,7 +311,7 @@ def softmax(x, axes):
         return f"{text}.flip({', '.join(map(str, turned))})" if turned else text
 
     def contiguous(self, operands: Texts) -> str:
-        """The same tensor, its entries one after the other in memory."""
+        """The tensor in C order, contiguous in memory."""
         return f"{operands[0]}.contiguous()"
 
     def copy(self, operands: Texts) -> str:

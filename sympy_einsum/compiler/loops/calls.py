@@ -1,4 +1,4 @@
-"""What isn't loops of ours: calls of functions of whole arrays."""
+"""Calls of functions of whole arrays, which aren't loops of ours."""
 
 from __future__ import annotations
 

@@ -17,13 +17,13 @@ from ..signature import size_text
 from .tree import Index, Lines, Loop, Tree, Value
 from .views import stretched, through
 
-# Functions of entries with so many operations are computed wherever they are needed.
+# Maximum number of operations of an entrywise function that is recomputed wherever it is needed.
 MAX_AGAIN = 8
-# With so many, also again and again along other axes.
+# Maximum number where it is recomputed along other axes too.
 MAX_ALONG = 1
 # What a call of a function costs beside a sum or product.
 CALL, ROOT = 20, 4
-# So many loops inside of each other have names for their variables.
+# Maximum depth of a loop nest whose variables have names.
 MAX_LOOPS = 32
 # Entries are computed inside of others up to this many levels deep.
 MAX_NESTED = 32
@@ -38,8 +38,8 @@ OF_POSITIONS = {"take", "copy", "reshape", "full", "sum", "add"}
 
 
 class Reads:
-    """What entries are made of: values with their indices, and the indices of all arrays in the
-    order of memory."""
+    """The reads of entries: values with their indices, and the indices of all arrays in memory
+    order."""
 
     def __init__(self) -> None:
         self.values: dict[Value, list[Index]] = {}
@@ -118,7 +118,7 @@ class Entries:
         return through(step, shape, index, lambda length: "0") is not None
 
     def root(self, number: int) -> int:
-        """What a view is a view of."""
+        """Return the base of a chain of views."""
         step = self.step(number)
         while self._is_view(step):
             number = step.inputs[0]
@@ -217,7 +217,7 @@ class Entries:
         return known
 
     def below(self, number: int, index: Index) -> tuple[int, Index]:
-        """What a view is a view of, and the index in that."""
+        """Return the base of a chain of views, and the index in it."""
         while number not in self.values and self.step(number).inputs:
             step = self.step(number)
             found = through(step, self.step(step.inputs[0]).shape, index, self.size)

@@ -19,8 +19,8 @@ from .tree import Value
 
 REDUCED = {"sum", "prod", "extremum", "einsum"}
 WRITTEN = {"zeros", "writable", "write", "scatter", "scatters"}
-# Rows are gone through in blocks of so many entries, which stay in the cache, but of so many rows
-# at least, where what they add up to has at most so many entries.
+# Size of a row block in entries, such that it stays in the cache; its minimum number of rows; and
+# the maximum number of entries of the sums for which rows are blocked.
 ENTRIES, ROWS, TOTALS = 2**16, 32, 2**15
 
 

@@ -163,7 +163,7 @@ def _stretched(speller: _Speller, inputs: Inputs, backwards: bool) -> int | None
 
 
 def _function(name: str) -> Callable[..., int]:
-    """What is computed from a matrix alone: that too by factors."""
+    """Return the lowering of a function of one matrix to a function of its factors."""
 
     def by_factors(speller: _Speller, inputs: Inputs, definite: bool) -> int:
         step = speller.instructions[inputs[0]]

@@ -196,7 +196,7 @@ class Statements(Entries):
     def _region(
         self, target: int, cuts: Sequence[Cut], subscripts: str
     ) -> tuple[Shape, Index, Index]:
-        """What is written to: the lengths of its axes, the variables of these, the index."""
+        """Return the lengths of the axes of a written region, their variables, and the index."""
         whole = self.step(target).shape
         cuts = cuts or [None] * len(whole)
         left = [
@@ -372,7 +372,7 @@ class Statements(Entries):
         return Place(loops, (*position, len(loops[-1].body) - 1), order, variables)
 
     def _reads(self, wanted: Sequence[tuple[int, Index]]) -> Reads:
-        """What entries are made of."""
+        """Collect the reads of entries."""
         self.loops = []
         self.reads = found = Reads()
         for number, index in wanted:
@@ -394,5 +394,5 @@ def _order(count: int, in_memory: Sequence[Sequence[str]]) -> tuple[int, ...]:
 
 
 def variables(count: int) -> Index:
-    """What stands for the variables of loops before these are known."""
+    """Return placeholders for loop variables before these are known."""
     return tuple([f"${axis}" for axis in range(count)])

@@ -62,8 +62,8 @@ def flat(lines: Lines) -> Iterator[str]:
 
 @dataclass(eq=False)
 class Value:
-    """What an instruction computes: the loops in which an entry of it is complete, with their
-    variables as indices; where; its name there; and the array that holds all entries, if any.
+    """The result of an instruction: the loops in which an entry of it is complete, with their
+    variables as indices; the position; its name there; and the array of all entries, if any.
 
     ``order`` are its axes in the order of the array's, ``store`` are the lines that come right
     after an entry is complete, ``allocate`` those before all loops; ``is_call`` says that the array
