@@ -123,7 +123,7 @@ def exact_value(expr: Operand) -> Expr | Array | None:
 
 
 def _is_exact(expr: Operand) -> bool:
-    """Whether everything in an expression is exact, and it is short to write out."""
+    """Tell whether everything in an expression is exact, and it is short to write out."""
     terms = 0
     for node in postorder([expr]):
         if isinstance(node, Float):

@@ -77,7 +77,7 @@ class Samples:
         self.function = lambdify(self.symbols, [*exprs, *self.matrices], optimize=False)
 
     def draw(self, samples: int) -> Iterator[tuple[list[Argument], list[np.ndarray]]]:
-        """So many sets of arguments, if they are found, with the values of the expressions."""
+        """Yield up to ``samples`` sets of arguments with finite values of the expressions."""
         tried = (self.arguments(seed) for seed in range(ATTEMPTS * samples))
         pairs = ((values, self.values(values)) for values in tried if values is not None)
         yield from islice(((v, results) for v, results in pairs if results is not None), samples)
@@ -118,7 +118,7 @@ class Samples:
 
 
 def _is_regular(matrix: np.ndarray) -> bool:
-    """Whether a matrix is far from singular ones."""
+    """Tell whether a matrix is far from singular ones."""
     s = np.linalg.svd(matrix.astype(float), compute_uv=False)
     return bool(s.min(initial=np.inf) * MAX_CONDITION >= s.max(initial=0))
 
@@ -317,7 +317,7 @@ def _are_close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
 
 
 def equal(a: TensorLike, b: TensorLike) -> bool | None:
-    """Whether two expressions are equal, as far as can be found out.
+    """Tell whether two expressions are equal, as far as can be found out.
 
     Returns
     =======
@@ -355,14 +355,14 @@ def equal(a: TensorLike, b: TensorLike) -> bool | None:
 
 
 def _are_identical(left: Operand, right: Operand) -> bool:
-    """Whether two expressions, or their difference and zero, have one normal form."""
+    """Tell whether two expressions, or their difference and zero, have one normal form."""
     difference = normal_form(add(left, multiply(-1, right)))
     is_zero = difference == 0 or isinstance(difference, Zeros) or _vanishes_over_one(difference)
     return is_zero or normal_form(left) is normal_form(right)
 
 
 def _equal_numbers(a: Operand, b: Operand) -> bool | None:
-    """Whether two expressions without free symbols have the same exact values, if these are
+    """Tell whether two expressions without free symbols have the same exact values, if these are
     known."""
     if a.free_symbols or b.free_symbols:
         return None
@@ -455,7 +455,7 @@ def _counterexample(a: Operand, b: Operand) -> Counterexample | None:
 
 
 def _vanishes_over_one(difference: Operand) -> bool:
-    """Whether a scalar, or each entry of a tensor, is nothing once its terms are brought to one
+    """Tell whether a scalar, or each entry of a tensor, is 0 once its terms are brought to one
     denominator, and functions made of exponentials are written as such."""
     scalar = entry_of(difference, MAX_FRACTIONS) if is_tensor(difference) else difference
     if not 1 < len(Add.make_args(scalar)) <= MAX_FRACTIONS:
@@ -488,8 +488,8 @@ def _with_vectors(*exprs: Operand) -> list[Operand]:
 
 
 def _differ(data: Samples, values: list[Argument], left: np.ndarray, right: np.ndarray) -> bool:
-    """Whether two values differ by more than rounding errors: those of single precision would be
-    other ones, and larger."""
+    """Tell whether two values differ by more than rounding errors: those of single precision would
+    be other ones, and larger."""
     gap = left - right
     size = np.max(abs(gap), initial=0)
     if size <= TOLERANCE * (1 + np.max(abs(left), initial=0)):

@@ -86,8 +86,8 @@ def _open(node: Elementwise) -> Elementwise | None:
 
 
 def _may_matter(node: Elementwise) -> bool:
-    """Whether what could be written in the body has a Piecewise or may be infinite: SymPy takes
-    long to write maxima in maxima, for nothing."""
+    """Tell whether an operand that could be inlined has a Piecewise or may be infinite: inlining
+    maxima in maxima takes SymPy long, for nothing."""
     room = MAX_SIZE
     # With how many choices may still be written below.
     pending: list[tuple[Operand, int]] = [(node, MAX_INNER + 1)]

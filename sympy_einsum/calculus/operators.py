@@ -220,7 +220,7 @@ def _by_part(y: Operand, part: Operand, mode: str, simplify: bool | None) -> Ope
 
 
 def is_cut(part: Operand) -> bool:
-    """Whether a tensor is an entry, or a slice, of a tensor symbol."""
+    """Tell whether a tensor is an entry, or a slice, of a tensor symbol."""
     if not isinstance(part, Einsum):
         return False
     cutters = [o for o in part.operands if not isinstance(o, TensorSymbol)]

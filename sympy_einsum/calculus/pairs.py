@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from ..core import carried_out, contraction_path, nominal_length
 from ..expressions import Einsum, Operand, contract_part
 
-# So many operands in all the terms of a product's derivative are no reason to take it apart.
+# Maximum number of operands in all terms of a product's derivative for which it isn't split.
 MAX_OPERANDS = 256
 
 
 def is_long(node: Operand, active: Callable[[Operand], bool]) -> bool:
-    """Whether the derivative of a product by its active operands has very many factors."""
+    """Tell whether the derivative of a product by its active operands has very many factors."""
     operands = node.operands if isinstance(node, Einsum) else node.args if node.is_Mul else ()
     if len(operands) ** 2 <= MAX_OPERANDS:
         return False

@@ -19,8 +19,8 @@ class _Product(NamedTuple):
 
 
 def batched(plan: Plan) -> Plan:
-    """The plan with products A x_i of a matrix with every row of another as rows of X A', and with
-    products x_i A as rows of X A."""
+    """Batch matrix-vector products: A x_i with every row of a matrix X are rows of X A', and x_i A
+    are rows of X A."""
     found: dict[_Product, dict[int, int]] = {}
     for number, step in enumerate(plan.instructions):
         row = _row(plan, step)

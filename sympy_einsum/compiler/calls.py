@@ -26,7 +26,7 @@ from .plans import Cost, Plan, plan_cost
 from .program import Program, Request
 from .writing import Body
 
-# So many sets of axis lengths are remembered.
+# Maximum number of sets of axis lengths whose plans are remembered.
 MAX_VARIANTS = 1000
 # Threads that meet new axis lengths wait for each other: most want the same plan.
 PLANNING = RLock()
@@ -406,7 +406,7 @@ def _explained(error: Exception, program: Program, values: Sequence[object]) -> 
 
 
 def _is_of(kind: type, backend: Backend | type[Backend]) -> bool:
-    """Whether a library's arrays are of a type, as far as its package tells."""
+    """Tell whether a library's arrays are of a type, as far as its package tells."""
     return not backend.packages or kind.__module__.partition(".")[0] in backend.packages
 
 

@@ -23,8 +23,8 @@ class _Factored(NamedTuple):
 
 
 def factored(plan: Plan) -> Plan:
-    """The plan with a * b ± a * c as a * (b ± c), where this saves a product; a may be a number,
-    of more terms too."""
+    """Factor a * b ± a * c into a * (b ± c) where this saves a product; a may be a number, and
+    there may be more terms."""
     uses = plan.uses()
     written = plan.written()
     found = {
@@ -90,8 +90,8 @@ def _tensor(terms: Sequence[Instruction], signs: Sequence[int]) -> _Factored | N
 
 
 def with_known_multiples(plan: Plan) -> Plan:
-    """The plan with c * (a * b) as (c * a) * b where c * a is known already, or where its opposite
-    is and the product is a term of a sum."""
+    """Share subexpressions up to scale: c * (a * b) is (c * a) * b where c * a is known already, or
+    where its opposite is and the product is a term of a sum."""
     users: dict[int, list[int]] = {k: [len(plan.instructions)] for k in plan.results}
     for number, step in enumerate(plan.instructions):
         for k in step.inputs:
@@ -132,7 +132,7 @@ def _pairs(product: Instruction) -> list[tuple[int, ...]]:
 
 
 def _is_term(plan: Plan, users: Sequence[int]) -> bool:
-    """Whether all that needs a product is a sum."""
+    """Tell whether all that needs a product is a sum."""
     return (
         len(users) == 1
         and users[0] < len(plan.instructions)

@@ -105,7 +105,7 @@ class Lowering(PlanBuilder):
         return values[0] if len(values) == 1 else self.emit("multiply", *values)
 
     def is_waiting(self, node: Operand) -> bool:
-        """Whether a node is a product that can be merged into the one that uses it."""
+        """Tell whether a node is a product that can be merged into the one that uses it."""
         return node in self._waiting and node not in self._values
 
     def _lower(self, node: Operand) -> None:

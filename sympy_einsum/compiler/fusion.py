@@ -18,8 +18,7 @@ MAX_LEVELS = 16
 
 
 def fused(plan: Plan) -> Plan:
-    """The plan with every elementwise instruction that one other uses, and that is elementwise
-    too, made a part of that."""
+    """Fuse every elementwise instruction with its only user, if that is elementwise too."""
     uses = plan.uses()
     instructions = list(plan.instructions)
     levels = dict.fromkeys(range(len(instructions)), 1)

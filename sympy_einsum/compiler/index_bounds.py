@@ -64,13 +64,13 @@ def position_bounds(exprs: Sequence[Operand], given: Collection[Expr] = ()) -> l
 
 
 def _is_of_some(node: Operand) -> bool:
-    """Whether it is there for some entries only."""
+    """Tell whether a node needs at least one entry along its axes."""
     if isinstance(node, Ranking):
         return node.name in ("argmax", "argmin")
     return isinstance(node, (Extremum, ExtremumShare))
 
 
 def _is_sure(bound: Expr) -> bool:
-    """Whether it is never negative, also where a length is 0."""
+    """Tell whether a bound is never negative, also where a length is 0."""
     lengths = {s: Dummy(integer=True, nonnegative=True) for s in bound.free_symbols}
     return bool(bound.is_Symbol or bound.xreplace(lengths).is_nonnegative)

@@ -25,7 +25,7 @@ class Instruction(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """So many positions of an axis, from a first one on, so far apart."""
+    """``count`` positions of an axis from ``start`` on, ``step`` apart."""
 
     start: Expr
     step: Expr
@@ -37,7 +37,7 @@ Cut: TypeAlias = Expr | Slice | None
 
 
 def is_whole(piece: Slice, length: Expr) -> bool:
-    """Whether a slice is known to be all of an axis in order."""
+    """Tell whether a slice is known to be all of an axis in order."""
     start, step, count = piece
     return bool(start.is_zero and step == 1 and (length - count).is_zero)
 
@@ -84,7 +84,7 @@ def given_shape(shapes: Sequence[Shape], shape: Shape) -> Shape:
 
 
 def stretched(shapes: Sequence[Shape], *params: object) -> Shape:
-    """That of all operands stretched."""
+    """Return the broadcast shape of all operands."""
     return broadcast_shape(shapes)
 
 
@@ -95,7 +95,7 @@ def entrywise(shapes: Sequence[Shape], body: Expr) -> Shape:
 
 
 def indexed(shapes: Sequence[Shape], entries: Sequence[str]) -> Sequence[Expr]:
-    """That of basic indexing."""
+    """Return the shape of basic indexing."""
     shape, axis = shapes[0], 0
     result: list[Expr] = []
     for entry in entries:
@@ -113,7 +113,7 @@ def indexed(shapes: Sequence[Shape], entries: Sequence[str]) -> Sequence[Expr]:
 
 
 def cut(shapes: Sequence[Shape], cuts: Sequence[Cut]) -> Sequence[Expr]:
-    """That of what is cut."""
+    """Return the shape of a slice."""
     return [
         length if own is None else own.count
         for length, own in zip(shapes[0], cuts, strict=True)
@@ -124,29 +124,29 @@ def cut(shapes: Sequence[Shape], cuts: Sequence[Cut]) -> Sequence[Expr]:
 def with_length(
     shapes: Sequence[Shape], axis: int, backwards: bool, lag: Expr, count: Expr
 ) -> Sequence[Expr]:
-    """That of the operand with another length of one axis."""
+    """Return the operand's shape with another length of one axis."""
     return [*shapes[0][:axis], count, *shapes[0][axis + 1 :]]
 
 
 def longer_by_one(shapes: Sequence[Shape], *params: object) -> Sequence[Expr]:
-    """That of the operand with one position more on the last axis."""
+    """Return the operand's shape with one position more on the last axis."""
     return [*shapes[0][:-1], shapes[0][-1] + 1]
 
 
 def recurring(shapes: Sequence[Shape], *params: object) -> Sequence[Expr]:
-    """That of the last operand, whose axes but the last are stretched to those of the others."""
+    """Return the last operand's shape, broadcast to the others along all axes but the last."""
     return [*broadcast_shape([shape[:-1] for shape in shapes]), shapes[-1][-1]]
 
 
 def windowed(
     shapes: Sequence[Shape], axis: int, start: Expr, steps: Shape, counts: Shape
 ) -> Sequence[Expr]:
-    """That of the operand with the indices of windows in the place of an axis."""
+    """Return the operand's shape with the indices of windows in place of an axis."""
     return [*shapes[0][:axis], *counts, *shapes[0][axis + 1 :]]
 
 
 def labelled(shapes: Sequence[Shape], subscripts: str) -> Sequence[Expr]:
-    """That of an index string."""
+    """Return the shape of the output of an index string."""
     inputs, output = subscripts.split("->")
     lengths: dict[str, Expr] = {}
     for term, shape in zip(inputs.split(","), shapes, strict=True):
@@ -155,7 +155,7 @@ def labelled(shapes: Sequence[Shape], subscripts: str) -> Sequence[Expr]:
 
 
 def without_axes(shapes: Sequence[Shape], axes: Sequence[int] | None) -> Sequence[Expr]:
-    """That of the operand without some axes, or without all."""
+    """Return the operand's shape without some axes, or without all."""
     return [n for k, n in enumerate(shapes[0]) if axes is not None and k not in axes]
 
 
@@ -165,35 +165,35 @@ def with_axes(shapes: Sequence[Shape], axes: Sequence[int] | None) -> Sequence[E
 
 
 def positions_shape(shapes: Sequence[Shape], name: str, axis: int) -> Sequence[Expr]:
-    """That of the operand, without the axis if there is one position on it."""
+    """Return the operand's shape, without the axis for a single position on it."""
     return without_axes(shapes, (axis,)) if name in ("argmax", "argmin") else shapes[0]
 
 
 def taken(shapes: Sequence[Shape], first: int) -> Shape:
-    """That of the first operand with axes replaced by those of the others."""
+    """Return the first operand's shape with axes replaced by those of the positions."""
     source, *positions = shapes
     return (*source[:first], *broadcast_shape(positions), *source[first + len(positions) :])
 
 
 def scattered(shapes: Sequence[Shape], lengths: Shape, once: bool) -> Shape:
-    """That of the first operand with the axes of the others replaced by others."""
+    """Return the first operand's shape with the axes of the positions replaced by ``lengths``."""
     value, *positions = shapes
     return (*lengths, *value[len(broadcast_shape(positions)) :])
 
 
 def scattered_together(shapes: Sequence[Shape], lengths: Shape) -> Shape:
-    """That of the first operand, which has positions for each length, likewise."""
+    """Return the shape of several scatters into one array, that of the first."""
     return scattered(shapes[: 1 + len(lengths)], lengths, False)
 
 
 def stacked(shapes: Sequence[Shape]) -> Shape:
-    """That of a product of stacks of matrices."""
+    """Return the shape of a product of stacks of matrices."""
     a, b = shapes
     return (*broadcast_shape([a[:-2], b[:-2]]), a[-2], b[-1])
 
 
 def of_stack(shapes: Sequence[Shape], name: str, tail: Shape) -> Shape:
-    """That of what is known of each matrix of a stack."""
+    """Return the shape of a function of each matrix of a stack, of shape ``tail``."""
     return (*shapes[0][:-2], *tail)
 
 
@@ -201,58 +201,58 @@ def of_stack(shapes: Sequence[Shape], name: str, tail: Shape) -> Shape:
 
 
 def largest(work: Work) -> int:
-    """One for each entry of the largest operand."""
+    """Count one operation for each entry of the largest operand."""
     return max(map(prod, work.operands), default=0)
 
 
 def twice_largest(work: Work) -> int:
-    """Two for each entry of the largest operand."""
+    """Count two operations for each entry of the largest operand."""
     return 2 * largest(work)
 
 
 def product_flops(work: Work) -> int:
-    """Those of a matrix product."""
+    """Count the operations of a matrix product."""
     return 2 * prod(work.result) * work.operands[0][-1]
 
 
 def flops_between(work: Work) -> int:
-    """One for each entry between two operands."""
+    """Count one operation for each entry between two operands."""
     return prod(work.result) * (len(work.operands) - 1)
 
 
 def body_flops(work: Work) -> int:
-    """Those of a body for each entry."""
+    """Count the operations of a body at each entry."""
     return prod(work.result) * sum(1 for part in preorder_traversal(work.params[0]) if part.args)
 
 
 def cubes(thirds: int) -> Callable[[Work], int]:
-    """So many thirds of a cube of the matrix's length."""
+    """Return a flop count of ``thirds``/3 n**3 for matrices of length n."""
     return lambda work: thirds * work.operands[0][0] ** 3 // 3
 
 
 def solve_flops(work: Work) -> int:
-    """Those of a factorisation and two substitutions."""
+    """Count the operations of a factorisation and two substitutions."""
     return cubes(2)(work) + 2 * work.operands[0][0] * prod(work.result)
 
 
 def factors_flops(work: Work) -> int:
-    """Those of an inverse by factors; a determinant has next to none."""
+    """Count the operations of an inverse by factors; a determinant has next to none."""
     return cubes(4)(work) if work.params[0] == "inv" else work.operands[0][0]
 
 
 def transform_flops(work: Work) -> int:
-    """Those of Fourier transforms."""
+    """Count the operations of Fourier transforms."""
     entries = max(prod(work.operands[0]), prod(work.result))
     return 3 * entries * entries.bit_length()
 
 
 def decomposition_flops(work: Work) -> int:
-    """Those of factors of each matrix of a stack."""
+    """Count the operations of a decomposition of each matrix of a stack."""
     return 4 * largest(work) * min(work.operands[0][-2:])
 
 
 def cofactors_flops(work: Work) -> int:
-    """Those of singular values, and of the products with directions."""
+    """Count the operations of a singular value decomposition and of products with directions."""
     n = work.operands[0][0]
     return 20 * n**3 + 2 * n * prod(work.result) + 4 * n**3 * (len(work.operands) - 1)
 
@@ -261,7 +261,7 @@ def cofactors_flops(work: Work) -> int:
 
 
 def own_body(instruction: Instruction) -> Expr:
-    """The parameter."""
+    """Return the scalar body, a parameter."""
     return instruction.params[0]
 
 
@@ -270,18 +270,18 @@ def _slots(instruction: Instruction) -> list[Slot]:
 
 
 def product_body(instruction: Instruction) -> Expr:
-    """The product of the operands."""
+    """Return the product of the operands as a scalar body."""
     return Mul(*_slots(instruction))
 
 
 def sum_body(instruction: Instruction) -> Expr:
-    """Their sum with signs."""
+    """Return the signed sum of the operands as a scalar body."""
     (signs,) = instruction.params
     return Add(*[sign * own for sign, own in zip(signs, _slots(instruction), strict=True)])
 
 
 def is_one_function(instruction: Instruction) -> bool:
-    """A quotient, or a function of one operand, which is all there is to do."""
+    """Tell whether a body is a single quotient, or a single function of one operand."""
     (body,) = instruction.params
     if body == slot(0) / slot(1):
         return True
@@ -291,11 +291,11 @@ def is_one_function(instruction: Instruction) -> bool:
 
 
 def is_sum_of_two(instruction: Instruction) -> bool:
-    """A sum that is one operation: -a - b isn't."""
+    """Tell whether a sum is a single operation: -a - b isn't."""
     (signs,) = instruction.params
     return len(signs) == 1 or (len(signs) == 2 and max(signs) > 0)
 
 
 def is_product_of_two(instruction: Instruction) -> bool:
-    """A product that is one operation."""
+    """Tell whether a product is a single operation."""
     return len(instruction.inputs) == 2

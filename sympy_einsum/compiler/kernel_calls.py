@@ -26,7 +26,7 @@ from .kernel_text import KernelText
 
 # What runs a text, that is said to come from a file, in a namespace.
 Run = Callable[[str, str, dict[str, Any]], None]
-# So many kernels are kept on disk, of about 150 KB each.
+# Maximum number of kernels kept on disk, of about 150 KB each.
 MAX_KEPT = 500
 # The types of numbers that there are kernels for.
 TYPES = tuple(np.dtype(name) for name in ("float64", "float32", "complex128", "complex64"))
@@ -192,7 +192,7 @@ def _require_own(folder: Path, stem: str) -> None:
 
 
 def _is_own(folder: Path) -> bool:
-    """Whether a folder is the user's, and nobody else can write to it or put another in its
+    """Tell whether a folder is the user's, and nobody else can write to it or put another in its
     place."""
     own = folder.stat()
     is_safe = own.st_uid == os.getuid() and not own.st_mode & 0o022
@@ -200,7 +200,7 @@ def _is_own(folder: Path) -> bool:
 
 
 def _is_safe(folder: Path) -> bool:
-    """Whether nobody else can put something in the place of what the user has in a folder."""
+    """Tell whether nobody else can put something in the place of what the user has in a folder."""
     state = folder.stat()
     others_write = state.st_mode & 0o022 and not state.st_mode & 0o1000
     return state.st_uid in (0, os.getuid()) and not others_write

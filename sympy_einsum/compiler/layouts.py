@@ -20,9 +20,9 @@ from .plans import Plan, result_shape, without_dead_code
 def laid_out(
     plan: Plan, size: Callable[[Expr], int], by_rows: Collection[str] = frozenset()
 ) -> Plan:
-    """The plan with the axes of every intermediate result in the best order; ``size`` gives the
-    number that an axis length counts as, ``by_rows`` the instructions that go fastest along the
-    last axis."""
+    """Assign a memory layout, the best order of axes, to every intermediate result; ``size`` gives
+    the number that an axis length counts as, ``by_rows`` the instructions that are fastest along
+    the last axis."""
     rewriter = _Rewriter(plan, MemoryOrders(plan, size, by_rows))
     for number, step in enumerate(plan.instructions):
         rewriter.rewrite(number, step)
@@ -100,7 +100,7 @@ class _Rewriter:
         return number
 
     def _is_turned(self, number: int, step: Instruction) -> bool:
-        """Whether a product of matrices is best computed transposed."""
+        """Tell whether a product of matrices is best computed transposed."""
         count = len(step.shape)
         return step.op in PRODUCTS and count > 1 and self.orders.of(number) == turned(count)
 
@@ -208,7 +208,7 @@ REDUCTIONS = AXES.keys() - {"softmax", "share"}
 
 
 def _is_cut(index: Instruction) -> bool:
-    """Whether nothing but positions stand in the brackets."""
+    """Tell whether nothing but positions stand in the brackets."""
     return not {*index.params[0]} & {"...", "None"}
 
 

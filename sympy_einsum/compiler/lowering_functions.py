@@ -100,7 +100,7 @@ def _over_axes(builder: Lowering, name: str, node: AxesFunction) -> int:
 
 
 def _shares_exponentials(builder: Lowering, node: AxesFunction) -> bool:
-    """Whether log Σ exp, exp / Σ exp or its logarithm of the same tensor are needed too."""
+    """Tell whether log Σ exp, exp / Σ exp or its logarithm of the same tensor are needed too."""
     total = LogSumExp.over(node.operands[0], node.axes)
     share = Softmax.over(node.operands[0], node.axes)
     logarithm = apply_body(LOG, (share,)) in builder.uses

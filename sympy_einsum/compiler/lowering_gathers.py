@@ -200,8 +200,8 @@ class Gathers:
         return self.product([*left, Factor(total, (*new, *rest))], outside, output)
 
     def _is_once(self, hots: Sequence[Hot], kept: Indices) -> bool:
-        """Whether no entry is known to be added to twice: one array's positions are added there,
-        which sort it along an axis, and all its other axes are kept."""
+        """Tell whether no entry is known to be added to twice: one array's positions are added
+        there, which sort it along an axis, and all its other axes are kept."""
         op, _, params, _ = self.builder.instructions[hots[0].positions]
         if len(hots) > 1 or op != "positions" or params[0] != "argsort":
             return False
@@ -235,8 +235,8 @@ class Gathers:
     def _is_better_scattered(
         self, factors: Sequence[Factor], hots: Sequence[Hot], output: Indices, chosen: Hot
     ) -> bool:
-        """Whether less is added at positions than would be taken there: Σ_i u_i X[p_i] is a product
-        of X with what u adds up to at each position."""
+        """Tell whether less is added at positions than would be taken there: Σ_i u_i X[p_i] is a
+        product of X with what u adds up to at each position."""
         holders = [factor for factor in factors if chosen.axis in factor.labels]
         others = [hot for hot in hots if hot is not chosen]
         busy = {*output, *[i for hot in others for i in (*hot.own, hot.axis)]}

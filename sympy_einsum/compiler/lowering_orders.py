@@ -11,7 +11,8 @@ from ..expressions import Extremum, ExtremumShare, NamedAxesFunction, Picked, Ra
 from .context import Lowering
 from .instruction_rules import Cut
 
-# Over so few entries, as of pooling, slices are compared: libraries are slow along short axes.
+# Maximum length of a reduction, as of pooling, by comparing slices: libraries are slow along short
+# axes.
 MAX_SLICES = 16
 
 

@@ -198,7 +198,7 @@ class _Occupied:
             cells.setdefault(cell, []).append(placed)
 
     def may_overlap(self, placed: Placed) -> bool:
-        """Whether a value may have an entry in common with one of those."""
+        """Tell whether a value may have an entry in common with one of those."""
         near = self._near([_interval(axis.cut) for axis in placed.axes])
         return any(
             count == MAX_COMPARED or not _apart(placed, other, self.shape)
@@ -265,7 +265,7 @@ def _zeros_like(builder: PlanBuilder, values: Sequence[int], shape: Shape) -> in
 
 
 def _apart(one: Placed, other: Placed, shape: Shape) -> bool:
-    """Whether two values are known to have no entry in common: on one axis, or on two of which
+    """Tell whether two values are known to have no entry in common: on one axis, or on two of which
     each has a diagonal."""
     axes = list(zip(one.axes, other.axes, shape, strict=True))
     if any(
@@ -280,7 +280,7 @@ def _apart(one: Placed, other: Placed, shape: Shape) -> bool:
 
 
 def _diagonals_apart(one: tuple[Axis, Axis], other: tuple[Axis, Axis]) -> bool:
-    """Whether two diagonals of a matrix are parallel and not the same: on each,
+    """Tell whether two diagonals of a matrix are parallel and not the same: on each,
     step' · position - step · position' is a number."""
     if any(a.label is None or a.label != b.label for a, b in (one, other)):
         return False

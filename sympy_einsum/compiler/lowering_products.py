@@ -142,7 +142,7 @@ def _direct(
 
 
 def _is_directed(operand: Operand) -> bool:
-    """Whether it is a derivative of det that can be multiplied by matrices without being built."""
+    """Tell whether a derivative of det can be multiplied by matrices without being built."""
     return isinstance(operand, Cofactors) and operand.degree <= MAX_DIRECTIONS + 1
 
 

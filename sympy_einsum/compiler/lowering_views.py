@@ -25,7 +25,7 @@ def lower_view(builder: Lowering, node: View) -> int:
 
 
 def is_placed(node: Operand) -> bool:
-    """Whether all entries but those on a diagonal or at some positions are zeros."""
+    """Tell whether all entries but those on a diagonal or at some positions are zeros."""
     if isinstance(node, View):
         on_diagonal = len(set(node.output)) < node.order
         return on_diagonal or (node.core is not None and is_placed(node.core))
@@ -45,7 +45,7 @@ def placed_value(builder: Lowering, node: Operand) -> Placed:
 
 
 def has_stretched_axes(node: View) -> bool:
-    """Whether a view is constant along some axes, or everywhere."""
+    """Tell whether a view is constant along some axes, or everywhere."""
     return node.core is None or bool(set(node.output) - set(node.subscripts[-1]))
 
 

@@ -33,7 +33,7 @@ from .lowering_positions import Axis, Placed, write, written, written_together
 
 # How a term is lowered.
 Lower: TypeAlias = Callable[[Operand], Placed]
-# So many terms are written out.
+# Maximum number of terms that are written out.
 MAX_TERMS = 128
 
 

@@ -28,8 +28,8 @@ class _Matrix:
 
 
 def with_factors(plan: Plan) -> Plan:
-    """The plan with each matrix factored once that is inverted, solved for, or whose determinant
-    is computed, if several such things or a definite one are.
+    """Factor each matrix once that several inverses, solves or determinants are computed from, or
+    one of a definite matrix.
 
     What is multiplied by an inverse whose entries are needed anyway, or by one of several matrices
     as large as it, is a product; vectors are solved for.
@@ -67,7 +67,7 @@ def _matrices(plan: Plan) -> dict[int, _Matrix]:
 
 
 def _is_worth(plan: Plan, matrix: _Matrix) -> bool:
-    """Whether factors of a matrix are of use; says what its inverse is of use for."""
+    """Tell whether factoring a matrix pays; note which operands its inverse is multiplied by."""
     steps = [plan.instructions[k] for k in matrix.users]
     names = [step.op for step in steps]
     solved = [step.shape for step in steps if step.op == "solve"]

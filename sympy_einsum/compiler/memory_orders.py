@@ -36,7 +36,8 @@ def seen_through(step: Instruction, seen: Sequence[Seen]) -> Seen | None:
 
 
 def is_entrywise(step: Instruction) -> bool:
-    """Whether the entries of operands are gone through together, for a result of that shape."""
+    """Tell whether the entries of operands are gone through together, for a result of that
+    shape."""
     known = OPS[step.op]
     return bool(step.shape) and (known.body is not None or step.op in ("softmax", "share"))
 
@@ -51,7 +52,7 @@ Order: TypeAlias = tuple[int, ...]
 
 
 def turned(count: int) -> Order:
-    """So many axes, the last two of them exchanged."""
+    """Return the order of ``count`` axes with the last two exchanged."""
     return (*range(count - 2), count - 1, count - 2)
 
 
@@ -120,7 +121,7 @@ class MemoryOrders:
             self._weigh_reduction(step, whole[0])
 
     def _is_whole(self, number: int) -> bool:
-        """Whether a value has several axes, all of them in memory."""
+        """Tell whether a value has several axes, all of them in memory."""
         axes = self._seen[number].axes
         return len(axes) > 1 and None not in axes
 
@@ -211,6 +212,6 @@ class MemoryOrders:
 
 
 def is_free(step: Instruction) -> bool:
-    """Whether it makes no difference in which order the axes of a result lie in memory."""
+    """Tell whether the order of a result's axes in memory makes no difference."""
     is_product = step.op in PRODUCTS and len(step.shape) > 1
     return is_product or step.op in ("einsum", "zeros") or is_entrywise(step)

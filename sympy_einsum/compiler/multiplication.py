@@ -84,9 +84,9 @@ def _stripped(builder: PlanBuilder, factor: Factor) -> Factor:
 
 
 def _scale_smallest(pairs: Pairs, factors: Sequence[Factor], output: Indices, scalar: int) -> bool:
-    """Whether the scalar went to an operand that is smaller than the result: to one that as few
-    others need as can be, which may have products with the rest in common. Where something is
-    summed, to none that is there twice, as products with it may be."""
+    """Multiply a scalar into an operand smaller than the result, and tell whether there is one.
+    Prefer the operand with the fewest uses, whose products are the least likely to be shared; if
+    an index is summed, one that occurs once, since the product of equal operands may be shared."""
     builder = pairs.builder
     uses = {f: builder.uses[builder.nodes[f.value]] for f in factors if f.value in builder.nodes}
     counts = Counter(factor.value for factor in factors)

@@ -15,8 +15,8 @@ FREE = ("transpose", "index", "cut", "diagonal")
 
 
 def reductions_first(plan: Plan) -> Plan:
-    """The plan with every instruction that makes a smaller array of a large one right after what
-    it reads is there: the large one is then sooner free to be written over."""
+    """Schedule every instruction that reduces a large array right after its operands: the large
+    array can then be overwritten sooner."""
     return plan.in_order(_order(plan.instructions))
 
 
@@ -38,7 +38,7 @@ def _order(instructions: Sequence[Instruction]) -> list[int]:
 
 
 def _is_reduction(instructions: Sequence[Instruction], step: Instruction) -> bool:
-    """Whether the result has fewer axes than an operand."""
+    """Tell whether the result has fewer axes than an operand."""
     return not OPS[step.op].is_view and any(
         _axes(instructions[k]) > max(_axes(step), 1) for k in step.inputs
     )

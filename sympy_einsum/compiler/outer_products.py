@@ -41,7 +41,7 @@ def outer_of(term: Operand) -> Outer | None:
 
 
 def is_own_outer(builder: Lowering, term: Operand) -> bool:
-    """Whether a term is such a product, and nothing else needs it."""
+    """Tell whether a term is such a product, and nothing else needs it."""
     outer = outer_of(term)
     return outer is not None and builder.uses[term] == 1 and builder.is_waiting(outer.product)
 

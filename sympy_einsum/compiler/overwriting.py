@@ -8,7 +8,7 @@ from __future__ import annotations
 from .instructions import OPS
 from .plans import Plan, origin
 
-# So many sums one on the other are a running total.
+# Minimum number of sums, each an operand of the next, that form a running total.
 RUNNING = 4
 
 

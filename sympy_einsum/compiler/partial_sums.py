@@ -24,7 +24,7 @@ from ..rules import is_symmetric
 Number: TypeAlias = int | Fraction | float
 Terms: TypeAlias = dict[Operand, Number]
 
-# So many sums of one term that no other sum has less often are tried, the longest ones.
+# Maximum number of sums that are tried, the longest first, of those that have a rarest term here.
 MAX_TRIED = 4
 # What is left of a float is nothing, relative to it.
 ROUNDING = 1e-13

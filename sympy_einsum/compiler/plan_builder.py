@@ -139,11 +139,11 @@ class PlanBuilder:
         return value
 
     def is_nonnegative(self, value: int) -> bool:
-        """Whether no entry can be negative."""
+        """Tell whether no entry can be negative."""
         return value in self.nodes and is_nonnegative(self.nodes[value])
 
     def is_symmetric(self, value: int) -> bool:
-        """Whether it is a matrix that is its own transpose, as the inverse of a definite one."""
+        """Tell whether a value is a symmetric matrix, such as the inverse of a definite one."""
         op, _, params, _ = self.instructions[value]
         if op == "inv":
             return bool(params[0])
@@ -259,11 +259,11 @@ class PlanBuilder:
         return self.emit("cut", *steps[0].inputs, params=(cuts,))
 
     def _is_own(self, value: int) -> bool:
-        """Whether nothing but what is being computed needs a value."""
+        """Tell whether nothing but the current instruction needs a value."""
         return value in self.nodes and self.uses[self.nodes[value]] == 1
 
     def _is_square(self, value: int) -> bool:
-        """Whether a value is an elementwise square that nothing else needs."""
+        """Tell whether a value is an elementwise square that nothing else needs."""
         instruction = self.instructions[value]
         square = instruction.op == "elementwise" and instruction.params[0] == slot(0) ** 2
         return square and self._is_own(value)

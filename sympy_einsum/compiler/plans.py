@@ -104,8 +104,8 @@ def result_shape(op: str, shapes: Sequence[Shape], params: Params) -> Shape:
 
 
 def proven(plan: Plan, shapes: Sequence[Shape]) -> Plan:
-    """The plan, after it is found that every instruction gives the shape that it is known by, and
-    the results those of the expressions.
+    """Check that every instruction gives its declared shape, and the results those of the
+    expressions; return the plan.
 
     Raises
     ======

@@ -97,7 +97,7 @@ def _order(
     return Order(factors, contraction, *_priced(terms, kept, sizes, builder.optimize))
 
 
-# The same few patterns come again and again.
+# Few distinct patterns occur.
 @lru_cache(maxsize=4096)
 def _priced(terms: Terms, output: Indices, sizes: Sizes, optimize: Optimizer) -> tuple[Path, int]:
     """The best path, and what it costs with the reading of the operands. One that goes through

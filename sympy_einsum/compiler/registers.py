@@ -22,8 +22,8 @@ class Step(NamedTuple):
 def with_fewer_names(
     steps: Sequence[Step], results: Sequence[str], count: int = 0
 ) -> tuple[list[Step], list[str]]:
-    """The steps with the names of arrays that nothing needs any more used again, so that these
-    don't take up memory until the function returns. So many names are given already."""
+    """Reuse the names of dead arrays, so that these don't take up memory until the function
+    returns. ``count`` names are taken already."""
     last: dict[str, int] = {}
     for number, (target, text, *_) in enumerate(steps):
         last.update(dict.fromkeys([target, *_NAME.findall(text)], number))

@@ -116,7 +116,7 @@ class _Split:
         return ROW if is_known and self._keeps_rows(step) else None
 
     def _keeps_rows(self, step: Instruction) -> bool:
-        """Whether nothing is done along the axis of the rows."""
+        """Tell whether an instruction does nothing along the axis of the rows."""
         axis = self._row_axis(self.plan.instructions[step.inputs[0]])
         if step.op in AXES:
             axes = step.params[AXES[step.op]]
@@ -136,7 +136,7 @@ class _Split:
 
 
 def _mentions(params: Sequence[Any], length: Symbol) -> bool:
-    """Whether a parameter depends on a length."""
+    """Tell whether a parameter depends on a length."""
     return any(
         part.has(length) if isinstance(part, Expr) else _mentions(part, length)
         for part in params

@@ -12,8 +12,8 @@ Groups = dict[tuple[int, ...], list[tuple[int, int]]]
 
 
 def scattered_together(plan: Plan) -> Plan:
-    """The plan in which terms of a sum that nothing else needs are added to the same zeros: large
-    arrays, of which few entries are anything, aren't made for each of them."""
+    """Scatter the terms of a sum that nothing else needs into one array: this saves a large, mostly
+    zero array for each of them."""
     uses = plan.uses()
     written = plan.written()
     found = {

@@ -57,7 +57,7 @@ def in_one_term(order: Sequence[Operand], uses: Mapping[Operand, int]) -> set[Op
 
 
 def _is_long(total: TensorAdd) -> bool:
-    """Whether a sum has many terms; those that are sums have."""
+    """Tell whether a sum has many terms; those that are sums have."""
     terms = total.operands
     return len(terms) > MAX_SUMMANDS or any(isinstance(term, TensorAdd) for term in terms)
 

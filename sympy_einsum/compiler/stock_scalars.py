@@ -127,8 +127,8 @@ class StockScalars:
 
 
 def _holds_determinants(node: Expr) -> bool:
-    """Whether a scalar is the logarithm, the sign or a quotient of determinants, which of large
-    matrices are no numbers that fit a float."""
+    """Tell whether a scalar is the logarithm, the sign or a quotient of determinants, which of
+    large matrices are no numbers that fit a float."""
     if isinstance(node, (log, sign)):
         return bool(determinants_in(node.args[0])[0])
     factors = determinants_in(node)[0] if node.is_Mul else []

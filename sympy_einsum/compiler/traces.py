@@ -6,7 +6,7 @@ from .plans import Plan, without_dead_code
 
 
 def with_traces(plan: Plan) -> Plan:
-    """The plan with the sum of the diagonal of an inverse by factors as one instruction."""
+    """Replace the trace of an inverse by factors by one instruction."""
     steps = [*plan.instructions]
     uses = plan.uses()
     for number, total in enumerate(plan.instructions):

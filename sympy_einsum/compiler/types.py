@@ -67,7 +67,7 @@ def deciding_type(values: Sequence[int], sources: Sequence[frozenset[int]]) -> l
 
 
 def _is_whole_polynomial(body: Expr) -> bool:
-    """Whether it is a polynomial of slots whose coefficients are integers."""
+    """Tell whether a body is a polynomial in slots with integer coefficients."""
     return all(
         isinstance(part, Slot)
         or part.is_Integer

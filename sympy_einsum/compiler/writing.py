@@ -168,7 +168,7 @@ class Writer:
         return tuple([f"{kind}{k}_" for k, kind in enumerate(kinds)])
 
     def _are_doubles(self, inputs: Sequence[int]) -> bool:
-        """Whether some values are known to be of double precision."""
+        """Tell whether some values are known to be of double precision."""
         return bool(self._doubles) and all(self._doubles[k] for k in inputs)
 
     def _called(self, op: str, operands: Sequence[str], params: Params) -> str:
@@ -315,8 +315,8 @@ class Writer:
 
 
 def _reaches_end(cuts: Sequence[Cut], shape: Shape) -> bool:
-    """Whether the diagonal of a block of a matrix, entry by entry in C order, goes on to the end:
-    the block has the last rows, or the last but one and the last columns."""
+    """Tell whether the diagonal of a block of a matrix, entry by entry in C order, goes on to the
+    end: the block has the last rows, or the last but one and the last columns."""
     if len(cuts) != 2:
         return False
     ends = [

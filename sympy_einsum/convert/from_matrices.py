@@ -277,8 +277,8 @@ def _function_tensor(node: Basic, *parts: Operand) -> Operand:
 
 
 def _is_inside(start: Expr, step: Expr, count: Expr, length: Expr) -> bool:
-    """Whether the positions of a slice are known to lie on an axis; one in steps of s has at most
-    (p + s - 1)/s entries where it has p/s, rounded up."""
+    """Tell whether the positions of a slice are known to lie on an axis; one in steps of s has at
+    most (p + s - 1)/s entries where it has p/s, rounded up."""
 
     def upper(number: Expr) -> Expr:
         is_rounded = (step * number).is_integer

@@ -223,7 +223,7 @@ def scalar_image(node: Basic, images: Images, pieces: Pieces) -> Basic:
 
 
 def _is_whole(value: Basic) -> bool:
-    """Whether an image is a matrix or an array, no plain scalar."""
+    """Tell whether an image is a matrix or an array, no plain scalar."""
     return isinstance(value, MatrixBase) or getattr(value, "shape", None) is not None
 
 

@@ -32,7 +32,7 @@ MAX_DP_OPERANDS = 16
 MAX_OUTER_OPERANDS = 8
 MAX_NEIGHBOURS = 9
 MAX_PAIRS = 72
-# In so small a product an operand of fewer entries isn't contracted before the search.
+# Minimum entries of an operand that is contracted before the search in a small product.
 SHORT_LEAF = 16
 # Lengths that are tried to see whether an order depends on them, how often when there are several,
 # and how much worse than the best an order may be.
@@ -184,8 +184,8 @@ def _holders(terms: Sequence[IndexSet]) -> dict[int, set[int]]:
 
 
 def _is_sparse(terms: Sequence[IndexSet]) -> bool:
-    """Whether operands share indices with few others: the time of dynamic programming grows with
-    the number of connected groups of operands."""
+    """Tell whether operands share indices with few others: the time of dynamic programming grows
+    with the number of connected groups of operands."""
     holders = _holders(terms)
     neighbours = [len(set().union(*[holders[i] for i in own])) - 1 for own in terms]
     return max(neighbours) <= MAX_NEIGHBOURS and sum(neighbours) <= MAX_PAIRS
@@ -259,7 +259,7 @@ def deciding_lengths(
 def _order_depends(
     terms: Terms, output: Indices, lengths: Shape, symbols: Sequence[Symbol], optimize: Optimizer
 ) -> bool:
-    """Whether the order for nominal lengths is a bad one for some others."""
+    """Tell whether the order for nominal lengths is a bad one for some others."""
     nominal = _sizes(lengths, {})
     path = contraction_path(terms, output, nominal, optimize)
     trials = [dict.fromkeys(symbols, n) for n in TRIED]

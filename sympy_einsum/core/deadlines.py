@@ -61,7 +61,7 @@ def in_time(read: Callable[P, R]) -> Callable[P, R]:
 
 
 def _is_used() -> bool:
-    """Whether somebody else uses the timer, or has a handler that Python didn't install."""
+    """Tell whether somebody else uses the timer, or has a handler that Python didn't install."""
     is_set = signal.getitimer(signal.ITIMER_PROF)[0] > 0
     return is_set or signal.getsignal(signal.SIGPROF) is None
 

@@ -79,7 +79,8 @@ def derivative(expr: Expr, symbol: Symbol) -> Expr:
 
 @cached(4096)
 def may_be_infinite(expr: Expr) -> bool:
-    """Whether a value, or its slope, can be infinite or none where the symbols in it are finite.
+    """Tell whether a value, or its slope, can be infinite or none where the symbols in it are
+    finite.
 
     >>> from sympy import log, sin
     >>> from sympy.abc import x
@@ -95,7 +96,7 @@ def may_be_infinite(expr: Expr) -> bool:
 
 
 def is_choice(expr: Basic) -> bool:
-    """Whether an expression takes one of several values, so that its slope by the others is 0,
+    """Tell whether an expression takes one of several values, so that its slope by the others is 0,
     whatever theirs are.
 
     >>> from sympy import Max
@@ -109,7 +110,7 @@ def is_choice(expr: Basic) -> bool:
 
 @cached(4096)
 def has_choice(expr: Expr) -> bool:
-    """Whether an expression, or a part of it, is a choice."""
+    """Tell whether an expression, or a part of it, is a choice."""
     return any(map(is_choice, preorder_traversal(expr)))
 
 

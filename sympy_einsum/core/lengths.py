@@ -117,7 +117,7 @@ def as_shape(lengths: Iterable[Length | Sequence[Length]]) -> Shape:
 
 
 def same_length(a: Expr, b: Expr) -> bool:
-    """Whether two lengths are known to be equal; different symbols are not."""
+    """Tell whether two lengths are known to be equal; different symbols are not."""
     if a is b or a == b:
         return True
     if a.is_Atom and b.is_Atom:
@@ -151,6 +151,6 @@ def as_position(value: Length, length: Expr) -> Expr:
 
 
 def has_shape(value: object) -> bool:
-    """Whether a value has axes of any kind. An entry of an ``IndexedBase`` has none, and complains
-    when asked for its range."""
+    """Tell whether a value has axes of any kind. An entry of an ``IndexedBase`` has none, and
+    complains when asked for its range."""
     return not isinstance(value, Indexed) and hasattr(value, "shape")

@@ -128,13 +128,14 @@ def _zeros(expr: Expr, symbol: Symbol) -> list[Expr] | None:
 
 
 def _touches(cond: Boolean, point: Expr, symbol: Symbol) -> bool:
-    """Whether a condition holds next to a point, as far as can be seen."""
+    """Tell whether a condition holds next to a point, as far as can be seen."""
     parts = [_CLOSED.get(part.func, part.func)(*part.args) for part in And.make_args(cond)]
     return all(part.subs(symbol, point) is not S.false for part in parts)
 
 
 def _hold_there(slopes: Sequence[Expr], symbol: Symbol, point: Expr) -> bool:
-    """Whether one formula is all there is beside a point, and says what can be said there too."""
+    """Tell whether one formula is all there is beside a point, and says what can be said there
+    too."""
     if len(slopes) != 1:
         return False
     value = slopes[0].subs(symbol, point)

@@ -355,7 +355,7 @@ PRODUCTS_FIRST = (
     _BETWEEN,
     _SCALE,
 )
-# The same for a result that is written by its entries: factors on kept labels stay apart.
+# The rules for a result that is written by its entries: factors on kept labels stay apart.
 ENTRIES_APART = (
     _LOOP,
     _CONTRACT,

@@ -141,7 +141,7 @@ def add_row(row: Row) -> None:
 
 
 def is_name(name: str) -> bool:
-    """Whether a function is exported under a name."""
+    """Tell whether a function is exported under a name."""
     return f"sympy_einsum.{name}" in _names
 
 

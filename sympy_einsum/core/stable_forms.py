@@ -142,12 +142,12 @@ NUMERIC_NAMES: dict[Expr, Expr] = {
     log(1 - exp(_U)): log(1 - exp(_U)),
     1 - exp(_U): 1 - exp(_U),
 }
-# The same at -u, for tensors: SymPy takes erfc(-u) apart.
+# Names of functions at -u, for tensors: SymPy expands erfc(-u).
 TURNED_NAMES: dict[Expr, Expr] = {1 + erf(_U): erfc(_U)}
 
 
 def has_stable_code(expr: Expr) -> bool:
-    """Whether code for an expression as a whole is more accurate than that of its parts."""
+    """Tell whether code for an expression as a whole is more accurate than that of its parts."""
     if isinstance(expr, log):
         total = expr.args[0]
         return S.One in Add.make_args(total) or exponents_of(total) is not None

@@ -17,7 +17,7 @@ from sympy.printing.latex import LatexPrinter
 
 from .traversal import postorder
 
-# So many derivatives are written as primes.
+# Maximum order of a derivative that is written with primes.
 MAX_PRIMES = 3
 
 

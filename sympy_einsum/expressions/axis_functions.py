@@ -128,7 +128,7 @@ def inside_log(node: Basic) -> Softmax | None:
 
 
 def _is_permuted(tensor: Operand) -> bool:
-    """Whether a tensor is another one with its axes permuted, and nothing else."""
+    """Tell whether a tensor is another one with its axes permuted, and nothing else."""
     return (
         isinstance(tensor, View)
         and tensor.core is not None

@@ -252,7 +252,7 @@ class TensorExpr(Methods):
         return set(self._leaves())
 
     def has(self, *patterns: Basic | type) -> bool:
-        """Whether any of the given symbols (lengths included), nodes or types occurs.
+        """Tell whether any of the given symbols (lengths included), nodes or types occurs.
 
         >>> from sympy import symbols
         >>> import sympy_einsum as se
@@ -280,7 +280,7 @@ class TensorExpr(Methods):
         return bool(wanted & inside)
 
     def has_free(self, *patterns: Basic | type) -> bool:
-        """Whether any of the given symbols occurs free.
+        """Tell whether any of the given symbols occurs free.
 
         >>> import sympy_einsum as se
         >>> x, y = se.tensors("x y", 3)
@@ -290,7 +290,7 @@ class TensorExpr(Methods):
         return self.has(*patterns)
 
     def has_xfree(self, patterns: Iterable[Basic]) -> bool:
-        """Whether any symbol of the set occurs free.
+        """Tell whether any symbol of the set occurs free.
 
         >>> import sympy_einsum as se
         >>> x, y = se.tensors("x y", 3)
@@ -324,8 +324,8 @@ class TensorExpr(Methods):
         return Integer(sum(1 for node in postorder([self]) if children(node)))
 
     def is_constant(self, *wrt: Basic, **flags: object) -> bool:
-        """Whether the expression is free of the given symbols (of all symbols, without any). It
-        depends on an entry where it does on the tensor of that, and on the axis lengths of that.
+        """Tell whether the expression is free of the given symbols (of all symbols, without any).
+        It depends on an entry where it does on the tensor of that, and on the axis lengths of that.
 
         >>> import sympy_einsum as se
         >>> x, y = se.tensors("x y", 3)

@@ -57,7 +57,8 @@ def as_number(body: Basic) -> Expr:
 
 
 def is_condition(value: object) -> bool:
-    """Whether a value is a relation or a connective of some, not a number; a symbol may be both."""
+    """Tell whether a value is a relation or a connective of some, not a number; a symbol may be
+    both."""
     return isinstance(value, Boolean) and not isinstance(value, Expr)
 
 
@@ -121,6 +122,6 @@ def substitute_stock(expr: Basic, rule: Mapping[Basic, Basic]) -> Basic:
 
 
 def _is_of_symbols(expr: Basic) -> bool:
-    """Whether an unknown function is applied to ordinary symbols, as SymPy knows it."""
+    """Tell whether an unknown function is applied to ordinary symbols, as SymPy knows it."""
     plain = [isinstance(arg, Symbol) and not isinstance(arg, Slot) for arg in expr.args]
     return isinstance(expr, AppliedUndef) and all(plain)

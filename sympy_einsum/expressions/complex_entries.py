@@ -37,7 +37,7 @@ _OF_REAL_NUMBERS = (
 
 
 def holds_complex(root: Basic) -> bool:
-    """Whether there is a complex number in an expression; it is kept at each node."""
+    """Tell whether there is a complex number in an expression; it is kept at each node."""
     found: dict[Basic, bool] = {}
 
     def is_known(node: Basic) -> bool:

@@ -112,8 +112,8 @@ def as_operand(value: TensorLike) -> Operand:
 
 
 def _has_symbols(array: np.ndarray) -> bool:
-    """Whether an array is one of scalars of SymPy's that aren't all numbers, as NumPy makes of a
-    symbol times an array."""
+    """Tell whether an array is one of scalars of SymPy's that aren't all numbers, as NumPy makes of
+    a symbol times an array."""
     if array.dtype != object:
         return False
     scalars = [entry for entry in array.flat if isinstance(entry, Expr)]
@@ -123,8 +123,8 @@ def _has_symbols(array: np.ndarray) -> bool:
 
 
 def _holds_symbols(items: Sequence[object]) -> bool:
-    """Whether there are scalars of SymPy's that aren't all numbers in nested lists, and no tensors
-    with axes."""
+    """Tell whether there are scalars of SymPy's that aren't all numbers in nested lists, and no
+    tensors with axes."""
     parts = [part for part in _parts_of(items) if isinstance(part, Expr)]
     return not any(map(is_tensor, parts)) and not all(map(is_literal, parts))
 
@@ -171,13 +171,13 @@ def _of_symbols(array: np.ndarray) -> Operand:
 
 @cached(8192)
 def _holds_stock_axes(expr: Basic) -> bool:
-    """Whether a scalar has matrix or array expressions of SymPy's inside."""
+    """Tell whether a scalar has matrix or array expressions of SymPy's inside."""
     return any(isinstance(node, _WITH_AXES) for node in postorder([expr], scalar_children))
 
 
 @cached(8192)
 def holds_tensor(expr: Basic) -> bool:
-    """Whether a stock expression has a tensor of order 1 or more inside."""
+    """Tell whether a stock expression has a tensor of order 1 or more inside."""
     return any(map(is_tensor, outermost(expr)))
 
 

@@ -87,7 +87,7 @@ def half_length(n: Expr) -> Expr:
 
 
 def are_inverse(one: Operand, other: Operand) -> bool:
-    """Whether the product of two over their parts and frequencies is n at equal positions."""
+    """Tell whether the product of two over their parts and frequencies is n at equal positions."""
     if not same_length(one.length, other.length):
         return False
     if not same_length(one.frequencies, other.frequencies):

@@ -24,7 +24,7 @@ Entry: TypeAlias = Basic | tuple[type, tuple[int, ...], Data | None]
 
 
 def is_tensor(value: object) -> bool:
-    """Whether a value has axes."""
+    """Tell whether a value has axes."""
     return isinstance(value, Node) and bool(value.shape)
 
 
@@ -39,19 +39,19 @@ def shape_of(value: object) -> Shape:
 
 
 def is_variable(node: Basic) -> bool:
-    """Whether a stock scalar is its own free symbol: a symbol, an entry, a random variable."""
+    """Tell whether a stock scalar is its own free symbol: a symbol, an entry, a random variable."""
     return bool(node.is_symbol) and not isinstance(node, Node)
 
 
 @lru_cache(maxsize=1024)
 def _is_scalar(kind: type) -> bool:
-    """Whether a class of SymPy's is one of expressions without components."""
+    """Tell whether a class of SymPy's is one of expressions without components."""
     no_scalar = any(hasattr(kind, name) for name in _OF_NO_SCALARS)
     return issubclass(kind, Expr) and not issubclass(kind, Lambda) and not no_scalar
 
 
 def is_ordered(value: object) -> bool:
-    """Whether a value is an expression of SymPy's without axes that doesn't commute."""
+    """Tell whether a value is an expression of SymPy's without axes that doesn't commute."""
     if not isinstance(value, Expr) or isinstance(value, (Node, Lambda)):
         return False
     return value.is_commutative is False and not has_shape(value)
@@ -115,7 +115,7 @@ def kinds_in(root: Basic) -> frozenset[type]:
 
 @cached(1024)
 def are_of_numbers(kinds: frozenset[type]) -> bool:
-    """Whether there are no symbols and no unknown functions among the types of nodes."""
+    """Tell whether there are no symbols and no unknown functions among the types of nodes."""
     return not any(
         issubclass(kind, AppliedUndef)
         or (getattr(kind, "is_symbol", False) and not issubclass(kind, Slot))
@@ -124,7 +124,7 @@ def are_of_numbers(kinds: frozenset[type]) -> bool:
 
 
 def is_literal(value: Basic) -> bool:
-    """Whether a scalar is a number of SymPy's, with no tensor expression inside."""
+    """Tell whether a scalar is a number of SymPy's, with no tensor expression inside."""
     return value.is_Number or bool(value.is_number and not outermost(value))
 
 
@@ -146,7 +146,7 @@ def free_leaves(*roots: Basic) -> frozenset[Basic]:
 
 @cached(1024)
 def tells_symbols(cls: type) -> bool:
-    """Whether a class says itself which symbols are free, as those that bind some do."""
+    """Tell whether a class says itself which symbols are free, as those that bind some do."""
     return next(c for c in cls.__mro__ if "free_symbols" in vars(c)) is not Basic
 
 

@@ -34,7 +34,7 @@ def after_pow(power: Expr) -> Expr:
 
 
 def is_half_power(expr: Expr) -> bool:
-    """Whether an expression is an odd power of the square root of a scalar product."""
+    """Tell whether an expression is an odd power of the square root of a scalar product."""
     if not (expr.is_Pow and expr.exp.is_Rational and expr.exp.q == 2):
         return False
     return isinstance(expr.base, Einsum) and not expr.base.order

@@ -79,7 +79,7 @@ def sorted_operands(
 def stays_permuted(
     operands: Sequence[TensorExpr], subscripts: Sequence[Indices], output: Labels, permuted: Labels
 ) -> bool:
-    """Whether a product is the same with its output indices in another order."""
+    """Tell whether a product is the same with its output indices in another order."""
     _, subs = sorted_operands(list(operands), list(subscripts), permuted)
     number = numbered(subs)
     renamed = tuple([tuple([number[i] for i in term]) for term in subs])
@@ -111,7 +111,7 @@ def written_out(
     return operands, terms, lengths
 
 
-# The same patterns of labels come again and again.
+# Few distinct patterns of labels occur.
 @lru_cache(maxsize=4096)
 def indices_of(terms: Terms) -> tuple[tuple[Label, ...], tuple[tuple[int, ...], ...]]:
     """The labels in some terms, each once, and the terms with these numbers in their place."""

@@ -58,7 +58,7 @@ class MatrixFunction(TensorExpr):
 
 
 def is_identity(matrix: Operand) -> bool:
-    """Whether it is the identity matrix, or a stack of copies of it."""
+    """Tell whether a tensor is the identity matrix, or a stack of copies of it."""
     if not isinstance(matrix, View) or matrix.operands or matrix.order < 2:
         return False
     *stack, row, column = matrix.output

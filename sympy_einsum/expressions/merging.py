@@ -38,7 +38,7 @@ class Merged(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """So many common positions of two sequences; the first of them in each, and the steps."""
+    """The number of common positions of two sequences; the first of them in each, and the steps."""
 
     count: Expr
     starts: tuple[Expr, Expr]
@@ -99,7 +99,7 @@ class _Merger:
         return Merged(tensors, subs, self.output, self.lengths, self.scalars)
 
     def step(self) -> bool:
-        """Whether one of the facts applied."""
+        """Apply the first simplification that fits; tell whether one did."""
         self.positions = list(dict.fromkeys(self.positions))
         for k in range(len(self.positions)):
             if self._drop_whole(k) or self._drop_lone(k) or self._turn(k):
@@ -274,7 +274,7 @@ def _extreme(values: Sequence[Expr], sign: int) -> Expr | None:
 
 
 def are_apart(first: Operand, second: Operand) -> bool:
-    """Whether two entries or slices of one axis are known to have no position in common."""
+    """Tell whether two entries or slices of one axis are known to have no position in common."""
     if len(first.steps) > 1 or len(second.steps) > 1:
         return False
     found = meeting(first, second)

@@ -97,7 +97,7 @@ class Positions(TensorExpr):
 
 
 def is_window(operand: Operand) -> bool:
-    """Whether an operand is positions of several indices, along which windows slide."""
+    """Tell whether an operand is positions of several indices, along which windows slide."""
     return isinstance(operand, Positions) and len(operand.steps) > 1
 
 

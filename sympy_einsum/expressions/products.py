@@ -312,7 +312,7 @@ class _Product:
             self.subs[k : k + 1] = [[own[i] for i in term] for term in inner.subscripts]
 
     def _is_slice(self, k: int) -> bool:
-        """Whether a slice is sliced once more, and nothing else is there."""
+        """Tell whether a product is a slice of a slice and nothing else."""
         return is_cut(self.tensors[k]) and all(
             j == k or (isinstance(tensor, Positions) and self.subs[j][-1] not in self.output)
             for j, tensor in enumerate(self.tensors)
@@ -420,8 +420,8 @@ class _Product:
 
 
 def is_positional(node: Operand) -> bool:
-    """Whether it is an entry or a slice of a tensor, or a tensor placed among zeros: a product of
-    positions and at most one other tensor."""
+    """Tell whether a node is a slice of a tensor, or a zero-padded one: a product of affine
+    selectors and at most one other tensor."""
     if type(node) is not Einsum:
         return False
     count = sum([isinstance(operand, Positions) for operand in node.operands])
@@ -429,7 +429,8 @@ def is_positional(node: Operand) -> bool:
 
 
 def is_cut(node: Operand) -> bool:
-    """Whether it is an entry or a slice of a tensor: each of its entries is one of the tensor's."""
+    """Tell whether a node is an entry or a slice of a tensor: each of its entries is one of the
+    tensor."""
     if not is_positional(node) or is_placed_product(node):
         return False
     targets: list[int] = []
@@ -445,7 +446,7 @@ def is_cut(node: Operand) -> bool:
 
 
 def is_placed_product(node: Operand) -> bool:
-    """Whether it is a product that is placed among zeros."""
+    """Tell whether a node is a zero-padded product."""
     return type(node) is Einsum and any(
         isinstance(operand, Positions) and term[-1] in node.output
         for operand, term in zip(node.operands, node.subscripts, strict=True)
@@ -485,8 +486,8 @@ def scalar_product(factors: Sequence[Operand]) -> Expr:
 
 
 def _is_symmetric(core: TensorExpr, labels: Labels, output: Labels) -> bool:
-    """Whether a tensor is the same with its axes permuted: a matrix that is declared so, a product
-    of repeated operands, as AᵀA is, or a sum of such."""
+    """Tell whether a tensor is the same with its axes permuted: a matrix that is declared so, a
+    product of repeated operands, as AᵀA is, or a sum of such."""
     if type(core) is Einsum and len(set(core.operands)) == len(core.operands):
         return False
     if len(labels) != len(output) or {*labels} != {*output}:

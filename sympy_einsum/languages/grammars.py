@@ -113,5 +113,5 @@ class Grammar:
 
 
 def expects_operand(error: lark.exceptions.UnexpectedToken) -> bool:
-    """Whether an operand should have stood in the place of a token."""
+    """Tell whether an operand should have stood in the place of a token."""
     return {"NUMBER", "LEFT"} <= error.expected

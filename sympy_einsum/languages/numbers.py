@@ -65,7 +65,7 @@ def bounded_function(name: str, function: Callable[..., Expr]) -> Callable[[Oper
 
 
 def exceeds(value: Operand, bound: int) -> bool:
-    """Whether a value is a number, or filled with one, of a magnitude above the bound."""
+    """Tell whether a value is a number, or filled with one, of a magnitude above the bound."""
     if isinstance(value, View) and value.is_constant_fill:
         value = value.coefficient
     return bool(getattr(value, "is_Number", False) and abs(value) > bound)

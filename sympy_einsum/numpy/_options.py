@@ -65,7 +65,8 @@ def refuse(name: str, options: Mapping[str, object]) -> None:
 
 
 def is_fortran_order(name: str, order: str) -> bool:
-    """Whether entries are taken with the first axis the fastest; in C's order the last one is."""
+    """Tell whether entries are taken with the first axis the fastest; in C's order the last one
+    is."""
     if not isinstance(order, str) or order not in ("C", "F"):
         raise UnsupportedError(
             f"{name} knows the orders 'C' and 'F', not {order!r}: expressions have no memory"

@@ -89,7 +89,7 @@ def attach(namespace: Mapping[str, Callable[..., Operand]]) -> None:
 
 
 def _are_ours(inputs: Sequence[object]) -> bool:
-    """Whether there are tensors inside of scalars, or nothing but numbers."""
+    """Tell whether there are tensors inside of scalars, or nothing but numbers."""
     if not all(isinstance(value, (Expr, int, float, np.number)) for value in inputs):
         return False
     exprs = [value for value in inputs if isinstance(value, Expr)]

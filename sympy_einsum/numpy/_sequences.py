@@ -12,7 +12,7 @@ from ..expressions import Operand, TensorLike, as_operand, elementwise, order_of
 from ._polynomials import entries_of
 from ._searching import as_vector, line_through
 
-# Through so few points a line is a formula of pieces.
+# Maximum number of points for which an interpolating line is a piecewise formula.
 MAX_POINTS = 20
 
 

@@ -114,8 +114,8 @@ def count_nonzero(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> O
 
 
 def any_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """Whether one of the entries along the axes isn't zero, or a condition holds for one: ones and
-    zeros, and a relation where no axis is left.
+    """Tell whether one of the entries along the axes isn't zero, or a condition holds for one: ones
+    and zeros, and a relation where no axis is left.
 
     Raises ShapeError for an axis that isn't there.
 
@@ -128,8 +128,8 @@ def any_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
 
 
 def all_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """Whether none of the entries along the axes is zero, or a condition holds for all: ones and
-    zeros, and a relation where no axis is left.
+    """Tell whether none of the entries along the axes is zero, or a condition holds for all: ones
+    and zeros, and a relation where no axis is left.
 
     Raises ShapeError for an axis that isn't there.
 

@@ -176,7 +176,8 @@ def take_along_axis(arr: TensorLike, indices: TensorLike, axis: int | None = -1)
 
 
 def is_gather(entry: object) -> bool:
-    """Whether an entry in brackets is an array of positions or a mask, or a tensor of positions."""
+    """Tell whether an entry in brackets is an array of positions or a mask, or a tensor of
+    positions."""
     if isinstance(entry, (list, range, TensorExpr)):
         return True
     if isinstance(entry, (Expr, Boolean, MatrixExpr)):

@@ -192,7 +192,7 @@ def _behind(stop: Expr) -> Expr | None:
 
 
 def _is_beyond(A: Operand, axis: int, widths: Pair[Expr], mode: str) -> bool:
-    """Whether there are fewer entries than are asked for."""
+    """Tell whether there are fewer entries than are asked for."""
     longest = shape_of(A)[axis] - (1 if mode == "reflect" else 0)
     return any((longest - width).is_negative for width in widths)
 

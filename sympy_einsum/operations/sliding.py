@@ -133,7 +133,8 @@ def _vectors(a: TensorLike, v: TensorLike) -> tuple[Operand, Operand]:
 
 
 def _is_longer(one: Operand, other: Operand) -> bool:
-    """Whether a vector is known to be longer than another, or as long at least and maybe longer."""
+    """Tell whether a vector is known to be longer than another, or as long at least and maybe
+    longer."""
     excess = one.shape[0] - other.shape[0]
     return bool(excess.is_nonnegative and not excess.is_zero)
 
@@ -212,7 +213,7 @@ def correlate(a: TensorLike, v: TensorLike, mode: str = "valid") -> Operand:
 def _pads(
     padding: Padding, lengths: Sequence[Expr], sizes: Sequence[Expr], steps: Sequence[list[Expr]]
 ) -> list[tuple[Expr, Expr]]:
-    """So many zeros before and behind each axis."""
+    """Return the numbers of zeros to pad before and after each axis."""
     if isinstance(padding, str) and padding == "valid":
         padding = 0
     if isinstance(padding, str) and padding == "same":

@@ -254,7 +254,7 @@ def _closed_trace(form: Form) -> Form:
 
 
 def _looks_real(form: Form) -> bool:
-    """Whether nothing in a form is complex by itself; symbols stand for real numbers here."""
+    """Tell whether nothing in a form is complex by itself; symbols stand for real numbers here."""
     if form.kind == "array" or (isinstance(form.data, Basic) and form.data.has(I)):
         return False
     return all(map(_looks_real, form.parts))

@@ -74,7 +74,7 @@ class Entries:
         return form if named else self._forms.setdefault(root, form)
 
     def is_block(self, node: Operand) -> bool:
-        """Whether a node stays whole and gets its indices outside."""
+        """Tell whether a node stays whole and gets its indices outside."""
         if not node.order or not is_composed(node) or self.notation.is_named(node):
             return True
         return self.notation.style != "index" and node.order <= 2 and self.notation.of(node).pure
@@ -87,7 +87,7 @@ class Entries:
 
 
 def is_composed(node: TensorExpr) -> bool:
-    """Whether the entries of a node are written from those of its operands."""
+    """Tell whether the entries of a node are written from those of its operands."""
     return FORMULAS[type(node)] is not _whole
 
 

@@ -20,7 +20,7 @@ MAX_POWER = 4
 
 
 def is_distinct(labels: Sequence[int]) -> bool:
-    """Whether no label occurs twice."""
+    """Tell whether no label occurs twice."""
     return len(set(labels)) == len(labels)
 
 

@@ -199,7 +199,7 @@ def _stock_level(expr: Expr) -> int:
 
 @cached(4096)
 def _is_typed(body: Expr) -> bool:
-    """Whether a body means the same on tensors, when they stand in its slots."""
+    """Tell whether a body means the same on tensors, when they stand in its slots."""
     for part in preorder_traversal(body):
         known = part.is_Add or part.is_Mul or part.is_Pow
         known = known or isinstance(part, (Slot, NumberSymbol, AppliedUndef, OwnFunction))

@@ -145,8 +145,8 @@ class Fitting:
 
 
 def _within(tensor: Positions) -> tuple[bool, bool]:
-    """Whether its index is known to be at least 0, and less than the count, by the position that
-    it names being on the axis."""
+    """Tell whether an index is known to be at least 0 and less than the count, since the position
+    that it names is on the axis."""
     (step,), (count,) = tensor.steps, tensor.counts
     last = tensor.length - 1
     if step == 1:

@@ -102,7 +102,7 @@ class _Paired:
         return algebra.product([*self.scalars, form])
 
     def _has(self, *labels: Index) -> bool:
-        """Whether one factor has some labels, or each has a factor of its own."""
+        """Tell whether one factor has some labels, or each has a factor of its own."""
         given = tuple([label for label in labels if label is not None])
         one = given in self.factors or given[::-1] in self.factors
         return one or all((label,) in self.factors for label in given)

@@ -90,7 +90,7 @@ def _written(node: Basic, sums: Sums | None = None) -> list[tuple[Basic, int]]:
 
 
 def is_long(root: Basic) -> bool:
-    """Whether an expression is too long to be read when it is written out."""
+    """Tell whether an expression is too long to be read when it is written out."""
     extents: dict[Basic, tuple[int, int]] = {}
 
     def below(node: Basic) -> Sequence[Basic]:
@@ -111,7 +111,8 @@ def is_long(root: Basic) -> bool:
 
 
 def is_nameable(node: Basic) -> bool:
-    """Whether a node may stand as a name; of a rearranged tensor the tensor itself gets one."""
+    """Tell whether a node may stand as a name; of a rearranged tensor the tensor itself gets
+    one."""
     if isinstance(node, TensorExpr):
         return bool(node.operands) and not (isinstance(node, View) and node.core is not None)
     return bool(node.args and outermost(node))
@@ -153,7 +154,7 @@ class Shortening:
         self.repeated = repeated(order, known, {**self.sums, **joined})
 
     def names(self, node: Basic, is_big: bool) -> bool:
-        """Whether a node gets a name: it is used again, or big by itself."""
+        """Tell whether a node gets a name: it is used again, or big by itself."""
         return node is not self.root and (node in self.repeated or is_big) and is_nameable(node)
 
 

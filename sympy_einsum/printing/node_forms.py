@@ -230,7 +230,7 @@ def _view(notation: Notation, node: View) -> Form:
 
 
 def _is_rewritten(notation: Notation, core: TensorExpr | None) -> bool:
-    """Whether what is rearranged is a product, and shown as one."""
+    """Tell whether what is rearranged is a product, and shown as one."""
     return type(core) is Einsum and not notation.is_named(core)
 
 

@@ -25,7 +25,8 @@ class Norm(Expr):
 
 @Property
 def looks_real(node: TensorExpr) -> Answer:
-    """Whether nothing in a tensor is complex by itself; symbols stand for real numbers here."""
+    """Tell whether nothing in a tensor is complex by itself; symbols stand for real numbers
+    here."""
     if isinstance(node, Constant):
         return bool(np.isrealobj(node.array))
     inside = postorder(node.operands, lambda n: () if isinstance(n, TensorExpr) else n.args)

@@ -95,7 +95,7 @@ class Notation:
         return found
 
     def has_indices(self, node: TensorExpr) -> bool:
-        """Whether a tensor is written by its entries; its form must have been asked for."""
+        """Tell whether a tensor is written by its entries; its form must have been asked for."""
         whole = self.meaning(node)
         if not node.order or self.style != "auto":
             return bool(node.order) and self.style == "index"
@@ -140,7 +140,7 @@ class Notation:
         return self._named.get(node) or self._wholes[node]
 
     def is_named(self, node: Basic) -> bool:
-        """Whether a node stands as a name."""
+        """Tell whether a node stands as a name."""
         return node in self._named
 
     def terms(self, node: TensorExpr) -> Sequence[Operand]:

@@ -235,7 +235,7 @@ class _Binding(int):
 
 
 def _is_closed(node: TensorExpr) -> bool:
-    """Whether the text of a scalar needs no brackets anywhere."""
+    """Tell whether the text of a scalar needs no brackets anywhere."""
     if not isinstance(node, Einsum) or len(node.operands) == 1:
         return True
     return sliced(factors_of(node)) is not None

@@ -381,7 +381,8 @@ class Renderer(Generic[Shown]):
 
 
 def _is_bounded(form: Form, limit: tuple[str, str | Position, str | Position]) -> bool:
-    """Whether the limits of a sum are shown: those of an index that is no position by itself."""
+    """Tell whether the limits of a sum are shown: those of an index that is no position by
+    itself."""
     index, low, high = limit
     is_whole = isinstance(low, Position) and low.value.is_zero and not low.terms
     is_whole = is_whole and isinstance(high, Position) and not high.terms
@@ -391,7 +392,7 @@ def _is_bounded(form: Form, limit: tuple[str, str | Position, str | Position]) -
 
 
 def _opens_with_bracket(form: Form) -> bool:
-    """Whether a factor begins with a bracket."""
+    """Tell whether a factor begins with a bracket."""
     while form.kind in ("transpose", "power", "hadamard_power", "entry") and form.level >= POWER:
         form = form.parts[0]
     return form.level < POWER

@@ -56,7 +56,7 @@ class Slice(NamedTuple):
 
     @property
     def is_turned(self) -> bool:
-        """Whether it is the transpose of a slice that is a matrix."""
+        """Whether this is the transpose of a slice that is a matrix."""
         return self.axes == (1, 0)
 
 

@@ -25,7 +25,7 @@ _VIEWS = words("""T reshape swapaxes transpose""")
 
 
 def is_new(node: ast.expr, known: Callable[[ast.AST], Value]) -> bool:
-    """Whether an expression gives an array that nothing else has."""
+    """Tell whether an expression gives an array that nothing else has."""
     if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.List, ast.ListComp)):
         return True
     if not isinstance(node, ast.Call):
@@ -43,7 +43,7 @@ def is_new(node: ast.expr, known: Callable[[ast.AST], Value]) -> bool:
 
 
 def may_keep(node: ast.expr, known: Callable[[ast.AST], Value]) -> bool:
-    """Whether an expression may give an array another name, or put it into a list."""
+    """Tell whether an expression may give an array another name, or put it into a list."""
     return any(
         isinstance(inner, (ast.NamedExpr, ast.Lambda))
         or (isinstance(inner, ast.Attribute) and inner.attr == "append")
@@ -53,8 +53,8 @@ def may_keep(node: ast.expr, known: Callable[[ast.AST], Value]) -> bool:
 
 
 def is_view(node: ast.expr, name: str | None) -> bool:
-    """Whether an expression is ``np.asarray(name, ...)``, or a view of the array of a name such as
-    ``name[1:].T``, and hands that array to nothing else."""
+    """Tell whether an expression is ``np.asarray(name, ...)``, or a view of the array of a name
+    such as ``name[1:].T``, and hands that array to nothing else."""
     inside = node
     others: list[ast.expr] = []
     while not isinstance(inside, ast.Name):
@@ -83,7 +83,7 @@ def is_view(node: ast.expr, name: str | None) -> bool:
 
 
 def _is_unknown_call(node: ast.AST) -> bool:
-    """Whether this calls more than the choice of a type."""
+    """Tell whether an expression calls anything but the choice of a type."""
     return isinstance(node, ast.Call) and not (
         isinstance(node.func, ast.Attribute) and node.func.attr == "result_type"
     )

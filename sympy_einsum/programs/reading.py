@@ -261,7 +261,7 @@ class ExpressionReader(Source):
                 yield from self._scopes(loops[1:], inner)
 
     def known_truth(self, node: ast.expr, scope: Scope) -> bool:
-        """Whether a condition holds that doesn't depend on arguments."""
+        """Tell whether a condition holds that doesn't depend on arguments."""
         known = self.trying(node, truth, self.value(node, scope))
         if known is None:
             self.fail(node, "the number of steps depends on this condition on the arguments")
@@ -391,7 +391,7 @@ class ExpressionReader(Source):
 
 
 def _are_whole(values: Value) -> bool:
-    """Whether a number is an integer, or all in a list are; there is one at least."""
+    """Tell whether a number is an integer, or all in a list are; there is one at least."""
     if isinstance(values, (list, tuple)):
         return bool(values) and all(map(_are_whole, values))
     return isinstance(values, (int, sympy.Integer)) and not isinstance(values, bool)

@@ -404,7 +404,7 @@ class Reader(ExpressionReader):
 
 
 def _leaves(statement: ast.If) -> bool:
-    """Whether a branch returns, or leaves a loop."""
+    """Tell whether a branch returns, or leaves a loop."""
     inside = [*statement.body, *statement.orelse]
     while inside:
         node = inside.pop()

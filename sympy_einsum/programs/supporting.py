@@ -176,8 +176,9 @@ _CHECKING = {
 
 
 def is_check(quick: ast.Try, whole: ast.stmt, known: Callable[[str], Value]) -> bool:
-    """Whether these statements are the check of arguments that generated code begins with: a quick
-    test, and where it fails the whole check. It reads axis lengths, and changes nothing else."""
+    """Tell whether these statements are the check of arguments that generated code begins with: a
+    quick test, and where it fails the whole check. It reads axis lengths, and changes nothing
+    else."""
     if not isinstance(whole, ast.If) or ast.unparse(whole.test) != "not fits":
         return False
     first, *rest = whole.body
@@ -195,7 +196,7 @@ def is_check(quick: ast.Try, whole: ast.stmt, known: Callable[[str], Value]) -> 
 
 
 def _checks_what_it_gives(assignment: ast.Assign) -> bool:
-    """Whether the arrays that are checked get their own names again."""
+    """Tell whether the arrays that are checked get their own names again."""
     target, call = assignment.targets[0], assignment.value
     if not isinstance(call, ast.Call) or ast.unparse(call.func) != "check_shapes":
         return False

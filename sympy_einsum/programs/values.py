@@ -124,12 +124,12 @@ def tree_size(expr: sympy.Basic) -> int:
 
 
 def is_operand(value: Value) -> bool:
-    """Whether a value is a number or an expression."""
+    """Tell whether a value is a number or an expression."""
     return isinstance(value, (int, Expr, Boolean))
 
 
 def is_symbolic(value: Value) -> bool:
-    """Whether a value, or a part of one, isn't known."""
+    """Tell whether a value, or a part of one, isn't known."""
     kinds = (TensorExpr, Boolean, Expr)
     return any(isinstance(part, kinds) and not part.is_Number for part in entries_of(value))
 
@@ -150,7 +150,7 @@ def aligned(values: Sequence[Value]) -> list[Value]:
 
 
 def truth(value: Value) -> bool | None:
-    """Whether a value is true, None where that depends on arguments."""
+    """Tell whether a value is true, None where that depends on arguments."""
     if isinstance(value, (BooleanTrue, BooleanFalse)) or (
         isinstance(value, Expr) and is_literal(value)
     ):

@@ -60,7 +60,7 @@ def _is_scalar_product(node: Operand) -> bool:
 
 
 def _is_product(term: Operand) -> bool:
-    """Whether a term is a product of several tensors, which aren't all of its own shape."""
+    """Tell whether a term is a product of several tensors, which aren't all of its own shape."""
     product = opened(term)
     is_plain = not any(isinstance(operand, SPECIAL) for operand in product.operands)
     return is_plain and len({*product.subscripts}) > 1

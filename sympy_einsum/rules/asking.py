@@ -18,7 +18,7 @@ class Property:
         self.__doc__ = rule.__doc__
 
     def __call__(self, node: Operand) -> bool:
-        """Whether a node is known to have the property."""
+        """Tell whether a node is known to have the property."""
         answer = self._remembered(node)
         if answer is not None:
             return answer
@@ -49,7 +49,7 @@ Answer: TypeAlias = Asking[bool]
 
 
 def all_of(known: Property, nodes: Iterable[Operand]) -> Answer:
-    """Whether all of some nodes have a property; leaves first, they are answered at once."""
+    """Tell whether all of some nodes have a property; leaves first, they are answered at once."""
     for node in sorted(nodes, key=lambda n: getattr(n, "_depth", 0)):
         if not (yield known, node):
             return False

@@ -129,7 +129,7 @@ def _nominal(lengths: Shape) -> Sizes:
 
 
 def _is_gram(node: Einsum, terms: Mapping[int, Indices], output: Indices) -> bool:
-    """Whether it is X'X or X' diag(w) X, of which libraries compute a half."""
+    """Tell whether a product is X'X or X' diag(w) X, of which libraries compute a half."""
     longest = max(map(len, terms.values()), default=0)
     matrices = [k for k, labels in terms.items() if len(labels) == 2]
     if (
@@ -200,7 +200,7 @@ def _sum_cost(node: TensorAdd) -> int:
 
 @remembered
 def has_places(total: TensorAdd) -> bool:
-    """Whether entries of a term are known to be zeros, beside a diagonal or some positions."""
+    """Tell whether entries of a term are known to be zeros, beside a diagonal or some positions."""
     return any(_written(term) < _entries(term) for term in total.operands)
 
 
@@ -235,7 +235,7 @@ def _comparisons_cost(node: NamedAxesFunction) -> int:
 
 
 def _factorized(times: int) -> Callable[[MatrixFunction], int]:
-    """So many factorizations of the matrix."""
+    """Return the cost of ``times`` factorizations of a node's matrix, as a function."""
     return lambda node: times * nominal_length(node.operands[0].shape[0]) ** 3
 
 

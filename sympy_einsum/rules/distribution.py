@@ -98,8 +98,8 @@ def cancel_terms(node: Operand, closed: Closed) -> Operand | None:
 
 
 def _is_larger_than_factors(total: TensorAdd) -> bool:
-    """Whether the terms of a sum are products of what has fewer axes each. Differences of tensors,
-    as of all points from all others, are no such: they would cancel."""
+    """Tell whether the terms of a sum are products of what has fewer axes each. Differences of
+    tensors, as of all points from all others, are no such: they would cancel."""
     if is_difference_of_rows(total):
         return False
     products = [getattr(term, "core", term) for term in total.operands]
@@ -152,7 +152,7 @@ def distribute_places(node: Operand, closed: Closed) -> Operand | None:
 
 @remembered
 def _runs(total: TensorAdd) -> bool:
-    """Whether something runs along an axis in a term."""
+    """Tell whether a term has a running factor."""
     products = [term for term in total.operands if isinstance(term, Einsum)]
     return any(isinstance(o, RUNNING) for term in products for o in factors_of(term))
 
@@ -207,7 +207,7 @@ def _with_operand(product: Product, k: int, operand: Operand) -> Product:
 
 @Property
 def _vanishes(node: Operand) -> Answer:
-    """Whether a product is nothing, as sums in it add up to nothing."""
+    """Tell whether a product is zero, because sums in it are."""
     if isinstance(node, Einsum):
         for _, terms in _sums_inside(opened(node)):
             if _is_zero(total_of(terms)) or (yield from all_of(_vanishes, terms)):

@@ -47,7 +47,7 @@ def _numbered(labels: Sequence[Hashable]) -> Axes:
 
 
 def has_deltas(axes: Axes) -> bool:
-    """Whether some axes are equal."""
+    """Tell whether some axes are equal."""
     return len(set(axes)) < len(axes)
 
 

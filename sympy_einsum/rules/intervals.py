@@ -78,7 +78,7 @@ def _joined(product: Product, one: int, other: int) -> Product | None:
 
 
 def _is_slice(operand: Operand) -> bool:
-    """Whether positions are consecutive."""
+    """Tell whether positions are consecutive."""
     return operand.steps == (S.One,)
 
 

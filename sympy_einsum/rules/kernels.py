@@ -100,7 +100,7 @@ def _minuend(tensor: Operand, first: int, second: int) -> TensorExpr | None:
 
 
 def _has_axis(tensor: Operand, axis: int) -> bool:
-    """Whether a tensor isn't constant along an axis."""
+    """Tell whether a tensor isn't constant along an axis."""
     if not isinstance(tensor, View):
         return True
     return tensor.core is not None and tensor.output[axis] in tensor.subscripts[-1]

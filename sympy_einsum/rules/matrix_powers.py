@@ -271,7 +271,7 @@ def _beside_zero(product: Product, factors: Sequence[Expr]) -> Product | None:
 
 
 def _is_negative_where_zero(exponent: Expr, factor: Expr) -> bool:
-    """Whether an exponent is negative where a factor, linear in one of its symbols, is 0."""
+    """Tell whether an exponent is negative where a factor, linear in one of its symbols, is 0."""
     symbols = sorted(factor.free_symbols, key=str)
     if not symbols or not exponent.free_symbols.issuperset(symbols):
         return False

@@ -160,7 +160,7 @@ def stable(
 
 
 def _is_large(order: Sequence[Operand]) -> bool:
-    """Whether a graph has too many nodes to be read, or its products too many terms."""
+    """Tell whether a graph has too many nodes to be read, or its products too many terms."""
     terms: dict[Operand, int] = {}
     for node in order:
         combined = COMBINED.get(type(node))

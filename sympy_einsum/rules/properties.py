@@ -57,7 +57,7 @@ from .asking import Answer, Asking, Property, all_of
 from .kernels import inner_part, squared_difference
 from .written_products import Product, opened
 
-# So many pairings of the operands of a product are looked at.
+# Bounds on the search for pairings of the operands of a product: its steps, and the pairings found.
 MAX_STEPS = 500
 MAX_MIRRORS = 16
 
@@ -118,8 +118,8 @@ def _mirrors(product: Product, start: dict[int, int], symmetric: set[int]) -> It
 
 
 def _has_sides(product: Product, mirror: Mirror) -> bool:
-    """Whether the exchanged indices are two sides of a product: no exchanged operand has indices
-    of both."""
+    """Tell whether the exchanged indices are two sides of a product: no exchanged operand has
+    indices of both."""
     side: dict[int, int] = {}
     moved = {a for a, b in mirror.image.items() if a != b}
     for k in mirror.paired:
@@ -146,8 +146,8 @@ def _mirrored(product: Product, start: dict[int, int]) -> Asking[list[Mirror]]:
 
 
 def _is_form(product: Product, start: dict[int, int]) -> Answer:
-    """Whether a product is a sum of terms w u K u' with w >= 0 and K positive semidefinite, where
-    the exchange of indices turns the one u into the other: such forms are nonnegative, and as
+    """Tell whether a product is a sum of terms w u K u' with w >= 0 and K positive semidefinite,
+    where the exchange of indices turns the one u into the other: such forms are nonnegative, and as
     matrices semidefinite; so are the Hadamard products of such matrices [HJ, thm 7.5.3]."""
     if not (yield from all_of(is_nonnegative, product.scalars)):
         return False
@@ -183,7 +183,7 @@ def _is_product(node: Operand) -> bool:
 
 @Property
 def is_real(node: Operand) -> Answer:
-    """Whether a node has no complex entries; what has no real value is nan."""
+    """Tell whether a node has no complex entries; what has no real value is nan."""
     if not isinstance(node, TensorExpr):
         yield from _settle(node)
         return node.is_extended_real is True
@@ -199,7 +199,7 @@ def is_real(node: Operand) -> Answer:
 
 @Property
 def is_nonnegative(node: Operand) -> Answer:
-    """Whether all entries are known to be zero or positive."""
+    """Tell whether all entries are known to be zero or positive."""
     if not isinstance(node, TensorExpr):
         yield from _settle(node)
         return node.is_nonnegative is True
@@ -224,7 +224,7 @@ def is_nonnegative(node: Operand) -> Answer:
 
 @Property
 def is_positive(node: Operand) -> Answer:
-    """Whether all entries are known to be positive."""
+    """Tell whether all entries are known to be positive."""
     if not isinstance(node, TensorExpr):
         yield from _settle(node)
         return node.is_positive is True
@@ -301,7 +301,8 @@ def _share() -> Expr:
 
 @cached(4096)
 def _body_sign(body: Expr, signs: tuple[str, ...], strict: bool) -> bool:
-    """Whether a scalar expression in slots is positive, or nonnegative, where the slots are."""
+    """Tell whether a scalar expression in slots is positive, or nonnegative, where the slots
+    are."""
     known = body.xreplace({part: _share() for part in body.atoms(sigmoid)})
     values = {slot(k): Dummy(**{sign: True}) for k, sign in enumerate(signs) if sign}
     known = factor(known.xreplace(values))
@@ -318,7 +319,7 @@ def transposed(matrix: Operand) -> Operand:
 
 @Property
 def is_symmetric(node: Operand) -> Answer:
-    """Whether a matrix is known to be its own transpose."""
+    """Tell whether a matrix is known to be its own transpose."""
     if not is_tensor(node) or node.order != 2 or not same_length(*node.shape):
         return False
     if isinstance(node, TensorSymbol):
@@ -354,7 +355,8 @@ def is_symmetric(node: Operand) -> Answer:
 
 
 def has_symmetry(node: Operand) -> bool:
-    """Whether axes of a tensor are known to be interchangeable: of a matrix, or as declared."""
+    """Tell whether axes of a tensor are known to be interchangeable: of a matrix, or as
+    declared."""
     if isinstance(node, TensorSymbol) and node.generators:
         return True
     return is_tensor(node) and node.order == 2 and is_symmetric(node)
@@ -362,7 +364,7 @@ def has_symmetry(node: Operand) -> bool:
 
 @Property
 def is_diagonal(node: Operand) -> Answer:
-    """Whether a square matrix is known to be zero off its diagonal."""
+    """Tell whether a square matrix is known to be zero off its diagonal."""
     if not is_tensor(node) or node.order != 2 or not same_length(*node.shape):
         return False
     if isinstance(node, TensorSymbol):
@@ -394,7 +396,7 @@ def is_diagonal(node: Operand) -> Answer:
 
 
 def _are_linked(pair: Sequence[int], links: Sequence[tuple[int, ...]]) -> bool:
-    """Whether two indices are one if those of each link are."""
+    """Tell whether two indices are one if those of each link are."""
     ends = {pair[0]}
     for _ in links:
         ends.update(*[link for link in links if not ends.isdisjoint(link)])
@@ -403,7 +405,7 @@ def _are_linked(pair: Sequence[int], links: Sequence[tuple[int, ...]]) -> bool:
 
 @Property
 def is_semidefinite(node: Operand) -> Answer:
-    """Whether a matrix is known to be symmetric and positive semidefinite."""
+    """Tell whether a matrix is known to be symmetric and positive semidefinite."""
     if not is_tensor(node) or node.order != 2 or not same_length(*node.shape):
         return False
     if isinstance(node, TensorSymbol) and "psd" in _structure(node):
@@ -421,7 +423,7 @@ def is_semidefinite(node: Operand) -> Answer:
 
 @Property
 def is_definite(node: Operand) -> Answer:
-    """Whether a matrix is known to be symmetric and positive definite. One declared ``psd`` is
+    """Tell whether a matrix is known to be symmetric and positive definite. One declared ``psd`` is
     taken to be so where it is inverted, and such a one with semidefinite ones added."""
     if not isinstance(node, TensorExpr):
         return False

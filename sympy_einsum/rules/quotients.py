@@ -13,7 +13,7 @@ MAX_FACTORS = 4
 
 
 def is_denominator(operand: Operand) -> bool:
-    """Whether a factor is a negative power of a product."""
+    """Tell whether a factor is a negative power of a product."""
     if not isinstance(operand, Elementwise):
         return False
     base, exponent = operand.as_entry_power()

@@ -18,7 +18,7 @@ from ..expressions import Einsum, Operand, TensorExpr, rebuild
 from .marks import Mark, functions_below, marks
 from .written_products import Closed, Surroundings
 
-# So many surroundings of a node are remembered.
+# Maximum number of dependency sets, each with its result, that a node remembers.
 MAX_REMEMBERED = 4
 
 
@@ -48,7 +48,7 @@ class Rule(NamedTuple):
     wrong: str = ""
 
     def fits(self, marks: Collection[Mark]) -> bool:
-        """Whether a node with these marks has what the rule needs."""
+        """Tell whether a node with these marks has what the rule needs."""
         return not self.needs or any(need.issubset(marks) for need in self.needs)
 
 

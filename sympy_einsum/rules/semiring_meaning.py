@@ -75,7 +75,7 @@ def _parts(node: Operand) -> Sequence[Operand]:
 
 
 def _is_whole(node: Operand) -> bool:
-    """Whether a scalar is a whole number for which symbols stand, such as axis lengths."""
+    """Tell whether a scalar is a whole number for which symbols stand, such as axis lengths."""
     if isinstance(node, TensorExpr) or not isinstance(node, Expr) or not node.is_integer:
         return False
     free = node.free_symbols
@@ -92,7 +92,8 @@ def _has_meaning(node: Operand) -> bool:
 
 
 def _is_operation(part: Basic) -> bool:
-    """Whether a part of a scalar expression is one that a semiring has, but for its operands."""
+    """Tell whether a part of a scalar expression is one that a semiring has, but for its
+    operands."""
     if isinstance(part, Mul):
         return not part.args[0].is_Number or _is_operation(part.args[0])
     if isinstance(part, Pow):

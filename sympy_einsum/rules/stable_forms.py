@@ -197,7 +197,7 @@ def _log_of_sum(node: TensorAdd) -> Operand:
 
 
 def _has_exponential(term: Operand) -> bool:
-    """Whether a term is a product with an exponential."""
+    """Tell whether a term is a product with an exponential."""
     factors = opened(term).operands
     return any(isinstance(o, Elementwise) and o.body.has(exp) for o in factors)
 
@@ -430,7 +430,7 @@ ELEMENTARY = (exp, sin, cos, tanh, sinh, cosh)
 
 
 def _may_merge(one: Operand, other: Operand) -> bool:
-    """Whether two factors aren't both positive powers of an elementary function."""
+    """Tell whether two factors aren't both positive powers of an elementary function."""
     for factor in (one, other):
         base, power = factor.as_entry_power()
         if not isinstance(base, Elementwise) or not isinstance(base.body, ELEMENTARY):
@@ -441,7 +441,7 @@ def _may_merge(one: Operand, other: Operand) -> bool:
 
 
 def _are_related(one: Operand, other: Operand, use: Use) -> bool:
-    """Whether two factors are made of the same, or one vanishes beside a logarithm maybe."""
+    """Tell whether two factors share operands, or one may vanish beside a logarithm."""
     if not reached(one).isdisjoint(reached(other)):
         return True
     pairs = ((one, other), (other, one)) if use == Use.COMPUTING else ()

@@ -233,7 +233,7 @@ def _near(body: Expr) -> list[Expr]:
 
 
 def _is_form(body: Expr, part: Expr) -> bool:
-    """Whether little and only numbers are left of an expression without a part of it."""
+    """Tell whether an expression without a part of it consists of few nodes, all numbers."""
     pending: list[Expr] = [body]
     for _ in range(MAX_FORM):
         if not pending:

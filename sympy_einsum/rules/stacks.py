@@ -112,7 +112,7 @@ def chain_of(matrices: Operand) -> Chain | None:
 
 
 def _is_connected(factors: Sequence[Labelled], start: int) -> bool:
-    """Whether the factors are one path from a label, and no cycles beside it."""
+    """Tell whether the factors are one path from a label, and no cycles beside it."""
     reached, pending = {start}, [labels[-2:] for _, labels in factors]
     while found := [pair for pair in pending if not reached.isdisjoint(pair)]:
         pending = [pair for pair in pending if reached.isdisjoint(pair)]

@@ -49,7 +49,7 @@ from .written_products import (
 
 # Longer sums aren't searched for common factors.
 MAX_TERMS = 16
-# So many common factors are tried.
+# Maximum number of common factors that are tried.
 MAX_CANDIDATES = 4
 # Scalars of more terms stay products.
 MAX_EXPANDED = 256
@@ -94,7 +94,8 @@ def transpose_terms(node: Operand, closed: Closed) -> Operand | None:
 
 
 def _is_transpose(node: Operand) -> bool:
-    """Whether a node has the axes of its core in another order, and is a number of times that."""
+    """Tell whether a node has the axes of its core in another order, and is a number of times
+    that."""
     is_scaled = isinstance(node, View) and all(scalar.is_Number for scalar in node.scalars)
     if not is_scaled or node.core is None:
         return False
@@ -310,7 +311,7 @@ def _place(operand: Operand, term: Product, k: int) -> Place:
 
 
 def _is_placing(term: Product, j: int, inner: Sequence[int]) -> bool:
-    """Whether an operand places what is left of a term among zeros, which is to be done last."""
+    """Tell whether an operand zero-pads the rest of a term, which is to be done last."""
     is_position = isinstance(term.operands[j], Positions)
     return is_position and term.subscripts[j][-1] in (*term.output, *inner)
 

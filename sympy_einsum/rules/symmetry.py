@@ -21,8 +21,8 @@ from .written_products import Closed, Product
 
 # The labels of the axes of an operand.
 Axes = tuple[int, ...]
-# Symmetric matrices can be turned round; beyond this many they stay as they are. So many orders of
-# the axes of all operands are compared; where there are more, those of one operand after the other.
+# Maximum number of symmetric matrices that are transposed. Maximum number of orders of the axes of
+# all operands that are compared; beyond it they are compared for one operand after the other.
 MAX_SYMMETRIC = 4
 MAX_ORDERS = 64
 
@@ -43,7 +43,8 @@ def transpose_symmetric(node: Operand, closed: Closed) -> Operand | None:
 
 
 def has_declared(node: Einsum) -> bool:
-    """Whether a product has operands of three or more axes that are declared to be symmetric."""
+    """Tell whether a product has operands of three or more axes that are declared to be
+    symmetric."""
     return any(isinstance(own, TensorSymbol) and own.generators for own in node.operands)
 
 

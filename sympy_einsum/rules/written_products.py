@@ -58,8 +58,9 @@ def opposite_of(total: Operand) -> UpToSign:
 
 @remembered
 def is_difference_of_rows(total: TensorAdd) -> bool:
-    """Whether a sum has terms of both signs, each repeated along an axis, as X_i - X_j has: where
-    they are equal they cancel without rounding, which what is computed from one of them doesn't."""
+    """Tell whether a sum has terms of both signs, each repeated along an axis, as X_i - X_j has:
+    where they are equal they cancel without rounding, which what is computed from one of them
+    doesn't."""
     parts = [split_coefficient(term) for term in total.operands]
     if len({bool(number.is_negative) for number, _ in parts}) == 1:
         return False
@@ -67,7 +68,7 @@ def is_difference_of_rows(total: TensorAdd) -> bool:
 
 
 def _is_repeated(node: Einsum) -> bool:
-    """Whether a product has axes along which nothing changes, and others."""
+    """Tell whether a product has axes along which nothing changes, and others."""
     present = {i for labels in node.subscripts for i in labels}
     return bool(present) and not {*node.output} <= present
 
@@ -121,7 +122,7 @@ class Product:
         return Counter([i for term in (*self.subscripts, self.output) for i in term])
 
     def is_private(self, labels: Collection[int], group: Collection[int]) -> bool:
-        """Whether labels occur in a group of operands only."""
+        """Tell whether labels occur in a group of operands only."""
         others = [term for k, term in enumerate(self.subscripts) if k not in group]
         return not any(i in labels for term in (*others, self.output) for i in term)
 
@@ -249,7 +250,7 @@ def factors_of(node: Operand) -> tuple[Operand, ...]:
 
 
 def opens(inner: Operand, operands: Sequence[Operand], closed: Closed) -> bool:
-    """Whether an operand is a dense product that is opened up among these operands."""
+    """Tell whether an operand is a dense product that is opened up among these operands."""
     if type(inner) is not Einsum or len(operands) - 1 + len(inner.operands) > MAX_OPERANDS:
         return False
     if not any(inner.subscripts) or inner in closed or operands.count(inner) > 1:
@@ -276,8 +277,8 @@ def frontier(products: Iterable[Product]) -> set[Operand]:
 
 
 def pays(new: Operand, node: Operand, closed: Closed, made: Collection[Operand] = ()) -> bool:
-    """Whether what a rule makes of a product, opened however far, isn't dearer; what stays closed
-    is there already, and what the product is made of except what else was ``made`` of it."""
+    """Tell whether the result of a rule for a product, inlined however far, costs no more; barrier
+    nodes are free, and so are the operands of the product except those in ``made``."""
     known = frontier([opened(node)]).difference(made).union(o for o in node.operands if o in closed)
     return cost([new], known) <= cost([node], known)
 

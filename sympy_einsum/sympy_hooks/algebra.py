@@ -291,7 +291,7 @@ def _of_symbols_within(expr: Basic, pairs: dict[Basic, object]) -> dict[Basic, o
 
 
 def _has_lengths_replaced(symbol: TensorSymbol, old: TensorSymbol) -> bool:
-    """Whether a symbol is another one with other lengths in the places of symbols."""
+    """Tell whether a symbol is another one with other lengths in the places of symbols."""
     return (
         symbol.order == old.order
         and symbol.assumptions == old.assumptions
@@ -308,7 +308,8 @@ def _as_replaced(old: Any) -> Basic:
 
 
 def is_array(value: object) -> bool:
-    """Whether a value to be substituted is an array or a matrix, or one of SymPy's expressions."""
+    """Tell whether a value to be substituted is an array or a matrix, or one of SymPy's
+    expressions."""
     return isinstance(value, (np.ndarray, list, tuple, MatrixBase, NDimArray, *STOCK_TENSORS))
 
 

@@ -178,12 +178,12 @@ _SPELLED: Mapping[tuple[type, str], Callable[[Any], Operand]] = {
 
 
 def is_function(query: object) -> bool:
-    """Whether what is to be replaced is a function, of SymPy's or of ours."""
+    """Tell whether what is to be replaced is a function, of SymPy's or of ours."""
     return isinstance(query, FunctionClass) or _is_ours(query)
 
 
 def _is_ours(query: object) -> bool:
-    """Whether it is a public function of ours."""
+    """Tell whether a query is a public function of ours."""
     if isinstance(query, (type, Basic)) or not callable(query):
         return False
     is_inner = "<" in getattr(query, "__qualname__", "<")

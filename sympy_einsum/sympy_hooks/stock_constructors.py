@@ -176,7 +176,7 @@ def _of_tensors(
 
 
 def _holds_axes(pair: object) -> bool:
-    """Whether a branch of a Piecewise has a tensor with axes in its value or its condition."""
+    """Tell whether a branch of a Piecewise has a tensor with axes in its value or its condition."""
     parts = pair if isinstance(pair, (tuple, list, Tuple)) else ()
     return any(isinstance(part, Basic) and holds_tensor(part) for part in parts)
 
@@ -221,7 +221,7 @@ def derivative(stock: Stock, cls: type, expr: Expr, *variables: Limits, **option
 
 
 def _is_ours(value: object) -> bool:
-    """Whether a variable is a tensor, or a part, which SymPy doesn't differentiate by."""
+    """Tell whether a variable is a tensor, or a part, which SymPy doesn't differentiate by."""
     return is_tensor(value) or (isinstance(value, TensorExpr) and not value.is_symbol)
 
 
@@ -262,7 +262,8 @@ def is_constant(stock: Stock, self: Expr, *wrt: Any, **flags: Any) -> bool | Non
 
 
 def _depends(expr: Expr, wrt: Sequence[Any]) -> bool:
-    """Whether some of the variables, or of all without any, are tensors in it, or their lengths."""
+    """Tell whether some of the variables, or of all without any, are tensors in it, or their
+    lengths."""
     tensors = {leaf for leaf in _tensors_in(expr) if isinstance(leaf, TensorExpr)}
     if not wrt:
         return bool(tensors)
@@ -280,7 +281,8 @@ def relation(stock: Stock, cls: type[Relational], lhs: Expr, rhs: Expr, **option
 
 
 def _eval_is_eq(lhs: TensorExpr, rhs: Expr) -> bool | None:
-    """Whether a scalar without symbols, whose value SymPy doesn't know, is equal to another."""
+    """Tell whether a scalar without symbols, whose value SymPy doesn't know, is equal to
+    another."""
     return is_eq(_number(lhs), rhs) if lhs.is_number and rhs.is_number else None
 
 

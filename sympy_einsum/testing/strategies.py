@@ -36,7 +36,7 @@ SETTINGS = settings(
 
 
 def _grow(draw: Any, made: Program, steps: int, kinds: Sequence[str]) -> None:
-    """So many more steps, or fewer where nothing is possible."""
+    """Add up to ``steps`` random steps, fewer where none is possible."""
     arrays = made.run(NUMPY, made.arrays())
     for _ in range(steps):
         any(_step(draw, made, arrays, kinds) for _ in range(ATTEMPTS))

@@ -63,7 +63,8 @@ class NumberNames(dict[float, str]):
 
     @staticmethod
     def fit(expr: Expr) -> bool:
-        """Whether all numbers may be such: they are real, and none is an order or a degree."""
+        """Tell whether all numbers can be named: they are real, and none is an order or a
+        degree."""
         return not any(_needs_numbers(part) for part in preorder_traversal(expr))
 
 
@@ -110,7 +111,8 @@ class _ScalarPrinter(SciPyPrinter):
         return text
 
     def _is_of_lengths(self, expr: Basic) -> bool:
-        """Whether it is a function of axis lengths alone, and numbers of Python's are taken."""
+        """Tell whether an expression has axis lengths as its only symbols and may use Python's
+        numbers."""
         is_root = isinstance(expr, Pow) and not expr.exp.is_integer
         is_function = is_root or isinstance(expr, (Function, Piecewise, MinMaxBase))
         if not self._lengths or not is_function:

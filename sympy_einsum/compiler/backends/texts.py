@@ -34,7 +34,7 @@ class Place(NamedTuple):
 
     @property
     def is_diagonal(self) -> bool:
-        """Whether it is less than the array that is cut."""
+        """Whether only diagonals are written to."""
         diagonal, kept = self.subscripts.split("->")
         return diagonal != kept
 
@@ -99,15 +99,15 @@ def called_along(function: str) -> Callable[..., str]:
 
 
 def is_plain_name(name: str) -> bool:
-    """Whether a name that a user chose can stand in code: a plain identifier, and none that code
-    uses itself."""
+    """Tell whether a name that a user chose can stand in code: a plain identifier, and none that
+    code uses itself."""
     plain = name.isidentifier() and name.isascii() and not keyword.iskeyword(name)
     generated = re.fullmatch(r"t\d+|(arg|function)\d+_|fused\d+", name)
     return plain and not generated and not name.startswith("_")
 
 
 def is_bracketed(text: str) -> bool:
-    """Whether a text is one name, call or index, such as ``f(x)[0].T``."""
+    """Tell whether a text is one name, call or index, such as ``f(x)[0].T``."""
     depth = 0
     for char in text:
         if char in "([":

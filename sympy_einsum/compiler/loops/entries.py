@@ -103,7 +103,7 @@ class Entries:
     # --- what is what
 
     def is_entrywise(self, number: int) -> bool:
-        """Whether each entry comes from single entries of the operands."""
+        """Tell whether each entry comes from single entries of the operands."""
         op, _, params, _ = self.step(number)
         if op == "einsum":
             terms, output = params[0].split("->")
@@ -172,7 +172,7 @@ class Entries:
         return self._nestings[number]
 
     def stands_inside(self, number: int) -> bool:
-        """Whether the entries of a value are computed where they are needed only."""
+        """Tell whether the entries of a value are computed where they are needed only."""
         step = self.step(number)
         if not self.is_entrywise(number) or number in self.plan.results:
             return False

@@ -19,7 +19,7 @@ Inputs: TypeAlias = tuple[int, ...]
 
 
 def spelled_out(plan: Plan) -> Plan:
-    """The plan with what can be loops in simpler instructions."""
+    """Decompose instructions that can be loop nests into simpler ones."""
     speller = _Speller()
     for step in plan.instructions:
         inputs = speller.inputs(step)

@@ -81,7 +81,7 @@ class Value:
     is_call: bool = False
 
     def aligned(self, loop: Loop, index: Index, variable: str) -> bool:
-        """Whether an entry with an index is complete within one turn of a loop."""
+        """Tell whether an entry with an index is complete within one turn of a loop."""
         axes = zip(self.index, index, strict=True)
         return loop in self.loops and (loop.variable, variable) in axes
 
