@@ -97,9 +97,8 @@ class View(Einsum):
     @property
     def core(self) -> TensorExpr | None:
         """The tensor operand, or None."""
-        if self.operands and isinstance(self.operands[-1], TensorExpr) and self.operands[-1].order:
-            return self.operands[-1]
-        return None
+        last = self.operands[-1] if self.operands else None
+        return last if isinstance(last, TensorExpr) and last.order else None
 
     @property
     def scalars(self) -> Operands:
@@ -116,7 +115,10 @@ class View(Einsum):
         """The view with its numeric factor set to one."""
         if not (self.operands and self.operands[0].is_Number):
             return self
-        return Einsum._build(self.operands[1:], (self.subscripts[1:], self.output, self.lengths))
+        if "bare" not in self.memory:  # each sum of it with others asks
+            data = (self.subscripts[1:], self.output, self.lengths)
+            self.memory["bare"] = Einsum._build(self.operands[1:], data)
+        return self.memory["bare"]
 
     @property
     def is_constant_fill(self) -> bool:

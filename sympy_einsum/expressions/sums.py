@@ -55,6 +55,8 @@ def scale(factor: Expr, tensor: TensorExpr) -> Operand:
 
 def _multiple(number: Expr, core: TensorExpr) -> Operand:
     """A number times a term without one; a sum too long to be flattened stays whole."""
+    if number is S.One:
+        return core
     if isinstance(core, View):
         return scale(number, core)
     axes = tuple(range(core.order))
@@ -85,7 +87,7 @@ def _repeated_sum(tensor: Operand) -> TensorAdd | None:
 
 def sum_of_parts(parts: Sequence[tuple[Expr, TensorExpr]]) -> TensorExpr:
     """The sum of multiples of tensors of one shape; sums among them aren't flattened."""
-    scaled = tuple([core if c is S.One else _multiple(c, core) for c, core in parts])
+    scaled = tuple([_multiple(c, core) for c, core in parts])
     return TensorAdd._intern(scaled, (), scaled[0].shape) if len(scaled) > 1 else scaled[0]
 
 
@@ -127,6 +129,7 @@ def along(value: Operand, kept: Sequence[int], shape: Shape) -> Operand:
 def _collect_terms(factor: Expr, terms: Sequence[Operand]) -> Operand:
     """A number times a sum, multiplied out, so that ``2 * (A + B)`` is ``(A + B) + (A + B)``."""
     collected: dict[Operand, Expr] = {}
+    whole: dict[Operand, Operand] = {}  # terms that stay as they are
     pending = [(factor, term) for term in reversed(terms)]
     while pending:
         outer, term = pending.pop()
@@ -142,13 +145,16 @@ def _collect_terms(factor: Expr, terms: Sequence[Operand]) -> Operand:
             pending.extend((coefficient, inner) for inner in reversed(inside))
         elif core in collected:
             collected[core] += coefficient
+            whole.pop(core, None)
         elif not isinstance(core, Zeros):
             collected[core] = coefficient
+            if outer is S.One:
+                whole[core] = term
     kept = [(core, c) for core, c in collected.items() if c]
     if not kept:
         return Zeros(*terms[0].shape)
     kept.sort(key=lambda pair: sort_key(pair[0]))
-    scaled = tuple([core if c is S.One else _multiple(c, core) for core, c in kept])
+    scaled = tuple([whole[core] if core in whole else _multiple(c, core) for core, c in kept])
     if len(scaled) == 1:
         return scaled[0]
     shape = terms[0].shape
