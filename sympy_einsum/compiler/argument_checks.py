@@ -59,7 +59,7 @@ def checked_integer(name, value, error, traced=False):
 
 
 def check_shapes(arguments, asarray=None, error=ValueError, solved=()):
-    """The arguments as arrays, after their orders and axis lengths are found consistent.
+    """Return the arguments as arrays, after their orders and axis lengths are found consistent.
 
     Each argument is (name, value, shape). An entry of a shape is a number, the name of a length,
     or (text, names, function) for a length computed from others; the shape is None for an

@@ -141,14 +141,14 @@ def _cost_by_order(
 
 
 def _plan_for(program: Program, lengths: Mapping[Expr, Integer]) -> Plan:
-    """The plan for some axis lengths; others are nominal."""
+    """Return the plan for some axis lengths; others are nominal."""
     return program.plan(lambda length: nominal_length(length.xreplace(lengths)))
 
 
 def _computing(
     program: Program, plan: Plan, body: Body, checks: Sequence[str] = ()
 ) -> tuple[list[str], dict[str, object]]:
-    """The lines that compute a plan, and what they use; after an error they try another way."""
+    """Return the lines that compute a plan, and the names in them; errors lead to the fallback."""
     if body.kernel is not None:
         return _calling(program, plan, body, checks)
     lines = [
@@ -204,9 +204,8 @@ def _calling(
 def _quickly(
     program: Program, plan: Plan, deciding: Sequence[Expr]
 ) -> tuple[list[str], dict[str, object]]:
-    """The lines that compute a plan for arguments that are all arrays of doubles and need no other
-    check, for few rows where there may be many; what is left or goes wrong is for what has the
-    name ``again``."""
+    """Return the lines of the float64 fast path of a plan, for few rows where there may be many;
+    other arguments and errors are left to the fallback, under the name ``again``."""
     arguments = ", ".join(program.signature.arguments)
     namespace = _called(program)
     if deciding:
@@ -232,7 +231,7 @@ def _quickly(
 def _choosing(
     program: Program, deciding: Sequence[Expr], checks: Sequence[str]
 ) -> tuple[list[str], dict[str, object]]:
-    """The lines that leave the work to a function for the axis lengths at hand."""
+    """Return the lines that dispatch to a function compiled for the actual axis lengths."""
     signature = program.signature
     lines = [*(checks or signature.read_lengths(deciding)), _call_of_variant(program, deciding)]
     return lines, {**CHECKING, "variants": _Variants(program, deciding)}
@@ -244,7 +243,7 @@ def _call_of_variant(program: Program, deciding: Sequence[Expr]) -> str:
 
 
 def _run(text: str, namespace: dict[str, object], backend: Backend) -> Any:
-    """The function that a source defines."""
+    """Return the function that a source defines."""
     _exec(text, namespace, backend, "<sympy_einsum>")
     function: Any = namespace["function"]
     return function
@@ -449,7 +448,7 @@ class ByArguments:
 
 
 def _library(kinds: Sequence[type]) -> str:
-    """The backend for arrays by the packages of their types; NumPy's mix with all of them."""
+    """Choose the backend by the packages of the arrays' types; NumPy's mix with all."""
     own = {name: backend for name, backend in BACKENDS.items() if backend.packages}
     found = sorted(name for name in own if any(_is_of(kind, own[name]) for kind in kinds))
     if len(found) > 1:

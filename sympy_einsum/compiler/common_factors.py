@@ -52,7 +52,7 @@ def factored(plan: Plan) -> Plan:
 
 
 def _parts(plan: Plan, step: Instruction, uses: Counter[int]) -> _Factored | None:
-    """The factor that all terms of a sum have, unless all are needed elsewhere too."""
+    """Return the factor that all terms of a sum have, unless all are needed elsewhere too."""
     terms = [plan.instructions[k] for k in step.inputs]
     if len(terms) < 2 or any(t.op != "multiply" or len(t.inputs) != 2 for t in terms):
         return None
@@ -118,7 +118,7 @@ def with_known_multiples(plan: Plan) -> Plan:
 
 
 def _factor(plan: Plan, step: Instruction) -> Expr | None:
-    """The number that an array is multiplied by."""
+    """Return the number that an array is multiplied by."""
     if step.op != "multiply" or len(step.inputs) != 2 or not step.shape:
         return None
     first = plan.instructions[step.inputs[0]]
@@ -126,7 +126,7 @@ def _factor(plan: Plan, step: Instruction) -> Expr | None:
 
 
 def _pairs(product: Instruction) -> list[tuple[int, ...]]:
-    """The factors of a product of two, in both orders."""
+    """Return the factors of a product of two, in both orders."""
     is_pair = product.op == "multiply" and len(product.inputs) == 2
     return [product.inputs, product.inputs[::-1]] if is_pair else []
 

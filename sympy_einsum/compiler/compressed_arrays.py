@@ -61,7 +61,7 @@ class CompressedArray:
         return self._function("matvec", _shape(v))(*self.cores, v)
 
     def solve(self, b: Any) -> Any:
-        """The x with H x = b; singular cores do as in the array library's ``solve``.
+        """Return the x with H x = b; singular cores do as in the array library's ``solve``.
 
         Raises ShapeError where b isn't of the shape of the rows, UnsupportedError where H isn't
         square.

@@ -58,7 +58,7 @@ class Lowering(PlanBuilder):
         self._scalars = StockScalars(self, self.value)
 
     def lower(self, exprs: Sequence[Operand]) -> list[int]:
-        """The numbers of the results."""
+        """Lower expressions; return the numbers of the instructions that compute them."""
         # The largest results first: the smaller ones are likely to share their parts.
         roots = sorted(exprs, key=lambda expr: -order_of(expr))
         order = postorder(roots)
@@ -83,7 +83,7 @@ class Lowering(PlanBuilder):
         return [results[expr].pop() for expr in exprs]
 
     def value(self, node: Operand) -> int:
-        """The number of the instruction that computes a node, lowering it if that was put off."""
+        """Return the number of a node's instruction; lower the node if that was put off."""
         if not isinstance(node, TensorExpr):
             return self._scalars.value(node)
         if node not in self._values:
@@ -100,7 +100,7 @@ class Lowering(PlanBuilder):
         return symbol
 
     def factor(self, scalars: Sequence[Operand]) -> int:
-        """The product of some scalars."""
+        """Return the product of some scalars."""
         values = [self.value(scalar) for scalar in scalars]
         return values[0] if len(values) == 1 else self.emit("multiply", *values)
 

@@ -45,7 +45,7 @@ def _factors(term: Operand) -> set[Operand]:
 
 
 def _product_in(term: Operand) -> Einsum | None:
-    """The product that a term is but for scalar factors, if its axes are those of the term."""
+    """Return the product in a term without scalar factors, if it has the term's axes."""
     core = term
     if isinstance(term, View):
         core = term.core if term.core is not None and term.output == term.subscripts[-1] else None

@@ -127,8 +127,9 @@ def lambdify(
 
 
 def texts_of(request: Request, name: str, in_place: bool = True) -> tuple[str, str]:
-    """The text of a module with one function, and of the function without its checks; ``in_place``
-    says whether arrays are written over; a text where they aren't is one that can be read again.
+    """Return the text of a module with one function, and of the function without its checks;
+    ``in_place`` says whether arrays are written over; a text where they aren't is one that can be
+    read again.
 
     Raises
     ======
@@ -161,7 +162,7 @@ def texts_of(request: Request, name: str, in_place: bool = True) -> tuple[str, s
 
 
 def checking_text() -> str:
-    """The functions that check arguments, as they stand in written code."""
+    """Return the functions that check arguments, as they stand in written code."""
     return "\n\n".join(
         [inspect.getsource(f) for f in (checked_array, checked_integer, check_shapes)]
     )

@@ -57,7 +57,7 @@ def _entry_of(step: Instruction) -> Expr | None:
 
 
 def _compact(body: Expr, inputs: Sequence[int]) -> Instruction:
-    """The instruction with the operands that a body still has, each once."""
+    """Return the instruction with the operands that a body still has, each once."""
     merged = body.xreplace({s: slot(inputs.index(inputs[s.place])) for s in body.free_symbols})
     used = sorted(s.place for s in merged.free_symbols)
     renamed = merged.xreplace({slot(k): slot(j) for j, k in enumerate(used)})

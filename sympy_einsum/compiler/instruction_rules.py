@@ -54,7 +54,7 @@ class Work(NamedTuple):
 
 
 def broadcast_shape(shapes: Sequence[Shape]) -> Shape:
-    """The common shape of operands whose axes of length 1 stretch."""
+    """Return the common shape of operands whose axes of length 1 stretch."""
     shapes = [shape for shape in shapes if shape] or [()]
     if shapes.count(shapes[0]) == len(shapes):
         return shapes[0]

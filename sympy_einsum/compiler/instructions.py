@@ -465,7 +465,7 @@ OPS: Mapping[str, Op] = {
 
 
 def reference() -> str:
-    """The table of instructions as text.
+    """Return the table of instructions as text.
 
     >>> print(reference().splitlines()[0])
     argument(symbol)                         an argument of the program

@@ -129,8 +129,8 @@ class Kernels(dict[np.dtype, Any]):
 
 
 def kept_file(text: str) -> Path | None:
-    """The file that stands for a text in the user's folder of caches, so that Numba keeps compiled
-    code beside it; None where nobody but the user must be able to write, but isn't."""
+    """Return the file that stands for a text in the user's folder of caches, so that Numba keeps
+    compiled code beside it; None where nobody but the user must be able to write, but isn't."""
     folder = _folder()
     if folder is None:
         return None
@@ -154,7 +154,7 @@ def kept_file(text: str) -> Path | None:
 
 
 def _make_room(folder: Path) -> None:
-    """Removes the code that hasn't been used for longest, if there is too much."""
+    """Remove the code that hasn't been used for longest, if there is too much."""
     paths = sorted(
         folder.glob("sympy_einsum_kernel_*.py"), key=lambda path: path.stat().st_atime_ns
     )
@@ -164,7 +164,7 @@ def _make_room(folder: Path) -> None:
 
 
 def _folder() -> Path | None:
-    """The folder of compiled code, if it and those that it lies in are the user's own."""
+    """Return the folder of compiled code, if it and those that it lies in are the user's own."""
     if not hasattr(os, "getuid"):
         return None
     try:

@@ -35,12 +35,12 @@ class KernelText(NamedTuple):
     results: list[bool]
 
     def numbers(self, signature: Signature) -> list[tuple[str, bool]]:
-        """The arguments that aren't positions or lengths, and whether each is an array."""
+        """Return the arguments that aren't positions or lengths, and whether each is an array."""
         pairs = zip(signature.arguments, self.arguments, strict=False)
         return [(name, order > 0) for name, (order, is_integer) in pairs if not is_integer]
 
     def integers(self, signature: Signature) -> list[str]:
-        """The arguments without axes that are positions or lengths."""
+        """Return the arguments without axes that are positions or lengths."""
         pairs = zip(signature.arguments, self.arguments, strict=False)
         return [name for name, (order, is_integer) in pairs if is_integer and not order]
 
@@ -51,8 +51,8 @@ class KernelText(NamedTuple):
         function: str,
         kind: str = "",
     ) -> list[str]:
-        """The lines that call the kernel by a name and arrange its results, of which numbers become
-        of the arrays' type; without one, that is left to what is called."""
+        """Return the lines that call the kernel by a name and arrange its results, of which numbers
+        become of the arrays' type; without one, that is left to what is called."""
         zeros = [f"np.zeros({shape}, {kind})" if kind else shape for shape in self.zeros]
         arguments = ", ".join([*signature.arguments, *self.constants, *zeros])
         names = [f"t{k + 1}" for k in range(len(self.results))]
@@ -70,7 +70,7 @@ class KernelText(NamedTuple):
 
 
 def kernel_text(signature: Signature, plan: Plan, bounds: Sequence[Expr]) -> KernelText:
-    """The kernel for a plan; ``bounds`` are the lengths that mustn't be negative."""
+    """Return the kernel for a plan; ``bounds`` are the lengths that mustn't be negative."""
     kernel = Kernel(plan, signature.names, signature.backend)
     lines, results = kernel.write_all()
     if signature.backend.functions.used:
@@ -105,7 +105,7 @@ def kernel_text(signature: Signature, plan: Plan, bounds: Sequence[Expr]) -> Ker
 
 
 def _guards(signature: Signature, bounds: Sequence[Expr]) -> list[str]:
-    """The lines that keep a kernel within its arrays."""
+    """Return the lines that keep a kernel within its arrays."""
     lines = []
     names, backend = signature.names, signature.backend
     for symbol in signature.symbols:

@@ -40,7 +40,7 @@ class _Rewriter:
         self._views: dict[Seen, int] = {}
 
     def rewrite(self, number: int, step: Instruction) -> None:
-        """Adds an instruction that computes the same, maybe with its axes in another order."""
+        """Add an instruction that computes the same, maybe with its axes in another order."""
         view = seen_through(step, self.seen)
         if view is not None:
             self.seen.append(view)
@@ -73,7 +73,7 @@ class _Rewriter:
             self._found(self._add(step.op, inputs, step.params), range(len(step.shape)))
 
     def as_seen(self, number: int) -> int:
-        """The new instruction for an old one, its axes in the same order."""
+        """Return the new instruction for an old one, its axes in the same order."""
         return self._view(self.seen[number])
 
     def _add(self, op: str, inputs: Sequence[int], params: Params = ()) -> int:
@@ -82,7 +82,7 @@ class _Rewriter:
         return len(self.instructions) - 1
 
     def _found(self, number: int, order: Sequence[int]) -> None:
-        """Notes a value that has its axes in some order in memory."""
+        """Note a value that has its axes in some order in memory."""
         self.seen.append(Seen(number, tuple([order.index(axis) for axis in range(len(order))])))
 
     def _view(self, seen: Seen) -> int:
@@ -120,7 +120,7 @@ class _Rewriter:
         return None not in self.seen[number].axes
 
     def _order(self, number: int) -> tuple[int, ...]:
-        """The axes of a value that has all of them in memory, as they lie there."""
+        """Return the axes of a value that has all of them in memory, as they lie there."""
         axes = self.seen[number].axes
         return tuple([axes.index(axis) for axis in range(len(axes))])
 
@@ -213,7 +213,7 @@ def _is_cut(index: Instruction) -> bool:
 
 
 def _with_axes(step: Instruction, order: Sequence[int]) -> Params:
-    """The parameters of an instruction on axes, for an operand with its axes in some order."""
+    """Return the parameters of an instruction for an operand with permuted axes."""
     place = AXES[step.op]
     axes = step.params[place]
     moved = None if axes is None else tuple(sorted([order.index(axis) for axis in axes]))

@@ -79,7 +79,7 @@ def make_plan(
     cse: bool = True,
     by_rows: Collection[str] = frozenset(),
 ) -> Plan:
-    """The program that computes the expressions.
+    """Lower expressions to a plan.
 
     Parameters
     ==========

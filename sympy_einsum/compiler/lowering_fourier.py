@@ -11,7 +11,7 @@ from .context import Lowering
 
 
 def transformed(builder: Lowering, waves: Fourier, value: int) -> int:
-    """The transform of a value along its last axis, with its parts along a new one."""
+    """Return the transform of a value along its last axis, with its parts along a new one."""
     params = (waves.length, waves.frequencies, waves.weighted)
     return builder.emit("spectrum", value, params=params)
 
@@ -19,8 +19,8 @@ def transformed(builder: Lowering, waves: Fourier, value: int) -> int:
 def transformed_back(
     builder: Lowering, waves: Fourier, value: int, labels: Sequence[int], wanted: Sequence[int]
 ) -> int:
-    """The real part of the inverse transform of a value with its axes in another order, the last
-    two those of the frequencies and of the parts."""
+    """Return the real part of the inverse transform of a value with its axes in another order, the
+    last two those of the frequencies and of the parts."""
     *others, part = wanted
     rest = [label for label in labels if label != part]
     parts = [builder.arranged(k, rest, others) for k in _parts(builder, value, labels.index(part))]

@@ -35,7 +35,7 @@ def lower_elementwise(builder: Lowering, node: Elementwise) -> int:
 
 
 def lower_reshape(builder: Lowering, node: Reshape) -> int:
-    """The entries in C order under another shape."""
+    """Emit a reshape in C order."""
     return builder.emit("reshape", builder.value(node.operands[0]), params=(node.shape,))
 
 
@@ -136,7 +136,7 @@ class _Exponentials:
         return self.builder.emit("elementwise", self.weights, total, params=(quotient,))
 
     def logarithm(self) -> int:
-        """The logarithm of that."""
+        """Return the logarithm of that."""
         total = self._kept(self._log_total())
         return self.builder.emit("add", self.shifted, total, params=((1, -1),))
 

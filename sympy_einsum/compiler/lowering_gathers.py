@@ -48,8 +48,8 @@ class Gathers:
         self.scalar = scalar
 
     def product(self, factors: list[Factor], hots: list[Hot], output: Indices) -> int:
-        """The number of the instruction that computes a product with one-hot factors, its axes in
-        the order of the output."""
+        """Return the number of the instruction that computes a product with one-hot factors, its
+        axes in the order of the output."""
         if not hots:
             return self._multiplied(factors, output)
         # Of positions on one of their own axes the diagonal is meant.
@@ -68,7 +68,7 @@ class Gathers:
         return self._taken(factors, hots, output, chosen)
 
     def _multiplied(self, factors: list[Factor], output: Indices) -> int:
-        """The product of factors alone; ones where none of them has an index."""
+        """Return the product of factors alone; ones where none of them has an index."""
         scalar, self.scalar = self.scalar, None
         missing = [i for i in output if not any(i in f.labels for f in factors)]
         if scalar is not None and missing and not factors:
@@ -82,7 +82,8 @@ class Gathers:
     # --- taking
 
     def _taken(self, factors: list[Factor], hots: list[Hot], output: Indices, chosen: Hot) -> int:
-        """The product with everything that has the axis of some positions taken at these."""
+        """Return the product, where the factors on the axis of a one-hot factor are gathered at its
+        positions."""
         taken = [chosen, *self._taken_together(factors, hots, output, chosen)]
         new_factors = [self._at(factor, taken) for factor in factors]
         new_hots = []
@@ -134,7 +135,7 @@ class Gathers:
         return Factor(taken, (*labels[:first], *own, *labels[last:]))
 
     def _in_memory(self, factor: Factor) -> tuple[int, Indices]:
-        """The value of a factor and its indices, each once, as the axes lie in memory."""
+        """Return the value of a factor and its indices, each once, as the axes lie in memory."""
         value, labels = factor.value, tuple(dict.fromkeys(factor.labels))
         if factor.solves is not None:
             value = self.builder.emit("inv", value, params=factor.solves)
@@ -170,7 +171,8 @@ class Gathers:
     def _scattered(
         self, factors: list[Factor], hots: list[Hot], output: Indices, first: Hot
     ) -> int:
-        """The product with that of what shares a summed index with some positions added there."""
+        """Return the product, where the factors that share a summed index with a one-hot factor are
+        multiplied and scattered to its positions."""
         group = self._group(factors, hots, output, first)
         left = [factor for factor in factors if factor not in group.factors]
         outside = [hot for hot in hots if hot not in group.inside and hot not in group.at]
@@ -261,6 +263,6 @@ def _labels_of(part: Factor | Hot) -> set[int]:
 
 
 def _labels(factors: Sequence[Factor], hots: Sequence[Hot]) -> set[int]:
-    """The indices that some factors have."""
+    """Return the indices that some factors have."""
     parts: list[Factor | Hot] = [*factors, *hots]
     return {i for part in parts for i in _labels_of(part)}

@@ -17,7 +17,7 @@ MAX_SLICES = 16
 
 
 def lower_extremum(builder: Lowering, node: Extremum) -> int:
-    """The largest or smallest entries."""
+    """Emit the largest or smallest entries."""
     (tensor,) = node.operands
     operand = builder.value(tensor)
     lengths = [tensor.shape[axis] for axis in node.axes]

@@ -75,7 +75,7 @@ def cut_of(position: Positions) -> Expr | Slice:
 def cut_out(
     builder: PlanBuilder, operands: list[Operand], factors: list[Factor], output: Indices
 ) -> tuple[Axis, ...]:
-    """Applies entries and slices to the other factors, which takes them from the lists; what the
+    """Apply indices and slices to the other factors, which removes them from the lists; what the
     axes of the result have become."""
     axes = {label: Axis(None, label) for label in output}
     cuts = {factor: [Axis(None, label) for label in factor.labels] for factor in factors}
@@ -109,7 +109,7 @@ def _labels(axes: Iterable[Axis]) -> list[int]:
 
 
 def _within(axis: Axis, outer: Cut) -> Axis:
-    """The positions of an axis on an axis that has become a part of another one."""
+    """Compose the positions of an axis with those of an axis that it lies on."""
     if not isinstance(outer, Slice):
         return axis
     start, step, _ = outer
@@ -121,7 +121,7 @@ def _within(axis: Axis, outer: Cut) -> Axis:
 
 
 def _apply(builder: PlanBuilder, factor: Factor, cuts: dict[Factor, list[Axis]]) -> None:
-    """Cuts a factor."""
+    """Slice a factor."""
     axes = cuts[factor]
     if any(axis.cut is not None for axis in axes):
         factor.value = builder.emit("cut", factor.value, params=(tuple([a.cut for a in axes]),))
@@ -162,14 +162,14 @@ def placed_ones(node: Positions, axes: Sequence[int], value: int) -> Placed:
 
 
 def written(builder: PlanBuilder, placed: Placed, shape: Shape) -> int:
-    """The array of some shape in which a value is placed."""
+    """Emit the array of a zero-padded value."""
     if placed.is_whole:
         return placed.value
     return written_together(builder, [placed], shape)
 
 
 def written_together(builder: PlanBuilder, terms: Sequence[Placed], shape: Shape) -> int:
-    """The sum of placed values: written into the same zeros, added where they may overlap."""
+    """Emit the sum of zero-padded values: written into one array, added where they may overlap."""
     total = _zeros_like(builder, [term.value for term in terms], shape)
     before = _Occupied(shape)
     for term in terms:
@@ -188,7 +188,7 @@ class _Occupied:
         self._grids: dict[Sizes, dict[tuple[int, ...], list[Placed]]] = {}
 
     def add(self, placed: Placed) -> None:
-        """Adds a value."""
+        """Add a value."""
         intervals = [_interval(axis.cut) for axis in placed.axes]
         sizes = tuple(
             [None if own is None else (own[1] - own[0]).bit_length() for own in intervals]
@@ -218,7 +218,7 @@ class _Occupied:
 
 
 def _interval(cut: Cut) -> Interval | None:
-    """The first and the last position, if these are known."""
+    """Return the first and the last position, if these are known."""
     start, step, count = cut if isinstance(cut, Slice) else (cut, S.One, S.One)
     if not (isinstance(start, Integer) and isinstance(step, Integer)):
         return None
@@ -229,7 +229,7 @@ def _interval(cut: Cut) -> Interval | None:
 
 
 def _cells(interval: Interval | None, size: int | None) -> range:
-    """The cells of a size that an interval is in."""
+    """Return the cells of a size that an interval is in."""
     if interval is None or size is None:
         return range(1)
     first, last = interval
@@ -237,7 +237,7 @@ def _cells(interval: Interval | None, size: int | None) -> range:
 
 
 def write(builder: PlanBuilder, target: int, placed: Placed, *, add: bool) -> None:
-    """Writes a value into an array, or adds it to what is there; what has its sign turned is
+    """Write a value into an array, or add it to what is there; what has its sign turned is
     subtracted."""
     value, sign = placed.value, int(add)
     turned = _turned(builder, value)
@@ -293,7 +293,7 @@ def _diagonals_apart(one: tuple[Axis, Axis], other: tuple[Axis, Axis]) -> bool:
 
 
 def _line(cut: Cut) -> tuple[Expr, Expr]:
-    """The first position on an axis and the step to the next."""
+    """Return the first position on an axis and the step to the next."""
     return (cut.start, cut.step) if isinstance(cut, Slice) else (S.Zero, S.One)
 
 

@@ -149,8 +149,8 @@ def _is_directed(operand: Operand) -> bool:
 def _multiplied_by(
     pair: tuple[int, int], tensor: Factor, factors: Sequence[Factor], output: Indices
 ) -> list[Factor] | None:
-    """The factors that make up the matrix by which a pair of axes of a tensor is multiplied; None
-    if there is no such matrix, because they share an index with something else."""
+    """Return the factors that make up the matrix by which a pair of axes of a tensor is multiplied;
+    None if there is no such matrix, because they share an index with something else."""
     reached = set(pair)
     beyond = {*output, *tensor.labels} - reached
     if reached & {*output} or sum(i in pair for i in tensor.labels) > 2:
@@ -166,7 +166,7 @@ def _multiplied_by(
 def _matrix(
     builder: Lowering, pair: tuple[int, int], factors: Sequence[Factor], lengths: Mapping[int, Expr]
 ) -> int:
-    """The product of factors with two axes; ones where they have none, twice the same is a
+    """Return the product of factors with two axes; ones where they have none, twice the same is a
     diagonal."""
     row, column = pair
     given = [*factors]

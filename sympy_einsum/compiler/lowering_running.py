@@ -43,7 +43,7 @@ def lower_triangle(builder: Lowering, node: Triangle) -> int:
 
 
 def run_along(builder: Lowering, matrix: TensorExpr, value: int, backwards: bool) -> int:
-    """The product of a value's last axis with the rows of a matrix, or with its columns."""
+    """Return the product of a value's last axis with the rows of a matrix, or with its columns."""
     x = matrix.operands[0]
     if isinstance(matrix, IntervalProducts):
         return builder.emit("recurrence", builder.value(x), value, params=(backwards,))
@@ -100,7 +100,7 @@ class Triangles:
         self.limit = max(map(self._entries, [*subscripts, output]))
 
     def replaced(self) -> tuple[list[Operand], list[Indices]]:
-        """The operands of an equal product. A triangle along which something larger than all
+        """Return the operands of an equal product. A triangle along which something larger than all
         operands and the result would have to run stays one."""
         self._multiply_vectors()
         while found := [
@@ -176,8 +176,8 @@ class Triangles:
         return None if part in self.output or new in group.labels else group
 
     def _twins(self, k: int, old: int, new: int) -> Iterator[int]:
-        """The triangles that run along an index as one does, both from indices of the result that
-        nothing else along it has."""
+        """Yield the triangles that run along an index as one does, both from indices of the result
+        that nothing else along it has."""
         place = self.subscripts[k].index(old)
         for j in range(k):
             if self.operands[j] is self.operands[k] and self.subscripts[j][place] == old:
@@ -224,7 +224,7 @@ class Triangles:
             members += more
 
     def _holders(self, labels: Collection[int], *others: int | None) -> list[int]:
-        """The operands but some that have one of some indices."""
+        """Return the operands but some that have one of some indices."""
         return [
             j
             for j, own in enumerate(self.subscripts)
@@ -232,7 +232,7 @@ class Triangles:
         ]
 
     def _kept(self, members: Collection[int], wanted: Collection[int]) -> Indices:
-        """The indices of a product of some operands that something else needs."""
+        """Return the indices of a product of some operands that something else needs."""
         others = [own for j, own in enumerate(self.subscripts) if j not in members]
         needed = {*wanted}.union(self.output, *others)
         found = dict.fromkeys(i for j in members for i in self.subscripts[j] if i in needed)
@@ -242,7 +242,7 @@ class Triangles:
         return prod(self.builder.size(self.lengths[i]) for i in set(labels))
 
     def _apply(self, k: int, group: Group) -> None:
-        """Puts what runs along a group, or its triangle, into its place and the matrix's."""
+        """Replace a matrix and a group of factors by the running product along the group."""
         matrix, (*rest, row, column) = self.operands[k], self.subscripts[k]
         operands = [self.operands[j] for j in group.members]
         terms = [self.subscripts[j] for j in group.members]

@@ -81,7 +81,7 @@ def _writable_sum(builder: Lowering, terms: Sequence[Operand]) -> tuple[int, boo
 
 
 def _short(builder: Lowering, terms: Sequence[Operand]) -> tuple[list[int], list[int]]:
-    """The terms of a short sum and their signs."""
+    """Return the terms of a short sum and their signs."""
     inputs, signs = [], []
     # What is constant along axes is stretched by the sum.
     narrow = list(map(_is_stretched, terms))
@@ -120,8 +120,8 @@ def _is_stretched(term: Operand) -> bool:
 
 
 def _signed(builder: Lowering, term: Operand, stretched: bool) -> tuple[int, int]:
-    """The sign of a term of a sum, and the value behind it, without the axes along which it is
-    constant if these are stretched."""
+    """Return the sign of a term of a sum, and the value behind it, without the axes along which it
+    is constant if these are stretched."""
     coefficient, core = split_coefficient(term)
     negative = coefficient is S.NegativeOne
     term = core if negative else term

@@ -35,7 +35,7 @@ def is_placed(node: Operand) -> bool:
 
 
 def placed_value(builder: Lowering, node: Operand) -> Placed:
-    """The entries of a node that aren't known to be zeros, and where they are."""
+    """Return the entries of a node that aren't known to be zeros, and where they are."""
     if isinstance(node, View):
         return placed_view(builder, node)
     if isinstance(node, Positions):
@@ -81,7 +81,7 @@ def placed_view(builder: Lowering, node: Operand) -> Placed:
 
 
 def _placed_core(builder: Lowering, node: Operand, kept: Sequence[int]) -> Placed:
-    """The scaled core with its axes in some order."""
+    """Return the scaled core with its axes in some order."""
     core, labels = node.core, node.subscripts[-1]
     scalar = builder.factor(node.scalars) if node.scalars else None
     if len(set(labels)) == len(labels):

@@ -48,7 +48,7 @@ class Windows:
         self.lengths = dict(enumerate(node.lengths))
 
     def value(self, lower: Lower) -> int:
-        """The number of the instruction that computes the product."""
+        """Return the number of the instruction that computes the product."""
         self._apart()
         self._seen()
         if not self._windows():
@@ -75,7 +75,7 @@ class Windows:
         return [k for k, own in enumerate(self.subscripts) if label in own]
 
     def _apart(self) -> None:
-        """Takes together what windows with both their axes summed make of other operands, before
+        """Take together what windows with both their axes summed make of other operands, before
         the rest is multiplied."""
         inner = self._windows()
         for k in list(inner):
@@ -181,7 +181,7 @@ class Windows:
             self.subscripts = [*[self.subscripts[k] for k in rest], labels]
 
     def _place_vector(self) -> None:
-        """Writes a vector that stands among zeros there, before it is correlated."""
+        """Write a vector that stands among zeros there, before it is correlated."""
         pairs = list(zip(self.operands, self.subscripts, strict=True))
         placed = [pair for pair in pairs if isinstance(pair[0], Selection)]
         if len(pairs) != 4 or len(placed) != 1:
@@ -208,7 +208,7 @@ class Windows:
         return written_together(self.builder, [Placed(value, (axis,))], (length,))
 
     def _summed(self, lower: Lower, chosen: Mapping[int, int]) -> int:
-        """The sum over the positions on some axes."""
+        """Return the sum over the positions on some axes."""
         shape = tuple([self.lengths[i] for i in self.output])
         total: int | None = None
         owned = False
@@ -230,8 +230,8 @@ class Windows:
         return self.builder.value(Zeros(*shape)) if total is None else total
 
     def _short_axes(self) -> dict[int, int] | None:
-        """The shortest index of each window and its length; None where these aren't known, or have
-        too many positions together."""
+        """Return the shortest index of each window and its length; None where these aren't known,
+        or have too many positions together."""
         chosen: dict[int, int] = {}
         windows = self._windows()
         for k in windows:
@@ -244,7 +244,7 @@ class Windows:
         return chosen if is_apart and prod(chosen.values()) <= MAX_TERMS else None
 
     def _solve(self, k: int) -> None:
-        """Puts a view of something into the place of a window: that of what is on one of its axes,
+        """Put a view of something into the place of a window: that of what is on one of its axes,
         vectors if possible, at the positions there that go with those on the other two; where the
         result has all three axes, that of each row of the identity."""
         window, labels = self.operands[k], self.subscripts[k]
@@ -277,7 +277,7 @@ class Windows:
         view: tuple[Expr, Shape, Shape],
         left: Indices,
     ) -> None:
-        """Puts the view of the factors with a label, or of the identity, into the place of these
+        """Put the view of the factors with a label, or of the identity, into the place of these
         and of a window."""
         old = max(self.lengths) + 1
         new = old + 1
@@ -300,8 +300,8 @@ class Windows:
 def _solved(
     window: Positions, labels: Indices, label: int
 ) -> tuple[Expr, Expr, tuple[Expr, Shape, Shape], Indices] | None:
-    """The positions on an axis of a window as those that others name, on a longer axis: its length,
-    where the old one begins on it, the start, steps and counts, and the labels of these.
+    """Return the positions on an axis of a window as those that others name, on a longer axis: its
+    length, where the old one begins on it, the start, steps and counts, and the labels of these.
 
     For start + a·i + b·k = j and b = ±1, k is b·(j - start - a·i). None for other steps.
     """

@@ -48,7 +48,7 @@ def with_factors(plan: Plan) -> Plan:
 
 
 def _base(plan: Plan, number: int) -> int:
-    """The matrix that an instruction is a function of, without a transpose."""
+    """Return the matrix that an instruction is a function of, without a transpose."""
     inputs = plan.instructions[number].inputs
     matrix = inputs[0] if inputs else number
     step = plan.instructions[matrix]
@@ -56,7 +56,7 @@ def _base(plan: Plan, number: int) -> int:
 
 
 def _matrices(plan: Plan) -> dict[int, _Matrix]:
-    """The matrices that are worth being factored."""
+    """Return the matrices that are worth being factored."""
     found: dict[int, _Matrix] = {}
     for number, step in enumerate(plan.instructions):
         if step.op in FUNCTIONS:
@@ -84,7 +84,7 @@ class _Factoring(Rewriting):
     """A plan in which what factors are for is computed by these."""
 
     def add(self, step: Instruction, matrix: _Matrix, base: int) -> None:
-        """Adds the next old instruction, a function of a matrix or of its transpose."""
+        """Add the next old instruction, a function of a matrix or of its transpose."""
         first, *others = self.inputs(step)
         self.place.append(self._function(step, matrix, base, others, first != base))
 

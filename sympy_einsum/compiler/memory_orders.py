@@ -86,14 +86,14 @@ class MemoryOrders:
         self._chosen = self._choices()
 
     def of(self, number: int) -> Order:
-        """The order in memory of the axes of what an instruction computes."""
+        """Return the order in memory of the axes of what an instruction computes."""
         labels, chosen = self._labels[number], self._chosen.get(self._group[number])
         if chosen is None:
             return tuple(range(len(labels)))
         return tuple([labels.index(label) for label in chosen])
 
     def common(self, number: int) -> Order:
-        """The order in which the operands of an instruction are gone through."""
+        """Return the order in which the operands of an instruction are gone through."""
         value, axes = self._seen[self.plan.instructions[number].inputs[0]]
         if None in axes:
             return tuple(range(len(axes)))
@@ -126,7 +126,7 @@ class MemoryOrders:
         return len(axes) > 1 and None not in axes
 
     def _join(self, one: Seen, other: Seen) -> None:
-        """Brings two values into one group, the axes in the same places to the same labels."""
+        """Bring two values into one group, the axes in the same places to the same labels."""
         for seen in (one, other):
             if not is_free(self.plan.instructions[seen.value]):
                 self._vote(Seen(seen.value, self._own(seen.value)), 2)

@@ -31,8 +31,7 @@ class Mirrored(NamedTuple):
 def mirrored(
     builder: PlanBuilder, factors: Sequence[Factor], output: Indices, lengths: Mapping[int, Expr]
 ) -> Mirrored | None:
-    """The cheapest way to see a product as one of two equal halves, if that is cheaper than all
-    others."""
+    """Find the cheapest symmetric (SYRK) product of two equal halves in a product, if it pays."""
     pairs = _pairs(factors) if 2 < len(factors) <= MAX_FACTORS else []
     if not pairs:
         return None
@@ -60,8 +59,8 @@ def _pairs(factors: Sequence[Factor]) -> list[Pair]:
 
 
 def _choices(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
-    """The pairs that have the same index on the same axis, for each such index; and these with all
-    that share indices with them."""
+    """Yield the pairs that have the same index on the same axis, for each such index; and these
+    with all that share indices with them."""
     fixed = {i for a, b in pairs for i, j in zip(a.labels, b.labels, strict=True) if i == j}
     for index in sorted(fixed):
         chosen: list[Pair] = []
@@ -78,14 +77,14 @@ def _choices(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
 
 
 def _choose(chosen: list[Pair], pair: Pair) -> None:
-    """Adds a pair of factors that haven't been chosen."""
+    """Add a pair of factors that haven't been chosen."""
     taken = [id(own) for both in chosen for own in both]
     if not any(id(own) in taken for own in pair):
         chosen.append(pair)
 
 
 def _halves(factors: Sequence[Factor], pairs: Sequence[Pair], output: Indices) -> Mirrored | None:
-    """The product of the first ones of some pairs, and what is beside the pairs."""
+    """Return the symmetric product of the first factors of some pairs, and the other factors."""
     image: dict[int, int] = {}
     for a, b in pairs:
         for i, j in [*zip(a.labels, b.labels, strict=True), *zip(b.labels, a.labels, strict=True)]:

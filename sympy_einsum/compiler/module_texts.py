@@ -23,7 +23,7 @@ def module_text(
 
 
 def kernel_module(backend: Backend, kernel: KernelText) -> str:
-    """The source text of a kernel alone."""
+    """Return the source text of a kernel alone."""
     return _with_support(backend, [], kernel.text + "\n")
 
 

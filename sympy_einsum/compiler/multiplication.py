@@ -22,7 +22,7 @@ def multiply_all(
     lengths: Mapping[int, Expr],
     scalar: int | None = None,
 ) -> int:
-    """The number of the instruction that computes a product; ``scalar`` is one more factor."""
+    """Emit a product; ``scalar`` is one more factor."""
     output = tuple(output)
     if not factors:
         return builder.emit("scalar", params=(S.One,)) if scalar is None else scalar
@@ -63,7 +63,7 @@ def multiply_all(
 
 
 def _computed(pairs: Pairs, twice: Repeated) -> list[Factor]:
-    """The factors of a product after a part that is there twice is computed."""
+    """Compute a part that a product contains twice; return the factors with it."""
     parts = tuple([Factor(f.value, f.labels, f.solves) for f in twice.pair])
     product = pairs.product(*twice.pair, twice.labels)
     product.parts = parts
@@ -76,7 +76,7 @@ def _computed(pairs: Pairs, twice: Repeated) -> list[Factor]:
 
 
 def _stripped(builder: PlanBuilder, factor: Factor) -> Factor:
-    """The operand with its axes as they lie in memory."""
+    """Return the operand with its axes as they lie in memory."""
     value, axes = builder.untransposed(factor.value)
     if axes is None or factor.solves is not None:
         return factor

@@ -45,5 +45,5 @@ def _is_reduction(instructions: Sequence[Instruction], step: Instruction) -> boo
 
 
 def _axes(step: Instruction) -> int:
-    """The number of axes that aren't of length 1."""
+    """Return the number of axes that aren't of length 1."""
     return sum(length != S.One for length in step.shape)

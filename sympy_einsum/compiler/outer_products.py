@@ -23,7 +23,7 @@ class Outer(NamedTuple):
 
 
 def outer_of(term: Operand) -> Outer | None:
-    """The outer product of vectors that a term is, but for scalar factors; else None."""
+    """Return the outer product of vectors that a term is, but for scalar factors; else None."""
     scalars: tuple[Operand, ...] = ()
     axes: list[int] = [0, 1]
     product = term
@@ -47,7 +47,7 @@ def is_own_outer(builder: Lowering, term: Operand) -> bool:
 
 
 def sum_of_outer(builder: Lowering, terms: Sequence[Operand]) -> int:
-    """The sum of outer products."""
+    """Emit the sum of outer products."""
     found = [outer for term in terms if (outer := outer_of(term)) is not None]
     pairs = [[_vector(builder, outer, is_left) for is_left in (True, False)] for outer in found]
     # Among others the last first, as rows are met on the way back: sums of one kind then share one
@@ -59,13 +59,13 @@ def sum_of_outer(builder: Lowering, terms: Sequence[Operand]) -> int:
 
 
 def _position(builder: Lowering, value: int) -> int:
-    """The number of a row of a matrix, so that rows next to each other make a slice."""
+    """Return the number of a row of a matrix, so that rows next to each other make a slice."""
     op, _, params, _ = builder.instructions[value]
     return int(params[0][0]) if op == "cut" and isinstance(params[0][0], Integer) else 0
 
 
 def _vector(builder: Lowering, outer: Outer, is_left: bool) -> int:
-    """The vector that stands on an axis of an outer product, on the first with the scalars."""
+    """Return the vector on an axis of an outer product; the first includes the scalars."""
     label = outer.rows if is_left else outer.columns
     pairs = zip(outer.product.operands, outer.product.subscripts, strict=True)
     factors = [Factor(builder.value(own), (label,)) for own, labels in pairs if labels == (label,)]

@@ -22,11 +22,11 @@ class Pairs:
         self.lengths = lengths
 
     def entries(self, labels: Collection[int]) -> int:
-        """The size of a tensor with some indices."""
+        """Return the size of a tensor with some indices."""
         return prod(nominal_length(self.lengths[i]) for i in set(labels))
 
     def materialise(self, factor: Factor) -> None:
-        """Computes an inverse that is more than a factor of a matrix product."""
+        """Compute an inverse that is more than a factor of a matrix product."""
         if factor.solves is None:
             return
         if len(factor.labels) == 2:
@@ -169,7 +169,7 @@ class Pairs:
     def _grouped(
         self, factor: Factor, batch: list[int], first: list[int], second: list[int]
     ) -> int:
-        """The operand as a (stack of) matrices of merged axes."""
+        """Return the operand as a (stack of) matrices of merged axes."""
         emit = self.builder.emit
         turned = not batch and factor.labels == (*second, *first) and bool(first and second)
         if turned and max(len(first), len(second)) > 1:

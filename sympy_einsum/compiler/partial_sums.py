@@ -71,7 +71,7 @@ def with_partial_sums(exprs: Sequence[Operand]) -> Sequence[Operand]:
 
 
 def _parts(sums: Sequence[TensorAdd]) -> dict[Operand, list[tuple[Expr, Operand]]]:
-    """The sums that others are part of, as the multiples that they consist of."""
+    """Return the sums that others are part of, as the multiples that they consist of."""
     split = cache(_split)
     terms = {total: dict(map(split, total.operands)) for total in sums}
     counts = Counter(chain.from_iterable(terms.values()))
@@ -101,7 +101,7 @@ def _parts(sums: Sequence[TensorAdd]) -> dict[Operand, list[tuple[Expr, Operand]
 def _largest_part(
     rest: Terms, known: Mapping[Operand, Sequence[TensorAdd]], terms: Mapping[TensorAdd, Terms]
 ) -> _Part | None:
-    """The multiple of a sum that leaves the fewest terms, if there is one that saves additions."""
+    """Find the multiple of a sum that leaves the fewest terms, if it saves additions."""
     near = [total for core in rest if core in known for total in known[core][-MAX_TRIED:]]
     near.sort(key=lambda total: -len(total.operands))
     inside = islice((own for own in near if terms[own].keys() <= rest.keys()), MAX_TRIED)
@@ -135,7 +135,7 @@ def _without(rest: Terms, total: TensorAdd, part: Terms) -> _Part | None:
 
 
 def _cost(numbers: Collection[Number]) -> int:
-    """How many operations multiples take."""
+    """Count the operations of a sum of multiples."""
     return len(numbers) + sum([number not in (1, -1) for number in numbers])
 
 

@@ -41,7 +41,7 @@ class PlanBuilder:
         self._emitted: dict[Instruction, int] = {}
 
     def emit(self, op: str, *inputs: int, params: Params = ()) -> int:
-        """The number of an instruction; the same instruction is emitted once."""
+        """Emit an instruction unless it exists already; return its number."""
         if op == "transpose":
             base, axes = self.untransposed(inputs[0])
             if axes is not None:
@@ -150,7 +150,7 @@ class PlanBuilder:
         return value in self.nodes and is_symmetric(self.nodes[value])
 
     def _common_axes(self, inputs: Sequence[int]) -> tuple[int, ...] | None:
-        """The axes, if all operands but scalars are transposes of one kind: what is computed
+        """Return the axes, if all operands but scalars are transposes of one kind: what is computed
         before they are transposed is more likely to be shared."""
         found = {self.untransposed(k)[1] for k in inputs if self.instructions[k].shape}
         return found.pop() if len(found) == 1 else None
@@ -158,7 +158,7 @@ class PlanBuilder:
     def _sorted_terms(
         self, inputs: Sequence[int], signs: Sequence[int]
     ) -> tuple[tuple[int, ...], Params]:
-        """The terms of a sum and their signs, beginning with one that is added."""
+        """Return the terms of a sum and their signs, beginning with one that is added."""
         terms = list(zip(inputs, signs, strict=True))
         if len(terms) > 2:
             terms = self._narrow_together(inputs, signs)
@@ -169,7 +169,7 @@ class PlanBuilder:
     def _narrow_together(
         self, inputs: Sequence[int], signs: Sequence[int]
     ) -> list[tuple[int, int]]:
-        """The terms of a sum; those that are constant along the same axes are added first."""
+        """Add terms that are constant along the same axes first; return the new terms."""
         shapes = [self.instructions[k].shape for k in inputs]
         longest = max(map(len, shapes))
         groups: dict[Shape, list[int]] = {}
@@ -197,8 +197,8 @@ class PlanBuilder:
         return self.emit("index", total, params=steps[0].params)
 
     def _narrow_divided(self, one: int, other: int) -> tuple[int, ...]:
-        """The factors of a product; where one of them is a quotient X / t that nothing else needs,
-        and the other as small as t, it is divided by t instead."""
+        """Return the factors of a product; where one of them is a quotient X / t that nothing else
+        needs, and the other as small as t, it is divided by t instead."""
         for quotient, factor in ((one, other), (other, one)):
             op, inputs, params, shape = self.instructions[quotient]
             if op != "elementwise" or params[0] != slot(0) / slot(1) or not self._is_own(quotient):
@@ -209,8 +209,8 @@ class PlanBuilder:
         return one, other
 
     def _with_divided_vector(self, matrix: int, vector: int) -> tuple[int, int]:
-        """The factors of a product; the vector instead of the matrix is divided by the sums of
-        exponentials, which are 1 at least."""
+        """Return the factors of a product; the vector instead of the matrix is divided by the sums
+        of exponentials, which are 1 at least."""
         op, inputs, params, shape = self.instructions[matrix]
         if op != "elementwise" or params[0] != slot(0) / slot(1) or len(shape) < 2:
             return matrix, vector
@@ -269,7 +269,7 @@ class PlanBuilder:
         return square and self._is_own(value)
 
     def _total_of_squares(self, value: int) -> int | None:
-        """The sum of all entries of a sum of multiples of squares, which aren't computed for it."""
+        """Emit the total of a sum of multiples of squares without computing the squares."""
         needed = self._multiples_of_squares(value)
         totals: dict[int, int] = {}
         for number in needed:
@@ -288,8 +288,8 @@ class PlanBuilder:
         return totals.get(value)
 
     def _multiples_of_squares(self, value: int) -> list[int]:
-        """The values that a sum of multiples of squares is made of, in order; none if it is no
-        such sum."""
+        """Return the values that a sum of multiples of squares is made of, in order; none if it is
+        no such sum."""
         found, pending = {value}, [value]
         while pending:
             op, inputs, params, shape = self.instructions[pending.pop()]

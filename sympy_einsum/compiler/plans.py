@@ -24,16 +24,16 @@ class Plan(NamedTuple):
     contractions: Sequence[Contraction] = ()
 
     def uses(self) -> Counter[int]:
-        """How often each value is needed, by instructions or as a result."""
+        """Count how often each value is needed, by instructions or as a result."""
         inputs = Counter(k for step in self.instructions for k in step.inputs)
         return inputs + Counter(self.results)
 
     def written(self) -> set[int]:
-        """The values that others are written to."""
+        """Return the values that others are written to."""
         return {s.inputs[0] for s in self.instructions if s.op in ("write", "writable")}
 
     def in_order(self, order: Sequence[int]) -> Plan:
-        """The plan with its instructions in another order, or with some of them."""
+        """Return the plan with its instructions in another order, or with some of them."""
         place = {old: new for new, old in enumerate(order)}
         steps = [self.instructions[k] for k in order]
         moved = [s._replace(inputs=tuple([place[k] for k in s.inputs])) for s in steps]
@@ -49,7 +49,7 @@ class Rewriting:
         self.place: list[int] = []
 
     def emit(self, op: str, *inputs: int, params: Params = ()) -> int:
-        """The number of a new instruction."""
+        """Emit an instruction; return its number."""
         shape = result_shape(op, [self.instructions[k].shape for k in inputs], params)
         self.instructions.append(Instruction(op, inputs, params, shape))
         return len(self.instructions) - 1
@@ -59,16 +59,16 @@ class Rewriting:
         return self.emit("elementwise", *inputs, params=(body,))
 
     def inputs(self, step: Instruction) -> tuple[int, ...]:
-        """The operands of the next old instruction."""
+        """Return the operands of the next old instruction."""
         return tuple([self.place[k] for k in step.inputs])
 
     def keep(self, step: Instruction) -> None:
-        """Adds the next old instruction as it is."""
+        """Add the next old instruction as it is."""
         self.instructions.append(step._replace(inputs=self.inputs(step)))
         self.place.append(len(self.instructions) - 1)
 
     def plan(self, results: Sequence[int]) -> Plan:
-        """The plan that has some old values as its results."""
+        """Return the plan that has some old values as its results."""
         return without_dead_code(self.instructions, [self.place[k] for k in results])
 
 
@@ -79,7 +79,7 @@ def _is_view(op: Op) -> bool:
 def origin(
     instructions: Sequence[Instruction], number: int, through: Callable[[Op], bool] = _is_view
 ) -> int:
-    """The instruction whose memory a value may share, as far as it lies behind some kind of
+    """Return the instruction whose memory a value may share, as far as it lies behind some kind of
     views."""
     while through(OPS[instructions[number].op]):
         number = instructions[number].inputs[0]
@@ -87,8 +87,7 @@ def origin(
 
 
 def without_dead_code(instructions: Sequence[Instruction], results: Sequence[int]) -> Plan:
-    """The instructions that the results depend on, renumbered; a write counts as part of the
-    array it writes to."""
+    """Eliminate dead code and renumber; a write counts as part of the array it writes to."""
     live = set(results)
     for number in range(len(instructions) - 1, -1, -1):
         instruction = instructions[number]
@@ -99,7 +98,7 @@ def without_dead_code(instructions: Sequence[Instruction], results: Sequence[int
 
 
 def result_shape(op: str, shapes: Sequence[Shape], params: Params) -> Shape:
-    """The shape of what an instruction computes from operands of some shapes."""
+    """Return the shape of what an instruction computes from operands of some shapes."""
     return tuple(OPS[op].shape(shapes, *params))
 
 

@@ -61,7 +61,7 @@ class Repeated(NamedTuple):
 def best_order(
     builder: PlanBuilder, factors: list[Factor], output: Indices, lengths: Mapping[int, Expr]
 ) -> Order:
-    """The order of contraction; what an earlier product has computed is taken from there, if
+    """Return the order of contraction; what an earlier product has computed is taken from there, if
     that is no dearer."""
     plain = _order(builder, factors, output, lengths)
     if not 2 < len(factors) <= MAX_SHARED:
@@ -100,9 +100,9 @@ def _order(
 # Few distinct patterns occur.
 @lru_cache(maxsize=4096)
 def _priced(terms: Terms, output: Indices, sizes: Sizes, optimize: Optimizer) -> tuple[Path, int]:
-    """The best path, and what it costs with the reading of the operands. One that goes through
-    the product from one end is preferred: longer products may begin with the same; from the other
-    end where fewer entries are moved then."""
+    """Return the best path, and what it costs with the reading of the operands. One that goes
+    through the product from one end is preferred: longer products may begin with the same; from the
+    other end where fewer entries are moved then."""
     path = contraction_path(terms, output, sizes, optimize)
     cost = path_cost(terms, output, sizes, path)
     size = dict(sizes)
@@ -114,8 +114,7 @@ def _priced(terms: Terms, output: Indices, sizes: Sizes, optimize: Optimizer) ->
 
 
 def _moved(terms: Terms, output: Indices, size: Mapping[int, int], path: Path) -> int:
-    """How many entries a path puts into another order, so that products are those of matrices: of
-    these and of stacks of them none."""
+    """Count the entries that a path transposes so that its products become matrix products."""
     found = [tuple(dict.fromkeys(term)) for term in terms]
     total = 0
     for operands, _, kept in carried_out(terms, output, path):
@@ -139,7 +138,7 @@ def _moved(terms: Terms, output: Indices, size: Mapping[int, int], path: Path) -
 
 
 def _swept(terms: Terms, output: Indices, backwards: bool) -> Path:
-    """The order that begins with an operand that has an index of the result, if there is one
+    """Return the order that begins with an operand that has an index of the result, if there is one
     that no other has, and goes on with what makes the smallest product; backwards, where there
     are several, with the last one."""
     path: Path = []
@@ -166,7 +165,7 @@ def _swept(terms: Terms, output: Indices, backwards: bool) -> Path:
 
 
 def _with(factors: Sequence[Factor], known: Factor, output: Indices) -> list[Factor] | None:
-    """The factors with a product of some of them that is known, if it is a product of these."""
+    """Replace some of the factors by a known product of them; None if it isn't one."""
     mine, theirs = [Counter(i for f in own for i in {*f.labels}) for own in (factors, known.parts)]
     mine.update({*output})
     # What the product sums is an index of its parts only.
@@ -186,8 +185,8 @@ def _with(factors: Sequence[Factor], known: Factor, output: Indices) -> list[Fac
 def repeated(
     builder: PlanBuilder, factors: Sequence[Factor], output: Indices, lengths: Mapping[int, Expr]
 ) -> Repeated | None:
-    """The product of two factors that is there twice, if computing it first is cheaper than all
-    other orders."""
+    """Return the product of two factors that is there twice, if computing it first is cheaper than
+    all other orders."""
     counts = Counter(factor.value for factor in factors)
     twice = [factor for factor in factors if counts[factor.value] > 1]
     if len(twice) < 4 or len(factors) > MAX_REPEATED:
@@ -214,7 +213,7 @@ def _matches(
     rename: Mapping[int, int],
     fits: Callable[[int, int], bool],
 ) -> Iterator[tuple[list[Factor], Mapping[int, int]]]:
-    """The ways to find parts among factors: these, and which index each index is, where these
+    """Yield the ways to find parts among factors: these, and which index each index is, where these
     two fit."""
     if not parts:
         yield [], rename
@@ -238,7 +237,7 @@ def _matches(
 
 
 def steps_of(order: Order, output: Indices) -> Iterator[Step]:
-    """The steps of a product."""
+    """Yield the steps of a product."""
     labels: list[Indices] = [factor.labels for factor in order.factors]
     count = len(labels)
     summed: dict[int, set[int]] = {}

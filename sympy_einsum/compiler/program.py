@@ -124,7 +124,7 @@ class Program:
             )
 
     def plan(self, size: Callable[[Expr], int] = nominal_length) -> Plan:
-        """The plan for axis lengths of some sizes, after the passes of the backend."""
+        """Return the plan for axis lengths of some sizes, after the passes of the backend."""
         request, backend = self.request, self.backend
         plan = make_plan(self.exprs, size, request.optimize, request.cse, backend.by_rows)
         first = plan
@@ -147,13 +147,13 @@ class Program:
         return other
 
     def deciding(self, contractions: Sequence[Contraction]) -> list[Expr]:
-        """The lengths that the best orders of contraction depend on."""
+        """Return the lengths that the best orders of contraction depend on."""
         return list(deciding_lengths(contractions, self.request.optimize))
 
     def body(
         self, plan: Plan, reuse: bool = True, careful: bool = False, in_blocks: bool = True
     ) -> Body:
-        """The body of the function that computes a plan."""
+        """Return the body of the function that computes a plan."""
         if self.backend.is_compiled:
             kernel = kernel_text(self.signature, plan, self._bounds())
             return kernel_body(self.signature, kernel, self.layout)
@@ -167,12 +167,12 @@ class Program:
         return body
 
     def checks(self, error: str) -> list[str]:
-        """The lines that check the arguments."""
+        """Return the lines that check the arguments."""
         return self.signature.checks(error, self._bounds())
 
     def quick_checks(self, lines: Sequence[str]) -> tuple[Sequence[str], list[str]]:
-        """The lines that read axis lengths for others, and what holds for arguments that are of
-        doubles and need no other check."""
+        """Return the lines that read axis lengths for others, and what holds for arguments that are
+        of doubles and need no other check."""
         signature = self.signature
         if self.request.check:
             return signature.quick_checks(self._bounds())
@@ -199,17 +199,17 @@ class Program:
         first: Sequence[str] = (),
         kernel: KernelText | None = None,
     ) -> str:
-        """The source of a function with a body; other arguments may come first."""
+        """Return the source of a function with a body; other arguments may come first."""
         arguments = [*first, *self.signature.arguments]
         return module_text(self.backend, name, arguments, lines, kernel)
 
     def source(self, body: Body) -> str:
-        """The source of a function that computes only."""
+        """Return the source of a function that computes only."""
         return self.text("function", body.reads + body.lines, kernel=body.kernel)
 
 
 def backend_class(name: object) -> type[Backend]:
-    """The backend of a name."""
+    """Return the backend of a name."""
     if not isinstance(name, str) or name not in BACKENDS:
         raise UnsupportedError(f"no backend {str(name)[:80]!r}; there are {', '.join(BACKENDS)}")
     return BACKENDS[name]

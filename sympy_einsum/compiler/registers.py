@@ -61,12 +61,12 @@ class _FreeNames:
         self._names: dict[int, dict[str, None]] = {}
 
     def add(self, name: str, order: int) -> None:
-        """Adds a name that isn't there."""
+        """Add a name that isn't there."""
         self._orders[name] = order
         self._names.setdefault(order, {})[name] = None
 
     def taken(self, wanted: str, or_another: bool) -> str:
-        """Takes a name away, or another one if that isn't there; none is an empty string."""
+        """Take a name away, or another one if that isn't there; none is an empty string."""
         if wanted not in self._orders:
             # The largest array is the first to go.
             largest = max(self._names, default=None) if or_another else None

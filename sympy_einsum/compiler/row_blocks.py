@@ -71,7 +71,7 @@ class _Split:
         self.kinds: list[int] = []
 
     def blocks(self) -> RowBlocks | None:
-        """The plan in three parts, if it can be had."""
+        """Split the plan into three parts; None if it can't be."""
         steps = self.plan.instructions
         for step in steps:
             kind = self._kind(step)
@@ -126,7 +126,7 @@ class _Split:
         return True
 
     def count(self, reads: Callable[[Instruction], bool]) -> int:
-        """How often matrices with all rows are gone through by certain instructions."""
+        """Count how often matrices with all rows are gone through by certain instructions."""
         steps = self.plan.instructions
         return sum(
             any(self.kinds[k] == ROW and len(steps[k].shape) > 1 for k in step.inputs)

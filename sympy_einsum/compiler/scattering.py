@@ -47,7 +47,7 @@ def scattered_together(plan: Plan) -> Plan:
 
 
 def _scattered(plan: Plan, total: Instruction, uses: Mapping[int, int]) -> list[int]:
-    """The terms of a sum that are added at positions, for it alone, on the same axes."""
+    """Return the terms of a sum that are added at positions, for it alone, on the same axes."""
     steps = {k: plan.instructions[k] for k in total.inputs if uses[k] == 1}
     found = [k for k, step in steps.items() if step.op == "scatter" and not step.params[1]]
     return [k for k in found if steps[k].params == steps[found[0]].params]

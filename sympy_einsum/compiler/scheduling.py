@@ -27,7 +27,7 @@ MAX_TERM_DEPTH = 50
 
 
 def only_multiplied(order: Sequence[Operand], uses: Mapping[Operand, int]) -> set[Operand]:
-    """The inverses that are factors of products and nothing else."""
+    """Return the inverses that are factors of products and nothing else."""
     found: Counter[Operand] = Counter()
     for node in order:
         if type(node) is Einsum:
@@ -65,8 +65,8 @@ def _is_long(total: TensorAdd) -> bool:
 def terms_of(
     total: TensorAdd, uses: Mapping[Operand, int], put_off: set[Operand]
 ) -> Iterator[Operand]:
-    """The terms of a sum, with those of the sums that are needed for it only: long ones, and such
-    as have zeros among their terms, multiplied out."""
+    """Yield the terms of a sum, with those of the sums that are needed for it only: long ones, and
+    such as have zeros among their terms, multiplied out."""
     pending: list[Operand] = [*reversed(total.operands)]
     while pending:
         term = pending.pop()
@@ -84,7 +84,7 @@ def terms_of(
 
 
 def _sum_in(core: Operand | None, uses: Mapping[Operand, int]) -> TensorAdd | None:
-    """The sum that something is, or that it places, if nothing else needs it."""
+    """Return the sum that something is, or that it places, if nothing else needs it."""
     if core is None or uses[core] > 1:
         return None
     if is_placed_product(core):

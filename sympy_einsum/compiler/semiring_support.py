@@ -370,7 +370,7 @@ LIBRARIES: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
 
 
 def semiring_support(semiring: Semiring, library: str) -> dict[str, str]:
-    """The functions of a semiring by their names."""
+    """Return the functions of a semiring by their names."""
     own, spellings = LIBRARIES[library]
     functions = {**_SHARED, **own}
     if semiring.operations is not None:

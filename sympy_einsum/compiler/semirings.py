@@ -103,7 +103,8 @@ SEMIRINGS = {
 
 
 def semiring_of(given: Any) -> Semiring:
-    """The semiring of a name, or of an object with ``add``, ``multiply``, ``zero`` and ``one``.
+    """Return the semiring of a name, or of an object with ``add``, ``multiply``, ``zero`` and
+    ``one``.
 
     Raises
     ======

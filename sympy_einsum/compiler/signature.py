@@ -93,7 +93,7 @@ class Signature:
         return [*self.axes, *self.solved]
 
     def read_lengths(self, wanted: Iterable[Expr]) -> list[str]:
-        """The lines that read axis lengths from the arguments."""
+        """Return the lines that read axis lengths from the arguments."""
         lines = []
         needed = set(wanted)
         for s in reversed(self.solved):
@@ -113,14 +113,14 @@ class Signature:
         return lines + [self._solve(s) for s in self.solved if s in needed]
 
     def _solve(self, length: Expr) -> str:
-        """The line that finds a length from one that it is part of."""
+        """Return the line that finds a length from one that it is part of."""
         symbol, axis, value, _ = self.solved[length]
         given = f"{self.names[symbol]}.shape[{axis}]"
         return f"{self.names[length]} = {_solution_text(value, given, self.names, self.backend)}"
 
     def quick_checks(self, bounds: Sequence[Expr]) -> tuple[list[str], list[str]]:
-        """The lines that read all axis lengths, and the tests of types, orders and lengths, and of
-        bounds, which mustn't be negative. What fails them is converted, or found to be wrong."""
+        """Return the lines that read all axis lengths, and the tests of types, orders, lengths, and
+        bounds, which mustn't be negative. Arguments that fail are converted or refused."""
         tests: list[str] = []
         reads: list[str] = []
         integers = self._integers(bounds)
@@ -153,15 +153,15 @@ class Signature:
         return reads, tests
 
     def _integers(self, bounds: Sequence[Expr]) -> set[Expr]:
-        """The arguments that are lengths or positions."""
+        """Return the arguments that are lengths or positions."""
         return self.given.union(*[bound.free_symbols for bound in bounds]) & {*self.symbols}
 
     def _known(self, bounds: Sequence[Expr]) -> list[Expr]:
         return [bound for bound in bounds if bound.free_symbols <= self.names.keys()]
 
     def checks(self, error: str, bounds: Sequence[Expr]) -> list[str]:
-        """The lines that verify orders, lengths and bounds: a quick test, and on its failure the
-        whole check, which converts what isn't an array or says what is wrong."""
+        """Return the lines that verify orders, lengths and bounds: a quick test, and on its failure
+        the whole check, which converts what isn't an array or says what is wrong."""
         reads, tests = self.quick_checks(bounds)
         if not tests and not reads:
             return []
@@ -263,8 +263,8 @@ AXIS = Dummy("axis", integer=True)
 
 
 def _solved_lengths(symbols: Sequence[Expr], known: set[Expr]) -> dict[Expr, Solution]:
-    """The lengths that the axes of some arguments determine one after the other, where others are
-    known, because they are an integer multiple and a sum there."""
+    """Return the lengths that the axes of some arguments determine one after the other, where
+    others are known, because they are an integer multiple and a sum there."""
     found: dict[Expr, Solution] = {}
     pending = [
         (symbol, axis, length)

@@ -13,7 +13,7 @@ from .plans import Plan, Rewriting
 
 
 def split(plan: Plan) -> Plan:
-    """The plan with elementwise code on arrays of two axes and more taken apart."""
+    """Split elementwise code on arrays of two axes and more into single operations."""
     splitter = _Splitter()
     for step in plan.instructions:
         if step.op == "elementwise" and len(step.shape) > 1:
@@ -29,7 +29,7 @@ class _Splitter(Rewriting):
         self._roots: dict[int, int] = {}
 
     def split(self, step: Instruction) -> None:
-        """Adds the operations that the next old instruction is made of."""
+        """Add the operations that the next old instruction is made of."""
         self._inputs = self.inputs(step)
         self._known: dict[Expr, int] = {}
         self.place.append(self._part(step.params[0]))

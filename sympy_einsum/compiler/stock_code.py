@@ -383,7 +383,7 @@ def prepared(
 
 
 def _nodes(expr: object, cses: Shared) -> set[Basic]:
-    """The nodes that SymPy prints, those of tensor expressions as one."""
+    """Return the nodes that SymPy prints, those of tensor expressions as one."""
     found: set[Basic] = set()
 
     def look(part: object) -> object:

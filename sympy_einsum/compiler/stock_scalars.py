@@ -42,11 +42,11 @@ class StockScalars:
         self._code: dict[Expr, Code] = {}
 
     def value(self, node: Expr) -> int:
-        """The number of the instruction that computes a scalar."""
+        """Emit a stock scalar; return the number of its instruction."""
         return self._slotted(self._part(node).body).place
 
     def lower(self, node: Basic) -> None:
-        """Makes code of a node whose parts have it: for its consumer if that is the only one, else
+        """Make code of a node whose parts have it: for its consumer if that is the only one, else
         an instruction."""
         if not isinstance(node, Expr):
             return
@@ -87,7 +87,7 @@ class StockScalars:
         return Code(body, depth)
 
     def _by_logarithms(self, node: Expr) -> Expr:
-        """The logarithm, the sign or a quotient of determinants, in slots, by the signs and
+        """Return the logarithm, the sign or a quotient of determinants, in slots, by the signs and
         logarithms of these."""
         factors, rest = determinants_in(node if node.is_Mul else node.args[0])
         signs, logarithm = [self._part(rest).body], S.Zero

@@ -86,7 +86,7 @@ class Writer:
         return _fixed(self.plan)
 
     def write(self) -> tuple[list[Step], list[str]]:
-        """The steps, and the texts of the results."""
+        """Return the steps, and the texts of the results."""
         steps: list[Step] = []
         count = 0
         for number, (op, inputs, params, shape) in enumerate(self.plan.instructions):
@@ -121,7 +121,7 @@ class Writer:
         return steps, [self._texts[k][0] for k in self.plan.results]
 
     def _standing_inside(self) -> set[int]:
-        """The instructions whose text may stand inside that of the one that uses them."""
+        """Return the instructions whose text may stand inside that of the one that uses them."""
         instructions = self.plan.instructions
         written = {step.inputs[0] for step in instructions if OPS[step.op].is_written}
         written |= {instructions[number].inputs[place] for number, place in self.reuse.items()}
@@ -151,7 +151,7 @@ class Writer:
         return inside - late
 
     def _operand(self, number: int, binding: int = ATOM) -> str:
-        """The text of an operand, in brackets unless it binds at least so tightly."""
+        """Return the text of an operand, in brackets unless it binds at least so tightly."""
         text, own = self._texts[number]
         return text if own >= binding or is_bracketed(text) else f"({text})"
 
@@ -221,7 +221,7 @@ class Writer:
         return self._called(op, operands, params)
 
     def _with_numbers(self, operands: Sequence[str], inputs: Sequence[int]) -> list[str]:
-        """The operands, of which numbers among arrays are such as the backend has."""
+        """Return the operands, of which numbers among arrays are such as the backend has."""
         numbers = [self._own_number(k) for k in inputs]
         shapes = [self.plan.instructions[k].shape for k in inputs]
         if not all(own or shape for own, shape in zip(numbers, shapes, strict=True)):
@@ -266,8 +266,8 @@ class Writer:
         return self._operand(inputs[int(found[1])], LOOSE if enclosed else ATOM)
 
     def _type(self, inputs: Sequence[int]) -> str:
-        """The type of an array that values are written to: that of the arrays among them, or else
-        of the arguments."""
+        """Return the type of an array that values are written to: that of the arrays among them, or
+        else of the arguments."""
         if self._are_doubles(inputs):
             return self.backend.common_type((), ())
         arrays, scalars = [], []
@@ -360,8 +360,8 @@ def function_body(
     careful: bool = False,
     rows: RowBlocks | None = None,
 ) -> Body:
-    """The body of a function that computes a plan, writing over operands where ``reuse`` says;
-    a careful one computes with the library's numbers, for which division by zero is no error.
+    """Return the body of a function that computes a plan, writing over operands where ``reuse``
+    says; a careful one computes with the library's numbers, for which division by zero is no error.
     With ``rows`` many rows are gone through in blocks."""
     backend = signature.backend
     writer = Writer(
@@ -395,7 +395,7 @@ def function_body(
 
 
 def _in_blocks(rows: RowBlocks, steps: Sequence[Step], signature: Signature) -> list[Step]:
-    """The steps with those that compute sums over rows as a function of some rows."""
+    """Return the steps with those that compute sums over rows as a function of some rows."""
     first = sum(step.number < rows.first for step in steps)
     last = sum(step.number < rows.last for step in steps)
     totals = [step.target for step in steps if step.number in rows.totals]
@@ -434,7 +434,7 @@ def _fixed(plan: Plan, lengths: Collection[Expr] = ()) -> list[bool]:
 def kernel_body(
     signature: Signature, kernel: KernelText, layout: Callable[[Sequence[str]], str]
 ) -> Body:
-    """The body of a function that calls a kernel, for whatever can be made arrays of."""
+    """Return the body of a function that calls a kernel, for whatever can be made arrays of."""
     lines = [
         f"{name} = {'np.ascontiguousarray' if order else 'np.asarray'}"
         f"({name}, {'np.int64' if is_integer else 'dtype'}){'' if order else '[()]'}"

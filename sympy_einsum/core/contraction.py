@@ -42,7 +42,7 @@ TOLERANCE = 1.1
 
 
 def nominal_length(length: Expr) -> int:
-    """The number that a length counts as; one that the sizes at hand make negative counts as 0."""
+    """Return the number that a length counts as, 0 where that would be negative."""
     return max(int(length), 0) if length.is_Integer else NOMINAL_LENGTH
 
 
@@ -81,8 +81,8 @@ def check_optimizer(optimize: Optimizer) -> None:
 def contraction_path(
     terms: Terms, output: Indices, sizes: Sizes, optimize: Optimizer = "auto"
 ) -> Path:
-    """The order of pairwise contractions, as numbers of what is contracted: results are numbered
-    on from the operands. ``optimize`` is opt_einsum's, where "auto" is our choice.
+    """Find an order of pairwise contractions, as numbers of operands and results: results are
+    numbered on from the operands. ``optimize`` is opt_einsum's, where "auto" is our choice.
 
     >>> contraction_path(((0, 1), (1, 2), (2,)), (0,), ((0, 9), (1, 9), (2, 9)))
     [(1, 2), (0, 3)]
@@ -134,8 +134,8 @@ def _searched(terms: list[IndexSet], output: IndexSet, size: Mapping[int, int]) 
 def _without_leaves(
     terms: Sequence[IndexSet], output: IndexSet, size: Mapping[int, int]
 ) -> tuple[Path, list[int], list[IndexSet]]:
-    """The steps that are right whatever the others are, what they leave, and the labels of all
-    operands and results: operands with the same labels are multiplied, and one that has labels
+    """Return the steps that are right whatever the others are, what they leave, and the labels of
+    all operands and results: operands with the same labels are multiplied, and one that has labels
     with a single other operand only is summed with that, the longest first. Doing so later would
     make each step up to there dearer by the length of the leaf, at most the first one cheaper: a
     short leaf of a small product is left to the search."""
@@ -240,7 +240,7 @@ def carried_out(
 def deciding_lengths(
     contractions: Iterable[Contraction], optimize: Optimizer = "auto"
 ) -> list[Symbol]:
-    """The symbols that the best orders of some contractions depend on.
+    """Return the symbols that the best orders of some contractions depend on.
 
     >>> from sympy.abc import i, m, n
     >>> deciding_lengths([Contraction(((0, 1), (1, 2), (2, 3)), (0, 3), (m, n, m, n))])

@@ -42,7 +42,7 @@ _FORBIDDEN = (DiracDelta, Heaviside, SingularityFunction, Derivative, Subs)
 
 @cached(4096)
 def derivative(expr: Expr, symbol: Symbol) -> Expr:
-    """The derivative of a scalar expression by one of its symbols, by the table's conventions.
+    """Differentiate a scalar expression by one of its symbols, by the table's conventions.
 
     Raises UnsupportedError where SymPy has none, naming the function.
 
@@ -120,12 +120,12 @@ def _is_tame(expr: Expr) -> bool:
 
 
 def _chosen(weight: Expr, slope: Expr) -> Expr:
-    """The product of the weight in a choice and the slope of what is chosen, 0 where it isn't."""
+    """Return the weight in a choice times the derivative of the branch, 0 where not chosen."""
     return masked(weight, slope) if may_be_infinite(slope) else weight * slope
 
 
 def _partials(expr: Expr, symbol: Symbol) -> list[Expr]:
-    """The derivative by each argument in which the symbol occurs, 0 for the others."""
+    """Return the derivative by each argument in which the symbol occurs, 0 for the others."""
     row = row_of(type(expr))
     if row is not None and row.derivative is not None:
         given = row.derivative(*expr.args)

@@ -98,7 +98,7 @@ class ParseError(TensorError):
 
 
 def explained(topic: str) -> str:
-    """The end of a message, which says where the documentation tells more.
+    """Return the end of a message that links to the documentation.
 
     >>> explained("broadcasting")
     ' (documentation: semantics.md#broadcasting)'

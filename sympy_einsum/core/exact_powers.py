@@ -29,8 +29,8 @@ def check_size(number: Expr | int) -> None:
 
 
 def number_bits(value: Basic) -> int:
-    """The bits of the numerator or the denominator of an exact number, of the exponent's power of a
-    floating-point one; 0 for 1, and what is no number.
+    """Return the bits of the numerator or the denominator of an exact number, of the exponent's
+    power of a floating-point one; 0 for 1, and what is no number.
 
     >>> from sympy import Float, Rational
     >>> number_bits(Rational(1, 2**20)), number_bits(Float(0.5) ** 20)
@@ -63,8 +63,8 @@ def integer_text(number: int) -> str:
 
 
 def kept_apart(factors: Sequence[Basic]) -> Basic | None:
-    """The number that the others aren't multiplied by, or None: a coefficient that is a product of
-    hundreds would overflow, or vanish, where the product of all factors doesn't.
+    """Return the number to keep unmultiplied by the others, or None: a coefficient that is a
+    product of hundreds would overflow, or vanish, where the product of all factors doesn't.
 
     >>> kept_apart([Rational(1, 2**200), Rational(1, 2**100)]) == Rational(1, 2**200)
     True

@@ -31,7 +31,7 @@ class EllipsisAxis(tuple[int, ...]):
 
 
 def index_letter(i: int) -> str:
-    """The letter that index number ``i`` is printed with: ``i, j, k, …``, then beyond ASCII.
+    """Return the letter that index number ``i`` is printed with: ``i, j, k, …``, then beyond ASCII.
 
     >>> "".join(index_letter(i) for i in range(4)), index_letter(60)
     ('ijkl', 'È')
@@ -73,7 +73,7 @@ def parse_subscripts(text: str, orders: Sequence[int]) -> tuple[list[Term], Term
 
 
 def _read_term(term: str, text: str, offset: int) -> list[Label]:
-    """The labels of one comma-separated term; ``Ellipsis`` stands for an ellipsis."""
+    """Return the labels of one comma-separated term; ``Ellipsis`` stands for an ellipsis."""
     labels: list[Label] = []
     position = 0
     while position < len(term):

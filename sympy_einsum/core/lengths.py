@@ -92,7 +92,7 @@ def as_flag(value: object, what: str) -> bool:
 
 
 def as_list(values: object, what: str) -> list[Any]:
-    """The items of a list or another plain sequence."""
+    """Return the items of a list or another plain sequence."""
     if isinstance(values, (list, tuple, range, Tuple)):
         return list(values)
     if isinstance(values, np.ndarray) and values.ndim:
@@ -126,7 +126,7 @@ def same_length(a: Expr, b: Expr) -> bool:
 
 
 def namesakes(*lengths: Expr) -> str:
-    """The end of a message about lengths where symbols that differ have one name, else nothing.
+    """Return the end of a message about lengths if distinct symbols have one name, else nothing.
 
     >>> from sympy import Symbol
     >>> namesakes(Symbol("n"), Symbol("n", integer=True) + 1)

@@ -63,7 +63,7 @@ _CLOSED: dict[type[Relational], Callable[..., Boolean]] = {Lt: Le, Gt: Ge, Ne: l
 def piecewise_derivative(
     expr: Piecewise, symbol: Symbol, derivative: Callable[[Expr, Symbol], Expr]
 ) -> Expr:
-    """The derivative of a Piecewise by a symbol, given that of its branches."""
+    """Differentiate a Piecewise by a symbol, given the derivatives of its branches."""
     branches = [(value, cond, _points(all_, symbol)) for value, cond, all_ in _branches(expr)]
     slopes = {k: derivative(value, symbol) for k, (value, _, _) in enumerate(branches)}
     wide = [(slopes[k], cond) for k, (_, cond, points) in enumerate(branches) if points is None]
@@ -93,8 +93,8 @@ def _branches(expr: Piecewise) -> Iterator[tuple[Expr, Boolean, list[Boolean]]]:
 
 
 def _points(conditions: Sequence[Boolean], symbol: Symbol) -> list[Expr] | None:
-    """The point at which conditions hold together, in a list; an empty one for unknown points,
-    None where they hold on more than points."""
+    """Solve conditions that hold together for their point, in a list; an empty one if it isn't
+    known, None where they hold on more than points."""
     found: list[Expr] | None = None
     bounds = set()
     for condition in conditions:
@@ -145,7 +145,7 @@ def _hold_there(slopes: Sequence[Expr], symbol: Symbol, point: Expr) -> bool:
 
 
 def _common_limit(slopes: Sequence[Expr], symbol: Symbol, point: Expr, own: Expr) -> Expr:
-    """The limit of the slopes beside a point; ``own`` where they differ, NaN if there is none."""
+    """Return the limit of the slopes at a point; ``own`` where they differ, NaN for none."""
     limits = []
     for slope in slopes:
         value = slope.subs(symbol, point)
@@ -177,7 +177,7 @@ Laurent = tuple[int, list[Expr]]
 
 
 def _leading(power: int, coefficients: list[Expr]) -> Expr:
-    """The limit of a series, infinite at a pole of even order only."""
+    """Return the limit of a series, infinite at a pole of even order only."""
     if power >= 0:
         return S.Zero if power else coefficients[0]
     is_infinite = power % 2 == 0 and coefficients[0].is_extended_real and coefficients[0].is_number
@@ -192,7 +192,7 @@ class _Series:
         self.symbol, self.point = symbol, point
 
     def of(self, expr: Expr) -> Laurent | None:
-        """The series of an expression."""
+        """Return the series of an expression."""
         if self.symbol not in expr.free_symbols:
             return _normal(0, [expr, *[S.Zero] * (TERMS - 1)])
         if isinstance(expr, tan):

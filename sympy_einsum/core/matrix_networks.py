@@ -38,19 +38,19 @@ class Algebra(Protocol[Factor]):
         """Scalars, then vectors and matrices side by side."""
 
     def transpose(self, factor: Factor, /) -> Factor:
-        """The transpose of a matrix; that of a column is a row."""
+        """Return the transpose of a matrix; that of a column is a row."""
 
     def hadamard(self, factors: list[Factor], /) -> Factor:
         """Factors of one shape multiplied entry by entry."""
 
     def dot(self, x: Factor, y: Factor, /) -> Factor:
-        """The scalar product of two vectors."""
+        """Return the scalar product of two vectors."""
 
     def trace(self, matrix: Factor, /) -> Factor:
-        """The trace."""
+        """Return the trace."""
 
     def diagonal(self, matrix: Factor, /) -> Factor:
-        """The diagonal of a matrix as a vector."""
+        """Return the diagonal of a matrix as a vector."""
 
     def diagonal_matrix(self, vector: Factor, /) -> Factor:
         """A vector as the diagonal of a matrix; that of ones is the identity."""
@@ -123,7 +123,7 @@ class Network(Generic[Factor]):
             self._settle()
 
     def result(self, output: Sequence[Label]) -> Factor | None:
-        """The one factor with the given labels, at most two; None if there is none."""
+        """Return the one factor with the given labels, at most two; None if there is none."""
         distinct = list(dict.fromkeys(output))
         absent = [label for label in distinct if label not in self._at]
         if absent:
@@ -203,20 +203,20 @@ class Network(Generic[Factor]):
         return factor if labels[0] == first else self.algebra.transpose(factor)
 
     def _beyond(self, number: int, label: Label) -> Label:
-        """The other label of a matrix."""
+        """Return the other label of a matrix."""
         return next(k for k in self._edges[number][1] if k != label)
 
     def _loops(self, site: Site) -> list[int]:
-        """The matrices A_ii."""
+        """Return the matrices A_ii."""
         return [k for k in site.matrices if self._edges[k][1] == (site.label, site.label)]
 
     def _together(self, site: Site) -> list[int]:
-        """The vectors that become one; of vectors alone one is left to be contracted."""
+        """Return the vectors that become one; of vectors alone one is left to be contracted."""
         spared = len(site.vectors) > 2 and not site.matrices and site.label not in self.kept
         return site.vectors[1:] if spared else site.vectors
 
     def _beside(self, numbers: Iterable[int]) -> list[int]:
-        """The first several factors that stand on the same labels."""
+        """Return the first factors, two or more, that share all labels."""
         groups: dict[frozenset[Label], list[int]] = defaultdict(list)
         for number in numbers:
             groups[frozenset(self._edges[number][1])].append(number)

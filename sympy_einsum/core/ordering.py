@@ -87,7 +87,7 @@ def data_digest(data: object) -> int:
 
 
 def sort_key(expr: Basic) -> tuple[int, str, int]:
-    """The canonical order of operands: leaves first, then by name or class, then by digest."""
+    """Return the key of the canonical order: leaves first, then by name or class, then digest."""
     if hasattr(expr, "_digest"):
         return expr._key
     name = expr.name if isinstance(expr, Symbol) else type(expr).__name__

@@ -137,7 +137,7 @@ KEYWORDS = {
 
 
 def hint(table: dict[str, str], name: str) -> str:
-    """The end of an error about a missing name: the expression to write, where one is known.
+    """Return the end of an error about a missing name: the expression to write, where one is known.
 
     >>> hint(METHODS_ELSEWHERE, "I"), hint(METHODS_ELSEWHERE, "nonsense")
     ('; write S.inv()', '')

@@ -96,7 +96,7 @@ def _made(
 
 
 def _count(derivative: Callable[..., object] | None, code: object) -> int | None:
-    """The number of arguments, if it is known."""
+    """Return the number of arguments, if it is known."""
     told = derivative or (code if callable(code) else None)
     if told is None:
         return None
@@ -109,7 +109,7 @@ def _count(derivative: Callable[..., object] | None, code: object) -> int | None
 
 
 def _slopes(made: type, derivative: Callable[..., object]) -> Callable[..., Slopes]:
-    """The derivative by each argument from what its maker gives."""
+    """Return the derivative by each argument from the user's definition."""
 
     def slopes(*args: Expr) -> Slopes:
         found = derivative(*args)

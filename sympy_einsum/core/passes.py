@@ -60,13 +60,13 @@ class NodeTable(Generic[Row]):
         return self._found[kind]
 
     def __setitem__(self, kind: type, row: Row) -> None:
-        """Adds the row of a type of node that is defined elsewhere."""
+        """Add the row of a type of node that is defined elsewhere."""
         self._rows[kind] = row
         self._found.clear()
 
     def base_of(self, kind: type) -> type | None:
-        """The type that answers for a type of node: itself or the first of its base classes that
-        has a row or is refused; None if there is none."""
+        """Return the first class in a node type's MRO that has a row or is refused; None without
+        one."""
         return next((b for b in kind.__mro__ if b in self._rows or b in self.refused), None)
 
     def _inherited(self, kind: type) -> Row:

@@ -118,7 +118,7 @@ def of_each_row(view: Callable[[Row], None]) -> Callable[[Row], None]:
 
 
 def add_row(row: Row) -> None:
-    """Makes a scalar function known everywhere; TensorError if it is already, or another one is
+    """Make a scalar function known everywhere; TensorError if it is already, or another one is
     under one of its names.
 
     >>> import sympy
@@ -146,12 +146,12 @@ def is_name(name: str) -> bool:
 
 
 def row_of(function: Callable[..., Expr]) -> Row | None:
-    """The row of a function, such as the type of an expression."""
+    """Return the row of a function, such as the type of an expression."""
     return _by_function.get(function)
 
 
 def code_of(expr: Expr, backend: str = "") -> str | None:
-    """The code of a function at some arguments for a backend, if the table knows one.
+    """Return the code of a function at some arguments for a backend, if the table knows one.
 
     >>> import sympy_einsum as se
     >>> from sympy.abc import t

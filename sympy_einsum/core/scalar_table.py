@@ -173,7 +173,7 @@ def _lambertw_code(x: Expr, branch: Expr = S.Zero) -> str:
 
 
 def _modulus_derivative(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """The point on the unit circle; 0 at 0, as JAX has it."""
+    """Return the point on the unit circle; 0 at 0, as JAX has it."""
     size = modulus(a, b)
     away = Piecewise((1 / size, size > 0), (0, True))
     return a * away, b * away

@@ -155,7 +155,7 @@ def has_stable_code(expr: Expr) -> bool:
 
 
 def exponents_of(total: Expr) -> list[Expr] | None:
-    """The exponents of a sum of two exponentials, of which 1 is one; None for other expressions."""
+    """Return the exponents of a sum of two exponentials, one of which may be 1; else None."""
     terms = Add.make_args(total)
     if len(terms) != 2 or not all(term.func is exp or term is S.One for term in terms):
         return None
@@ -163,7 +163,7 @@ def exponents_of(total: Expr) -> list[Expr] | None:
 
 
 def small_difference(expr: Expr) -> Expr | None:
-    """The exponent of 1 - exp(u) or exp(u) - 1; None for other expressions."""
+    """Return the exponent of 1 - exp(u) or exp(u) - 1; None for other expressions."""
     number, rest = expr.as_coeff_Add()
     if abs(number) is not S.One:
         return None

@@ -13,7 +13,7 @@ from sympy import Basic
 
 
 def children(node: Basic) -> tuple[Basic, ...]:
-    """The nodes directly below: operands of a tensor expression, args of a stock one."""
+    """Return the nodes directly below: operands of a tensor expression, args of a stock one."""
     operands = getattr(node, "operands", None)
     return node.args if operands is None else operands
 

@@ -22,7 +22,7 @@ MAX_PRIMES = 3
 
 
 def unknown_slope(expr: Expr, place: int) -> Expr:
-    """The derivative of an unknown function by one of its arguments.
+    """Return the derivative of an unknown function by one of its arguments.
 
     >>> from sympy import Function, symbols
     >>> f, x, y = Function("f"), *symbols("x y")
@@ -35,7 +35,7 @@ def unknown_slope(expr: Expr, place: int) -> Expr:
 
 
 def origin_of(function: type, arity: int) -> tuple[type, list[int]]:
-    """The function that one is a derivative of, and how often by each argument."""
+    """Return the function that one is a derivative of, and how often by each argument."""
     origin = getattr(function, "derivative_of", None)
     return (function, [0] * arity) if origin is None else (origin[0], list(origin[1]))
 

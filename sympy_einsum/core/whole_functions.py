@@ -40,7 +40,7 @@ class WholeFunction(Function):
         return row_of(type(self)) or Row(type(self))
 
     def fdiff(self, argindex: int = 1) -> Expr:
-        """The derivative by one argument, as SymPy asks for it."""
+        """Return the derivative by one argument, as SymPy asks for it."""
         slopes = self.row.derivative(*self.args) if self.row.derivative else ()
         slope = (None, *slopes)[argindex] if 0 < argindex <= len(slopes) else None
         if slope is None:

@@ -53,7 +53,7 @@ class AxesFunction(TensorExpr):
 
     @classmethod
     def over(cls, tensor: Operand, axes: Sequence[int], *data: str) -> Operand:
-        """The function of a tensor over some of its axes; over none of them it does nothing."""
+        """Build the function of a tensor over some of its axes; over none it is the identity."""
         return cls._build((tensor,), (tuple(axes), *data))
 
     @classmethod
@@ -120,7 +120,7 @@ class Softmax(AxesFunction):
 
 
 def inside_log(node: Basic) -> Softmax | None:
-    """The softmax that a node is the logarithm of; None for other nodes."""
+    """Return the softmax that a node is the logarithm of; None for other nodes."""
     if isinstance(node, Elementwise) and node.body == LOG:
         inner = node.operands[0]
         return inner if isinstance(inner, Softmax) else None

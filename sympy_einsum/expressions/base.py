@@ -225,8 +225,8 @@ class TensorExpr(Methods):
         return not self.shape and are_of_numbers(kinds_in(self))
 
     def _applied(self) -> set[Basic]:
-        """The unknown functions of ordinary symbols, and their derivatives, which stock code looks
-        for: q(t) in a Lagrangian."""
+        """Return the unknown functions of ordinary symbols and their derivatives, for stock code:
+        q(t) in a Lagrangian."""
         if not any(issubclass(kind, (AppliedUndef, Derivative)) for kind in kinds_in(self)):
             return set()
         found = {e for e in postorder([self]) if isinstance(e, (AppliedUndef, Derivative))}
@@ -300,7 +300,7 @@ class TensorExpr(Methods):
         return self.has(*patterns)
 
     def atoms(self, *types: Basic | type) -> set[Basic]:
-        """The leaves of the graph, or its nodes of the given types.
+        """Return the leaves of the graph, or its nodes of the given types.
 
         >>> import sympy_einsum as se
         >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
@@ -314,7 +314,7 @@ class TensorExpr(Methods):
         return {node for node in nodes if isinstance(node, kinds)}
 
     def count_ops(self, visual: bool | None = None) -> Integer:
-        """The number of nodes that compute something.
+        """Return the number of nodes that compute something.
 
         >>> import sympy_einsum as se
         >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
@@ -353,7 +353,7 @@ class TensorExpr(Methods):
         return not self.shape and any(map(is_variable, self._leaves()))
 
     def as_entry_power(self) -> tuple[TensorExpr, Expr]:
-        """The tensor of which this is a power entry by entry, and the exponent, a number. By
+        """Return the tensor of which this is a power entry by entry, and the exponent, a number. By
         ``as_base_exp`` SymPy would learn of it, and make scalars of opposite powers.
 
         >>> import sympy_einsum as se

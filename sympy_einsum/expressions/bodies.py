@@ -44,7 +44,7 @@ class Slot(Symbol):
 
 @lru_cache(maxsize=256)
 def slot(k: int) -> Slot:
-    """The slot of operand number k."""
+    """Return the slot of operand number k."""
     return Slot(f"s{k}")
 
 
@@ -63,7 +63,7 @@ def is_condition(value: object) -> bool:
 
 
 def indicated(body: Expr) -> Boolean | None:
-    """The condition of which a body is the number."""
+    """Return the condition of which a body is the indicator."""
     if isinstance(body, Piecewise) and body.args[0].expr is S.One:
         condition = body.args[0].cond
         return condition if body == as_number(condition) else None
@@ -90,7 +90,7 @@ def slot_numbers(body: Expr) -> tuple[int, ...]:
 
 @cached(4096)
 def slot_exponent(power: Pow) -> Expr | None:
-    """The number to which a power raises a slot; None for other powers."""
+    """Return the number to which a power raises a slot; None for other powers."""
     return power.exp if isinstance(power.base, Slot) and power.exp.is_number else None
 
 

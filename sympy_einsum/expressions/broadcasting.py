@@ -25,7 +25,7 @@ def broadcast_together(operands: Sequence[Operand]) -> list[Operand]:
 
 
 def common_shape(tensors: Sequence[TensorExpr]) -> Shape:
-    """The shape that tensors of one order have after axes of length 1 are stretched."""
+    """Return the shape that tensors of one order have after axes of length 1 are stretched."""
     first = tensors[0]
     shape = list(first.shape)
     for number, tensor in enumerate(tensors[1:], start=2):
@@ -53,7 +53,7 @@ def _short(tensor: TensorExpr) -> str:
 
 
 def stretch(tensor: TensorExpr, shape: Shape) -> Operand:
-    """The tensor with its axes of length 1 repeated to the given shape of the same order."""
+    """Return the tensor with its axes of length 1 repeated to the given shape of the same order."""
     if tensor.shape == shape:
         return tensor
     order = tensor.order

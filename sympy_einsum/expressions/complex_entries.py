@@ -62,7 +62,7 @@ def _is_complex(node: Basic) -> bool:
 
 
 def conjugated(e: Operand) -> Operand:
-    """The complex conjugate: functions that are real for real numbers take conjugates to
+    """Return the complex conjugate: functions that are real for real numbers take conjugates to
     conjugates, so it is the expression of the conjugate constants.
 
     >>> from sympy import I
@@ -79,7 +79,7 @@ def conjugated(e: Operand) -> Operand:
 
 
 def of_real_constants(e: Operand) -> Operand:
-    """The expression with every complex constant written as a sum of two real ones."""
+    """Return the expression with every complex constant written as a sum of two real ones."""
     images = {}
     for constant in _complex_constants(e):
         parts = np.array([entry.as_real_imag() for entry in constant.entries.flat], dtype=object)

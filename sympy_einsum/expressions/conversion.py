@@ -279,7 +279,7 @@ def elementwise(f: Callable[..., Expr], *tensors: TensorLike) -> Operand:
 
 
 def _free_leaf(node: Basic, body: Expr) -> list[Basic]:
-    """The node itself if it is something the body depends on besides its slots."""
+    """Return the node itself if it is something the body depends on besides its slots."""
     if isinstance(node, TensorExpr):
         if node.order:
             raise TensorError(f"the function holds the tensor {node}; pass it as an argument")

@@ -29,7 +29,7 @@ class Cut(NamedTuple):
 def find_cut(
     tensors: Sequence[TensorExpr], subs: Sequence[Labels], output: Labels, lengths: Lengths
 ) -> Cut | None:
-    """A factor that is cut; None if there is none, or if what is cut is the whole product."""
+    """Find a factor that is sliced; None without one, or if the whole product is a slice."""
     for k in reversed(range(len(tensors))):
         tensor, labels = tensors[k], subs[k]
         if isinstance(tensor, Positions) or not tensor.is_built:
@@ -80,8 +80,8 @@ def _cut(
 def _cutters(
     k: int, tensors: Sequence[TensorExpr], subs: Sequence[Labels], output: Labels
 ) -> list[int]:
-    """The positions on axes of a factor that nothing else has; windows stay with the factors that
-    they are multiplied by, since as operands they would be larger than all of these."""
+    """Find the affine selectors that index axes of a factor shared with nothing else; windows stay
+    with the factors that they are multiplied by: as operands they would be larger than these."""
     labels = subs[k]
     found = []
     for j, tensor in enumerate(tensors):
@@ -100,8 +100,8 @@ def _cutters(
 def fitting(
     tensors: Sequence[TensorExpr], subs: Sequence[Labels], places: Sequence[int]
 ) -> list[int]:
-    """Those of some products whose positions fit those among the factors: of two on one axis, one
-    at least picks from it."""
+    """Select the products whose affine selectors compose with those among the factors: of two on
+    one axis, at least one selects from it."""
     pairs = zip(tensors, subs, strict=True)
     positions = [own for tensor, own in pairs if isinstance(tensor, Positions)]
     picked = {own[-1] for own in positions}

@@ -87,12 +87,12 @@ class Elementwise(TensorExpr):
         )
 
     def as_entry_power(self) -> tuple[TensorExpr, Expr]:
-        """The tensor of which this is a power entry by entry, and the exponent, a number."""
+        """Return the tensor of which this is a power entry by entry, and the exponent, a number."""
         exponent = slot_exponent(self.body) if self.body.is_Pow else None
         return (self, S.One) if exponent is None else (self.operands[0], exponent)
 
     def partial(self, k: int) -> Operand:
-        """The derivative of an entry by the entry of operand k, as a tensor or a scalar.
+        """Return the derivative of an entry by the entry of operand k, as a tensor or a scalar.
 
         Where the value occurs in its own derivative (exp, tanh, sigmoid, …) it is used again.
         """
@@ -101,7 +101,7 @@ class Elementwise(TensorExpr):
 
 
 def apply_body(body: Expr, operands: Sequence[Operand]) -> Operand:
-    """The canonical expression of a body on operands of one shape, or of order 0.
+    """Apply a body to operands of one shape, or of order 0, in canonical form.
 
     Constant operands are folded into the body, equal ones share a slot, a numeric factor is
     pulled out, and operands stand in canonical order.
@@ -185,8 +185,8 @@ def _sign(operand: Operand) -> str:
 
 
 def _of_common_tensors(body: Expr, values: dict[Slot, Operand]) -> Expr:
-    """The body on tensors without the numeric factors of those that are multiples of one tensor, so
-    that like terms in it meet; ``values`` of the slots follow."""
+    """Move the numeric factors of operands that are multiples of one tensor into the body, so that
+    like terms in it meet; ``values`` of the slots follow."""
     multiples = {s: split_coefficient(v) for s, v in values.items() if is_tensor(v)}
     uses = Counter(core for _, core in multiples.values())
     factors = {s: c for s, (c, core) in multiples.items() if c is not S.One and uses[core] > 1}
@@ -195,7 +195,7 @@ def _of_common_tensors(body: Expr, values: dict[Slot, Operand]) -> Expr:
 
 
 def _of_one_plus_exp(body: Expr, kept: Sequence[Operand]) -> Operand | None:
-    """The functions of 1 + exp(z) that have names: these have short derivatives and don't
+    """Return the functions of 1 + exp(z) that have names: these have short derivatives and don't
     overflow."""
     if len(kept) != 1 or body not in _OF_ONE_PLUS_EXP:
         return None
@@ -217,7 +217,7 @@ _OF_ONE_PLUS_EXP = {
 
 
 def fill_value(operand: Operand) -> Operand:
-    """The scalar whose copies fill a constant tensor, or the operand itself."""
+    """Return the scalar whose copies fill a constant tensor, or the operand itself."""
     if isinstance(operand, Zeros):
         return S.Zero
     if isinstance(operand, View) and operand.is_constant_fill:

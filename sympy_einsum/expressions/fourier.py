@@ -82,7 +82,7 @@ class Fourier(TensorExpr):
 
 
 def half_length(n: Expr) -> Expr:
-    """How many frequencies of a transform of real numbers aren't conjugates of others."""
+    """Count the frequencies of a real transform that aren't conjugates of others."""
     return floor(n / 2) + 1
 
 

@@ -29,12 +29,12 @@ def is_tensor(value: object) -> bool:
 
 
 def order_of(value: object) -> int:
-    """The number of axes of an operand; SymPy scalars have none."""
+    """Return the number of axes of an operand; SymPy scalars have none."""
     return value.order if isinstance(value, Node) else 0
 
 
 def shape_of(value: object) -> Shape:
-    """The shape of an operand; that of a SymPy scalar is ``()``."""
+    """Return the shape of an operand; that of a SymPy scalar is ``()``."""
     return value.shape if isinstance(value, Node) else ()
 
 
@@ -84,14 +84,14 @@ def stock_children(node: Basic) -> Sequence[Basic]:
 
 
 def outermost(expr: Basic) -> list[Node]:
-    """The tensor expressions in a stock expression, without those inside of others."""
+    """Return the tensor expressions in a stock expression, without those inside of others."""
     return [node for node in postorder([expr], stock_children) if isinstance(node, Node)]
 
 
 def kinds_in(root: Basic) -> frozenset[type]:
-    """The types of the nodes of a graph, lengths, positions and functions of entries included, with
-    what these are made of. Printers ask at every
-    scalar for types that never occur, so they are kept at the nodes; equal sets are one object."""
+    """Return the types of the nodes of a graph, lengths, positions and functions of entries
+    included, with what these are made of. Printers ask at every scalar for types that never occur,
+    so they are kept at the nodes; equal sets are one object."""
     found: dict[Basic, frozenset[type]] = {}
     same: dict[frozenset[type], frozenset[type]] = {}
 
@@ -129,7 +129,7 @@ def is_literal(value: Basic) -> bool:
 
 
 def free_leaves(*roots: Basic) -> frozenset[Basic]:
-    """The free symbols of the graph below some roots, each distinct node once."""
+    """Return the free symbols of the graph below some roots, each distinct node once."""
 
     def is_leaf(node: Basic) -> bool:
         if isinstance(node, Node):
@@ -151,7 +151,7 @@ def tells_symbols(cls: type) -> bool:
 
 
 def free_symbols_of(root: Basic) -> set[Basic]:
-    """The free symbols of a stock expression, each distinct part once."""
+    """Return the free symbols of a stock expression, each distinct part once."""
     found: set[Basic] = set()
     seen: set[Basic] = set()
     stack = [root]
@@ -169,7 +169,7 @@ def free_symbols_of(root: Basic) -> set[Basic]:
 
 
 def _own_leaves(node: Basic, is_leaf: Callable[[Basic], bool]) -> Collection[Basic]:
-    """The free symbols that a node adds to those of the nodes below."""
+    """Return the free symbols that a node adds to those of the nodes below."""
     if not isinstance(node, Node):
         return node.free_symbols if is_leaf(node) else ()
     return node._own_symbols() if node._free is None else node._free
@@ -197,7 +197,7 @@ def _remember_leaves(order: Sequence[Basic], is_leaf: Callable[[Basic], bool]) -
 
 
 def lengths_of(*leaves: Basic) -> frozenset[Basic]:
-    """The symbols in the axis lengths of tensor symbols, which aren't among the free symbols."""
+    """Return the symbols in the axis lengths of tensor symbols, which aren't free symbols."""
     return frozenset({s for leaf in leaves for n in shape_of(leaf) for s in n.free_symbols})
 
 

@@ -27,7 +27,7 @@ class HalfPower(Pow):
 
 
 def after_pow(power: Expr) -> Expr:
-    """The power that SymPy's constructor has built, as one that printers ask about norms."""
+    """Return the power that SymPy's constructor has built, as one that printers ask about norms."""
     if not is_half_power(power) or isinstance(power, HalfPower):
         return power
     return Expr.__new__(HalfPower, *power.args)

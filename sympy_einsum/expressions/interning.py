@@ -135,7 +135,7 @@ def map_data(data: object, image: Callable[[Basic], Basic]) -> Any:
 
 
 def data_expressions(data: object) -> list[Basic]:
-    """The SymPy expressions inside static data."""
+    """Return the SymPy expressions inside static data."""
     if isinstance(data, tuple):
         return [found for part in data for found in data_expressions(part)]
     return [data] if isinstance(data, Basic) else []
@@ -149,7 +149,7 @@ FOR_PASSES = {
 
 
 def datum(place: int, about: str) -> Any:
-    """The property of a node that is one of its static data."""
+    """Return the property of a node that is one of its static data."""
     return property(lambda self: self.data[place], doc=about)
 
 
@@ -217,7 +217,7 @@ class Node(StockExpr, metaclass=NodeType):
 
     @classmethod
     def _intern(cls, operands: Operands, data: Data, shape: Shape) -> Self:
-        """The one node of this class with these operands and data."""
+        """Return the interned node of this class with these operands and data."""
         known = _kinds.get((cls, data))
         kind = known() if known is not None else None
         if kind is None:
@@ -253,19 +253,20 @@ class Node(StockExpr, metaclass=NodeType):
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Expr:
-        """The canonical expression for new operands and data of this class of node."""
+        """Return the canonical expression for new operands and data of this class of node."""
         raise NotImplementedError
 
     def _times(self, factors: Sequence[Expr]) -> Expr | None:
-        """The product with scalars if it is a node of another kind than a product, else None."""
+        """Return the product with scalars if it is a node of another kind than a product, else
+        None."""
         return None if factors else self
 
     def _map_data(self, image: Callable[[Basic], Basic]) -> Data:
-        """The static data with its lengths and positions replaced by their images."""
+        """Return the static data with its lengths and positions replaced by their images."""
         return map_data(self.data, image)
 
     def _own_symbols(self) -> set[Basic]:
-        """The free symbols of the node's own data: its lengths and positions."""
+        """Return the free symbols of the node's own data: its lengths and positions."""
         return {s for e in data_expressions(self.data) for s in e.free_symbols}
 
     # --- identity
@@ -292,7 +293,7 @@ class Node(StockExpr, metaclass=NodeType):
         return self
 
     def copy(self) -> Self:
-        """The expression itself: expressions are immutable."""
+        """Return the expression itself: expressions are immutable."""
         return self
 
     # --- shape

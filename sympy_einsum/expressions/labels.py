@@ -27,7 +27,7 @@ Terms: TypeAlias = tuple[tuple[Label, ...], ...]
 
 
 def unite(merged: dict[Item, Item], a: Item, b: Item) -> None:
-    """Note that two labels stand for one axis."""
+    """Merge the classes of two labels of one axis."""
     a, b = representative(merged, a), representative(merged, b)
     if a != b:
         merged[b] = a
@@ -92,8 +92,8 @@ def written_out(
     lengths: Mapping[int, Expr],
     opens: Callable[[Operand, Sequence[Operand]], bool],
 ) -> tuple[list[Operand], list[tuple[int, ...]], dict[int, Expr]]:
-    """A product with those of its operands that are products, and that ``opens`` wants among the
-    others, written out in their place, under index names of their own."""
+    """Inline the operands of a product that are products and that ``opens`` selects, with fresh
+    index names."""
     operands, terms, lengths = list(operands), [tuple(t) for t in subscripts], dict(lengths)
     k = 0
     while k < len(operands):
@@ -114,7 +114,7 @@ def written_out(
 # Few distinct patterns of labels occur.
 @lru_cache(maxsize=4096)
 def indices_of(terms: Terms) -> tuple[tuple[Label, ...], tuple[tuple[int, ...], ...]]:
-    """The labels in some terms, each once, and the terms with these numbers in their place."""
+    """Number the labels in some terms; return the labels in order, and the terms in numbers."""
     number = numbered(terms)
     return tuple(number), tuple([tuple([number[label] for label in term]) for term in terms])
 

@@ -44,12 +44,12 @@ class MatrixFunction(TensorExpr):
 
     @classmethod
     def _shape(cls, shape: Shape, data: Data) -> Shape:
-        """The shape of the function of matrices of some shape."""
+        """Return the shape of the function of matrices of some shape."""
         return shape if cls.keeps_shape else ()
 
     @classmethod
     def _constant(cls, matrix: Operand) -> str:
-        """The value of the function, a key of ``CONSTANTS``, if it is known to be constant."""
+        """Return the function's value, a key of ``CONSTANTS``, if it is known to be constant."""
         if isinstance(matrix, Zeros):
             # A matrix without entries is the identity too.
             is_empty = matrix.shape[-2:] == (S.Zero, S.Zero)

@@ -111,7 +111,7 @@ class LogDet(MatrixFunction):
 
 
 def inv(X: TensorLike) -> Operand:
-    """The inverse of a square matrix, or of each along the last two axes of a tensor.
+    """Return the inverse of a square matrix, or of each along the last two axes of a tensor.
 
     Its derivative is d inv(X)[i,j] / dX[k,l] = -inv(X)[i,k] inv(X)[l,j] [MC, eq. 60]; the
     subscripts printed in [L, table 4.1] hold for symmetric matrices only.
@@ -134,8 +134,8 @@ def inv(X: TensorLike) -> Operand:
 
 
 def adj(X: TensorLike) -> Operand:
-    """The adjugate of a square matrix, or of each along the last two axes of a tensor: det(X)
-    inv(X), and its limit where X is singular.
+    """Return the adjugate of a square matrix, or of each along the last two axes of a tensor:
+    det(X) inv(X), and its limit where X is singular.
 
     Raises
     ======
@@ -190,7 +190,7 @@ def cofactors(X: TensorLike, order: int) -> Operand:
 
 
 def det(X: TensorLike) -> Operand:
-    """The determinant of a square matrix, a scalar, or of each along the last two axes of a
+    """Return the determinant of a square matrix, a scalar, or of each along the last two axes of a
     tensor.
 
     Its derivative is the transposed adjugate [L, table 4.1], which is right for singular
@@ -222,8 +222,8 @@ class Factor(NamedTuple):
 
 
 def determinants_in(scalar: Expr) -> tuple[list[Factor], Expr]:
-    """The determinants among the factors of a scalar, and the product of the others: of large
-    matrices only the logarithms of determinants are numbers that fit a float.
+    """Return the determinants among the factors of a scalar, and the product of the others: of
+    large matrices only the logarithms of determinants are numbers that fit a float.
 
     >>> import sympy_einsum as se
     >>> X = se.TensorSymbol("X", (3, 3))
@@ -243,8 +243,8 @@ def determinants_in(scalar: Expr) -> tuple[list[Factor], Expr]:
 
 
 def logdet(X: TensorLike) -> Operand:
-    """The logarithm of the absolute value of the determinant, a scalar; of each along the last two
-    axes of a tensor.
+    """Return the logarithm of the absolute value of the determinant, a scalar; of each along the
+    last two axes of a tensor.
 
     Its derivative is the transposed inverse [MC, eq. 57].
 

@@ -47,7 +47,7 @@ class StackFunction(MatrixFunction):
 
     @classmethod
     def of(cls, matrices: TensorExpr) -> Operand:
-        """The function of a stack of matrices."""
+        """Return the function of a stack of matrices."""
         return cls._build((matrices,), ())
 
     @classmethod
@@ -57,7 +57,7 @@ class StackFunction(MatrixFunction):
 
     @classmethod
     def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
-        """The axes that it has for each matrix."""
+        """Return the axes that it has for each matrix."""
         return rows, columns
 
 
@@ -373,8 +373,8 @@ class PseudoInverse(StackFunction):
 
 
 def expm(X: TensorLike, *directions: TensorLike) -> Operand:
-    """The exponential of a square matrix, or of each along the last two axes of a tensor; with
-    directions its derivative in these, one after the other: d/dt expm(X + t E) at 0 for one.
+    """Return the exponential of a square matrix, or of each along the last two axes of a tensor;
+    with directions its derivative in these, one after the other: d/dt expm(X + t E) at 0 for one.
 
     It is Σ_k X^k / k!. Its derivatives are found as blocks of the exponentials of block matrices
     [M], a method that takes 8 times as long for each further direction.
@@ -402,7 +402,7 @@ def expm(X: TensorLike, *directions: TensorLike) -> Operand:
 
 
 def shorter(rows: Expr, columns: Expr) -> Expr:
-    """The smaller length of a matrix.
+    """Return the smaller length of a matrix.
 
     Raises
     ======
@@ -425,7 +425,7 @@ _OF_COMPLEX = {"adj", "cofactors", "det", "expm", "inv", "matrix_power", "solve"
 
 
 def stacked_matrices(value: TensorLike, function: str) -> TensorExpr:
-    """The operand, checked to have matrices along its last axes."""
+    """Return the operand, checked to have matrices along its last axes."""
     operand = as_operand(value)
     shape = shape_of(operand)
     if len(shape) < 2:
@@ -442,7 +442,7 @@ def stacked_matrices(value: TensorLike, function: str) -> TensorExpr:
 
 
 def square_matrices(value: TensorLike, function: str) -> TensorExpr:
-    """The operand, checked to have square matrices along its last axes."""
+    """Return the operand, checked to have square matrices along its last axes."""
     operand = stacked_matrices(value, function)
     *before, rows, columns = operand.shape
     if not same_length(rows, columns):

@@ -46,7 +46,7 @@ class Meeting(NamedTuple):
 
 
 def merge_positions(tensors: list[TensorExpr], subs: list[Labels], output: Labels) -> Merged | None:
-    """The factors with their positions composed; None if the product is 0."""
+    """Return the factors with their positions composed; None if the product is 0."""
     merger = _Merger(tensors, subs, output)
     while not merger.is_zero and merger.step():
         pass
@@ -56,7 +56,7 @@ def merge_positions(tensors: list[TensorExpr], subs: list[Labels], output: Label
 def merge_one_hots(
     tensors: list[TensorExpr], subs: list[Labels], output: Labels
 ) -> tuple[list[TensorExpr], list[Labels], Labels, set[Label]]:
-    """The factors with each pair of ones at the same positions merged, [p_i = j] [p_i = k] =
+    """Return the factors with each pair of ones at the same positions merged, [p_i = j] [p_i = k] =
     δ_jk [p_i = j], and without those that add up to one along an axis that nothing else has; the
     labels of the result, and those of axes that are gone."""
     gone: set[Label] = set()
@@ -136,8 +136,8 @@ class _Merger:
         return True
 
     def _remove(self, k: int) -> None:
-        """Takes away positions that are ones along what they pick; what is summed over with nothing
-        else on it, is a factor."""
+        """Remove a selector that is 1 at every index; the length of an index that is only summed
+        becomes a factor."""
         position, (*sources, _) = self.positions.pop(k)
         for label, count in zip(sources, position.counts, strict=True):
             if not self._uses(label):
@@ -148,7 +148,7 @@ class _Merger:
         return sum([label in labels for labels in (*own, self.output)])
 
     def _identify(self, old: Label, new: Label) -> None:
-        """Makes two labels one."""
+        """Make two labels one."""
 
         def renamed(labels: Labels) -> tuple[Label, ...]:
             return tuple([new if label == old else label for label in labels])
@@ -215,8 +215,8 @@ class _Merger:
 
 
 def meeting(first: Operand, second: Operand) -> Meeting | None:
-    """The common positions of two entries or slices of one axis; None if it isn't known what they
-    are.
+    """Return the common positions of two entries or slices of one axis; None if it isn't known what
+    they are.
 
     >>> from sympy_einsum.expressions import Selection
     >>> meeting(Selection(9, 1, 2, 4), Selection(9, 3, 1, 5)).count
@@ -253,7 +253,7 @@ def meeting(first: Operand, second: Operand) -> Meeting | None:
 
 
 def _bounds(start: Expr, step: Expr, count: Expr) -> tuple[Expr, Expr] | None:
-    """The first and the last t with 0 ≤ start + step·t < count, if that is known."""
+    """Return the first and the last t with 0 ≤ start + step·t < count, if that is known."""
     last = count - 1 - start
     if step in (1, -1):
         return (-start, last) if step == 1 else (-last, start)
@@ -265,7 +265,7 @@ def _bounds(start: Expr, step: Expr, count: Expr) -> tuple[Expr, Expr] | None:
 
 
 def _extreme(values: Sequence[Expr], sign: int) -> Expr | None:
-    """The largest of one or two for the sign 1, the smallest for -1, if that is known."""
+    """Return the largest of one or two for the sign 1, the smallest for -1, if that is known."""
     first, last = values[0], values[-1]
     difference = sign * (first - last)
     if difference.is_nonnegative:

@@ -112,7 +112,7 @@ class View(Einsum):
         return first if first.is_Number else S.One
 
     def without_coefficient(self) -> Operand:
-        """The view with its numeric factor set to one."""
+        """Return the view with its numeric factor set to one."""
         if not (self.operands and self.operands[0].is_Number):
             return self
         if "bare" not in self.memory:  # each sum of it with others asks
@@ -164,7 +164,7 @@ class Delta(View):
 def contract(
     operands: Sequence[Operand], subscripts: Sequence[Labels], output: Labels, lengths: Lengths
 ) -> Operand:
-    """The canonical expression of a product.
+    """Return the canonical expression of a product.
 
     ``lengths`` holds exactly the labels in use. Lengths and orders are taken to be right;
     operations.einsum checks what users give. An output label in no operand is an axis of ones, a
@@ -274,7 +274,7 @@ class _Product:
         self.scalars.extend([self.lengths[i] for i in dict.fromkeys(labels) if i not in used])
 
     def present(self) -> set[Label]:
-        """The labels that some tensor has."""
+        """Return the labels that some tensor has."""
         return {label for labels in self.subs for label in labels}
 
     def _keep(self, places: Iterable[int]) -> None:
@@ -381,7 +381,7 @@ class _Product:
         return self._view(factors)
 
     def _condense(self) -> Einsum:
-        """The tensors as one dense product, which takes their place."""
+        """Return the tensors as one dense product, which takes their place."""
         terms = tuple([tuple(labels) for labels in self.subs])
         labels, terms, output = dense_indices(terms, tuple(self.output))
         lengths = tuple([self.lengths[label] for label in labels])

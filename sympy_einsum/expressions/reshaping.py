@@ -35,7 +35,7 @@ class Reshape(TensorExpr):
 
 
 def reshape(tensor: TensorExpr, shape: Sequence[Length]) -> Operand:
-    """The tensor's entries in C order under another shape; one length may be -1.
+    """Return the tensor's entries in C order under another shape; one length may be -1.
 
     Raises ShapeError when the numbers of entries aren't known to be equal.
     """

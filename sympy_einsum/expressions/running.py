@@ -40,7 +40,7 @@ class RunningFunction(TensorExpr):
 
     @classmethod
     def of(cls, tensor: Operand) -> Operand:
-        """The function of a tensor of order 1 or more."""
+        """Return the function of a tensor of order 1 or more."""
         return cls._build((tensor,), ())
 
 

@@ -51,8 +51,7 @@ def rebuild(node: Basic, operands: Operands, data: Data | None = None) -> Basic:
 
 
 def exchanged(roots: Sequence[Basic], images: Mapping[Basic, Basic]) -> list[Basic]:
-    """The expressions with images of the same shapes in the place of nodes; these stay as they
-    are."""
+    """Substitute images of the same shapes for nodes; the images aren't traversed."""
     return transform(
         roots, lambda node, new: images[node] if node in images else rebuild(node, new)
     )

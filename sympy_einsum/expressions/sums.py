@@ -64,19 +64,19 @@ def _multiple(number: Expr, core: TensorExpr) -> Operand:
 
 
 def split_coefficient(tensor: Operand) -> tuple[Expr, Operand]:
-    """The numeric factor of a term and the rest."""
+    """Return the numeric factor of a term and the rest."""
     if isinstance(tensor, View) and tensor.coefficient is not S.One:
         return tensor.coefficient, tensor.without_coefficient()
     return S.One, tensor
 
 
 def tensor_sum(terms: Sequence[Operand]) -> Operand:
-    """The canonical sum of tensors of one shape: like terms collected, zeros gone."""
+    """Return the canonical sum of tensors of one shape: like terms collected, zeros gone."""
     return _collect_terms(S.One, terms)
 
 
 def _repeated_sum(tensor: Operand) -> TensorAdd | None:
-    """The sum that a tensor repeats along axes, and nothing else; other terms take it apart."""
+    """Return the sum that a tensor only repeats along axes; None for other tensors."""
     if not isinstance(tensor, View) or len(tensor.operands) != 1:
         return None
     core = tensor.core
@@ -86,19 +86,20 @@ def _repeated_sum(tensor: Operand) -> TensorAdd | None:
 
 
 def sum_of_parts(parts: Sequence[tuple[Expr, TensorExpr]]) -> TensorExpr:
-    """The sum of multiples of tensors of one shape; sums among them aren't flattened."""
+    """Return the sum of multiples of tensors of one shape; sums among them aren't flattened."""
     scaled = tuple([_multiple(c, core) for c, core in parts])
     return TensorAdd._intern(scaled, (), scaled[0].shape) if len(scaled) > 1 else scaled[0]
 
 
 def total_of(terms: Sequence[Operand]) -> Operand:
-    """The sum of tensors of one shape, or of scalars."""
+    """Return the sum of tensors of one shape, or of scalars."""
     return tensor_sum(terms) if isinstance(terms[0], TensorExpr) and terms[0].order else Add(*terms)
 
 
 def axes_with_entries(tensors: Sequence[TensorExpr]) -> list[int]:
-    """The axes of tensors of one shape on which they aren't all repeated: a function of tensors
-    that are repeated along an axis is repeated too, and that of a column x[:, None] is a column."""
+    """Return the axes of tensors of one shape on which they aren't all repeated: a function of
+    tensors that are repeated along an axis is repeated too, and that of a column x[:, None] is a
+    column."""
     kept: set[int] = set()
     for tensor in tensors:
         if not isinstance(tensor, View):

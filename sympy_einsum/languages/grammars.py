@@ -76,7 +76,7 @@ class Grammar:
         )
 
     def check(self, text: str) -> None:
-        """Raises ParseError for what is no text, empty or too long."""
+        """Raise ParseError for what is no text, empty or too long."""
         if not isinstance(text, str):
             raise ParseError(f"parse reads text, not {type(text).__name__}")
         check_text(text, "the text has")

@@ -45,7 +45,7 @@ def method_of(function: _Function | None, name: str, method: str) -> _Function |
 
 
 def attach_methods(namespace: Mapping[str, _Function]) -> None:
-    """Gives the functions of a namespace the methods that NumPy's have."""
+    """Give the functions of a namespace the methods that NumPy's have."""
     for name, function in namespace.items():
         ufunc = getattr(np, name, None)
         if isinstance(ufunc, np.ufunc) and ufunc.nin == 2 and ufunc.signature is None:

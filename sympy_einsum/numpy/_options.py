@@ -75,7 +75,7 @@ def is_fortran_order(name: str, order: str) -> bool:
 
 
 def check_type(dtype: object) -> None:
-    """Raises UnsupportedError for a type that would change entries, which are real numbers."""
+    """Raise UnsupportedError for a type that would change entries, which are real numbers."""
     try:
         kind = np.dtype(dtype).kind  # type: ignore[call-overload]
     except TypeError:

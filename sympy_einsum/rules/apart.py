@@ -43,7 +43,7 @@ def with_scalars_apart(exprs: Sequence[Operand]) -> Sequence[Operand]:
 
 
 def _private(order: Sequence[Operand], exprs: Sequence[Operand]) -> set[Operand]:
-    """The products without axes, and the products and sums that only these need."""
+    """Return the products without axes, and the products and sums that only these need."""
     public: set[Operand] = set(exprs)
     private: set[Operand] = set()
     for node in reversed(order):
@@ -92,7 +92,7 @@ class _Apart:
         return self.image(node) if _is_scalar_product(node) else node
 
     def _times(self, term: Operand, product: Product, place: int) -> Operand:
-        """The product with one term of a sum; one that is an outer product is several factors."""
+        """Multiply by one term of a sum; an outer product enters as several factors."""
         labels = product.subscripts[place]
         inner = opened(term, self.closed)
         parts = components(inner.subscripts)

@@ -121,8 +121,9 @@ class Compressed:
         return contract((*self.cores, vector), (*inner, outer[rows:]), outer[:rows], lengths)
 
     def solve(self, b: TensorLike) -> Operand:
-        """The x with H x = b, of the shape of the columns: a system for each core and each index
-        that rows and columns share, or one with many right-hand sides if a core has no such index.
+        """Return the x with H x = b, of the shape of the columns: a system for each core and each
+        index that rows and columns share, or one with many right-hand sides if a core has no such
+        index.
 
         Raises
         ======
@@ -164,8 +165,8 @@ class Compressed:
     def _solved(
         self, core: Operand, inner: str, own: Collection[str], right: Operand, rows: list[Label]
     ) -> tuple[Operand, list[Label]]:
-        """The solution for one core and its labels, of which those of the axes of the right-hand
-        side that aren't shared become those of columns."""
+        """Return the solution for one core and its labels, of which those of the axes of the
+        right-hand side that aren't shared become those of columns."""
         outer = self._indices()[1]
         lengths: dict[Label, Expr] = dict(zip(outer, self.shape, strict=True))
         half = self.order // 2
@@ -203,7 +204,7 @@ class Compressed:
         return reshape(x, [lengths[i] for i in columns_last]), columns_last
 
     def _indices(self) -> tuple[list[str], str]:
-        """The indices of each core, and of H."""
+        """Return the indices of each core, and of H."""
         inner, _, outer = self.pattern.partition("->")
         return inner.split(","), outer
 
@@ -289,8 +290,8 @@ def structure(tensor: Operand) -> Compressed | None:
 def _kronecker_factors(
     core: Operand, labels: Sequence[str], rows: str, columns: str
 ) -> list[tuple[Operand, str]]:
-    """The factors of a product that no index connects, with their labels, if each of them has rows
-    and columns; else the whole."""
+    """Return the factors of a product that no index connects, with their labels, if each of them
+    has rows and columns; else the whole."""
     whole = [(core, "".join(labels))]
     if not is_tensor(core) or len(rows) != len(columns):
         return whole

@@ -66,8 +66,8 @@ def normal_scalar_condition(node: Operand, closed: Closed) -> Operand | None:
 
 
 def _normal_argument(argument: Expr, node: Operand, divides: bool) -> Operand | None:
-    """The sum that an argument is, with like terms collected, without positive factors if these
-    are divided out; None where that changes nothing."""
+    """Return the sum that an argument is, with like terms collected, without positive factors if
+    these are divided out; None where that changes nothing."""
     terms = [_tensor_term(term, node) for term in Add.make_args(argument)]
     if not all(map(is_tensor, terms)):
         return None
@@ -111,7 +111,7 @@ def _tensor_term(term: Expr, node: Operand) -> Operand:
 
 
 def _common_positive(terms: Sequence[Expr]) -> Expr:
-    """The positive factors that all terms have in common."""
+    """Return the positive factors that all terms have in common."""
     if len(terms) == 1 and terms[0].is_nonzero:
         return terms[0] if terms[0].is_positive else -terms[0] if terms[0].is_negative else S.One
     if not terms:

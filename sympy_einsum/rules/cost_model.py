@@ -67,8 +67,8 @@ SLACK = 1.02
 
 
 def cost(exprs: Iterable[Operand], known: Collection[Operand] = ()) -> int:
-    """The number of multiplications that evaluating the expressions amounts to; ``known`` nodes
-    are there already.
+    """Return the number of multiplications that evaluating the expressions amounts to; ``known``
+    nodes are there already.
 
     >>> import sympy_einsum as se
     >>> (A, B), x = se.tensors("A B", 9, 9), se.TensorSymbol("x", 9)
@@ -144,8 +144,8 @@ def _is_gram(node: Einsum, terms: Mapping[int, Indices], output: Indices) -> boo
 
 
 def _cut_out(node: Einsum) -> tuple[dict[int, Indices], Indices]:
-    """The indices of a product by operand, with entries and slices taken from its operands first;
-    those of the result are written into zeros."""
+    """Return the indices of a product by operand, with entries and slices taken from its operands
+    first; those of the result are written into zeros."""
     terms = dict(enumerate(node.subscripts))
     output = node.output
     for k, operand in enumerate(node.operands):
@@ -205,7 +205,7 @@ def has_places(total: TensorAdd) -> bool:
 
 
 def _written(term: Operand) -> int:
-    """How many entries aren't zeros on a side of a diagonal, or beside some positions."""
+    """Count how many entries aren't zeros on a side of a diagonal, or beside some positions."""
     if isinstance(term, View):
         core = 1 if term.core is None else _written(term.core)
         present = set(term.subscripts[-1]) if term.core is not None else set()

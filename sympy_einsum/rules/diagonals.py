@@ -69,7 +69,7 @@ def _placed(vector: Operand) -> Operand:
 
 
 def _product_of(vector: Operand) -> Operand:
-    """The product of the entries: the determinant of what the compiler sees to be a diagonal."""
+    """Return the product of the entries: the determinant of a matrix known to be diagonal."""
     return Det._build((_placed(vector),), ())
 
 

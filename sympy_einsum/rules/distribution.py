@@ -164,7 +164,7 @@ def _compared(
     built: Sequence[Operand],
     closed: Closed,
 ) -> tuple[Operand, int, int]:
-    """The total of the terms of a product in which sums are multiplied out; the costs of the
+    """Return the total of the terms of a product in which sums are multiplied out; the costs of the
     product and of the total, what both are made of being there."""
     if is_tensor(built[0]):
         terms = [opened(term, closed) for term in built]
@@ -191,8 +191,8 @@ def drop_vanishing(node: Operand, closed: Closed) -> Operand | None:
 
 
 def _sums_inside(product: Product) -> Iterator[tuple[int, list[Operand]]]:
-    """The sums in a product that are added up along an axis: their places, and the products with
-    each of their terms alone."""
+    """Yield the sums in a product that are added up along an axis: their places, and the products
+    with each of their terms alone."""
     counts = product.counts
     for k, operand in enumerate(product.operands):
         alone = any(counts[i] == 1 for i in product.subscripts[k])
@@ -224,8 +224,8 @@ def _is_zero(value: Operand) -> bool:
 
 
 def content(node: Operand, closed: Closed) -> Operand | None:
-    """The numeric factor that the terms of a sum have in common, in front of the product; a
-    minus too, where the opposite sum is there already, in the product or elsewhere."""
+    """The numeric content of a sum moves in front of the product; a minus too, where the opposite
+    sum is there already, in the product or elsewhere."""
     if not any(isinstance(operand, TensorAdd) for operand in node.operands):
         return None
     product = opened(node, closed)
@@ -272,7 +272,7 @@ def _signs(total: TensorAdd) -> set[bool]:
 
 @remembered
 def sum_content(total: TensorAdd) -> Expr:
-    """The greatest common divisor of the terms' coefficients, negative if they all are."""
+    """Return the greatest common divisor of the terms' coefficients, negative if they all are."""
     coefficients = [split_coefficient(term)[0] for term in total.operands]
     sizes = {abs(coefficient) for coefficient in coefficients}
     if len(sizes) == 1:

@@ -170,7 +170,7 @@ def _operations(body: Expr) -> int:
 
 
 def _multiple(tensor: Operand) -> tuple[Expr, Operand]:
-    """The numeric factor of a tensor that is otherwise not rearranged."""
+    """Return the numeric factor of a tensor that is otherwise not rearranged."""
     plain = (
         isinstance(tensor, View)
         and tensor.core is not None

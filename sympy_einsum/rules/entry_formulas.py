@@ -20,8 +20,8 @@ _Entry: TypeAlias = tuple[Operand, tuple[int, ...]]
 
 
 def entry_of(root: TensorExpr, most: int) -> Expr:
-    """The entry at any position as a scalar expression, in symbols for those of tensors that aren't
-    computed entry by entry, by sums and products of up to ``most``, and of what is long."""
+    """Return the entry at any position as a scalar expression, in symbols for those of tensors that
+    aren't computed entry by entry, by sums and products of up to ``most``, and of what is long."""
     found: dict[_Entry, Expr] = {}
     sizes: dict[_Entry, int] = {}
     formulas: dict[_Entry, tuple[Expr | None, tuple[_Entry, ...]]] = {}

@@ -52,12 +52,12 @@ def has_deltas(axes: Axes) -> bool:
 
 
 def sum_on_diagonal(axes: Axes, terms: Sequence[TensorExpr]) -> Operand:
-    """The sum of terms that are 0 except on a diagonal, added there."""
+    """Return the sum of terms that are 0 except on a diagonal, added there."""
     return _placed(axes, tensor_sum([on_diagonal(axes, term) for term in terms]), terms[0])
 
 
 def on_diagonal(axes: Axes, tensor: TensorExpr) -> Operand:
-    """The entries where axes with one label are equal."""
+    """Return the entries where axes with one label are equal."""
     lengths = dict(zip(axes, tensor.shape, strict=True))
     return contract((tensor,), (axes,), range(len(lengths)), lengths)
 

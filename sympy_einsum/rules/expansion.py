@@ -145,9 +145,9 @@ def symbols_outside(node: TensorExpr) -> Operand:
 
 
 def over(kind: type[Expr], tensor: Operand, *limits: Any) -> Operand:
-    """The integral, sum or product, entry by entry, of a tensor over ordinary symbols that stand,
-    or can be taken, outside of it; ``sympy.Integral``, ``Sum`` and ``Product`` of a tensor with
-    axes are this.
+    """Return the integral, sum or product, entry by entry, of a tensor over ordinary symbols that
+    stand, or can be taken, outside of it; ``sympy.Integral``, ``Sum`` and ``Product`` of a tensor
+    with axes are this.
 
     Raises
     ======
@@ -198,7 +198,7 @@ class _Expansion:
         self._known: dict[Operand, list[Part]] = {}
 
     def parts(self, root: Operand) -> list[Part]:
-        """The summands of an expression."""
+        """Return the summands of an expression."""
         known = self._known
         for node in postorder([root], lambda n: () if n in known else self._below(n)):
             if node not in known:
@@ -300,7 +300,7 @@ class _Expansion:
 
 
 def _count(terms: int, power: int) -> int:
-    """How many terms a power of a sum has."""
+    """Count how many terms a power of a sum has."""
     return comb(power + terms - 1, power)
 
 

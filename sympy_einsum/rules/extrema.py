@@ -33,12 +33,13 @@ def without_constant(node: AxesFunction, closed: Closed) -> Operand | None:
 
 
 def _of_terms(node: AxesFunction, terms: Sequence[Operand]) -> Operand:
-    """The function of the sum of other terms."""
+    """Return the function of the sum of other terms."""
     return node._build((tensor_sum(terms),), node.data)
 
 
 def _parts(node: AxesFunction) -> tuple[list[View], list[Operand]] | None:
-    """The terms of a sum that are constant along the axes, and the others, if there are both."""
+    """Split a sum into the terms that are constant along the axes and the others; None without
+    both."""
     (total,) = node.operands
     if not isinstance(total, TensorAdd):
         return None

@@ -83,7 +83,7 @@ def _is_slice(operand: Operand) -> bool:
 
 
 def _cut(product: Product, place: int, label: int) -> int | None:
-    """The place of what cuts an axis of a factor that nothing else has."""
+    """Return the place of the slice of an axis that only one factor has."""
     found = [
         j
         for j, own in enumerate(product.subscripts)
@@ -93,7 +93,7 @@ def _cut(product: Product, place: int, label: int) -> int | None:
 
 
 def _multiple(product: Product, x: Operand, labels: tuple[int, ...]) -> tuple[int, Operand] | None:
-    """The place of a factor with some labels that has x as a factor, and what else it has."""
+    """Return the place of a factor with some labels that is a multiple of x, and its cofactor."""
     for k, operand in enumerate(product.operands):
         if product.subscripts[k] == labels:
             quotient = _quotient(operand, x)

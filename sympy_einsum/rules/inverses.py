@@ -79,8 +79,8 @@ def _shortened_inverse(product: Product, k: int) -> Product | None:
 def _matches(
     pattern: Product, product: Product, found: dict[int, int], used: set[int], position: int = 0
 ) -> Iterator[tuple[set[int], dict[int, int]]]:
-    """The ways to find the operands of a pattern among those of a product: the operands' numbers
-    and the labels that the pattern's labels stand for."""
+    """Yield the ways to find the operands of a pattern among those of a product: the operands'
+    numbers and the labels that the pattern's labels stand for."""
     if position == len(pattern.operands):
         yield used, found
         return

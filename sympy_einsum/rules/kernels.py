@@ -30,8 +30,8 @@ from .written_products import opened
 
 
 def inner_part(matrix: Operand) -> Operand | None:
-    """The G of a matrix G + u 1' + 1 u'; None if what is constant along the one axis isn't what is
-    so along the other.
+    """Return the G of a matrix G + u 1' + 1 u'; None if what is constant along the one axis isn't
+    what is so along the other.
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
@@ -87,8 +87,8 @@ def squared_difference(matrix: Operand) -> Operand | None:
 
 
 def _minuend(tensor: Operand, first: int, second: int) -> TensorExpr | None:
-    """The V of a tensor V - V', where V is constant along the second of two axes, and V' is V with
-    the two exchanged."""
+    """Return the V of a tensor V - V', where V is constant along the second of two axes, and V' is
+    V with the two exchanged."""
     if not isinstance(tensor, TensorAdd) or len(tensor.operands) != 2:
         return None
     for minuend, subtrahend in (tensor.operands, tensor.operands[::-1]):

@@ -28,7 +28,7 @@ from .written_products import Closed, components, opened
 
 
 def kronecker_factors(node: Operand) -> tuple[TensorExpr, TensorExpr] | None:
-    """The matrices A and B of A ⊗ B; None for what isn't known to be one."""
+    """Return the matrices A and B of A ⊗ B; None for what isn't known to be one."""
     if not isinstance(node, Reshape) or node.order != 2 or node.operands[0].order != 4:
         return None
     (pairs,) = node.operands

@@ -98,7 +98,7 @@ def _is_product(term: Operand, product: Product, shared: set[Operand]) -> bool:
 
 
 def _contraction(product: Product) -> Contraction:
-    """The product with indices counted from 0."""
+    """Return a product with its indices renumbered from 0."""
     number = {i: k for k, i in enumerate(product.lengths)}
     terms = tuple([tuple([number[i] for i in own]) for own in product.subscripts])
     output = tuple([number[i] for i in product.output])

@@ -41,12 +41,12 @@ Marks = Collection[Mark]
 
 @cached(4096)
 def functions_of(body: Expr) -> frozenset[type]:
-    """The types of the parts of a scalar expression."""
+    """Return the types of the parts of a scalar expression."""
     return frozenset([type(part) for part in postorder([body])])
 
 
 def _functions_near(roots: Collection[TensorExpr]) -> frozenset[Mark]:
-    """The functions in nodes and in what they are computed from entry by entry, a few levels."""
+    """Collect the functions in nodes and their entrywise operands, a few levels down."""
     for root in roots:
         if "near" not in root.memory:
             _find_functions(root)
@@ -55,7 +55,7 @@ def _functions_near(roots: Collection[TensorExpr]) -> frozenset[Mark]:
 
 
 def _find_functions(root: TensorExpr) -> None:
-    """Keeps at the nodes the functions in each, those one level down too, and so on, until there
+    """Keep at the nodes the functions in each, those one level down too, and so on, until there
     are no more."""
     below: dict[TensorExpr, list[TensorExpr]] = {root: _entry_operands(root)}
 
@@ -76,7 +76,7 @@ def _find_functions(root: TensorExpr) -> None:
 
 
 def _entry_operands(node: TensorExpr) -> list[TensorExpr]:
-    """The nodes that a node is computed from entry by entry and that are themselves."""
+    """Return the entrywise operands of a node that are entrywise themselves."""
     if isinstance(node, View):
         below = node.operands[-1:]
     elif isinstance(node, TensorAdd):
@@ -93,8 +93,8 @@ def _is_by_entries(node: Operand) -> bool:
 
 
 def functions_below(product: Einsum) -> frozenset[Mark]:
-    """The functions and powers of matrices in a product and the products in it, at whatever depth;
-    kept at the nodes."""
+    """Return the functions and powers of matrices in a product and the products in it, at whatever
+    depth; kept at the nodes."""
 
     def unknown(node: Einsum) -> list[Einsum]:
         inside = [o for o in node.operands if isinstance(o, Einsum)]
@@ -182,8 +182,8 @@ def _of_sum(node: TensorAdd, around: Closed) -> Marks:
 
 
 def _of_scalar(node: Basic, around: Closed) -> Marks:
-    """The types of the parts of a stock scalar, as deep as the stable forms; long products are no
-    part of any."""
+    """Return the types of the parts of a stock scalar, as deep as the stable forms; long products
+    are no part of any."""
     found: set[Mark] = {type(node)}
     level: Collection[Operand] = node.args if len(node.args) <= MAX_TERMS or node.is_Add else ()
     for _ in range(MAX_FORM_DEPTH):

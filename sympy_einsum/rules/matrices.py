@@ -119,7 +119,7 @@ def cofactors_as_inverse(node: Operand, closed: Closed) -> Operand | None:
 
 
 def square_factors(matrix: Operand) -> list[Operand] | None:
-    """The factors of a matrix product if all of them are square matrices."""
+    """Return the factors of a matrix product if all of them are square matrices."""
     if type(matrix) is not Einsum or len(matrix.operands) < 2:
         return None
     if any(len(set(term)) != 2 for term in matrix.subscripts):
@@ -148,7 +148,7 @@ def inv_of_product(node: Operand, closed: Closed) -> Operand | None:
 
 
 def matrix_product(factors: Sequence[Operand]) -> Operand:
-    """The product of square matrices of one size."""
+    """Return the product of square matrices of one size."""
     labels = [(k, k + 1) for k in range(len(factors))]
     lengths = dict.fromkeys(range(len(factors) + 1), factors[0].shape[0])
     return contract(factors, labels, (0, len(factors)), lengths)
@@ -211,7 +211,7 @@ def pinv_of_multiple(node: Operand, closed: Closed) -> Operand | None:
 
 
 def diagonal_parts(matrix: Operand) -> tuple[Expr, Operand] | None:
-    """The factor c and the vector v of a matrix diag(c v); None for other matrices."""
+    """Return the factor c and the vector v of a matrix diag(c v); None for other matrices."""
     if not isinstance(matrix, View) or matrix.order != 2 or len(set(matrix.output)) != 1:
         return None
     factor = Mul(*matrix.scalars)
@@ -231,8 +231,8 @@ def det_of_diagonal(node: Operand, closed: Closed) -> Operand | None:
 
 
 def _product_of_entries(vector: TensorExpr) -> Operand:
-    """The product of a vector's entries; of a few they are written out, as the public product of
-    entries writes them."""
+    """Return the product of a vector's entries; of a few they are written out, as the public
+    product of entries writes them."""
     (length,) = vector.shape
     if isinstance(vector, Ones):
         return S.One

@@ -94,7 +94,7 @@ def along_itself(node: AlongDirections, closed: Closed) -> Operand | None:
 
 
 def _core(matrix: Operand) -> tuple[Operand, bool]:
-    """The matrix that a matrix is a multiple of, and whether it is transposed."""
+    """Return the matrix that a matrix is a multiple of, and whether it is transposed."""
     found = multiple(matrix)
     return (matrix, False) if found is None else found[1:]
 
@@ -118,7 +118,7 @@ def exponential_of_diagonal(node: Expm, closed: Closed) -> Operand | None:
 
 
 def _exponent(matrix: Operand) -> Operand | None:
-    """The matrix whose exponential a matrix is; None for what is none, and for derivatives."""
+    """Return X for a matrix exp(X); None for others, and for derivatives."""
     is_one = isinstance(matrix, Expm) and len(matrix.operands) == 1
     return matrix.operands[0] if is_one else None
 
@@ -172,8 +172,8 @@ def exponential_last(node: Operand, closed: Closed) -> Operand | None:
 
 
 def _neighbours(product: Product) -> Iterator[tuple[int, int, tuple[int, int]]]:
-    """The places of factors f(X)_ab g(X)_bc that commute, one of them an exponential, with a and c;
-    b is on nothing else."""
+    """Yield the places of factors f(X)_ab g(X)_bc that commute, one of them an exponential, with a
+    and c; b is on nothing else."""
     bases = [
         _core(exponent if (exponent := _exponent(operand)) is not None else _as_power(operand)[0])
         for operand in product.operands

@@ -145,10 +145,10 @@ def tidy(
 def stable(
     exprs: Sequence[Operand], variables: Sequence[Operand] = (), *, numeric: bool = False
 ) -> tuple[list[Operand], list[Step]]:
-    """The expressions in forms whose values and derivatives don't overflow, and the steps: one
-    walk over a graph of any size, whatever the cost. Derivatives by the ``variables`` are right
-    wherever the expressions' own are. With ``numeric`` also in those that nobody
-    would write, in which no digits cancel.
+    """Rewrite expressions in numerically stable forms, whose values and derivatives don't overflow;
+    return them and the steps. It is one walk over a graph of any size, whatever the cost.
+    Derivatives by the ``variables`` are right wherever the expressions' own are. With ``numeric``
+    use also forms that nobody would write, in which no digits cancel.
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
@@ -170,14 +170,14 @@ def _is_large(order: Sequence[Operand]) -> bool:
 
 
 def _shared(order: Sequence[Operand]) -> set[Operand]:
-    """The tensor nodes of a graph that several nodes use."""
+    """Return the tensor nodes of a graph that several nodes use."""
     uses = Counter(child for node in order for child in children(node))
     return {node for node in order if uses[node] > 1 and isinstance(node, TensorExpr)}
 
 
 def normal_form(expr: Operand) -> Operand:
-    """The form that decides equality: products of sums are multiplied out, whatever it costs to
-    evaluate. Sums and products beyond a few dozen terms stay as they are.
+    """Return the form that decides equality: products of sums are multiplied out, whatever it costs
+    to evaluate. Sums and products beyond a few dozen terms stay as they are.
 
     >>> import sympy_einsum as se
     >>> A, B = se.tensors("A B", 3, 3)

@@ -87,7 +87,7 @@ def _merge_factors(factors: list[Operand], closed: Closed) -> list[Operand] | No
 
 
 def as_powers(tensor: Operand) -> Mapping[Operand, Expr]:
-    """The bases of a factor with their exponents; an integer power of a product has several."""
+    """Return the bases of a factor with their exponents; powers of products have several."""
     base, exponent = tensor.as_entry_power()
     if not exponent.is_Integer or type(base) is not Einsum or {*base.subscripts} != {base.output}:
         return {base: exponent}
@@ -97,7 +97,7 @@ def as_powers(tensor: Operand) -> Mapping[Operand, Expr]:
 
 @remembered
 def _powers_in(product: Einsum) -> Mapping[Operand, Expr]:
-    """The bases of a product entry by entry, with their exponents."""
+    """Return the bases of a product entry by entry, with their exponents."""
     powers: dict[Operand, Expr] = {}
     for factor in product.operands:
         base, exponent = factor.as_entry_power()

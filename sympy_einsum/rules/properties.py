@@ -81,8 +81,8 @@ class Mirror(NamedTuple):
 
 
 def _mirrors(product: Product, start: dict[int, int], symmetric: set[int]) -> Iterator[Mirror]:
-    """The exchanges that extend a given one; ``symmetric`` are the numbers of the operands that
-    may be turned round."""
+    """Yield the exchanges that extend a given one; ``symmetric`` are the numbers of the operands
+    that may be turned round."""
     steps = iter(range(MAX_STEPS))
 
     def extend(
@@ -132,7 +132,7 @@ def _has_sides(product: Product, mirror: Mirror) -> bool:
 
 
 def _mirrored(product: Product, start: dict[int, int]) -> Asking[list[Mirror]]:
-    """The exchanges of a product, once it is asked which operands are symmetric."""
+    """Find the exchanges of a product after querying which operands are symmetric."""
     symmetric = set()
     for k, operand in enumerate(product.operands):
         if operand.order == 2 and (yield is_symmetric, operand):
@@ -268,7 +268,7 @@ def _product_is_positive(product: Product) -> Answer:
 
 
 def _settle(scalar: Operand) -> Answer:
-    """Asks what SymPy is going to ask of the tensors in a scalar, so that it needn't recurse."""
+    """Query the properties of the tensors in a scalar that SymPy needs, lest it recurse."""
     for node in outermost(scalar):
         yield is_nonnegative, node
         yield is_positive, node
@@ -313,7 +313,7 @@ def _body_sign(body: Expr, signs: tuple[str, ...], strict: bool) -> bool:
 
 
 def transposed(matrix: Operand) -> Operand:
-    """The transpose of a matrix."""
+    """Return the transpose of a matrix."""
     return contract((matrix,), ((0, 1),), (1, 0), dict(enumerate(matrix.shape)))
 
 

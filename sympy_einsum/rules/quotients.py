@@ -21,7 +21,7 @@ def is_denominator(operand: Operand) -> bool:
 
 
 def cancel_quotient(node: Operand, closed: Closed) -> Operand | None:
-    """Cancel a divisor of a product against its factors: Σ_j A_ij s_j / (A s)_i = 1."""
+    """A divisor of a product cancels against its factors: Σ_j A_ij s_j / (A s)_i = 1."""
     product = opened(node)
     for k, operand in enumerate(product.operands):
         if not is_denominator(operand):

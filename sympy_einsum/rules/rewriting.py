@@ -53,7 +53,7 @@ class Rule(NamedTuple):
 
 
 def any_of(*needs: Mark | frozenset[Mark]) -> tuple[frozenset[Mark], ...]:
-    """The alternatives of what a rule needs: marks, or sets of marks that occur together."""
+    """Return the alternatives of what a rule needs: marks, or sets of marks that occur together."""
     return tuple([need if isinstance(need, frozenset) else frozenset([need]) for need in needs])
 
 
@@ -114,7 +114,7 @@ class Run:
         self._rebuilt: set[Operand] = set()
 
     def result(self, root: Operand) -> Operand:
-        """The normal form of an expression."""
+        """Return the normal form of an expression."""
         images = self._images
         for node in postorder([root], lambda n: () if n in images else children(n)):
             if node in images:
@@ -139,7 +139,7 @@ class Run:
         return images[root]
 
     def _settled(self, node: Operand) -> Operand:
-        """The node after the first rule that applies, and what follows from there."""
+        """Apply the first rule that fits a node, and normalise the result."""
         if node in self._images:
             return self._images[node]
         if node in self._active:

@@ -50,8 +50,7 @@ class Natural(Function):
 
 
 def in_meaning(exprs: Sequence[Operand], semiring: str) -> list[Operand]:
-    """The expressions with whole numbers marked, after everything in them is found to have a
-    meaning.
+    """Check that everything in expressions has a meaning, and mark the whole numbers in them.
 
     Raises
     ======

@@ -78,7 +78,7 @@ _stable_body = cached(4096)(_in_body)
 
 
 def _of_scalar(expr: Operand, use: Use) -> Operand:
-    """The stable form of a stock expression, of its top levels."""
+    """Return the stable form of a stock expression, of its top levels."""
     if isinstance(expr, log):
         found = logarithm(expr.args[0])
         if found is not None:
@@ -117,8 +117,8 @@ def _pair_of_scalars(expr: Operand, use: Use) -> Operand:
 
 
 def logarithm(value: Operand) -> Operand:
-    """The logarithm of a tensor or a scalar, made of the logarithms of its factors; None where the
-    logarithm of the value itself is as good."""
+    """Return the logarithm of a tensor or a scalar, made of the logarithms of its factors; None
+    where the logarithm of the value itself is as good."""
     if isinstance(value, Softmax):
         return apply_body(LOG, (value,))
     if isinstance(value, (Elementwise, TensorAdd)):
@@ -157,7 +157,7 @@ def _log_of_factors(factors: Sequence[Operand], node: Operand) -> Operand:
 
 
 def _log_of_power(factor: Operand) -> Operand:
-    """The logarithm of a factor that may be a power."""
+    """Return the logarithm of a factor that may be a power."""
     if isinstance(factor, Elementwise) and factor.body.is_Pow:
         base, exponent = factor.body.as_base_exp()
         found = logarithm(apply_body(base, factor.operands)) if exponent.is_number else None
@@ -318,8 +318,8 @@ def log_of_weighted(node: Operand, closed: Closed) -> Operand | None:
 
 
 def _log_of_weight(weight: Operand) -> Operand:
-    """The logarithm of weights; that of a mask is written without the logarithm of 0, of which
-    NumPy warns."""
+    """Return the logarithm of weights; that of a mask is written without the logarithm of 0, of
+    which NumPy warns."""
     if isinstance(weight, View) and not weight.scalars and isinstance(weight.operands[0], Triangle):
         return apply_body(Piecewise((S.Zero, slot(0) > 0), (S.NegativeInfinity, True)), (weight,))
     return apply_body(LOG, (weight,))

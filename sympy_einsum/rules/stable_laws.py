@@ -67,8 +67,8 @@ def log_of_exponentials(logs: Sequence[Expr]) -> Expr:
 
 
 def _logarithms(terms: Sequence[Expr]) -> list[Expr] | None:
-    """The logarithms of the terms of a sum, what has no exponential in it as one term; None where
-    a term isn't known to be positive, or there are no exponentials."""
+    """Return the logarithms of the terms of a sum, what has no exponential in it as one term; None
+    where a term isn't known to be positive, or there are no exponentials."""
     constants = [term for term in terms if _exponents(term) is None]
     others = [_logarithm(term) for term in terms if _exponents(term) is not None]
     if not others or not all(term.is_positive for term in constants) or None in others:
@@ -77,13 +77,13 @@ def _logarithms(terms: Sequence[Expr]) -> list[Expr] | None:
 
 
 def _exponents(term: Expr) -> list[Expr] | None:
-    """The exponents of the exponentials in a product, None if there are none."""
+    """Return the exponents of the exponentials in a product, None if there are none."""
     found = [factor.args[0] for factor in Mul.make_args(term) if isinstance(factor, exp)]
     return found if any(exponent.free_symbols for exponent in found) else None
 
 
 def _logarithm(term: Expr) -> Expr | None:
-    """The logarithm of a positive multiple of an exponential, or of a positive constant."""
+    """Return the logarithm of a positive multiple of an exponential, or of a positive constant."""
     found = _exponents(term) or []
     rest = Mul(*[factor for factor in Mul.make_args(term) if not _is_exponential(factor)])
     return log(rest) + Add(*found) if rest.is_positive else None
@@ -94,7 +94,7 @@ def _is_exponential(factor: Expr) -> bool:
 
 
 def _log_of_difference(terms: Sequence[Expr]) -> Expr | None:
-    """The logarithm of a positive difference of two functions of one kind."""
+    """Return the logarithm of a positive difference of two functions of one kind."""
     if len(terms) != 2:
         return None
     one, other = terms
@@ -153,7 +153,7 @@ def quotient_by_sum(product: Expr) -> Expr | None:
 
 
 def _log_of_two(term: Expr) -> tuple[list[Expr], Expr] | None:
-    """The arguments of a multiple of logaddexp or softplus in an exponent, and that multiple."""
+    """Find a multiple of logaddexp or softplus in an exponent; return its arguments and factor."""
     number, function = term.as_coeff_Mul()
     if not number.is_Integer or not isinstance(function, (logaddexp, softplus)):
         return None
@@ -189,7 +189,7 @@ def _joined(
 
 
 def _symbols_of_exponents(*logs: Expr) -> set[Expr]:
-    """The symbols in exponents that are no logarithms of factors."""
+    """Return the symbols in exponents that are no logarithms of factors."""
     terms = [term for own in logs for term in Add.make_args(own) if not isinstance(term, log)]
     return {symbol for term in terms for symbol in term.free_symbols}
 
@@ -248,7 +248,7 @@ def _length(total: Expr) -> int:
 
 
 def _gamma_term(term: Expr) -> tuple[Expr, Expr | None, Expr]:
-    """The factor, the order (-1 for its logarithm) and the argument of a gamma function."""
+    """Return the factor, the order (-1 for its logarithm) and the argument of a gamma function."""
     for factor in Mul.make_args(term):
         if isinstance(factor, (gammaln, loggamma)):
             return term / factor, S.NegativeOne, factor.args[0]
@@ -275,7 +275,7 @@ def product_with_logarithm(product: Expr) -> Expr | None:
 
 @cached(4096)
 def law(expr: Expr, use: Use) -> Expr | None:
-    """The stable form of a scalar expression, for numbers or before a derivative is taken."""
+    """Return the stable form of a scalar expression, for evaluation or for differentiation."""
     if isinstance(expr, log):
         return log_of_sum(expr.args[0])
     if use == Use.READING:

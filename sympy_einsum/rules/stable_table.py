@@ -85,7 +85,7 @@ FUNCTIONS = (
 
 
 def functions_in(forms: Iterable[Expr]) -> tuple[frozenset[type | str], ...]:
-    """The sets of functions that one of some forms is made of."""
+    """Return the sets of functions that one of some forms is made of."""
     return tuple({frozenset([f for f in (*FUNCTIONS, atanh) if form.has(f)]) for form in forms})
 
 
@@ -106,7 +106,7 @@ class Match(NamedTuple):
     part: Expr
 
     def expression(self) -> Expr:
-        """The scalar expression."""
+        """Return the scalar expression."""
         return self.factor * self.form.xreplace({STABLE_ARGUMENT: self.number * self.part})
 
     def at(self, operands: Sequence[Operand]) -> Operand:
@@ -117,8 +117,8 @@ class Match(NamedTuple):
 
 @cached(8192)
 def matched(body: Expr, use: Use, turned: bool = False) -> Match | None:
-    """The stable form of a scalar expression as a whole, if the tables have it. Floats are compared
-    by their exact values, 1.0 with 1."""
+    """Return the stable form of a scalar expression as a whole, if the tables have it. Floats are
+    compared by their exact values, 1.0 with 1."""
     digits = [part._prec for part in _near(body) if isinstance(part, Float)]
     if not digits:
         return _matched(body, use, turned)
@@ -165,7 +165,7 @@ def _matched(body: Expr, use: Use, turned: bool) -> Match | None:
 
 
 def _of_powers(key: Expr, tables: Sequence[Mapping[Expr, Expr]]) -> Expr | None:
-    """The form of a power of a product, and what is left of its factors: sin(u)^2/u^3."""
+    """Return the form of a power of a product, and what is left of its factors: sin(u)^2/u^3."""
     powers = key.as_powers_dict()
     if len(powers) != 2 or not all(e.is_Integer for e in powers.values()):
         return None
@@ -190,8 +190,8 @@ def _of_odds(key: Expr) -> Expr | None:
 
 
 def _without_factor(body: Expr) -> tuple[Expr, Expr]:
-    """The numeric factor of a product; of a sum the one that makes its number a one, or its first
-    function if there is no number."""
+    """Return the numeric factor of a product; of a sum the one that makes its number a one, or its
+    first function if there is no number."""
     number, terms = body.as_coeff_Add()
     if number is S.One or not body.is_Add:
         return body.as_coeff_Mul()
@@ -213,7 +213,7 @@ def arguments(body: Expr) -> list[tuple[Expr, Expr]]:
 
 
 def _without_number(argument: Expr) -> tuple[Expr, Expr]:
-    """The numbers in a product, and the rest."""
+    """Return the numbers in a product, and the rest."""
     numbers = [factor for factor in Mul.make_args(argument) if factor.is_number]
     rest = [factor for factor in Mul.make_args(argument) if not factor.is_number]
     return Mul(*numbers), Mul(*rest)
@@ -287,7 +287,7 @@ def _local_view(node: View) -> tuple[Expr, tuple[Operand, ...]] | None:
 
 
 def stock_factor(node: View) -> Expr | None:
-    """The scalar factors of a view, None if there are tensors in them."""
+    """Return the scalar factors of a view, None if there are tensors in them."""
     known = all(not part.has(TensorExpr) for part in node.scalars)
     return scalar_product(node.scalars) if known else None
 
@@ -357,8 +357,8 @@ def applied(body: Expr, operands: Sequence[Operand]) -> Operand:
 
 
 def reached(node: TensorExpr) -> frozenset[Operand]:
-    """The node and what it is computed from entry by entry, as far down as :func:`named` looks:
-    two factors are one function only of what both reach."""
+    """Return the node and what it is computed from entry by entry, as far down as :func:`named`
+    looks: two factors are one function only of what both reach."""
     if "reached" not in node.memory:
         found: set[Operand] = set()
         level: set[Operand] = {node}

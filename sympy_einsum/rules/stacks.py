@@ -66,7 +66,7 @@ class Chain(NamedTuple):
     lengths: dict[int, Expr]
 
     def product(self, terms: Sequence[Labelled], output: Sequence[int]) -> Operand:
-        """The product of factors and weights."""
+        """Return the product of factors and weights."""
         operands, labels = [own for own, _ in terms], [own for _, own in terms]
         return contract_part(operands, labels, output, self.lengths)
 
@@ -139,7 +139,7 @@ def inv_of_multiple(node: InvStack, closed: Closed) -> Operand | None:
 
 
 def _diagonal(matrices: Operand) -> Operand | None:
-    """The diagonals of a stack of matrices that are 0 beside them."""
+    """Return the diagonals of a stack of diagonal matrices, else None."""
     if not isinstance(matrices, View):
         return None
     *stack, row, column = matrices.output

@@ -220,7 +220,7 @@ def expand_scalar(node: Operand, closed: Closed) -> Operand | None:
 
 
 def _expanded_terms(expr: Operand) -> int:
-    """How many terms a product of sums and powers of sums has at most."""
+    """Count how many terms a product of sums and powers of sums has at most."""
     if expr.is_Add:
         return sum(map(_expanded_terms, expr.args))
     if expr.is_Mul:
@@ -319,8 +319,8 @@ def _is_placing(term: Product, j: int, inner: Sequence[int]) -> bool:
 def _pulled_out(
     terms: Sequence[Product], group: Sequence[dict[int, int]], operands: Sequence[Operand]
 ) -> Operand:
-    """The sum with common factors, given by their places in the terms that have them, in front of
-    the sum of what these have besides."""
+    """Factor a sum: the common factors, given by their places in the terms, times the sum of the
+    cofactors."""
     rests = []
     axes: tuple[int, ...] = ()
     for t in reversed(group[0]):

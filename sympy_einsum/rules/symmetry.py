@@ -71,7 +71,7 @@ def order_symmetric(node: Operand, closed: Closed) -> Operand | None:
 def _simplest(
     product: Product, places: Sequence[int], orders: Sequence[Sequence[Axes]]
 ) -> tuple[Operand, Product]:
-    """The simplest product with the labels of some operands in other orders."""
+    """Return the simplest product with the labels of some operands in other orders."""
     candidates = []
     for chosen in combinations(*orders):
         subscripts = [*product.subscripts]
@@ -83,7 +83,7 @@ def _simplest(
 
 
 def _orders(operand: Operand, labels: Axes) -> list[Axes]:
-    """The labels of a symmetric operand in all orders that are equal."""
+    """Return the labels of a symmetric operand in all orders that are equal."""
     if isinstance(operand, TensorSymbol) and operand.generators:
         return [tuple([labels[k] for k in own]) for own in operand.permutations]
     return [labels, labels[::-1]]
@@ -106,7 +106,7 @@ def _indices(node: TensorExpr | None) -> tuple[Operand, ...]:
 
 
 def _transposes(product: Einsum) -> int:
-    """How often two matrices meet on the same axis, or a vector stands on the left."""
+    """Count the transposes of a product: matrices joined on the same axis, vectors on the left."""
     axes: dict[int, list[int]] = {}
     for term in product.subscripts:
         for axis, label in enumerate(term):

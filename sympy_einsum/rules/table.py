@@ -435,7 +435,7 @@ EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
 
 
 def _rule_set(name: str, *tables: Mapping[type, tuple[Rule, ...]]) -> RuleSet:
-    """The rules of some tables, for every type of node in them."""
+    """Return the rules of some tables, for every type of node in them."""
     kinds = {kind for table in tables for kind in table}
     rules = {kind: tuple([r for table in tables for r in table.get(kind, ())]) for kind in kinds}
     rules_of: dict[type, tuple[Rule, ...]] = {}

@@ -91,7 +91,7 @@ class Surroundings:
             self.closed.add(up_to_sign(node))
 
     def forget(self) -> None:
-        """Starts anew, for another node."""
+        """Clear the recorded dependencies and the cache, for another node."""
         self.told: set[Hashable] = set()
         self.denied: set[Hashable] = set()
         self.products: dict[Operand, Product] = {}
@@ -132,8 +132,9 @@ class Product:
         new: Sequence[tuple[Operand, Sequence[int]]] = (),
         absorbed: Collection[int] = (),
     ) -> Product:
-        """The product with some operands taken out and others put in. A label that then stands
-        on ones alone gives its length if it is summed, unless the new operands account for it."""
+        """Return the product with some operands taken out and others put in. A label that then
+        stands on ones alone gives its length if it is summed, unless the new operands account for
+        it."""
         kept = [k for k in range(len(self.operands)) if k not in gone]
         operands = [self.operands[k] for k in kept] + [tensor for tensor, _ in new]
         subscripts = [self.subscripts[k] for k in kept] + [tuple(labels) for _, labels in new]
@@ -152,12 +153,12 @@ class Product:
         )
 
     def build(self) -> Operand:
-        """The canonical expression."""
+        """Return the canonical expression."""
         return self.part(range(len(self.operands)), self.output, self.scalars)
 
     def split(self) -> Operand:
-        """The canonical expression with the parts that hang on no output index as scalar factors,
-        None if there are none."""
+        """Return the canonical expression with the parts that hang on no output index as scalar
+        factors, None if there are none."""
         scalars = list(self.scalars)
         kept: list[int] = []
         for part in components(self.subscripts):
@@ -173,7 +174,7 @@ class Product:
     def part(
         self, places: Sequence[int], output: Sequence[int], scalars: Sequence[Operand] = ()
     ) -> Operand:
-        """The product of some operands, and of scalars."""
+        """Return the product of some operands, and of scalars."""
         subscripts = [self.subscripts[k] for k in places]
         return contract_part(
             [*scalars, *[self.operands[k] for k in places]],
@@ -244,7 +245,7 @@ def _opened(node: Operand, closed: Closed) -> Product:
 
 
 def factors_of(node: Operand) -> tuple[Operand, ...]:
-    """The operands of a product, those of the product below for a rearranged one."""
+    """Return the operands of a product, those of the product below for a rearranged one."""
     core = node.core if isinstance(node, View) else None
     return core.operands if type(core) is Einsum else node.operands
 
@@ -286,8 +287,8 @@ def pays(new: Operand, node: Operand, closed: Closed, made: Collection[Operand] 
 def distributed(
     product: Product, max_terms: int, wanted: Callable[[Operand], bool] = lambda total: True
 ) -> list[Product] | None:
-    """The product multiplied out over the sums among its operands that are wanted, or None if there
-    is none, or if that gives too many terms."""
+    """Return the product multiplied out over the sums among its operands that are wanted, or None
+    if there is none, or if that gives too many terms."""
     terms = [product]
     for k, operand in enumerate(product.operands):
         if not isinstance(operand, TensorAdd) or not wanted(operand):
@@ -303,7 +304,7 @@ def distributed(
 
 
 def times_entries(factors: Sequence[Operand], like: Operand) -> Operand:
-    """The product, entry by entry, of scalars and of tensors of the shape of another."""
+    """Return the product, entry by entry, of scalars and of tensors of the shape of another."""
     axes = range(like.order)
     labels = [axes if is_tensor(factor) else () for factor in factors]
     return contract(factors, labels, axes, dict(enumerate(like.shape)))

@@ -73,7 +73,7 @@ class Library:
 
     @classmethod
     def require(cls, body: str) -> None:
-        """Raises UnsupportedError where a package that a body of source needs isn't installed."""
+        """Raise UnsupportedError where a package that a body of source needs isn't installed."""
         for line in dict.fromkeys([*cls.imports[:1], *cls.used_imports(body)]):
             package = line.split()[1].partition(".")[0]
             if find_spec(package) is None:

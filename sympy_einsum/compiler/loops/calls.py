@@ -44,7 +44,7 @@ def _product(kernel: Statements, lengths: Sequence[Expr]) -> str:
 
 
 def threefold(kernel: Statements, number: int, axis: int) -> str:
-    """The text of a value with three axes: those before an axis, the axis, those behind it."""
+    """Return the text of a value reshaped to three axes: those before an axis, it, those after."""
     shape = kernel.step(number).shape
     axis %= len(shape)
     parts = (shape[:axis], (shape[axis],), shape[axis + 1 :])
@@ -76,7 +76,7 @@ def _picked(kernel: Statements, number: int) -> str:
 
 
 def _rows(kernel: Statements, number: int) -> str:
-    """The text of a value as a matrix, whose rows are what lies on its last axis."""
+    """Return the text of a value as a matrix, whose rows are what lies on its last axis."""
     if kernel.step(number).op == "running_weights":
         return kernel.values[number].array
     *stack, length = kernel.step(number).shape
@@ -114,7 +114,7 @@ def _by_factors(kernel: Statements, number: int) -> str:
 
 
 def _stack(kernel: Statements, number: int) -> str:
-    """The text of a stack of matrices with one axis for all of them."""
+    """Return the text of a stack of matrices with one axis for all of them."""
     *stack, rows, columns = kernel.step(number).shape
     lengths = f"{_product(kernel, stack)}, {kernel.size(rows)}, {kernel.size(columns)}"
     return f"{kernel.whole(number)}.reshape(({lengths}))"

@@ -88,11 +88,11 @@ class Entries:
             self.widest[root] = max(self.widest[root], axes)
 
     def step(self, number: int) -> Instruction:
-        """The instruction of a number."""
+        """Return the instruction of a number."""
         return self.plan.instructions[number]
 
     def size(self, length: Expr) -> str:
-        """The text of a length."""
+        """Return the text of a length."""
         return size_text(length, {**self.names, **self.lengths}, self.backend)
 
     def new_name(self) -> str:
@@ -126,7 +126,7 @@ class Entries:
         return number
 
     def _positions(self) -> set[int]:
-        """The values that are integers: positions on axes."""
+        """Return the values that are integers: positions on axes."""
         found: set[int] = set()
         steps = self.plan.instructions
         for step in steps:
@@ -189,7 +189,7 @@ class Entries:
     # --- entries
 
     def entry(self, number: int, index: Index) -> str:
-        """The text of an entry, which may stand next to an operator."""
+        """Return the text of an entry, which may stand next to an operator."""
         step = self.step(number)
         if number not in self.values:
             number, index = self.below(number, index)
@@ -232,7 +232,7 @@ class Entries:
         return self.names[step.params[0]]
 
     def array(self, number: int) -> str:
-        """The name of an argument or a constant."""
+        """Return the name of an argument or a constant."""
         step = self.step(number)
         if step.op == "argument":
             return self._argument(step)
@@ -248,7 +248,7 @@ class Entries:
         return None
 
     def _named(self, number: int, index: Index, text: str) -> str:
-        """The name of an entry, computed in the outermost loop that it depends on."""
+        """Return the name of an entry, computed in the outermost loop that it depends on."""
         depth = self._depth(index)
         name = self.new_name()
         self.depths[name] = depth
@@ -292,7 +292,7 @@ class Entries:
         return self._named(number, index, text) if known is None else known
 
     def stored(self, number: int) -> str:
-        """The array that holds a value, which is made if there is none yet."""
+        """Return the array that holds a value, which is made if there is none yet."""
         value, step = self.values[number], self.step(number)
         if not value.array:
             value.array = self.new_name()
@@ -308,14 +308,14 @@ class Entries:
         return f"np.{function}({shape}, {self.kind(number)})"
 
     def shape(self, number: int, order: Sequence[int] | None = None) -> str:
-        """The text of a shape, its axes in some order."""
+        """Return the text of a shape, its axes in some order."""
         lengths = self.step(number).shape
         places = range(len(lengths)) if order is None else order
         texts = [self.size(lengths[k]) for k in places]
         return f"({', '.join(texts)}{',' * (len(texts) == 1)})"
 
     def kind(self, number: int) -> str:
-        """The type of a value's entries."""
+        """Return the type of a value's entries."""
         return "np.int64" if number in self.integers else "dtype"
 
     # --- what is done to entries
@@ -381,7 +381,7 @@ class Entries:
     def positions(
         self, positions: Sequence[int], shape: Sequence[Expr], index: Index, lengths: Sequence[Expr]
     ) -> list[str]:
-        """The texts of positions, which broadcast to a shape, on axes of some lengths."""
+        """Return the texts of positions, which broadcast to a shape, on axes of some lengths."""
         return [
             self.position(k, stretched(self.step(k).shape, tuple(shape), index), self.size(length))
             for k, length in zip(positions, lengths, strict=False)
@@ -398,7 +398,7 @@ class Entries:
 
 
 def _axes(step: Instruction) -> int:
-    """The number of axes that aren't of length 1."""
+    """Return the number of axes that aren't of length 1."""
     return sum(length != 1 for length in step.shape)
 
 

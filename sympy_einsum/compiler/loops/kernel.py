@@ -37,7 +37,7 @@ class Kernel(Statements):
                 self.whole_uses.update(self.root(k) for k in step.inputs)
 
     def write_all(self) -> tuple[list[str], list[str]]:
-        """The lines, and the texts of the results."""
+        """Return the lines, and the texts of the results."""
         count, inside = len(self.plan.instructions), range(0)
         first, last = (self.rows.first, self.rows.last) if self.rows else (count, count)
         self._write_parts(range(first))
@@ -50,7 +50,7 @@ class Kernel(Statements):
         return [f"{indent}{line}" for indent, lines in indented for line in lines], results
 
     def _write_blocks(self, rows: RowBlocks) -> range:
-        """Writes what adds up rows, as the body of a loop over blocks of them; gives the items
+        """Write the sums over rows as the body of a loop over row blocks; return the items
         that stand in it."""
         steps, names = self.plan.instructions, self.names
         block, start, count = self.new_name(), self.new_name(), self.new_name()

@@ -10,9 +10,9 @@ _NEW = re.compile(r"(t\d+) = np\.empty\(\((.+?), (.+)\), (dtype|np\.int64)\)")
 
 
 def with_rows(items: Sequence[Sequence[str]], results: Sequence[str]) -> list[list[str]]:
-    """The lines of the items on the top level. Where everything that is done with an array stands
-    in one outermost loop, and always in its row of that number, the array is that row: it stays in
-    the cache."""
+    """Return the lines of the items on the top level. Where everything that is done with an array
+    stands in one outermost loop, and always in its row of that number, the array is that row: it
+    stays in the cache."""
     used = [set(re.findall(r"\bt\d+\b", "\n".join(lines))) for lines in items]
     returned = set(re.findall(r"\bt\d+\b", " ".join(results)))
     found = []

@@ -33,7 +33,7 @@ def spelled_out(plan: Plan) -> Plan:
 
 class _Speller(Rewriting):
     def order(self, number: int) -> int:
-        """How many axes a value has."""
+        """Count how many axes a value has."""
         return len(self.instructions[number].shape)
 
     def kept(self, total: int, axes: Axes, order: int) -> int:
@@ -44,7 +44,7 @@ class _Speller(Rewriting):
         return self.emit("index", total, params=(entries,))
 
     def sum(self, value: int, axes: Axes) -> int:
-        """The sum over axes, which stay with the length 1."""
+        """Return the sum over axes, which stay with the length 1."""
         total = self.emit("sum", value, params=(axes,))
         return self.kept(total, axes, self.order(value))
 

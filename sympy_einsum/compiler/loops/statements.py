@@ -132,7 +132,8 @@ class Statements(Entries):
         self.values[number] = value
 
     def _terms(self, number: int) -> tuple[list[Expr], list[tuple[int, list[int]]], list[int]]:
-        """The lengths of all axes of a reduction, the operands with their axes, those that stay."""
+        """Return the lengths of all axes of a reduction, the operands with their axes, and the kept
+        axes."""
         op, inputs, params, shape = self.step(number)
         if op == "einsum":
             terms, output = params[0].split("->")
@@ -264,7 +265,7 @@ class Statements(Entries):
             self._add_at(number, inputs[start : start + width], lengths)
 
     def _add_at(self, number: int, inputs: Sequence[int], lengths: Shape) -> None:
-        """Adds a value to an array at positions."""
+        """Add a value to an array at positions."""
         value, *positions = inputs
         array = self.values[number]
         own = self.step(value).shape
@@ -291,8 +292,8 @@ class Statements(Entries):
     # --- whole arrays
 
     def whole(self, number: int, turned: bool = False) -> str:
-        """The text of an array with all entries in C order; the transpose of one will do if it may
-        be ``turned``."""
+        """Return the text of an array with all entries in C order; the transpose of one will do if
+        it may be ``turned``."""
         step = self.step(number)
         if not step.shape:
             self.loops, self.here = [], self.tree.after[-1]
@@ -326,8 +327,8 @@ class Statements(Entries):
         return self.stored(number)
 
     def _turned(self, number: int) -> str:
-        """The name of a copy in C order of an array that lies otherwise, in loops: Numba takes
-        seconds to compile NumPy's function for that."""
+        """Return the name of a copy in C order of an array that lies otherwise, in loops: Numba
+        takes seconds to compile NumPy's function for that."""
         value, name = self.values[number], self.new_name()
         axes = range(len(value.order))
         here = ", ".join([f"i{axis}" for axis in axes])
@@ -337,8 +338,7 @@ class Statements(Entries):
         return name
 
     def over_entries(self, number: int, statement: str) -> list[str]:
-        """The lines of loops over all entries of a value, at i0, i1 and so on, and what is done
-        there."""
+        """Return a loop nest over all entries of a value, at i0, i1 and so on, with its body."""
         lengths = enumerate(self.step(number).shape)
         lines = [*[f"for i{axis} in range({self.size(n)}):" for axis, n in lengths], statement]
         return [f"{' ' * 4 * depth}{line}" for depth, line in enumerate(lines)]
@@ -382,8 +382,8 @@ class Statements(Entries):
 
 
 def _order(count: int, in_memory: Sequence[Sequence[str]]) -> tuple[int, ...]:
-    """The order of the first array that has all axes; that of the axes themselves, if one has
-    them so."""
+    """Return the order of the first array that has all axes; that of the axes themselves, if one
+    has them so."""
     orders = []
     for index in in_memory:
         found = tuple([int(own[1:]) for own in index if re.fullmatch(r"\$\d+", own)])

@@ -32,17 +32,17 @@ class Loop:
     adds_up: bool = False
 
     def learn(self, number: int, index: Index, name: str) -> None:
-        """Keeps the name of an entry that is known from the last part of the body on."""
+        """Keep the name of an entry that is known from the last part of the body on."""
         self.known[number, index] = len(self.body), name
 
     def name_of(self, number: int, index: Index, inner: Loop | None) -> str | None:
-        """The name of an entry where a loop inside of this one begins, or else at the end."""
+        """Return the name of an entry at the start of a loop inside of this one, or at the end."""
         first, name = self.known.get((number, index), (0, None))
         is_later = inner is not None and self.body.index(inner) < first
         return None if is_later else name
 
     def text(self) -> Iterator[str]:
-        """The lines."""
+        """Yield the lines."""
         yield from flat(self.before)
         yield f"for {self.variable} in range({self.length}):"
         for part in self.body:
@@ -52,7 +52,7 @@ class Loop:
 
 
 def flat(lines: Lines) -> Iterator[str]:
-    """The lines one after the other."""
+    """Yield the lines one after the other."""
     for line in lines:
         if isinstance(line, str):
             yield line
@@ -96,7 +96,7 @@ class Tree:
         self.floor = 0
 
     def parts(self) -> Iterator[list[str]]:
-        """The lines of each item, and those behind it."""
+        """Yield the lines of each item, and those behind it."""
         for item, after in zip(self.items, self.after, strict=True):
             yield [*(item.text() if isinstance(item, Loop) else flat(item))]
             yield [*flat(after)]
@@ -106,7 +106,7 @@ class Tree:
         (self.floor,) = self.append([])
 
     def append(self, item: Loop | Lines) -> Position:
-        """The position of a new item, which is the last."""
+        """Return the position of a new item, which is the last."""
         self.items.append(item)
         self.after.append([])
         return (len(self.items) - 1,)
@@ -114,8 +114,8 @@ class Tree:
     def place(
         self, lengths: Sequence[str], reads: Mapping[Value, Sequence[Index]], target: Target
     ) -> tuple[list[Loop], Position]:
-        """The loops for a statement, outermost first, and the position of the innermost one. The
-        indices of what it reads have ``$0``, ``$1``, … for the variables of its loops."""
+        """Return the loops for a statement, outermost first, and the position of the innermost one.
+        The indices of what it reads have ``$0``, ``$1``, … for the variables of its loops."""
         fit = _Fit(lengths, reads, target)
         first = max([self.floor, target.after, *[value.position[0] for value in reads]])
         for number in range(first, len(self.items)):
@@ -154,7 +154,7 @@ class _Fit:
         self.target = target
 
     def into(self, loop: Loop, position: Position) -> tuple[list[Loop], Position] | None:
-        """The loops from a given one on, if they fit."""
+        """Return the loops from a given one on, if they fit."""
         depth = len(position) - 1
         if loop.length != self.lengths[depth] or position[0] == self.target.apart:
             return None

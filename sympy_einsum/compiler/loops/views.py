@@ -28,7 +28,7 @@ def _atom(text: str) -> str:
 
 
 def stretched(shape: Shape, result: Shape, index: Index) -> Index:
-    """The index of an operand where the result has one: axes of length 1 stay at 0."""
+    """Return the index of an operand where the result has one: axes of length 1 stay at 0."""
     own = index[len(index) - len(shape) :]
     lengths = result[len(result) - len(shape) :]
     pairs = zip(shape, lengths, own, strict=True)
@@ -36,8 +36,7 @@ def stretched(shape: Shape, result: Shape, index: Index) -> Index:
 
 
 def through(step: Instruction, shape: Shape, index: Index, size: Size) -> Index | None:
-    """The index of the operand, of some shape, that an entry of a view is; None where it isn't
-    known."""
+    """Map the index of an entry of a view to that of the operand; None where it isn't known."""
     rule = _RULES.get(step.op)
     return None if rule is None else rule(step, shape, index, size)
 
@@ -71,7 +70,7 @@ def _cut(step: Instruction, shape: Shape, index: Index, size: Size) -> Index:
 
 
 def cut_index(cuts: Sequence[Cut], index: Index, size: Size) -> Index:
-    """The index of an array that something is cut out of."""
+    """Return the index of an array that something is cut out of."""
     rest = list(index)
     found = []
     for cut in cuts:
