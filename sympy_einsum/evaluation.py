@@ -43,7 +43,7 @@ def evaluate(expr: TensorLike, values: Mapping[Operand, TensorLike] | None = ...
 def evaluate(
     expr: TensorLike | Several, values: Mapping[Operand, TensorLike] | None = None
 ) -> Value | list[Value]:
-    """The value of an expression, or of each of a list or tuple of them.
+    """Evaluate an expression, or each of a list or tuple of them.
 
     Use :func:`lambdify` to evaluate one expression on many data.
 
@@ -113,7 +113,7 @@ def _hint(left: Sequence[Basic], values: Mapping[Operand, TensorLike]) -> str:
 
 
 def exact_value(expr: Operand) -> Expr | Array | None:
-    """The value of an expression without free symbols, if it is exact and short to compute."""
+    """Evaluate an expression without free symbols, if it is exact and short to compute."""
     if not _is_exact(expr):
         return None
     try:
@@ -139,13 +139,13 @@ def _is_exact(expr: Operand) -> bool:
 
 
 def floats(expr: Operand) -> Value:
-    """The value in floating point."""
+    """Return the value in floating point."""
     found = np.asarray(lambdify([], expr)())
     return found if is_tensor(expr) else found.item()
 
 
 def number(scalar: TensorExpr) -> Expr:
-    """The value of a scalar node without free symbols, as a number of SymPy's; kept at the node."""
+    """Evaluate a scalar node without free symbols to a number of SymPy's, kept at the node."""
     if number not in scalar.memory:
         exact = exact_value(scalar)
         scalar.memory[number] = sympify(floats(scalar)) if exact is None else exact

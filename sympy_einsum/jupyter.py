@@ -67,14 +67,14 @@ class EinsumMagics(Magics):
 
 
 def _symbols(shell: InteractiveShell, text: str) -> dict[str, Operand]:
-    """The symbols of the session whose names are words of a text."""
+    """Return the symbols of the session whose names are words of a text."""
     found = {name: shell.user_ns.get(name) for name in _WORD.findall(text)}
     return {k: v for k, v in found.items() if isinstance(v, _SYMBOLS) and v.name == k}
 
 
 def _with_body(lines: list[str]) -> list[str]:
-    """The lines of a cell; one that is the magic alone gets an empty line, without which IPython
-    doesn't call it and it can't say what it takes."""
+    """Return the lines of a cell; one that is the magic alone gets an empty line, without which
+    IPython doesn't call it and it can't say what it takes."""
     return [*lines, "\n"] if len(lines) == 1 and lines[0].startswith("%%einsum") else lines
 
 
@@ -85,7 +85,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
 
     @context_matcher()
     def einsum_matcher(context: CompletionContext) -> SimpleMatcherResult:
-        """The names of the cell and the session's symbols, in cells with the magic."""
+        """Return the names of the cell and the session's symbols, in cells with the magic."""
         first, _, cell = context.full_text.lstrip().partition("\n")
         names: set[str] = set()
         if first.startswith("%%einsum"):

@@ -105,7 +105,7 @@ class Samples:
         return values
 
     def values(self, arguments: Sequence[Argument]) -> list[np.ndarray] | None:
-        """The values of the expressions; None where the arguments are of no use."""
+        """Return the values of the expressions; None where the arguments are of no use."""
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
@@ -148,12 +148,12 @@ def _random_value(
 
 
 def _symmetrized(value: np.ndarray, permutations: Sequence[Sequence[int]]) -> np.ndarray:
-    """The mean of an array's transposes."""
+    """Return the mean of an array's transposes."""
     return np.mean([value.transpose(own) for own in permutations], axis=0)
 
 
 def _with_structure(value: np.ndarray, structure: set[str]) -> np.ndarray:
-    """The nearest thing with a structure."""
+    """Return the nearest thing with a structure."""
     if "diagonal" in structure:
         entries = value.diagonal() + np.copysign(0.3, value.diagonal())
         return np.diag(abs(entries) if "psd" in structure else entries)
@@ -239,7 +239,7 @@ def check_derivative(
 def _difference(
     data: Samples, x: Operand, values: list[Argument], slope: np.ndarray
 ) -> Difference | None:
-    """The worst entry on one set of data; None where differences don't settle."""
+    """Return the worst entry on one set of data; None where differences don't settle."""
     point = np.asarray(values[0], dtype=float)
     structure = set(x.assumptions) if isinstance(x, TensorSymbol) else set()
     found, expected, places = [], [], []
@@ -273,8 +273,8 @@ def _difference(
 def _moved(
     data: Samples, values: list[Argument], x: np.ndarray, direction: np.ndarray
 ) -> np.ndarray | None:
-    """The derivative in a direction, by Richardson's extrapolation of two central differences,
-    with an error of order step**4; None where no step is small enough.
+    """Return the derivative in a direction, by Richardson's extrapolation of two central
+    differences, with an error of order step**4; None where no step is small enough.
 
     The first two steps are used if their differences are close. Smaller ones lose digits, so that
     two extrapolations have to agree there.
@@ -298,8 +298,8 @@ def _moved(
 def _central(
     data: Samples, values: list[Argument], x: np.ndarray, direction: np.ndarray, step: float
 ) -> np.ndarray | None:
-    """The central difference quotient; None where the expression isn't finite at both ends, or
-    their rounding errors alone could exceed the tolerance."""
+    """Return the central difference quotient; None where the expression isn't finite at both ends,
+    or their rounding errors alone could exceed the tolerance."""
     ends = []
     for moved in (x + step * direction, x - step * direction):
         results = data.values([moved if x.ndim else float(moved), *values[1:]])
@@ -441,7 +441,7 @@ def counterexample(a: TensorLike, b: TensorLike) -> Counterexample | None:
 
 
 def _counterexample(a: Operand, b: Operand) -> Counterexample | None:
-    """The first data on which they differ, if they do so twice."""
+    """Return the first data on which they differ, if they do so twice."""
     data = Samples([a, b])
     draws = data.draw(SAMPLES)
     found = list(islice((d for d in draws if _differ(data, d[0], *d[1])), 2))
@@ -472,8 +472,8 @@ _OF_EXPONENTIALS: Mapping[type[Expr], Callable[[Expr], Expr]] = {
 
 
 def _with_vectors(*exprs: Operand) -> list[Operand]:
-    """The expressions with vectors of their own put on diagonals in the place of the matrices that
-    are declared diagonal: these commute."""
+    """Return the expressions with vectors of their own put on diagonals in the place of the
+    matrices that are declared diagonal: these commute."""
     found = {s for e in exprs for s in e.free_symbols}
     names = {s.name for s in found}
     rule = {}

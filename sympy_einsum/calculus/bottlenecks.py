@@ -35,8 +35,8 @@ Way: TypeAlias = list[Part]
 
 
 def across(y: Operand, variable: Operand, steps: list[Step] | None = None) -> Operand:
-    """The derivative of y by a variable, of shape y.shape + variable.shape: the cheapest of that in
-    reverse mode, that in forward mode and the product over bottlenecks."""
+    """Compute the derivative of y by a variable, of shape y.shape + variable.shape, in the cheapest
+    of reverse mode, forward mode and the product over bottlenecks."""
     wrt = (variable,)
     ways = [[Part(y, wrt, True)], [Part(y, wrt, False)]]
     way, _ = from_smaller_ends(y, wrt)
@@ -54,7 +54,7 @@ def across(y: Operand, variable: Operand, steps: list[Step] | None = None) -> Op
 
 
 def along(way: Way, steps: list[Step] | None) -> list[Operand]:
-    """The derivatives by the variables at the end of a way: products of those of its parts."""
+    """Chain the derivatives of the parts of a way to those by the variables at its end."""
     y = way[0].top
     results: list[Operand] = []
     for top, bottom, is_reverse in way:
@@ -73,8 +73,8 @@ def along(way: Way, steps: list[Step] | None) -> list[Operand]:
 
 
 def from_smaller_ends(y: Operand, wrt: tuple[Operand, ...]) -> tuple[Way, int]:
-    """The way over the smallest nodes that all ways from y to the variables go through, if they
-    are smaller than both ends; and how many nodes there are on it."""
+    """Return the way over bottlenecks, the smallest nodes on all ways from y to the variables, if
+    they are smaller than both ends; and the number of nodes between y and the variables."""
     graph = Graph([y], wrt)
     nodes = [node for node in graph.order if node in graph.active]
     place = {node: k for k, node in enumerate(nodes)}
@@ -101,7 +101,7 @@ def from_smaller_ends(y: Operand, wrt: tuple[Operand, ...]) -> tuple[Way, int]:
 
 
 def _size(nodes: Sequence[Operand]) -> int:
-    """How many entries they have together."""
+    """Count the entries of all nodes together."""
     return sum(prod(map(nominal_length, shape_of(node))) for node in nodes)
 
 
@@ -120,5 +120,5 @@ def _product(y: Operand, left: Operand, middle: Operand, right: Operand, end: Op
 
 
 def identity(shape: Sequence[Expr]) -> Operand:
-    """The derivative of what has a shape by itself."""
+    """Return the derivative of a tensor of some shape by itself."""
     return Delta(*shape) if shape else S.One

@@ -46,7 +46,7 @@ def opened(node: Operand) -> Operand:
 
 
 def _open(node: Elementwise) -> Elementwise | None:
-    """The node with more in its body, None where it stays."""
+    """Inline operands into the body of a node; None if none can be."""
     if not _may_matter(node):
         return None
     places: dict[Operand, int] = {}

@@ -83,7 +83,7 @@ class Trace(list[Step]):
         self.derivations = derivations
 
     def rows(self, place: int = 0) -> list[Row]:
-        """The rows of a table.
+        """Return the rows of a table.
 
         Raises
         ======
@@ -129,7 +129,7 @@ class Trace(list[Step]):
 
 
 def _cells(row: Row, mode: str) -> list[str]:
-    """The three columns of a row in LaTeX."""
+    """Return the three columns of a row in LaTeX."""
     name = _letter(row.name)
     partials = [
         rf"\frac{{\partial {name}}}{{\partial {_letter(of)}}} = {sympy.latex(partial)}"
@@ -151,7 +151,7 @@ def _letter(name: str, mode: str | None = None) -> str:
 
 
 def _rule(terms: Sequence[tuple[str, str]], mode: str) -> str:
-    """The chain rule: pairs of an operand and what is computed from it."""
+    """Return the chain rule: pairs of an operand and what is computed from it."""
     texts = []
     for of, to in terms:
         slope = rf"\frac{{\partial {_letter(to)}}}{{\partial {_letter(of)}}}"
@@ -161,7 +161,7 @@ def _rule(terms: Sequence[tuple[str, str]], mode: str) -> str:
 
 
 def _below(node: Operand) -> tuple[Operand, ...]:
-    """The operands that are rows of their own."""
+    """Return the operands that are rows of their own."""
     if isinstance(node, TensorSymbol) or node.is_Symbol or not node.free_symbols:
         return ()
     below = node.operands if isinstance(node, TensorExpr) else split_body(node)[1]
@@ -202,7 +202,7 @@ def _swept(
     partials: dict[Operand, dict[str, Operand]],
     symbols: dict[Operand, Operand],
 ) -> tuple[dict[Operand, Operand], dict[Operand, str]]:
-    """The derivatives of all nodes by equations 1 and 2 of [LMG18], and how they follow."""
+    """Compute the derivatives of all nodes by equations 1 and 2 of [LMG18], and how they follow."""
     function, variables, mode = derivation
     is_forward = mode == "forward"
     node_of = {symbol: node for node, symbol in symbols.items()}

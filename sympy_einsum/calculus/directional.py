@@ -45,7 +45,7 @@ def vjp(
     layout: str = "function-first",
     simplify: bool | None = None,
 ) -> Operand | list[Operand]:
-    """The cotangent u, of y's shape, pulled back to x: Σ u · dy/dx, without the Jacobian.
+    """Pull the cotangent u, of y's shape, back to x: Σ u · dy/dx, without the Jacobian.
 
     A list of variables gives a list; a list of functions takes a list of cotangents, and their
     pullbacks are added. The mode is the reverse one; in another the Jacobian is built. Both layouts
@@ -93,7 +93,7 @@ def jvp(
     layout: str = "function-first",
     simplify: bool | None = None,
 ) -> Operand | list[Operand]:
-    """The tangent v, of x's shape, pushed forward to y: Σ dy/dx · v, without the Jacobian.
+    """Push the tangent v, of x's shape, forward to y: Σ dy/dx · v, without the Jacobian.
 
     A list of functions gives a list; a list of variables takes a list of tangents. The mode is the
     forward one; in another the Jacobian is built. Both layouts are one: the result has y's axes.
@@ -139,7 +139,7 @@ def hvp(
     layout: str = "function-first",
     simplify: bool | None = None,
 ) -> Operand | list[Operand]:
-    """The Hessian of a scalar times v, of x's shape, without the Hessian.
+    """Multiply the Hessian of a scalar by v, of x's shape, without forming it.
 
     Lists of variables and of directions give a list: the rows of the Hessian of all variables
     times all directions. The mode is that of the gradient, which is then pushed forward. Both

@@ -73,7 +73,7 @@ class LinearMap:
         return results[0] if self._is_single[1] else list(results)
 
     def adjoint(self) -> LinearMap:
-        """The map that takes cotangents back [C, figure 2; E, theorem 6.5].
+        """Return the adjoint, the pullback of cotangents [C, figure 2; E, theorem 6.5].
 
         >>> import sympy_einsum as se
         >>> A, x, u = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3), se.TensorSymbol("u", 2)
@@ -104,8 +104,8 @@ class LinearMap:
         return LinearMap(self.codomain, lines, results, self._is_single[::-1])
 
     def matrix(self) -> Any:
-        """The tensor of all partial derivatives, of the shape of the value and then that of the
-        argument; nested lists, a row for each value, where there are several.
+        """Return the tensor of all partial derivatives, of the shape of the value and then that of
+        the argument; nested lists, a row for each value, where there are several.
 
         >>> import sympy_einsum as se
         >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
@@ -136,7 +136,7 @@ class LinearMap:
         return self._applied(values, shape)[result]
 
     def _applied(self, values: Sequence[Operand | None], inner: Shape) -> list[Operand]:
-        """The results of tensors with more axes behind their own; None for zeros."""
+        """Return the results of tensors with more axes behind their own; None for zeros."""
         found = list(values)
         for line in self._lines:
             parts = [(step, found[source]) for step, source in line.steps]
@@ -198,7 +198,7 @@ def _check(given: Shape, taken: Shape) -> None:
 
 
 def linearize(f: Listed, x: Listed) -> LinearMap:
-    """The derivative of an expression by a variable as a linear map of that variable's change.
+    """Linearize an expression: return its derivative by a variable as a linear map of tangents.
 
     Lists of expressions and of variables give a map between lists of tensors.
 
@@ -245,7 +245,7 @@ def linearize(f: Listed, x: Listed) -> LinearMap:
 
 
 def _steps(graph: Graph, node: Operand) -> Iterator[tuple[Step | Carried, Operand]]:
-    """The derivative of a node by each of its operands that depend on a variable."""
+    """Yield the derivative of a node by each of its operands that depend on a variable."""
     if type(node) in CARRIERS:
         for k, operand in enumerate(node.operands):
             if operand in graph.active:

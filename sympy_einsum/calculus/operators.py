@@ -79,8 +79,7 @@ def as_variable(value: object) -> Operand:
 
 
 def as_function(value: TensorLike, *variables: object) -> Operand:
-    """The expression to differentiate by some variables; one of SymPy's with matrices as a tensor
-    expression."""
+    """Convert an argument to the expression to differentiate; SymPy's with matrices to tensors."""
     if isinstance(value, (list, tuple, set, dict, MatrixBase, NDimArray)):
         raise TensorError(
             f"one expression is needed, not a {type(value).__name__}: take one at a time, or put "
@@ -116,7 +115,7 @@ def diff(
     simplify: bool | None = None,
     trace: bool = False,
 ) -> Operand | tuple[Operand, Trace]:
-    """The derivative of an expression by one variable after the other, of any order.
+    """Differentiate an expression by one variable after the other, to any order.
 
     Parameters
     ==========
@@ -190,7 +189,7 @@ def diff(
 
 
 def _by_part(y: Operand, part: Operand, mode: str, simplify: bool | None) -> Operand:
-    """The derivative by an entry or a slice of a tensor symbol, which is that piece of the
+    """Differentiate by an entry or a slice of a tensor symbol, which is that piece of the
     derivative by the symbol; or by a part of the expression, as if a symbol stood in its place."""
     if not is_cut(part):
         stand_in = TensorSymbol(f"part{order_of(y)}", shape_of(part)) if order_of(part) else Dummy()
@@ -291,7 +290,7 @@ def jacobian(
     layout: str = "function-first",
     simplify: bool | None = None,
 ) -> Blocks:
-    """The derivative of y by x, of shape y.shape + x.shape; lists give nested lists of blocks.
+    """Differentiate y by x, to the shape y.shape + x.shape; lists give nested lists of blocks.
 
     Examples
     ========
@@ -385,7 +384,7 @@ def gradient(
     simplify: bool | None = None,
     trace: bool = False,
 ) -> Operand | list[Operand] | tuple[Operand | list[Operand], Trace]:
-    """The gradient of a scalar by a tensor, or by each of a list in one joint sweep; with
+    """Compute the gradient of a scalar by a tensor, or by each of a list in one joint sweep; with
     ``trace=True`` a pair of it and the steps, as for :func:`diff`. Of a scalar both layouts are
     one.
 
@@ -439,7 +438,7 @@ def hessian(
     layout: str = "function-first",
     simplify: bool | None = None,
 ) -> Blocks:
-    """The second derivative of a scalar, of shape x.shape + x.shape; for a list of variables the
+    """Differentiate a scalar twice, to the shape x.shape + x.shape; for a list of variables to a
     nested list of blocks.
 
     Raises

@@ -69,7 +69,7 @@ def written(
     results: Sequence[int | None],
     is_single: bool,
 ) -> str:
-    """The text of a map: what is used more than once has a name, and a line of its own before.
+    """Write a map as text: parts used more than once have a name, on a line of its own before.
 
     ``arguments`` is how many it takes, None for a map of a tensor and not of a list.
     """
@@ -94,7 +94,7 @@ def written(
 
 
 def _composed(style: Style, step: str, inner: tuple[str, bool]) -> str:
-    """The text of a step after a map."""
+    """Write a step after a map as text."""
     text, is_sum = inner
     identity = style.forms["identity"]
     if step == identity or text == identity:
@@ -104,7 +104,7 @@ def _composed(style: Style, step: str, inner: tuple[str, bool]) -> str:
 
 
 def step_text(style: Style, step: Step | Carried) -> str:
-    """The text of one step."""
+    """Write one step as text."""
     forms = style.forms
     if isinstance(step, Carried):
         return forms["adjoint" if step.is_back else "node"].format(type(step.node).__name__)

@@ -73,8 +73,8 @@ class Input(NamedTuple):
 def by_ends(
     y: Operand, wrt: tuple[Operand, ...], derivatives: Derivatives
 ) -> tuple[Sequence[Operand], list[Step]]:
-    """The derivatives of a tensor by variables, which may be reshaped in it, as may be what it is
-    made of; found from those of and by what is reshaped."""
+    """Differentiate a tensor by variables where these or the tensor's own parts are reshaped: chain
+    the derivatives of and by the tensors before the reshapes."""
     if not shape_of(y):
         return derivatives(y, wrt)
     inputs, images = _inputs(y, wrt)
@@ -105,7 +105,7 @@ def _with_variables(step: Step, images: Mapping[Operand, Operand]) -> Step:
 
 
 def _inputs(y: Operand, wrt: Sequence[Operand]) -> tuple[list[Input], dict[Operand, Operand]]:
-    """The variables, those that are reshaped in an expression too, and what these stand for."""
+    """Return the variables and their reshapes in an expression, with what the latter stand for."""
     inputs = [Input(v, v, ()) for v in wrt]
     images: dict[Operand, Operand] = {}
     reshaped = [node for node in postorder([y]) if isinstance(node, Reshape)]
@@ -125,7 +125,8 @@ def _inputs(y: Operand, wrt: Sequence[Operand]) -> tuple[list[Input], dict[Opera
 
 
 def _from_variable(node: Operand, wrt: Sequence[Operand]) -> tuple[Operand, Moves] | None:
-    """The variable whose entries a tensor has, and how a derivative by it becomes one by that."""
+    """Return the variable that a tensor reshapes, and the map of a derivative by it to one by the
+    variable."""
     moves: list[Move] = []
     while node not in wrt:
         found = _rearranged(node, wrt)
@@ -142,7 +143,7 @@ def _from_variable(node: Operand, wrt: Sequence[Operand]) -> tuple[Operand, Move
 
 
 def _outputs(y: Operand, wrt: Sequence[Operand]) -> list[Output]:
-    """The tensors that the terms of another rearrange, where something is reshaped, and how."""
+    """Return the tensors that the terms of a tensor reshape, and how, if any is reshaped."""
     found: dict[Operand, list[Output]] = {}
 
     def below(node: Operand) -> Sequence[Operand]:
@@ -167,8 +168,8 @@ def _outputs(y: Operand, wrt: Sequence[Operand]) -> list[Output]:
 
 
 def _rearranged(node: Operand, wrt: Sequence[Operand]) -> tuple[TensorExpr, Move] | None:
-    """The tensor whose entries another one has, times what doesn't depend on variables, and how it
-    is made of it; None if it is no such."""
+    """Return the tensor whose entries another one has, times what doesn't depend on variables, and
+    how it is made of it; None if it is no such."""
     if isinstance(node, Reshape):
         return node.operands[0], Move(node.shape)
     if not (isinstance(node, View) or is_positional(node)):

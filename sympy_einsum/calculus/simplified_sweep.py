@@ -41,8 +41,8 @@ def check_mode(mode: str) -> None:
 def sweep(
     y: Operand, wrt: tuple[Operand, ...], mode: str, simplify: bool | None, trace: bool = False
 ) -> tuple[Sequence[Operand], list[Step]]:
-    """The derivatives of y by several variables, in one reverse sweep or one by one, and the steps
-    if they are wanted."""
+    """Differentiate y by several variables, in one reverse sweep or one by one; return the
+    derivatives, and the steps if they are wanted."""
     check_mode(mode)
     if len(set(wrt)) != len(wrt):
         raise TensorError("a variable is named twice")
@@ -58,7 +58,7 @@ def sweep(
 def _derivatives(
     y: Operand, wrt: tuple[Operand, ...], mode: str, simplify: bool | None, trace: bool
 ) -> tuple[Sequence[Operand], list[Step]]:
-    """The simplified derivatives of what is stable already."""
+    """Compute the simplified derivatives of an expression in stable form."""
     if mode == "auto":
         return _cheap(y, wrt, simplify, trace)
     steps: list[Step] = []
@@ -77,8 +77,8 @@ def _derivatives(
 def _cheap(
     y: Operand, wrt: tuple[Operand, ...], simplify: bool | None, trace: bool
 ) -> tuple[Sequence[Operand], list[Step]]:
-    """The derivatives in reverse mode, or from the smaller ends of the ways to the variables where
-    that is much cheaper: of short functions the reverse mode makes what textbooks have."""
+    """Differentiate in reverse mode, or over bottlenecks where that is much cheaper: of short
+    functions the reverse mode gives the derivatives of textbooks."""
     if _splits_differences(y, wrt):
         return _derivatives(y, wrt, "forward", simplify, trace)
     reverse = [Part(y, wrt, True)]

@@ -28,14 +28,14 @@ class Step(NamedTuple):
         return cls(Term(0, (), (), axes, axes), dict(zip(axes, shape, strict=True)))
 
     def applied(self, value: Operand, inner: Shape) -> Operand:
-        """The image of a tensor that has more axes behind its own."""
+        """Return the image of a tensor that has more axes behind its own."""
         extra = [-1 - k for k in range(len(inner))]
         lengths = {**self.lengths, **dict(zip(extra, inner, strict=True))}
         labels, output = (*self.term.lower, *extra), (*self.term.upper, *extra)
         return combine(value, labels, self.term, output, lengths)
 
     def transposed(self) -> Step:
-        """The adjoint: what it takes and what it gives exchanged."""
+        """Return the adjoint: what it takes and what it gives exchanged."""
         return Step(self.term._replace(upper=self.term.lower, lower=self.term.upper), self.lengths)
 
 
@@ -47,7 +47,7 @@ class Carried(NamedTuple):
     is_back: bool = False
 
     def applied(self, value: Operand, inner: Shape) -> Operand:
-        """The image of a tensor that has more axes behind its own."""
+        """Return the image of a tensor that has more axes behind its own."""
         carrier: Any = CARRIERS[type(self.node)]
         if not self.is_back:
             return carrier.forth(self.node, self.place, value, inner)
@@ -56,7 +56,7 @@ class Carried(NamedTuple):
         return _turned(image, count)
 
     def transposed(self) -> Carried:
-        """The adjoint."""
+        """Return the adjoint."""
         return self._replace(is_back=not self.is_back)
 
 

@@ -41,7 +41,7 @@ MODES = ("reverse", "forward", "cross-country", "auto")
 
 
 def inputs_of(node: Operand) -> tuple[Operand, ...]:
-    """The operands of a node in the sense of the rules."""
+    """Return the operands of a node in the sense of the rules."""
     if isinstance(node, TensorExpr):
         return () if node.is_locally_constant else (inside_log(node) or opened(node)).operands
     return () if is_variable(node) or not node.args else scalar_children(node)
@@ -80,14 +80,14 @@ class Graph:
                 self.active.add(node)
 
     def below(self, node: Operand) -> tuple[Operand, ...]:
-        """The operands of a node in the sense of the rules."""
+        """Return the operands of a node in the sense of the rules."""
         if node not in self._below:
             paired = node in self._pairs
             self._below[node] = (self._pairs[node],) if paired else inputs_of(node)
         return self._below[node]
 
     def terms(self, node: Operand) -> Iterator[Term]:
-        """The derivative of a node by each of its active operands."""
+        """Yield the derivative of a node by each of its active operands."""
         if node in self._pairs:
             axes = range(order_of(node))
             return iter([Term(0, (), (), axes, axes)])
@@ -119,7 +119,7 @@ def _lengths(*pairs: tuple[Sequence[int], Sequence[Expr]]) -> dict[int, Expr]:
 
 
 def total(contributions: Sequence[Operand]) -> Operand:
-    """The sum of tensors of one shape, or of scalars."""
+    """Return the sum of tensors of one shape, or of scalars."""
     return contributions[0] if len(contributions) == 1 else total_of(contributions)
 
 
@@ -136,7 +136,7 @@ def pullback(
     outer_shape: Sequence[Expr],
     steps: list[Step] | None = None,
 ) -> list[Operand]:
-    """The reverse sweep [L, §4.3; LMG18]: cotangents of the variables.
+    """Run the reverse sweep [L, §4.3; LMG18]; return the cotangents of the variables.
 
     A root's seed has shape outer_shape + root.shape; the cotangent of v has shape
     outer_shape + v.shape. What the rules do is appended to ``steps``.
@@ -185,8 +185,8 @@ def pushforward(
     inner: Sequence[Expr],
     steps: list[Step] | None = None,
 ) -> Operand:
-    """The forward sweep: the tangent of y, of shape y.shape + inner, from those of the variables,
-    of shape v.shape + inner. What the rules do is appended to ``steps``."""
+    """Run the forward sweep: return the tangent of y, of shape y.shape + inner, from those of the
+    variables, of shape v.shape + inner. The rules' steps are appended to ``steps``."""
     graph = Graph([y], wrt)
     extra = [-1 - k for k in range(len(inner))]
     inner_lengths = _lengths((extra, inner))
@@ -228,7 +228,7 @@ def pushforward(
 def term_lengths(
     node: Operand, operand: Operand, term: Term, others: Mapping[int, Expr]
 ) -> dict[int, Expr]:
-    """The lengths of the labels of a term, and others."""
+    """Return the lengths of the labels of a term, and others."""
     lengths = {**others, **dict(zip(term.upper, shape_of(node), strict=True))}
     lengths.update(zip(term.lower, shape_of(operand), strict=True))
     for factor, labels in zip(term.factors, term.subscripts, strict=True):
@@ -243,7 +243,7 @@ def combine(
     output: Sequence[int],
     lengths: dict[int, Expr],
 ) -> Operand:
-    """The einsum of what the sweep carries and a term's factors."""
+    """Contract the value that a sweep carries with a term's factors."""
     if not term.factors and tuple(labels) == tuple(output) and len(set(labels)) == len(labels):
         return carried
     if not lengths:

@@ -205,7 +205,7 @@ def scalar_children(node: Expr) -> tuple[Operand, ...]:
 
 
 def _of_matrices(rule: Callable[..., Iterator[Term]]) -> Callable[..., Iterator[Term]]:
-    """The row of a function of one operand, which a variable must be in."""
+    """Return the row of a function of one operand, which a variable must be in."""
     return lambda node, active: rule(node)
 
 
@@ -240,7 +240,7 @@ RULES: NodeTable[Callable[..., Iterator[Term]]] = NodeTable(
 
 
 def terms(node: Operand, active: Callable[[Operand], bool]) -> Iterator[Term]:
-    """The derivative of a node by each of its active operands."""
+    """Yield the derivative of a node by each of its active operands."""
     if not isinstance(node, TensorExpr):
         return _stock_terms(node, active)
     if inside_log(node):

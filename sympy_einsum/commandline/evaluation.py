@@ -12,7 +12,7 @@ from .reports import Request, derivatives, question, unbound_lengths
 
 
 def evaluate(request: Request, data: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The values of an expression and of its derivatives, by what they are called.
+    """Return the values of an expression and of its derivatives, by what they are called.
 
     Raises TensorError where data are missing or don't fit.
     """

@@ -119,7 +119,7 @@ def _request(arguments: argparse.Namespace) -> Request:
 
 
 def _text(arguments: argparse.Namespace) -> str:
-    """The expression, from the command line, a file or the standard input."""
+    """Read the expression from the command line, a file or the standard input."""
     if arguments.file is not None and arguments.expression is not None:
         raise TensorError("give an expression or a file, not both")
     if arguments.file is not None:

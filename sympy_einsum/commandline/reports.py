@@ -111,7 +111,7 @@ def _tuple(lengths: Sequence[str]) -> str:
 
 
 def question(request: Request) -> Question:
-    """The text, read; raises TensorError if it can't be."""
+    """Return the text, read; raises TensorError if it can't be."""
     text, declarations = request.text.strip(), request.declarations or None
     syntax = checked_syntax(text, request.syntax)
     if syntax == "lippmann" and not request.wrt:
@@ -194,8 +194,8 @@ def _formula(derivative: Operand, notation: str, order: int) -> str:
 
 
 def _written_nodes(expr: Operand) -> int:
-    """How many nodes a printer meets at most: each tensor once, but SymPy's scalars wherever they
-    occur."""
+    """Count how many nodes a printer meets at most: each tensor once, but SymPy's scalars wherever
+    they occur."""
     size: dict[Basic, int] = {}
     tensors = 0
     for node in postorder([expr]):
@@ -218,7 +218,7 @@ def unbound_lengths(exprs: Sequence[Operand], symbols: Iterable[Operand]) -> lis
 
 
 def _check(y: Operand, x: Operand, derivative: Operand) -> Check:
-    """The outcome of the comparison with finite differences on random data."""
+    """Return the outcome of the comparison with finite differences on random data."""
     try:
         error = check_derivative(y, x, derivative)
     except TensorError as failure:

@@ -195,7 +195,7 @@ def _json(content: Mapping[str, object]) -> tuple[bytes, str]:
 
 
 def read_request(fields: object) -> Request:
-    """The request of a page; raises TensorError for anything else."""
+    """Return the request of a page; raises TensorError for anything else."""
     if not isinstance(fields, dict) or not fields.keys() <= {*Request._fields}:
         raise TensorError(f"a question has the fields {', '.join(Request._fields)}")
     for name in ("text", "declarations"):
@@ -211,8 +211,8 @@ def read_request(fields: object) -> Request:
 
 
 def answer(request: Request, check: Callable[[], None] = lambda: None) -> dict[str, object]:
-    """The answer of a process of its own, or why there is none; ``check`` is called while it is
-    waited for, and ends it by an error."""
+    """Return the answer of a process of its own, or why there is none; ``check`` is called while it
+    is waited for, and ends it by an error."""
     receiver, sender = _CONTEXT.Pipe(duplex=False)
     process = _CONTEXT.Process(target=_work, args=(sender, request), daemon=True)
     process.start()
@@ -250,7 +250,7 @@ def _work(sender: Connection, request: Request) -> None:
 
 
 def _drawn(dot: str) -> str | None:
-    """The picture of a graph, where Graphviz is installed and not too slow."""
+    """Return the picture of a graph, where Graphviz is installed and not too slow."""
     program = shutil.which("dot")
     if program is None:
         return None

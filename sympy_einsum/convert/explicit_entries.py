@@ -69,7 +69,7 @@ Row = Callable[..., np.ndarray]
 
 
 def as_explicit(expr: Operand) -> Array | Expr:
-    """The entries of a tensor expression as a ``sympy.Array``; a scalar for order 0.
+    """Return the entries of a tensor expression as a ``sympy.Array``; a scalar for order 0.
 
     Raises
     ======
@@ -89,7 +89,7 @@ def as_explicit(expr: Operand) -> Array | Expr:
 
 
 def _entries(node: Basic, operands: Arrays) -> np.ndarray:
-    """The node's entries as an array of SymPy scalars, from those of its operands."""
+    """Return the node's entries as an array of SymPy scalars, from those of its operands."""
     if not isinstance(node, TensorExpr):
         below = [operand[()] for operand in operands]
         return _boxed(node.func(*below) if below and tuple(below) != node.args else node)
@@ -102,7 +102,7 @@ def _entries(node: Basic, operands: Arrays) -> np.ndarray:
 
 
 def _cofactor(matrix: Matrix, rows: Sequence[int], columns: Sequence[int]) -> Expr:
-    """The signed determinant of what some rows and columns leave."""
+    """Return the signed determinant of what some rows and columns leave."""
     kept = [[k for k in range(matrix.rows) if k not in gone] for gone in (rows, columns)]
     sign = LeviCivita(*rows, *kept[0]) * LeviCivita(*columns, *kept[1])
     return sign * matrix.extract(*kept).det() if sign else S.Zero
@@ -122,7 +122,7 @@ def _filled(shape: Sizes, values: Mapping[Sizes, Expr]) -> np.ndarray:
 
 
 def _einsum_entries(node: Einsum, operands: Arrays, shape: Sizes) -> np.ndarray:
-    """The definition [W, §3], written out as loops over all indices."""
+    """Return the definition [W, §3], written out as loops over all indices."""
     array = np.full(shape, S.Zero, dtype=object)
     for values in product(*[range(int(length)) for length in node.lengths]):
         term = S.One
@@ -232,7 +232,7 @@ def _cofactor_entries(node: Cofactors, operands: Arrays, shape: Sizes) -> np.nda
 
 
 def _of_matrix(function: Callable[[Matrix], Matrix | Expr]) -> Row:
-    """The row of a function that SymPy's matrices have."""
+    """Return the row of a function that SymPy's matrices have."""
 
     def entries(node: MatrixFunction, operands: Arrays, shape: Sizes) -> np.ndarray:
         value = function(Matrix(operands[0].tolist()))

@@ -102,7 +102,7 @@ class _Product(NamedTuple):
     axes: list[Dummy]
 
     def whole(self) -> Operand:
-        """The tensor."""
+        """Return the tensor."""
         lengths = {
             label: length
             for factor, labels in self.factors

@@ -159,7 +159,7 @@ def from_explicit(value: MatrixBase | NDimArray) -> Operand:
 
 
 def matrix_tensor(root: Basic, vectors: bool) -> Operand:
-    """The tensor for a matrix expression, both axes kept."""
+    """Return the tensor for a matrix expression, both axes kept."""
     images: dict[Basic, Operand] = {}
     for node in postorder([root], _matrix_parts):
         if isinstance(node, MatrixSymbol):
@@ -200,7 +200,7 @@ LEAVES = (
 
 
 def _tensor(node: Basic, parts: list[Operand]) -> Operand:
-    """The tensor or scalar for a node of SymPy's, from those of its parts."""
+    """Return the tensor or scalar for a node of SymPy's, from those of its parts."""
     rule = FROM_MATRIX.get(type(node))
     if rule is not None:
         return rule(node, *parts)

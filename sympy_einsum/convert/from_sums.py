@@ -162,7 +162,7 @@ def _from_zero(labels: Set[Symbol], function: Expr, *limits: Tuple) -> Sum:
 
 
 def _selection(label: Symbol, length: Expr, start: Expr, step: Expr, count: Expr) -> TensorExpr:
-    """The matrix that picks the positions an index takes, which must lie on the axis."""
+    """Return the matrix that picks the positions an index takes, which must lie on the axis."""
     last = start + step * (count - 1)
     low, high = (start, last) if step.is_positive else (last, start)
     if count.is_negative or (
@@ -201,7 +201,7 @@ class _Value(NamedTuple):
         return tuple([label for label in found if not isinstance(label, _Hidden)])
 
     def lengths(self) -> dict[Symbol, Expr]:
-        """The lengths that are known."""
+        """Return the lengths that are known."""
         known: dict[Symbol, Expr] = {}
         for factor, labels in self.factors:
             for label, length in (
@@ -349,8 +349,8 @@ class _Reader:
     def _range(
         self, variable: Symbol, low: Expr, high: Expr, inner: _Value
     ) -> tuple[Expr, list[_Factor]]:
-        """How many positions a sum goes over, and triangles that say which of them where its bounds
-        are other indices, plus a number."""
+        """Count how many positions a sum goes over, and triangles that say which of them where its
+        bounds are other indices, plus a number."""
         (start, first), (end, last) = (self._bound(bound) for bound in (low, high))
         if start is None and end is None:
             return last + 1, []
@@ -381,7 +381,7 @@ class _Reader:
         return number, triangles
 
     def _bound(self, bound: Expr) -> tuple[Symbol | None, Expr]:
-        """The index that a bound is, if it is one, and what is added to it."""
+        """Return the index that a bound is, if it is one, and what is added to it."""
         found = bound.free_symbols & self.labels
         if not found:
             return None, bound
@@ -404,7 +404,7 @@ class _Reader:
         return [(tensor, tuple(new)), *cuts]
 
     def _tensor(self, base: Basic) -> Operand:
-        """The tensor for an IndexedBase or an array of numbers."""
+        """Return the tensor for an IndexedBase or an array of numbers."""
         if isinstance(base, IndexedBase):
             if base.shape is None:
                 raise ShapeError(
@@ -435,7 +435,7 @@ class _Reader:
         return _Value([(tensor, tuple(labels)), *factors])
 
     def _order(self, node: Basic) -> tuple[tuple[Symbol, Symbol], Expr] | None:
-        """The indices and the offset of a triangle of ones, [i + offset <= j]."""
+        """Return the indices and the offset of a triangle of ones, [i + offset <= j]."""
         if not isinstance(node, Piecewise) or len(node.args) != 2:
             return None
         (value, condition), rest = node.args

@@ -66,7 +66,7 @@ class Ordinary(NamedTuple):
     natural: Callable[[Operand], Operand] = lambda number: S.Zero
 
     def plus(self, terms: Sequence[Operand]) -> Operand:
-        """The sum of terms of one shape; scalars are terms everywhere."""
+        """Return the sum of terms of one shape; scalars are terms everywhere."""
         shape = next((shape_of(term) for term in terms if order_of(term)), ())
         return self.total(stack([broadcast_to(term, shape) for term in terms]), axis=0)
 
@@ -88,7 +88,7 @@ ORDINARY = {
 
 
 def in_semiring(expr: Operand, semiring: str) -> Operand:
-    """The ordinary expression that has the values of an expression in a semiring.
+    """Return the ordinary expression that has the values of an expression in a semiring.
 
     ``lambdify(…, semiring=…)`` computes the same faster; this has derivatives. In the semiring of
     logarithms they are exact: that of the weight of all ways by the weights of steps is how often

@@ -43,7 +43,7 @@ def product(factors: list[Expr]) -> Expr:
 
 
 def transpose(matrix: MatrixExpr) -> MatrixExpr:
-    """The transpose, taken inside; SymPy's own writes entries inside as sums."""
+    """Return the transpose, taken inside; SymPy's own writes entries inside as sums."""
     if isinstance(matrix, MatMul):
         scalars = [factor for factor in matrix.args if not factor.is_Matrix]
         factors = [factor for factor in matrix.args if factor.is_Matrix]
@@ -54,12 +54,12 @@ def transpose(matrix: MatrixExpr) -> MatrixExpr:
 
 
 def hadamard(factors: Sequence[MatrixExpr]) -> MatrixExpr:
-    """The Hadamard product; SymPy's own hadamard_product writes entries inside as sums."""
+    """Return the Hadamard product; SymPy's own hadamard_product writes entries inside as sums."""
     return canonicalize(HadamardProduct(*factors))
 
 
 def dot(x: MatrixExpr, y: MatrixExpr) -> Expr:
-    """The only entry of xᵀ y, or of yᵀ x where that has fewer transposes."""
+    """Return the only entry of xᵀ y, or of yᵀ x where that has fewer transposes."""
     both = [product([transpose(x), y]), product([transpose(y), x])]
     return entry(min(both, key=lambda found: found.count(Transpose)), S.Zero)
 
@@ -84,7 +84,7 @@ def ones(shape: Shape) -> MatrixExpr:
 
 
 def rows_and_columns(shape: Shape) -> tuple[Expr, Expr]:
-    """The shape of a matrix, or of a vector as a column."""
+    """Return the shape of a matrix, or of a vector as a column."""
     rows, columns = (*shape, S.One)[:2]
     return rows, columns
 

@@ -140,12 +140,12 @@ class _ArrayPieces:
         return ArrayElementwiseApplyFunc(function, tensor)
 
     def product(self, tensors: Sequence[Basic]) -> Basic:
-        """The diagonal of the tensor product."""
+        """Return the diagonal of the tensor product."""
         shape = _common_shape(tensors)
         return _product([(t, range(len(t.shape))) for t in tensors], range(len(shape)))
 
     def total(self, tensors: Sequence[Basic]) -> Basic:
-        """The sum."""
+        """Return the sum."""
         shape = _common_shape(tensors)
         fill = OneArray(*shape)
         return ArrayAdd(
@@ -158,12 +158,12 @@ class _ArrayPieces:
 
 
 def _common_shape(tensors: Sequence[Basic]) -> Shape:
-    """The shape of arrays, of which some may have no axes."""
+    """Return the shape of arrays, of which some may have no axes."""
     return max([tuple(tensor.shape) for tensor in tensors], key=len)
 
 
 def _matrix_operand(node: TensorExpr, images: Images) -> Basic:
-    """The operand of an inverse or a determinant as a MatrixExpr."""
+    """Return the operand of an inverse or a determinant as a MatrixExpr."""
     operand = node.operands[0]
     image = images[operand]
     if isinstance(image, MatrixExpr):
@@ -215,7 +215,7 @@ def _einsum(node: Einsum, images: Images) -> Basic:
 
 
 def _product(factors: Sequence[Factor], output: Sequence[Label]) -> Basic:
-    """The einsum of factors to distinct labels, each in some factor."""
+    """Return the einsum of factors to distinct labels, each in some factor."""
     result = factors[0][0] if len(factors) == 1 else ArrayTensorProduct(*[f for f, _ in factors])
     axes = [label for _, labels in factors for label in labels]
     summed = [label for label in dict.fromkeys(axes) if label not in output]

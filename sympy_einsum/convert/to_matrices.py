@@ -135,11 +135,11 @@ class _MatrixPieces:
         return ElementwiseApplyFunction(function, tensor)
 
     def product(self, tensors: Sequence[MatrixExpr]) -> MatrixExpr:
-        """The Hadamard product."""
+        """Return the Hadamard product."""
         return matrix_algebra.hadamard(tensors)
 
     def total(self, tensors: Sequence[MatrixExpr]) -> MatrixExpr:
-        """The sum."""
+        """Return the sum."""
         return MatAdd(*tensors)
 
     def scaled(self, factor: Expr, tensor: MatrixExpr) -> MatrixExpr:
@@ -173,7 +173,7 @@ def unit_image(node: Unit) -> MatrixExpr:
 
 
 def selection_image(node: Selection) -> MatrixExpr:
-    """The matrix that selects a slice."""
+    """Return the matrix that selects a slice."""
     i, j = matrix_algebra.row_and_column()
     entry = KroneckerDelta(node.start + node.step * i, j)
     return FunctionMatrix(node.count, node.length, Lambda((i, j), entry))
@@ -218,8 +218,8 @@ def _cut(
     image: MatrixExpr,
     kept: Sequence[int],
 ) -> list[Edge]:
-    """The factors contracted with a unit vector or a selection: an entry, a row or a slice of the
-    only other factor on that axis; else the cutter is a factor like others."""
+    """Return the factors contracted with a unit vector or a selection: an entry, a row or a slice
+    of the only other factor on that axis; else the cutter is a factor like others."""
     axis = labels[-1]
     beside = [k for k, (_, own) in enumerate(edges) if axis in own]
     plain = axis not in kept and len(beside) == 1 and edges[beside[0]][1].count(axis) == 1
@@ -281,7 +281,7 @@ def _kronecker(node: Reshape, images: Images) -> Basic:
 def _with_axes(
     factors: dict[tuple[Hashable, ...], MatrixExpr], labels: tuple[int, ...]
 ) -> MatrixExpr | None:
-    """The factor with some labels for its rows and columns."""
+    """Return the factor with some labels for its rows and columns."""
     if labels[::-1] in factors and labels not in factors:
         return matrix_algebra.transpose(factors[labels[::-1]])
     return factors.get(labels)

@@ -131,7 +131,7 @@ class Writer:
         self.plans: dict[Place, Plan] = {}
 
     def entry(self, root: Operand, indices: Sequence[Expr] | None) -> Expr:
-        """The entry of the root."""
+        """Return the entry of the root."""
         self.taken.update(map(str, indices or ()))
         start = (
             root,
@@ -150,7 +150,7 @@ class Writer:
         return Symbol(next(name for name in self.names if name not in self.taken), integer=True)
 
     def parts(self, place: Place) -> list[Place]:
-        """The entries that an entry is computed from."""
+        """Return the entries that an entry is computed from."""
         if place not in self.plans:
             self.plans[place] = self._plan(*place)
         return self.plans[place].parts
@@ -168,7 +168,8 @@ def _letters() -> Iterator[str]:
 
 
 def _target(operand: TensorExpr, at: Sequence[Expr]) -> Expr | None:
-    """The position that an entry, a slice or windows put in the place of their last index."""
+    """Return the position that an entry, a slice or windows put in the place of their last
+    index."""
     if not isinstance(operand, Positions):
         return None
     return Add(operand.start, *[s * i for s, i in zip(operand.steps, at, strict=False)])
@@ -213,8 +214,8 @@ def _product(writer: Writer, node: Einsum, at: Position) -> Plan:
 def _bounds(
     factors: list[tuple[Operand, tuple[int, ...]]], left: list[int], final: Mapping[int, Expr]
 ) -> dict[int, tuple[Expr, Expr]]:
-    """The limits that triangles set to sums; those are no factors any more. A sum is empty where it
-    ends one before it begins, not earlier."""
+    """Return the limits that triangles set to sums; those are no factors any more. A sum is empty
+    where it ends one before it begins, not earlier."""
     bounds: dict[int, tuple[Expr, Expr]] = {}
     used: set[int] = set()
     for factor in list(factors):
@@ -235,7 +236,7 @@ def _bounds(
 
 
 def _along(node: TensorExpr, at: Position) -> list[Place]:
-    """The entries of the operands at the same position; scalars have one entry."""
+    """Return the entries of the operands at the same position; scalars have one entry."""
     return [(operand, at if order_of(operand) else ()) for operand in node.operands]
 
 

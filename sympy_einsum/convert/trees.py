@@ -103,8 +103,7 @@ def as_stock(expr: object) -> Basic:
 def readied(
     expr: Operand, target: str, max_size: int = MAX_SIZE, max_depth: int = MAX_DEPTH
 ) -> Operand:
-    """The expression with softmax, log-sum-exp and cofactors spelled out, checked to be no huge
-    tree."""
+    """Expand softmax, log-sum-exp and cofactors in an expression; refuse huge trees."""
     root = transform([as_operand(expr)], _spelled)[0]
     size: dict[Basic, int] = {}
     depth: dict[Basic, int] = {}
@@ -143,7 +142,7 @@ class Symbols:
         self._owner: dict[Basic, Basic] = dict(zip(own, own, strict=True))
 
     def image(self, node: TensorSymbol) -> Basic:
-        """The symbol for a tensor symbol; one of order 0 becomes a real Symbol."""
+        """Return the symbol for a tensor symbol; one of order 0 becomes a real Symbol."""
         image = self._make(node) if node.order else Symbol(node.name, real=True)
         if self._owner.setdefault(image, node) is not node:
             raise UnsupportedError(
@@ -165,7 +164,7 @@ class Images(dict[Basic, Basic]):
         raise UnsupportedError(f"SymPy has no {self.kind} for {described(node)}")
 
     def below(self, node: TensorExpr) -> list[Basic]:
-        """The objects for the operands of a node."""
+        """Return the objects for the operands of a node."""
         return [self[operand] for operand in node.operands]
 
 
@@ -196,10 +195,10 @@ class Pieces(Protocol):
         """A function of one argument, entry by entry."""
 
     def product(self, tensors: Sequence[Basic]) -> Basic:
-        """The product entry by entry."""
+        """Return the product entry by entry."""
 
     def total(self, tensors: Sequence[Basic]) -> Basic:
-        """The sum."""
+        """Return the sum."""
 
     def scaled(self, factor: Expr, tensor: Basic) -> Basic:
         """A scalar times a tensor."""

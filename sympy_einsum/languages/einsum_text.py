@@ -111,7 +111,7 @@ class _Reader:
         self.frames = [_Frame()]
 
     def tree(self) -> Node:
-        """The tree of the text."""
+        """Return the tree of the text."""
         wanted, is_opened = True, False
         while self._skip_space():
             found = _TOKEN.match(self.text, self.position)
@@ -170,7 +170,7 @@ class _Reader:
 
 
 def _read_format(place: Place) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
-    """The index strings of a product, that of the result last."""
+    """Return the index strings of a product, that of the result last."""
     left, *right = re.split("->|→", place.node.name)
     if len(right) != 1:
         raise place.error("index strings have one arrow, as in ij,j->i")
@@ -218,7 +218,7 @@ class _Inference:
         return Place(self.known.text, node)
 
     def _outermost(self, root: Node) -> int:
-        """The order of the whole, if one of its terms tells it."""
+        """Return the order of the whole, if one of its terms tells it."""
         for term in root.children if root.kind == "sum" else (root,):
             if term.kind == "product":
                 return len(self.formats[term][1])
@@ -302,7 +302,7 @@ class _Inference:
 
 
 def _lengths(place: Place) -> list[Operand]:
-    """The lengths in the brackets of a constant."""
+    """Return the lengths in the brackets of a constant."""
     inside = place.node.name.partition("(")[2][:-1]
     try:
         return [read_length(text.strip()) for text in inside.split(",")]
@@ -313,7 +313,7 @@ def _lengths(place: Place) -> list[Operand]:
 
 
 def einsum_expression(text: str, declarations: Declarations) -> tuple[Operand, dict[str, Operand]]:
-    """The expression of a text, and its variables."""
+    """Return the expression of a text, and its variables."""
     found, symbols = _read(text, declarations)
     try:
         return found.expr, symbols

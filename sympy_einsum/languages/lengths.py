@@ -24,7 +24,7 @@ class Merged(Generic[V]):
     parent: Self | None = None
 
     def root(self) -> Self:
-        """The representative of all that are equal to this one."""
+        """Return the representative of all that are equal to this one."""
         root = self
         while root.parent is not None:
             root = root.parent
@@ -61,7 +61,7 @@ class Length(Merged[Expr]):
         return True
 
     def known(self) -> Expr | None:
-        """The value, if it is known."""
+        """Return the value, if it is known."""
         root = self.root()
         if not root.factors:
             return root.value
@@ -69,7 +69,7 @@ class Length(Merged[Expr]):
         return prod(values) if len(values) == len(root.factors) else None
 
     def parts(self) -> Iterator[Length]:
-        """The lengths of which the product is made."""
+        """Yield the lengths of which the product is made."""
         for factor in self.factors:
             yield factor.root()
             yield from factor.root().parts()
@@ -82,7 +82,7 @@ class Length(Merged[Expr]):
 
 
 def length_symbol(name: str) -> Symbol:
-    """The symbol that stands for an axis length."""
+    """Return the symbol that stands for an axis length."""
     return Symbol(name, integer=True, positive=True)
 
 
@@ -91,7 +91,7 @@ def symbols_of(
     lengths: Sequence[Length],
     given: Mapping[str, Operand],
 ) -> dict[str, Operand]:
-    """The symbols of variables with some axes, those that the user has already if they are
+    """Return the symbols of variables with some axes, those that the user has already if they are
     ``given``. All ``lengths`` that stayed unknown get names first."""
     values = [length.value for length in lengths if length.value is not None]
     taken = {symbol.name for length in values for symbol in length.free_symbols}

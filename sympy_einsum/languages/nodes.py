@@ -31,17 +31,17 @@ Parts: TypeAlias = list[Any]
 
 
 def leaf(kind: str, token: Any) -> Node:
-    """The node of a single token."""
+    """Return the node of a single token."""
     return Node(kind, str(token), (), token.start_pos, token.start_pos, end_of(token))
 
 
 def end_of(token: Any) -> int:
-    """The position behind a token."""
+    """Return the position behind a token."""
     return int(token.start_pos) + len(token)
 
 
 def children_of(node: Node) -> tuple[Node, ...]:
-    """The operands of a node."""
+    """Return the operands of a node."""
     return node.children
 
 
@@ -95,7 +95,8 @@ def check_nesting(text: str) -> None:
 
 
 def open_parentheses(text: str) -> list[int]:
-    """The positions of the parentheses that are not closed in the text, the innermost last."""
+    """Return the positions of the parentheses that are not closed in the text, the innermost
+    last."""
     opened: list[int] = []
     for position, character in enumerate(text):
         if character == "(":

@@ -170,7 +170,7 @@ def parse_program(text: str, declarations: OrderDeclarations = None) -> TensorPr
 def parse_with_variables(
     text: str, declarations: Declarations | OrderDeclarations = None, syntax: str = "auto"
 ) -> tuple[Operand, dict[str, Operand]]:
-    """The expression of a text, and its variables by name in order of appearance.
+    """Return the expression of a text, and its variables by name in order of appearance.
 
     >>> expr, variables = parse_with_variables("sum(a*x - a*x)")
     >>> expr, list(variables)
@@ -180,7 +180,7 @@ def parse_with_variables(
 
 
 def checked_syntax(text: str, syntax: str = "auto") -> str:
-    """The name of a language; of the one that a text looks like for ``"auto"``.
+    """Return the name of a language; of the one that a text looks like for ``"auto"``.
 
     >>> checked_syntax("A *(ij,j->i) b"), checked_syntax("A*b"), checked_syntax("A^i_j b^j")
     ('lippmann', 'matrixcalculus', 'ricci')

@@ -69,7 +69,7 @@ def _first_axis(function: _Function) -> _Function:
 
 
 def _outer(function: _Function, a: TensorLike, b: TensorLike) -> Operand:
-    """The function of every entry of one tensor with every entry of another."""
+    """Return the function of every entry of one tensor with every entry of another."""
     a, b = as_operand(a), as_operand(b)
     before, behind = range(order_of(a)), range(order_of(a), order_of(a) + order_of(b))
     return function(expand_dims(a, (*behind,)), expand_dims(b, (*before,)))

@@ -226,7 +226,7 @@ def append(arr: TensorLike, values: TensorLike, axis: int | None = None) -> Oper
 
 
 def _positions(obj: object, length: Operand) -> list[int]:
-    """The positions on an axis that an integer, a slice or a list names."""
+    """Return the positions on an axis that an integer, a slice or a list names."""
     if not length.is_Integer:
         raise UnsupportedError(f"this needs an axis whose length is a number, not {length}")
     count = int(length)
@@ -241,7 +241,7 @@ def _positions(obj: object, length: Operand) -> list[int]:
 
 
 def _between(arr: Operand, axis: int, cuts: Sequence[int]) -> list[Operand]:
-    """The pieces between positions."""
+    """Return the pieces between positions."""
     before = (slice(None),) * axis
     ends = pairwise([0, *cuts, shape_of(arr)[axis]])
     return [ops.getitem(arr, (*before, slice(a, b))) for a, b in ends]

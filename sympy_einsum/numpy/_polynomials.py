@@ -22,7 +22,7 @@ def coefficients_of(name: str, p: TensorLike) -> Operand:
 
 
 def count_of(name: str, p: Operand) -> int:
-    """How many coefficients there are, which must be known."""
+    """Count how many coefficients there are, which must be known."""
     (length,) = shape_of(p)
     if not length.is_Integer:
         raise UnsupportedError(
@@ -250,7 +250,7 @@ def vander(x: TensorLike, N: int | None = None, increasing: bool = False) -> Ope
 
 
 def entries_of(name: str, vector: TensorLike) -> Sequence[TensorLike]:
-    """The entries of a vector, numbers where they are known."""
+    """Return the entries of a vector, numbers where they are known."""
     vector = coefficients_of(name, vector)
     count_of(name, vector)
     return vector.array.tolist() if isinstance(vector, Constant) else ops.unstack(vector)

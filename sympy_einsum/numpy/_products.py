@@ -184,7 +184,7 @@ def cross(
 
 
 def _turned(a: Operand, by: int) -> Operand:
-    """The entries along the last axis, with the first of them put at the end."""
+    """Return the entries along the last axis, with the first of them put at the end."""
     parts = [ops.getitem(a, (..., slice(by, None))), ops.getitem(a, (..., slice(by)))]
     return ops.concatenate(parts, -1)
 

@@ -17,8 +17,8 @@ from ._options import Axes, Example, P, named, refuse
 
 
 def chosen(a: TensorLike, where: TensorLike | None, otherwise: TensorLike) -> Operand:
-    """The entries that a reduction takes, something else for the others; as in NumPy, a mask is
-    repeated to the shape of the entries, and they aren't to its."""
+    """Return the entries that a reduction takes, something else for the others; as in NumPy, a mask
+    is repeated to the shape of the entries, and they aren't to its."""
     if where is None or where is True:
         return a
     shape = shape_of(as_operand(a))
@@ -251,8 +251,8 @@ def deviations(
     centre: TensorLike | None,
     least: Expr,
 ) -> Operand:
-    """The mean square of the differences between some entries and their mean, or something else;
-    ``least`` is what it is divided by where no degree of freedom is left."""
+    """Return the mean square of the differences between some entries and their mean, or something
+    else; ``least`` is what it is divided by where no degree of freedom is left."""
     a = as_operand(a)
     if centre is None:
         centre = mean(a, axis, keepdims=True, where=where)
@@ -266,7 +266,7 @@ def deviations(
 
 
 def degrees(ddof: Expr | int, correction: Expr | int | None) -> Expr:
-    """The degrees of freedom that a variance has less than entries."""
+    """Return the degrees of freedom that a variance has less than entries."""
     taken = as_scalar(ddof, "ddof")
     if correction is None:
         return taken
@@ -278,7 +278,7 @@ def degrees(ddof: Expr | int, correction: Expr | int | None) -> Expr:
 def deviation(
     name: str, about: str, variance: Callable[P, Operand], example: Example
 ) -> Callable[P, Operand]:
-    """The root of a variance."""
+    """Return the root of a variance."""
 
     @wraps(variance)
     def apply(*args: P.args, **kwargs: P.kwargs) -> Operand:

@@ -50,7 +50,7 @@ def searchsorted(
 
 
 def _ranks(a: Operand) -> Operand:
-    """How many entries of a vector come before each in its order."""
+    """Count how many entries of a vector come before each in its order."""
     return ops.argsort(ops.argsort(a))
 
 
@@ -113,7 +113,7 @@ def lexsort(keys: TensorLike | Sequence[TensorLike], axis: int = -1) -> Operand:
 def line_through(
     x: Operand, xp: Operand, fp: Operand, left: TensorLike | None, right: TensorLike | None
 ) -> Operand:
-    """The line through any number of points, between which of them entries are being searched."""
+    """Interpolate linearly between any number of points, whose interval is searched."""
     last = shape_of(xp)[0] - 1
     behind = ops.clip(searchsorted(xp, x, "right"), 1, last)
     ends = [ops.subtract(behind, 1), behind]

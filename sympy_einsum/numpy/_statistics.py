@@ -148,7 +148,7 @@ def corrcoef(x: TensorLike, y: TensorLike | None = None, rowvar: bool = True) ->
 
 
 def _replaced(a: TensorLike, neutral: Expr) -> Operand:
-    """The entries, and something else for those that are no numbers."""
+    """Return the entries, and something else for those that are no numbers."""
     return ops.where(elementwise(isnan, a), neutral, a)
 
 

@@ -25,7 +25,7 @@ from .axes import filled
 
 
 def add(*values: TensorLike) -> Operand:
-    """The sum; scalars are added to every entry.
+    """Add entry by entry; scalars are added to every entry.
 
     Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
     """
@@ -44,7 +44,7 @@ def _together(values: Sequence[TensorLike]) -> tuple[list[Operand], Shape | None
 
 
 def subtract(a: TensorLike, b: TensorLike) -> Operand:
-    """The difference entry by entry.
+    """Subtract entry by entry.
 
     Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
 
@@ -58,7 +58,7 @@ def subtract(a: TensorLike, b: TensorLike) -> Operand:
 
 
 def multiply(*values: TensorLike) -> Operand:
-    """The product entry by entry; scalars multiply every entry.
+    """Multiply entry by entry; scalars multiply every entry.
 
     Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
     """
@@ -71,7 +71,7 @@ def multiply(*values: TensorLike) -> Operand:
 
 
 def power(base: TensorLike, exponent: TensorLike) -> Operand:
-    """The power entry by entry.
+    """Raise to a power entry by entry.
 
     Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
 
@@ -88,7 +88,7 @@ def power(base: TensorLike, exponent: TensorLike) -> Operand:
 
 
 def divide(a: TensorLike, b: TensorLike) -> Operand:
-    """The quotient entry by entry.
+    """Divide entry by entry.
 
     Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
 

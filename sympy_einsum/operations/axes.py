@@ -35,7 +35,7 @@ Axes: TypeAlias = int | Sequence[int] | None
 
 
 def filled(value: Expr, shape: Shape) -> Operand:
-    """The tensor of the given shape with all entries equal to a scalar."""
+    """Fill a tensor of the given shape with a scalar."""
     return contract((value,), ((),), range(len(shape)), dict(enumerate(shape)))
 
 
@@ -59,7 +59,7 @@ def as_axes(axis: Axes, order: int) -> list[int]:
 
 
 def transpose(a: TensorLike, axes: Sequence[int] | None = None) -> Operand:
-    """The axes in another order, reversed without ``axes``.
+    """Permute the axes, reversed without ``axes``.
 
     Raises ShapeError when ``axes`` aren't all of the axes, each once.
 
@@ -157,7 +157,7 @@ def squeeze(a: TensorLike, axis: Axes = None) -> Operand:
 
 
 def reshape(A: TensorLike, *shape: Length | Sequence[Length]) -> Operand:
-    """The entries in C order under another shape; one length may be -1.
+    """Reshape in C order; one length may be -1.
 
     Raises ShapeError when the numbers of entries aren't known to be equal.
 
@@ -190,7 +190,7 @@ def ravel(A: TensorLike) -> Operand:
 
 
 def broadcast_to(array: TensorLike, shape: Length | Sequence[Length]) -> Operand:
-    """The tensor repeated to a shape: axes of length 1 stretch, new axes come first.
+    """Broadcast to a shape: axes of length 1 stretch, new axes come first.
 
     Raises ShapeError for a shape with fewer axes, or with other lengths where the tensor's aren't
     1.

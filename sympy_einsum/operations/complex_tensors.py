@@ -144,7 +144,7 @@ class ComplexTensor:
         return f"ComplexTensor({self.real}, {self.imag})"
 
     def conj(self) -> ComplexTensor:
-        """The conjugate.
+        """Return the conjugate.
 
         >>> import sympy_einsum as se
         >>> x, y = se.tensors("x y", 2)
@@ -156,7 +156,7 @@ class ComplexTensor:
     conjugate = conj
 
     def angle(self, deg: bool = False) -> Operand:
-        """The angle from the real axis, in radians or in degrees.
+        """Return the angle from the real axis, in radians or in degrees.
 
         >>> import sympy_einsum as se
         >>> x, y = se.tensors("x y", 2)
@@ -168,7 +168,7 @@ class ComplexTensor:
         return multiply(180 / pi, found) if as_flag(deg, "deg") else found
 
     def squared(self) -> Operand:
-        """The squares of the absolute values, which have a derivative at 0.
+        """Return the squares of the absolute values, which have a derivative at 0.
 
         >>> import sympy_einsum as se
         >>> x, y = se.tensors("x y", 2)
@@ -178,7 +178,7 @@ class ComplexTensor:
         return add(multiply(self.real, self.real), multiply(self.imag, self.imag))
 
     def __abs__(self) -> Operand:
-        """The absolute values, whose derivative is 0 at 0."""
+        """Return the absolute values, whose derivative is 0 at 0."""
         return elementwise(modulus, self.real, self.imag)
 
     def __getitem__(self, index: Index) -> ComplexTensor:

@@ -99,7 +99,7 @@ def where(condition: TensorLike, a: TensorLike, b: TensorLike) -> Operand:
 
 
 def count_nonzero(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """How many entries along the axes aren't zero, or of how many a condition holds.
+    """Count the entries along the axes that aren't zero, or for which a condition holds.
 
     Raises ShapeError for an axis that isn't there.
 

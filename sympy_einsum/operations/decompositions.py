@@ -67,7 +67,7 @@ class SVDResult(NamedTuple):
 
 
 def slogdet(a: TensorLike) -> SlogdetResult:
-    """The sign of the determinant and the logarithm of its absolute value.
+    """Compute the sign of the determinant and the logarithm of its absolute value.
 
     Raises
     ======
@@ -89,8 +89,8 @@ def slogdet(a: TensorLike) -> SlogdetResult:
 
 
 def cholesky(a: TensorLike, *, upper: bool = False) -> Operand:
-    """The lower triangular L with L L' = A of a positive definite matrix A, or of each along the
-    last two axes of a tensor; with ``upper`` its transpose.
+    """Return the lower triangular L with L L' = A of a positive definite matrix A, or of each along
+    the last two axes of a tensor; with ``upper`` its transpose.
 
     It is the factor of (A + A')/2, and derivatives are those of that:
     dL = L Φ(inv(L) dA inv(L)'), where Φ takes the lower triangle with half of the diagonal [M].
@@ -119,7 +119,7 @@ def cholesky(a: TensorLike, *, upper: bool = False) -> Operand:
 
 
 def eigh(a: TensorLike) -> EighResult:
-    """The eigenvalues of a symmetric matrix, ascending, and its orthonormal eigenvectors, in
+    """Return the eigenvalues of a symmetric matrix, ascending, and its orthonormal eigenvectors, in
     columns; of each along the last two axes of a tensor.
 
     They are those of (A + A')/2, and so are derivatives: dλ = diag(V' dA V) and dV = V (F ∘ V' dA
@@ -150,7 +150,7 @@ def eigh(a: TensorLike) -> EighResult:
 
 
 def eigvalsh(a: TensorLike) -> Operand:
-    """The eigenvalues of a symmetric matrix, ascending, as in :func:`eigh`.
+    """Compute the eigenvalues of a symmetric matrix, ascending, as in :func:`eigh`.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (3, 3))
@@ -161,7 +161,7 @@ def eigvalsh(a: TensorLike) -> Operand:
 
 
 def svd(a: TensorLike, full_matrices: bool = True) -> SVDResult:
-    """The singular value decomposition: U, the singular values, descending, and V' with
+    """Return the singular value decomposition: U, the singular values, descending, and V' with
     A = U diag(s) V'; of each matrix along the last two axes of a tensor.
 
     Derivatives are [T]'s. They aren't finite where singular values are equal, and those of a
@@ -199,7 +199,7 @@ def svd(a: TensorLike, full_matrices: bool = True) -> SVDResult:
 
 
 def svdvals(a: TensorLike) -> Operand:
-    """The singular values, descending, as in :func:`svd`.
+    """Compute the singular values, descending, as in :func:`svd`.
 
     >>> import sympy_einsum as se
     >>> se.svdvals(se.TensorSymbol("A", (2, 4, 3))).shape
@@ -209,8 +209,8 @@ def svdvals(a: TensorLike) -> Operand:
 
 
 def qr(a: TensorLike, mode: str = "reduced") -> QRResult | Operand:
-    """The factors of A = Q R, Q with orthonormal columns and R upper triangular; of each matrix
-    along the last two axes of a tensor. With ``mode="r"`` R alone.
+    """Return the factors of A = Q R, Q with orthonormal columns and R upper triangular; of each
+    matrix along the last two axes of a tensor. With ``mode="r"`` R alone.
 
     Derivatives are [W]'s, of matrices of full rank whose first columns are independent.
 
@@ -256,7 +256,7 @@ def qr(a: TensorLike, mode: str = "reduced") -> QRResult | Operand:
 
 
 def pinv(a: TensorLike) -> Operand:
-    """The Moore-Penrose inverse of a matrix, or of each along the last two axes of a tensor.
+    """Return the Moore-Penrose inverse of a matrix, or of each along the last two axes of a tensor.
 
     Derivatives are [GP, eq. 4.12], which hold where the rank stays the same.
 

@@ -47,7 +47,7 @@ def _sides(rows: Expr, columns: Expr, offset: Length, remedy: str = SLICE) -> li
 
 
 def diagonal(a: TensorLike, offset: Length = 0, axis1: int = 0, axis2: int = 1) -> Operand:
-    """The diagonal of two axes, as a new last axis: entries [i, i + offset].
+    """Return the diagonal of two axes, as a new last axis: entries [i, i + offset].
 
     Raises
     ======
@@ -113,8 +113,8 @@ def diagflat(v: TensorLike, k: Length = 0) -> Operand:
 
 
 def eye(N: Length, M: Length | None = None, k: Length = 0) -> Operand:
-    """The matrix of zeros with ones on its k-th diagonal, N × M or square; ``Delta(N)`` on the
-    main one.
+    """Return the matrix of zeros with ones on its k-th diagonal, N × M or square; ``Delta(N)`` on
+    the main one.
 
     Raises ShapeError for what is no length, and where nobody knows where a diagonal of symbolic
     lengths ends.
@@ -136,7 +136,7 @@ def _placed(v: Operand, sides: list[Operand]) -> Operand:
 
 
 def trace(a: TensorLike, offset: Length = 0, axis1: int = 0, axis2: int = 1) -> Operand:
-    """The sum over a diagonal of two axes.
+    """Return the sum over a diagonal of two axes.
 
     Raises ShapeError as :func:`diagonal` does.
 

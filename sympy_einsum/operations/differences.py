@@ -26,8 +26,8 @@ def diff(
     prepend: TensorLike | None = None,
     append: TensorLike | None = None,
 ) -> Operand:
-    """The n-th differences a[i + 1] - a[i] along an axis, of which others may be put before and
-    behind it first; ``numpy.diff``.
+    """Compute the n-th differences a[i + 1] - a[i] along an axis, after ``prepend`` and ``append``
+    are joined to it; ``numpy.diff``.
 
     Raises
     ======
@@ -160,7 +160,7 @@ def _uneven(A: Operand, axis: int, points: Operand, edge_order: int) -> Operand:
 
 
 def _edge(A: Operand, axis: int, gaps: Operand, edge_order: int, start: int) -> Operand:
-    """The slope at the first position, or at the last one."""
+    """Return the slope at the first position, or at the last one."""
     if edge_order == 1:
         gap = _cut(gaps, axis, start and -1, None if start else 1)
         return divide(_weighted(A, axis, [-1, 1], start), gap)

@@ -32,7 +32,8 @@ NORMS = {"backward": "forward", "ortho": "ortho", "forward": "backward", None: "
 def rfft(
     a: TensorLike, n: Length | None = None, axis: int = -1, norm: str | None = None
 ) -> ComplexTensor:
-    """The discrete Fourier transform of a real tensor along an axis, at the frequencies 0 … n//2.
+    """Compute the discrete Fourier transform of a real tensor along an axis, at frequencies
+    0 … n//2.
 
     Parameters
     ==========
@@ -72,8 +73,8 @@ def rfft(
 def fft(
     a: ComplexLike, n: Length | None = None, axis: int = -1, norm: str | None = None
 ) -> ComplexTensor:
-    """The discrete Fourier transform along an axis, of real or complex tensors; parameters and
-    errors as of :func:`rfft`.
+    """Compute the discrete Fourier transform of a real or complex tensor along an axis; parameters
+    and errors as of :func:`rfft`.
 
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
@@ -92,7 +93,7 @@ def fft(
 def ifft(
     a: ComplexLike, n: Length | None = None, axis: int = -1, norm: str | None = None
 ) -> ComplexTensor:
-    """The inverse of :func:`fft`; parameters and errors as of :func:`rfft`.
+    """Return the inverse of :func:`fft`; parameters and errors as of :func:`rfft`.
 
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
@@ -110,8 +111,8 @@ def ifft(
 def irfft(
     a: ComplexLike, n: Length | None = None, axis: int = -1, norm: str | None = None
 ) -> Operand:
-    """The inverse of :func:`rfft`: a real tensor; parameters and errors as there. Without n it has
-    twice as many positions as there are frequencies, less two.
+    """Return the inverse of :func:`rfft`: a real tensor; parameters and errors as there. Without n
+    it has twice as many positions as there are frequencies, less two.
 
     >>> from sympy import symbols
     >>> import sympy_einsum as se
@@ -132,8 +133,8 @@ def irfft(
 def hfft(
     a: ComplexLike, n: Length | None = None, axis: int = -1, norm: str | None = None
 ) -> Operand:
-    """The Fourier transform, a real tensor, of what is conjugate at opposite positions, and of
-    which half is given; parameters and errors as of :func:`rfft`.
+    """Return the Fourier transform, a real tensor, of what is conjugate at opposite positions, and
+    of which half is given; parameters and errors as of :func:`rfft`.
 
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
@@ -147,7 +148,7 @@ def hfft(
 def ihfft(
     a: TensorLike, n: Length | None = None, axis: int = -1, norm: str | None = None
 ) -> ComplexTensor:
-    """The inverse of :func:`hfft`; parameters and errors as of :func:`rfft`.
+    """Return the inverse of :func:`hfft`; parameters and errors as of :func:`rfft`.
 
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
@@ -178,7 +179,7 @@ def fftn(
 def ifftn(
     a: ComplexLike, s: Lengths = None, axes: Axes = None, norm: str | None = None
 ) -> ComplexTensor:
-    """The inverse of :func:`fftn`, with its parameters and errors.
+    """Return the inverse of :func:`fftn`, with its parameters and errors.
 
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
@@ -216,7 +217,7 @@ def rfftn(
 def irfftn(
     a: ComplexLike, s: Lengths = None, axes: Axes = None, norm: str | None = None
 ) -> Operand:
-    """The inverse of :func:`rfftn`, with its parameters and errors.
+    """Return the inverse of :func:`rfftn`, with its parameters and errors.
 
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
@@ -234,7 +235,7 @@ def irfftn(
 
 
 def fftfreq(n: Length, d: TensorLike = 1) -> Operand:
-    """The frequencies of :func:`fft` of n positions a distance d apart: those up to half the
+    """Return the frequencies of :func:`fft` of n positions a distance d apart: those up to half the
     sampling rate, then the negative ones.
 
     Raises ShapeError when n isn't positive.
@@ -250,7 +251,7 @@ def fftfreq(n: Length, d: TensorLike = 1) -> Operand:
 
 
 def rfftfreq(n: Length, d: TensorLike = 1) -> Operand:
-    """The frequencies of :func:`rfft` of n positions a distance d apart.
+    """Return the frequencies of :func:`rfft` of n positions a distance d apart.
 
     Raises ShapeError when n isn't positive.
 
@@ -263,7 +264,7 @@ def rfftfreq(n: Length, d: TensorLike = 1) -> Operand:
 
 
 def fftshift(x: ComplexLike, axes: Axes = None) -> ComplexLike:
-    """The frequency 0 in the middle of some axes, by default of all.
+    """Shift the frequency 0 to the middle of some axes, by default of all.
 
     Raises ShapeError for an axis that isn't there.
 
@@ -275,7 +276,7 @@ def fftshift(x: ComplexLike, axes: Axes = None) -> ComplexLike:
 
 
 def ifftshift(x: ComplexLike, axes: Axes = None) -> ComplexLike:
-    """The inverse of :func:`fftshift`.
+    """Return the inverse of :func:`fftshift`.
 
     Raises ShapeError for an axis that isn't there.
 
@@ -310,7 +311,7 @@ def _along(z: ComplexTensor, s: Lengths, axes: Axes) -> list[tuple[Length | None
 
 
 def _period(z: ComplexTensor, n: Length | None, axis: int) -> tuple[Expr, int]:
-    """The length of a transform, and its axis from 0 on."""
+    """Return the length of a transform, and its axis from 0 on."""
     place = as_axis(axis, z.order)
     return _positive(z.shape[place] if n is None else as_length(n)), place
 
@@ -337,7 +338,7 @@ def _fitted(z: ComplexTensor, axis: int, count: Expr) -> ComplexTensor:
 def _forward(
     z: ComplexTensor, length: Expr, axis: int, norm: str | None, frequencies: Expr
 ) -> ComplexTensor:
-    """The transform of a real tensor."""
+    """Return the transform of a real tensor."""
     x = _fitted(z, axis, length).real
     waves = Fourier(length, frequencies, shape_of(x)[axis])
     part, new = order_of(x), order_of(x) + 1
@@ -350,7 +351,7 @@ def _forward(
 
 
 def _backward(z: ComplexTensor, waves: Operand, axis: int) -> Operand:
-    """The real part of an inverse transform."""
+    """Return the real part of an inverse transform."""
     part, new = z.order, z.order + 1
     labels = list(range(z.order))
     output = [new if k == axis else k for k in labels]
@@ -359,7 +360,7 @@ def _backward(z: ComplexTensor, waves: Operand, axis: int) -> Operand:
 
 
 def _inverse(z: ComplexTensor, length: Expr, axis: int, norm: str | None) -> ComplexTensor:
-    """The inverse transform; its imaginary part is the real one of that of z/i."""
+    """Return the inverse transform; its imaginary part is the real one of that of z/i."""
     z = _fitted(z, axis, length)
     waves = Fourier(length, z.shape[axis], length)
     parts = [_backward(own, waves, axis) for own in (z, z.of(z.imag, multiply(-1, z.real)))]

@@ -43,7 +43,8 @@ Gather: TypeAlias = TensorExpr | np.ndarray | Sequence[int] | Sequence[bool]
 
 
 def one_hot(indices: TensorLike, length: Length) -> Operand:
-    """The tensor of shape indices.shape + (length,) with ones at the positions, zeros elsewhere.
+    """Return the tensor of shape indices.shape + (length,) with ones at the positions, zeros
+    elsewhere.
 
     It is never written out where it is multiplied by something: a product with it along its last
     axis takes entries, one along the others adds entries up where the positions are.
@@ -93,9 +94,9 @@ def _positions(indices: TensorLike) -> Operand:
 def take(
     a: TensorLike, indices: TensorLike, axis: int | None = None, mode: str = "raise"
 ) -> Operand:
-    """The entries at some positions along an axis, in C order without one: the axis is replaced by
-    those of the positions. With ``mode="clip"`` the first or last entry stands for positions that
-    aren't on the axis, with ``"wrap"`` they go round.
+    """Take the entries at some positions along an axis, in C order without one: the axis is
+    replaced by those of the positions. With ``mode="clip"`` the first or last entry stands for
+    positions that aren't on the axis, with ``"wrap"`` they go round.
 
     Raises ShapeError for an axis that isn't there, and errors as for :func:`one_hot`.
 
@@ -128,7 +129,7 @@ def _on_axis(positions: Operand, length: Expr, mode: str) -> Operand:
 
 
 def take_along_axis(arr: TensorLike, indices: TensorLike, axis: int | None = -1) -> Operand:
-    """The entry at a position of its own for each of the other axes: ``take_along_axis(A,
+    """Take the entry at a position of its own for each of the other axes: ``take_along_axis(A,
     argsort(A, axis), axis)`` is a sort. Axes of length 1 stretch.
 
     Raises ShapeError when the other axes don't fit, and errors as for :func:`one_hot`.

@@ -84,7 +84,7 @@ def _unit(A: TensorExpr, axis: int, position: Expr) -> Operand:
 
 
 def _selection(length: Expr, cut: slice) -> Operand | None:
-    """The selection matrix of a slice, None for the whole axis."""
+    """Return the selection matrix of a slice, None for the whole axis."""
     step = as_scalar(1 if cut.step is None else cut.step, "the step of a slice")
     if step.is_integer is not True or not (step.is_positive or step.is_negative):
         raise TensorError(

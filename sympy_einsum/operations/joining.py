@@ -90,7 +90,7 @@ def stack(tensors: Sequence[TensorLike], axis: int = 0) -> Operand:
 
 
 def unstack(A: TensorLike, axis: int = 0) -> tuple[Operand, ...]:
-    """The pieces along an axis, without it: the entries of a vector, the rows of a matrix.
+    """Split along an axis, and drop it: into the entries of a vector, the rows of a matrix.
 
     Raises UnsupportedError for an axis whose length isn't a number.
 

@@ -28,7 +28,7 @@ from .reductions import sum as sum_
 
 
 def tensorsolve(a: TensorLike, b: TensorLike, axes: Sequence[int] | None = None) -> Operand:
-    """The x with tensordot(a, x, x.ndim) = b; ``axes`` of a are moved to its end before.
+    """Solve tensordot(a, x, x.ndim) = b for x; ``axes`` of a are moved to its end before.
 
     Raises
     ======
@@ -57,7 +57,7 @@ def tensorsolve(a: TensorLike, b: TensorLike, axes: Sequence[int] | None = None)
 
 
 def tensorinv(a: TensorLike, ind: int = 2) -> Operand:
-    """The inverse of a tensor as a map from its last axes to its first ``ind`` ones.
+    """Return the inverse of a tensor as a map from its last axes to its first ``ind`` ones.
 
     Raises
     ======
@@ -93,8 +93,8 @@ class LstsqResult(NamedTuple):
 
 
 def solve(a: TensorLike, b: TensorLike) -> Operand:
-    """The x with a @ x = b, for a vector or a matrix b, or stacks of matrices; the axes before the
-    last two stretch. It is inv(a) @ b, and computed without the inverse.
+    """Solve a @ x = b for x, with a vector or a matrix b, or stacks of matrices; the axes before
+    the last two stretch. It is inv(a) @ b, and computed without the inverse.
 
     Raises
     ======
@@ -117,8 +117,8 @@ def solve(a: TensorLike, b: TensorLike) -> Operand:
 
 
 def lstsq(a: TensorLike, b: TensorLike) -> LstsqResult:
-    """The x of least norm that minimises ‖a @ x - b‖, for a vector or a matrix b: pinv(a) @ b. The
-    matrix a has full rank, so the rank is its smaller length.
+    """Return the x of least norm that minimises ‖a @ x - b‖, for a vector or a matrix b: pinv(a) @
+    b. The matrix a has full rank, so the rank is its smaller length.
 
     Raises
     ======

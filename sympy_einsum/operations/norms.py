@@ -31,12 +31,12 @@ Order: TypeAlias = Expr | float | str | None
 
 
 def norm(A: TensorLike, ord: Order = None, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """The norms of NumPy: the Euclidean one of a vector and the Frobenius one of anything else, if
-    there is no ``ord``; else of a vector, or along one axis, its p-norm for a number p, the number
-    of entries that aren't 0 for 0, the largest and the smallest size of an entry for inf and -inf;
-    of a matrix, or along two axes, ``"fro"``, ``"nuc"`` (the sum of the singular values), 2 and -2
-    (the largest and the smallest of them), 1 and -1 (the largest and the smallest column, each by
-    the sum of its entries' sizes), inf and -inf (the same of rows).
+    """Return the norms of NumPy: the Euclidean one of a vector and the Frobenius one of anything
+    else, if there is no ``ord``; else of a vector, or along one axis, its p-norm for a number p,
+    the number of entries that aren't 0 for 0, the largest and the smallest size of an entry for inf
+    and -inf; of a matrix, or along two axes, ``"fro"``, ``"nuc"`` (the sum of the singular values),
+    2 and -2 (the largest and the smallest of them), 1 and -1 (the largest and the smallest column,
+    each by the sum of its entries' sizes), inf and -inf (the same of rows).
 
     A norm has no derivative where it is 0; those that are made of sizes of entries have 0 there.
 
@@ -83,7 +83,7 @@ def norm(A: TensorLike, ord: Order = None, axis: Axes = None, keepdims: bool = F
 def vector_norm(
     x: TensorLike, ord: Order = 2, axis: Axes = None, keepdims: bool = False
 ) -> Operand:
-    """The p-norm of all entries along some axes, as if these were one.
+    """Compute the p-norm of all entries along some axes, as if these were one.
 
     Axes are as for :func:`sum`. Raises UnsupportedError for other norms.
 
@@ -134,9 +134,9 @@ def _extreme(p: Expr, sizes: Operand, axes: list[int]) -> Operand:
 
 
 def cond(x: TensorLike, p: Order = None) -> Operand:
-    """The condition number of a matrix, or of each along the last two axes of a tensor: the ratio
-    of the largest and the smallest singular value, the inverse of that for ``p=-2``, and for other
-    norms the product of those of the matrix and of its inverse.
+    """Return the condition number of a matrix, or of each along the last two axes of a tensor: the
+    ratio of the largest and the smallest singular value, the inverse of that for ``p=-2``, and for
+    other norms the product of those of the matrix and of its inverse.
 
     Raises
     ======

@@ -44,7 +44,7 @@ def around(a: TensorLike, decimals: Expr | int = 0) -> Operand:
 
 
 def clip(a: TensorLike, low: TensorLike | None = None, high: TensorLike | None = None) -> Operand:
-    """The entries within two bounds, of which one may be None, for none.
+    """Clip the entries to two bounds, one of which may be None, for none.
 
     Shapes are as for ``+``. The derivative is 1 within the bounds, 0 outside and 1/2 at one.
 
@@ -60,7 +60,7 @@ def clip(a: TensorLike, low: TensorLike | None = None, high: TensorLike | None =
 
 
 def real(val: TensorLike) -> Operand:
-    """The real part: the tensor itself, where there are no complex numbers inside.
+    """Return the real part: the tensor itself, where there are no complex numbers inside.
 
     Raises UnsupportedError where the parts can't be told apart: in functions, such as inv, of what
     has complex numbers inside.
@@ -79,7 +79,7 @@ def real(val: TensorLike) -> Operand:
 
 
 def imag(val: TensorLike) -> Operand:
-    """The imaginary part: zeros, where there are no complex numbers inside.
+    """Return the imaginary part: zeros, where there are no complex numbers inside.
 
     Raises UnsupportedError where the parts can't be told apart.
 
@@ -97,7 +97,7 @@ def imag(val: TensorLike) -> Operand:
 
 
 def conj(val: TensorLike) -> Operand:
-    """The complex conjugate: the tensor itself, where there are no complex numbers inside.
+    """Return the complex conjugate: the tensor itself, where there are no complex numbers inside.
 
     >>> from sympy import I
     >>> import sympy_einsum as se
@@ -119,7 +119,7 @@ def as_real(val: TensorLike) -> Operand:
 
 
 def squared(val: Operand) -> Operand:
-    """The squares of the sizes of the entries."""
+    """Square the absolute values of the entries."""
     if not holds_complex(val):
         return power(val, 2)
     return add(power(real(val), 2), power(imag(val), 2))

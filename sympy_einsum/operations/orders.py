@@ -44,7 +44,7 @@ def _extremum(A: TensorLike, axis: Axes, keepdims: bool, name: str) -> Operand:
 
 
 def max(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """The largest entries over the given axes, over all without ``axis``.
+    """Return the largest entries over the given axes, over all without ``axis``.
 
     Entries that tie share the derivative equally: that of ``max(x)`` by x is 1 over the number of
     largest entries at these, and 0 elsewhere.
@@ -62,7 +62,7 @@ def max(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
 
 
 def min(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """The smallest entries over the given axes, over all without ``axis``; see :func:`max`.
+    """Return the smallest entries over the given axes, over all without ``axis``; see :func:`max`.
 
     Raises ShapeError for an axis that isn't there.
 
@@ -77,7 +77,7 @@ def min(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
 def extremum_or(
     A: TensorLike, axis: Axes, name: str, otherwise: TensorLike, keepdims: bool = False
 ) -> Operand:
-    """The largest or smallest entries over the given axes, something else where there are none."""
+    """Return the largest or smallest entries over the given axes, a default for empty axes."""
     A = as_operand(A)
     if any(shape_of(A)[k] is S.Zero for k in as_axes(axis, order_of(A))):
         # The sum of nothing has the shape.
@@ -120,7 +120,7 @@ def _share(A: TensorLike, axis: Axes, name: str) -> Operand:
 
 
 def ptp(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """The largest less the smallest entries over the given axes; see :func:`max`.
+    """Compute the range, maximum minus minimum, over the given axes; see :func:`max`.
 
     Raises ShapeError for an axis that isn't there.
 
@@ -135,7 +135,8 @@ def ptp(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
 
 
 def argmax(A: TensorLike, axis: int | None = None, keepdims: bool = False) -> Operand:
-    """The position of the first of the largest entries along an axis, without one in C order.
+    """Return the position of the first of the largest entries along an axis, without one in C
+    order.
 
     It is an integer, whose derivative is zero; ``x[argmax(x)]`` is a largest entry.
 
@@ -150,8 +151,8 @@ def argmax(A: TensorLike, axis: int | None = None, keepdims: bool = False) -> Op
 
 
 def argmin(A: TensorLike, axis: int | None = None, keepdims: bool = False) -> Operand:
-    """The position of the first of the smallest entries along an axis, without one in C order;
-    see :func:`argmax`.
+    """Return the position of the first of the smallest entries along an axis, without one in C
+    order; see :func:`argmax`.
 
     Raises ShapeError for an axis that isn't there.
 
@@ -175,8 +176,8 @@ def _first_position(A: TensorLike, axis: int | None, keepdims: bool, name: str) 
 
 
 def argsort(A: TensorLike, axis: int | None = -1) -> Operand:
-    """The positions along an axis that sort it, equal entries in their order; of all entries for
-    None.
+    """Return the positions along an axis that sort it, equal entries in their order; of all entries
+    for None.
 
     They are integers, whose derivative is zero. Raises ShapeError for an axis that isn't there.
 
@@ -229,7 +230,7 @@ def _along(
 
 
 def sort(A: TensorLike, axis: int | None = -1) -> Operand:
-    """The entries along an axis in ascending order; all of them for None.
+    """Sort the entries along an axis in ascending order; all of them for None.
 
     The derivative by A moves entries back to where they come from. ``sort(x)[-k:]`` are the k
     largest ones. Raises ShapeError for an axis that isn't there, and for a scalar.
@@ -243,7 +244,7 @@ def sort(A: TensorLike, axis: int | None = -1) -> Operand:
 
 
 def cummax(A: TensorLike, axis: int = 0) -> Operand:
-    """The largest entries up to each position along an axis: ``np.maximum.accumulate``.
+    """Return the largest entries up to each position along an axis: ``np.maximum.accumulate``.
 
     The derivative belongs to the last of equal entries. Raises ShapeError for an axis that isn't
     there, and for a scalar.
@@ -257,7 +258,7 @@ def cummax(A: TensorLike, axis: int = 0) -> Operand:
 
 
 def cummin(A: TensorLike, axis: int = 0) -> Operand:
-    """The smallest entries up to each position along an axis: ``np.minimum.accumulate``; see
+    """Return the smallest entries up to each position along an axis: ``np.minimum.accumulate``; see
     :func:`cummax`.
 
     Raises ShapeError for an axis that isn't there.

@@ -187,7 +187,7 @@ _SLICES: dict[str, Callable[[Expr, Expr, Expr], tuple[Bounds, Bounds]]] = {
 
 
 def _behind(stop: Expr) -> Expr | None:
-    """The bound of a slice to the front, where -1 would count from the end."""
+    """Return the bound of a slice to the front, where -1 would count from the end."""
     return None if stop == -1 else stop
 
 
@@ -248,7 +248,7 @@ MODES: Mapping[str, Frame] = {
 
 
 def _framed(A: Operand, widths: Sequence[tuple[Expr, Expr]], value: Expr) -> Operand:
-    """The tensor among equal entries: written into zeros, and the value into what it leaves."""
+    """Pad a tensor with a constant: zero-pad it, and add the value outside of it."""
     placed = among_zeros(A, widths)
     if value is S.Zero:
         return placed

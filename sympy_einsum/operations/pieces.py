@@ -41,7 +41,7 @@ def _known(length: Expr, what: str) -> int:
 
 
 def flip(A: TensorLike, axis: Axes = None) -> Operand:
-    """The entries in reverse order along some axes, all without ``axis``; of the same shape.
+    """Reverse the entries along some axes, all without ``axis``.
 
     Raises ShapeError for an axis that isn't there.
 
@@ -56,8 +56,8 @@ def flip(A: TensorLike, axis: Axes = None) -> Operand:
 
 
 def roll(A: TensorLike, shift: Length | Sequence[Length], axis: Axes = None) -> Operand:
-    """The entries moved along axes; what leaves at the end comes in at the start. Without ``axis``
-    all of them in C order. Of the same shape.
+    """Roll the entries along axes: what leaves at the end comes in at the start. Without ``axis``
+    roll all of them in C order.
 
     Raises ShapeError for an axis that isn't there, UnsupportedError for a shift that isn't known to
     be shorter than its axis.

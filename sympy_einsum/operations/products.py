@@ -39,7 +39,7 @@ from .checked import contract_checked, contract_labelled
 def einsum(
     subscripts: str | Sequence[Label] | TensorLike, *operands: TensorLike | Sequence[Label]
 ) -> Operand:
-    """The product of tensors by an index string [W, §3–4].
+    """Multiply tensors by an index string [W, §3–4].
 
     The list form of ``numpy.einsum`` is understood too, ``einsum(A, [0, 1], x, [1], [0])``; its
     indices are arbitrary integers.
@@ -112,7 +112,7 @@ def _as_labels(term: Iterable[Any]) -> Labels:
 
 
 def matmul(a: TensorLike, b: TensorLike) -> Operand:
-    """The matrix product as in NumPy: vectors are rows on the left and columns on the right, axes
+    """Multiply matrices as NumPy does: vectors are rows on the left and columns on the right, axes
     before the last two are a stack and stretch.
 
     Raises ShapeError for shapes that don't fit.
@@ -221,7 +221,7 @@ def outer(a: TensorLike, b: TensorLike) -> Operand:
 
 
 def vdot(a: TensorLike, b: TensorLike) -> Operand:
-    """The sum of products of corresponding entries, the first conjugate.
+    """Sum the products of corresponding entries, the first conjugate.
 
     Raises ShapeError when they have different numbers of entries.
 
@@ -238,7 +238,7 @@ def vdot(a: TensorLike, b: TensorLike) -> Operand:
 
 
 def kron(a: TensorLike, b: TensorLike) -> Operand:
-    """The Kronecker product; of two matrices the blocks a_ij B.
+    """Compute the Kronecker product; of two matrices the blocks a_ij B.
 
     Each length is the product of the two; a tensor of lower order gets axes of length 1 in front.
 
@@ -260,7 +260,7 @@ def kron(a: TensorLike, b: TensorLike) -> Operand:
 
 
 def vec(A: TensorLike) -> Operand:
-    """The columns of a matrix below each other, as one vector; a vector itself.
+    """Stack the columns of a matrix as one vector; a vector stays.
 
     This is the vec of matrix calculus [1]; :func:`ravel` puts the rows one after the other.
 

@@ -37,8 +37,8 @@ def quantile(
     keepdims: bool = False,
     weights: TensorLike | None = None,
 ) -> Operand:
-    """The quantile of entries along some axes, of all for None: by interpolation between the two
-    sorted entries around the place q (n - 1) [HF, definition 7]. Of entries with one that is no
+    """Return the quantile of entries along some axes, of all for None: by interpolation between the
+    two sorted entries around the place q (n - 1) [HF, definition 7]. Of entries with one that is no
     number it is none.
 
     Parameters
@@ -82,7 +82,8 @@ def nanquantile(
     keepdims: bool = False,
     weights: TensorLike | None = None,
 ) -> Operand:
-    """The quantile of those entries that are numbers; nan of none. Otherwise as :func:`quantile`.
+    """Return the quantile of those entries that are numbers; nan of none. Otherwise as
+    :func:`quantile`.
 
     >>> import numpy as np
     >>> import sympy_einsum as se
@@ -106,7 +107,7 @@ def _of_shares(
     keepdims: bool,
     weights: TensorLike | None,
 ) -> Operand:
-    """The quantiles for all shares, from those of one along one axis."""
+    """Return the quantiles for all shares, from those of one along one axis."""
     if isinstance(q, (list, tuple, np.ndarray, Constant)):
         shares = np.asarray(q.array if isinstance(q, Constant) else q)
         if not shares.size:
@@ -149,7 +150,7 @@ def _exact(q: Expr) -> Expr:
 
 
 def _to_even(place: Expr) -> Expr:
-    """The nearest integer, of two the even one."""
+    """Round to the nearest integer, half to even."""
     return floor(place / 2 + Rational(1, 4)) + ceiling(place / 2 - Rational(1, 4))
 
 
@@ -228,7 +229,7 @@ def _weighted(A: Operand, weights: Operand, axes: list[int], share: Expr, method
 
 
 def _along(A: Operand, axis: int) -> Operand:
-    """The positions along an axis, the other axes of length 1."""
+    """Return the positions along an axis, the other axes of length 1."""
     shape = [length if k == axis else S.One for k, length in enumerate(shape_of(A))]
     return reshape(counting(shape[axis]), shape)
 
@@ -238,7 +239,7 @@ def _within(place: Expr, length: Expr) -> Expr:
 
 
 def _nanquantile(A: Operand, axis: int, share: Expr, method: str) -> Operand:
-    """The sum of the sorted entries with weights: those of a tent around the place."""
+    """Return the sum of the sorted entries with weights: those of a tent around the place."""
     entries = sort(A, axis)
     are = compare(Eq, elementwise(isnan, A), 0)
     count = sum_(are, axis, keepdims=True)
@@ -259,7 +260,7 @@ def _at(A: Operand, axis: int, position: Expr) -> Operand:
 def percentile(
     A: TensorLike, q: TensorLike, axis: Axes = None, method: str = "linear", keepdims: bool = False
 ) -> Operand:
-    """The quantile of a percentage, or of an array of some; see :func:`quantile`.
+    """Return the quantile of a percentage, or of an array of some; see :func:`quantile`.
 
     Raises ShapeError for an axis that isn't there, TensorError for a percentage outside of 0 to
     100.
@@ -282,7 +283,7 @@ def over_100(percentages: TensorLike) -> TensorLike:
 
 
 def median(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """The median of entries along some axes, of all for None; see :func:`quantile`.
+    """Return the median of entries along some axes, of all for None; see :func:`quantile`.
 
     Raises ShapeError for an axis that isn't there.
 

@@ -27,7 +27,7 @@ from .running import interval_products
 
 
 def sum(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """The sum over the given axes, over all without ``axis``.
+    """Sum over the given axes, over all without ``axis``.
 
     The result lacks these axes; with ``keepdims`` they stay, with length 1. Raises ShapeError for
     an axis that isn't there.
@@ -51,7 +51,8 @@ def kept(reduced: Operand, A: Operand, axes: list[int]) -> Operand:
 
 
 def mean(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """The mean over the given axes; that of no entries is nan, as in NumPy, without a warning.
+    """Compute the mean over the given axes; that of no entries is nan, as in NumPy, without a
+    warning.
 
     Axes are as for :func:`sum`.
 
@@ -72,7 +73,8 @@ def _count(A: Operand, axis: Axes) -> Expr:
 
 
 def var(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool = False) -> Operand:
-    """The variance over the given axes, with ``ddof`` taken off the divisor, which is at least 0.
+    """Compute the variance over the given axes, with ``ddof`` subtracted from the divisor, which is
+    at least 0.
 
     Axes are as for :func:`sum`.
 
@@ -100,7 +102,7 @@ def _spread(reduced: Operand, A: Operand) -> Operand:
 
 
 def std(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool = False) -> Operand:
-    """The standard deviation over the given axes.
+    """Compute the standard deviation over the given axes.
 
     Axes and ``ddof`` are as for :func:`var`.
 
@@ -115,7 +117,7 @@ def std(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool =
 
 
 def prod(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """The product over the given axes. Its derivative divides by nothing: it is right at zeros.
+    """Multiply over the given axes. The derivative divides by nothing: it is right at zeros.
 
     Axes are as for :func:`sum`.
 
@@ -144,8 +146,8 @@ def prod(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
 
 
 def _axes_of(function: str, A: Operand, axis: Axes | EllipsisType) -> list[int]:
-    """The axes that a softmax or log-sum-exp is taken over. For a matrix the frameworks' default,
-    SciPy's and the statistician's are three different ones, so there it must be said."""
+    """Return the axes that a softmax or log-sum-exp is taken over. For a matrix the frameworks'
+    default, SciPy's and the statistician's are three different ones, so there it must be said."""
     if axis is ...:
         if order_of(A) > 1:
             raise TensorError(

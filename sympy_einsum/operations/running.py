@@ -48,7 +48,7 @@ def _moved(A: Operand, matrix: Operand, axis: int) -> Operand:
 
 
 def cumsum(a: TensorLike, axis: int | None = None) -> Operand:
-    """The running sum along an axis; that of all entries in C order without ``axis``.
+    """Compute the running sum along an axis; that of all entries in C order without ``axis``.
 
     It is the product with a :class:`Triangle`, so that its derivative is the running sum from the
     end; no triangle is built to compute it.
@@ -75,8 +75,8 @@ def cumsum(a: TensorLike, axis: int | None = None) -> Operand:
 def cumulative_sum(
     x: TensorLike, *, axis: int | None = None, include_initial: bool = False
 ) -> Operand:
-    """The running sum along an axis, which only a vector may leave out; with ``include_initial``
-    there is a zero before it.
+    """Return the running sum along an axis, which only a vector may leave out; with
+    ``include_initial`` there is a zero before it.
 
     Raises ShapeError when there is no such axis, TensorError when it has to be named.
 
@@ -97,8 +97,8 @@ def cumulative_sum(
 
 
 def interval_products(x: TensorLike, axis: int = -1) -> Operand:
-    """The products of all entries between two positions: W[i, j] = x[i] x[i + 1] … x[j - 1], a one
-    for i = j, zeros for i > j.
+    """Return the products of all entries between two positions: W[i, j] = x[i] x[i + 1] … x[j - 1],
+    a one for i = j, zeros for i > j.
 
     An axis of length n becomes the last two, of length n + 1. Every linear recurrence
     y[j + 1] = x[j] y[j] + b[j + 1] with y[0] = b[0] is the product ``b @ interval_products(x)``,
@@ -126,7 +126,7 @@ def interval_products(x: TensorLike, axis: int = -1) -> Operand:
 
 
 def running_softmax(x: TensorLike, axis: int = -1) -> Operand:
-    """The softmaxes of all entries up to each: S[i, j] = exp(x[i]) / Σ_(k ≤ j) exp(x[k]) for
+    """Return the softmaxes of all entries up to each: S[i, j] = exp(x[i]) / Σ_(k ≤ j) exp(x[k]) for
     i ≤ j, zeros for i > j, without overflow.
 
     An axis becomes the last two. Products with it are computed in linear time: c @ S has the means
@@ -177,7 +177,7 @@ def logcumsumexp(x: TensorLike, axis: int | None = None) -> Operand:
 
 
 def cumprod(a: TensorLike, axis: int | None = None) -> Operand:
-    """The running product along an axis; that of all entries in C order without ``axis``.
+    """Compute the running product along an axis; that of all entries in C order without ``axis``.
 
     It is a row of :func:`interval_products`: its derivatives are right at zeros, too.
 
@@ -209,7 +209,7 @@ def cumprod(a: TensorLike, axis: int | None = None) -> Operand:
 
 
 def tri(N: Length, M: Length | None = None, k: Length = 0) -> Operand:
-    """The matrix with ones at and below its k-th diagonal, zeros elsewhere, N × M or square.
+    """Return the matrix with ones at and below its k-th diagonal, zeros elsewhere, N × M or square.
 
     Raises ShapeError for what is no length, TensorError for a k that is no integer.
 
@@ -230,7 +230,7 @@ def _mask(name: str, A: TensorLike, matrix: Callable[[Expr, Expr], Operand]) -> 
 
 
 def tril(m: TensorLike, k: Length = 0) -> Operand:
-    """The lower triangles of the last two axes, up to their k-th diagonal; zeros elsewhere.
+    """Return the lower triangles of the last two axes, up to their k-th diagonal; zeros elsewhere.
 
     Raises ShapeError for a tensor with fewer axes.
 
@@ -244,7 +244,8 @@ def tril(m: TensorLike, k: Length = 0) -> Operand:
 
 
 def triu(m: TensorLike, k: Length = 0) -> Operand:
-    """The upper triangles of the last two axes, from their k-th diagonal on; zeros elsewhere.
+    """Return the upper triangles of the last two axes, from their k-th diagonal on; zeros
+    elsewhere.
 
     Raises ShapeError for a tensor with fewer axes.
 

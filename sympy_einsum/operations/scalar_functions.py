@@ -100,7 +100,7 @@ class ScalarFunction:
 
 
 def paragraphs(*parts: str) -> str:
-    """The text of a docstring, its lines as long as those of a terminal."""
+    """Join the parts of a docstring, and wrap its lines to the width of a terminal."""
     return "\n\n".join([part if "\n" in part else fill(part, 80) for part in parts])
 
 

@@ -42,7 +42,7 @@ def _step(value: Expr, what: str) -> Expr:
 
 
 def _window_count(length: Expr, size: Expr, stride: Expr, dilation: Expr, axis: int) -> Expr:
-    """How many windows there are along an axis."""
+    """Count the windows along an axis."""
     room = length - (size - 1) * dilation - 1
     if room.is_negative:
         raise ShapeError(
@@ -140,7 +140,7 @@ def _is_longer(one: Operand, other: Operand) -> bool:
 
 
 def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Operand:
-    """The convolution of two vectors, as NumPy's: c[j] = Σ a[j - k] v[k].
+    """Convolve two vectors as NumPy does: c[j] = Σ a[j - k] v[k].
 
     Parameters
     ==========
@@ -187,7 +187,7 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Operand:
 
 
 def correlate(a: TensorLike, v: TensorLike, mode: str = "valid") -> Operand:
-    """The correlation of two vectors, as NumPy's: c[j] = Σ a[j + k] v[k].
+    """Correlate two vectors as NumPy does: c[j] = Σ a[j + k] v[k].
 
     Modes and errors are those of :func:`convolve`.
 

@@ -70,7 +70,7 @@ THEOREMS = (
 
 
 def commute(expr: Argument, order: Sequence[int] | None = None) -> Written:
-    """The factors of a product in another order, each with its index string [W, thm 5.1].
+    """Permute the factors of a product, each with its index string [W, thm 5.1].
 
     Valid in any commutative semiring.
 
@@ -351,7 +351,7 @@ def _product(expr: Argument) -> WrittenProduct:
 
 
 def _lengths(product: WrittenProduct) -> dict[str, Any]:
-    """The length of each index."""
+    """Return the length of each index."""
     shapes = [shape_of(a.expr if isinstance(a, Written) else a) for a in product.arguments]
     pairs = zip(product.inputs, shapes, strict=True)
     return {i: n for term, shape in pairs for i, n in zip(term, shape, strict=True)}

@@ -121,7 +121,7 @@ class WrittenProduct(Written):
         return result
 
     def on(self, arguments: Iterable[Argument]) -> Written:
-        """The product of other arguments."""
+        """Return the product of other arguments."""
         return WrittenProduct(self.inputs, self.output, arguments)
 
     @property
@@ -172,7 +172,7 @@ class WrittenSum(Written):
         return cls._of(flat)
 
     def on(self, arguments: Iterable[Argument]) -> Written:
-        """The sum of other arguments."""
+        """Return the sum of other arguments."""
         return WrittenSum(arguments)
 
     def _evaluated(self, below: Sequence[Operand]) -> Operand:
@@ -189,7 +189,7 @@ class WrittenSum(Written):
 def folded(
     root: Argument, visit: Callable[[Any, list[Any]], Any], leaf: Callable[[Operand], Any]
 ) -> Any:
-    """The value of what is written, from those of its arguments."""
+    """Return the value of what is written, from those of its arguments."""
     values: dict[Any, Any] = {}
     for node in postorder([root], lambda n: n.arguments if isinstance(n, Written) else ()):
         if isinstance(node, Written):

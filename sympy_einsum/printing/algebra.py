@@ -25,7 +25,7 @@ def ones(shape: Shape) -> Form:
 
 
 def _open(parts: Sequence[Form]) -> int:
-    """The axes of a chain of factors."""
+    """Return the axes of a chain of factors."""
     left, right = parts[0].axes in (1, 2), parts[-1].axes in (ROW, 2)
     return 2 if left and right else 1 if left else ROW if right else 0
 
@@ -41,7 +41,7 @@ def _chain(form: Form) -> tuple[bool, list[Form], list[Form]]:
 
 
 def _content(form: Form) -> tuple[bool, list[Form], list[Form]]:
-    """The number that all terms of a sum are multiplied by, and the rest."""
+    """Return the number that all terms of a sum are multiplied by, and the rest."""
     split = [_numeric_factor(term) for term in form.parts]
     size = split[0][1]
     if any(other != size for _, other, _ in split[1:]):
@@ -135,7 +135,7 @@ def negated(form: Form) -> Form:
 
 
 def transpose(form: Form) -> Form:
-    """The transpose, written as low as it goes: (A B)ᵀ is Bᵀ Aᵀ."""
+    """Return the transpose, written as low as it goes: (A B)ᵀ is Bᵀ Aᵀ."""
     if form.transpose is None:
         form.transpose = _transposed(form)
     return form.transpose
@@ -168,7 +168,7 @@ def _transposed(form: Form) -> Form:
 
 
 def _pushed(form: Form) -> Form | None:
-    """The transpose of a matrix with its parts transposed instead, where it has such parts."""
+    """Push a transpose down to the parts of a matrix, if it has any."""
     if form.kind not in ("sum", "hadamard", "quotient", "hadamard_power", "placed", "power"):
         is_softmax = form.kind == "call" and form.data[0] == "softmax"
         if not is_softmax or form.data[1] is None:
@@ -192,7 +192,7 @@ def _is_symmetric(form: Form) -> bool:
 
 
 def _turned(parts: Sequence[Form]) -> int:
-    """How many transposes a chain of factors shows, vectors apart."""
+    """Count how many transposes a chain of factors shows, vectors apart."""
     return sum(1 for part in parts if part.axes == 2 and _is_turned(part))
 
 
@@ -300,7 +300,7 @@ def diagonal_matrix(vector: Form) -> Form:
 
 
 def diagonal(matrix: Form) -> Form:
-    """The diagonal of a matrix as a vector; that of x yᵀ is x ⊙ y."""
+    """Return the diagonal of a matrix as a vector; that of x yᵀ is x ⊙ y."""
     negative, scalars, chain = _chain(matrix)
     joints = [k for k in range(len(chain) - 1) if chain[k].axes == 1 and chain[k + 1].axes == ROW]
     if len(joints) == 1:
@@ -397,7 +397,7 @@ def _term_rank(term: Form) -> tuple[bool, bool, int, int, bool]:
 
 
 def inverse(form: Form) -> Form:
-    """The inverse; that of a transpose is written X^{-ᵀ}."""
+    """Return the inverse; that of a transpose is written X^{-ᵀ}."""
     if form.kind == "transpose":
         return transpose(inverse(form.parts[0]))
     return Form("power", [form], -1, 2)

@@ -55,7 +55,7 @@ class Entries:
         self._forms: dict[TensorExpr, Form] = {}
 
     def of(self, root: TensorExpr) -> Form:
-        """The entry of a tensor."""
+        """Return the entry of a tensor."""
         named = self.notation.is_named(root)
         if root in self._forms and not named:
             return self._forms[root]
@@ -80,7 +80,7 @@ class Entries:
         return self.notation.style != "index" and node.order <= 2 and self.notation.of(node).pure
 
     def at(self, node: Operand, labels: Sequence[Label]) -> Form:
-        """The entry of an operand at labels."""
+        """Return the entry of an operand at labels."""
         if not isinstance(node, TensorExpr) or not node.order:
             return self.notation.of(node)
         return relabel(self._forms[node], dict(enumerate(labels)))
@@ -189,7 +189,7 @@ def _triangle(entries: Entries, node: Triangle) -> Form:
 
 
 def _axes(condition: Form) -> list[int]:
-    """The axes that a condition is about."""
+    """Return the axes that a condition is about."""
     return sorted({k for label in condition.data for k in indices(label) if isinstance(k, int)})
 
 

@@ -37,7 +37,7 @@ class Short:
         self.below = below
 
     def text(self) -> Text | None:
-        """The text, if there is one."""
+        """Return the text, if there is one."""
         if len(self.operands) == 1:
             return self._of_one(self.operands[0], self.terms[0])
         return self._of_two() if len(self.operands) == 2 and not self.product.absent else None
@@ -156,7 +156,7 @@ class _Code:
         self.spell = spell
 
     def text(self, form: Form) -> Text | None:
-        """The text of a form, None if it has a part that can't be typed."""
+        """Return the text of a form, None if it has a part that can't be typed."""
         write = getattr(self, f"_{form.kind}", None)
         return None if write is None else write(form)
 

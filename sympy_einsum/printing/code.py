@@ -33,7 +33,7 @@ from .texts import ATOM, POWER, PRODUCT, QUOTIENT, SUM, Text, Texts
 
 
 def texts_of(printer: Printer) -> Texts:
-    """The texts that a printer knows, by node."""
+    """Return the texts that a printer knows, by node."""
     return printer.__dict__.setdefault("_tensor_texts", Texts())
 
 
@@ -183,7 +183,7 @@ class _SpelledPrinter(_BodyPrinter):
 
 
 def _stock_level(expr: Expr) -> int:
-    """How tightly the text of a SymPy scalar holds together."""
+    """Return how tightly the text of a SymPy scalar holds together."""
     if expr.is_Add or (expr.is_Number and expr.is_extended_negative):
         return SUM
     if expr.is_Pow:

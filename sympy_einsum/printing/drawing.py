@@ -88,7 +88,7 @@ _POINT = {"shape": "point", "style": "", "fillcolor": "black", "width": "0.08", 
 
 
 def to_dot(e: object, kind: str = "graph", styles: Styles = ()) -> str:
-    r"""The picture of an expression as text in Graphviz's DOT language.
+    r"""Return the picture of an expression as text in Graphviz's DOT language.
 
     Parameters
     ==========
@@ -149,7 +149,8 @@ def to_dot(e: object, kind: str = "graph", styles: Styles = ()) -> str:
 
 
 def draw(e: object, kind: str = "graph", styles: Styles = ()) -> Any:
-    """The picture of an expression, shown by notebooks; parameters are those of :func:`to_dot`.
+    """Return the picture of an expression, shown by notebooks; parameters are those of
+    :func:`to_dot`.
 
     Returns a ``graphviz.Source``: ``draw(e).render("name", format="pdf")`` writes a file.
 
@@ -256,7 +257,7 @@ def _labelled(graph: LabelledGraph) -> str:
 
 
 def _named_roots(e: object, name: str) -> Iterator[tuple[str, Operand]]:
-    """The expressions in nested containers, with their places in them."""
+    """Yield the expressions in nested containers, with their places in them."""
     if isinstance(e, (MatrixBase, NDimArray)):
         e = e.tolist()
     if isinstance(e, Mapping):
@@ -270,7 +271,7 @@ def _named_roots(e: object, name: str) -> Iterator[tuple[str, Operand]]:
 
 
 def _drawn(node: Basic) -> tuple[Basic, ...]:
-    """The children that stand as nodes of their own: numbers mostly are in the label."""
+    """Return the children that stand as nodes of their own: numbers mostly are in the label."""
     below = children(node)
     if isinstance(node, (Einsum, Add, Mul, Pow)):
         return tuple([child for child in below if not child.is_Number])
@@ -284,7 +285,7 @@ def _order_matters(node: Basic) -> bool:
 
 
 def _factors(node: Einsum) -> list[tuple[Operand, Labels]]:
-    """The operands of a product that aren't numbers, with their indices."""
+    """Return the operands of a product that aren't numbers, with their indices."""
     pairs = zip(node.operands, node.subscripts, strict=True)
     return [(operand, term) for operand, term in pairs if not operand.is_Number]
 
@@ -339,7 +340,7 @@ def _sum_lines(node: TensorAdd | Add | Mul) -> list[str]:
 
 
 def _name_lines(node: Basic) -> list[str]:
-    """The name of a function; a number or a constant as it is written."""
+    """Return the name of a function; a number or a constant as it is written."""
     if not _drawn(node):
         return [str(node)]
     if isinstance(node, StackFunction):

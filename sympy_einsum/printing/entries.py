@@ -14,7 +14,7 @@ from .slices import Cut, Range
 
 
 def entry(form: Form, labels: tuple[Label, ...]) -> Form:
-    """The entry of a whole form at labels, written out where that is shorter."""
+    """Return the entry of a whole form at labels, written out where that is shorter."""
     if not labels or not form.axes:
         return form
     if form.kind == "product":
@@ -49,7 +49,7 @@ def entry(form: Form, labels: tuple[Label, ...]) -> Form:
 
 
 def _place(cut: Cut, labels: Iterator[Label]) -> Label:
-    """The position on an axis that a label names behind what stands in brackets."""
+    """Return the position on an axis that a label names behind what stands in brackets."""
     if isinstance(cut, Range):
         return position(cut.first, [(cut.step, next(labels))])
     return next(labels) if cut is None else Position(cut)

@@ -51,7 +51,7 @@ class Fitting:
         self.limits: dict[Label, Limits] = {}
 
     def fitted(self, has_limits: bool) -> Fitted:
-        """The product; ``has_limits`` says whether triangles are limits of sums."""
+        """Return the product; ``has_limits`` says whether triangles are limits of sums."""
         self._pick()
         self._place()
         if has_limits:
@@ -64,7 +64,7 @@ class Fitting:
         return Fitted(factors, self.conditions, summed)
 
     def labels(self, term: tuple[int, ...]) -> tuple[Label, ...]:
-        """The labels of the axes of a factor."""
+        """Return the labels of the axes of a factor."""
         return tuple([self.label[index] for index in term])
 
     def _put(self, old: Label, new: Label) -> None:
@@ -155,7 +155,7 @@ def _within(tensor: Positions) -> tuple[bool, bool]:
 
 
 def summed_over(inside: Form, summed: dict[Label, Limits]) -> Form:
-    """The sum over labels; an index that occurs in one position only is that position."""
+    """Return the sum over labels; an index that occurs in one position only is that position."""
     limits = []
     for label, (low, high) in summed.items():
         own = [found for found in inside.labels if label in indices(found)]

@@ -70,7 +70,7 @@ Label = int | str | Position
 
 
 def position(value: Expr, terms: Sequence[tuple[Expr, Label]]) -> Label:
-    """The label ``value + Σ step·label``.
+    """Return the label ``value + Σ step·label``.
 
     >>> from sympy import S
     >>> position(S(-1), [(S(1), Position(S(1), ((S(1), 0),)))])
@@ -96,7 +96,7 @@ def renamed(label: Label, names: Mapping[Label, Label]) -> Label:
 
 
 def indices(label: Label) -> tuple[int | str, ...]:
-    """The indices in a label."""
+    """Return the indices in a label."""
     return tuple([k for _, k in label.terms]) if isinstance(label, Position) else (label,)
 
 
@@ -185,7 +185,7 @@ def stock(expr: Expr, extent: tuple[int, int] = (0, 0)) -> Form:
 
 
 def identity(length: Expr) -> Form:
-    """The identity matrix."""
+    """Return the identity matrix."""
     return Form("identity", (), length, 2)
 
 

@@ -15,12 +15,12 @@ from .forms import ATOM, POWER, Form
 
 @lru_cache(maxsize=64)
 def slots(count: int) -> tuple[Slot, ...]:
-    """The first slots of a body."""
+    """Return the first slots of a body."""
     return tuple([slot(k) for k in range(count)])
 
 
 def body_level(body: Expr) -> int:
-    """How tightly a scalar expression in slots holds together."""
+    """Return how tightly a scalar expression in slots holds together."""
     # What is raised already needs brackets when it is raised again.
     if isinstance(body, exp):
         return POWER

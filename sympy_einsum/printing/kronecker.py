@@ -22,8 +22,8 @@ Index = int | None
 
 
 def paired(edges: Edges, lengths: Mapping[int, Expr], rows: Labels, columns: Labels) -> Form | None:
-    """The product of some factors with their labels, as a matrix with one or two labels for its
-    rows and for its columns; None if none of the forms fits."""
+    """Return the product of some factors with their labels, as a matrix with one or two labels for
+    its rows and for its columns; None if none of the forms fits."""
     if rows == columns and len({*rows}) == 2:
         return _Paired(edges, lengths, rows, ()).diagonal()
     edges, lengths = list(edges), dict(lengths)
@@ -57,7 +57,7 @@ class _Paired:
         self.is_reduced = len(left) == len(kept) and {*left} == {*kept}
 
     def diagonal(self) -> Form | None:
-        """The diagonal matrix of the entries."""
+        """Return the diagonal matrix of the entries."""
         if not self.is_reduced:
             return None
         if self._has(self.rows[0]):
@@ -66,7 +66,7 @@ class _Paired:
         return self._scaled(algebra.diagonal_matrix(self._vec(self.rows)))
 
     def matrix(self) -> Form | None:
-        """The matrix with its rows and columns."""
+        """Return the matrix with its rows and columns."""
         if not self.is_reduced:
             return self._scaled_along(self.rows) or self._scaled_along(self.columns)
         a, b = (None, *self.rows)[-2:]
@@ -108,7 +108,7 @@ class _Paired:
         return one or all((label,) in self.factors for label in given)
 
     def _part(self, row: Index, column: Index) -> Form:
-        """The matrix with two labels, or a column or a row."""
+        """Return the matrix with two labels, or a column or a row."""
         if row is None:
             return algebra.transpose(self._part(column, None))
         if column is None:

@@ -13,8 +13,8 @@ SYNTAXES: dict[str, Callable[[Operand], str]] = {"lippmann": star_text, "ricci":
 
 
 def to_text(e: TensorLike, syntax: str) -> str:
-    """The text of an expression in a language: ``parse`` with the same ``syntax`` reads it, and
-    gives this expression if it gets the expression's symbols by their names.
+    """Return the text of an expression in a language: ``parse`` with the same ``syntax`` reads it,
+    and gives this expression if it gets the expression's symbols by their names.
 
     Parameters
     ==========

@@ -22,8 +22,8 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def presentation(e: object) -> str:
-    """The presentation MathML of an expression, with signs of subtraction (U+2212) where SymPy's
-    printer writes hyphens.
+    """Return the presentation MathML of an expression, with signs of subtraction (U+2212) where
+    SymPy's printer writes hyphens.
 
     >>> import sympy_einsum as se
     >>> presentation(-se.TensorSymbol("x", 3) - 1).count("-")

@@ -50,7 +50,7 @@ _extents: WeakKeyDictionary[TensorExpr, tuple[int, int]] = WeakKeyDictionary()
 
 @cached(4096)
 def _occurrences(body: Expr) -> tuple[Counter[int], int]:
-    """How often each slot is written for a body, and everything else."""
+    """Count how often each slot is written for a body, and everything else."""
     if body.is_Pow and body.exp == 2:
         # The sum of the squares of x is written xᵀ x.
         found, rest = _occurrences(body.base)
@@ -80,7 +80,7 @@ def partial_sums(order: Sequence[Basic]) -> Sums:
 
 
 def _written(node: Basic, sums: Sums | None = None) -> list[tuple[Basic, int]]:
-    """The nodes below, and how often each is written in the text of a node."""
+    """Return the nodes below, and how often each is written in the text of a node."""
     if sums and node in sums:
         return [(term, 1) for term in sums[node]]
     if isinstance(node, Elementwise):
@@ -119,8 +119,7 @@ def is_nameable(node: Basic) -> bool:
 
 
 def repeated(order: Sequence[Basic], known: Container[Basic], sums: Sums) -> set[Basic]:
-    """The nodes, from the leaves to the root, that are used more than once; what is known is a
-    leaf."""
+    """List the nodes that are used more than once, leaves first; known nodes are leaves."""
     uses: Counter[Basic] = Counter()
     for node in reversed(order):
         passes_on = isinstance(node, TensorExpr) and not is_nameable(node)
@@ -182,7 +181,7 @@ def names(taken: set[str], stem: str = "h") -> Iterator[str]:
 
 
 def shown_names(nodes: Sequence[Basic]) -> set[str]:
-    """The names in formulas of some nodes: tensors, symbols and positions."""
+    """Return the names in formulas of some nodes: tensors, symbols and positions."""
     found = {node.name for node in nodes if isinstance(node, (TensorSymbol, Symbol))}
     for node in nodes:
         if isinstance(node, (Positions, Triangle)):
@@ -191,7 +190,7 @@ def shown_names(nodes: Sequence[Basic]) -> set[str]:
 
 
 def names_in(expr: object) -> set[str]:
-    """The names in what a printer is given: an expression, or a container of expressions."""
+    """Return the names in what a printer is given: an expression, or a container of expressions."""
     if isinstance(expr, Basic):
         return shown_names(postorder([expr], children))
     if isinstance(expr, dict):
@@ -202,6 +201,6 @@ def names_in(expr: object) -> set[str]:
 
 
 def length_names(nodes: Sequence[Basic]) -> set[str]:
-    """The names in the lengths of axes."""
+    """Return the names in the lengths of axes."""
     lengths = {n for node in nodes if isinstance(node, TensorExpr) for n in node.shape}
     return {s.name for length in lengths for s in length.free_symbols}

@@ -251,7 +251,7 @@ def _written(notation: Notation, node: Einsum, product: Factors) -> Form:
 
 
 def _matrix(notation: Notation, product: Factors) -> Form | None:
-    """The product as one matrix or vector."""
+    """Return the product as one matrix or vector."""
     if len(product.output) > 2 or any(len(term) > 2 for term in product.terms):
         return None
     found = [notation.of(operand) for operand in product.operands]

@@ -196,7 +196,7 @@ def _call(call: Call, form: CodeForm) -> Text:
 
 
 def _with_units(tensor: TensorExpr, texts: Texts) -> str:
-    """The text of a tensor; that of one with new axes of length 1 has None for these."""
+    """Return the text of a tensor; that of one with new axes of length 1 has None for these."""
     product = factors_of(tensor) if isinstance(tensor, View) and not tensor.scalars else None
     if product is None or tensor.core is None:
         return texts[tensor].shown
@@ -349,7 +349,7 @@ TEXTS: NodeTable[Callable[..., Text]] = NodeTable(
 
 
 def render(root: TensorExpr, form: CodeForm, nested: bool = False) -> Text:
-    """The text of a graph.
+    """Return the text of a graph.
 
     In a long one what is used again is assigned to a name: ``(h_1 := tanh(A @ x), h_1*h_1)[-1]``.
     ``nested`` says that SymPy's printer puts it into a text of its own.
@@ -377,7 +377,7 @@ def _write(node: Basic, form: CodeForm) -> None:
 
 
 def _render_long(root: TensorExpr, form: CodeForm, nested: bool) -> Text:
-    """The text of a long graph, with assignments in front; nothing outside may refer to them."""
+    """Write a long graph as text with assignments in front, local to it."""
     texts = form.texts = Texts()
     nodes = postorder([root])
     # Names in the text around this one aren't known: they won't look like these.
@@ -403,7 +403,7 @@ def _render_long(root: TensorExpr, form: CodeForm, nested: bool) -> Text:
 
 
 def power_text(power: HalfPower, printer: Printer, *args: object) -> str:
-    """The text of the power of a norm, or of another square root."""
+    """Return the text of the power of a norm, or of another square root."""
     tensor = normed(power)
     known = texts_of(printer).get(power.base)
     # What has a name is shown by it.
@@ -414,7 +414,7 @@ def power_text(power: HalfPower, printer: Printer, *args: object) -> str:
 
 
 def flat_repr(root: TensorExpr, printer: Printer) -> str:
-    """The graph, node by node."""
+    """Return the graph, node by node."""
     parts = []
     for item in flatten(root):
         if isinstance(item, tuple):

@@ -39,7 +39,8 @@ def looks_real(node: TensorExpr) -> Answer:
 
 
 def normed(expr: Expr) -> TensorExpr | None:
-    """The tensor X if a scalar is ‖X‖ to an odd power, that is a power of the sum of its squares.
+    """Return the tensor X if a scalar is ‖X‖ to an odd power, that is a power of the sum of its
+    squares.
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
@@ -51,7 +52,7 @@ def normed(expr: Expr) -> TensorExpr | None:
 
 
 def _squared(total: Einsum) -> TensorExpr | None:
-    """The tensor whose squares a scalar is the sum of."""
+    """Return the tensor whose squares a scalar is the sum of."""
     operands, terms, _, _ = factors_of(total)
     if len(operands) == 1 and type(operands[0]) is Einsum:
         # The trace of Xᵀ X.

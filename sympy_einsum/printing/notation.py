@@ -69,7 +69,7 @@ class Notation:
         self._new_names = names(self._taken)
 
     def form(self, root: Basic) -> Form:
-        """The form of an expression.
+        """Return the form of an expression.
 
         Raises UnsupportedError if there is none in matrix notation.
         """
@@ -83,7 +83,7 @@ class Notation:
         self._taken |= names
 
     def definitions(self) -> list[tuple[Form, Form]]:
-        """The names given since this was asked last, and what they stand for."""
+        """Return the names given since this was asked last, and what they stand for."""
         found = []
         for node in self._pending:
             form = self._finished(node, self._named[node])
@@ -116,11 +116,11 @@ class Notation:
     # --- what the forms of nodes are made from
 
     def of(self, node: Basic) -> Form:
-        """The form that stands for a node in others."""
+        """Return the form that stands for a node in others."""
         return self._wholes[node]
 
     def whole(self, root: TensorExpr) -> Form:
-        """The form of a tensor that may be no part of the expression, as a block is none."""
+        """Return the form of a tensor that may be no part of the expression, as a block is none."""
         for node in postorder([root], self._below):
             if node not in self._wholes:
                 self._wholes[node] = self._whole(node)
@@ -136,7 +136,7 @@ class Notation:
         return self._put_together[node]
 
     def meaning(self, node: Basic) -> Form:
-        """The form of a node, written out where it stands as a name elsewhere."""
+        """Return the form of a node, written out where it stands as a name elsewhere."""
         return self._named.get(node) or self._wholes[node]
 
     def is_named(self, node: Basic) -> bool:
@@ -148,7 +148,7 @@ class Notation:
         return self._sums.get(node, node.operands)
 
     def stock(self, expr: Basic) -> Form:
-        """The form of a SymPy scalar, with the names of parts in it in their places."""
+        """Return the form of a SymPy scalar, with the names of parts in it in their places."""
         below = [self._wholes[arg] for arg in expr.args]
         extent = sum(part.size for part in below), max((part.depth for part in below), default=0)
         inside = postorder([expr], self._unnamed_args)
@@ -197,7 +197,7 @@ class Notation:
             self._wholes[node] = form
 
     def _below(self, node: Basic) -> Sequence[Basic]:
-        """The parts that a form is made of, without those that have theirs."""
+        """Return the parts that a form is made of, without those that have theirs."""
         if node in self._wholes:
             return ()
         made = self.put_together(node) if isinstance(node, TensorAdd) else None
@@ -207,7 +207,7 @@ class Notation:
         return self._readable(node) if isinstance(node, TensorExpr) else self.stock(node)
 
     def _name(self, node: Basic, form: Form) -> Form:
-        """The name that a node stands as from now on."""
+        """Return the name that a node stands as from now on."""
         self._named[node] = form
         self._pending.append(node)
         symbol = TensorSymbol(next(self._new_names), getattr(node, "shape", ()))
@@ -215,7 +215,7 @@ class Notation:
         return Form("symbol", (), (symbol, is_symmetric), symbol.order)
 
     def _readable(self, node: TensorExpr) -> Form:
-        """The form; a scalar that has no matrix form is one of entries."""
+        """Return the form; a scalar that has no matrix form is one of entries."""
         form = FORMULAS[type(node)](self, node)
         by_entries = self.style == "index" or (self.style == "auto" and not form.pure)
         if node.order or isinstance(node, TensorSymbol) or not by_entries:
@@ -235,7 +235,7 @@ def _forget_asked() -> None:
 
 
 def level_of(node: TensorExpr) -> int:
-    """How tightly the form of a scalar holds together in automatic notation."""
+    """Return how tightly the form of a scalar holds together in automatic notation."""
     if node not in _levels:
         if len(_asked[0]._wholes) > MAX_ASKED:
             _forget_asked()

@@ -150,7 +150,7 @@ class Stacked(prettyForm):
         self.formulas = formulas
 
     def render(self, *args: object, **settings: object) -> str:
-        """The text, as SymPy's printer asks for it."""
+        """Return the text, as SymPy's printer asks for it."""
         return "\n\n".join(formula.render(*args, **settings) for formula in self.formulas)
 
 

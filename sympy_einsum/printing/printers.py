@@ -33,7 +33,7 @@ from .slices import factors_of, sliced
 
 
 def latex(expr: object, notation: str = "auto", where: bool = True, **settings: object) -> str:
-    r"""The LaTeX of an expression, or of a list, tuple, dict or matrix of them.
+    r"""Return the LaTeX of an expression, or of a list, tuple, dict or matrix of them.
 
     Parameters
     ==========
@@ -79,7 +79,8 @@ def latex(expr: object, notation: str = "auto", where: bool = True, **settings: 
 
 
 def pretty(expr: object, notation: str = "auto", where: bool = True, **settings: object) -> str:
-    """The expression as SymPy's two-dimensional text; parameters and errors as for :func:`latex`.
+    """Return the expression as SymPy's two-dimensional text; parameters and errors as for
+    :func:`latex`.
 
     >>> import sympy_einsum as se
     >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 2)
@@ -97,7 +98,7 @@ def pretty(expr: object, notation: str = "auto", where: bool = True, **settings:
 
 
 def _notation(printer: Printer) -> Notation:
-    """The notation of a printer; SymPy's own printers get the automatic one."""
+    """Return the notation of a printer; SymPy's own printers get the automatic one."""
     if "_tensor_notation" not in printer.__dict__:
         printer._tensor_notation = Notation()
     return printer._tensor_notation
@@ -242,7 +243,7 @@ def _is_closed(node: TensorExpr) -> bool:
 
 
 def _precedence(self: TensorExpr) -> _Binding:
-    """How tightly a scalar holds together, for SymPy's printers."""
+    """Return how tightly a scalar holds together, for SymPy's printers."""
     binding = _Binding(PRECEDENCES[ATOM if self.order else level_of(self)])
     binding.is_closed = bool(self.order) or _is_closed(self)
     return binding

@@ -98,7 +98,7 @@ class Renderer(Generic[Shown]):
         raise NotImplementedError
 
     def word(self, name: str) -> Shown:
-        """The name of a function."""
+        """Return the name of a function."""
         raise NotImplementedError
 
     def stated(self, formula: Shown, definitions: Sequence[tuple[Shown, Shown]]) -> Shown:
@@ -106,7 +106,7 @@ class Renderer(Generic[Shown]):
         raise NotImplementedError
 
     def letter(self, name: str) -> Shown:
-        """The name of an index."""
+        """Return the name of an index."""
         raise NotImplementedError
 
     def summation(self, indices: Shown, last: Shown | None, inside: Shown) -> Shown:
@@ -114,7 +114,7 @@ class Renderer(Generic[Shown]):
         raise NotImplementedError
 
     def tensor(self, name: str) -> Shown:
-        """The name of a tensor."""
+        """Return the name of a tensor."""
         raise NotImplementedError
 
     def ready(self, shown: Shown, level: int) -> Shown:
@@ -124,11 +124,11 @@ class Renderer(Generic[Shown]):
     # --- the walk
 
     def render(self, form: Form) -> Shown:
-        """The output of a form; forms are shallow, so this may recurse."""
+        """Return the output of a form; forms are shallow, so this may recurse."""
         return getattr(self, f"_{form.kind}")(form)
 
     def at_least(self, form: Form, level: int) -> Shown:
-        """The output, in brackets if it doesn't hold together tightly enough."""
+        """Return the output, in brackets if it doesn't hold together tightly enough."""
         shown = self.render(form)
         return shown if form.level >= level else self.bracketed(shown)
 
@@ -144,7 +144,7 @@ class Renderer(Generic[Shown]):
         return self.row(joined)
 
     def normed(self, inside: Shown, order: int) -> Shown:
-        """The Euclidean norm of a vector, the Frobenius norm of anything else."""
+        """Return the Euclidean norm of a vector, the Frobenius norm of anything else."""
         index = self.expression(Integer(2)) if order == 1 else self.tokens["frobenius"]
         return self.lowered(self.fenced(inside), index)
 

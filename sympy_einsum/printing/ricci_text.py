@@ -45,7 +45,8 @@ Index: TypeAlias = tuple[str, str]
 
 
 def ricci_text(root: Operand) -> str:
-    """The text of an expression: its first axis has an upper index, the others lower ones."""
+    """Return the text of an expression: its first axis has an upper index, the others lower
+    ones."""
     order = order_of(root)
     if order > len(LETTERS):
         raise UnsupportedError(f"Ricci calculus has letters for {len(LETTERS)} axes, not {order}")
@@ -73,7 +74,7 @@ def ricci_latex(root: Operand) -> str:
 
 
 def _text(node: Operand, indices: Sequence[Index], used: set[str]) -> Text:
-    """The text of a node whose axes have some indices, in a term with some letters."""
+    """Return the text of a node whose axes have some indices, in a term with some letters."""
     text = _written(node, indices, used)
     if len(text.shown) > MAX_TEXT:
         raise UnsupportedError(f"the text has more than {MAX_TEXT} characters")

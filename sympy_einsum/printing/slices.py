@@ -61,7 +61,7 @@ class Slice(NamedTuple):
 
 
 def factors_of(node: Einsum) -> Factors:
-    """The operands of a product; of a view without the scalar factors."""
+    """Return the operands of a product; of a view without the scalar factors."""
     skipped = len(node.scalars) if isinstance(node, View) else 0
     lengths = dict(enumerate(node.lengths))
     return Factors(node.operands[skipped:], node.subscripts[skipped:], node.output, lengths)
@@ -81,7 +81,7 @@ def merged(node: Einsum) -> Factors:
 
 
 def sliced(product: Factors) -> Slice | None:
-    """The tensor that a product indexes; None if it does anything else."""
+    """Return the tensor that a product indexes; None if it does anything else."""
     operands, terms, output, _ = product
     tensors = [k for k, o in enumerate(operands) if not isinstance(o, (Unit, Selection))]
     if len(tensors) != 1 or len(operands) == 1 or not terms[tensors[0]]:
@@ -117,7 +117,7 @@ def cut_of(cutter: Operand) -> Cut:
 
 @cached(1024)
 def typed_range(cutter: Selection) -> Range | None:
-    """The shortest slice that gives a selection when it is typed, if one does."""
+    """Return the shortest slice that gives a selection when it is typed, if one does."""
     length, start, step = cutter.length, cutter.start, cutter.step
     stop = start + step * cutter.count
     # Where the last step leads beyond the stop.
@@ -135,7 +135,7 @@ def typed_range(cutter: Selection) -> Range | None:
 
 
 def _bounds(bound: Expr, length: Expr) -> list[Expr | None]:
-    """The ways to write a bound of a slice, the shortest first."""
+    """Return the ways to write a bound of a slice, the shortest first."""
     left = bound - length
     if bound.is_zero or same_length(bound, length - 1):
         return [None, left, bound] if left == -1 else [None, bound]

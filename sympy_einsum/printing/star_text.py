@@ -51,7 +51,7 @@ class _Part(NamedTuple):
 
 
 def star_text(root: Operand) -> str:
-    """The text of an expression."""
+    """Return the text of an expression."""
     texts: dict[Basic, Text] = {}
     for node in postorder([root]):
         texts[node] = _text(node, texts)
@@ -84,7 +84,7 @@ def _text(node: Basic, texts: dict[Basic, Text]) -> Text:
 
 
 def number_in(tensor: Operand) -> Text | None:
-    """The number that a tensor repeats, if it does."""
+    """Return the number that a tensor repeats, if it does."""
     if not isinstance(tensor, View) or not tensor.is_constant_fill:
         return None
     is_number = tensor.scalars in ((), (tensor.coefficient,))

@@ -22,7 +22,7 @@ class Text(NamedTuple):
     level: int = ATOM
 
     def within(self, level: int) -> str:
-        """The text, in brackets if it doesn't hold together tightly enough."""
+        """Return the text, in brackets if it doesn't hold together tightly enough."""
         return self.shown if self.level >= level else f"({self.shown})"
 
 
@@ -43,11 +43,11 @@ class Texts(dict[Basic, Text]):
         self.transposes.pop(node, None)
 
     def row(self, vector: TensorExpr) -> Text:
-        """The text of a vector on the left of a @."""
+        """Return the text of a vector on the left of a @."""
         return self.rows.get(vector, self[vector])
 
     def transpose(self, matrix: TensorExpr) -> Text:
-        """The text of a transpose; a matrix declared symmetric is its own."""
+        """Return the text of a transpose; a matrix declared symmetric is its own."""
         if contract((matrix,), ((0, 1),), (1, 0), dict(enumerate(matrix.shape))) is matrix:
             return self[matrix]
         return self.transposes.get(matrix) or Text(f"{self[matrix].within(ATOM)}.T")

@@ -90,6 +90,6 @@ def _is_unknown_call(node: ast.AST) -> bool:
 
 
 def out_of(node: ast.expr) -> ast.expr | None:
-    """The array that the result of a call is written over."""
+    """Return the array that the result of a call is written over."""
     options = node.keywords if isinstance(node, ast.Call) else []
     return next((o.value for o in options if o.arg == "out"), None)

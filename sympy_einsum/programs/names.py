@@ -32,7 +32,7 @@ from .values import BINARY, DType, Known, Value, aligned, array, checked, truth
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text."""
+    """Return the words of a text."""
     return frozenset(text.split())
 
 

@@ -185,7 +185,7 @@ def _as_outputs(value: Value) -> Outputs:
 
 
 def _symbol(name: str, shape: Shape) -> Operand:
-    """The symbol for an argument."""
+    """Return the symbol for an argument."""
     if isinstance(shape, TensorSymbol) or (isinstance(shape, Symbol) and shape.name == name):
         return shape
     lengths = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
@@ -208,7 +208,7 @@ _IN_DOCSTRING = re.compile(r"^\s*(\w+) : array of shape (\(.*\))\s*$", re.M)
 
 
 def _told(node: ast.FunctionDef | ast.Lambda) -> dict[str, Shape]:
-    """The shapes of arguments that are only taken apart, and of those in the docstring."""
+    """Return the shapes of arguments that are only taken apart, and of those in the docstring."""
     loads: dict[str, int] = {}
     lengths: dict[str, list[int]] = {}
     for inner in ast.walk(node):
@@ -234,7 +234,7 @@ def _told(node: ast.FunctionDef | ast.Lambda) -> dict[str, Shape]:
 
 
 def _lengths_in(shapes: Iterable[Shape]) -> set[str]:
-    """The names of lengths in shapes; an argument of such a name is that length."""
+    """Return the names of lengths in shapes; an argument of such a name is that length."""
     lengths = [n for shape in shapes if isinstance(shape, tuple) for n in shape]
     return {symbol.name for length in lengths for symbol in length.free_symbols}
 
@@ -257,7 +257,7 @@ MAX_SURROUNDINGS = 30
 
 
 def _with_surroundings(function: FunctionType, depth: int) -> tuple[Reader, str]:
-    """The text of a function in memory, with what it finds around itself."""
+    """Return the text of a function in memory, with what it finds around itself."""
     if depth > MAX_SURROUNDINGS:
         raise UnsupportedError(f"{function.__name__} calls functions more than {depth} deep")
     text, name = _source_of(function)
@@ -273,7 +273,7 @@ def _with_surroundings(function: FunctionType, depth: int) -> tuple[Reader, str]
 
 
 def _source_of(function: FunctionType) -> tuple[str, str]:
-    """The text of a function, and the name that it has there."""
+    """Return the text of a function, and the name that it has there."""
     try:
         text = textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError):

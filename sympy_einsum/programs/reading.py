@@ -52,7 +52,7 @@ class Scope:
     fresh: set[str] = field(default_factory=set)
 
     def owner(self, name: str) -> Scope | None:
-        """The scope that a name belongs to."""
+        """Return the scope that a name belongs to."""
         scope: Scope | None = self
         while scope is not None and name not in scope.names:
             scope = scope.outer
@@ -82,11 +82,11 @@ class ExpressionReader(Source):
 
     def call(self, closure: Closure, node: ast.AST, args: Sequence[Value],
              options: Mapping[str, Value]) -> Value:  # fmt: skip
-        """The result of a function of the text."""
+        """Return the result of a function of the text."""
         raise NotImplementedError
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
-        """The value of an expression."""
+        """Return the value of an expression."""
         self.tick(node)
         read = _READ.get(type(node))
         if read is None:
@@ -102,7 +102,7 @@ class ExpressionReader(Source):
         return self.value(node, scope)
 
     def trying(self, node: ast.AST, function: Callable[..., Value], *args: Value) -> Value:
-        """The checked result of a function; its errors are those of a place in the text."""
+        """Return the checked result of a function; its errors are those of a place in the text."""
         try:
             return checked(function(*args))
         except RecursionError:
@@ -353,7 +353,7 @@ class ExpressionReader(Source):
     def applied(
         self, function: Value, node: ast.AST, args: Sequence[Value], options: Mapping[str, Value]
     ) -> Value:
-        """The result of a call."""
+        """Return the result of a call."""
         if isinstance(function, Known) and function.name == "array" and _are_whole(args):
             return _integers(args[0])
         for value in (function, *args, *options.values()):

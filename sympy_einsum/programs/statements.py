@@ -46,13 +46,13 @@ class Reader(ExpressionReader):
             self.fail(statement, "a text is made of functions and constants; classes aren't read")
 
     def functions(self) -> list[str]:
-        """The names of the functions of the text."""
+        """Return the names of the functions of the text."""
         return [s.name for s in self.tree.body if isinstance(s, ast.FunctionDef)]
 
     def call(
         self, closure: Closure, node: ast.AST, args: Sequence[Value], options: Mapping[str, Value]
     ) -> Value:
-        """The result of a function of the text."""
+        """Return the result of a function of the text."""
         if self.depth == MAX_DEPTH:
             self.fail(node, f"calls are nested more than {MAX_DEPTH} deep")
         scope = Scope(self._bound(closure, node, args, options), closure.scope)
@@ -129,7 +129,7 @@ class Reader(ExpressionReader):
     def _either(
         self, statement: ast.If, condition: Value, rest: list[ast.stmt], scope: Scope, in_loop: bool
     ) -> Value:
-        """The result of a function of which one branch returns, chosen by a condition."""
+        """Return the result of a function of which one branch returns, chosen by a condition."""
         if in_loop:
             self.fail(statement, "how far the loop goes depends on this condition on the arguments")
         before, fresh = dict(scope.names), set(scope.fresh)
@@ -144,7 +144,7 @@ class Reader(ExpressionReader):
         return self.trying(statement, choose, condition, *results)
 
     def _merge(self, statement: ast.If, condition: Value, scope: Scope) -> None:
-        """The names after a condition of which both branches go on."""
+        """Merge the names of both branches of a condition after which both continue."""
         before, fresh = dict(scope.names), set(scope.fresh)
         ends = []
         self.branches += 1
@@ -302,7 +302,7 @@ class Reader(ExpressionReader):
         return self.trying(node, ops.einsum, subscripts, base)
 
     def _view_call(self, node: ast.expr, scope: Scope) -> tuple[str | None, ast.expr] | None:
-        """The argument of ``a.ravel()``, or that of ``np.einsum("ii->i", a)`` and of
+        """Return the argument of ``a.ravel()``, or that of ``np.einsum("ii->i", a)`` and of
         ``diagonal_in(a)`` in generated code, with its subscripts."""
         if not isinstance(node, ast.Call) or node.keywords:
             return None

@@ -75,7 +75,7 @@ def _summed(weights: Operand, c: Operand, backwards: bool) -> Operand:
 def _windows(
     x: Operand, axis: int, start: Value, steps: Sequence[Value], counts: Sequence[Value]
 ) -> Operand:
-    """The entries at start + steps[0] i + steps[1] k of an axis, at [i, k]."""
+    """Return the entries at start + steps[0] i + steps[1] k of an axis, at [i, k]."""
     order = order_of(x)
     places = Positions(shape_of(x)[axis], start, steps, counts)
     kept = [*range(axis), order, order + 1, *range(axis + 1, order)]
@@ -99,7 +99,7 @@ def _of_factored(function: Callable[[Operand], Value]) -> Callable[[_Factors], V
 
 
 def _along(function: Callable[[Operand], Operand], X: Operand, *directions: Operand) -> Operand:
-    """The derivative of a function of a matrix in some directions."""
+    """Return the derivative of a function of a matrix in some directions."""
     value = function(X)
     if not isinstance(value, AlongDirections):
         raise UnsupportedError("derivatives in directions are read of expm and matrix_power")

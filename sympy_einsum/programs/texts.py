@@ -26,7 +26,8 @@ def codegen(
     check: bool | None = None,
     semiring: object = None,
 ) -> str:
-    """The text of a Python function that evaluates expressions on arrays, for a file of its own.
+    """Return the text of a Python function that evaluates expressions on arrays, for a file of its
+    own.
 
     Parameters
     ==========
@@ -104,7 +105,7 @@ def _as_arguments(args: Any) -> tuple[Any, ...]:
 
 
 def _derivative(f: PythonFunction, kind: str) -> PythonFunction:
-    """The function of a kind that belongs to another."""
+    """Return the function of a kind that belongs to another."""
     if kind not in _KINDS:
         raise TensorError(f"kind is one of {', '.join(_KINDS)}, not {kind!r}")
     leaves = list(_leaves(f.outputs))

@@ -335,7 +335,7 @@ def part(value: Value, index: Value) -> Value:
 
 
 def with_part(tensor: TensorExpr, index: Value, value: Value) -> Operand:
-    """The tensor after ``tensor[index] = value``."""
+    """Return the tensor after ``tensor[index] = value``."""
     entries = list(index) if isinstance(index, tuple) else [index]
     if not all(isinstance(e, (int, slice, Expr, EllipsisType)) for e in entries):
         raise TensorError("entries are assigned at whole numbers and slices; use np.where")

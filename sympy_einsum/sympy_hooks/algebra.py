@@ -82,7 +82,7 @@ class AlgebraHooks(Node):
         *others: bool,
         **hints: object,
     ) -> Operand:
-        """The expression with its products multiplied out; of a scalar with ordinary symbols
+        """Return the expression with its products multiplied out; of a scalar with ordinary symbols
         inside as far as is needed for these to stand outside of tensor products.
 
         >>> import sympy_einsum as se
@@ -144,8 +144,8 @@ class AlgebraHooks(Node):
         return rewritten(self, tuple(pattern), rule, method, **hints)
 
     def doit(self, **hints: object) -> Operand:
-        """The expression with the integrals, sums and derivatives in its scalars evaluated, and
-        the scalars without symbols in it as numbers.
+        """Return the expression with the integrals, sums and derivatives in its scalars evaluated,
+        and the scalars without symbols in it as numbers.
 
         >>> from sympy import symbols
         >>> import sympy_einsum as se
@@ -263,8 +263,8 @@ def substituted(expr: Basic, *args: object, **options: object) -> Basic:
 
 
 def _of_symbols_within(expr: Basic, pairs: dict[Basic, object]) -> dict[Basic, object]:
-    """The pairs for the symbols that an expression has: where lengths have been replaced, a tensor
-    symbol is another one with the same name."""
+    """Return the pairs for the symbols that an expression has: where lengths have been replaced, a
+    tensor symbol is another one with the same name."""
     absent = [old for old in pairs if isinstance(old, TensorSymbol)]
     if not absent:
         return pairs

@@ -86,7 +86,7 @@ class Methods(Operators, AlgebraHooks):
         return ops.imag(self)
 
     def __len__(self) -> int:
-        """The length of the first axis; TypeError where it is no number."""
+        """Return the length of the first axis; TypeError where it is no number."""
         if not self.shape:
             raise TypeError(f"a tensor without axes, such as {str(self)[:80]}, has no length")
         length = self.shape[0]
@@ -98,12 +98,12 @@ class Methods(Operators, AlgebraHooks):
         return int(length)
 
     def __iter__(self) -> Iterator[Operand]:
-        """The pieces along the first axis, as ``unstack`` has them; TypeError where its length is
-        no number."""
+        """Yield the pieces along the first axis, as ``unstack`` has them; TypeError where its
+        length is no number."""
         return map(self.__getitem__, range(len(self)))
 
     def item(self, *index: int) -> Operand:
-        """The only entry, or that at some positions.
+        """Return the only entry, or that at some positions.
 
         Raises ShapeError when there are several and no position is given.
 
@@ -133,7 +133,7 @@ class Methods(Operators, AlgebraHooks):
         )
 
     def copy(self) -> Operand:
-        """The tensor itself: expressions don't change.
+        """Return the tensor itself: expressions don't change.
 
         >>> import sympy_einsum as se
         >>> x = se.TensorSymbol("x", 3)
@@ -179,7 +179,7 @@ class Methods(Operators, AlgebraHooks):
         return ops.transpose(ops.conj(self))
 
     def adjoint(self) -> Operand:
-        """The conjugate transpose: the transpose, where there are no complex numbers inside.
+        """Return the conjugate transpose: the transpose, where there are no complex numbers inside.
 
         >>> import sympy_einsum as se
         >>> A = se.TensorSymbol("A", (2, 3))
@@ -189,7 +189,7 @@ class Methods(Operators, AlgebraHooks):
         return ops.transpose(ops.conj(self))
 
     def transpose(self, *axes: int | Sequence[int] | None) -> Operand:
-        """The axes in another order, given one by one or as a tuple; reversed without any.
+        """Return the axes in another order, given one by one or as a tuple; reversed without any.
 
         Raises ShapeError when they aren't the tensor's axes, each once.
 
@@ -203,7 +203,7 @@ class Methods(Operators, AlgebraHooks):
         return ops.transpose(self, order or None)
 
     def broadcast_to(self, *shape: Length | Sequence[Length]) -> Operand:
-        """The tensor repeated to a shape: axes of length 1 stretch, new axes come first.
+        """Return the tensor repeated to a shape: axes of length 1 stretch, new axes come first.
 
         Raises ShapeError when an axis of another length would have to.
 
@@ -216,8 +216,8 @@ class Methods(Operators, AlgebraHooks):
     # --- entries
 
     def clip(self, min: TensorLike | None = None, max: TensorLike | None = None) -> Operand:
-        """The entries within bounds; one that is None is left out. On a bound the derivative is one
-        half.
+        """Return the entries within bounds; one that is None is left out. On a bound the derivative
+        is one half.
 
         Raises ShapeError for shapes that don't fit.
 
@@ -278,9 +278,9 @@ class Methods(Operators, AlgebraHooks):
         trace: bool = False,
         evaluate: bool = True,
     ) -> Operand | tuple[Operand, Trace]:
-        """The derivative by some variables, of shape self.shape + the variables' shapes; a number
-        after a variable says how often. Options are those of ``sympy_einsum.diff``; ``evaluate`` is
-        SymPy's, and means nothing here.
+        """Return the derivative by some variables, of shape self.shape + the variables' shapes; a
+        number after a variable says how often. Options are those of ``sympy_einsum.diff``;
+        ``evaluate`` is SymPy's, and means nothing here.
 
         Raises UnsupportedError where there is no derivative: by axis lengths and positions.
 
@@ -293,7 +293,7 @@ class Methods(Operators, AlgebraHooks):
         return diff(self, *variables, mode=mode, layout=layout, **options)
 
     def as_explicit(self) -> Any:
-        """The entries as an ``Array`` of SymPy; a scalar for order 0.
+        """Return the entries as an ``Array`` of SymPy; a scalar for order 0.
 
         Raises TensorError when a length isn't a number.
 

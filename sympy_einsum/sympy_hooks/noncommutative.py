@@ -40,7 +40,7 @@ def _both_products(name: str, *factors: Any) -> tuple[Operand, Operand]:
 
 
 def tensor_product(stock: Callable[..., Expr], cls: type, *factors: Any) -> Expr:
-    """The Kronecker product of matrices, or of vectors, times scalars."""
+    """Return the Kronecker product of matrices, or of vectors, times scalars."""
     if not any(map(is_tensor, factors)):
         return stock(cls, *factors)
     operands = [as_operand(factor) for factor in factors]

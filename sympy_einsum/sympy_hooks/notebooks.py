@@ -19,8 +19,8 @@ _latex = deferred("printing", "latex")
 
 
 def formula_of(values: object) -> str | None:
-    r"""The LaTeX of a container of expressions, nested too; None where anything else is in it, or
-    no tensor, so that Jupyter shows its text.
+    r"""Return the LaTeX of a container of expressions, nested too; None where anything else is in
+    it, or no tensor, so that Jupyter shows its text.
 
     >>> from sympy_einsum import tensors
     >>> x, y = tensors("x y", 3)

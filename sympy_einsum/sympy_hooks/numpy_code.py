@@ -24,7 +24,7 @@ def write_function(
     *,
     cses: Sequence[tuple[Symbol, Expr]] = (),
 ) -> str:
-    """The text of a function for ``sympy.lambdify``."""
+    """Return the text of a function for ``sympy.lambdify``."""
     printer = getattr(self._exprrepr, "__self__", None)
     if printer is not None:
         expr, cses = _prepared(printer, args, expr, cses)

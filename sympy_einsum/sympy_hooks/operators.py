@@ -81,7 +81,7 @@ class Operators(Node):
 
     @_stock_for_scalars
     def __add__(self, other: TensorLike) -> Operand:
-        """The sum entry by entry; a scalar is added to every entry."""
+        """Add entry by entry; a scalar is added to every entry."""
         return ops.add(self, other)
 
     @_stock_for_scalars
@@ -90,7 +90,7 @@ class Operators(Node):
 
     @_stock_for_scalars
     def __sub__(self, other: TensorLike) -> Operand:
-        """The difference entry by entry."""
+        """Subtract entry by entry."""
         return ops.subtract(self, other)
 
     @_stock_for_scalars
@@ -99,7 +99,7 @@ class Operators(Node):
 
     @_stock_for_scalars
     def __mul__(self, other: TensorLike) -> Operand:
-        """The product entry by entry; a scalar multiplies every entry."""
+        """Multiply entry by entry; a scalar multiplies every entry."""
         return ops.multiply(self, other)
 
     @_stock_for_scalars
@@ -108,7 +108,7 @@ class Operators(Node):
 
     @_stock_for_scalars
     def __truediv__(self, other: TensorLike) -> Operand:
-        """The quotient entry by entry."""
+        """Divide entry by entry."""
         return ops.divide(self, other)
 
     @_stock_for_scalars
@@ -117,7 +117,7 @@ class Operators(Node):
 
     @_stock_for_scalars
     def __pow__(self, other: TensorLike) -> Operand:
-        """The power entry by entry; that of a matrix is ``matrix_power``."""
+        """Return the power entry by entry; that of a matrix is ``matrix_power``."""
         return ops.power(self, other)
 
     @_stock_for_scalars
@@ -126,7 +126,7 @@ class Operators(Node):
 
     @_stock_for_scalars
     def __mod__(self, other: TensorLike) -> Operand:
-        """The remainder entry by entry, with the sign of the divisor."""
+        """Return the remainder entry by entry, with the sign of the divisor."""
         return elementwise(Mod, self, other)
 
     @_stock_for_scalars
@@ -135,7 +135,7 @@ class Operators(Node):
 
     @_stock_for_scalars
     def __floordiv__(self, other: TensorLike) -> Operand:
-        """The largest integer that isn't above the quotient, entry by entry."""
+        """Return the largest integer that isn't above the quotient, entry by entry."""
         return elementwise(floor_divide, self, other)
 
     @_stock_for_scalars
@@ -150,7 +150,7 @@ class Operators(Node):
         return other // self, other % self
 
     def __matmul__(self, other: TensorLike) -> Operand:
-        """The sum over the last axis here and the last but one there, or its only one:
+        """Return the sum over the last axis here and the last but one there, or its only one:
         (…, m, n) @ (…, n, k) is (…, m, k)."""
         return ops.matmul(self, other)
 

@@ -185,7 +185,7 @@ def _holds_axes(pair: object) -> bool:
 
 
 def _bound(limit: Limits) -> Expr:
-    """The variable of a limit or of a count of derivatives."""
+    """Return the variable of a limit or of a count of derivatives."""
     return limit[0] if isinstance(limit, (tuple, list, Tuple)) and len(limit) else limit
 
 
@@ -298,8 +298,8 @@ def matrix_product(stock: Stock, cls: type, *factors: Expr, **options: object) -
 
 
 def matrix_function(name: str) -> Callable[..., Expr]:
-    """The replacement of the constructor of a class of matrix expressions, not of those that are
-    derived from it."""
+    """Return the replacement of the constructor of a class of matrix expressions, not of those that
+    are derived from it."""
 
     def made(stock: Stock, cls: type, *args: Expr, **options: object) -> Expr:
         if cls.__name__ == name and any(map(is_tensor, args)):
@@ -320,8 +320,8 @@ def as_array(stock: Stock, value: object) -> NDimArray:
 
 
 def by_tensor(reflected: str) -> Callable[..., Any]:
-    """The replacement of an operator of explicit arrays, which SymPy would apply to each entry and
-    the whole tensor."""
+    """Return the replacement of an operator of explicit arrays, which SymPy would apply to each
+    entry and the whole tensor."""
 
     def operator(stock: Stock, self: NDimArray, other: Any) -> Any:
         return getattr(other, reflected)(self) if is_tensor(other) else stock(self, other)
@@ -357,7 +357,7 @@ def as_entry(stock: Stock, value: object, **options: object) -> Any:
 
 
 def linear(stock: Stock, equation: Expr, symbols: Sequence[Symbol]) -> Any:
-    """The coefficients of a linear equation, for ``linsolve``."""
+    """Return the coefficients of a linear equation, for ``linsolve``."""
     recast(lambda *given: given, [equation], symbols)
     is_ours = isinstance(equation, TensorExpr) and not equation.shape
     return stock(symbols_outside(equation) if is_ours else equation, symbols)

@@ -39,7 +39,7 @@ class Choices:
         return self.draw(st.sampled_from(options))
 
     def shape(self, place: int) -> tuple[Operand, ...]:
-        """The axis lengths of a value."""
+        """Return the axis lengths of a value."""
         return shape_of(self.values[place])
 
     def length(self, place: int, axis: int) -> int:

@@ -76,7 +76,7 @@ def _finished(value: _Value) -> Operand:
 
 
 def build(root: Node, inference: Inference, symbols: Mapping[str, Operand]) -> Operand:
-    """The expression of a tree."""
+    """Return the expression of a tree."""
 
     def visit(node: Node, below: tuple[_Value, ...]) -> _Value:
         place = Place(inference.text, node)

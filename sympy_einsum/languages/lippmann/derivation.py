@@ -58,7 +58,7 @@ class ReverseMode:
     )
 
     def steps(self) -> Iterator[LabelledGraph]:
-        """The pullbacks, whenever a node got a contribution; the last is the derivative."""
+        """Yield the pullbacks, whenever a node got a contribution; the last is the derivative."""
         seed = self.vertices.delta(self.root.order)
         yield drawing(seed, f"pullback of the root {self.root.label}")
         pending = [(self.root, k) for k in reversed(range(len(self.root.below)))]
@@ -78,7 +78,7 @@ class ReverseMode:
         yield drawing(self.derivative(), f"derivative with respect to {self.argument.label}")
 
     def _leading(self) -> set[Vertex]:
-        """The nodes that the argument is below of, and itself."""
+        """Return the nodes that the argument is below of, and itself."""
         found = {self.argument}
         for vertex in postorder([self.root], operands):
             if found.intersection(vertex.below):
@@ -86,7 +86,7 @@ class ReverseMode:
         return found
 
     def derivative(self) -> Vertex:
-        """The pullback of the argument; zeros if the root doesn't depend on it."""
+        """Return the pullback of the argument; zeros if the root doesn't depend on it."""
         if self.argument is not self.root and self.argument not in self.contributions:
             return self.vertices.number("0", self.root.order + self.argument.order)
         return self.pullback(self.argument)
@@ -130,7 +130,7 @@ class ReverseMode:
 
 
 def _read_vertex(text: str, vertices: Vertices, x: Vertex) -> Vertex:
-    """The graph of a text about another graph x."""
+    """Return the graph of a text about another graph x."""
     inference = Inference(text, Deadline(60.0))
     inference.declare("x", x.order)
     tree = read(text, "sum")

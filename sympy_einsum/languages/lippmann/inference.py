@@ -91,7 +91,7 @@ class Inference:
         return length
 
     def known_axes(self) -> dict[str, tuple[Length, ...]]:
-        """The axes of the variables, none where nothing told the order."""
+        """Return the axes of the variables, none where nothing told the order."""
         return {name: axes.known or () for name, axes in self.variables.items()}
 
     def infer(self, root: Node) -> None:
@@ -109,7 +109,7 @@ class Inference:
         return axes
 
     def _depth(self, place: Place) -> int:
-        """How deep functions are nested that may be SymPy's own."""
+        """Count how deep functions are nested that may be SymPy's own."""
         node = place.node
         depth = max((self.depths[child] for child in node.children), default=0)
         if not self.axes[node].known and (node.kind == "call" or node.name == "^"):

@@ -75,19 +75,19 @@ class TensorProgram:
     # --- what the thesis draws
 
     def tree(self, place: int = 0) -> LabelledGraph:
-        """The binary tree of an expression as it is written [L, fig. 3.1], for ``draw``."""
+        """Return the binary tree of an expression as it is written [L, fig. 3.1], for ``draw``."""
         root = self._trees[place]
         text = self._inference.text[root.start : root.end]
         return tree_drawing(root, "binary tree", text)
 
     def graph(self, place: int = 0) -> LabelledGraph:
-        """The graph in which equal subtrees are one, and differences, quotients, powers and
+        """Return the graph in which equal subtrees are one, and differences, quotients, powers and
         adjugates are written by other operations [L, fig. 3.2, table 3.1], for ``draw``."""
         return drawing(self._vertex(Vertices(), place), "graph")
 
     def derivation(self, variable: str, place: int = 0) -> list[LabelledGraph]:
-        """The graphs of reverse mode by one variable, for ``draw``: the pullbacks as it finds them,
-        the derivative, and this after each simplification [L, fig. 4.6, 4.8, 4.9].
+        """Return the graphs of reverse mode by one variable, for ``draw``: the pullbacks as it
+        finds them, the derivative, and this after each simplification [L, fig. 4.6, 4.8, 4.9].
 
         Raises ParseError for a variable that isn't declared, UnsupportedError for a function that
         isn't in the thesis' table of derivatives, or a tree that is too big.

@@ -18,7 +18,7 @@ from .vertices import LETTERS, Vertex, Vertices, drawing, operands
 
 
 def simplifications(root: Vertex, vertices: Vertices) -> Iterator[LabelledGraph]:
-    """The graph after each rule that changes something, until none does."""
+    """Yield the graph after each rule that changes something, until none does."""
     changed = True
     while changed:
         changed = False

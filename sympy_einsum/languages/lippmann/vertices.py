@@ -44,7 +44,7 @@ class Vertex:
 
 
 def operands(vertex: Vertex) -> tuple[Vertex, ...]:
-    """The nodes below."""
+    """Return the nodes below."""
     return vertex.below
 
 
@@ -72,7 +72,7 @@ class Vertices:
         return self._make("number", name, (), order)
 
     def delta(self, half: int) -> Vertex:
-        """The delta tensor of order 2 half; of order 0 it is 1."""
+        """Return the delta tensor of order 2 half; of order 0 it is 1."""
         return self._make("delta", DELTA, (), 2 * half) if half else self.number("1", 0)
 
     def sum(self, left: Vertex, right: Vertex) -> Vertex:
@@ -82,7 +82,7 @@ class Vertices:
         return self._make("product", "*", (left, right), len(subscripts.output), subscripts)
 
     def times(self, left: Vertex, right: Vertex) -> Vertex:
-        """The product entry by entry."""
+        """Return the product entry by entry."""
         axes = LETTERS[8:][: left.order]
         return self.product(left, right, Subscripts(axes, axes, axes))
 
@@ -100,7 +100,7 @@ class Vertices:
         return self._make(vertex.kind, vertex.name, below, vertex.order, *rest)
 
     def of(self, root: Node, inference: Inference, variables: Mapping[str, Vertex]) -> Vertex:
-        """The graph of a tree that was read, with what is substituted before differentiation
+        """Return the graph of a tree that was read, with what is substituted before differentiation
         [L, table 3.1]."""
 
         def visit(node: Node, below: tuple[Vertex, ...]) -> Vertex:
@@ -145,7 +145,7 @@ class Vertices:
 
 
 def drawing(root: Vertex, title: str) -> LabelledGraph:
-    """The picture of a graph."""
+    """Return the picture of a graph."""
     order = postorder([root], operands)
     number = {vertex: k for k, vertex in enumerate(order)}
     below = tuple([tuple([number[part] for part in vertex.below]) for vertex in order])
@@ -153,7 +153,7 @@ def drawing(root: Vertex, title: str) -> LabelledGraph:
 
 
 def tree_drawing(root: Node, title: str, text: str) -> LabelledGraph:
-    """The picture of a binary tree as it was read: what occurs twice stands twice."""
+    """Return the picture of a binary tree as it was read: what occurs twice stands twice."""
     order = postorder([root], children_of)
     number = {node: k for k, node in enumerate(order)}
     below = tuple([tuple([number[child] for child in node.children]) for node in order])
@@ -162,7 +162,7 @@ def tree_drawing(root: Node, title: str, text: str) -> LabelledGraph:
 
 
 def written(root: Vertex) -> str:
-    """The text of a graph, in the language that it was read in."""
+    """Return the text of a graph, in the language that it was read in."""
 
     def visit(vertex: Vertex, below: tuple[str, ...]) -> str:
         if vertex.kind == "delta":

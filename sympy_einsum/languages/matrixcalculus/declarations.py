@@ -71,7 +71,7 @@ def read_declarations(declarations: Declarations) -> dict[str, Declaration]:
 
 
 def _matches(text: str) -> Iterator[re.Match[str]]:
-    """The declarations in a text, one after a comma each."""
+    """Yield the declarations in a text, one after a comma each."""
     check_text(text, "a declaration has")
     start = 0
     while True:
@@ -93,7 +93,8 @@ def _checked_name(name: object) -> str:
 
 
 def _declared_as(name: str, value: object) -> Declaration:
-    """The declaration that a mapping gives: a symbol, or text such as ``"symmetric matrix"``."""
+    """Return the declaration that a mapping gives: a symbol, or text such as ``"symmetric
+    matrix"``."""
     if isinstance(value, (Symbol, TensorSymbol)):
         shape = getattr(value, "shape", ())
         if len(shape) > 2:

@@ -105,7 +105,7 @@ def _infer_along(site: Site, type_: Type, *_: Type) -> Type:
 
 
 def _axis(value: Operand, direction: Sequence[Operand]) -> int | None:
-    """The axis along which a function of a value goes; that of a vector is the only one."""
+    """Return the axis along which a function of a value goes; that of a vector is the only one."""
     return int(direction[0]) - 1 if direction and order_of(value) == 2 else None
 
 

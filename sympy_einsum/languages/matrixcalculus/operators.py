@@ -140,7 +140,7 @@ def _infer_power(site: Site, base: Type, exponent: Type) -> Type:
 
 
 def literal_integer(node: Node) -> int | None:
-    """The integer that is written, if it is one."""
+    """Return the integer that is written, if it is one."""
     sign = 1
     while node.kind == "prefix":
         sign = -sign if node.name == "-" else sign

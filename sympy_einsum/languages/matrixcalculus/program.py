@@ -86,7 +86,7 @@ class Program:
                     )
 
     def build(self, root: Node) -> Operand:
-        """The expression."""
+        """Return the expression."""
         return transform([root], self._build_node, children_of)[0]
 
     def _infer_node(self, node: Node, types: tuple[Type, ...]) -> Type:
@@ -108,7 +108,7 @@ class Program:
         return Site(self.text, node, self.fresh, self.declarations)
 
     def _depth(self, node: Node, type_: Type) -> int:
-        """How deep scalar functions are nested; SymPy's time grows with the fourth power."""
+        """Count how deep scalar functions are nested; SymPy's time grows with the fourth power."""
         depth = max((self.depths[child] for child in node.children), default=0)
         if type_ == SCALAR and (node.kind == "call" or node.name == "^"):
             depth += 1

@@ -81,7 +81,7 @@ _GRAMMAR = Grammar(
 
 
 def read(text: str) -> Node:
-    """The root node of a text; raises ParseError where the text leaves the grammar."""
+    """Return the root node of a text; raises ParseError where the text leaves the grammar."""
     _GRAMMAR.check(text)
     root: Node = _GRAMMAR.read(text, "sum")
     return root

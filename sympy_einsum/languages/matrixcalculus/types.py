@@ -57,7 +57,7 @@ class Site(Place):
         return f"the {type_.noun} {self.quote(k)}"
 
     def square(self, k: int, type_: Type) -> Type:
-        """The type of operand k, which must be a square matrix or a scalar."""
+        """Return the type of operand k, which must be a square matrix or a scalar."""
         if type_.rows is None and type_.columns is None:
             return type_
         if type_.rows is None or type_.columns is None:

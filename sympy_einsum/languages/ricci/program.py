@@ -107,7 +107,7 @@ class _Reading:
     def _contracted(
         self, place: Place, factors: list[tuple[list[tuple[str, str]], list[Length], str]]
     ) -> tuple[Indices, dict[str, Length]]:
-        """The free indices of a product: those on one level only."""
+        """Return the free indices of a product: those on one level only."""
         levels: dict[str, set[str]] = {}
         lengths: dict[str, tuple[Length, str]] = {}
         for labels, axes, name in factors:
@@ -202,7 +202,7 @@ _RULES: dict[str, Callable[[_Reading, Place], tuple[Indices, dict[str, Length]]]
 
 
 def written(node: Node) -> list[tuple[str, str]]:
-    """The indices behind a tensor or a number."""
+    """Return the indices behind a tensor or a number."""
     return read_indices(node.children[0].name) if node.children else []
 
 
@@ -220,7 +220,7 @@ def _operands(node: Node) -> tuple[Node, ...]:
 def read_ricci(
     text: str, declarations: Mapping[str, Operand] | None = None
 ) -> tuple[Operand, dict[str, Operand]]:
-    """The expression of a text, and its variables by name."""
+    """Return the expression of a text, and its variables by name."""
     indices, tree, position = read(text)
     reading = _Reading(text, Deadline())
     given = _declared(reading, declarations)

@@ -103,7 +103,7 @@ _GRAMMAR = Grammar(__package__, ("equation",), _ToNodes(), "A^i_j x^j", "+ - * /
 
 
 def read(text: str) -> Equation:
-    """The equation of a text; raises ParseError where it leaves the grammar."""
+    """Return the equation of a text; raises ParseError where it leaves the grammar."""
     _GRAMMAR.check(text)
     check_nesting(text)
     found = _GRAMMAR.read(text, "equation")
