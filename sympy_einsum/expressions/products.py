@@ -382,8 +382,7 @@ class _Product:
 
     def _condense(self) -> Einsum:
         """Return the tensors as one dense product, which takes their place."""
-        terms = tuple([tuple(labels) for labels in self.subs])
-        labels, terms, output = dense_indices(terms, tuple(self.output))
+        labels, terms, output = dense_indices(tuple(map(tuple, self.subs)), tuple(self.output))
         lengths = tuple([self.lengths[label] for label in labels])
         shape = tuple([lengths[i] for i in output])
         dense = Einsum._intern(tuple(self.tensors), (terms, output, lengths), shape)
