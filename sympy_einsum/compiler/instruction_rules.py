@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 from sympy import Add, Expr, Mul, S, preorder_traversal
 
 from ..core import Shape
-from ..expressions import Slot, slot
+from ..expressions import Slot, slot, slot_numbers
 
 # The static parameters of an instruction: numbers, texts, lengths, nodes, as its row says.
 Params: TypeAlias = tuple[Any, ...]
@@ -22,6 +22,10 @@ class Instruction(NamedTuple):
     inputs: tuple[int, ...]
     params: Params = ()
     shape: Shape = ()
+
+    def on(self, inputs: tuple[int, ...]) -> Instruction:
+        """Build the same instruction of other operands."""
+        return Instruction(self.op, inputs, self.params, self.shape)
 
 
 class Slice(NamedTuple):
@@ -90,7 +94,7 @@ def stretched(shapes: Sequence[Shape], *params: object) -> Shape:
 
 def entrywise(shapes: Sequence[Shape], body: Expr) -> Shape:
     """Return the broadcast shape of the operands that occur in a body."""
-    used = [shapes[own.place] for own in body.free_symbols]
+    used = [shapes[place] for place in slot_numbers(body)]
     return broadcast_shape(used) if used else ()
 
 

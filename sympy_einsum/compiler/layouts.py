@@ -127,7 +127,9 @@ class _Rewriter:
     def _aligned(self, number: int, order: Sequence[int], whole: bool = False) -> int:
         """An operand of something that is computed with its axes in some order; without axes of
         length 1 in the front, unless it is to be whole."""
-        value, axes = self.seen[number]
+        value, axes = seen = self.seen[number]
+        if axes == order and axes == tuple(range(len(axes))):
+            return self._view(seen)
         padded = (None,) * (len(order) - len(axes)) + axes
         moved = tuple([padded[axis] for axis in order])
         first = next((k for k, axis in enumerate(moved) if axis is not None), len(moved))
@@ -139,8 +141,9 @@ class _Rewriter:
             self._aligned(k, order, step.op == "share" and len(self.seen[k].axes) == len(order))
             for k in step.inputs
         ]
-        longest = max(range(len(inputs)), key=lambda k: len(self.instructions[inputs[k]].shape))
-        if len(self.instructions[inputs[longest]].shape) < len(order):
+        counts = [len(self.instructions[k].shape) for k in inputs]
+        if max(counts) < len(order):
+            longest = counts.index(max(counts))
             inputs[longest] = self._aligned(step.inputs[longest], order, whole=True)
         params = step.params
         if step.op in AXES:

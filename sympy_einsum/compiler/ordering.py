@@ -30,20 +30,21 @@ def _order(instructions: Sequence[Instruction]) -> list[int]:
         needed = [*step.inputs, *[written[source] for source in sources if source in written]]
         if step.op == "write":
             written[origin(instructions, step.inputs[0])] = number
-        given = all(instructions[source].op == "argument" for source in sources)
-        moves = step.op in FREE or _is_reduction(instructions, step)
-        is_moved = moves and not given
+        is_moved = step.op in FREE or _is_reduction(instructions, step)
+        if is_moved:
+            is_moved = any(instructions[source].op != "argument" for source in sources)
         after.append(max([after[k] for k in needed]) if is_moved else number)
     return sorted(range(len(instructions)), key=lambda number: (after[number], number))
 
 
 def _is_reduction(instructions: Sequence[Instruction], step: Instruction) -> bool:
     """Tell whether the result has fewer axes than an operand."""
-    return not OPS[step.op].is_view and any(
-        _axes(instructions[k]) > max(_axes(step), 1) for k in step.inputs
-    )
+    if OPS[step.op].is_view:
+        return False
+    most = max(_axes(step), 1)
+    return any(_axes(instructions[k]) > most for k in step.inputs)
 
 
 def _axes(step: Instruction) -> int:
     """Return the number of axes that aren't of length 1."""
-    return sum(length != S.One for length in step.shape)
+    return sum([length is not S.One for length in step.shape])

@@ -29,15 +29,16 @@ def overwritten(plan: Plan) -> dict[int, int]:
         keeps = op == "writable"
         if not keeps and len(shape) < 2 and (not shape or added[number] < RUNNING):
             continue
-        origins = [origin(plan.instructions, k) for k in inputs]
         scaled = not keeps and any(not plan.instructions[k].shape for k in inputs)
         for place, k in enumerate(inputs):
             source = origin(plan.instructions, k, lambda op: op.is_whole)
             own = OPS[plan.instructions[source].op]
             if scaled and own.is_dear:
                 continue
-            owned = own.owns and last[source] == number
-            if owned and plan.instructions[k].shape == shape and origins.count(source) == 1:
+            if not own.owns or last[source] != number or plan.instructions[k].shape != shape:
+                continue
+            origins = [origin(plan.instructions, k) for k in inputs]
+            if origins.count(source) == 1:
                 found[number] = place
                 break
     return found

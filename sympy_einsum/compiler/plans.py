@@ -25,8 +25,7 @@ class Plan(NamedTuple):
 
     def uses(self) -> Counter[int]:
         """Count how often each value is needed, by instructions or as a result."""
-        inputs = Counter(k for step in self.instructions for k in step.inputs)
-        return inputs + Counter(self.results)
+        return Counter([*[k for step in self.instructions for k in step.inputs], *self.results])
 
     def written(self) -> set[int]:
         """Return the values that others are written to."""
@@ -36,7 +35,7 @@ class Plan(NamedTuple):
         """Return the plan with its instructions in another order, or with some of them."""
         place = {old: new for new, old in enumerate(order)}
         steps = [self.instructions[k] for k in order]
-        moved = [s._replace(inputs=tuple([place[k] for k in s.inputs])) for s in steps]
+        moved = [s.on(tuple([place[k] for k in s.inputs])) for s in steps]
         return self._replace(instructions=moved, results=[place[k] for k in self.results])
 
 
@@ -64,7 +63,7 @@ class Rewriting:
 
     def keep(self, step: Instruction) -> None:
         """Add the next old instruction as it is."""
-        self.instructions.append(step._replace(inputs=self.inputs(step)))
+        self.instructions.append(step.on(self.inputs(step)))
         self.place.append(len(self.instructions) - 1)
 
     def plan(self, results: Sequence[int]) -> Plan:
@@ -94,6 +93,8 @@ def without_dead_code(instructions: Sequence[Instruction], results: Sequence[int
         if number in live or (instruction.op == "write" and instruction.inputs[0] in live):
             live.add(number)
             live.update(instruction.inputs)
+    if len(live) == len(instructions):
+        return Plan(instructions, results)
     return Plan(instructions, results).in_order(sorted(live))
 
 

@@ -25,8 +25,10 @@ def with_fewer_names(
     """Reuse the names of dead arrays, so that these don't take up memory until the function
     returns. ``count`` names are taken already."""
     last: dict[str, int] = {}
-    for number, (target, text, *_) in enumerate(steps):
-        last.update(dict.fromkeys([target, *_NAME.findall(text)], number))
+    mentioned = [_NAME.findall(step.text) for step in steps]
+    for number, step in enumerate(steps):
+        last[step.target] = number
+        last.update(dict.fromkeys(mentioned[number], number))
     last.update((name, len(steps)) for text in results for name in _NAME.findall(text))
     orders = {target: len(shape) for target, _, shape, _ in steps if shape}
     image: dict[str, str] = {}
@@ -38,12 +40,11 @@ def with_fewer_names(
     shorter: list[Step] = []
     for number, (target, text, shape, _) in enumerate(steps):
         text = renamed(text)
-        mentioned = set(_NAME.findall(steps[number][1]))
-        dying = [name for name in mentioned if name in orders and last[name] == number]
+        dying = {name for name in mentioned[number] if name in orders and last[name] == number}
         for name in sorted(dying):
             free.add(image[name], orders[name])
         if target:
-            over = _OUT.search(text)
+            over = _OUT.search(text) if "out=" in text or text.endswith(")") else None
             name = free.taken(over[1] if over else "", bool(shape)) or f"t{count + 1}"
             count += name == f"t{count + 1}"
             image[target] = name

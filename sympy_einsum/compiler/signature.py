@@ -318,6 +318,8 @@ def size_text(length: Expr | int, names: Mapping[Expr, str], backend: Backend) -
     """An axis length or a position as integer code, given the names of symbols."""
     if isinstance(length, (int, Integer)):
         return str(int(length))
+    if isinstance(length, Symbol) and length in names:
+        return names[length]
     symbols = sorted(length.free_symbols, key=str)
     for symbol in symbols:
         if symbol not in names:
@@ -325,8 +327,6 @@ def size_text(length: Expr | int, names: Mapping[Expr, str], backend: Backend) -
                 f"{symbol} is neither an argument nor an axis length of one; add it to the "
                 "arguments, or a tensor that has an axis of that length"
             )
-    if isinstance(length, Symbol):
-        return names[length]
     if length.has(floor, ceiling, Piecewise, Max, Min, Abs):
         return _LengthPrinter(names).doprint(length)
     body = length.xreplace({s: slot(k) for k, s in enumerate(symbols)})

@@ -14,13 +14,19 @@ from .plans import Plan, Rewriting
 
 def split(plan: Plan) -> Plan:
     """Split elementwise code on arrays of two axes and more into single operations."""
+    if not any(map(_is_of_arrays, plan.instructions)):
+        return plan
     splitter = _Splitter()
     for step in plan.instructions:
-        if step.op == "elementwise" and len(step.shape) > 1:
+        if _is_of_arrays(step):
             splitter.split(step)
         else:
             splitter.keep(step)
     return splitter.plan(plan.results)
+
+
+def _is_of_arrays(step: Instruction) -> bool:
+    return step.op == "elementwise" and len(step.shape) > 1
 
 
 class _Splitter(Rewriting):

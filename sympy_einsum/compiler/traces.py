@@ -7,6 +7,8 @@ from .plans import Plan, without_dead_code
 
 def with_traces(plan: Plan) -> Plan:
     """Replace the trace of an inverse by factors by one instruction."""
+    if not any(step.op == "by_factors" for step in plan.instructions):
+        return plan
     steps = [*plan.instructions]
     uses = plan.uses()
     for number, total in enumerate(plan.instructions):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain, pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -62,10 +63,14 @@ class Writer:
         self._doubles = doubles(plan.instructions) if backend.is_of_doubles else ()
         # Scalar code is printed once, with places for its operands.
         printed = lru_cache(None)(self._called)
+        self._placed = {
+            number: self._places(step.inputs)
+            for number, step in enumerate(plan.instructions)
+            if OPS[step.op].is_code
+        }
         self._bodies = {
-            number: printed(op, self._places(inputs), params)
-            for number, (op, inputs, params, _) in enumerate(plan.instructions)
-            if OPS[op].is_code
+            number: printed(plan.instructions[number].op, places, plan.instructions[number].params)
+            for number, places in self._placed.items()
         }
         self._uses = plan.uses()
         self._inside = self._standing_inside().difference(named)
@@ -105,12 +110,13 @@ class Writer:
                 self._texts.append((target, ATOM))
                 continue
             text = self._spell(number, op, inputs, params)
+            known = OPS[op].binding
             if OPS[op].is_code:
                 binding = _body_binding(params[0], text)
+            elif known is None:
+                binding = ATOM if is_bracketed(text) else PRODUCT
             else:
-                known = OPS[op].binding
-                shown = ATOM if is_bracketed(text) else PRODUCT
-                binding = shown if known is None else known
+                binding = known
             named = op == "argument" and text.isidentifier()
             if not named and (number not in self._inside or len(text) > MAX_INLINE):
                 count += 1
@@ -137,12 +143,14 @@ class Writer:
                 inline = OPS[instructions[k].op].inline
                 once = self._uses[k] == 1 and k not in written
                 if once and number in self._bodies and number not in self.reuse:
-                    once = self._bodies[number].count(self._places(inputs)[place]) == 1
+                    once = self._bodies[number].count(self._placed[number][place]) == 1
                 fits = inline is Inline.ANYWHERE or (inline is Inline.IN_FORMULAS and is_formula)
                 if once and fits:
                     inside.add(k)
         # What reads an array that is overwritten later must not be put off.
         targets = {origin(instructions, instructions[n].inputs[p]) for n, p in self.reuse.items()}
+        if not targets:
+            return inside
         late = {
             number
             for number, step in enumerate(instructions)
@@ -187,8 +195,10 @@ class Writer:
             body = self._bodies[number]
             if number in self.reuse:
                 body = self.backend.in_place_function(body, self.reuse[number])
-            text = _PLACE.sub(lambda found: self._in_body(found, inputs), body)
-            return self._with_axes(number, body, text)
+            literals, places = _template(body)
+            texts = [self._operand(inputs[k], binding) for k, binding in places]
+            text = literals[0] + "".join(chain(*zip(texts, literals[1:], strict=True)))
+            return self._with_axes(number, {inputs[k] for k, _ in places}, text)
         if op == "argument":
             if params[0] not in self.names:
                 self._size(params[0])
@@ -246,24 +256,19 @@ class Writer:
             return params[0]
         return params[0].xreplace({slot(k): self._length(i) for k, i in enumerate(inputs)})
 
-    def _with_axes(self, number: int, body: str, text: str) -> str:
+    def _with_axes(self, number: int, used: Collection[int], text: str) -> str:
         """Scalar code with the shape of its instruction: SymPy's printer writes some functions in
         terms of others, and operands may cancel in that."""
         instructions = self.plan.instructions
         _, inputs, params, shape = instructions[number]
-        used = {inputs[int(k)] for k in _PLACE.findall(body)}
+        if used == {*inputs}:
+            return text
         given = broadcast_shape([instructions[k].shape for k in used]) if used else ()
-        if used == set(inputs) or given == shape:
+        if given == shape:
             return text
         if given:
             raise UnsupportedError(f"the code for {params[0]}, {text}, has lost axes of {shape}")
         return self.backend.full([text], [self._size(n) for n in shape], self._type(inputs))
-
-    def _in_body(self, found: re.Match[str], inputs: Sequence[int]) -> str:
-        """An operand in scalar code; no brackets where it is an argument of a call."""
-        before, after = found.string[: found.start()], found.string[found.end() :]
-        enclosed = before[-1:] == "(" and after[:1] == ")"
-        return self._operand(inputs[int(found[1])], LOOSE if enclosed else ATOM)
 
     def _type(self, inputs: Sequence[int]) -> str:
         """Return the type of an array that values are written to: that of the arrays among them, or
@@ -338,6 +343,16 @@ def _body_binding(body: Expr, text: str) -> int:
 _PLACE = re.compile(rf"(?:{LENGTH}|{DOUBLES}|_operand)(\d+)_")
 
 
+@lru_cache(maxsize=1024)
+def _template(body: str) -> tuple[list[str], list[tuple[int, int]]]:
+    """The text around the operands in scalar code, and for each of these its number and how tightly
+    it must bind: no brackets where it is an argument of a call."""
+    parts = _PLACE.split(body)
+    literals, places = parts[::2], [*map(int, parts[1::2])]
+    enclosed = [a[-1:] == "(" and b[:1] == ")" for a, b in pairwise(literals)]
+    return literals, [(k, LOOSE if own else ATOM) for k, own in zip(places, enclosed, strict=True)]
+
+
 def _is_shape(param: object) -> bool:
     return isinstance(param, tuple) and bool(param) and all(isinstance(p, Expr) for p in param)
 
@@ -385,9 +400,12 @@ def function_body(
     lines = [f"{step.target} = {step.text}" if step.target else step.text for step in steps]
     lines.append(f"return {layout(results)}")
     body = "\n".join(lines)
+    shapes: dict[Shape, str] = {}
     for number, step in enumerate(steps):
         if step.shape:
-            lines[number] += f"  # {shape_text(step.shape, signature.names, backend)}"
+            if step.shape not in shapes:
+                shapes[step.shape] = shape_text(step.shape, signature.names, backend)
+            lines[number] += f"  # {shapes[step.shape]}"
     lines[:0] = backend.opening(body, tensors)
     words = set(re.findall(r"\w+", body))
     wanted = [s for s in signature.lengths if signature.names[s] in words]

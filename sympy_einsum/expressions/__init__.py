@@ -22,6 +22,7 @@ from .bodies import (
     is_condition as is_condition,
     replaced as replaced,
     slot as slot,
+    slot_numbers as slot_numbers,
     substitute_stock as substitute_stock,
 )
 from .broadcasting import broadcast_together as broadcast_together, stretch as stretch

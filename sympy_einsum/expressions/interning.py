@@ -111,6 +111,7 @@ atexit.register(_nodes.clear)
 
 
 Kept = TypeVar("Kept")
+_UNKNOWN: Any = object()
 
 
 def remembered(compute: Callable[[Any], Kept]) -> Callable[[Any], Kept]:
@@ -119,10 +120,10 @@ def remembered(compute: Callable[[Any], Kept]) -> Callable[[Any], Kept]:
 
     @wraps(compute)
     def known(node: Node) -> Kept:
-        memory = node.memory
-        if compute not in memory:
-            memory[compute] = compute(node)
-        return memory[compute]
+        found = node.memory.get(compute, _UNKNOWN)
+        if found is _UNKNOWN:
+            found = node.memory[compute] = compute(node)
+        return found
 
     return known
 

@@ -102,10 +102,11 @@ def written_out(
             k += 1
             continue
         rename = dict(zip(inner.output, terms[k], strict=True))
-        for index, length in enumerate(inner.lengths):
-            if index not in rename:
-                rename[index] = len(lengths)
-                lengths[len(lengths)] = length
+        if len(rename) < len(inner.lengths):
+            for index, length in enumerate(inner.lengths):
+                if index not in rename:
+                    rename[index] = len(lengths)
+                    lengths[len(lengths)] = length
         operands[k : k + 1] = inner.operands
         terms[k : k + 1] = [tuple([rename[i] for i in term]) for term in inner.subscripts]
     return operands, terms, lengths

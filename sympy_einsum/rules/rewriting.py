@@ -171,14 +171,16 @@ class Run:
 
     def _tried(self, node: Operand) -> _Found:
         candidates = self._rules.rules_for(node)
+        # A product is opened for its marks, which costs more than to try the few rules.
+        is_tried = False
         if self._rules.is_by_functions and isinstance(node, Einsum):
-            candidates = _fitting(candidates, functions_below(node))
+            candidates, is_tried = _fitting(candidates, functions_below(node)), True
         if not candidates:
             return _NOTHING
         around = self._around
         around.forget()
         rule, new = None, None
-        for rule in _fitting(candidates, marks(node, around)):
+        for rule in candidates if is_tried else _fitting(candidates, marks(node, around)):
             new = rule.apply(node, around)
             if new is not None and new is not node:
                 break

@@ -15,9 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
-from itertools import combinations
 
-from sympy import Add, Expr, Function, Mul, Piecewise, Pow, S, cos, cosh, exp, log, sin, sinh, tanh
+from sympy import Add, Expr, Function, Mul, Piecewise, Pow, S, exp, log
 
 from ..core import Use, cached, logaddexp, sigmoid, transform
 from ..expressions import (
@@ -48,14 +47,13 @@ from .running import running_total
 from .stable_laws import law
 from .stable_table import (
     FUNCTIONS,
-    MAX_OPERANDS,
     MAX_TERMS,
     applied,
     arguments,
+    asks_for_signs,
     is_ones,
     matched,
     named,
-    reached,
     signed,
 )
 from .written_products import Closed, Product, opened
@@ -345,12 +343,20 @@ def _is_negative(value: Operand) -> bool:
 
 def name(node: Operand, closed: Closed, use: Use = Use.READING) -> Operand | None:
     """A function of functions that has a stable form, also inside a body."""
-    if isinstance(node, Elementwise) and node.body.has(*FUNCTIONS, Pow):
+    if isinstance(node, Elementwise) and not _is_stable_body(node.body):
         given = signed(node.body, node.operands)
         body = _stable_body(given, use)
         if body != given:
             return applied(body, node.operands)
     return named(node, use)
+
+
+@cached(8192)
+def _is_stable_body(body: Expr) -> bool:
+    """Whether no part of a body has another stable form, for any use and operands of any sign."""
+    if not body.has(*FUNCTIONS, Pow):
+        return True
+    return not asks_for_signs(body) and all(_stable_body(body, use) == body for use in Use)
 
 
 def logarithm_of(node: Operand, closed: Closed) -> Operand | None:
@@ -365,90 +371,6 @@ def logarithm_of(node: Operand, closed: Closed) -> Operand | None:
 def scalar(node: Operand, closed: Closed, use: Use = Use.READING) -> Operand | None:
     """A stock scalar with a stable form."""
     return _of_scalar(node, use) if isinstance(node, Expr) and node.args else None
-
-
-def pair_of_terms(node: TensorAdd, closed: Closed, use: Use = Use.READING) -> Operand | None:
-    """Two terms of a longer sum that are one function: softplus(z) - z = softplus(-z)."""
-    if not MAX_OPERANDS <= len(node.operands) <= MAX_TERMS:
-        return None
-    cores = [split_coefficient(term)[1] for term in node.operands]
-    below = [set(_below(core)) for core in cores]
-    reach = [reached(core) for core in cores] if use else []
-    for k, core in enumerate(cores):
-        if not _is_function(core):
-            continue
-        for j, other in enumerate(cores):
-            is_near = _is_fill(other) or below[j] & below[k]
-            if j == k or not (is_near or (use and reach[j] & reach[k])):
-                continue
-            found = named(tensor_sum([node.operands[k], node.operands[j]]), use)
-            if found is not None:
-                rest = [term for i, term in enumerate(node.operands) if i not in (j, k)]
-                return tensor_sum([found, *rest])
-    return None
-
-
-def _is_fill(core: Operand) -> bool:
-    return isinstance(core, View) and core.is_constant_fill
-
-
-def _is_function(node: Operand) -> bool:
-    return isinstance(node, Elementwise) and node.body.has(*FUNCTIONS)
-
-
-def _below(core: Operand) -> tuple[Operand, ...]:
-    """A term and the tensors in it, without their numeric factors."""
-    inside = core.operands if isinstance(core, Elementwise) else ()
-    return (core, *[split_coefficient(operand)[1] for operand in inside if is_tensor(operand)])
-
-
-def pair_of_factors(node: Einsum, closed: Closed, use: Use = Use.READING) -> Operand | None:
-    """Two factors of a product that are one function: sinh(z) / cosh(z) = tanh(z)."""
-    product = opened(node)
-    places: dict[tuple[int, ...], list[int]] = {}
-    functions: set[int] = set()
-    for k, operand in enumerate(product.operands):
-        is_function = _is_function(operand.as_entry_power()[0])
-        if (is_function or use) and len(set(product.subscripts[k])) == operand.order:
-            places.setdefault(product.subscripts[k], []).append(k)
-            functions.update([k] if is_function else [])
-    for labels, found in places.items():
-        for j, k in combinations(found[:MAX_TERMS], 2):
-            one, other = product.operands[j], product.operands[k]
-            if functions.isdisjoint((j, k)) or not _may_merge(one, other):
-                continue
-            if not _are_related(one, other, use):
-                continue
-            merged = named(_times([one, other], one.shape), use)
-            if merged is not None:
-                return product.replaced({j, k}, [(merged, labels)]).build()
-    return None
-
-
-# Products of these functions of whatever arguments are in no table and no law.
-ELEMENTARY = (exp, sin, cos, tanh, sinh, cosh)
-
-
-def _may_merge(one: Operand, other: Operand) -> bool:
-    """Tell whether two factors aren't both positive powers of an elementary function."""
-    for factor in (one, other):
-        base, power = factor.as_entry_power()
-        if not isinstance(base, Elementwise) or not isinstance(base.body, ELEMENTARY):
-            return True
-        if not power.is_positive or base.body.args[0].has(log):
-            return True
-    return False
-
-
-def _are_related(one: Operand, other: Operand, use: Use) -> bool:
-    """Tell whether two factors share operands, or one may vanish beside a logarithm."""
-    if not reached(one).isdisjoint(reached(other)):
-        return True
-    pairs = ((one, other), (other, one)) if use == Use.COMPUTING else ()
-    return any(
-        isinstance(f, Elementwise) and isinstance(f.body, log) and is_nonnegative(factor)
-        for f, factor in pairs
-    )
 
 
 def log_of_one_more(node: Elementwise, closed: Closed) -> Operand | None:

@@ -33,6 +33,7 @@ from . import (
     entries,
     matrix_powers,
     stable_forms as stable,
+    stable_pairs,
     stable_softmax,
     sums,
 )
@@ -58,7 +59,7 @@ SOFTMAX = Rule(
 )
 # What keeps values from overflowing: applied always, whatever it costs.
 PAIR_OF_FACTORS = Rule(
-    "stable", "sinh(x)*y/cosh(x) = y*tanh(x)", stable.pair_of_factors, any_of(*PRODUCTS)
+    "stable", "sinh(x)*y/cosh(x) = y*tanh(x)", stable_pairs.pair_of_factors, any_of(*PRODUCTS)
 )
 STABLE_PRODUCT = (SOFTMAX, PAIR_OF_FACTORS)
 STABLE_RULES: dict[type, tuple[Rule, ...]] = {
@@ -74,7 +75,10 @@ STABLE_RULES: dict[type, tuple[Rule, ...]] = {
         ),
         Rule("stable", "softplus(x) - softplus(-x) = x", stable.name, any_of(*FORMS)),
         Rule(
-            "stable", "softplus(x) - x + y = softplus(-x) + y", stable.pair_of_terms, any_of(*FORMS)
+            "stable",
+            "softplus(x) - x + y = softplus(-x) + y",
+            stable_pairs.pair_of_terms,
+            any_of(*FORMS),
         ),
     ),
     Elementwise: (
@@ -133,12 +137,12 @@ def _slope(case: str, apply: Callable[..., Operand | None]) -> Rule:
     return Rule("slope", case, use, any_of(*DERIVATIVE_FORMS))
 
 
-FACTORS = _slope("y*exp(x)/(exp(x) - 1) = -y*bose(-x)", stable.pair_of_factors)
+FACTORS = _slope("y*exp(x)/(exp(x) - 1) = -y*bose(-x)", stable_pairs.pair_of_factors)
 NAME = _slope("1/(exp(x) - 1) = bose(x)", stable.name)
 QUOTIENT = _slope("sin(x)/x = sinc(x)", stable.name)
 TERMS = _slope(
     "gammaln(x + y) - gammaln(x) + S @ x + A @ y = gamma_rise(-1, x, y) + S @ x + A @ y",
-    stable.pair_of_terms,
+    stable_pairs.pair_of_terms,
 )
 SCALAR = _slope("1/(exp(x @ y) - 1) = bose(x @ y)", stable.scalar)
 DERIVATIVE_RULES: dict[type, tuple[Rule, ...]] = {
@@ -163,7 +167,7 @@ POWER_BESIDE_ZERO = Rule(
 VANISHING = Rule(
     "numeric",
     "abs(x)*log(abs(x))*y = elementwise(lambda u: xlogy(abs(u), abs(u)), x)*y",
-    partial(stable.pair_of_factors, use=Use.COMPUTING),
+    partial(stable_pairs.pair_of_factors, use=Use.COMPUTING),
     any_of(log),
 )
 # The rules for products that are found by what marks.functions_below finds.
@@ -176,7 +180,7 @@ NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "numeric",
             "1 - exp(x) + y = y + elementwise(lambda u: 1 - exp(u), x)",
-            partial(stable.pair_of_terms, use=Use.COMPUTING),
+            partial(stable_pairs.pair_of_terms, use=Use.COMPUTING),
             any_of(*NUMERIC_FORMS),
         ),
         Rule(

@@ -4,7 +4,8 @@ made of, a few levels down, it is read as one scalar function."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
 
 from sympy import (
     Add,
@@ -64,6 +65,7 @@ from ..expressions import (
     apply_body,
     contract,
     is_tensor,
+    remembered,
     replaced,
     scalar_product,
     slot,
@@ -87,6 +89,12 @@ FUNCTIONS = (
 def functions_in(forms: Iterable[Expr]) -> tuple[frozenset[type | str], ...]:
     """Return the sets of functions that one of some forms is made of."""
     return tuple({frozenset([f for f in (*FUNCTIONS, atanh) if form.has(f)]) for form in forms})
+
+
+@cached(8192)
+def has_functions(body: Expr) -> bool:
+    """Whether a function of the tables occurs in a body."""
+    return bool(body.has(*FUNCTIONS))
 
 
 # Bounds on the forms of the tables: levels above the argument, operands of an operation, and nodes
@@ -146,6 +154,8 @@ def matched(body: Expr, use: Use, turned: bool = False) -> Match | None:
 
 def _matched(body: Expr, use: Use, turned: bool) -> Match | None:
     factor, rest = _without_factor(body)
+    if _is_of_multiple(rest):
+        return None
     tables = (STABLE_NAMES, DERIVATIVE_NAMES, NUMERIC_NAMES)[: use + 1]
     for number, part in arguments(rest):
         # A power stands for its reciprocal too.
@@ -162,6 +172,14 @@ def _matched(body: Expr, use: Use, turned: bool) -> Match | None:
         if use == Use.COMPUTING and turned and key in TURNED_NAMES:
             return Match(factor * again, TURNED_NAMES[key], -number, part)
     return None
+
+
+def _is_of_multiple(body: Expr) -> bool:
+    """Whether a body is one function of a multiple of a symbol: no form is that simple, and what
+    stands for the argument takes SymPy long to put in."""
+    if not isinstance(body, Function) or len(body.args) != 1:
+        return False
+    return bool(body.args[0].as_coeff_Mul()[1].is_Symbol)
 
 
 def _of_powers(key: Expr, tables: Sequence[Mapping[Expr, Expr]]) -> Expr | None:
@@ -254,21 +272,38 @@ def local_body(node: Operand, most: int = MAX_OPERANDS) -> tuple[Expr, tuple[Ope
     for sums and products of more than ``most``."""
     if isinstance(node, Elementwise):
         return node.body, node.operands
-    if isinstance(node, TensorAdd) and len(node.operands) <= most:
-        pairs = [split_coefficient(term) for term in node.operands]
-        fills = [core for _, core in pairs if is_ones(core)]
-        cores = tuple([core for _, core in pairs if not is_ones(core)])
-        places = {core: slot(k) for k, core in enumerate(cores)}
-        places.update(dict.fromkeys(fills, S.One))
-        return Add(*[number * places[core] for number, core in pairs]), cores
+    if isinstance(node, TensorAdd):
+        return _local_sum(node) if len(node.operands) <= most else None
     if isinstance(node, View):
         return _local_view(node)
-    is_product = isinstance(node, Einsum) and set(node.subscripts) == {node.output}
-    if is_product and node.output and len(node.operands) <= most:
-        return Mul(*[slot(k) for k in range(len(node.operands))]), node.operands
-    return None
+    if not isinstance(node, Einsum) or len(node.operands) > most or not node.output:
+        return None
+    is_local = {*node.subscripts} == {node.output}
+    return (_product_of_slots(len(node.operands)), node.operands) if is_local else None
 
 
+@remembered
+def _local_sum(node: TensorAdd) -> tuple[Expr, tuple[Operand, ...]]:
+    """A linear combination; ones are numbers."""
+    pairs = [split_coefficient(term) for term in node.operands]
+    cores = tuple([core for _, core in pairs if not is_ones(core)])
+    places = iter(range(len(cores)))
+    numbers = tuple([(number, None if is_ones(core) else next(places)) for number, core in pairs])
+    return _sum_of_slots(numbers), cores
+
+
+@cached(1024)
+def _sum_of_slots(terms: tuple[tuple[Expr, int | None], ...]) -> Expr:
+    """A sum of numbers, each times a slot if its place is given."""
+    return Add(*[number if place is None else number * slot(place) for number, place in terms])
+
+
+@lru_cache(maxsize=64)
+def _product_of_slots(count: int) -> Expr:
+    return Mul(*[slot(k) for k in range(count)])
+
+
+@remembered
 def _local_view(node: View) -> tuple[Expr, tuple[Operand, ...]] | None:
     """A multiple; of a function whose axes are rearranged, the function of rearranged tensors."""
     factor = stock_factor(node)
@@ -296,28 +331,37 @@ def is_ones(tensor: Operand) -> bool:
     return isinstance(tensor, View) and tensor.is_constant_fill and not tensor.operands
 
 
+# How an operand of a body is inlined: its own body, None for one that stays, and which of the
+# operands of the result it is made of.
+Inlined: TypeAlias = tuple[Expr | None, tuple[int, ...]]
+
+
 def _inlined(body: Expr, operands: tuple[Operand, ...]) -> tuple[Expr, tuple[Operand, ...]] | None:
     """Inline operands into a function; None if none can be, or too many operands result."""
-    places: dict[Operand, Expr] = {}
-
-    def place(node: Operand) -> Expr:
-        return places.setdefault(node, slot(len(places)))
-
-    rule: dict[Operand, Expr] = {}
+    places: dict[Operand, int] = {}
+    parts: list[Inlined] = []
     opened_any = False
-    for k, operand in enumerate(operands):
+    for operand in operands:
         found = local_body(operand) or _filled(operand)
         if found is None:
-            rule[slot(k)] = place(operand)
+            parts.append((None, (places.setdefault(operand, len(places)),)))
         else:
             opened_any = True
             inner, below = found
-            rule[slot(k)] = replaced(
-                inner, tuple([(slot(j), place(o)) for j, o in enumerate(below)])
-            )
+            parts.append((inner, tuple([places.setdefault(o, len(places)) for o in below])))
     if not opened_any or len(places) > MAX_OPERANDS or not any(map(is_tensor, places)):
         return None
-    return replaced(body, tuple(rule.items())), tuple(places)
+    return _composed(body, tuple(parts)), tuple(places)
+
+
+@cached(8192)
+def _composed(body: Expr, parts: tuple[Inlined, ...]) -> Expr:
+    """A body with other bodies in the place of its slots."""
+    rule: dict[Expr, Expr] = {}
+    for k, (inner, places) in enumerate(parts):
+        images = tuple([(slot(j), slot(place)) for j, place in enumerate(places)])
+        rule[slot(k)] = images[0][1] if inner is None else replaced(inner, images)
+    return replaced(body, tuple(rule.items()))
 
 
 def _filled(node: Operand) -> tuple[Expr, tuple[Operand, ...]] | None:
@@ -333,10 +377,16 @@ _POSITIVE = [Dummy(f"s{k}", positive=True) for k in range(8)]
 _NONNEGATIVE = [Dummy(f"s{k}", nonnegative=True) for k in range(8)]
 
 
+@cached(8192)
+def asks_for_signs(body: Expr) -> bool:
+    """Whether there may be a law for a body that asks for signs."""
+    return bool(body.has(log) or (body.has(exp) and body.has(Add)))
+
+
 def signed(body: Expr, operands: Sequence[Operand]) -> Expr:
     """Put symbols of known sign into a body for operands of which it is known, where a law asks
     for signs: in logarithms, and in quotients by sums of exponentials."""
-    if not body.has(log) and not (body.has(exp) and body.has(Add)):
+    if not asks_for_signs(body):
         return body
     rule: dict[Expr, Expr] = {}
     for k, operand in enumerate(operands[: len(_POSITIVE)]):
@@ -356,38 +406,56 @@ def applied(body: Expr, operands: Sequence[Operand]) -> Operand:
     return apply_body(body.xreplace(rule), (*operands, *symbols))
 
 
+@remembered
 def reached(node: TensorExpr) -> frozenset[Operand]:
-    """Return the node and what it is computed from entry by entry, as far down as :func:`named`
-    looks: two factors are one function only of what both reach."""
-    if "reached" not in node.memory:
-        found: set[Operand] = set()
-        level: set[Operand] = {node}
-        for _ in range(MAX_LEVELS - 1):
-            parts = [(operand, local_body(operand)) for operand in level]
-            level = {o for operand, part in parts for o in (part[1] if part else (operand,))}
-            if len(level) > MAX_OPERANDS:
-                break
-            found |= level
-        node.memory["reached"] = found - {node}  # what holds itself is freed late
-    return frozenset({node, *node.memory["reached"]})
-
-
-def named(node: Operand, use: Use) -> Operand | None:
-    """A node in the form that the tables have for it, None if they don't."""
-    piece = local_body(node)
-    pieces: list[tuple[Expr, tuple[Operand, ...]]] = []
-    for _ in range(MAX_LEVELS):
-        if piece is None:
+    """Return what a node is computed from entry by entry, as far down as :func:`named` looks: two
+    factors are one function only of what both are or reach."""
+    found: set[Operand] = set()
+    level: set[Operand] = {node}
+    for _ in range(MAX_LEVELS - 1):
+        parts = [(operand, local_body(operand)) for operand in level]
+        level = {o for operand, part in parts for o in (part[1] if part else (operand,))}
+        if len(level) > MAX_OPERANDS:
             break
+        found |= level
+    return frozenset(found - {node})  # what holds itself is freed late
+
+
+@remembered
+def _pieces(node: TensorExpr) -> tuple[tuple[Expr, tuple[Operand, ...]], ...]:
+    """A node as scalar functions of nodes, each of those a level further down."""
+    found = [local_body(node)]
+    while found[-1] is not None and len(found) < MAX_LEVELS:
+        found.append(_inlined(*found[-1]))
+    return tuple([piece for piece in found if piece is not None])
+
+
+@cached(8192)
+def _is_unnamed(body: Expr) -> bool:
+    """Whether no table and no law has a scalar function, for any use and operands of any sign."""
+    if body == slot(0) or asks_for_signs(body):
+        return False
+    return matched(body, Use.COMPUTING, True) is None and law(body, Use.COMPUTING) is None
+
+
+@remembered
+def _has_no_name(node: TensorExpr) -> bool:
+    return all(_is_unnamed(body) for body, _ in _pieces(node))
+
+
+def named(node: TensorExpr, use: Use) -> Operand | None:
+    """A node in the form that the tables have for it, None if they don't."""
+    if _has_no_name(node):
+        return None
+    pieces = _pieces(node)
+    for place, (body, operands) in enumerate(pieces):
         # SymPy evaluates a composition of functions, as atanh(tanh(u)) from 1.15 on.
-        if piece[0] == slot(0) and pieces and pieces[0][0].has(Function):
-            return piece[1][0]
-        found = matched(piece[0], use, turned=True)
-        new = node if found is None else found.at(piece[1])
+        if place and body == slot(0) and pieces[0][0].has(Function):
+            return operands[0]
+        found = matched(body, use, True)
+        new = node if found is None else found.at(operands)
         if new is not node:
             return new
-        pieces.append(piece)
-        piece = _inlined(*piece)
     # A law takes for a constant what it doesn't see the function in.
     for body, operands in reversed(pieces):
         stable = law(signed(body, operands), use)

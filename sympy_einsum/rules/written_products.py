@@ -254,13 +254,24 @@ def opens(inner: Operand, operands: Sequence[Operand], closed: Closed) -> bool:
     """Tell whether an operand is a dense product that is opened up among these operands."""
     if type(inner) is not Einsum or len(operands) - 1 + len(inner.operands) > MAX_OPERANDS:
         return False
-    if not any(inner.subscripts) or inner in closed or operands.count(inner) > 1:
+    # Nodes are compared by what they are, in C.
+    is_repeated = [*map(id, operands)].count(id(inner)) > 1
+    if is_repeated or not any(inner.subscripts) or inner in closed:
         return False
-    if any(isinstance(operand, Fourier) for operand in inner.operands):
+    is_barrier = _is_barrier(inner)
+    if is_barrier is None:
         # One part of the waves is a matrix, where a transform gives both.
         return not any(isinstance(operand, Unit) for operand in operands)
-    positions = [operand for operand in inner.operands if operand.is_positions]
-    return not positions or not (any(map(is_window, positions)) or is_cut(inner))
+    return not is_barrier
+
+
+@remembered
+def _is_barrier(product: Einsum) -> bool | None:
+    """Whether a product is never opened, as a slice; None for one with waves."""
+    if any(isinstance(operand, Fourier) for operand in product.operands):
+        return None
+    positions = [operand for operand in product.operands if operand.is_positions]
+    return bool(positions) and (any(map(is_window, positions)) or is_cut(product))
 
 
 def frontier(products: Iterable[Product]) -> set[Operand]:

@@ -232,3 +232,14 @@ def test_values_written_to_one_place_are_added(seed):
         total = total + se.gradient(part.sum() if getattr(part, "shape", ()) else part, X)
         expected[key] += np.cos(value[key])
     assert_close(se.lambdify([X], total)(value), expected)
+
+
+# For a link of a chain, of which the gradient has three nodes, or a term of a sum.
+MOST_CALLS = 4700
+
+
+@pytest.mark.parametrize("name", ["chain", "tower", "wide sum"])
+def test_compiling_takes_few_calls_for_each_node(name):
+    work(GRAPHS[name], 10)  # caches are filled on first use
+    small, large = (work(GRAPHS[name], count) for count in (SMALL, LARGE))
+    assert large - small < MOST_CALLS * (LARGE - SMALL)

@@ -11,7 +11,9 @@ from sympy import log
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
-from sympy_einsum.rules import stable_forms
+from sympy_einsum import core
+from sympy_einsum.expressions import slot
+from sympy_einsum.rules import stable_pairs, stable_table
 from sympy_einsum.rules.normal_form import LARGE, stable
 
 y, z, w = se.tensors("y z w", n)
@@ -715,8 +717,8 @@ def test_weights_stay_in_the_textbooks_form(known):
 )
 def test_factors_are_tried_in_pairs_if_they_have_something_in_common(product, tried, monkeypatch):
     found = []
-    monkeypatch.setattr(stable_forms, "named", lambda node, numeric: found.append(node))
-    assert stable_forms.pair_of_factors(product, ()) is None
+    monkeypatch.setattr(stable_pairs, "named", lambda node, numeric: found.append(node))
+    assert stable_pairs.pair_of_factors(product, ()) is None
     assert len(found) == tried
 
 
@@ -729,3 +731,11 @@ def test_a_factor_that_occurs_in_the_exponent_is_kept():
     ):
         quick, plain = (se.lambdify([s], f, optimize=optimize)(0.3) for optimize in (True, False))
         assert_close(quick, plain, 1e-14)
+
+
+def test_no_form_is_one_function_of_a_multiple():
+    """These aren't looked up."""
+    tables = (core.STABLE_NAMES, core.DERIVATIVE_NAMES, core.NUMERIC_NAMES, core.TURNED_NAMES)
+    forms = [form.as_coeff_Mul()[1] for table in tables for form in table]
+    assert not [form for form in forms if stable_table._is_of_multiple(form)]
+    assert stable_table._is_of_multiple(sympy.sin(7 * slot(0)))

@@ -91,8 +91,10 @@ class Library:
     @classmethod
     def used_imports(cls, body: str) -> list[str]:
         """The import lines that a body of source needs."""
-        used = set(re.findall(r"\b(\w+)\.", body))
-        return [line for line in cls.imports if line.split()[-1] in used]
+        names = [line.split()[-1] for line in cls.imports]
+        pairs = zip(cls.imports, names, strict=True)
+        near = [(line, name) for line, name in pairs if f"{name}." in body]
+        return [line for line, name in near if re.search(rf"\b{name}\.", body)]
 
     @classmethod
     def used_support(cls, body: str) -> str:
@@ -100,8 +102,9 @@ class Library:
         used: set[str] = set()
         texts = [body]
         for text in texts:
-            words = set(re.findall(r"(?<![\w.])\w+", text))
-            found = words.intersection(cls.support).difference(used)
+            # Most names occur nowhere in a long text, which is found much faster without patterns.
+            near = [name for name in cls.support if name not in used and name in text]
+            found = {name for name in near if re.search(rf"(?<![\w.]){name}\b", text)}
             used |= found
             texts += [cls.support[name] for name in found]
         functions = "\n".join([text for name, text in cls.support.items() if name in used])

@@ -108,6 +108,8 @@ def is_plain_name(name: str) -> bool:
 
 def is_bracketed(text: str) -> bool:
     """Tell whether a text is one name, call or index, such as ``f(x)[0].T``."""
+    if text.isidentifier():
+        return True
     depth = 0
     for char in text:
         if char in "([":
