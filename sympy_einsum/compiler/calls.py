@@ -16,14 +16,14 @@ from typing import Any, Protocol
 import numpy as np
 from sympy import Expr, Integer
 
-from ..core import ShapeError, TensorError, UnsupportedError, collector_paused, nominal_length
+from ..core import ShapeError, TensorError, UnsupportedError, collector_paused
 from ..expressions import shape_of
 from .argument_checks import check_shapes
 from .backends import BACKENDS, Backend
 from .kernel_calls import Kernels
 from .module_texts import kernel_module
 from .plans import Cost, Plan, plan_cost
-from .program import Program, Request
+from .program import MAX_PLANS, Program, Request
 from .writing import Body
 
 # Maximum number of sets of axis lengths whose plans are remembered.
@@ -135,14 +135,9 @@ def _cost_by_order(
         (a mapping from their symbols to numbers), in the orders that a call with these takes."""
         given = {str(symbol): Integer(n) for symbol, n in lengths.items()}
         known = {s: given[str(s)] for s in deciding if str(s) in given}
-        return plan_cost(_plan_for(program, known), lengths)
+        return plan_cost(program.plan(known), lengths)
 
     return cost
-
-
-def _plan_for(program: Program, lengths: Mapping[Expr, Integer]) -> Plan:
-    """Return the plan for some axis lengths; others are nominal."""
-    return program.plan(lambda length: nominal_length(length.xreplace(lengths)))
 
 
 def _computing(
@@ -274,6 +269,7 @@ class _Variants(dict[int | tuple[int, ...], CompiledFunction]):
         self.program = program
         self.lengths = lengths
         self.compiled: dict[str, CompiledFunction] = {}
+        self.planned: list[tuple[Plan, CompiledFunction]] = []
 
     def __missing__(self, key: int | tuple[int, ...]) -> CompiledFunction:
         with PLANNING, collector_paused():
@@ -281,15 +277,26 @@ class _Variants(dict[int | tuple[int, ...], CompiledFunction]):
 
     def _planned(self, key: int | tuple[int, ...]) -> CompiledFunction:
         sizes = key if isinstance(key, tuple) else (key,)
-        # A lazy array may not know its lengths.
-        known = [(s, n) for s, n in zip(self.lengths, sizes, strict=True) if n == n]
-        program = self.program
-        plan = _plan_for(program, {s: Integer(n) for s, n in known})
-        body = program.body(plan)
-        source = program.source(body)
         if len(self) >= MAX_VARIANTS:
             self.clear()
             self.compiled.clear()
+            self.planned.clear()
+        # A lazy array may not know its lengths.
+        known = [(s, n) for s, n in zip(self.lengths, sizes, strict=True) if n == n]
+        program = self.program
+        plan = program.plan({s: Integer(n) for s, n in known})
+        function = next((own for planned, own in self.planned if planned is plan), None)
+        if function is None:
+            function = self._compiled(plan)
+            del self.planned[MAX_PLANS - 1 :]
+            self.planned.append((plan, function))
+        self[key] = function
+        return function
+
+    def _compiled(self, plan: Plan) -> CompiledFunction:
+        program = self.program
+        body = program.body(plan)
+        source = program.source(body)
         if source not in self.compiled:
             if program.backend.is_of_doubles:
                 lines, namespace = body.reads + body.lines, {**body.constants, **_called(program)}
@@ -297,8 +304,7 @@ class _Variants(dict[int | tuple[int, ...], CompiledFunction]):
                 lines, namespace = _computing(program, plan, body)
             text = program.text("function", lines)
             self.compiled[source] = _run(text, namespace, program.backend)
-        self[key] = self.compiled[source]
-        return self[key]
+        return self.compiled[source]
 
 
 class _SecondTry:

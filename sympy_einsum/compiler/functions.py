@@ -70,7 +70,8 @@ def lambdify(
     bytes of memory read and written. It can be pickled, and is compiled again where it is loaded.
 
     Where the best order of contractions depends on the axis lengths, the first call with a new
-    set of lengths plans for them; ``source`` shows the program for lengths that are all equal.
+    set of lengths plans for them, unless the orders of an earlier plan are within a tenth of the
+    best for these too; ``source`` shows the program for lengths that are all equal.
 
     Raises
     ======

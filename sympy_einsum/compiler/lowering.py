@@ -8,6 +8,7 @@ is its row in the table at the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
 
 from sympy import Expr
 
@@ -90,11 +91,37 @@ def make_plan(
     cse : whether what several of the expressions need is computed once
     by_rows : the instructions that a library does fastest along the last axis
     """
+    return plan_prepared(prepare(exprs), size, optimize, cse, by_rows)
+
+
+class Prepared(NamedTuple):
+    """Expressions in the forms that plans are made from, whatever the lengths of axes are; two
+    where the cheaper plan is taken."""
+
+    forms: Sequence[Sequence[Operand]]
+
+    def multiplied_out(self, size: Callable[[Expr], int]) -> list[Operand] | None:
+        """Return what is lowered for some lengths, None where two plans are compared."""
+        return [*by_low_rank(self.forms[0], size)[0]] if len(self.forms) == 1 else None
+
+
+def prepare(exprs: Sequence[Operand]) -> Prepared:
+    """Bring expressions into the forms that plans are made from."""
     given = cut_early(lifted_deltas(by_diagonals(exprs)))
-    plan = _plan(given, size, optimize, cse)
     apart = with_scalars_apart(given)
-    if apart is not given:
-        plan = min(plan, _plan(apart, size, optimize, cse), key=lambda own: _price(own, size))
+    return Prepared([given] if apart is given else [given, apart])
+
+
+def plan_prepared(
+    prepared: Prepared,
+    size: Callable[[Expr], int],
+    optimize: Optimizer,
+    cse: bool,
+    by_rows: Collection[str],
+) -> Plan:
+    """Plan as :func:`make_plan` does."""
+    plans = [_plan(exprs, size, optimize, cse) for exprs in prepared.forms]
+    plan = min(plans, key=lambda own: _price(own, size)) if len(plans) > 1 else plans[0]
     return laid_out(plan, size, by_rows)._replace(contractions=plan.contractions)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
+from functools import cache
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
-from sympy import Expr, MatrixSymbol, Symbol
+from sympy import Expr, Integer, MatrixSymbol, Symbol
 
 from ..core import (
     Contraction,
@@ -17,6 +19,8 @@ from ..core import (
     check_optimizer,
     deciding_lengths,
     nominal_length,
+    once,
+    order_fits,
 )
 from ..expressions import (
     Operand,
@@ -30,7 +34,7 @@ from ..rules import Compressed, cost, in_meaning, stable, structure, tidy
 from .backends import BACKENDS, Backend, GivenFunctions
 from .index_bounds import position_bounds
 from .kernel_text import KernelText, kernel_text
-from .lowering import make_plan
+from .lowering import Prepared, plan_prepared, prepare
 from .module_texts import module_text
 from .ordering import reductions_first
 from .overwriting import overwritten
@@ -40,6 +44,11 @@ from .semiring_backends import in_semiring, positions_in
 from .semirings import semiring_of
 from .signature import RESERVED, Signature, shape_text
 from .writing import FEW, Body, function_body, kernel_body
+
+# The numbers that symbols in axis lengths stand for.
+Lengths: TypeAlias = Mapping[Expr, Integer]
+# As many plans for different axis lengths are kept for each program.
+MAX_PLANS = 16
 
 # A symbol or a list of them.
 Arguments: TypeAlias = Operand | Sequence[Operand]
@@ -60,6 +69,28 @@ class Request(NamedTuple):
     functions: Mapping[str, Callable[..., Any]] | None = None
     # Makes a result of a core, its pattern and the shape.
     structured: Callable[..., object] | None = None
+
+
+class Known:
+    """A plan, what it was made from, and the axis lengths that it was made for; others were
+    nominal."""
+
+    def __init__(self, plan: Plan, prepared: Prepared, lengths: Lengths):
+        self.plan = plan
+        self.prepared = prepared
+        self.lengths = lengths
+
+    def fits(self, lengths: Lengths, optimize: Optimizer) -> bool:
+        """Check whether for other lengths the same is lowered, in orders that are about as good."""
+        products = dict.fromkeys(self.plan.contractions)
+        if not all(order_fits(own, self.lengths, lengths, optimize) for own in products):
+            return False
+        lowered = self._lowered
+        return lowered is not None and lowered == self.prepared.multiplied_out(_size(lengths))
+
+    @once
+    def _lowered(self) -> list[Operand] | None:
+        return self.prepared.multiplied_out(_size(self.lengths))
 
 
 class Program:
@@ -89,6 +120,8 @@ class Program:
         else:
             self.exprs = _in_best_forms(exprs)
         self._check_complete()
+        # Those for arrays of doubles are shared.
+        self._known: list[Known] = []
 
     def _layout(self, exprs: Any, leaves: list[Expr]) -> Layout:
         """Collect the expressions of a nested list, or the cores of those with structure where
@@ -123,10 +156,26 @@ class Program:
                 f"of one; add it to the arguments{_for_lengths(missing)}"
             )
 
-    def plan(self, size: Callable[[Expr], int] = nominal_length) -> Plan:
-        """Return the plan for axis lengths of some sizes, after the passes of the backend."""
+    @once
+    def _prepared(self) -> Prepared:
+        return prepare(self.exprs)
+
+    def plan(self, lengths: Lengths = MappingProxyType({})) -> Plan:
+        """Plan for some axis lengths, others are nominal; or return a plan that was made for others
+        before, if the same is lowered for these, in orders that are about as good."""
+        for known in self._known:
+            if known.fits(lengths, self.request.optimize):
+                return known.plan
+        plan = self._planned(lengths)
+        del self._known[MAX_PLANS - 1 :]
+        self._known.append(Known(plan, self._prepared, lengths))
+        return plan
+
+    def _planned(self, lengths: Lengths) -> Plan:
+        """Make the plan for some axis lengths, after the passes of the backend."""
         request, backend = self.request, self.backend
-        plan = make_plan(self.exprs, size, request.optimize, request.cse, backend.by_rows)
+        size = _size(lengths)
+        plan = plan_prepared(self._prepared, size, request.optimize, request.cse, backend.by_rows)
         first = plan
         for backend_pass in backend.passes:
             plan = backend_pass(plan)
@@ -208,6 +257,11 @@ class Program:
         return self.text("function", body.reads + body.lines, kernel=body.kernel)
 
 
+def _size(lengths: Lengths) -> Callable[[Expr], int]:
+    """Return the function that tells what a length counts as, where some are known."""
+    return cache(lambda length: nominal_length(length.xreplace(lengths)))
+
+
 def backend_class(name: object) -> type[Backend]:
     """Return the backend of a name."""
     if not isinstance(name, str) or name not in BACKENDS:
@@ -248,7 +302,8 @@ def _in_best_forms(exprs: Sequence[Expr]) -> list[Expr]:
     if tidied is exprs and 1 < len(exprs) <= APART:
         # Derivatives are those of the tidy form of a function, and share that with its value.
         tidied = [tidy([expr], None, ())[0][0] for expr in exprs]
-    is_better = tidied is not exprs and cost(tidied) <= cost(exprs)
+    is_new = any(new is not old for new, old in zip(tidied, exprs, strict=True))
+    is_better = is_new and cost(tidied) <= cost(exprs)
     best, _ = stable(tidied if is_better else exprs, numeric=True)
     return best
 

@@ -25,6 +25,7 @@ from .contraction import (
     contraction_path as contraction_path,
     deciding_lengths as deciding_lengths,
     nominal_length as nominal_length,
+    order_fits as order_fits,
     path_cost as path_cost,
 )
 from .deadlines import MAX_SECONDS as MAX_SECONDS, in_time as in_time

@@ -260,20 +260,41 @@ def _order_depends(
     terms: Terms, output: Indices, lengths: Shape, symbols: Sequence[Symbol], optimize: Optimizer
 ) -> bool:
     """Tell whether the order for nominal lengths is a bad one for some others."""
-    nominal = _sizes(lengths, {})
-    path = contraction_path(terms, output, nominal, optimize)
+    contraction = Contraction(terms, output, lengths)
     trials = [dict.fromkeys(symbols, n) for n in TRIED]
     generator = Random(0)
     trials += [{s: generator.choice(TRIED) for s in symbols} for _ in range(MAX_TRIALS)]
-    for values in trials[: len(TRIED) if len(symbols) == 1 else None]:
-        sizes = _sizes(lengths, {s: Integer(n) for s, n in values.items()})
-        best = contraction_path(terms, output, sizes, optimize)
-        if best != path and path_cost(terms, output, sizes, path) > TOLERANCE * path_cost(
-            terms, output, sizes, best
-        ):
-            return True
-    return False
+    return not all(
+        order_fits(contraction, {}, {s: Integer(n) for s, n in values.items()}, optimize)
+        for values in trials[: len(TRIED) if len(symbols) == 1 else None]
+    )
 
 
-def _sizes(lengths: Shape, values: Mapping[Symbol, Integer]) -> Sizes:
+def order_fits(
+    contraction: Contraction,
+    planned: Mapping[Expr, Integer],
+    actual: Mapping[Expr, Integer],
+    optimize: Optimizer = "auto",
+) -> bool:
+    """Check whether the best order for some lengths is about as good as the best for others;
+    lengths that aren't given are nominal.
+
+    >>> from sympy.abc import k, m, n
+    >>> product = Contraction(((0, 1), (1, 2), (2, 3)), (0, 3), (m, n, m, n))
+    >>> order_fits(product, {n: Integer(9)}, {n: Integer(5)})
+    True
+    >>> order_fits(product, {n: Integer(9)}, {n: Integer(500)})
+    False
+    """
+    terms, output, lengths = contraction
+    sizes = _sizes(lengths, actual)
+    path = contraction_path(terms, output, _sizes(lengths, planned), optimize)
+    best = contraction_path(terms, output, sizes, optimize)
+    if best == path:
+        return True
+    least = path_cost(terms, output, sizes, best)
+    return path_cost(terms, output, sizes, path) <= TOLERANCE * least
+
+
+def _sizes(lengths: Shape, values: Mapping[Expr, Integer]) -> Sizes:
     return tuple([(k, nominal_length(n.xreplace(values))) for k, n in enumerate(lengths)])

@@ -353,7 +353,7 @@ def name(node: Operand, closed: Closed, use: Use = Use.READING) -> Operand | Non
 
 @cached(8192)
 def _is_stable_body(body: Expr) -> bool:
-    """Whether no part of a body has another stable form, for any use and operands of any sign."""
+    """Tell whether no part of a body has another stable form, whatever its use and signs."""
     if not body.has(*FUNCTIONS, Pow):
         return True
     return not asks_for_signs(body) and all(_stable_body(body, use) == body for use in Use)

@@ -114,7 +114,7 @@ def _pairs(factors: Sequence[tuple[int, Factor]]) -> Iterator[tuple[int, int]]:
 
 
 def _are_related(one: TensorExpr, other: TensorExpr, use: Use) -> bool:
-    """Whether two factors are made of the same, or one vanishes beside a logarithm maybe."""
+    """Tell whether two factors are made of the same, or one vanishes beside a logarithm maybe."""
     mine, theirs = reached(one), reached(other)
     if one in theirs or other in mine or not mine.isdisjoint(theirs):
         return True

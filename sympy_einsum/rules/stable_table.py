@@ -93,7 +93,7 @@ def functions_in(forms: Iterable[Expr]) -> tuple[frozenset[type | str], ...]:
 
 @cached(8192)
 def has_functions(body: Expr) -> bool:
-    """Whether a function of the tables occurs in a body."""
+    """Tell whether a function of the tables occurs in a body."""
     return bool(body.has(*FUNCTIONS))
 
 
@@ -175,8 +175,8 @@ def _matched(body: Expr, use: Use, turned: bool) -> Match | None:
 
 
 def _is_of_multiple(body: Expr) -> bool:
-    """Whether a body is one function of a multiple of a symbol: no form is that simple, and what
-    stands for the argument takes SymPy long to put in."""
+    """Tell whether a body is one function of a multiple of a symbol: no form is that simple, and
+    SymPy takes long to substitute the argument."""
     if not isinstance(body, Function) or len(body.args) != 1:
         return False
     return bool(body.args[0].as_coeff_Mul()[1].is_Symbol)
@@ -379,7 +379,7 @@ _NONNEGATIVE = [Dummy(f"s{k}", nonnegative=True) for k in range(8)]
 
 @cached(8192)
 def asks_for_signs(body: Expr) -> bool:
-    """Whether there may be a law for a body that asks for signs."""
+    """Tell whether there may be a law for a body that asks for signs."""
     return bool(body.has(log) or (body.has(exp) and body.has(Add)))
 
 
@@ -432,7 +432,7 @@ def _pieces(node: TensorExpr) -> tuple[tuple[Expr, tuple[Operand, ...]], ...]:
 
 @cached(8192)
 def _is_unnamed(body: Expr) -> bool:
-    """Whether no table and no law has a scalar function, for any use and operands of any sign."""
+    """Tell whether no table and no law has a scalar function, whatever its use and signs."""
     if body == slot(0) or asks_for_signs(body):
         return False
     return matched(body, Use.COMPUTING, True) is None and law(body, Use.COMPUTING) is None

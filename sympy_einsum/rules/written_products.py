@@ -267,7 +267,7 @@ def opens(inner: Operand, operands: Sequence[Operand], closed: Closed) -> bool:
 
 @remembered
 def _is_barrier(product: Einsum) -> bool | None:
-    """Whether a product is never opened, as a slice; None for one with waves."""
+    """Tell whether a product is never opened, as a slice; None for one with waves."""
     if any(isinstance(operand, Fourier) for operand in product.operands):
         return None
     positions = [operand for operand in product.operands if operand.is_positions]

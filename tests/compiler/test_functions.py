@@ -15,7 +15,7 @@ from sympy import symbols
 import sympy_einsum as se
 import sympy_einsum.compiler.pairwise
 import sympy_einsum.core.contraction
-from sympy_einsum.compiler import calls
+from sympy_einsum.compiler import calls, program
 from sympy_einsum.compiler.backends import BACKENDS
 from sympy_einsum.compiler.lowering import make_plan
 from sympy_einsum.compiler.plans import plan_cost
@@ -206,6 +206,47 @@ def test_orders_follow_the_lengths_and_are_remembered(searches):
         assert count
         compute(*values)
         assert len(searches) == count
+
+
+@pytest.fixture
+def planned(monkeypatch):
+    """The expressions that plans were made of."""
+    found = []
+    plan = program.plan_prepared
+
+    def counted(prepared, *args):
+        found.append(prepared)
+        return plan(prepared, *args)
+
+    monkeypatch.setattr(program, "plan_prepared", counted)
+    return found
+
+
+@pytest.mark.parametrize("kind", [float, int])
+def test_a_plan_serves_all_lengths_that_have_its_orders(planned, kind):
+    """The first is made when the function is, for lengths that are all equal."""
+    compute = se.lambdify([B, C, D], B @ C @ D)
+    for *sizes, count in ((3, 3, 3, 3, 1), (8, 6, 5, 2, 1), (2, 5, 6, 8, 2), (3, 4, 80, 90, 2)):
+        values = [own.astype(kind) for own in data(sizes[:2], sizes[1:3], sizes[2:])]
+        np.testing.assert_allclose(compute(*values), np.linalg.multi_dot(values))
+        assert len(planned) == count
+    lengths = dict(zip("mnkp", (2, 5, 6, 8), strict=True))
+    assert compute.cost(lengths).flops
+    assert len(planned) == 2
+
+
+def test_a_plan_serves_only_lengths_for_which_the_same_is_multiplied_out(planned):
+    """(A - U V') W as A W - U (V' W)."""
+    U, V, W = se.TensorSymbol("U", n, k), se.TensorSymbol("V", n, k), se.TensorSymbol("W", n, m)
+    arguments = [A, U, V, W]
+    expr = (A - U @ V.T) @ W
+    compute = se.lambdify(arguments, [expr, A @ U @ V.T @ W])
+    for sizes in ((40, 40, 40), (40, 2, 3), (40, 3, 2), (3, 40, 40)):
+        lengths = dict(zip((n, k, m), sizes, strict=True))
+        values = data(*[[lengths[own] for own in s.shape] for s in arguments])
+        a, u, v, w = values
+        np.testing.assert_allclose(compute(*values)[0], (a - u @ v.T) @ w)
+        np.testing.assert_allclose(compute(*values)[1], a @ u @ v.T @ w)
 
 
 def test_no_dispatch_where_the_order_is_clear():
