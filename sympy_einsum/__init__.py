@@ -229,7 +229,7 @@ if TYPE_CHECKING:
     from .programs import codegen, from_function, parse_python
     from .verification import Counterexample, check_derivative, counterexample, equal
 
-# What loads when it is first used, since not every session does.
+# Names that load on first use, since not every session needs them.
 _LATER = {
     "lambdify": "compiler",
     "from_array": "convert",
@@ -278,7 +278,7 @@ def __dir__() -> list[str]:
 
 
 __version__: str
-# What a star import would put in the place of Python's functions and of NumPy itself.
+# Names that a star import would put in place of Python's functions and of NumPy itself.
 _KEPT_FROM_STARS = ["max", "min", "numpy", "sum"]
 __all__ = [
     "THEOREMS",

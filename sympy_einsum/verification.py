@@ -47,7 +47,7 @@ MAX_DIFFERENT = 6
 # Scalars of more terms aren't brought to one denominator.
 MAX_FRACTIONS = 32
 
-# What a compiled function is called with.
+# An argument of a compiled function.
 Argument: TypeAlias = np.ndarray | float
 
 

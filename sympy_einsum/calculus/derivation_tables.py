@@ -32,7 +32,7 @@ from ..operations import add, tensordot
 from ..rules import Step, tidy
 from .simplified_sweep import sweep
 
-# What would be markup in HTML.
+# Characters that are markup in HTML.
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 # Nobody reads more rows.
 MAX_ROWS = 100

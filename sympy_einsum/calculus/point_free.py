@@ -111,7 +111,7 @@ def step_text(style: Style, step: Step | Carried) -> str:
     _, factors, subscripts, upper, lower = step.term
     upper, lower = tuple(upper), tuple(lower)
     pairs = [(f, tuple(l)) for f, l in zip(factors, subscripts, strict=True) if f is not S.One]
-    # What multiplies all entries alike, or each by its own factor, is one factor.
+    # Factors that scale all entries alike, or each by its own, are merged into one.
     scales = [f for f, l in pairs if not l or l == upper == lower]
     others = [(f, l) for f, l in pairs if l and not l == upper == lower]
     text = _plain(style, upper, lower) if not others else None

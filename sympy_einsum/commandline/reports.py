@@ -26,7 +26,7 @@ from ..verification import check_derivative
 MAX_ORDER = 10
 # Derivatives of more operations aren't printed.
 MAX_WRITTEN = 30_000
-# What the fields of a request may be.
+# Values allowed in the fields of a request.
 CHOICES: dict[str, tuple[str | int | bool, ...]] = {
     "syntax": ("auto", *SYNTAXES),
     "notation": ("auto", "matrix", "index", "einsum", "star", "kronecker"),

@@ -58,7 +58,7 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-# What the page offers to choose from.
+# Choices offered by the page.
 _LISTED = ("syntax", "notation", "mode", "backend")
 if sys.platform == "win32":
     _CONTEXT = multiprocessing.get_context("spawn")

@@ -30,7 +30,7 @@ from .writing import Body
 MAX_VARIANTS = 1000
 # Threads that meet new axis lengths wait for each other: most want the same plan.
 PLANNING = RLock()
-# What the checks in generated code call.
+# Functions called by the checks in generated code.
 CHECKING = {"check_shapes": check_shapes, "ShapeError": ShapeError}
 
 
@@ -246,7 +246,7 @@ def _run(text: str, namespace: dict[str, object], backend: Backend) -> Any:
 
 def _exec(text: str, namespace: dict[str, object], backend: Backend, path: str) -> None:
     if backend.xp == "np" and not backend.is_compiled:
-        # What stands in the namespace itself is found in half the time.
+        # Names in the namespace itself are found in half the time.
         names = {name for name in _OF_NUMPY.findall(text) if hasattr(np, name)}
         namespace.update({f"_np_{name}": getattr(np, name) for name in names})
         text = _OF_NUMPY.sub(lambda own: f"_np_{own[1]}" if own[1] in names else own[0], text)
@@ -415,7 +415,7 @@ def _is_of(kind: type, backend: Backend | type[Backend]) -> bool:
     return not backend.packages or kind.__module__.partition(".")[0] in backend.packages
 
 
-# What libraries say to positions and exponents of matrices that aren't integers.
+# Libraries' errors on positions and exponents of matrices that aren't integers.
 _OF_POSITIONS = re.compile(
     r"must be of integer|used as ind|to dtype\('int64'\)|only integers|"
     r"must be an integer|must be int, "

@@ -112,7 +112,7 @@ class Lowering(PlanBuilder):
         if not isinstance(node, TensorExpr):
             self._scalars.lower(node)
             return
-        # What is placed among zeros is written where it is needed.
+        # Zero-padded products are written where they are needed.
         elsewhere = node in self.solved or node in self.put_off or is_placed_product(node)
         elsewhere = elsewhere or node in self.only_scaled
         elsewhere = elsewhere or node.is_one_hot  # it stays positions where it is multiplied

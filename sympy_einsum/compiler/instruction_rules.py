@@ -36,7 +36,7 @@ class Slice(NamedTuple):
     count: Expr
 
 
-# What stands in brackets for an axis: a position, a slice, or nothing for all of it.
+# An index of an axis: a position, a slice, or None for all of it.
 Cut: TypeAlias = Expr | Slice | None
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from ..core import UnsupportedError
 from .kernel_text import KernelText
 
-# What runs a text, that is said to come from a file, in a namespace.
+# Executes a text as that of a file, in a namespace.
 Run = Callable[[str, str, dict[str, Any]], None]
 # Maximum number of kernels kept on disk, of about 150 KB each.
 MAX_KEPT = 500

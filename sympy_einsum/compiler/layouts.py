@@ -206,7 +206,7 @@ class _Rewriter:
         self._found(self._add(step.op, inputs, _with_axes(step, order)), result)
 
 
-# What is reduced over axes.
+# Reductions over axes.
 REDUCTIONS = AXES.keys() - {"softmax", "share"}
 
 

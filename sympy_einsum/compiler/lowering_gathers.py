@@ -229,7 +229,7 @@ class Gathers:
                 else:
                     group.inside.append(part)
                 reached |= labels - {*output, first.axis}
-        # What is there for each position anyway is smaller before it is added.
+        # Factors with an entry for each position are smaller before the scatter.
         own = {i for hot in group.at for i in hot.own}
         group.factors.extend(p for p in pending if isinstance(p, Factor) and {*p.labels} <= own)
         return group

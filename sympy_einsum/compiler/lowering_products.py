@@ -85,7 +85,7 @@ def placed_product(
         places = cut_out(builder, operands, factors, output)
         value = multiply_all(builder, factors, distinct_labels(places), lengths, scalar)
         return Placed(value, places)
-    # What cuts the axes of positions cuts these; what is on the axis that they are on can't.
+    # Slices of the positions' axes slice the positions; slices of the axis that they are on can't.
     axes = tuple([labels[-1] for _, labels in hots])
     operands = [node if f.labels[-1] in axes else o for o, f in zip(operands, factors, strict=True)]
     operands += [operand for operand, _ in hots]

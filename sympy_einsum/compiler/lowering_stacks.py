@@ -30,7 +30,7 @@ PARTS: dict[str, dict[type[StackFunction], int]] = {
     "svd": {LeftVectors: 0, SingularValues: 1, RightVectors: 2},
 }
 DECOMPOSITION = {kind: name for name, kinds in PARTS.items() for kind in kinds}
-# Those that cost less alone, and what computes them.
+# Parts that cost less alone, and the functions that compute them.
 ALONE = {EigenValues: "eigvalsh", SingularValues: "svdvals", RFactor: "qr_r"}
 
 

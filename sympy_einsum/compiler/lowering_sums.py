@@ -83,7 +83,7 @@ def _writable_sum(builder: Lowering, terms: Sequence[Operand]) -> tuple[int, boo
 def _short(builder: Lowering, terms: Sequence[Operand]) -> tuple[list[int], list[int]]:
     """Return the terms of a short sum and their signs."""
     inputs, signs = [], []
-    # What is constant along axes is stretched by the sum.
+    # The sum broadcasts terms that are constant along axes.
     narrow = list(map(_is_stretched, terms))
     for term, stretched in zip(terms, narrow, strict=True):
         sign, value = _signed(builder, term, stretched)

@@ -11,7 +11,7 @@ from .plans import Plan, Rewriting
 
 # Maximum number of vectors that are solved for one by one.
 MAX_VECTORS = 8
-# What a matrix is factored for.
+# Functions that a matrix is factored for.
 FUNCTIONS = ("inv", "solve", "det", "logdet", "slogdet")
 
 

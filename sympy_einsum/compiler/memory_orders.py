@@ -177,7 +177,7 @@ class MemoryOrders:
         if len(step.shape) < 2:
             return
         natural = self._own(number)
-        # What comes first wins where votes are equal.
+        # On equal votes the first order wins.
         self._votes.append((number, natural, (0, 0)))
         for place, k in enumerate(step.inputs):
             value, axes = self._seen[k]

@@ -26,7 +26,7 @@ Terms: TypeAlias = dict[Operand, Number]
 
 # Maximum number of sums that are tried, the longest first, of those that have a rarest term here.
 MAX_TRIED = 4
-# What is left of a float is nothing, relative to it.
+# Relative bound below which the rest of a float counts as 0.
 ROUNDING = 1e-13
 
 

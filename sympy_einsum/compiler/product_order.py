@@ -168,7 +168,7 @@ def _with(factors: Sequence[Factor], known: Factor, output: Indices) -> list[Fac
     """Replace some of the factors by a known product of them; None if it isn't one."""
     mine, theirs = [Counter(i for f in own for i in {*f.labels}) for own in (factors, known.parts)]
     mine.update({*output})
-    # What the product sums is an index of its parts only.
+    # Indices that the product sums occur in its parts only.
     inner = {i: count for i, count in theirs.items() if i not in known.labels}
 
     def fits(i: int, image: int) -> bool:

@@ -206,7 +206,7 @@ class Program:
         if self.backend.is_compiled:
             kernel = kernel_text(self.signature, plan, self._bounds())
             return kernel_body(self.signature, kernel, self.layout)
-        # What is real couldn't be written over with complex numbers.
+        # Real arrays couldn't be overwritten with complex numbers.
         reuse = reuse and not self.backend.is_complex
         rows = in_row_blocks(plan) if reuse and in_blocks and self.backend.in_blocks else None
         plan = rows.plan if rows else plan

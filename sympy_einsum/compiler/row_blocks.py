@@ -15,9 +15,9 @@ from .instructions import OPS
 from .memory_orders import AXES, is_entrywise
 from .plans import Plan
 
-# What adds up something over rows: the parts of the rows can be added too.
+# Sums over rows: those of the parts of the rows can be added.
 SUMS = ("sum", "dot", "vdot", "einsum")
-# What computes rows from rows, besides what is done entry by entry.
+# Instructions that compute rows from rows, besides entrywise ones.
 REDUCTIONS = ("peak", "logsumexp", "log_total", "extremum")
 ROWWISE = (*SUMS, *REDUCTIONS, "transpose", "index", "cut", "matmul")
 # Minimum number of instructions that read matrices with all rows for which blocks pay in NumPy.
@@ -60,7 +60,7 @@ def in_row_blocks(
     return None
 
 
-# What a value is: independent of the rows, one for each row, a sum over rows, made of such sums.
+# Kinds of values: independent of the rows, one for each row, a sum over rows, made of such sums.
 BEFORE, ROW, TOTAL, AFTER = range(4)
 
 

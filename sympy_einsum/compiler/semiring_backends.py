@@ -40,7 +40,7 @@ class InSemiring(Backend):
         lines = lines if self.semiring.entries != "x" else []
         return [*lines, *filter(None, [first, *rest])]
 
-    # What is added to zeros is a sum here.
+    # Scatters add in the semiring.
     scatters = Backend.scatters
 
     # --- scalars and elementwise

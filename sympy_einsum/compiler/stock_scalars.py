@@ -66,7 +66,7 @@ class StockScalars:
         elif not node.args or not all(isinstance(arg, Expr) for arg in node.args):
             self._code[node] = Code(self._whole(node), 1)
         elif isinstance(node, Natural):
-            # What is inside is computed with numbers, not in the semiring.
+            # The inner expression is computed with numbers, not in the semiring.
             self._code[node] = Code(self._whole(node), 1)
         elif _holds_determinants(node):
             self._code[node] = Code(self._slotted(self._by_logarithms(node)))

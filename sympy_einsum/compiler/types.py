@@ -34,7 +34,7 @@ def type_sources(instructions: Sequence[Instruction]) -> list[frozenset[int]]:
     return found
 
 
-# What may be of integers or complex numbers though its operands are doubles.
+# Instructions whose results may be integers or complex numbers though the operands are doubles.
 _OTHERS = {"positions", "range", "decomposed", "stacked"}
 
 

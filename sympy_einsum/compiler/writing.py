@@ -147,7 +147,7 @@ class Writer:
                 fits = inline is Inline.ANYWHERE or (inline is Inline.IN_FORMULAS and is_formula)
                 if once and fits:
                     inside.add(k)
-        # What reads an array that is overwritten later must not be put off.
+        # Reads of an array that is overwritten later must not be put off.
         targets = {origin(instructions, instructions[n].inputs[p]) for n, p in self.reuse.items()}
         if not targets:
             return inside

@@ -46,7 +46,7 @@ def nominal_length(length: Expr) -> int:
     return max(int(length), 0) if length.is_Integer else NOMINAL_LENGTH
 
 
-# What opt_einsum takes: a name, True or False, an optimizer of its own or of another library.
+# opt_einsum's optimizers: a name, True or False, an object of its own or of another library.
 Optimizer: TypeAlias = Any
 # The index of each axis of a tensor.
 Indices = tuple[int, ...]
@@ -212,7 +212,7 @@ def path_cost(terms: Terms, output: Indices, sizes: Sizes, path: Path) -> int:
     for _, chosen, result in carried_out(terms, output, path):
         shared = Counter(i for own in chosen for i in own)
         for k, own in enumerate(chosen):
-            # What only one operand has is summed before they are multiplied.
+            # Indices of only one operand are summed before the multiplication.
             needed = {i for i in own if i in result or shared[i] > 1}
             if needed != own:
                 total += entries(own) + ENTRY * entries(needed)

@@ -11,7 +11,7 @@ from typing import NoReturn, ParamSpec, TypeVar
 
 from .errors import ParseError
 
-# What takes longer to read is refused.
+# Maximum time to read a text.
 MAX_SECONDS = 2.0
 
 P = ParamSpec("P")

@@ -36,7 +36,7 @@ from .rows import row_of
 from .traversal import postorder
 from .unknown_functions import origin_of, unknown_slope
 
-# What must never stand in a derivative: generalised functions and unevaluated ones.
+# Functions that must never occur in a derivative: generalised and unevaluated ones.
 _FORBIDDEN = (DiracDelta, Heaviside, SingularityFunction, Derivative, Subs)
 
 

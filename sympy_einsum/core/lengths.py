@@ -28,11 +28,11 @@ from .errors import ShapeError, TensorError
 
 # Lengths are integers of SymPy's, or Python's to a type checker: range and NumPy take them.
 Shape: TypeAlias = tuple[Any, ...]
-# What a user may write for an axis length or a position.
+# Values that a user may give for an axis length or a position.
 Length: TypeAlias = Expr | int
 # The index of an axis: a number, a letter, or a pair of such.
 Label = Hashable
-# Those of a tensor's axes, one after the other.
+# The labels of a tensor's axes, in order.
 Labels = Sequence[Label]
 # By label; the type of a mapping's keys isn't covariant.
 Lengths = Mapping[Any, Expr]

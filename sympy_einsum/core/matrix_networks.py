@@ -171,7 +171,7 @@ class Network(Generic[Factor]):
             for step, queue in zip(self.steps, self._queues, strict=True):
                 key = self._key(step, site)
                 if key is not None:
-                    # What has the same key is the same thing twice; labels have no order.
+                    # Equal keys mean equal factors; labels have no order.
                     heappush(queue, (key, id(label), label))
         self._touched = {}
 

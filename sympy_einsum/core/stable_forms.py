@@ -50,7 +50,7 @@ class Use(IntEnum):
     COMPUTING = 2
 
 
-# What the forms are functions of.
+# The argument of the forms.
 STABLE_ARGUMENT = _U = Dummy("u", real=True)
 
 STABLE_NAMES: dict[Expr, Expr] = {
@@ -82,7 +82,7 @@ STABLE_NAMES: dict[Expr, Expr] = {
     relu(_U) * step(_U): relu(_U),
     Max(0, _U) * step(_U, S.Half): Max(0, _U),
 }
-# What a textbook writes, but whose derivatives overflow, cancel or divide 0 by 0.
+# Forms of textbooks whose derivatives overflow, cancel or divide 0 by 0.
 _LOG_EXPREL = _U / 2 + log_sinhc(_U / 2)
 DERIVATIVE_NAMES: dict[Expr, Expr] = {
     1 / (exp(_U) - 1): bose(_U),
@@ -126,7 +126,7 @@ DERIVATIVE_NAMES: dict[Expr, Expr] = {
     exp(-(_U**2) / 2) / ndtr(_U): 2 / erfcx(-_U / sqrt(2)),
     exp(_U**2 / 2) * ndtr(_U): erfcx(-_U / sqrt(2)) / 2,
 }
-# What cancels against a number is a function of its own. The last three have code as they stand.
+# Differences from a number that cancel get a name. The last three have code as they stand.
 NUMERIC_NAMES: dict[Expr, Expr] = {
     1 - sigmoid(_U): sigmoid(-_U),
     sigmoid(_U) * (1 - sigmoid(_U)): sigmoid_slope(_U),

@@ -428,7 +428,7 @@ class TensorExpr(Methods):
 # What an operation is applied to: a tensor, or a scalar of SymPy's. Any in its place lets what a
 # function gives be used as a tensor, without a test of which of the two it is.
 Operand: TypeAlias = TensorExpr | Any
-# What a user may write in its place.
+# Values that a user may write in its place.
 TensorLike: TypeAlias = "Operand | ArrayLike"
 # Several expressions: functions that take these too then give a list.
 Several: TypeAlias = "list[Operand] | tuple[Operand, ...]"

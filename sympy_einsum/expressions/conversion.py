@@ -55,7 +55,7 @@ STOCK_TENSORS = (
     *(ArrayDiagonal, ArrayAdd, PermuteDims, ArrayElementwiseApplyFunc, ReshapeArray),
 )
 
-# What is a symbol among them, and its entries.
+# Stock symbols among them, and their entries.
 STOCK_VARIABLES = (MatrixSymbol, MatrixElement, ArraySymbol, ArrayElement)
 # All of them, and their entries.
 _WITH_AXES = (*STOCK_TENSORS, MatrixElement, ArrayElement)

@@ -36,7 +36,7 @@ def find_cut(
             continue
         cutters = {subs[j][-1]: j for j in _cutters(k, tensors, subs, output)}
         if tensor.is_one_hot:
-            # What cuts the axes of positions cuts these.
+            # Slices of the positions' axes slice the positions.
             cutters.pop(labels[-1], None)
         left = [i for i in labels if i not in cutters]
         left += [i for j in cutters.values() for i in subs[j][:-1]]

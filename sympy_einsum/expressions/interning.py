@@ -47,7 +47,7 @@ class _Entry(ref[Any]):
     table: _Table
 
 
-# What was built by what it is made of, as long as somebody has it.
+# Weak references to interned objects, by their keys.
 _Table: TypeAlias = dict[object, _Entry]
 
 
@@ -142,7 +142,7 @@ def data_expressions(data: object) -> list[Basic]:
     return [data] if isinstance(data, Basic) else []
 
 
-# What passes ask of a node, and completion doesn't show.
+# Attributes for passes, hidden from completion.
 FOR_PASSES = {
     *("as_entry_power", "data", "is_built", "is_locally_constant", "is_one_hot", "is_positions"),
     *("keeps_axes", "keeps_shape", "memory", "precedence", "rearranges"),
@@ -163,7 +163,7 @@ class NodeType(type):
 
     def __dir__(cls) -> list[str]:
         ours = [kind for kind in cls.__mro__ if isinstance(kind, NodeType)]
-        # What all have is shown at TensorExpr, the last but one.
+        # Common attributes are shown at TensorExpr, the last but one.
         members = {name: own for kind in ours[:-2] or ours for name, own in vars(kind).items()}
         shown = {name for name, own in members.items() if isinstance(own, _SHOWN)}
         return sorted(shown - FOR_PASSES)
@@ -188,7 +188,7 @@ class Node(StockExpr, metaclass=NodeType):
 
     operands: Operands
     data: Data
-    # What passes have found out about the node, by pass; it dies with the node.
+    # Memoised results of passes on the node, by pass; they die with the node.
     memory: dict[object, Any]
     shape: Shape
     _depth: int

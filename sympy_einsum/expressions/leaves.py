@@ -28,7 +28,7 @@ from .symmetries import Axes, generators_of, permutations_of
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-# Those of matrices that are their own transposes.
+# Assumptions of matrices that are their own transposes.
 SYMMETRIC = frozenset({"symmetric", "diagonal", "psd"})
 ASSUMPTIONS = SYMMETRIC | {"positive", "nonnegative"}
 

@@ -420,7 +420,7 @@ def shorter(rows: Expr, columns: Expr) -> Expr:
     )
 
 
-# What is the same formula for complex matrices.
+# Functions with the same formula for complex matrices.
 _OF_COMPLEX = {"adj", "cofactors", "det", "expm", "inv", "matrix_power", "solve"}
 
 

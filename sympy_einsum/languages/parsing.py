@@ -219,7 +219,7 @@ SYNTAXES: dict[str, Callable[[str, Any], tuple[Operand, dict[str, Operand]]]] = 
     "lippmann": _tensor_expression,
     "ricci": read_ricci,
 }
-# What only texts in a language have.
+# Patterns that occur in texts of one language only.
 _MARKS = {
     "einsum": r"#\s*\(",
     "lippmann": r"\*\s*\([^()]*(->|→|>)|^\s*(declare|expression)\s",

@@ -178,7 +178,7 @@ def choose(
     return ops.choose([*pairs, (choices[-1], True)])
 
 
-# What is made of relations and of connectives instead of a scalar function.
+# Functions made of relations and connectives instead of a scalar function.
 CONDITIONS: dict[str, Callable[..., Operand]] = {
     **{
         name: _relation(name, relation, result)

@@ -60,10 +60,10 @@ class ComplexTensor:
     """
 
     __slots__ = ("_pair", "imag", "real")
-    # What is said where it stands in the place of a tensor.
+    # The error where it is passed for a tensor.
     instead: ClassVar[str] = "take .real, .imag or abs of it"
     __iter__ = None
-    # What NumPy's functions find: set where its namespace is.
+    # Implementations of NumPy's functions, set by its namespace.
     __array_ufunc__: ClassVar[Callable[..., object]]
     __array_function__: ClassVar[Callable[..., object]]
 
@@ -223,7 +223,7 @@ class ComplexTensor:
         return as_complex(other) / self
 
 
-# What may stand in the place of complex numbers.
+# Values accepted for complex numbers.
 ComplexLike: TypeAlias = "ComplexTensor | TensorLike"
 
 

@@ -17,7 +17,7 @@ from ..expressions import (
 )
 from .axes import as_axis, ravel
 
-# What helps where a matrix may be wide or tall.
+# The remedy where a matrix may be wide or tall.
 SLICE = "slice the matrix first, so that it is square"
 
 

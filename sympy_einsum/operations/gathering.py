@@ -38,7 +38,7 @@ from ..expressions import (
 )
 from .axes import as_axis, ravel, reshape
 
-# What may stand in brackets besides positions and slices.
+# Indices besides positions and slices.
 Gather: TypeAlias = TensorExpr | np.ndarray | Sequence[int] | Sequence[bool]
 
 

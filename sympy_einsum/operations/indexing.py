@@ -13,7 +13,7 @@ from ..core import Label, Labels, ShapeError, TensorError, UnsupportedError, as_
 from ..expressions import Operand, Selection, TensorExpr, TensorLike, Unit, as_operand, contract
 from .gathering import Gather, gathered, is_gather
 
-# What may stand in brackets for one axis; None is a new one.
+# An index of one axis; None is a new axis.
 Position: TypeAlias = Expr | int | slice | EllipsisType | None
 Index: TypeAlias = Position | Gather | tuple[Position | Gather, ...]
 

@@ -26,7 +26,7 @@ from .numbers import squared
 from .orders import extremum_or, min as min_
 from .reductions import kept, sum as sum_
 
-# What NumPy takes for the order of a norm.
+# Orders of norms that NumPy accepts.
 Order: TypeAlias = Expr | float | str | None
 
 

@@ -37,7 +37,7 @@ from .quantiles import median
 from .reductions import mean
 from .running import counting
 
-# What stands before and after axes, in NumPy's short and long forms.
+# Padding widths before and after axes, in NumPy's short and long forms.
 Widths: TypeAlias = (
     Length | Sequence[Length] | Sequence[Sequence[Length]] | Mapping[int, Length | Sequence[Length]]
 )

@@ -92,7 +92,7 @@ def nanquantile(
     3.0
     """
     if weights is not None:
-        # What is no number is sorted to the end, where nothing that doesn't count is found.
+        # nan is sorted to the end, behind all entries that count.
         are = compare(Eq, elementwise(isnan, A), 0)
         weights = where(are, weights, 0)
     return _of_shares(_nanquantile, A, q, axis, method, keepdims, weights)

@@ -165,6 +165,6 @@ def summed_over(inside: Form, summed: dict[Label, Limits]) -> Form:
             inside = relabel(inside, {label: position(-place.value, [(S.One, label)])})
             low, high = (position(place.value, [(S.One, end)]) for end in (low, high))
         limits.append((label, low, high))
-    # What the limits of another sum name stands outside of it.
+    # Labels in the limits of another sum are summed outside of it.
     limits.sort(key=lambda limit: any(indices(end) for end in limit[1:]))
     return Form("sigma", [inside], tuple(limits)) if limits else inside

@@ -21,7 +21,7 @@ def slots(count: int) -> tuple[Slot, ...]:
 
 def body_level(body: Expr) -> int:
     """Return how tightly a scalar expression in slots holds together."""
-    # What is raised already needs brackets when it is raised again.
+    # A power needs brackets when it is raised again.
     if isinstance(body, exp):
         return POWER
     return ATOM if indicated(body) is not None else forms.stock(body).level

@@ -406,7 +406,7 @@ def power_text(power: HalfPower, printer: Printer, *args: object) -> str:
     """Return the text of the power of a norm, or of another square root."""
     tensor = normed(power)
     known = texts_of(printer).get(power.base)
-    # What has a name is shown by it.
+    # Named nodes are shown by their names.
     if tensor is None or (known is not None and known.shown.isidentifier()):
         return printer._print_Pow(power)
     norm = Symbol(f"norm({render(tensor, CodeForm(printer), printer._print_level > 1).shown})")

@@ -68,7 +68,7 @@ def ricci_latex(root: Operand) -> str:
     \operatorname{exp}(A^i{}_j\, x^j)
     """
     text = re.sub(r"\b([A-Za-z][A-Za-z0-9]*)(?=\()", r"\\operatorname{\1}", ricci_text(root))
-    # What stands side by side stays there, so that the order of the axes is seen.
+    # Adjacent indices stay side by side, so that the order of the axes is seen.
     text = re.sub(r"([\^_](?:\{\w+\}|[a-z]))(?=[\^_][a-z{])", r"\1{}", text)
     return re.sub(r"(?<=[^+\- ]) (?=[^+\- ])", r"\\, ", text).replace("δ", r"\delta")
 

@@ -42,7 +42,7 @@ class Range(NamedTuple):
     first: Expr
 
 
-# What stands in brackets for an axis: a position, a range, or None for all of it.
+# An index of an axis: a position, a range, or None for all of it.
 Cut: TypeAlias = Expr | Range | None
 
 

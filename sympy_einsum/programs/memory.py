@@ -20,7 +20,7 @@ _NEW = words("""
     zeros ones full zeros_like ones_like full_like array copy eye arange linspace einsum outer dot
     where concatenate stack sort tril triu roll sum prod max min cumsum cumprod take
     solve inv cholesky""")
-# What gives a view of an array, or the array itself.
+# Calls that return a view of an array, or the array itself.
 _VIEWS = words("""T reshape swapaxes transpose""")
 
 

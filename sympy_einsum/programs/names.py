@@ -36,7 +36,7 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# What takes lists of arrays, and what takes lengths of any size.
+# Functions of lists of arrays, and functions of lengths of any size.
 _TAKE_LISTS = words("""
     array asarray stack concatenate hstack vstack dstack block column_stack append select
     piecewise einsum broadcast_arrays meshgrid multi_dot row_stack concat""")

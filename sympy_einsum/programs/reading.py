@@ -33,7 +33,7 @@ from .values import (
     truth,
 )
 
-# What goes wrong in a call that fits neither the function nor the shapes.
+# Errors of a call that fits neither the function nor the shapes.
 WRONG = (ArithmeticError, AttributeError, LookupError, MemoryError, NotImplementedError)
 WRONG = (*WRONG, TypeError, ValueError)  # type: ignore[assignment]
 # Lengths of what is built entry by entry.

@@ -140,7 +140,7 @@ _SUPPORT: dict[str, Callable[..., Value]] = {
     "peak": lambda x, axis=None: ops.max(x, axis, keepdims=True),
     "log_total": lambda weights, total, axis=None: elementwise(sympy.log, total),
 }
-# Those whose results may share memory with arguments.
+# Functions whose results may share memory with arguments.
 _VIEWS = ("windows", "diagonal_in", "running_weights", "sums")
 
 

@@ -43,7 +43,7 @@ class Property:
 
 
 Result = TypeVar("Result")
-# What a rule is: questions out, answers in, and its own answer at the end.
+# A memoised analysis as a generator: it yields queries, is sent answers, and returns its own.
 Asking: TypeAlias = Generator[tuple[Property, Operand], Any, Result]
 Answer: TypeAlias = Asking[bool]
 

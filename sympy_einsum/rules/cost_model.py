@@ -119,7 +119,7 @@ def _product_cost(node: Einsum) -> int:
     return written + (price // 2 if _is_gram(node, terms, output) else price)
 
 
-# What is more than one operand of a contraction.
+# Nodes that are more than one operand of a contraction.
 SPECIAL = (Positions, OneHot, *RUNNING)
 
 

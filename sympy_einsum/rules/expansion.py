@@ -48,7 +48,7 @@ from ..expressions import (
 )
 from .sums import collect, common_scalar, factorings
 
-# What would give more terms stays a product.
+# Maximum number of terms of an expanded product.
 MAX_TERMS = 256
 
 # A stock scalar, and what it is multiplied with.

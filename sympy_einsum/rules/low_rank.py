@@ -15,7 +15,7 @@ from ..expressions import Einsum, Operand, TensorAdd, exchanged, tensor_sum, tot
 from .cost_model import SPECIAL
 from .written_products import Product, opened
 
-# What isn't cheaper by this much stays a product with one sum.
+# A product with one sum is expanded only if that is cheaper by this factor.
 GAIN = 1.5
 
 Size = Callable[[Expr], int]

@@ -57,7 +57,7 @@ def _merge_factors(factors: list[Operand], closed: Closed) -> list[Operand] | No
     powers: dict[Operand, Expr] = {}
     own = [factor.as_entry_power() for factor in factors]
     uses = Counter(base for base, _ in own)
-    # What others use too isn't opened to be squared.
+    # Operands that others use too aren't inlined to be squared.
     parts: list[Mapping[Operand, Expr]] = [
         {base: exponent} if uses[base] > 1 and base in closed else as_powers(factor)
         for factor, (base, exponent) in zip(factors, own, strict=True)

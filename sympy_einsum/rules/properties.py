@@ -451,6 +451,6 @@ def _as_sympy_asks(known: Property) -> Callable[[TensorExpr], bool | None]:
     return lambda node: known(node) or None
 
 
-# What the base class answers to SymPy's questions about signs.
+# The base class's answers to SymPy's queries of signs.
 TensorExpr._is_nonnegative = _as_sympy_asks(is_nonnegative)  # type: ignore[assignment,method-assign]
 TensorExpr._is_positive = _as_sympy_asks(is_positive)  # type: ignore[assignment,method-assign]

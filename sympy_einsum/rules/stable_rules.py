@@ -43,7 +43,7 @@ from .stable_table import functions_in
 # The functions that a stable form is made of, or a product of two.
 FORMS = functions_in(STABLE_NAMES)
 PRODUCTS = functions_in(form for form in STABLE_NAMES if form.is_Mul)
-# Those of the forms before a derivative is taken, and of the laws.
+# Functions in the forms before a derivative is taken, and in the laws.
 DERIVATIVE_FORMS = (
     *functions_in(DERIVATIVE_NAMES),
     *(frozenset([f]) for f in (exp, gammaln, loggamma, polygamma)),
@@ -57,7 +57,7 @@ SOFTMAX = Rule(
     any_of(exp),
     wrong="exp(M) / exp(M).sum() = softmax(M, axis=1)",
 )
-# What keeps values from overflowing: applied always, whatever it costs.
+# Rules that keep values from overflowing: applied always, whatever they cost.
 PAIR_OF_FACTORS = Rule(
     "stable", "sinh(x)*y/cosh(x) = y*tanh(x)", stable_pairs.pair_of_factors, any_of(*PRODUCTS)
 )
@@ -151,7 +151,7 @@ DERIVATIVE_RULES: dict[type, tuple[Rule, ...]] = {
     Expr: (WEIGHTED, SCALAR),
     TensorAdd: (DIFFERENCES, NAME, TERMS),
 }
-# What a textbook writes, but numbers can't be computed from.
+# Rules for forms of textbooks that are numerically unstable.
 NUMERIC_NAME = Rule(
     "numeric",
     "1 - sigmoid(x) = sigmoid(-x)",
@@ -222,7 +222,7 @@ NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
         ),
     ),
 }
-# What is done to numbers; the rule that needs a variable does nothing there.
+# Rules for numbers; the rule that needs a variable does nothing there.
 FOR_NUMBERS: dict[type, tuple[Rule, ...]] = {
     kind: tuple(
         [

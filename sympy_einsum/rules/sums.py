@@ -255,7 +255,7 @@ def factorings(operands: Sequence[Operand], closed: Closed = ()) -> Iterator[Ope
         for k, operand in enumerate(term.operands):
             if seen[operand] > 1 and len(term.operands) > 1:
                 places.setdefault(_place(operand, term, k), {}).setdefault(t, k)
-    # What the same terms have in common entry by entry is pulled out together.
+    # Factors that the same terms share entry by entry are pulled out together.
     groups: dict[object, list[dict[int, int]]] = {}
     for place, found in places.items():
         if len(found) > 1:

@@ -37,7 +37,7 @@ from ..expressions import (
 from ..rules import expand, factor, simplify, symbols_outside
 from .replacing import replaced, rewritten
 
-# What stock scalars may leave to be evaluated later.
+# Nodes of stock scalars that may be evaluated later.
 UNEVALUATED = (Derivative, ExprWithLimits, Limit, Subs)
 
 _number = deferred("evaluation", "number")

@@ -56,7 +56,7 @@ NODES: Mapping[Callable[..., Operand], tuple[type[TensorExpr], ...]] = {
     ops.svdvals: (SingularValues,),
     ops.pinv: (PseudoInverse,),
 }
-# What is replaced: a type or several, or what tells whether an expression is.
+# The target of a replacement: a type or several, or a predicate on expressions.
 Query: TypeAlias = type | tuple[type, ...] | Callable[[Basic], bool]
 
 

@@ -59,11 +59,11 @@ from .replacing import as_query, is_function, replaced
 # The digits of a float.
 DIGITS = 15
 
-# What SymPy has in the place of a replacement.
+# SymPy's own function behind a replacement.
 Stock: TypeAlias = Callable[..., Any]
 # The variable of a sum, integral or derivative, or one with its bounds or a count.
 Limits: TypeAlias = Expr | Sequence[Expr | int]
-# What Add, Mul and Pow ask when they have flattened their arguments, by the types of these.
+# Postprocessors that Add, Mul and Pow call after flattening, by the types of their arguments.
 Postprocessors: TypeAlias = MutableMapping[type, dict[str, list[Callable[[Expr], Expr]]]]
 
 _of_tensors_in = deferred("convert", "of_tensors")

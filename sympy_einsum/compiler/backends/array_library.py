@@ -21,14 +21,14 @@ class Library:
     """
 
     name: ClassVar[str] = ""
-    # What code may import; the first is the library itself. ``np`` is spelled ``xp``.
+    # Packages that code may import; the first is the library itself. ``np`` is spelled ``xp``.
     imports: ClassVar[tuple[str, ...]] = ()
     xp: ClassVar[str] = "np"
     # The packages that its arrays come from, if they don't mix with those of all others.
     packages: ClassVar[tuple[str, ...]] = ()
     # The extra of ours that installs a package, where that isn't the package's name.
     extras: ClassVar[Mapping[str, str]] = {}
-    # What makes an array of anything else, if that is to be done; the text of a function.
+    # The text of a function that converts other values to arrays, if they are converted.
     asarray: ClassVar[str] = "None"
     # Whether an array holds numbers that computing with them keeps.
     is_wide: ClassVar[str] = '{0}.dtype.char in "ilqefdgFDG"'
@@ -44,7 +44,7 @@ class Library:
         *("cofactors", "derivative_along", "peak", "log_total", "logsumexp", "softmax", *RUNNING),
         *("share", "last_equal", "one_hot", "windows", "correlate", *FOURIER, *STABLE_FUNCTIONS),
     )
-    # What else stands in a function: builtins, and names of its own.
+    # Further names in a function: builtins, and names of its own.
     words: ClassVar[set[str]] = {"bool", "len"}
     # Functions by their SymPy name that are spelled otherwise than in their rows, and Piecewise.
     spellings: ClassVar[Mapping[str, str]] = {}

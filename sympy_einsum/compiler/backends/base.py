@@ -55,8 +55,7 @@ class Backend(Library):
     in_blocks: ClassVar[bool] = False
     # Whether its functions of Python's numbers give doubles that aren't Python's.
     plain_lengths: ClassVar[bool] = False
-    # What spells functions for complex numbers, and for arguments that are all arrays of doubles,
-    # if that is something else.
+    # The backends for complex numbers and for the float64 fast path, if they differ.
     for_complex: ClassVar[type[Backend] | None] = None
     for_doubles: ClassVar[type[Backend] | None] = None
     # Whether it is the one for doubles.
@@ -64,7 +63,7 @@ class Backend(Library):
     # Whether its functions take its own numbers only.
     own_numbers: ClassVar[bool] = False
 
-    # What functions use besides by a name of theirs.
+    # Values that the code uses, by name.
     namespace: Mapping[str, object] = {}
     # The arrays among the arguments that are positions on axes.
     positions_named: Texts = ()
@@ -74,7 +73,7 @@ class Backend(Library):
     is_read_back: bool = False
     # The functions that a caller gives for unknown ones.
     functions: GivenFunctions = GivenFunctions()
-    # What zeros and ones are written as.
+    # The spelling of zeros and ones.
     zero: ClassVar[str] = "0"
     one: ClassVar[str] = "1"
 
@@ -204,7 +203,7 @@ class Backend(Library):
         """The running products along the last axis."""
         return f"{operands[0]}.cumprod(-1)"
 
-    # What runs along axes, Fourier transforms and the like: functions that the source brings along.
+    # Running operations along axes, Fourier transforms and the like: helpers in the source.
     lagged_cumsum = called("lagged_cumsum")
     mirrored = called("mirrored")
     running_products = called("running_products")

@@ -14,7 +14,7 @@ from .base import Backend
 from .support import SHARED, shared
 from .texts import Place, Texts, as_tuple, bracketed, diagonal_view
 
-# What the source brings along of the special functions.
+# Special functions that are helpers in the source.
 OWN = ("spherical_jn", "hyp1f1")
 
 
@@ -83,7 +83,7 @@ def scatter(values, lengths, *positions):
         """One operation as it is, several as one kernel."""
         names = [f"s{k}" for k in range(len(operands))]
         body = self.scalar(names, expr)
-        # What a caller gives for an unknown function may be more than a kernel can hold.
+        # A caller's implementation of an unknown function may not fit into a kernel.
         is_known = not expr.has(AppliedUndef, OwnFunction)
         if not is_known or sum(1 for part in preorder_traversal(expr) if part.args) < 2:
             return self.scalar(operands, expr)

@@ -38,7 +38,7 @@ class DaskBackend(Backend):
     plain_lengths = True
     words: ClassVar = {"bool", "len", "float", "int"}
     spellings: ClassVar = {"Piecewise": "select([{0}], [{1}])"}
-    # What is left to NumPy's universal functions: they act chunk by chunk.
+    # Functions left to NumPy's universal functions, which act chunk by chunk.
     renamed: ClassVar = {f"np.{name}": f"np.{name}" for name in ("heaviside", "sinc")}
     support: ClassVar = {
         **Backend.support,

@@ -23,7 +23,7 @@ class GivenFunctions:
     def __init__(self, given: Mapping[str, Function] | None = None, taken: Collection[str] = ()):
         self.given = {} if given is None else _checked(given)
         self.taken = taken
-        # What the code calls, by the names that stand there.
+        # The functions that the code calls, by their names in it.
         self.used: dict[str, Function] = {}
         self._names: dict[type, str] = {}
 

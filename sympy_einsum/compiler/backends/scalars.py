@@ -42,9 +42,9 @@ from ...core import (
 from .given_functions import GivenFunctions
 from .texts import is_bracketed
 
-# Those of an integer of NumPy's.
+# The bits of an integer of NumPy's.
 INTEGER_BITS = 64
-# What the text of an axis length begins with, if that is a number of Python's.
+# Prefix of the text of an axis length that is a number of Python's.
 LENGTH = "_length"
 _LENGTH = Dummy(integer=True, nonnegative=True)
 # And that of an array that is known to be of doubles.
@@ -103,7 +103,7 @@ class _ScalarPrinter(SciPyPrinter):
             return _literal(expr)
         if not self._is_of_lengths(expr):
             return str(super()._print(expr, **kwargs))
-        # So has np.log of a length.
+        # np.log of a length has a type of its own too.
         lengths, self._lengths = self._lengths, frozenset()
         is_whole = expr.xreplace(dict.fromkeys(expr.free_symbols, _LENGTH)).is_integer
         text = f"{'int' if is_whole else 'float'}({super()._print(expr, **kwargs)})"

@@ -14,7 +14,7 @@ from .texts import Bracket, Place, Texts, as_tuple, bracketed, called, diagonal_
 
 # Its Bessel functions are of the orders 0 and 1 only.
 BESSEL = {"jv": "bessel_j", "yv": "bessel_y", "iv": "i", "kv": "modified_bessel_k"}
-# What torch has for two tensors of one type only, and whether that must be a floating one.
+# Functions of torch for two tensors of one type only, and whether that must be a floating one.
 PAIRS = {"maximum": False, "minimum": False, "fmax": False, "fmin": False, "arctan2": True}
 PAIRS |= {"logaddexp": True, "matmul": False, "dot": False, "copysign": True, "hypot": True}
 PAIRS |= {"remainder": False, "fmod": False, "floor_divide": False}

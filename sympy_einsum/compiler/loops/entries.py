@@ -21,7 +21,7 @@ from .views import stretched, through
 MAX_AGAIN = 8
 # Maximum number where it is recomputed along other axes too.
 MAX_ALONG = 1
-# What a call of a function costs beside a sum or product.
+# Costs of calls of functions and of roots, in sums or products.
 CALL, ROOT = 20, 4
 # Maximum depth of a loop nest whose variables have names.
 MAX_LOOPS = 32
@@ -30,10 +30,10 @@ MAX_NESTED = 32
 # Texts up to this length stand inside others.
 MAX_INSIDE = 40
 
-# What is made of entries, beside what has a body.
+# Entrywise instructions besides those with a body.
 ENTRYWISE = {"full", "tri", "triangular", "mirrored", "one_hot", "range", "take"}
 
-# What makes positions of positions, beside views.
+# Instructions from positions to positions, besides views.
 OF_POSITIONS = {"take", "copy", "reshape", "full", "sum", "add"}
 
 
@@ -62,7 +62,7 @@ class Entries:
         # Where statements are written at the moment.
         self.loops: list[Loop] = []
         self.here: Lines = []
-        # What is found to be read, while a statement has no place yet.
+        # The reads found while a statement has no place yet.
         self.reads: Reads | None = None
         self.constants: dict[int, str] = {}
         # In how many loops what has a name is known.

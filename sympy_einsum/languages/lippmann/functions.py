@@ -19,7 +19,7 @@ SPECIAL: dict[str, Callable[[Operand], Operand]] = {
     "adj": adj,
     "logdet": logdet,
 }
-# Those that give a scalar.
+# Functions that give a scalar.
 OF_ORDER_0 = {"det", "logdet"}
 DELTA = "delta"
 

@@ -32,7 +32,7 @@ from .reading import Declared, Wanted, read
 from .simplification import simplifications
 from .vertices import Vertex, Vertices, drawing, tree_drawing
 
-# What a user may declare a variable as: a symbol, its order, or its axis lengths.
+# Declaration of a variable by a user: a symbol, its order, or its axis lengths.
 Declarable: TypeAlias = "Operand | int | Sequence[AnyLength]"
 Declarations: TypeAlias = "str | Mapping[str, Declarable] | None"
 

@@ -25,7 +25,7 @@ class Wanted(NamedTuple):
     name: lark.Token
 
 
-# What stands in a program, in order.
+# Parts of a program, in order.
 Part: TypeAlias = "Declared | Node | Wanted"
 
 
@@ -69,7 +69,7 @@ class _ToNodes(ToNodes):
 
 
 _PRODUCT = "a product has index strings, a letter for each axis, such as A *(ij,j->i) b"
-# What people write in other languages, and how it is written in this one.
+# Notation of other languages, and its counterpart in this one.
 _INSTEAD = {
     "*": _PRODUCT,
     "@": _PRODUCT,

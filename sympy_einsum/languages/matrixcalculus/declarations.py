@@ -28,7 +28,7 @@ class Declaration(NamedTuple):
         return bool(SYMMETRIC & set(self.assumptions))
 
 
-# What a user may declare: texts, or texts and symbols by name.
+# Declarations by a user: texts, or texts and symbols by name.
 Declarations: TypeAlias = Iterable[str] | Mapping[str, str | Operand] | None
 
 KINDS = {"scalar": 0, "vector": 1, "matrix": 2}

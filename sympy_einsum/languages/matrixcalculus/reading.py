@@ -42,7 +42,7 @@ def _attribute(text: str, position: int) -> str:
     return "the transpose is written A'"
 
 
-# What people write in other languages, and how it is written in this one.
+# Notation of other languages, and its counterpart in this one.
 _INSTEAD: dict[str, str | Callable[[str, int], str]] = {
     "@": "the product of matrices is written A*B",
     "[": "there is no indexing, and brackets are written ( )",

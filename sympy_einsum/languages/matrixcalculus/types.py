@@ -71,7 +71,7 @@ class Site(Place):
         return type_
 
 
-# What makes an expression of those of the operands.
+# Builder of an expression from those of the operands.
 Builder = Callable[..., Operand]
 
 

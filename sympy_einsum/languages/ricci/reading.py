@@ -11,7 +11,7 @@ import lark
 from ..grammars import Grammar, ToNodes
 from ..nodes import Node, Parts, check_nesting, end_of, leaf
 
-# What stands above and below.
+# Markers of upper and lower indices.
 UPPER, LOWER = "^", "_"
 _GROUP = re.compile(r"([\^_])\s*(?:([a-z]+)|\{([a-z\s]*)\})")
 
