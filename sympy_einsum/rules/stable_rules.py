@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from sympy import Add, Expr, Mul, Pow, exp, log, loggamma, polygamma
+from sympy import Add, Expr, Mul, Pow, exp, log, loggamma, polygamma, sign
 
 from ..core import (
     DERIVATIVE_NAMES,
@@ -30,6 +30,7 @@ from ..expressions import (
 )
 from . import (
     axis_functions as softmax,
+    determinants,
     entries,
     matrix_powers,
     stable_forms as stable,
@@ -192,6 +193,12 @@ NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
     ),
     Elementwise: (
         NUMERIC_NAME,
+        Rule(
+            "numeric",
+            "log(abs(det(F))) = log(abs(slogdet(F).sign)) + logdet(F)",
+            determinants.log_of_determinants,
+            any_of(log, sign),
+        ),
         Rule(
             "numeric",
             "log(1 + x + y) = elementwise(lambda u: log(1 + u), x + y)",
