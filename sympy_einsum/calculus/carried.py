@@ -1,5 +1,5 @@
-"""Linear maps that the sweeps apply to what they carry, of nodes whose derivative is no einsum of
-factors worth writing down.
+"""Linear maps of nodes whose derivative isn't worth writing as an einsum: the sweeps apply them to
+tangents and cotangents.
 
 References
 ==========

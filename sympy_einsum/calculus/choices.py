@@ -1,4 +1,4 @@
-"""Choices among formulas, for derivatives.
+"""Inlining of entrywise operands into nodes that choose among formulas, for derivatives.
 
 The derivative of ``where(x >= 0, sqrt(x), 0)`` is a choice among the derivatives of its branches.
 By way of the tensor sqrt(x) it would be [x >= 0] times 1/(2 sqrt(x)), which is 0 times nan on the

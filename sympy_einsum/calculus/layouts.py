@@ -1,4 +1,4 @@
-"""The order of the axes of derivatives."""
+"""Numerator and denominator layout of derivatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The derivatives that people ask for: diff, gradient, Hessian, Jacobian and products with them.
+"""The public derivatives: diff, gradient, Hessian, Jacobian and products with them.
 
 References
 ==========

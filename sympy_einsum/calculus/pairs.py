@@ -1,4 +1,4 @@
-"""Long products as products of two, in the order of contraction.
+"""Factorization of long products into pairs, in contraction order.
 
 The derivative of a product of N operands by each of them is N products of N - 1. Written in pairs
 it is two products of a few operands for each pair, as the reverse sweep through a program that

@@ -95,8 +95,8 @@ def _cheap(
 
 
 def _splits_differences(y: Operand, wrt: Sequence[Operand]) -> bool:
-    """Tell whether the reverse mode by scalars would take differences of rows apart, which the
-    forward mode, as short, does not."""
+    """Tell whether the reverse mode by scalars would split differences of rows, which the forward
+    mode, equally short, keeps."""
     if any(map(shape_of, wrt)):
         return False
     found = [node for node in postorder([y]) if isinstance(node, TensorAdd)]

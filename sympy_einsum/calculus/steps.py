@@ -1,4 +1,4 @@
-"""One step of a linear map: an einsum with factors, or what a node carries changes over by."""
+"""Steps of a linear map: an einsum with factors, or a pushforward or pullback map."""
 
 from __future__ import annotations
 

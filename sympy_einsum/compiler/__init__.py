@@ -1,4 +1,5 @@
-"""From an expression to a function: instructions, passes over them, source text, backends."""
+"""Compilation of expressions to functions: instructions, passes over them, source text,
+backends."""
 
 from .backends import BACKENDS as BACKENDS, Backend as Backend
 from .functions import checking_text as checking_text, lambdify as lambdify, texts_of as texts_of

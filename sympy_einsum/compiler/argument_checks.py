@@ -1,4 +1,4 @@
-"""The check of arguments that generated code falls back to when its own quick test fails.
+"""The full check of arguments, the fallback of generated code when its quick test fails.
 
 Imports nothing: :func:`codegen` copies these functions into the source it returns, which is why
 they have no annotations either.

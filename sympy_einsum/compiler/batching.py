@@ -1,4 +1,4 @@
-"""Products of one matrix with all rows of another one, each by itself, are one product."""
+"""Batching of products of one matrix with all rows of another into one product."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled functions: what they do when they are called, pickled, or given something unexpected.
+"""Compiled functions: calls, pickling, and the fallback for unexpected arguments.
 
 No string that a user chose reaches Python's compiler.
 """

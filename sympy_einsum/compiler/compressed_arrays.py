@@ -1,4 +1,4 @@
-"""Results that are a small array and the pattern that places its entries.
+"""Results as a small core and the pattern that places its entries.
 
 What is computed with them is what ``Compressed`` does with symbols, compiled for their shapes.
 """
@@ -22,8 +22,8 @@ Lengths = tuple[int, ...]
 
 @dataclass(eq=False, repr=False, slots=True)
 class CompressedArray:
-    """An array H whose entries are those of a small core, placed among zeros and repeated;
-    ``lambdify(..., structured=True)`` gives it. What computes with it is the library of its arrays.
+    """An array H whose entries are those of a small core, zero-padded and repeated;
+    ``lambdify(..., structured=True)`` returns it. It is computed with by its arrays' library.
 
     The first half of its axes are rows, the second half columns, as in a Hessian.
 

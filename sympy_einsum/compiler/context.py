@@ -1,4 +1,4 @@
-"""The lowering of a graph: nodes one after the other, each distinct one once."""
+"""Lowering of a graph, each distinct node once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operands of products, and the products that a program has computed already."""
+"""Operands of products, and the products that a program has already computed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions and texts of functions from expressions: what users call."""
+"""Public functions that compile expressions, or write them as source text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chains of elementwise instructions as one, for libraries that make one kernel of each."""
+"""Fusion of chains of elementwise instructions, for libraries that run each as one kernel."""
 
 from __future__ import annotations
 

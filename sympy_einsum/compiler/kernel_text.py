@@ -1,5 +1,5 @@
-"""The text of a kernel: one function of all arguments, which checks their lengths first, and that
-of the function that calls it.
+"""Source of a kernel, one function of all arguments that checks their lengths first, and of the
+function that calls it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""The order that the axes of intermediate results have in memory.
+"""Layout assignment: the order of the axes of intermediate results in memory.
 
-Where arrays are combined entry by entry, all of them should be gone through from the first entry to
-the last. Arguments are as they are, and so is what most instructions make; matrix products and what
-is computed entry by entry can come out with their axes in any order, and get the one that most of
-what they are combined with has.
+Arrays that are combined entry by entry should all be traversed in memory order. The layouts of
+arguments and of most instructions' results are fixed; matrix products and entrywise results can
+have their axes in any order, and get that of most arrays that they are combined with.
 """
 
 from __future__ import annotations
@@ -195,7 +194,7 @@ class _Rewriter:
         self._found(self._add("einsum", inputs, (f"{','.join(texts)}->{result}",)), order)
 
     def _reduced(self, step: Instruction) -> None:
-        """A reduction of the first operand, gone through as it lies in memory."""
+        """Rewrite a reduction to traverse the first operand in memory order."""
         first, *others = step.inputs
         order = self._order(first)
         over = step.params[AXES[step.op]]

@@ -1,4 +1,4 @@
-"""From expressions to a straight-line program: a list of instructions over array primitives.
+"""Lowering of expressions to a straight-line program over array primitives.
 
 Every node becomes one or a few instructions, each distinct node once, so that what is shared is
 computed once. Deltas and ones are written into place, never multiplied. What a type of node becomes

@@ -1,4 +1,4 @@
-"""Fourier transforms: products with waves, which are never built for them."""
+"""Lowering of Fourier transforms: products with a DFT basis, which is never built for them."""
 
 from __future__ import annotations
 

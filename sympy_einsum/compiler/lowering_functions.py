@@ -1,4 +1,4 @@
-"""Functions of entries, of axes and of matrices."""
+"""Lowering of entrywise functions, and of functions of axes and of matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products with one-hot operands: entries are taken at positions, or added to where these are.
+"""Lowering of products with one-hot factors to gathers and scatters.
 
 A one-hot factor G_ij = [p_i = j] is never written out. Where j is summed, whatever else has it is
 taken at p: it has i in the place of j. Where j is an axis of the result, the product of what shares

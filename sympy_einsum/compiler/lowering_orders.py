@@ -1,4 +1,4 @@
-"""Maxima and order along axes."""
+"""Lowering of maxima, minima and orders along axes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Positions: those contracted with something cut it, those of the result are where it is written.
+"""Lowering of affine selectors: on operands they become slices, on the result writes into zeros.
 
 P[i, j] X[.., j] = P[i, j] X'[.., i] with X' = X cut to the positions, so that afterwards j is an
 axis of nothing but the result, and that is X' written into zeros there.
@@ -133,8 +133,8 @@ def _apply(builder: PlanBuilder, factor: Factor, cuts: dict[Factor, list[Axis]])
 
 
 def lower_positions(builder: Lowering, node: Positions) -> int:
-    """Positions that nothing is contracted with: ones written among zeros; of several indices,
-    windows of the identity matrix."""
+    """Emit an affine selector that nothing is contracted with: ones written into zeros; one of
+    several indices is windows of the identity matrix."""
     if is_window(node):
         return builder.emit("copy", _windows(builder, node))
     one = builder.emit("scalar", params=(S.One,))

@@ -1,4 +1,5 @@
-"""Products: merged, cut by unit vectors and selections among the operands, and multiplied."""
+"""Lowering of products: merged, sliced by unit vectors and selections among the operands, and
+multiplied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Triangular matrices in products: running sums, linear recurrences, and triangular masks.
+"""Lowering of triangular matrices in products to running sums, linear recurrences, and masks.
 
 A triangle of ones is never multiplied, nor are the matrices of a recurrence. If one of their
 indices is summed, what else has that index is multiplied first, and what runs along it takes the

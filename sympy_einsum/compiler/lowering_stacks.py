@@ -1,4 +1,4 @@
-"""Functions of stacks of matrices."""
+"""Lowering of functions of stacks of matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums: dense terms are added; terms on a diagonal are then added into place."""
+"""Lowering of sums: dense terms are added first, terms on a diagonal then added in place."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Scaled, repeated and permuted tensors; what lies on a diagonal or at positions is written into
-zeros."""
+"""Lowering of views: scaled, repeated and permuted tensors, and zero-padded ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows: products with positions of several indices, start + a·i + b·k = j.
+"""Lowering of windows: products with affine selectors of several indices, start + a·i + b·k = j.
 
 Nothing is copied into windows. Where both indices stay, the array is seen as one of windows; of
 vectors there are correlations and convolutions; most else is a sum over one of the indices, the
@@ -86,7 +86,7 @@ class Windows:
             short = min(summed, key=self._size)
             inner += self._uses(short) + self._uses(target)
         for k in inner:
-            # What is placed on the axis of a window, as images among zeros are.
+            # A factor zero-padded on the axis of a window, as padded images are.
             if isinstance(self.operands[k], Positions) and not is_window(self.operands[k]):
                 behind = self.subscripts[k][:-1]
                 if not {*behind}.isdisjoint(self.output):
@@ -181,7 +181,7 @@ class Windows:
             self.subscripts = [*[self.subscripts[k] for k in rest], labels]
 
     def _place_vector(self) -> None:
-        """Write a vector that stands among zeros there, before it is correlated."""
+        """Zero-pad a vector before it is correlated."""
         pairs = list(zip(self.operands, self.subscripts, strict=True))
         placed = [pair for pair in pairs if isinstance(pair[0], Selection)]
         if len(pairs) != 4 or len(placed) != 1:

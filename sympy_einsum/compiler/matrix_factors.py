@@ -1,4 +1,4 @@
-"""One factorisation for all that is computed from one matrix: inverse, solutions, determinants."""
+"""Shared factorizations: inverse, solutions and determinants of one matrix factor it once."""
 
 from __future__ import annotations
 

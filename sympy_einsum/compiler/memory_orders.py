@@ -1,5 +1,5 @@
-"""Which arrays of a program are combined entry by entry, and the order of axes in memory that is
-best for each group of them."""
+"""Memory layouts: groups of arrays that are combined entry by entry, and the best order of axes for
+each group."""
 
 from __future__ import annotations
 
@@ -36,8 +36,7 @@ def seen_through(step: Instruction, seen: Sequence[Seen]) -> Seen | None:
 
 
 def is_entrywise(step: Instruction) -> bool:
-    """Tell whether the entries of operands are gone through together, for a result of that
-    shape."""
+    """Tell whether an instruction traverses its operands together, entry by entry."""
     known = OPS[step.op]
     return bool(step.shape) and (known.body is not None or step.op in ("softmax", "share"))
 
@@ -93,7 +92,7 @@ class MemoryOrders:
         return tuple([labels.index(label) for label in chosen])
 
     def common(self, number: int) -> Order:
-        """Return the order in which the operands of an instruction are gone through."""
+        """Return the order in which an instruction traverses the axes of its operands."""
         value, axes = self._seen[self.plan.instructions[number].inputs[0]]
         if None in axes:
             return tuple(range(len(axes)))

@@ -1,4 +1,5 @@
-"""Products that are A A' but for some factors: A is multiplied once, of A A' a half is computed."""
+"""Symmetric (SYRK) products A A' within products: A is multiplied once, and half of A A'
+computed."""
 
 from __future__ import annotations
 

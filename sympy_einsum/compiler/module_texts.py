@@ -1,4 +1,4 @@
-"""Texts of modules: a function with what it needs."""
+"""Source texts of modules: a function with all that it needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of many operands as a sequence of products of two."""
+"""Lowering of products of many operands to a sequence of pairwise products."""
 
 from __future__ import annotations
 

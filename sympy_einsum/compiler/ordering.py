@@ -1,4 +1,4 @@
-"""In which order instructions stand, so that large arrays are needed for a short time only."""
+"""Scheduling of instructions such that large arrays are live for a short time only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which instructions can write their result over an operand that nothing needs any more.
+"""In-place operation: the instructions that can write their result over a dead operand.
 
 A fresh array costs more than the arithmetic on it once it is larger than the processor's cache.
 """

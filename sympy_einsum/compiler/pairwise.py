@@ -1,6 +1,4 @@
-"""Products of two operands: each becomes a matrix product wherever one does it, and ``einsum``
-where nothing better exists.
-"""
+"""Pairwise products: each becomes a matrix product wherever one does it, else an ``einsum``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums that other sums are part of.
+"""Reuse of sums within other sums.
 
 A sum of sums is flattened when it is built, so that equal ones are one object. What a recurrence
 adds to its state, in x + h(x), is then a term of every later state, and of every sum in the

@@ -1,4 +1,4 @@
-"""A plan in the making: instructions are emitted, each once, in the form that is shared most."""
+"""The builder of plans: emits each instruction once, in the form that is shared most."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which order the operands of a product are multiplied, and what of it others have computed."""
+"""Contraction order of products, with reuse of the results of earlier ones."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class Repeated(NamedTuple):
 def best_order(
     builder: PlanBuilder, factors: list[Factor], output: Indices, lengths: Mapping[int, Expr]
 ) -> Order:
-    """Return the order of contraction; what an earlier product has computed is taken from there, if
-    that is no dearer."""
+    """Find the contraction order; results of earlier products are reused where that costs no
+    more."""
     plain = _order(builder, factors, output, lengths)
     if not 2 < len(factors) <= MAX_SHARED:
         return plain

@@ -1,4 +1,4 @@
-"""From what is asked for to the text of a function, step by step: forms, plan, passes, lines."""
+"""Compilation of a :class:`Request` to source: stabilise, plan, run passes, emit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of variables, used again when nothing needs their values any more."""
+"""Register reuse: names of variables whose values are dead are used again."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ class _Split:
         return True
 
     def count(self, reads: Callable[[Instruction], bool]) -> int:
-        """Count how often matrices with all rows are gone through by certain instructions."""
+        """Count the instructions for which ``reads`` holds that traverse matrices with all rows."""
         steps = self.plan.instructions
         return sum(
             any(self.kinds[k] == ROW and len(steps[k].shape) > 1 for k in step.inputs)

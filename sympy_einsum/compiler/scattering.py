@@ -1,4 +1,4 @@
-"""Sums of what is added to zeros at positions, as one array that all of it is added to."""
+"""Scatters of several terms of a sum into one array."""
 
 from __future__ import annotations
 

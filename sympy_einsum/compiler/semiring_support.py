@@ -1,4 +1,4 @@
-"""Functions of semirings that generated sources bring along, in NumPy's names after ``xp.``.
+"""Helper functions of generated sources for semirings, in NumPy's names after ``xp.``.
 
 Words in capitals stand for what a semiring has in their place.
 """

@@ -1,4 +1,4 @@
-"""Commutative semirings: what a product and a sum mean, besides what they mean to real numbers.
+"""Commutative semirings: the meanings of sum and product besides those for real numbers.
 
 A natural number k in an expression is the sum of k ones, a power x**k the product of k factors x:
 that is the only way to read them in all semirings, and what collecting like terms does, as x + x =

@@ -1,4 +1,4 @@
-"""The arguments of a generated function: their names, the axis lengths that they tell, and the
+"""The signature of a generated function: names of arguments, axis lengths read from them, and the
 code that checks them.
 
 No string that a user chose reaches the text: names that aren't plain identifiers are replaced.

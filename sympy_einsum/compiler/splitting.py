@@ -1,5 +1,5 @@
-"""Elementwise instructions taken apart, one operation each, for a library that can write a result
-over an operand.
+"""Splitting of elementwise instructions into single operations, for a library that can write a
+result over an operand.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tensor expressions inside the code that ``sympy.lambdify`` and ``sympy.pycode`` make."""
+"""Code of tensor expressions inside that of ``sympy.lambdify`` and ``sympy.pycode``."""
 
 from __future__ import annotations
 

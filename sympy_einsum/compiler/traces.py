@@ -1,4 +1,4 @@
-"""Traces of inverses that nothing else needs: of a factored matrix the inverse isn't multiplied."""
+"""Traces of inverses by factors: the inverse isn't multiplied out."""
 
 from __future__ import annotations
 

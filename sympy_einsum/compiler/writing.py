@@ -1,4 +1,4 @@
-"""From a plan to source text, one line for each instruction.
+"""Emission of a plan as source text, one line for each instruction.
 
 No string that a user chose reaches the text: free symbols that aren't arguments are errors.
 """
@@ -377,7 +377,7 @@ def function_body(
 ) -> Body:
     """Return the body of a function that computes a plan, writing over operands where ``reuse``
     says; a careful one computes with the library's numbers, for which division by zero is no error.
-    With ``rows`` many rows are gone through in blocks."""
+    With ``rows`` many rows are processed in blocks."""
     backend = signature.backend
     writer = Writer(
         *(plan, signature.names, backend),

@@ -1,4 +1,4 @@
-"""From SymPy's array expressions (``sympy.tensor.array.expressions``)."""
+"""Conversion from SymPy's array expressions (``sympy.tensor.array.expressions``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From SymPy's matrix expressions."""
+"""Conversion from SymPy's matrix expressions."""
 
 from __future__ import annotations
 

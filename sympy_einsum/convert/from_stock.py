@@ -1,4 +1,4 @@
-"""From whatever of SymPy's has axes inside: matrices, arrays, sums over entries."""
+"""Conversion from SymPy's expressions with axes inside: matrices, arrays, sums over entries."""
 
 from __future__ import annotations
 

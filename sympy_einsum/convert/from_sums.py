@@ -1,4 +1,4 @@
-"""From sums over entries: ``Sum(A[i, j]*x[j], (j, 0, n - 1))`` with IndexedBase."""
+"""Conversion from sums over entries: ``Sum(A[i, j]*x[j], (j, 0, n - 1))`` with IndexedBase."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def _selection(label: Symbol, length: Expr, start: Expr, step: Expr, count: Expr
             f"they run from 0 to {length - 1}"
         )
     if step.is_negative and last.is_zero is None:
-        # Whether the slice ends at the first entry isn't known: taken forwards, then turned round.
+        # Whether the slice ends at the first entry isn't known: taken forwards, then flipped.
         return matmul(Selection(count, count - 1, -1, count), Selection(length, low, -step, count))
     return Selection(length, start, step, count)
 
@@ -321,7 +321,7 @@ class _Reader:
         return _Value([(apply_body(body, wide), labels)])
 
     def _sum(self, node: Sum, inner: _Value) -> _Value:
-        """The factors that hang on the variables are contracted, the others wait."""
+        """Contract the factors that depend on the summation variables; keep the others open."""
         waiting = list(inner.factors)
         given: dict[Symbol, Expr] = {}
         for variable, low, high in node.limits:

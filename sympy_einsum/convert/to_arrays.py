@@ -1,4 +1,4 @@
-"""To SymPy's array expressions (``sympy.tensor.array.expressions``).
+"""Conversion to SymPy's array expressions (``sympy.tensor.array.expressions``).
 
 Their product is an einsum in three steps: the tensor product of everything, then sums over groups
 of axes, then diagonals of groups of axes, which come last in the result.

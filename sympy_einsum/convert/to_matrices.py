@@ -1,4 +1,5 @@
-"""To SymPy's matrix expressions; products of vectors and matrices become matrix algebra."""
+"""Conversion to SymPy's matrix expressions; products of vectors and matrices become matrix
+algebra."""
 
 from __future__ import annotations
 

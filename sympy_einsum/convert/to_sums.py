@@ -1,4 +1,4 @@
-"""To sums over entries: ``Sum(A[i, j]*x[j], (j, 0, n - 1))`` with IndexedBase."""
+"""Conversion to sums over entries: ``Sum(A[i, j]*x[j], (j, 0, n - 1))`` with IndexedBase."""
 
 from __future__ import annotations
 

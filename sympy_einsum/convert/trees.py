@@ -227,7 +227,7 @@ def _is_whole(value: Basic) -> bool:
 
 
 def body_image(root: Basic, values: dict[Slot, Basic], pieces: Pieces) -> Basic:
-    """A scalar function of slots, taken apart into functions of one tensor, sums and products.
+    """Convert a scalar function of slots to functions of one tensor, sums and products.
 
     Raises UnsupportedError for another function of several tensors, such as Max.
     """

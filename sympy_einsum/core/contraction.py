@@ -137,7 +137,7 @@ def _without_leaves(
     """Return the steps that are right whatever the others are, what they leave, and the labels of
     all operands and results: operands with the same labels are multiplied, and one that has labels
     with a single other operand only is summed with that, the longest first. Doing so later would
-    make each step up to there dearer by the length of the leaf, at most the first one cheaper: a
+    multiply the cost of each step before by the length of the leaf, and save at most the first: a
     short leaf of a small product is left to the search."""
     shortest = SHORT_LEAF if len(terms) <= MAX_OUTER_OPERANDS else 0
     found = list(terms)

@@ -1,4 +1,4 @@
-"""How long a text may take to be read, also within one long call of SymPy's."""
+"""Time limits on reading a text, also within one long call of SymPy's."""
 
 from __future__ import annotations
 

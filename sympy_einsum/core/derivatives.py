@@ -1,4 +1,4 @@
-"""Derivatives of scalar expressions, by the table's rows where SymPy's are not those to use."""
+"""Derivatives of scalar expressions, by the table's rows where it has its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphs that are only drawn: labels, and who stands below whom."""
+"""Labelled graphs for drawing: labels, and the nodes below each."""
 
 from __future__ import annotations
 

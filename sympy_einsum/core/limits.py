@@ -1,4 +1,4 @@
-"""The derivative of a Piecewise, at the points that it names too.
+"""Derivatives of Piecewise, including the points at its boundaries.
 
 A branch that holds at single points only, such as the first of ``Piecewise((1, Eq(x, 0)),
 (sin(x)/x, True))``, says the value there and nothing of the slope: its own derivative is that of a

@@ -1,4 +1,4 @@
-"""From index strings to matrix algebra: a product of vectors and matrices as a textbook writes it.
+"""Conversion of index strings to matrix algebra: products of vectors and matrices in textbook form.
 
 The labels are the vertices of a graph, the factors its edges; the graph is reduced step by step:
 A_ii to tr A, A_ij B_jk to A B, x_i y_i (i kept) to x ⊙ y, A_ij d_j B_jk to A diag(d) B. What can't

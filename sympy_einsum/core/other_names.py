@@ -1,4 +1,4 @@
-"""Names that other libraries have, and the expressions that stand for them here.
+"""Names of other libraries, and the expressions to write for them here.
 
 The errors about names that aren't there say them, and ``docs/coming-from.md`` lists them. ``f``
 stands for a scalar, ``x``, ``y`` and ``v`` for vectors, ``A`` and ``B`` for matrices of one shape,

@@ -1,4 +1,4 @@
-"""Scalar functions of one's own."""
+"""User-defined scalar functions."""
 
 from __future__ import annotations
 

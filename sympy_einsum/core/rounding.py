@@ -1,4 +1,4 @@
-"""Rounding, remainders, and what is asked of floating-point numbers, which SymPy lacks.
+"""Rounding, remainders, and predicates of floating-point numbers, which SymPy lacks.
 
 Their code, derivatives and definitions stand in the table, :mod:`scalar_table`.
 """

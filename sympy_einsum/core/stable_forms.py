@@ -1,4 +1,4 @@
-"""Stable forms: what one function of a function is better written as, or has code for as a whole.
+"""Tables of stable forms: scalar expressions that are better evaluated as one function.
 
 :data:`STABLE_NAMES` holds what is written so everywhere, from the construction of a node on,
 :data:`DERIVATIVE_NAMES` what is before a derivative is taken, and :data:`NUMERIC_NAMES` what a

@@ -1,5 +1,5 @@
-"""Functions of which nothing is known but the name, and their derivatives, which are functions too
-and have names of their own: f', f'', f''', f^(4), and of several arguments f^(1,0).
+"""Undefined functions and their derivatives, which are functions with names of their own: f', f'',
+f''', f^(4), and of several arguments f^(1,0).
 
 SymPy writes ``Derivative(f(t), t)``, and ``Subs`` where the argument is no symbol; what is applied
 to the entries of tensors needs a function.

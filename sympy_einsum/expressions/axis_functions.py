@@ -1,4 +1,4 @@
-"""Log-sum-exp and softmax over some axes, as nodes that can be evaluated without overflow.
+"""Log-sum-exp and softmax over some axes, as nodes whose evaluation doesn't overflow.
 
 Spelled with exp, log and sums they would be right as mathematics, but exp(800) has no double, and
 the derivatives would carry the powers of the sum along. As nodes they have short derivatives: that

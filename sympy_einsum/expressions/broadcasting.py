@@ -1,4 +1,4 @@
-"""Axes of length 1 stretch: operands of one order are brought to one shape."""
+"""Broadcasting of operands of one order to one shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operands from what users write: numbers, arrays, functions of SymPy's that hold tensors."""
+"""Conversion of user input to operands: numbers, arrays, functions of SymPy's that hold tensors."""
 
 from __future__ import annotations
 

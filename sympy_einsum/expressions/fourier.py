@@ -1,4 +1,4 @@
-"""Waves: discrete Fourier transforms are contractions with them."""
+"""The DFT basis: discrete Fourier transforms are contractions with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One-hot positions: a gather by an array of integers is a product with them.
+"""One-hot factors: a gather by an array of integers is a product with one.
 
 ``OneHot(p, n)`` has the entries [p_i = j], so ``x[p]`` is the contraction of x with it along j, and
 the derivative of that, a scatter that adds up repeated positions, the contraction along i. Products

@@ -1,4 +1,4 @@
-"""Asking and flattening expression graphs: the tensors, types of nodes and free symbols in them."""
+"""Queries of expression graphs: the tensors, types of nodes and free symbols in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels of axes: found equal, numbered, with operands in a canonical order, or written out.
+"""Labels of axes: merging, numbering, canonical order of operands, inlining of products.
 
 References
 ==========

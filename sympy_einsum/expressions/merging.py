@@ -1,4 +1,5 @@
-"""Products of positions: a slice of a slice is a slice, a slice of what was placed elsewhere is 0.
+"""Composition of affine selectors: a slice of a slice is a slice, a slice beside a zero-padded part
+is 0.
 
 With P[i, j] = [start + step·i = j], each fact is one of indices, whatever else has them:
 

@@ -1,4 +1,4 @@
-"""Maxima, minima and order along axes: functions that pick entries, and the positions of these.
+"""Maxima, minima and sorts along axes: functions that select entries, and the positions of these.
 
 They are linear as long as the picked entries stay the same ones. So the derivative of a maximum is
 its *share*, one over the number of largest entries at each of them, as in JAX, where ties share

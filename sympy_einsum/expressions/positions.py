@@ -1,5 +1,5 @@
-"""Constants that say which positions fit together: entries, slices and windows are contractions
-with them, so that derivatives of them need no rules of their own.
+"""Affine selectors, constants of zeros and ones: entries, slices and windows are contractions with
+them, so that derivatives of them need no rules of their own.
 
 A delta says i = j. Its siblings say start + Σ step·i = j: of no index i for one entry of an axis,
 of one for a slice, of several for windows. They are constants of zeros and ones, and never computed

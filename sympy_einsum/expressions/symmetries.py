@@ -1,4 +1,4 @@
-"""Which permutations of its axes leave a tensor as it is."""
+"""Symmetries: the permutations of axes that leave a tensor unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NumPy's functions that put arrays together and take them apart."""
+"""NumPy's functions that join and split arrays."""
 
 from __future__ import annotations
 

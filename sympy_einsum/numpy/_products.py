@@ -1,4 +1,4 @@
-"""NumPy's products of vectors and matrices, and what moves axes."""
+"""NumPy's products of vectors and matrices, and permutations of axes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Discrete Fourier transforms along axes: contractions with waves, which are never built for them,
-so that their derivatives are such transforms too."""
+"""Discrete Fourier transforms along axes: contractions with a DFT basis, which is never built for
+them, so that their derivatives are such transforms too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gathers: entries at positions that arrays of integers tell, as products with one-hot tensors."""
+"""Gathers: entries at the positions in arrays of integers, as products with one-hot factors."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def is_gather(entry: object) -> bool:
 
 
 def gathered(A: TensorExpr, brackets: Sequence[object]) -> tuple[TensorExpr, list[object]]:
-    """A tensor with the arrays in brackets carried out, and what is left of the brackets.
+    """Apply the index arrays in brackets to a tensor; return it, and the remaining indices.
 
     The rule is NumPy's: arrays, and integers beside them, are broadcast together, and the result
     has their axes where the first of them stands, or in front if something stands between them.

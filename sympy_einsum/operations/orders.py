@@ -1,4 +1,4 @@
-"""Maxima, minima, order statistics: what compares the entries along axes.
+"""Maxima, minima and order statistics along axes.
 
 Largest (smallest) entries that tie share the derivative equally, as in JAX; a sort has that of its
 permutation. Second derivatives are zero, also at ties, where there are none.

@@ -1,4 +1,4 @@
-"""Frames around tensors: what stands beyond the ends of axes."""
+"""Padding beyond the ends of axes."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _of_edges(A: Operand, axis: int, widths: Pair[Expr], values: Pair[None]) -> 
 
 
 def _ramps(A: Operand, axis: int, widths: Pair[Expr], values: Pair[Expr]) -> Sequence[Operand]:
-    """end + (edge - end) k / width for k = 0, 1, …, turned round behind the axis."""
+    """Return end + (edge - end) k / width for k = 0, 1, …, reversed behind the axis."""
     found = []
     for k, (edge, width, end) in enumerate(zip(_edges(A, axis), widths, values, strict=True)):
         shape = [width if other == axis else S.One for other in range(order_of(A))]

@@ -1,5 +1,5 @@
-"""Tensors taken apart along axes, turned, shifted and repeated: slices, and slices written
-side by side. NumPy's functions of these names say what each does."""
+"""Splitting, flipping, rolling and repeating along axes, as slices and concatenations of slices.
+NumPy's functions of these names say what each does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quantiles: entries among sorted ones, with the derivatives of these."""
+"""Quantiles: interpolated order statistics, with their derivatives."""
 
 from __future__ import annotations
 

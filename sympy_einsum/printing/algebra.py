@@ -202,7 +202,7 @@ def _is_turned(form: Form) -> bool:
 
 
 def dot(x: Form, y: Form) -> Form:
-    """xᵀ y, turned round where that saves transposes: aᵀ X b, not bᵀ Xᵀ a."""
+    """Return xᵀ y, transposed where that saves transposes: aᵀ X b, not bᵀ Xᵀ a."""
     for one, other in ((x, y), (y, x)):
         if _is_ones(one) and other.kind == "hadamard_power" and other.data == 2:
             return dot(other.parts[0], other.parts[0])

@@ -1,4 +1,4 @@
-"""Which parts of a long expression get names: ``where h_1 = tanh(W_1 x)``.
+"""Names for parts of long expressions: ``where h_1 = tanh(W_1 x)``.
 
 An expression is a graph, a formula a tree: what is used twice is written twice, and a shared graph
 written out is exponentially long. So beyond ``READABLE`` parts what is used more than once gets a

@@ -1,4 +1,4 @@
-"""Which stock scalars are norms: a power of a sum of squares is written as one of ‖x‖."""
+"""Norms among stock scalars: a power of a sum of squares is printed as one of ‖x‖."""
 
 from __future__ import annotations
 

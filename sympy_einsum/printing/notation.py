@@ -1,4 +1,4 @@
-"""Which formula stands for an expression: matrix, index, einsum or Lippmann's notation.
+"""Formulas of expressions in matrix, index, einsum or Lippmann's notation.
 
 Forms are built bottom-up over the graph, each node once; in an expression too long to be read, what
 is used again or is long by itself is replaced by a name, and the names are defined behind it.

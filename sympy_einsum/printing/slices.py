@@ -1,5 +1,5 @@
-"""How products are read for printing: as index strings, as indexing of one tensor, ``A[0, :]``, and
-as products whose axes are rearranged.
+"""Products read as index strings, as indexing of one tensor, ``A[0, :]``, and as views, for
+printing.
 """
 
 from __future__ import annotations

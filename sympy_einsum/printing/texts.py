@@ -1,4 +1,4 @@
-"""Texts of parts of expressions, and how tightly each holds together."""
+"""Texts of parts of expressions with their precedence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which expressions of Python give an array that nothing else has, and which one a view.
+"""Aliasing of Python's expressions: which give a new array, and which a view.
 
 An array may be changed as long as one name has it. ``known`` tells what a name stands for.
 """

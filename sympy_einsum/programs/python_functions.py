@@ -208,7 +208,7 @@ _IN_DOCSTRING = re.compile(r"^\s*(\w+) : array of shape (\(.*\))\s*$", re.M)
 
 
 def _told(node: ast.FunctionDef | ast.Lambda) -> dict[str, Shape]:
-    """Return the shapes of arguments that are only taken apart, and of those in the docstring."""
+    """Return the shapes of arguments that are only unpacked, and of those in the docstring."""
     loads: dict[str, int] = {}
     lengths: dict[str, list[int]] = {}
     for inner in ast.walk(node):

@@ -1,5 +1,5 @@
-"""Products without axes, multiplied out over sums with terms that are products themselves: the
-trace of (X - u v') M is that of X M less v' M u, and the sum is never built."""
+"""Distribution of products without axes over sums whose terms are products: the trace of (X - u v')
+M is that of X M less v' M u, and the sum is never built."""
 
 from __future__ import annotations
 

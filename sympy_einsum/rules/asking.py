@@ -1,4 +1,4 @@
-"""Properties of nodes, asked for without recursion and remembered."""
+"""Memoised analyses of nodes, without recursion."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ LETTERS = 18
 
 @dataclass(frozen=True, repr=False)
 class Compressed:
-    """A tensor H whose entries are those of a small core, placed among zeros and repeated;
+    """A tensor H whose entries are those of a small core, zero-padded and repeated;
     :func:`sympy_einsum.compress` finds it.
 
     The first half of its axes are rows, the second half columns, as in a Hessian.

@@ -190,7 +190,7 @@ def _running_product_cost(
 
 
 def _sum_cost(node: TensorAdd) -> int:
-    """Terms among zeros are written into the sum of the others, or into zeros."""
+    """Compute the cost of a sum; zero-padded terms are written into the others' sum, or zeros."""
     whole = _entries(node)
     written = [_written(term) for term in node.operands]
     views = [n for n, term in zip(written, node.operands, strict=True) if type(term) is not Einsum]

@@ -1,4 +1,5 @@
-"""Entries and slices of what nothing else needs are taken before that is computed."""
+"""Slice pushdown: entries and slices are taken of operands before a function of them is
+computed."""
 
 from __future__ import annotations
 

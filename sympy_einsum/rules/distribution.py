@@ -66,9 +66,9 @@ def distribute(node: Operand, closed: Closed) -> Operand | None:
 
 
 def cancel_terms(node: Operand, closed: Closed) -> Operand | None:
-    """A sum in a product is multiplied out where terms cancel, as in Σ (x - mean(x)), or a delta
-    in it merges, or where it has more axes than the product, and than all factors in it, or
-    something runs along these. Elsewhere the factored form is the one with fewer roundings."""
+    """A product with a sum is expanded where terms cancel, as in Σ (x - mean(x)), or a delta in it
+    merges, or where the sum has more axes than the product and than all factors in it, or has
+    running factors along these. Elsewhere the factored form has fewer roundings."""
     sums = [k for k, o in enumerate(node.operands) if isinstance(o, TensorAdd) and o not in closed]
     if len(sums) != 1:
         return None
@@ -114,8 +114,8 @@ def _as_written(node: Operand) -> Product:
 
 
 def _around(node: Operand, k: int) -> tuple[set[int], Operand, list[int]] | None:
-    """A factor with those that what it is summed over hangs on, if these are not all: their places,
-    their product, and the indices it has."""
+    """Group a factor with those that share a summed index with it, if these aren't all factors:
+    return their places, their product, and its indices."""
     summed = set(node.subscripts[k]).difference(node.output)
     group = {j for j, term in enumerate(node.subscripts) if j == k or summed.intersection(term)}
     if not summed or len(group) == len(node.operands):
@@ -134,9 +134,9 @@ def _around(node: Operand, k: int) -> tuple[set[int], Operand, list[int]] | None
 
 
 def distribute_places(node: Operand, closed: Closed) -> Operand | None:
-    """A sum of what is placed among zeros, in a product, is multiplied out where each term by
-    itself is cheap, so that bands stay bands; one of what something runs in, where that makes
-    products of a matrix with itself."""
+    """A product with a sum of zero-padded terms is expanded where each term by itself is cheap, so
+    that bands stay bands; with a sum of running terms, where that makes products of a matrix with
+    itself."""
     found = [o for o in node.operands if isinstance(o, TensorAdd)]
     places = {o for o in found if has_places(o)}
     sums = places.union(filter(_runs, found))

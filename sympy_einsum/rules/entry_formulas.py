@@ -1,4 +1,4 @@
-"""An entry of a tensor as a scalar expression in entries of what it is computed from."""
+"""Entries of tensors as scalar expressions in entries of their operands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waves that cancel: a Fourier transform and its inverse, one after the other."""
+"""Cancellation of a Fourier transform and its inverse."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ from .written_products import Closed, Product, factors_of, opened
 
 
 def cancel_inverse(node: Operand, closed: Closed) -> Operand | None:
-    """inv(X)_ab X_bc = δ_ac, where nothing else hangs on b; X may be a product itself, or a stack
-    of matrices."""
+    """inv(X)_ab X_bc = δ_ac, where nothing else has the index b; X may be a product itself, or a
+    stack of matrices."""
     if not any(isinstance(operand, (Inv, InvStack)) for operand in node.operands):
         return None
     product = opened(node, closed)

@@ -1,4 +1,4 @@
-"""Kernels: exp(-D) of squared distances D is positive semidefinite.
+"""Positive semidefinite kernels: exp(-D) of squared distances D.
 
 The exponential of the entries of G + u 1' + 1 u' is exp(u) exp(u)' * exp(G), which is semidefinite
 if G is: a sum of powers of G with positive factors [HJ, thm 7.5.9].

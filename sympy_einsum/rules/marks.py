@@ -30,8 +30,8 @@ from .stable_table import MAX_FORM_DEPTH, MAX_LEVELS, MAX_TERMS
 from .symmetry import has_declared
 from .written_products import Closed, components, opened
 
-# Something is opened, a base or an operand occurs twice, operands don't hang together, a matrix is
-# known to be symmetric, something is divided by a product.
+# An operand is inlined, a base or an operand occurs twice, operands aren't connected, a matrix is
+# known to be symmetric, a divisor is a product.
 NESTED, SQUARE, REPEATED, PAIRS, SHARED = "nested", "square", "repeated", "pairs", "shared"
 APART, SYMMETRIC, DIAGONAL, QUOTIENT = "apart", "symmetric", "diagonal", "quotient"
 

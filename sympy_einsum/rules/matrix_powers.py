@@ -148,7 +148,7 @@ def logdet_of_exponential(node: Operand, closed: Closed) -> Operand | None:
 
 
 def join_exponentials(node: Operand, closed: Closed) -> Operand | None:
-    """exp(s X)_ab exp(t X)_bc = exp((s + t) X)_ac, where nothing else hangs on b."""
+    """exp(s X)_ab exp(t X)_bc = exp((s + t) X)_ac, where nothing else has the index b."""
     product = opened(node, closed)
     for k, j, ends in _neighbours(product):
         left, right = (_exponent(product.operands[place]) for place in (k, j))
@@ -160,7 +160,7 @@ def join_exponentials(node: Operand, closed: Closed) -> Operand | None:
 
 
 def exponential_last(node: Operand, closed: Closed) -> Operand | None:
-    """exp(t X)_ab X_bc = X_ab exp(t X)_bc, where nothing else hangs on b; for powers of X too."""
+    """exp(t X)_ab X_bc = X_ab exp(t X)_bc, where nothing else has b; for powers of X too."""
     product = opened(node, closed)
     for k, j, (start, end) in _neighbours(product):
         left, right = product.operands[k], product.operands[j]
@@ -207,8 +207,8 @@ def logdet_of_power(node: Operand, closed: Closed) -> Operand | None:
 
 
 def join_powers(node: Operand, closed: Closed) -> Operand | None:
-    """X^j_ab X^k_bc = X^(j + k)_ac, where nothing else hangs on b; X may be there itself, or its
-    inverse."""
+    """X^j_ab X^k_bc = X^(j + k)_ac, where nothing else has the index b; X itself and its inverse
+    are powers too."""
     product = opened(node, closed)
     powers = [_as_power(operand) for operand in product.operands]
     for k, operand in enumerate(product.operands):

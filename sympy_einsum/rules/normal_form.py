@@ -1,4 +1,4 @@
-"""The normal forms: what the rules make of expressions, and what decides between two forms.
+"""The normal forms, and the choice between two forms of an expression.
 
 Two things could make evaluation slower, and are decided by :func:`cost`: opening a product that
 others use too (denesting), and multiplying out or factoring sums.
@@ -103,7 +103,7 @@ def simplify(expr: TensorLike | Several, *, trace: bool = False) -> object:
         roots = [_with_numbers(root) for root in roots]
         order = postorder(roots)
     results, steps = roots, []
-    # The more open form unless it is dearer, and never one that is dearer than what was given.
+    # The more expanded form unless it costs more, and never one that costs more than the given.
     for kept in [(), _shared(order)] if len(order) <= LARGE else [_shared(order)]:
         run = Run(NORMAL, kept)
         found = [run.result(root) for root in roots]

@@ -82,7 +82,7 @@ class Mirror(NamedTuple):
 
 def _mirrors(product: Product, start: dict[int, int], symmetric: set[int]) -> Iterator[Mirror]:
     """Yield the exchanges that extend a given one; ``symmetric`` are the numbers of the operands
-    that may be turned round."""
+    that may be transposed."""
     steps = iter(range(MAX_STEPS))
 
     def extend(
@@ -137,7 +137,7 @@ def _mirrored(product: Product, start: dict[int, int]) -> Asking[list[Mirror]]:
     for k, operand in enumerate(product.operands):
         if operand.order == 2 and (yield is_symmetric, operand):
             symmetric.add(k)
-    # Operands that are neither exchanged nor turned round keep their indices.
+    # Operands that are neither exchanged nor transposed keep their indices.
     moves = bool(symmetric) or len(set(product.operands)) < len(product.operands)
     kept = {i for term in product.subscripts for i in term}
     if not moves and any(start[i] != i for i in start if i in kept):

@@ -1,5 +1,5 @@
-"""Stable forms: expressions that are right as mathematics, and inf, nan or rounded to nothing in
-floating-point numbers, in the form that isn't.
+"""Numerically stable rewrites: expressions that are mathematically right but overflow, cancel or
+give nan in floating-point numbers, in a form that doesn't.
 
 What one function of a function is better written as stands in a table (stable_table.py). The rest
 are the laws of the logarithm: it is never taken of a product of exponentials, softmaxes and the

@@ -1,5 +1,4 @@
-"""The table's rules for stable forms: what keeps values from overflowing, and what numbers can be
-computed from."""
+"""The table's rules for stable forms: against overflow, and for numerical evaluation."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""How a node is looked up in the tables of stable forms (core/stable_forms.py): with what it is
-made of, a few levels down, it is read as one scalar function."""
+"""Lookup of a node in the tables of stable forms (core/stable_forms.py): with its operands inlined
+a few levels down it is read as one scalar function."""
 
 from __future__ import annotations
 

@@ -124,8 +124,8 @@ def add_diagonals(node: Operand, closed: Closed) -> Operand | None:
 
 
 def common_scalar(node: Operand, closed: Closed) -> Operand | None:
-    """A scalar factor of every term, where that isn't dearer: s A + s B = s (A + B). Scaling two
-    vectors may cost less than scaling a matrix made of them."""
+    """A scalar factor of every term is pulled out where that costs no more: s A + s B = s (A + B).
+    Scaling two vectors may cost less than scaling a matrix made of them."""
     scalars = [scalar_product(getattr(term, "scalars", ())) for term in node.operands]
     powers = [{b: e for b, e in s.as_powers_dict().items() if not b.is_number} for s in scalars]
     common = S.One

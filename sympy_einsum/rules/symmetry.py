@@ -49,7 +49,7 @@ def has_declared(node: Einsum) -> bool:
 
 
 def order_symmetric(node: Operand, closed: Closed) -> Operand | None:
-    """Symmetric operands turned round so that equal products look alike."""
+    """Symmetric operands are transposed such that equal products look alike."""
     lengths = dict(enumerate(node.lengths))
     inside = node.core if isinstance(node, View) else None
     operands, subscripts, lengths = written_out(

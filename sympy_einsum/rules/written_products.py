@@ -1,4 +1,4 @@
-"""Products written out: what the rules of the normal form work on.
+"""Products in the form that rules work on: factors with labels, inlined.
 
 A :class:`Product` is one einsum, its scalar factors apart, with the dense products among its
 operands opened up (denesting [W, thm 6.5]: in our graphs the inner output indices are distinct and
@@ -157,8 +157,8 @@ class Product:
         return self.part(range(len(self.operands)), self.output, self.scalars)
 
     def split(self) -> Operand:
-        """Return the canonical expression with the parts that hang on no output index as scalar
-        factors, None if there are none."""
+        """Return the canonical expression with the components connected with no output index as
+        scalar factors; None without any."""
         scalars = list(self.scalars)
         kept: list[int] = []
         for part in components(self.subscripts):
@@ -192,7 +192,7 @@ def components(subscripts: Sequence[Collection[int]]) -> list[list[int]]:
         if reached.isdisjoint(term):
             break
         reached.update(term)
-    else:  # mostly each hangs together with those before
+    else:  # mostly each is connected with those before
         return [[*range(len(subscripts))]] if subscripts else []
     merged: dict[int, int] = {}
     first: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""Print exact numbers of more digits than Python writes, for SymPy's printers.
+"""Printing of exact numbers with more digits than Python writes, for SymPy's printers.
 
 Texts that are read back hold them in hexadecimal digits, formulas rounded to a float's.
 """

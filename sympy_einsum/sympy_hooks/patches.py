@@ -1,4 +1,4 @@
-"""How attributes of SymPy are replaced, and what is said where a version of SymPy lacks one."""
+"""Replacement of attributes of SymPy, and the warning where a version lacks one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that is replaced in SymPy, in one table: what, why, and what is lost where it can't be.
+"""The table of all that is replaced in SymPy: what, why, and what is lost where it can't be.
 
 Where SymPy has a hook (constructor postprocessors, ``_eval_…``, printers' methods, ``__array__``),
 nodes use that instead: a row stands here because SymPy asks nothing.

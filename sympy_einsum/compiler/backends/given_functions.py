@@ -1,4 +1,4 @@
-"""The functions of arrays by which those are computed that have no code of their own."""
+"""The caller's functions of arrays for unknown functions."""
 
 from __future__ import annotations
 

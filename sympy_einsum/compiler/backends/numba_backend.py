@@ -1,4 +1,4 @@
-"""Numba: a plan as one function of nested loops, compiled when it is first called."""
+"""Numba: a plan as one function of loop nests, compiled at the first call."""
 
 from __future__ import annotations
 

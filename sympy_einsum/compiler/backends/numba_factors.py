@@ -1,4 +1,4 @@
-"""Factors of matrices for Numba: functions that code brings along, of arrays in C order.
+"""Numba helper functions of generated sources for factors of matrices in C order.
 
 They call the BLAS and LAPACK of SciPy, as Numba's own products do, by the addresses that SciPy
 gives to compiled code. Those take columns one after the other: what is a matrix here, is its

@@ -1,4 +1,4 @@
-"""Fourier transforms of rows for Numba: functions that code brings along.
+"""Numba helper functions of generated sources for Fourier transforms of rows.
 
 They call DUCC's by the package rocket-fft: the transform of real numbers up to half their length,
 and its inverse, which the others follow from.

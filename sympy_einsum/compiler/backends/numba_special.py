@@ -1,4 +1,4 @@
-"""Special functions of numbers for Numba: functions that code brings along.
+"""Numba helper functions of generated sources for special functions of numbers.
 
 Most are SciPy's, by the addresses that it gives to compiled code.
 """

@@ -1,5 +1,4 @@
-"""Functions of stacks of matrices for Numba, with one axis before the last two: functions that code
-brings along."""
+"""Numba helper functions of generated sources for stacks of matrices with one batch axis."""
 
 from __future__ import annotations
 

@@ -25,8 +25,7 @@ from .texts import Bracket, Place, Texts, as_tuple, axis_arguments, bracketed, c
 
 
 def _is_block(cuts: Sequence[Bracket]) -> bool:
-    """Tell whether what is cut out of a matrix, if anything, lies in neighbouring rows and
-    columns."""
+    """Tell whether a slice of a matrix, if any, consists of neighbouring rows and columns."""
     return not cuts or (len(cuts) == 2 and all(cut.step in ("", "1") for cut in cuts))
 
 

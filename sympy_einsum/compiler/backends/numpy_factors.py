@@ -1,4 +1,4 @@
-"""Factors of matrices for NumPy: functions that generated sources bring along.
+"""NumPy helper functions of generated sources for factors of matrices.
 
 NumPy has Cholesky's factor, but nothing that solves by it, and no LU; SciPy has all of LAPACK. The
 packages of both bring threads of their own, which fight for the processor's cores: SciPy's LAPACK

@@ -1,4 +1,4 @@
-"""Functions that an array library may lack: code that generated sources bring along.
+"""Helper functions of generated sources that an array library may lack.
 
 Written in NumPy's names, after ``xp.`` in place of the library's own namespace.
 """

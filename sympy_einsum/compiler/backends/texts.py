@@ -1,4 +1,4 @@
-"""Texts of code: what backends write with."""
+"""Building blocks of code as text, for backends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan as nested loops, for compilers of numerical code: functions of entries and the sums over
-them in one loop without arrays between, views as index arithmetic."""
+"""Lowering of a plan to loop nests, for compilers of numerical code: entrywise functions and sums
+over them share a loop without temporary arrays, views become index arithmetic."""
 
 from .kernel import Kernel as Kernel

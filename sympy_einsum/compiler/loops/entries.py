@@ -1,4 +1,4 @@
-"""Entries of values as texts: through views and functions of entries down to what is in memory."""
+"""Entries of values as texts, through views and entrywise functions down to arrays in memory."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Reads:
     def __init__(self) -> None:
         self.values: dict[Value, list[Index]] = {}
         self.in_memory: list[list[str]] = []
-        # Entries that have been gone through: what is used twice is made of the same.
+        # Visited entries: those that are used twice have the same reads.
         self.seen: set[tuple[int, Index]] = set()
 
 
@@ -54,7 +54,7 @@ class Entries:
     def __init__(self, plan: Plan, names: Mapping[Expr, str], backend: Backend):
         self.plan = plan
         self.names = names
-        # Lengths that are others where some rows are gone through.
+        # Lengths that differ in loops over some of the rows.
         self.lengths: Mapping[Expr, str] = {}
         self.backend = backend
         self.tree = Tree()

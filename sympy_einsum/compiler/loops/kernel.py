@@ -1,4 +1,4 @@
-"""A plan as the body of one function of nested loops and calls."""
+"""A plan as the body of one function of loop nests and calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays of which one row at a time is needed, as one row."""
+"""Array contraction: an array of which only one row at a time is needed is stored as that row."""
 
 from __future__ import annotations
 

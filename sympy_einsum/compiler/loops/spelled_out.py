@@ -1,5 +1,5 @@
-"""Functions of axes and contractions spelled out in what loops are made of: functions of entries,
-sums, products and extrema.
+"""Decomposition of functions of axes and contractions into instructions that become loops:
+entrywise functions, sums, products and extrema.
 """
 
 from __future__ import annotations

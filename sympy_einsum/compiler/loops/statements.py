@@ -1,4 +1,4 @@
-"""Statements of loops: entries that are kept, sums over axes, what is written into arrays."""
+"""Statements of loops: stored entries, reductions over axes, writes into arrays."""
 
 from __future__ import annotations
 

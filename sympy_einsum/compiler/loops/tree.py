@@ -1,4 +1,4 @@
-"""Loops inside of each other, and where a statement fits into them."""
+"""The loop nest as a tree, and the placement of statements in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views as arithmetic of indices: which entry of which array an entry of a view is."""
+"""Views as index arithmetic: the entry of the base that an entry of a view is."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _cut(step: Instruction, shape: Shape, index: Index, size: Size) -> Index:
 
 
 def cut_index(cuts: Sequence[Cut], index: Index, size: Size) -> Index:
-    """Return the index of an array that something is cut out of."""
+    """Map the index of a slice to that of the array."""
     rest = list(index)
     found = []
     for cut in cuts:

@@ -1,4 +1,4 @@
-"""From trees with known axes to expressions.
+"""Building of expressions from trees with known axes.
 
 Sums and products without parentheses are built at once, as one node of any number of operands: a
 chain ``A *(ij,jk->ik) B *(ik,k->i) c`` is the einsum of the three, and what stands in parentheses

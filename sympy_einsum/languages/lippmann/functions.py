@@ -1,4 +1,4 @@
-"""The functions: by name, what applies them to a value whose axes are known."""
+"""The table of functions: for each name the function on values with known axes."""
 
 from __future__ import annotations
 

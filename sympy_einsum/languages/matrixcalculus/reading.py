@@ -1,4 +1,4 @@
-"""From text to nodes: the grammar, and errors that say where reading stopped."""
+"""Parsing of text to nodes: the grammar, and errors that say where reading stopped."""
 
 from __future__ import annotations
 
