@@ -17,13 +17,13 @@ from ..core import (
 )
 from ..expressions import (
     Operand,
-    TensorAdd,
     TensorExpr,
     shape_of,
 )
-from ..rules import Step, cost, is_difference_of_rows, stable, tidy
+from ..rules import Step, cost, stable, tidy
 from .bottlenecks import Part, across, along, from_smaller_ends, identity
 from .reshaped_ends import by_ends
+from .row_differences import splits_differences, with_exact_zeros
 from .sweeps import MODES, inputs_of, pullback
 
 # Maximum number of nodes between a function and its variables for which both ways are built and
@@ -49,6 +49,7 @@ def sweep(
     with collector_paused():
         # As it is written, a derivative may divide what is 0 by what is 0.
         (y,), steps = stable([y], wrt)
+        y = with_exact_zeros(y, wrt)
         results, new = by_ends(
             y, wrt, lambda own, variables: _derivatives(own, variables, mode, simplify, trace)
         )
@@ -79,7 +80,7 @@ def _cheap(
 ) -> tuple[Sequence[Operand], list[Step]]:
     """Differentiate in reverse mode, or over bottlenecks where that is much cheaper: of short
     functions the reverse mode gives the derivatives of textbooks."""
-    if _splits_differences(y, wrt):
+    if splits_differences(y, wrt):
         return _derivatives(y, wrt, "forward", simplify, trace)
     reverse = [Part(y, wrt, True)]
     way, count = from_smaller_ends(y, wrt) if shape_of(y) else (reverse, 0)
@@ -92,15 +93,6 @@ def _cheap(
     if count <= COMPARED and cost(usual[0]) <= MUCH * cost(results):
         return usual
     return results, [*steps, *new]
-
-
-def _splits_differences(y: Operand, wrt: Sequence[Operand]) -> bool:
-    """Tell whether the reverse mode by scalars would split differences of rows, which the forward
-    mode, equally short, keeps."""
-    if any(map(shape_of, wrt)):
-        return False
-    found = [node for node in postorder([y]) if isinstance(node, TensorAdd)]
-    return any(not n.free_symbols.isdisjoint(wrt) for n in found if is_difference_of_rows(n))
 
 
 def _simplified_roots(

@@ -3,6 +3,7 @@
 from . import scalar_table as scalar_table
 from .activations import (
     logaddexp as logaddexp,
+    masked as masked,
     relu as relu,
     sigmoid as sigmoid,
     sigmoid_slope as sigmoid_slope,

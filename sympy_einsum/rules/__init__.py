@@ -31,4 +31,9 @@ from .properties import (
 )
 from .rewriting import Step as Step
 from .semiring_meaning import MEANING as MEANING, Natural as Natural, in_meaning as in_meaning
-from .written_products import is_difference_of_rows as is_difference_of_rows
+from .written_products import (
+    Product as Product,
+    is_difference_of_rows as is_difference_of_rows,
+    opened as opened,
+    with_common_output as with_common_output,
+)

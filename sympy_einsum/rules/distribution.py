@@ -87,7 +87,11 @@ def cancel_terms(node: Operand, closed: Closed) -> Operand | None:
         if found is not None:
             absorbed = {i for k in group for i in node.subscripts[k]}.difference(axes)
             return _as_written(node).replaced(group, [(found, axes)], absorbed).build()
-    terms = distributed(opened(node, closed), MAX_TERMS)
+    # Other differences of rows stay what they are: a huge factor needs their zeros.
+    product = opened(node, closed)
+    terms = distributed(
+        product, MAX_TERMS, lambda own: own is operand or not is_difference_of_rows(own)
+    )
     if terms is None:
         return None
     built = [term.split() or term.build() for term in terms]

@@ -29,6 +29,7 @@ from ..expressions import (
 )
 from . import (
     axis_functions as softmax,
+    cancellation,
     determinants,
     entries,
     matrix_powers,
@@ -79,6 +80,13 @@ STABLE_RULES: dict[type, tuple[Rule, ...]] = {
             "softplus(x) - x + y = softplus(-x) + y",
             stable_pairs.pair_of_terms,
             any_of(*FORMS),
+        ),
+        Rule(
+            "cancelling parts",
+            "exp(x) - (1 + y)*exp(x) = -y*exp(x)",
+            cancellation.cancel_parts,
+            any_of(TensorAdd),
+            wrong="exp(x) - (1 + y)*exp(y) = -y*exp(x)",
         ),
     ),
     Elementwise: (

@@ -45,6 +45,7 @@ from .written_products import (
     is_difference_of_rows,
     like_terms,
     opened,
+    with_common_output,
 )
 
 # Longer sums aren't searched for common factors.
@@ -104,8 +105,10 @@ def _is_transpose(node: Operand) -> bool:
 
 
 def _rearranged_sum(term: Operand) -> bool:
-    is_sum = isinstance(term, View) and isinstance(term.core, TensorAdd)
-    return is_sum and all(scalar.is_Number for scalar in term.scalars)
+    if not isinstance(term, View) or not isinstance(term.core, TensorAdd):
+        return False
+    is_scaled = all(scalar.is_Number for scalar in term.scalars)
+    return is_scaled and not is_difference_of_rows(term.core)
 
 
 def add_diagonals(node: Operand, closed: Closed) -> Operand | None:
@@ -151,7 +154,7 @@ def scaled_differences(node: Operand, closed: Closed) -> Operand | None:
     their parts cancel only up to rounding, and a kernel divides them by the distance."""
     if len(node.operands) > MAX_TERMS or not is_difference_of_rows(node):
         return None
-    terms = [_with_common_output(opened(term)) for term in node.operands]
+    terms = [with_common_output(opened(term)) for term in node.operands]
     output = terms[0].output
     factors = [
         [
@@ -187,7 +190,7 @@ def complement(node: Operand, closed: Closed) -> Operand | None:
     axes = tuple(range(node.order))
     places: dict[tuple[Operand, tuple[int, ...]], tuple[int, Product]] = {}
     for t, term in enumerate(node.operands[:MAX_TERMS]):
-        product = _with_common_output(opened(term))
+        product = with_common_output(opened(term))
         for k, operand in enumerate(product.operands):
             entrywise = product.output == axes and set(product.subscripts[k]) <= set(axes)
             if entrywise and getattr(operand, "body", None) == SIGMOID:
@@ -248,7 +251,7 @@ def factorings(operands: Sequence[Operand], closed: Closed = ()) -> Iterator[Ope
     This search alone finds factors with summed indices, in any of the terms, and is for short sums.
     What *all* terms of a long one have in common the compiler takes out (compiler/factoring.py);
     and which products nothing else needs, only a whole plan knows (compiler/common_factors.py)."""
-    terms = [_with_common_output(_as_product(term, closed)) for term in operands]
+    terms = [with_common_output(_as_product(term, closed)) for term in operands]
     seen = Counter(operand for term in terms for operand in set(term.operands))
     places: dict[Place, dict[int, int]] = {}
     for t, term in enumerate(terms):
@@ -279,21 +282,6 @@ def _as_product(term: Operand, closed: Closed) -> Product:
         return Product((term,), (), (), (), {})
     rest = tuple(factor for factor in factors if factor is not core)
     return replace(opened(core, closed), scalars=rest)
-
-
-def _with_common_output(product: Product) -> Product:
-    """Labels renamed so that the output is 0, 1, …; an output with repeats stays."""
-    rename = {label: -1 - k for k, label in enumerate(product.lengths)}
-    for axis, label in enumerate(product.output):
-        if product.output.count(label) == 1:
-            rename[label] = axis
-    return Product(
-        product.scalars,
-        product.operands,
-        tuple(tuple(rename[i] for i in term) for term in product.subscripts),
-        tuple(rename[i] for i in product.output),
-        {rename[i]: n for i, n in product.lengths.items()},
-    )
 
 
 # A factor, its labels and those of the term.

@@ -106,9 +106,10 @@ def _indices(node: TensorExpr | None) -> tuple[Operand, ...]:
 
 
 def _transposes(product: Einsum) -> int:
-    """Count the transposes of a product: matrices joined on the same axis, vectors on the left."""
+    """Count the transposes of a product: matrices joined on a summed axis, vectors on the left."""
     axes: dict[int, list[int]] = {}
     for term in product.subscripts:
         for axis, label in enumerate(term):
             axes.setdefault(label, []).append(axis if len(term) > 1 else 0)
-    return sum(len(met) == 2 and met[0] == met[1] for met in axes.values())
+    summed = [met for label, met in axes.items() if label not in product.output]
+    return sum(len(met) == 2 and met[0] == met[1] for met in summed)

@@ -321,18 +321,37 @@ def times_entries(factors: Sequence[Operand], like: Operand) -> Operand:
     return contract(factors, labels, axes, dict(enumerate(like.shape)))
 
 
+def with_common_output(product: Product) -> Product:
+    """Labels renamed so that the output is 0, 1, …; an output with repeats stays."""
+    rename = {label: -1 - k for k, label in enumerate(product.lengths)}
+    for axis, label in enumerate(product.output):
+        if product.output.count(label) == 1:
+            rename[label] = axis
+    return Product(
+        product.scalars,
+        product.operands,
+        tuple(tuple(rename[i] for i in term) for term in product.subscripts),
+        tuple(rename[i] for i in product.output),
+        {rename[i]: n for i, n in product.lengths.items()},
+    )
+
+
+def scalar_and_tensor(term: Operand) -> tuple[Expr, Operand]:
+    """The product of a term's scalar factors, and the rest."""
+    number, rest = split_coefficient(term)
+    if isinstance(rest, View) and rest.scalars and rest.core is not None:
+        for scalar in rest.scalars:
+            number *= scalar
+        rest = Einsum._build(rest.operands[-1:], (rest.subscripts[-1:], rest.output, rest.lengths))
+    return number, rest
+
+
 def like_terms(terms: Sequence[Operand]) -> dict[Operand, Operand]:
     """Terms with equal tensors, or opposite sums, their scalar factors added up."""
     collected: dict[Operand, Operand] = {}
     sums: dict[UpToSign, Operand] = {}
     for term in terms:
-        number, rest = split_coefficient(term)
-        if isinstance(rest, View) and rest.scalars and rest.core is not None:
-            for scalar in rest.scalars:
-                number *= scalar
-            rest = Einsum._build(
-                rest.operands[-1:], (rest.subscripts[-1:], rest.output, rest.lengths)
-            )
+        number, rest = scalar_and_tensor(term)
         if isinstance(rest, TensorAdd) and rest not in collected:
             opposite = sums.get(opposite_of(rest))
             if opposite is None:

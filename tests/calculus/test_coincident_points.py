@@ -1,16 +1,16 @@
-"""Derivatives of kernels by scales of the rows, where two points coincide: against
-mpmath, with jitter of which rounding errors are a large multiple."""
+"""Derivatives of kernels where points coincide, by the points, by scales and by projections of
+them: against mpmath, with jitter of which rounding errors are a large multiple."""
 
 import mpmath
 import numpy as np
 import pytest
-from sympy import Rational, exp, sqrt, symbols
+from sympy import Rational, exp, lambdify, sqrt, symbols
 
 import sympy_einsum as se
 
 n, d = symbols("n d", integer=True, positive=True)
 scale = symbols("s", positive=True)
-X, weights = se.TensorSymbol("X", n, d), se.TensorSymbol("W", n, n)
+X, weights = se.TensorSymbol("X", n, d), se.TensorSymbol("V", n, n)
 scales = se.TensorSymbol("l", d, positive=True)
 rng = np.random.default_rng(0)
 POINTS = rng.normal(size=(4, 3)) + 10
@@ -124,3 +124,139 @@ def test_a_value_is_computed_as_it_is_written():
     squares = ((X / scale)[:, None, :] - (X / scale)[None, :, :]) ** 2
     source = se.lambdify([X, scale], squares.sum(axis=2)).source
     assert "(1 / s) * X  # (n, d)" in source
+
+
+W = se.TensorSymbol("W", d, 2)
+DIRECTION = se.TensorSymbol("U", n, d)
+RADIAL = {
+    **MATERN,
+    7: lambda r, exp, sqrt: (
+        (1 + sqrt(7) * r + r**2 * 14 / 5 + r**3 * 7 * sqrt(7) / 15) * exp(-sqrt(7) * r)
+    ),
+    "distance": lambda r, exp, sqrt: r,
+    "inverse distance": lambda r, exp, sqrt: 1 / r,
+    "Gaussian": lambda r, exp, sqrt: exp(-(r**2)),
+    "rational quadratic": lambda r, exp, sqrt: 1 / (1 + r**2),
+}
+TWICE = np.vstack([POINTS, POINTS[1]])  # three rows coincide
+MANY = rng.normal(size=(5, 5))
+PROJECTION = rng.normal(size=(3, 2))
+
+
+def radial(Z, name, jitter):
+    squares = ((Z[:, None, :] - Z[None, :, :]) ** 2).sum(axis=2)
+    return RADIAL[name](se.sqrt(squares + Rational(jitter)), se.exp, sqrt)
+
+
+def exact_derivatives(name, jitter, projection):
+    """Gradient and Hessian of the weighted sum of a radial function of the rows of Z = X W: by W,
+    and by Z."""
+    u = symbols("u", positive=True)
+    radius = RADIAL[name](sqrt(u + Rational(jitter)), exp, sqrt)
+    exactly = np.vectorize(mpmath.mpf, otypes=[object])
+    points, factors, projected = exactly(TWICE), exactly(MANY), exactly(projection)
+    steps = points[:, None] - points[None]
+    z = steps @ projected
+    squares = (z**2).sum(-1)
+    first, second = (
+        factors * np.vectorize(lambdify(u, radius.diff(u, k), "mpmath"), otypes=[object])(squares)
+        for k in (1, 2)
+    )
+    rows = exactly(np.eye(5)[:, None] - np.eye(5)[None])
+    unit = exactly(np.eye(z.shape[-1]))
+    for own in (steps, rows):
+        gradient = 2 * np.einsum("ij,ija,ijl->al", first, own, z)
+        hessian = 4 * np.einsum("ij,ija,ijl,ijb,ijm->albm", second, own, z, own, z)
+        hessian += 2 * np.einsum("ij,ija,ijb,lm->albm", first, own, own, unit)
+        yield gradient.astype(float), hessian.astype(float)
+
+
+def assert_blocks_equal(own, wanted):
+    """Compare blocks of rows each by its own size: those of distinct rows are small."""
+    bounds = np.abs(wanted).max(axis=(1, 3), keepdims=True)
+    assert (np.abs(own - wanted) <= 1e-11 * bounds).all()
+
+
+@pytest.mark.parametrize("jitter", ["1e-12", "1e-36"])
+@pytest.mark.parametrize("name", RADIAL)
+def test_by_the_points(name, jitter):
+    total = (weights * radial(X, name, jitter)).sum()
+    slope = se.gradient(total, X)
+    outputs = [
+        slope,
+        se.jacobian(slope, X),
+        se.jvp(slope, X, DIRECTION),
+        se.hvp(total, X, DIRECTION),
+    ]
+    direction = np.linspace(-1, 2, 15).reshape(5, 3)
+    found = se.lambdify([X, weights, DIRECTION], outputs)(TWICE, MANY, direction)
+    with mpmath.workdps(130):
+        *_, (gradient, hessian) = exact_derivatives(name, jitter, np.eye(3))
+    np.testing.assert_allclose(found[0], gradient, rtol=1e-11, atol=1e-12)
+    assert_blocks_equal(found[1], hessian)
+    for own in found[2:]:
+        wanted = np.einsum("albm,bm->al", hessian, direction)
+        np.testing.assert_allclose(own, wanted, rtol=1e-11, atol=1e-12 * np.abs(hessian).max())
+
+
+@pytest.mark.parametrize("jitter", ["1e-12", "1e-36"])
+@pytest.mark.parametrize("name", RADIAL)
+def test_by_a_projection(name, jitter):
+    total = (weights * radial(X @ W, name, jitter)).sum()
+    slope = se.gradient(total, W)
+    tangent = np.arange(6.0).reshape(3, 2)
+    U = se.TensorSymbol("U", d, 2)
+    outputs = [slope, se.jacobian(slope, W), se.hessian(total, X), se.hvp(total, W, U)]
+    found = se.lambdify([X, W, weights, U], outputs)(TWICE, PROJECTION, MANY, tangent)
+    with mpmath.workdps(130):
+        (gradient, hessian), (_, by_rows) = exact_derivatives(name, jitter, PROJECTION)
+    np.testing.assert_allclose(found[0], gradient, rtol=1e-10, atol=1e-11 * np.abs(gradient).max())
+    np.testing.assert_allclose(found[1], hessian, rtol=1e-10, atol=1e-11 * np.abs(hessian).max())
+    by_points = np.einsum("albm,kl,nm->akbn", by_rows, PROJECTION, PROJECTION)
+    assert_blocks_equal(found[2], by_points)
+    wanted = np.einsum("albm,bm->al", hessian, tangent)
+    np.testing.assert_allclose(found[3], wanted, rtol=1e-10, atol=1e-11 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward", "cross-country"])
+@pytest.mark.parametrize("name", [1, 3, 5])
+def test_in_every_mode(name, mode):
+    kernels = radial(X, name, "1e-36"), radial(X @ W, name, "1e-36")
+    variables = X, W
+    hessians = [
+        se.hessian((weights * kernel).sum(), v, mode=mode)
+        for kernel, v in zip(kernels, variables, strict=True)
+    ]
+    by_points, by_projection = se.lambdify([X, W, weights], hessians)(TWICE, PROJECTION, MANY)
+    with mpmath.workdps(130):
+        *_, (_, wanted) = exact_derivatives(name, "1e-36", np.eye(3))
+        assert_blocks_equal(by_points, wanted)
+        (_, wanted), _ = exact_derivatives(name, "1e-36", PROJECTION)
+    bound = 1e-11 * np.abs(wanted).max()
+    np.testing.assert_allclose(by_projection, wanted, rtol=1e-10, atol=bound)
+
+
+@pytest.mark.parametrize("jitter", ["1e-12", "1e-36"])
+@pytest.mark.parametrize("order", MATERN)
+def test_by_weights_of_rows_in_a_function(order, jitter):
+    total = (weights * kernel(se.tanh(X @ W), order, jitter)).sum()
+    start = PROJECTION / 10
+    own = se.lambdify([X, W, weights], se.hessian(total, W))(POINTS, start, WEIGHTS)
+
+    def reference(entries):
+        rows = np.array([[mpmath.mpf(a) for a in row] for row in POINTS])
+        projected = rows @ np.array(entries, dtype=object).reshape(3, 2)
+        return (WEIGHTS * exact(np.vectorize(mpmath.tanh)(projected), order, jitter)).sum()
+
+    with mpmath.workdps(130):
+        _, wanted = derivatives(reference, start.ravel())
+    wanted = np.array(wanted, dtype=float)
+    np.testing.assert_allclose(own.reshape(6, 6), wanted, atol=1e-11 * np.abs(wanted).max())
+
+
+def test_gradients_are_as_short_as_a_textbook_has_them():
+    q = se.TensorSymbol("q", n)
+    assert se.gradient(((1 + q) * se.exp(-q)).sum(), q) == -q * se.exp(-q)
+    total = (weights * kernel(X, 3, "1e-30")).sum()
+    assert "sqrt(3)*sqrt" in str(total)
+    assert "masked" not in str(se.gradient(total, X))

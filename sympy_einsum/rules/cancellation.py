@@ -1,0 +1,133 @@
+"""Sums whose terms cancel in part once sums among their factors are multiplied out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from sympy import Add, Expr
+
+from ..expressions import (
+    Operand,
+    TensorAdd,
+    contract,
+    scale,
+    tensor_sum,
+)
+from .written_products import (
+    Closed,
+    Product,
+    distributed,
+    is_difference_of_rows,
+    opened,
+    scalar_and_tensor,
+    with_common_output,
+)
+
+# Longer sums, and products that give more terms, aren't multiplied out.
+MAX_TERMS = 16
+
+# The factors of a term that have no summed index, with their axes.
+Factors = Counter[tuple[Operand, tuple[int, ...]]]
+
+
+def cancel_parts(node: TensorAdd, closed: Closed) -> Operand | None:
+    """Take out a common factor of terms whose other factors cancel in part: e - (1 + r) e = -r e.
+
+    The derivative of ``(1 + r)*exp(-r)`` is such a sum. As it is written its relative error grows
+    like 1/r, and where a kernel is a function of squared distances it is divided by r.
+    """
+    if len(node.operands) > MAX_TERMS:
+        return None
+    products = [with_common_output(opened(term)) for term in node.operands]
+    axes = tuple(range(node.order))
+    if any(product.output != axes for product in products):
+        return None
+    factors = [_factors(product) for product in products]
+    for common in _candidates(products, factors):
+        group = [t for t, own in enumerate(factors) if common <= own]
+        rests = [_without(products[t], common) for t in group]
+        total = _cancelled(rests)
+        if total is None:
+            continue
+        merged = contract(
+            [total, *[own for own, _ in common.elements()]],
+            [axes, *[labels for _, labels in common.elements()]],
+            axes,
+            dict(enumerate(node.shape)),
+        )
+        return tensor_sum([merged, *[o for t, o in enumerate(node.operands) if t not in group]])
+    return None
+
+
+def _factors(product: Product) -> Factors:
+    pairs = zip(product.operands, product.subscripts, strict=True)
+    return Counter([(own, labels) for own, labels in pairs if {*labels} <= {*product.output}])
+
+
+def _candidates(products: Sequence[Product], factors: Sequence[Factors]) -> Iterator[Factors]:
+    """The factors that a term with a sum among its own has in common with another term."""
+    found: list[Factors] = []
+    for product, own in zip(products, factors, strict=True):
+        if not any(map(_is_opened, product.operands)):
+            continue
+        if len(product.operands) == 1 and Counter() not in found:
+            # A multiple of a sum by more than a number, in a sum.
+            found.append(Counter())
+            yield Counter()
+        for other in factors:
+            common = own & other
+            if other is not own and common and common not in found:
+                found.append(common)
+                yield common
+
+
+def _is_opened(operand: Operand) -> bool:
+    return isinstance(operand, TensorAdd) and not is_difference_of_rows(operand)
+
+
+def _without(product: Product, common: Factors) -> Product:
+    """The other factors of a product."""
+    gone, left = set(), common.copy()
+    for k, pair in enumerate(zip(product.operands, product.subscripts, strict=True)):
+        if left[pair]:
+            left[pair] -= 1
+            gone.add(k)
+    return product.replaced(gone)
+
+
+def _cancelled(rests: Sequence[Product]) -> Operand | None:
+    """The sum of some products, those multiplied out that have terms of opposite signs in common;
+    None if there are none."""
+    opened_terms = [_multiplied_out(rest) for rest in rests]
+    places: dict[Operand, list[tuple[int, Expr]]] = {}
+    for k, terms in enumerate(opened_terms):
+        for term in terms:
+            scalar, tensor = scalar_and_tensor(term)
+            places.setdefault(tensor, []).append((k, scalar))
+    meeting: set[int] = set()
+    for found in places.values():
+        for k, one in found:
+            meeting.update(j for j, other in found if j != k and _are_opposite(one, other))
+    if all(len(opened_terms[k]) == 1 for k in meeting):
+        return None
+    collected = [
+        scale(Add(*[scalar for k, scalar in found if k in meeting]), tensor)
+        for tensor, found in places.items()
+    ]
+    closed = [rest.build() for k, rest in enumerate(rests) if k not in meeting]
+    return tensor_sum([*collected, *closed])
+
+
+def _multiplied_out(product: Product) -> list[Operand]:
+    """The terms of a product of sums, and of the sums in these."""
+    terms = distributed(product, MAX_TERMS, _is_opened)
+    if terms is None:
+        return [product.build()]
+    return [inner for term in terms for inner in _multiplied_out(opened(term.build()))]
+
+
+def _are_opposite(one: Expr, other: Expr) -> bool:
+    """Whether two scalars are multiples of one another with a negative number."""
+    (number, rest), (factor, core) = one.as_coeff_Mul(), other.as_coeff_Mul()
+    return rest == core and bool((number * factor).is_negative)
