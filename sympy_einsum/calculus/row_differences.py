@@ -70,7 +70,7 @@ def with_exact_zeros(y: Operand, wrt: Collection[Operand]) -> Operand:
 
 
 def splits_differences(y: Operand, wrt: Sequence[Operand]) -> bool:
-    """Whether the reverse mode takes differences apart whose rows share variables.
+    """Tell whether the reverse mode takes differences apart whose rows share variables.
 
     The forward mode doesn't. By scalars it is as short; by tensors it is longer, which pays beside
     huge factors only.
@@ -89,7 +89,7 @@ def splits_differences(y: Operand, wrt: Sequence[Operand]) -> bool:
 
 
 def _moves(node: Operand, wrt: Collection[Operand]) -> bool:
-    """Whether a node is a difference of rows that depends on a variable."""
+    """Tell whether a node is a difference of rows that depends on a variable."""
     is_difference = isinstance(node, TensorAdd) and is_difference_of_rows(node)
     return is_difference and not node.free_symbols.isdisjoint(wrt)
 
@@ -97,8 +97,8 @@ def _moves(node: Operand, wrt: Collection[Operand]) -> bool:
 def _huge_factors(
     product: Product, wrt: Collection[Operand]
 ) -> Iterator[tuple[TensorAdd, int, tuple[int, int]]]:
-    """The differences in a product that depend on a variable, with the place of each factor that
-    may be huge where they are 0, and the axes of that on which they are 0."""
+    """Yield the differences in a product that depend on a variable, with the place of each factor
+    that may be huge where they are 0, and the axes of that on which they are 0."""
     huge = [k for k, operand in enumerate(product.operands) if _may_be_huge(operand)]
     if not huge:
         return
@@ -114,7 +114,7 @@ def _huge_factors(
 
 
 def _may_be_huge(operand: Operand) -> bool:
-    """Whether a factor has a negative power of what may be next to 0, or is masked as such."""
+    """Tell whether a factor has a negative power of what may be next to 0, or is masked as such."""
     if not isinstance(operand, Elementwise):
         return False
     if operand.body.has(masked):
@@ -124,7 +124,7 @@ def _may_be_huge(operand: Operand) -> bool:
 
 
 def _constant_term(base: Expr, operands: Sequence[Operand]) -> Expr:
-    """The number in a sum: what the base of a power is at least, if the other terms are squares."""
+    """Return the number in a sum, a lower bound of the base of a power if the rest are squares."""
     terms: Sequence[Operand] = Add.make_args(base)
     if isinstance(base, Slot) and isinstance(operands[base.place], TensorAdd):
         terms = [fill_value(term) for term in operands[base.place].operands]
@@ -132,7 +132,7 @@ def _constant_term(base: Expr, operands: Sequence[Operand]) -> Expr:
 
 
 def _vanishes(difference: TensorAdd, first: int, second: int) -> bool:
-    """Whether a difference is 0 where two of its axes are equal."""
+    """Tell whether a difference is 0 where two of its axes are equal."""
     shape = difference.shape
     if not same_length(shape[first], shape[second]):
         return False
@@ -145,7 +145,7 @@ def _vanishes(difference: TensorAdd, first: int, second: int) -> bool:
 
 
 def _masked(node: Einsum, wrt: Collection[Operand]) -> Operand:
-    """A product with its huge factors masked where a difference in it is 0."""
+    """Mask the huge factors of a product where a difference in it is 0."""
     product = opened(node)
     for _, k, (p, q) in list(_huge_factors(product, wrt)):
         factor = product.operands[k]
@@ -160,8 +160,8 @@ def _masked(node: Einsum, wrt: Collection[Operand]) -> Operand:
 
 
 def _without_common_factors(total: TensorAdd, wrt: Collection[Operand]) -> Operand:
-    """A difference of rows with what all terms are multiplied with taken out, if that depends on a
-    variable."""
+    """Take out of a difference of rows the factors that all terms have in common, if one of these
+    depends on a variable."""
     axes = range(total.order)
     terms = [with_common_output(opened(term)) for term in total.operands]
     placed = [

@@ -10,6 +10,7 @@ from .activations import (
     softplus as softplus,
     step as step,
 )
+from .bessel_functions import powbesselk as powbesselk
 from .caching import LIVE as LIVE, cached as cached, emptied as emptied
 from .collector import collector_paused as collector_paused
 from .contraction import (

@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import factorial, pi, sqrt
 
-from sympy import Expr, S, jn, sign, sinc
+from sympy import Expr, S, besselk, gamma, jn, sign, sinc
 from sympy.printing.printer import Printer
 
+from .activations import masked
 from .rows import Slopes
 from .whole_functions import WholeFunction
 
@@ -66,6 +68,27 @@ class kve(WholeFunction):
     nargs = 2
 
 
+class powbesselk(WholeFunction):
+    """The power of x of an order times the modified Bessel function of the second kind of that
+    order, ``x**order * besselk(order, x)``, with its limit at 0: Matern kernels up to a factor.
+
+    >>> import sympy_einsum as se
+    >>> from sympy import Rational
+    >>> from sympy.abc import t
+    >>> se.powbesselk(Rational(5, 2), t).diff(t), se.powbesselk(2, 0)
+    (-t*powbesselk(3/2, t), 2)
+    """
+
+    nargs = 2
+
+    @classmethod
+    def eval(cls, order: Expr, x: Expr) -> Expr | None:
+        """The limit at 0."""
+        if x.is_zero and order.is_positive:
+            return 2 ** (order - 1) * gamma(order)
+        return None
+
+
 # --- for their rows ------------------------------------------------------------------------------
 
 
@@ -86,15 +109,100 @@ def modified_spherical_derivative(order: Expr, x: Expr) -> Slopes:
 
 def scaled_code(kind: str) -> Callable[[Expr, Expr], str]:
     # Some libraries have those of orders 0 and 1 only.
-    return lambda order, x: (
-        f"special.{kind}{order}e({{1}})" if order in (0, 1) else f"special.{kind}ve({{0}}, {{1}})"
-    )
+    def code(order: Expr, x: Expr) -> str:
+        if kind == "k" and (half := _below_half_integer(order)) is not None:
+            return _decaying_code(half, "")
+        if order in (0, 1):
+            return f"special.{kind}{order}e({{1}})"
+        return f"special.{kind}ve({{0}}, {{1}})"
+
+    return code
+
+
+def bessel_code(kind: str) -> Callable[[Expr, Expr], str]:
+    # Those of half-integer orders are elementary: the spherical ones times a square root.
+    def code(order: Expr, x: Expr) -> str:
+        half = _below_half_integer(order)
+        if half is None:
+            return f"special.{kind}v({{0}}, {{1}})"
+        if kind == "k":
+            return _decaying_code(half, " * np.exp(-{1})")
+        root, sphere = f"{sqrt(2 / pi)!r} * np.sqrt({{1}})", f"({half}, {{1}})"
+        sign_of_half = "-" if half % 2 else ""
+        if kind == "i":
+            text = f"{root} * special.spherical_in{sphere}"
+            decaying = f"{2 / pi!r} * {_decaying_code(half, ' * np.exp(-{1})')}"
+            return text if order.is_positive else f"{text} {sign_of_half or '+'} {decaying}"
+        # J of order -(n + 1/2) is (-1)^(n + 1) times Y of the opposite order, which has that of J.
+        is_first = (kind == "j") == bool(order.is_positive)
+        if is_first:
+            turned = "-" if kind == "y" and half % 2 else ""
+            return f"{turned}{root} * special.spherical_jn{sphere}"
+        turned = "-" if kind == "j" and not half % 2 else ""
+        pole = "" if turned else "-"
+        text = f"{turned}{root} * special.spherical_yn{sphere}"
+        return f"np.where({{1}} == 0, {pole}np.inf, {text})"
+
+    return code
+
+
+def _below_half_integer(order: Expr) -> int | None:
+    """Return the n of an order n + 1/2 or -(n + 1/2), None for others."""
+    if not order.is_Number or not order.is_finite:
+        return None
+    twice = abs(2 * float(order))
+    return int(twice) // 2 if twice % 2 == 1 else None
+
+
+def _decaying_code(half: int, factor: str) -> str:
+    """Return the code of K of order n + 1/2: a factor, such as its exponential, times positive
+    terms in powers of 1/x."""
+    series = ""
+    for number in _series(half)[::-1]:
+        series = f"({number!r} + {series} / {{1}})" if series else repr(number)
+    text = f"{sqrt(pi / 2)!r} / np.sqrt({{1}}){factor}"
+    return text if half == 0 else f"{text} * {series}"
 
 
 def beside(function: Callable[[Expr, Expr], Expr], order: Expr, x: Expr) -> Expr:
     # The mean of the two orders beside one; those of 1 and -1 are one function.
     above = function(order + 1, x)
     return above if order.is_zero else (function(order - 1, x) + above) / 2
+
+
+def powbesselk_derivative(order: Expr, x: Expr) -> Slopes:
+    if not order.is_number or not order.is_positive:
+        return None, -x * powbesselk(order - 1, x)
+    if order == 1:
+        return None, -masked(x, besselk(0, x))
+    if order < 1:
+        return None, -(x ** (2 * order - 1)) * powbesselk(1 - order, x)
+    return None, -x * powbesselk(order - 1, x)
+
+
+def powbesselk_code(order: Expr, x: Expr) -> str:
+    half = _below_half_integer(order)
+    power = "special.kv({0}, {1}) * {1}**{0}"
+    if not order.is_number or not order.is_positive:
+        return power
+    if half is None:
+        # Next to 0 the function overflows, and the power vanishes.
+        least = 10.0 ** min(-9, max(-300, -200 / float(order)))
+        limit = float(powbesselk(order, S.Zero))
+        return f"np.where(np.abs({{1}}) < {least!r}, {limit!r}, {power})"
+    series = ""
+    for number in _series(half):
+        series = f"({number!r} + {{1}} * {series})" if series else repr(number)
+    return f"{sqrt(pi / 2)!r} * np.exp(-{{1}}) * {series}"
+
+
+def decaying_derivative(order: Expr, x: Expr) -> Slopes:
+    # That of x**order * besselk(order, x) is -x**order * besselk(order - 1, x), without what the
+    # mean of the orders beside one leaves.
+    if not order.is_number:
+        return None, besselk(order, x).diff(x)
+    order = abs(order)
+    return None, -besselk(abs(order - 1), x) - order / x * besselk(order, x)
 
 
 def scaled_derivative(order: Expr, x: Expr) -> Slopes:
@@ -105,3 +213,10 @@ def airy_code(place: int) -> str:
     # SciPy's is nan where it begins to overflow.
     scaled = f"special.airye({{0}})[{place}] * np.exp(np.maximum({{0}}, 0)**1.5 * (2/3))"
     return f"np.where({{0}} > 100, {scaled}, special.airy({{0}})[{place}])"
+
+
+def _series(half: int) -> list[float]:
+    """Return the coefficients of the polynomial in 1/x in the function K of order n + 1/2."""
+    return [
+        factorial(half + k) / (factorial(k) * factorial(half - k) * 2**k) for k in range(half + 1)
+    ]

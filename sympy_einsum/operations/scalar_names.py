@@ -92,6 +92,7 @@ ndtr: ScalarFunction
 ndtr_share: ScalarFunction
 ndtri: ScalarFunction
 polygamma: ScalarFunction
+powbesselk: ScalarFunction
 powlog: ScalarFunction
 re: ScalarFunction
 real_cbrt: ScalarFunction

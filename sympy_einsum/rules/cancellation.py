@@ -66,7 +66,7 @@ def _factors(product: Product) -> Factors:
 
 
 def _candidates(products: Sequence[Product], factors: Sequence[Factors]) -> Iterator[Factors]:
-    """The factors that a term with a sum among its own has in common with another term."""
+    """Yield the factors that a term with a sum among its own has in common with another term."""
     found: list[Factors] = []
     for product, own in zip(products, factors, strict=True):
         if not any(map(_is_opened, product.operands)):
@@ -87,7 +87,7 @@ def _is_opened(operand: Operand) -> bool:
 
 
 def _without(product: Product, common: Factors) -> Product:
-    """The other factors of a product."""
+    """Return the other factors of a product."""
     gone, left = set(), common.copy()
     for k, pair in enumerate(zip(product.operands, product.subscripts, strict=True)):
         if left[pair]:
@@ -97,8 +97,8 @@ def _without(product: Product, common: Factors) -> Product:
 
 
 def _cancelled(rests: Sequence[Product]) -> Operand | None:
-    """The sum of some products, those multiplied out that have terms of opposite signs in common;
-    None if there are none."""
+    """Return the sum of some products, those multiplied out that have terms of opposite signs in
+    common; None if there are none."""
     opened_terms = [_multiplied_out(rest) for rest in rests]
     places: dict[Operand, list[tuple[int, Expr]]] = {}
     for k, terms in enumerate(opened_terms):
@@ -120,14 +120,22 @@ def _cancelled(rests: Sequence[Product]) -> Operand | None:
 
 
 def _multiplied_out(product: Product) -> list[Operand]:
-    """The terms of a product of sums, and of the sums in these."""
-    terms = distributed(product, MAX_TERMS, _is_opened)
-    if terms is None:
-        return [product.build()]
-    return [inner for term in terms for inner in _multiplied_out(opened(term.build()))]
+    """Return the terms of a product of sums, and of the sums in these; the product if these are
+    many."""
+    pending, done = [product], []
+    while pending:
+        term = pending.pop()
+        parts = distributed(term, MAX_TERMS, _is_opened)
+        if parts is None:
+            done.append(term.build())
+        elif len(pending) + len(done) + len(parts) > MAX_TERMS:
+            return [product.build()]
+        else:
+            pending.extend([opened(part.build()) for part in parts])
+    return done
 
 
 def _are_opposite(one: Expr, other: Expr) -> bool:
-    """Whether two scalars are multiples of one another with a negative number."""
+    """Tell whether two scalars are multiples of one another with a negative number."""
     (number, rest), (factor, core) = one.as_coeff_Mul(), other.as_coeff_Mul()
     return rest == core and bool((number * factor).is_negative)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import comb
 
-from sympy import Expr, Integer, Mul, Pow, S, log, multinomial_coefficients
+from sympy import Expr, Integer, Mul, Pow, S, besselk, log, multinomial_coefficients
 
-from ..core import power_slope, powlog
+from ..core import powbesselk, power_slope, powlog
 from ..expressions import (
     EXP,
     Einsum,
@@ -24,7 +24,7 @@ from ..expressions import (
     tensor_sum,
     total_of,
 )
-from .written_products import MAX_OPERANDS, Closed, opened, times_entries
+from .written_products import MAX_OPERANDS, Closed, opened, scalar_and_tensor, times_entries
 
 # A power of a sum that would give more terms stays one.
 MAX_TERMS = 64
@@ -153,6 +153,35 @@ def split_square(node: Operand, closed: Closed) -> Operand | None:
         labels = product.subscripts[k]
         if exponent == 2 and any(counts[i] == 1 for i in labels):
             return product.replaced({k}, [(base, labels), (base, labels)]).build()
+    return None
+
+
+def power_of_bessel(node: Operand, closed: Closed) -> Operand | None:
+    """Merge a power with a Bessel function, x**p besselk(p, x), which has a limit at 0."""
+    product = opened(node, closed)
+    for k, function in enumerate(product.operands):
+        if not isinstance(function, Elementwise) or not isinstance(function.body, besselk):
+            continue
+        order, argument = function.body.args
+        if not (order.is_number and order.is_positive and argument == slot(0)):
+            continue
+        (x,) = function.operands
+        scalar, core = scalar_and_tensor(x)
+        base, exponent = core.as_entry_power()
+        # What a power of x has as its base, to which power that is there, and what it leaves out.
+        forms = {base: (order * exponent, scalar), core: (order, scalar), x: (order, S.One)}
+        for j, power in enumerate(product.operands):
+            given, left = power.as_entry_power()
+            if j == k or product.subscripts[j] != product.subscripts[k] or given not in forms:
+                continue
+            needed, factor = forms[given]
+            if not (left - needed).is_nonnegative or not (factor.is_positive or order.is_integer):
+                continue
+            new = [apply_body(powbesselk(order, slot(0)), (x,))]
+            new += [power_of(given, left - needed)] if left != needed else []
+            labels = product.subscripts[k]
+            merged = product.replaced({j, k}, [(own, labels) for own in new])
+            return replace(merged, scalars=(*merged.scalars, factor**-order)).build()
     return None
 
 

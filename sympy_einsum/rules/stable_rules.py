@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from sympy import Add, Expr, Mul, Pow, exp, log, loggamma, polygamma, sign
+from sympy import Add, Expr, Mul, Pow, besselk, exp, log, loggamma, polygamma, sign
 
 from ..core import (
     DERIVATIVE_NAMES,
@@ -33,6 +33,7 @@ from . import (
     determinants,
     entries,
     matrix_powers,
+    powers,
     stable_forms as stable,
     stable_pairs,
     stable_softmax,
@@ -148,13 +149,20 @@ def _slope(case: str, apply: Callable[..., Operand | None]) -> Rule:
 FACTORS = _slope("y*exp(x)/(exp(x) - 1) = -y*bose(-x)", stable_pairs.pair_of_factors)
 NAME = _slope("1/(exp(x) - 1) = bose(x)", stable.name)
 QUOTIENT = _slope("sin(x)/x = sinc(x)", stable.name)
+BESSEL = Rule(
+    "slope",
+    "x**2*besselk(2, x)*y = y*powbesselk(2, x)",
+    powers.power_of_bessel,
+    any_of(besselk),
+    wrong="x**2*besselk(1, x) = powbesselk(2, x)",
+)
 TERMS = _slope(
     "gammaln(x + y) - gammaln(x) + S @ x + A @ y = gamma_rise(-1, x, y) + S @ x + A @ y",
     stable_pairs.pair_of_terms,
 )
 SCALAR = _slope("1/(exp(x @ y) - 1) = bose(x @ y)", stable.scalar)
 DERIVATIVE_RULES: dict[type, tuple[Rule, ...]] = {
-    Einsum: (QUOTIENT, FACTORS),
+    Einsum: (QUOTIENT, FACTORS, BESSEL),
     Elementwise: (WEIGHTED, NAME),
     Expr: (WEIGHTED, SCALAR),
     TensorAdd: (DIFFERENCES, NAME, TERMS),
@@ -179,7 +187,7 @@ VANISHING = Rule(
     any_of(log),
 )
 # The rules for products that are found by what marks.functions_below finds.
-BY_FUNCTIONS = (*STABLE_PRODUCT, QUOTIENT, FACTORS, VANISHING, POWER_BESIDE_ZERO)
+BY_FUNCTIONS = (*STABLE_PRODUCT, QUOTIENT, FACTORS, BESSEL, VANISHING, POWER_BESIDE_ZERO)
 NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
     Einsum: (VANISHING,),
     View: (POWER_BESIDE_ZERO,),

@@ -337,7 +337,7 @@ def with_common_output(product: Product) -> Product:
 
 
 def scalar_and_tensor(term: Operand) -> tuple[Expr, Operand]:
-    """The product of a term's scalar factors, and the rest."""
+    """Return the product of the scalar factors of a term, and the rest."""
     number, rest = split_coefficient(term)
     if isinstance(rest, View) and rest.scalars and rest.core is not None:
         for scalar in rest.scalars:

@@ -40,6 +40,7 @@ CASES = {
     "beta 2": of_two(se.beta, 2), "beta 1/2": of_two(se.beta, half),
     **{f"{name} {k}": of_two(FUNCTIONS[name], k, place=1)
        for name in ("besselj", "bessely", "besseli", "besselk", "ive", "kve") for k in (0, 1, 2)},
+    **{f"powbesselk {k}": of_two(se.powbesselk, k, place=1) for k in (3 * half, 2)},
     **{f"expint {k}": of_two(se.expint, k, place=1) for k in (1, 2, 3)},
     "binomial 3": of_two(se.binomial, 3), "binomial of 4": of_two(se.binomial, 4, place=1),
     "zeta 3": of_two(se.zeta, 3, place=1),
@@ -76,6 +77,7 @@ CASES = {
 }  # fmt: skip
 # Functions of several arguments stand above with numbers for all but one.
 SEVERAL = {"atan2", "beta", "besselj", "bessely", "besseli", "besselk", "ive", "kve", "expint",
+           "powbesselk",
            "binomial", "Mod", "fmod", "floor_divide", "copysign", "unless_nan",
             "modulus"}  # fmt: skip
 CASES = {name: f for name, f in CASES.items() if name not in SEVERAL}
@@ -90,6 +92,8 @@ EXACT_AT_0 = {"sin(x)/x", "sin(x)/x the other way round"}
 GAPS = {("Ei", 2, 1000), ("Chi", 2, 1000), ("Chi", 2, -1000)}
 GAPS |= {("binomial of 4", order, p) for order in (1, 2) for p in POINTS if p == int(p)}
 GAPS |= {("beta 1/2", order, p) for order in (1, 2) for p in POINTS if p < 0}
+# SciPy's Bessel functions of the second kind vanish where they are below 1e-304.
+GAPS |= {("powbesselk 2", order, 700) for order in range(3)}
 # SymPy has none.
 WITHOUT_DERIVATIVE = {"zeta"}
 
@@ -206,6 +210,8 @@ def references():
         "log_ndtr_difference": lambda v: mp.log(normal_difference(v + 1, v)),
         "ndtr_share": lambda v: mp.npdf(v) / normal_difference(v + 1, v - 2),
         "gamma_rise": lambda v: mp.loggamma(v**2 + 1.5) - mp.loggamma(v**2 + 1),
+        "powbesselk 3/2": lambda v: mp.sqrt(mp.pi / 2) * (1 + v) * mp.exp(-v),
+        "powbesselk 2": real(lambda v: v**2 * mp.besselk(2, v) if v else mp.mpf(2), 0),
         "spherical_in": lambda v: v**2 / 15 * mp.hyp0f1(3.5, v**2 / 4),
         "betaln": lambda v: mp.log(abs(mp.beta(v, 2))),
         "jn": lambda v: v**3 / 105 * mp.hyp0f1(4.5, -(v**2) / 4),

@@ -15,7 +15,7 @@ from .support import SHARED, shared
 from .texts import Place, Texts, as_tuple, bracketed, diagonal_view
 
 # Special functions that are helpers in the source.
-OWN = ("spherical_jn", "hyp1f1")
+OWN = ("spherical_jn", "spherical_yn", "spherical_in", "hyp1f1")
 
 
 class CupyBackend(Backend):
@@ -72,7 +72,7 @@ def scatter(values, lengths, *positions):
         f"special.{x}v({order}, ": f"special.{x}{order}(" for x in "jyik" for order in (0, 1)
     }
     lacking = (
-        *("erfi", "jv", "yv", "iv", "kv", "shichi", "lambertw", "spherical_in", "fresnel", "airy"),
+        *("erfi", "jv", "yv", "iv", "kv", "shichi", "lambertw", "fresnel", "airy"),
         "airye",
     )
 

@@ -18,7 +18,7 @@ from .texts import Bracket, Place, Texts, along, as_tuple, bracketed, numbers_te
 # Functions with several values, which Dask doesn't know how to apply.
 PARTS = {"sici": 2, "shichi": 2, "fresnel": 2, "airy": 4, "airye": 4}
 # Functions of an order that aren't universal functions.
-WHOLE = ("polygamma", "spherical_jn", "spherical_in")
+WHOLE = ("polygamma", "spherical_jn", "spherical_yn", "spherical_in")
 
 
 class DaskBackend(Backend):

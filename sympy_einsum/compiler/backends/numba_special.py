@@ -81,6 +81,17 @@ def spherical_jn(n, x):
     value = np.sqrt(0.5 * np.pi) / np.sqrt(size) * jv(n + 0.5, size) if n else np.sin(size) / size
     return dtype(-value if x < 0 and n % 2 else value)
 ''',
+    "spherical_yn": '''
+@compiled
+def spherical_yn(n, x):
+    """The spherical Bessel function of the second kind."""
+    z = np.float64(x)
+    below, value = np.sin(z) / z, -np.cos(z) / z
+    for k in range(n):
+        if not np.isinf(value):
+            below, value = value, (2 * k + 1) / z * value - below
+    return dtype(value)
+''',
     "spherical_in": '''
 @compiled
 def spherical_in(n, x):

@@ -247,6 +247,37 @@ def spherical_jn(n, x):
         below, value = value, (2 * k + 1) / z * value - below
     return xp.where(near, series, value)
 ''',
+    "spherical_yn": '''
+def spherical_yn(n, x):
+    """The spherical Bessel function of the second kind."""
+    below, value = xp.sin(x) / x, -xp.cos(x) / x
+    for k in range(n):
+        above = (2 * k + 1) / x * value - below
+        below, value = value, xp.where(xp.isinf(value), value, above)
+    return value
+''',
+    "spherical_in": '''
+def spherical_in(n, x):
+    """The modified spherical Bessel function: a series of positive terms near 0, exponentials
+    elsewhere."""
+    near = xp.abs(x) < n * (n + 1) + 20
+    z = xp.where(near, x, 0)
+    term, series = z**0, 0
+    for k in range(1, n + 1):
+        term = term * z / (2 * k + 1)
+    for k in range(1, 40 + n * (n + 1)):
+        series = series + term
+        term = term * z**2 / (2 * k * (2 * n + 2 * k + 1))
+    z = xp.where(near, 1, x)
+    size = xp.abs(z)
+    term, value = 1 / (2 * size), 0
+    for k in range(1, n + 2):
+        value = value + term
+        term = term * -((n + k) * (n - k + 1)) / (2 * k * size)
+    half = xp.exp(size / 2)
+    value = value * half * half
+    return xp.where(near, series, xp.where((z < 0) & (n % 2 == 1), -value, value))
+''',
     "hyp1f1": '''
 def hyp1f1(a, b, x):
     """Kummer's function for b = a + 1: series of positive terms near 0, recurrence elsewhere."""
@@ -300,6 +331,8 @@ def zeta(s, a=1.0):
 SPECIAL = (
     *STABLE_FUNCTIONS,
     "spherical_jn",
+    "spherical_yn",
+    "spherical_in",
     "hyp1f1",
     "exprel",
     "loggamma",
