@@ -4,6 +4,7 @@ ufuncs of NumPy and its linalg, called blindly, give NumPy's values and shapes o
 import numpy as np
 import pytest
 from oracles import assert_close, evaluate
+from sympy import log, sqrt, symbols
 
 import sympy_einsum as se
 
@@ -97,3 +98,16 @@ def test_lambertw_of_scipy():
     assert special.lambertw(x, -1) == se.LambertW(x, -1)
     with pytest.raises(se.UnsupportedError, match="the branch"):
         special.lambertw(x, [0, -1, 0])
+
+
+def test_universal_functions_of_lengths():
+    """As of numbers, ``q @ k.T / np.sqrt(q.shape[1])``; other symbols are left to NumPy."""
+    m, n = symbols("m n", integer=True, positive=True)
+    q, k = se.TensorSymbol("q", m, n), se.TensorSymbol("k", 5, n)
+    assert np.sqrt(q.shape[1]) == sqrt(n)
+    assert np.sqrt(q.shape[0] + 1) == sqrt(m + 1)
+    assert np.log(k.shape[0]) == log(5)
+    assert q @ k.T / np.sqrt(q.shape[1]) == q @ k.T / sqrt(n)
+    assert (np.ones(2) * n).tolist() == [1.0 * n, 1.0 * n]
+    with pytest.raises(TypeError, match="no callable sqrt"):
+        np.sqrt(symbols("a"))

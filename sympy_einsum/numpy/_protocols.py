@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from types import FunctionType
 
 import numpy as np
-from sympy import Add, Expr, Integer, LambertW, Mul, Number, Pow, exp
+from sympy import Add, Expr, Integer, LambertW, Mul, Number, Pow, Symbol, exp
 
 from ..core import Row, UnsupportedError, of_each_row
 from ..expressions import Operand, TensorExpr, TensorLike, elementwise, outermost
@@ -82,18 +82,18 @@ def attach(namespace: Mapping[str, Callable[..., Operand]]) -> None:
         return array_ufunc(self, ufunc, method, *inputs, **kwargs)
 
     attach_methods(namespace)
-    for kind in (Add, Mul, Pow, exp, Number):
+    for kind in (Add, Mul, Pow, exp, Number, Symbol):
         kind.__array_ufunc__ = scalar_ufunc
     TensorExpr.__array_ufunc__ = array_ufunc
     TensorExpr.__array_function__ = array_function
 
 
 def _are_ours(inputs: Sequence[object]) -> bool:
-    """Tell whether there are tensors inside of scalars, or nothing but numbers."""
+    """Tell whether there are tensors inside of scalars, or nothing but numbers and lengths."""
     if not all(isinstance(value, (Expr, int, float, np.number)) for value in inputs):
         return False
     exprs = [value for value in inputs if isinstance(value, Expr)]
-    return any(map(outermost, exprs)) or all(value.is_number for value in exprs)
+    return any(map(outermost, exprs)) or all(value.is_number or value.is_integer for value in exprs)
 
 
 def _boxed(scalar: Expr) -> np.ndarray:
