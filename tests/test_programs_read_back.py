@@ -117,6 +117,12 @@ GENERATED = {
     ),
     "diagonal": ("diagonal_in(", [Q, z], se.inv(se.exp(Q) + se.diag(z))),
     "written over": ("out=t", [Q], se.gradient(se.tanh(se.exp(Q) @ Q).sum(), Q)),
+    "choices": (
+        'with np.errstate(all="ignore"):',
+        [z],
+        se.gradient(np.where(z > 0.5, np.sqrt(z - 0.5), z).sum(), z),
+    ),
+    "reciprocals": ('with np.errstate(over="ignore"):', [z], 1 / (np.exp(z) - 1)),
     "factors": ("factored(", [Q, Y], [se.inv(Q) @ Y, se.logdet(Q), se.det(Q), se.inv(Q)]),
     "turned factors": ("turned=True", [Q, z], [se.inv(Q).T @ z, se.inv(Q) @ z]),
     "signed factors": ("factored(", [Q, z], [*snp.linalg.slogdet(Q), se.inv(Q) @ z]),
@@ -222,3 +228,14 @@ def test_factors_are_for_the_functions_that_come_with_them():
     assert changed != text
     with pytest.raises(se.ParseError):
         se.parse_python(changed)
+
+
+def test_blocks_without_warnings():
+    text = "import numpy as np\ndef f(x):\n    with {}:\n        y = np.log(x)\n    return y"
+    for block in ('np.errstate(divide="ignore", invalid="warn")', "np.errstate(all='ignore')"):
+        assert se.parse_python(text.format(block), shapes={"x": 3}).outputs == se.log(
+            se.TensorSymbol("x", 3)
+        )
+    for block in ("np.errstate(all='raise')", "open(x)", "np.errstate(all='ignore') as y", "x"):
+        with pytest.raises(se.ParseError, match="With isn't read"):
+            se.parse_python(text.format(block), shapes={"x": 3})

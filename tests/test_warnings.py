@@ -53,6 +53,15 @@ for e in (np.sum(np.exp(x)), np.linalg.norm(x), np.sort(x), np.cumsum(x), np.fft
           np.max(A, axis=0), np.median(x), snp.pad(x, 1), np.convolve(x, x)):
     se.lambdify([A, x], e)(*given)
 """,
+    "what isn't chosen, and one over what overflows": """
+z = np.array([-1.0, 0.0, 2.0, 800.0])
+for e in (np.where(x > 0, np.sqrt(x), 0), np.where(np.equal(x, 0), 1, np.sin(x) / x),
+          np.where(x < 700, np.exp(x), 0), np.log(1 - np.exp(-1 - x**2)),
+          1 / (np.exp(x - 0.5) - 1)):
+    g = se.gradient(e.sum(), x)
+    for value in se.lambdify([x], [e, g, se.gradient(g.sum(), x)])(z):
+        assert not np.isnan(value[[0, 2, 3]]).any()
+""",
     "stock lambdify": "sympy.lambdify([A, x], f)(*given), sympy.lambdify([A, x], slope, cse=True)",
     "pickle": "import pickle, copy; pickle.loads(pickle.dumps([f, slope])), copy.deepcopy(f)",
     "semirings": 'se.lambdify(A, A @ A.T, semiring="min-plus")(given[0])',

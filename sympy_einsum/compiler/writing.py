@@ -406,7 +406,7 @@ def function_body(
             if step.shape not in shapes:
                 shapes[step.shape] = shape_text(step.shape, signature.names, backend)
             lines[number] += f"  # {shapes[step.shape]}"
-    lines[:0] = backend.opening(body, tensors)
+    lines = [*backend.opening(body, tensors), *backend.silenced(lines)]
     words = set(re.findall(r"\w+", body))
     wanted = [s for s in signature.lengths if signature.names[s] in words]
     return Body(signature.read_lengths(wanted), lines, writer.constants)

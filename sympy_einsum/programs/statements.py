@@ -112,6 +112,8 @@ class Reader(ExpressionReader):
                     return result
             elif isinstance(statement, ast.Try) and self._is_check(statement, pending, scope):
                 pending[-1:] = statement.body[-2::-1]
+            elif isinstance(statement, ast.With) and _silences(statement):
+                pending += statement.body[::-1]
             else:
                 run = _RUN.get(type(statement))
                 if run is None:
@@ -401,6 +403,20 @@ class Reader(ExpressionReader):
 
     def _nothing(self, statement: ast.stmt, scope: Scope) -> None:
         """Ignore a statement that changes no value."""
+
+
+def _silences(statement: ast.With) -> bool:
+    """Whether a block only has no warnings, as ``with np.errstate(all="ignore"):`` says."""
+    for item in statement.items:
+        call = item.context_expr
+        if not isinstance(call, ast.Call) or item.optional_vars is not None or call.args:
+            return False
+        if ast.unparse(call.func) not in ("np.errstate", "numpy.errstate"):
+            return False
+        settings = [getattr(word.value, "value", None) for word in call.keywords]
+        if not {*settings} <= {"ignore", "warn"}:
+            return False
+    return True
 
 
 def _leaves(statement: ast.If) -> bool:

@@ -8,7 +8,6 @@ import os
 import pickle
 import sys
 import threading
-import warnings
 
 import numpy as np
 import pytest
@@ -23,6 +22,11 @@ t = Symbol("t")
 THREADS = 8
 FORKS = 10
 
+# Threads build while processes are forked, on purpose; Python and JAX warn of that.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:.*fork:RuntimeWarning"),
+]
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
 
@@ -56,16 +60,14 @@ def test_a_fork_among_building_threads():
     try:
         for thread in threads:
             thread.start()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            for number in range(FORKS):
-                process = context.Process(target=child, args=(f"child{number}",))
-                process.start()
-                process.join(20)
-                codes.append(process.exitcode)
-                if process.exitcode is None:
-                    process.kill()
-                    break
+        for number in range(FORKS):
+            process = context.Process(target=child, args=(f"child{number}",))
+            process.start()
+            process.join(20)
+            codes.append(process.exitcode)
+            if process.exitcode is None:
+                process.kill()
+                break
     finally:
         stop.set()
         for thread in threads:

@@ -15,6 +15,8 @@ COUNT = 12
 LARGEST = 2**62
 
 
+# NumPy's own functions as operations on PyTorch's tensors.
+@pytest.mark.filterwarnings("ignore:__array_wrap__ must accept:DeprecationWarning")
 @pytest.mark.parametrize(
     ("backend", "count"), [("numpy", COUNT), ("torch", 4), ("dask", 3), ("jax", 1)]
 )

@@ -103,6 +103,10 @@ class Backend(Library):
             return []
         return [f"dtype = {self.common_type(tensors, [self.fraction])}"]
 
+    def silenced(self, lines: Sequence[str]) -> list[str]:
+        """The lines of a function, without warnings about values that aren't chosen."""
+        return [*lines]
+
     @property
     def fraction(self) -> str:
         """A number that integers can't hold; one that real numbers can't, if there are such."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
+from itertools import groupby
 from typing import ClassVar
 
 import numpy as np
@@ -83,6 +84,15 @@ class NumpyBackend(Backend):
         is_known = f'{types[0]}.kind in "{"c" if self.is_complex else "fc"}"{same}'
         wide = self.common_type(tensors, [self.fraction])
         return [f"dtype = {types[0]} if {is_known} else {wide}"]
+
+    def silenced(self, lines: Sequence[str]) -> list[str]:
+        """Both branches of a choice are computed, and what isn't chosen may be no number; where
+        exp overflows, one over it is 0."""
+        found: list[str] = []
+        for opening, group in groupby(lines, _silence):
+            margin = "    " if opening else ""
+            found += [*filter(None, [opening]), *[margin + line for line in group]]
+        return found
 
     # --- scalars and elementwise
 
@@ -404,6 +414,15 @@ def one_hot(positions, length, dtype):
     }
 
 
+def _silence(line: str) -> str:
+    """The statement that a line of code stands in for its warnings, which say nothing of its value;
+    empty if it needs none."""
+    margin = line[: len(line) - len(line.lstrip())]
+    if "np.where(" in line and re.search(r"/|\*\*|\w\(", line.replace("np.where(", "(")):
+        return f'{margin}with np.errstate(all="ignore"):'
+    return f'{margin}with np.errstate(over="ignore"):' if "1 / np.expm1(" in line else ""
+
+
 class NumpyOfDoubles(NumpyBackend):
     """Spells instructions in what takes NumPy the least time for small arrays."""
 
@@ -469,8 +488,10 @@ class NumpyOfDoubles(NumpyBackend):
         return operands[0] if is_one else super().writable(operands, owned, kind)
 
     def written_over(self, function: str, arguments: str, out: str) -> str:
-        """A call whose result is written over an array."""
-        return f"{function}({arguments}, {out})"
+        """A call whose result is written over an array; by place takes less time, but NumPy gives
+        it up for two functions."""
+        by_name = "out=" if function in ("np.maximum", "np.minimum") else ""
+        return f"{function}({arguments}, {by_name}{out})"
 
 
 NumpyBackend.for_doubles = NumpyOfDoubles
