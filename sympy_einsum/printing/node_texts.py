@@ -136,8 +136,9 @@ def _axes_function(node: AxesFunction, below: Texts, form: CodeForm) -> Text:
     axes = node.axes[0] if len(node.axes) == 1 else node.axes
     axis = None if len(node.axes) == operand.order else axes
     name, inside = node.name, below[operand].shown
-    if isinstance(node, Softmax) and operand.order == 2 and axis is not None:
-        # softmax(A, axis=0).T is written softmax(A.T, axis=1).
+    is_scaled = isinstance(operand, View) and operand.scalars
+    if isinstance(node, Softmax) and operand.order == 2 and axis is not None and not is_scaled:
+        # softmax(A, axis=0).T is written softmax(A.T, axis=1), which is the same node.
         turned = below.transpose(operand).shown
         below.transposes[node] = form.call(name, turned, f"axis={1 - node.axes[0]}")
     given = [] if operand.order == 1 else [f"axis={axis}"]
@@ -254,7 +255,15 @@ def _scaled(node: View, body: Text, below: Texts, form: CodeForm) -> Text:
     ]
     after = [below[scalar].within(PRODUCT) for scalar in sums]
     parts = [*before, body.within(POWER if after else CHAIN), *after]
-    return Text(form.scaled(node.coefficient, parts) + "".join(divisors), PRODUCT)
+    number = node.coefficient
+    if form.operators and isinstance(node.core, TensorAdd) and not before and number is not S.One:
+        # In front of the sum a number would be multiplied into it.
+        first, line, last = form.scaled(number, []).partition("/")
+        if divisors:
+            parts.insert(0, f"{first if first.strip('-') else first + '1'}{''.join(divisors)}")
+            return Text("*".join(parts) + line + last, PRODUCT)
+        return Text("*".join([*parts, form.stock(number).within(PRODUCT)]), PRODUCT)
+    return Text(form.scaled(number, parts) + "".join(divisors), PRODUCT)
 
 
 def _rearranged(node: View, below: Texts, form: CodeForm) -> Text:

@@ -176,8 +176,8 @@ BRACKETS = [
     (sympy.Max(x @ y, t), "Max(t, x @ y)"),
     (x / sympy.sqrt(x @ x), "x/norm(x)"),
     (x @ (se.softmax(A, axis=0).T @ y), "y @ softmax(A, axis=0) @ x"),
-    (se.softmax(3 * se.outer(x * y, x), axis=0).T, "softmax(3*outer(x, x*y), axis=1)"),
-    (se.softmax(3 * A[:, ::-1].T, axis=1).T, "softmax(3*A[:, ::-1], axis=0)"),
+    (se.softmax(3 * se.outer(x * y, x), axis=0).T, "softmax(3*outer(x*y, x), axis=0).T"),
+    (se.softmax(3 * A[:, ::-1].T, axis=1).T, "softmax(3*A[:, ::-1].T, axis=1).T"),
     (se.tanh(C @ y) @ (se.outer(A @ x, y) @ x), "x @ outer(y, A @ x) @ tanh(C @ y)"),
 ]
 

@@ -107,6 +107,26 @@ def test_what_is_typed_is_printed(text):
     assert str(eval(text, {**TYPED, **NAMES})) == text
 
 
+DIFFERENCE = A @ x - y
+EXACT = [
+    (2 * (DIFFERENCE / (x @ y)), "2/(x @ y)*(A @ x - y)"),
+    (-(DIFFERENCE / (x @ y)), "-1/(x @ y)*(A @ x - y)"),
+    (3 * (DIFFERENCE / (x @ y)) / 2, "3/(x @ y)*(A @ x - y)/2"),
+    (2.5 * (DIFFERENCE / (x @ y)), "2.5/(x @ y)*(A @ x - y)"),
+    ((t + 1) * DIFFERENCE * 2, "(A @ x - y)*(t + 1)*2"),
+    ((t + 1) * DIFFERENCE / -3, "(A @ x - y)*(t + 1)*(Rational(-1, 3))"),
+    (se.softmax(A @ C / t, axis=1).T @ x, "softmax(A @ C/t, axis=1).T @ x"),
+    (se.softmax(A + C, axis=1).T @ x, "softmax((A + C).T, axis=0) @ x"),
+    (se.softmax(3 * B, axis=1).T, "softmax(3*B, axis=1).T"),
+]
+
+
+@pytest.mark.parametrize(("e", "text"), EXACT, ids=[text for _, text in EXACT])
+def test_texts_give_the_very_node(e, text):
+    assert str(e) == text
+    assert eval(text, {**TYPED, **NAMES}) is e
+
+
 # What is typed otherwise than it is printed.
 SPELLED = [
     ("einsum('ij,jk,k->i', A, C, x)", "A @ C @ x"),
