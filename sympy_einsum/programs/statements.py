@@ -406,7 +406,7 @@ class Reader(ExpressionReader):
 
 
 def _silences(statement: ast.With) -> bool:
-    """Whether a block only has no warnings, as ``with np.errstate(all="ignore"):`` says."""
+    """Tell whether a block only lacks warnings, as ``with np.errstate(all="ignore"):`` says."""
     for item in statement.items:
         call = item.context_expr
         if not isinstance(call, ast.Call) or item.optional_vars is not None or call.args:

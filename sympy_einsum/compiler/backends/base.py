@@ -104,7 +104,7 @@ class Backend(Library):
         return [f"dtype = {self.common_type(tensors, [self.fraction])}"]
 
     def silenced(self, lines: Sequence[str]) -> list[str]:
-        """The lines of a function, without warnings about values that aren't chosen."""
+        """Return the lines of a function, without warnings about values that aren't chosen."""
         return [*lines]
 
     @property

@@ -86,8 +86,8 @@ class NumpyBackend(Backend):
         return [f"dtype = {types[0]} if {is_known} else {wide}"]
 
     def silenced(self, lines: Sequence[str]) -> list[str]:
-        """Both branches of a choice are computed, and what isn't chosen may be no number; where
-        exp overflows, one over it is 0."""
+        """Silence choices, of which both branches are computed, and reciprocals of what overflows,
+        which are 0."""
         found: list[str] = []
         for opening, group in groupby(lines, _silence):
             margin = "    " if opening else ""
@@ -415,8 +415,8 @@ def one_hot(positions, length, dtype):
 
 
 def _silence(line: str) -> str:
-    """The statement that a line of code stands in for its warnings, which say nothing of its value;
-    empty if it needs none."""
+    """Return the statement that silences a line whose warnings say nothing of its value; empty if
+    it needs none."""
     margin = line[: len(line) - len(line.lstrip())]
     if "np.where(" in line and re.search(r"/|\*\*|\w\(", line.replace("np.where(", "(")):
         return f'{margin}with np.errstate(all="ignore"):'
