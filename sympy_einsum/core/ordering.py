@@ -15,64 +15,69 @@ from .caching import cached, emptied
 from .exact_powers import number_bits
 from .traversal import postorder
 
-# The digests of at most this many stock expressions are remembered.
-MAX_DIGESTS = 200_000
+# The digests of at least this many stock expressions are remembered, and of at most twice as many:
+# each expression takes kilobytes, most of them for what SymPy knows about its sign and the like.
+MAX_DIGESTS = 8192
 # Longer numbers are digested in hexadecimal digits: decimal ones take quadratic time, and Python
 # may refuse more than 640 of them.
 MAX_DECIMAL_BITS = 2000
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=8192)
 def text_digest(text: str) -> int:
     return zlib.crc32(text.encode("utf-8", "backslashreplace"))
 
 
-@cached(65536)
+@cached(8192)
 def _atom_digest(atom: Basic) -> int:
     if number_bits(atom) > MAX_DECIMAL_BITS and isinstance(atom, Rational):
         return text_digest(f"{atom.p:x}/{atom.q:x}")
     return text_digest(srepr(atom))
 
 
-_digests: dict[Basic, int] = {}
+# The digests of stock expressions: those computed or asked for last, and those before them.
+_recent: dict[Basic, int] = {}
+_older: dict[Basic, int] = {}
 
 
 @emptied
 def _forget_digests() -> None:
     """Begin anew; a walk on the way goes on with the digests that it began with."""
-    global _digests
-    _digests = {}
+    global _recent, _older
+    _recent, _older = {}, {}
 
 
 def digest(expr: Basic) -> int:
-    """A number that depends on the expression's structure alone, not on the process."""
+    """Return a number that depends on the expression's structure alone, not on the process."""
+    global _recent, _older
     own = getattr(expr, "_digest", None)
     if own is not None:
         return own
     if not expr.args:
         return _atom_digest(expr)
-    if len(_digests) > MAX_DIGESTS:
-        _forget_digests()
-    known = _digests
-    found = known.get(expr)
-    if found is not None:
-        return found
+    if len(_recent) > MAX_DIGESTS:
+        _recent, _older = {}, _recent
+    recent, older = _recent, _older
+    if expr in recent:
+        return recent[expr]
     memo: dict[Basic, int] = {}
 
     def lower(node: Basic) -> tuple[Basic, ...]:
-        return () if hasattr(node, "_digest") or node in known else node.args
+        is_known = hasattr(node, "_digest") or node in recent or node in older
+        return () if is_known else node.args
 
     for node in postorder([expr], lower):
         if hasattr(node, "_digest"):
             memo[node] = node._digest
-        elif node in known:
-            memo[node] = known[node]
+        elif node in recent:
+            memo[node] = recent[node]
+        elif node in older:
+            memo[node] = recent[node] = older[node]
         elif not node.args:
             memo[node] = _atom_digest(node)
         else:
             parts = [memo[arg] for arg in node.args]
-            memo[node] = hash((text_digest(type(node).__name__), *parts))
-            known[node] = memo[node]
+            memo[node] = recent[node] = hash((text_digest(type(node).__name__), *parts))
     return memo[expr]
 
 
