@@ -256,7 +256,8 @@ def _scaled(node: View, body: Text, below: Texts, form: CodeForm) -> Text:
     after = [below[scalar].within(PRODUCT) for scalar in sums]
     parts = [*before, body.within(POWER if after else CHAIN), *after]
     number = node.coefficient
-    if form.operators and isinstance(node.core, TensorAdd) and not before and number is not S.One:
+    is_beside = bool(divisors or after) and not before and number is not S.One
+    if form.operators and isinstance(node.core, TensorAdd) and is_beside:
         # In front of the sum a number would be multiplied into it.
         first, line, last = form.scaled(number, []).partition("/")
         if divisors:

@@ -115,6 +115,7 @@ EXACT = [
     (2.5 * (DIFFERENCE / (x @ y)), "2.5/(x @ y)*(A @ x - y)"),
     ((t + 1) * DIFFERENCE * 2, "(A @ x - y)*(t + 1)*2"),
     ((t + 1) * DIFFERENCE / -3, "(A @ x - y)*(t + 1)*(Rational(-1, 3))"),
+    (2 * se.einsum("ij->iij", A + C), "2*einsum('ij->iij', A + C)"),
     (se.softmax(A @ C / t, axis=1).T @ x, "softmax(A @ C/t, axis=1).T @ x"),
     (se.softmax(A + C, axis=1).T @ x, "softmax((A + C).T, axis=0) @ x"),
     (se.softmax(3 * B, axis=1).T, "softmax(3*B, axis=1).T"),
