@@ -25,7 +25,7 @@ from .written_products import (
 )
 
 # Longer sums, and products that give more terms, aren't multiplied out.
-MAX_TERMS = 16
+MAX_TERMS = 8
 
 # The factors of a term that have no summed index, with their axes.
 Factors = Counter[tuple[Operand, tuple[int, ...]]]
@@ -120,19 +120,19 @@ def _cancelled(rests: Sequence[Product]) -> Operand | None:
 
 
 def _multiplied_out(product: Product) -> list[Operand]:
-    """Return the terms of a product of sums, and of the sums in these; the product if these are
-    many."""
-    pending, done = [product], []
+    """Return the terms of a product of sums, and of the sums in these; the product itself if there
+    are too many."""
+    pending, found = [product], []
     while pending:
         term = pending.pop()
-        parts = distributed(term, MAX_TERMS, _is_opened)
-        if parts is None:
-            done.append(term.build())
-        elif len(pending) + len(done) + len(parts) > MAX_TERMS:
-            return [product.build()]
+        terms = distributed(term, MAX_TERMS, _is_opened)
+        if terms is None:
+            found.append(term.build())
         else:
-            pending.extend([opened(part.build()) for part in parts])
-    return done
+            pending += [opened(own.build()) for own in terms]
+        if len(pending) + len(found) > MAX_TERMS:
+            return [product.build()]
+    return found
 
 
 def _are_opposite(one: Expr, other: Expr) -> bool:

@@ -179,7 +179,8 @@ def _is_of_multiple(body: Expr) -> bool:
     SymPy takes long to substitute the argument."""
     if not isinstance(body, Function) or len(body.args) != 1:
         return False
-    return bool(body.args[0].as_coeff_Mul()[1].is_Symbol)
+    (argument,) = body.args  # a condition with its value in a Piecewise
+    return isinstance(argument, Expr) and bool(argument.as_coeff_Mul()[1].is_Symbol)
 
 
 def _of_powers(key: Expr, tables: Sequence[Mapping[Expr, Expr]]) -> Expr | None:
