@@ -1,10 +1,15 @@
-"""For every test: one that hangs fails with a traceback instead of stalling the run, and garbage
-is looked for among its own objects; which tests lack a library can be written down."""
+"""Run one tier of the tests or all, fail those that hang, and note which lack a library.
+
+Without arguments pytest runs the first tier: of each test the first, the middle and the last of
+its cases, none that is marked ``slow``. Whatever is named, by a path, ``-k`` or ``-m``, is run
+whole; ``--whole`` runs everything.
+"""
 
 import gc
 import os
 import signal
 import threading
+from collections import defaultdict
 
 import pytest
 
@@ -12,6 +17,33 @@ GUARD_SECONDS = 300
 
 # Run, and checked by type checkers, by test_types.py.
 collect_ignore = ["data/scripts"]
+
+
+def pytest_addoption(parser):
+    parser.addoption("--whole", action="store_true", help="run every case of every test")
+
+
+def pytest_configure(config):
+    """Run what is named whole. Processes of pytest-xdist are given the options of the first one."""
+    named = config.args_source is config.ArgsSource.ARGS
+    if not hasattr(config, "workerinput") and (
+        named or config.option.keyword or config.option.markexpr
+    ):
+        config.option.whole = True
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """Leave out what the first tier hasn't."""
+    if config.option.whole:
+        return
+    cases = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("slow") is None:
+            cases[item.nodeid.partition("[")[0]].append(item)
+    first = {case for own in cases.values() for case in (own[0], own[len(own) // 2], own[-1])}
+    config.hook.pytest_deselected(items=[item for item in items if item not in first])
+    items[:] = [item for item in items if item in first]
 
 
 def _expired(signum, frame):

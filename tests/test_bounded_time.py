@@ -62,6 +62,7 @@ def test_other_large_powers_are_computed():
     assert snp.power(a, 10**30) == a ** (10**30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [6, 20])
 def test_towers_of_functions(depth, capsys):
     text = "exp(" * depth + "a" + ")" * depth

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import sympy
 from corpus import CORPUS, run, symbols_of, wrt_names
 from hypothesis import given, seed, settings
@@ -77,6 +78,7 @@ def digests_of_programs():
     return found
 
 
+@pytest.mark.slow
 def test_hashes_change_no_character():
     here = Path(__file__)
     processes = [

@@ -62,6 +62,7 @@ def left_behind(run, count):
     return alive(run, range(count // 4, count)) - before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "count"), [("built_and_dropped", 2000), ("caller()", 3000)])
 def test_nothing_stays(name, count):
     """In a process of its own, where no other test's objects come and go."""

@@ -15,6 +15,7 @@ def test_the_main_job_has_its_notebook():
     assert "logistic_regression.ipynb" in [path.name for path in NOTEBOOKS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs(path):
     notebook = nbformat.read(path, as_version=4)

@@ -204,6 +204,7 @@ METHODS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_of_quantiles(method):
     """Also of symbolic lengths, beyond the first and the last entry, and beside nan."""

@@ -128,6 +128,7 @@ def test_names_are_no_code(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_bounds():
     with pytest.raises(se.ParseError, match="at most 100000 are read"):
         se.parse_python("def f(x): return x  #" + "x" * 100_000)

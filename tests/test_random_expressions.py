@@ -22,6 +22,7 @@ def data_of(made):
     return dict(zip(made.tensors, made.arrays(), strict=True))
 
 
+@pytest.mark.slow
 def test_derivatives_agree_with_jax():
     numbers = iter(range(1, 1000))
 
@@ -48,6 +49,7 @@ def test_other_kinds(kind):
     few()
 
 
+@pytest.mark.slow
 @given(testing.programs(max_steps=10))
 @settings(CONFIG, max_examples=150)
 def test_values_agree_with_numpy(made):
@@ -56,6 +58,7 @@ def test_values_agree_with_numpy(made):
         assert_close(found, reference, 1e-9)
 
 
+@pytest.mark.slow
 @given(testing.programs())
 @settings(CONFIG, max_examples=80)
 def test_the_order_of_building_and_the_mode_dont_matter(made):
@@ -74,6 +77,7 @@ def test_the_order_of_building_and_the_mode_dont_matter(made):
         assert_close(other, first, 1e-9)
 
 
+@pytest.mark.slow
 @given(testing.programs(max_order=1))
 @settings(CONFIG, max_examples=60)
 def test_products_with_derivatives(made):
@@ -104,6 +108,7 @@ def test_mixed_derivatives_are_symmetric(made):
     assert_close(np.moveaxis(one, range(x.order), range(-x.order, 0)), other, 1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("lengths", [(1, 2, 3), (2, 1, 2), (4, 4, 4), (3, 0, 2)], ids=str)
 @given(testing.programs(kinds=OF_ANY_LENGTH, numbers=False))

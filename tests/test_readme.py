@@ -17,7 +17,7 @@ def test_has_the_two_commands():
     commands = re.findall(r"^```bash\n(.*?)^```$", TEXT, flags=re.MULTILINE | re.DOTALL)
     assert len(commands) == 2
     assert commands[0].startswith('pip install ".[notebook]" && ')
-    assert commands[1] == 'pip install ".[test]" && pytest\n'
+    assert commands[1] == 'pip install ".[test]" && pytest -n auto\n'
 
 
 def test_is_one_screen():

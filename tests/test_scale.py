@@ -135,6 +135,7 @@ def test_differentiate(name):
     assert_close(value, slope, 1e-5)
 
 
+@pytest.mark.slow
 @long
 def test_differentiate_inside_a_stock_expression(name):
     f = long_chain(name).sum()
@@ -203,6 +204,7 @@ def test_substitute(name):
 TEXT_LIMIT = 1000
 
 
+@pytest.mark.slow
 @long
 @pytest.mark.parametrize(
     "printer", [str, repr, sympy.srepr, sympy.latex, sympy.pretty, se.latex, se.pretty]
@@ -272,6 +274,7 @@ def test_stock_operations_on_the_tensor_itself_end(name):
     assert sympy.sympify(e) is e
 
 
+@pytest.mark.slow
 def test_ten_thousand_steps():
     e = chain("sine", 10_000)
     gradient = se.gradient(e.sum(), x)
@@ -495,6 +498,7 @@ def test_a_joint_gradient_stays_within_a_constant_of_its_expression():
     assert (third - second) <= 1.1 * 2 * (second - first)
 
 
+@pytest.mark.slow
 def test_the_source_is_linear_in_the_graph():
     lengths = [
         len(
@@ -507,6 +511,7 @@ def test_the_source_is_linear_in_the_graph():
     assert lengths[2] - lengths[1] <= 1.1 * 2 * (lengths[1] - lengths[0])
 
 
+@pytest.mark.slow
 def test_writing_to_many_places_is_linear_in_their_number():
     def stacked(count):
         return se.stack([se.sin(j * x) for j in range(1, count + 1)])
@@ -554,6 +559,7 @@ def test_shared_subexpressions_are_computed_once():
     assert function.source.count("exp(") == 1
 
 
+@pytest.mark.slow
 def test_threads_get_the_same_objects():
     def build(slot):
         nodes = []

@@ -157,6 +157,7 @@ def short(text: str) -> str:
 CHECKERS = pytest.mark.parametrize("check", [by_mypy, by_pyright])
 
 
+@pytest.mark.slow
 @CHECKERS
 def test_types_of_calls(check, tmp_path):
     script = tmp_path / "script.py"
@@ -166,6 +167,7 @@ def test_types_of_calls(check, tmp_path):
     assert dict(zip(CALLS, map(short, found), strict=True)) == CALLS
 
 
+@pytest.mark.slow
 @CHECKERS
 def test_wrong_calls_are_flagged(check, tmp_path):
     script = tmp_path / "script.py"
@@ -175,6 +177,7 @@ def test_wrong_calls_are_flagged(check, tmp_path):
     assert [call for k, call in enumerate(WRONG, first) if k not in flagged] == []
 
 
+@pytest.mark.slow
 @CHECKERS
 def test_ordinary_scripts_pass_strict_checks(check, tmp_path):
     """Every script of tests/data/scripts has right types, with SymPy's missing ones left out."""

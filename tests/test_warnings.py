@@ -96,6 +96,7 @@ def quiet(code):
     assert "Warning" not in done.stderr, done.stderr[-3000:]
 
 
+@pytest.mark.slow
 def test_a_session():
     """All of them one after the other."""
     quiet("\n".join(SESSIONS.values()))
@@ -104,6 +105,7 @@ def test_a_session():
 IN_THEIR_ARRAYS = {"torch": "import torch; given = tuple(map(torch.from_numpy, given))"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVERY)
 def test_backends(name):
     EVERY[name]()

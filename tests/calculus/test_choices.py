@@ -83,6 +83,7 @@ def test_no_limit_is_nan():
     assert slope[1] == pytest.approx(np.sin(2) - np.cos(2))
 
 
+@pytest.mark.slow
 def test_choices_one_in_the_other_many_times():
     e = x
     for k in range(40):

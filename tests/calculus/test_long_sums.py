@@ -24,6 +24,7 @@ def statements(function):
     return [line.partition("  #")[0].strip() for line in function.source.splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("term", "value", "factor"),
     [

@@ -80,6 +80,7 @@ def test_derivatives_by_differences(name):
     assert se.check_derivative(se.gradient(weighted, X), X, samples=1) < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [-2, -1, 0, 1, 2, 5])
 def test_symbolic_powers_against_jax(count):
     jax = jax64()
@@ -148,6 +149,7 @@ def of_jax(jax):
     return total
 
 
+@pytest.mark.slow
 def test_derivatives_against_jax():
     """The plain gradient of a function of symmetric matrices is symmetric, as JAX's is."""
     jax = jax64()

@@ -218,6 +218,7 @@ def test_a_derivative_is_compiled_once(monkeypatch):
     assert report.code.splitlines()[-1] in report.module
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     CHROMIUM is None or shutil.which("chromedriver") is None,
     reason="needs Chromium and its driver",

@@ -261,6 +261,7 @@ def test_what_is_no_constant(value, words):
             use(value())
 
 
+@pytest.mark.slow
 def test_arrays_of_symbols_are_tensors_of_these_entries():
     s, t = symbols("s t", positive=True)
     v = se.TensorSymbol("v", 3)

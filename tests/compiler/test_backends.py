@@ -348,6 +348,7 @@ SPECIAL |= {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LACKING)
 @pytest.mark.filterwarnings("ignore")
 def test_special_functions_are_there_or_refused_by_name(name):
@@ -468,6 +469,7 @@ def test_every_name_that_code_uses_is_reserved(backend):
         } <= reserved
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", [name for name in LIBRARIES if name != "cupy"])
 def test_tensors_may_have_any_name(backend):
     library = LIBRARIES[backend]()

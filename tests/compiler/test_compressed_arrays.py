@@ -25,6 +25,7 @@ def arrays(lengths=(4, 5, 3)):
     return [rng.normal(size=shape) for shape in [(m, n), (m, k), (n, k)]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", [*LIBRARIES, "auto"])
 def test_results_are_those_of_dense_arrays(backend):
     library = LIBRARIES["numpy" if backend == "auto" else backend]()

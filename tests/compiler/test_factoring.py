@@ -1,6 +1,7 @@
 """What all terms of a long sum have in common is multiplied once."""
 
 import numpy as np
+import pytest
 from oracles import assert_close
 from sympy import Float
 
@@ -17,6 +18,7 @@ def test_one_is_no_factor_however_it_is_written():
     assert common_factor([Float(-0.5) * x, Float(-0.5) * y])[0] == Float(-0.5)
 
 
+@pytest.mark.slow
 def test_factors_with_a_point_are_taken_out_once():
     points, values = np.linspace(1, 2, 35), np.linspace(0.1, 0.3, 35)
 

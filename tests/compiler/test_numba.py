@@ -254,6 +254,7 @@ def test_pickle_and_threads(pair):
     np.testing.assert_array_equal(found, np.full((4, 2), 2))
 
 
+@pytest.mark.slow
 def test_another_process_finds_compiled_code(tmp_path):
     code = (
         "import numpy as np, sympy_einsum as se, sys\n"

@@ -41,6 +41,7 @@ def child(tag):
     os._exit(0 if same and gc.isenabled() else 1)
 
 
+@pytest.mark.slow
 @needs_fork
 def test_a_fork_among_building_threads():
     """No child waits for a lock that one of the parent's threads holds."""

@@ -25,6 +25,7 @@ def test_counts_are_what_they_are():
     assert se.in_semiring(A @ B, "count") is A @ B
 
 
+@pytest.mark.slow
 def test_derivatives_of_logarithms_are_posterior_marginals():
     steps, states = 4, 3
     generator = np.random.default_rng(2)

@@ -231,6 +231,7 @@ assert np.allclose(se.lambdify([x], se.dirichlet_eta(x))(np.array([2.0, 3, 4]))[
 """
 
 
+@pytest.mark.slow
 def test_a_row_from_outside_is_in_every_view():
     """Whether languages and compiler were there before or load later."""
     pytest.importorskip("torch")

@@ -63,6 +63,7 @@ def test_derivatives_of_det_at_matrices_of_every_rank():
             assert_all_close(function(Z), expected(Z))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["jax", "torch", "dask"])
 def test_derivatives_of_det_on_other_libraries(backend):
     library = jax64() if backend == "jax" else pytest.importorskip(backend)

@@ -74,6 +74,7 @@ def same_values(before, after):
         np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2).flatmap(lambda order: products(order, 3)), st.randoms())
 def test_theorems_keep_values(expr, random):

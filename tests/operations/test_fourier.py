@@ -45,6 +45,7 @@ def check(function, *shapes, orders=2):
             assert_close(hessian, jax.hessian(loss)(*arrays), label="Hessian")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("length", "count"), [(1, None), (2, 3), (4, None), (4, 3), (5, 6)])
 @pytest.mark.parametrize("name", ["rfft", "fft", "ifft", "ihfft"])
 def test_of_real_vectors(name, length, count):
@@ -67,6 +68,7 @@ def test_axes_and_norms(name, axis, norm):
     check(lambda np, x: getattr(np.fft, name)(x, axis=axis, norm=norm), (3, 4, 2), orders=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn"]
 )
@@ -78,6 +80,7 @@ def test_along_several_axes(name):
         check(lambda np, x: getattr(np.fft, name)(x, s=(2,), axes=(1,)), (3, 4), orders=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [4, 5])
 def test_programs_of_transforms(length):
     filters = np.exp(-1j * np.arange(length // 2 + 1))

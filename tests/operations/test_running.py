@@ -151,6 +151,7 @@ def test_what_runs_on_every_backend(backend):
             assert_close(library.back(one), other, label=backend)
 
 
+@pytest.mark.slow
 def test_jax_maps_and_differentiates_what_runs():
     """Where weights vanish, others are computed; what isn't chosen poisons no slope."""
     jax = jax64()

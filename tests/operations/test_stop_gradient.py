@@ -12,6 +12,7 @@ A, x = se.TensorSymbol("A", 4, 3), se.TensorSymbol("x", 3)
 t = sp.Symbol("t", real=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["forward", "reverse"])
 def test_derivatives_are_those_of_jax(mode):
     jax = jax64()

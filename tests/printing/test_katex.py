@@ -115,6 +115,7 @@ def joined():
         yield from formulas_of(f"joined {number}", e)
 
 
+@pytest.mark.slow
 @needs_katex
 @pytest.mark.parametrize(
     "source",

@@ -394,6 +394,7 @@ def test_index_letters_avoid_what_stands_around():
     assert joined == r"\operatorname{reshape}_{\left(i j, 3\right)}\left(T\right)_{kl}"
 
 
+@pytest.mark.slow
 def test_big_graphs_are_told_with_names():
     """A text grows with the graph, not with the paths in it; nothing is left out."""
     shared = x

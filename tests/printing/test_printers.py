@@ -165,6 +165,7 @@ def assert_exact(e, names=()):
         assert_same_value(eval(str(inside), {**typed, "t": t}), inside)
 
 
+@pytest.mark.slow
 @given(testing.programs())
 @settings(CONFIG, max_examples=150)
 def test_random_expressions_are_exact(made):

@@ -225,6 +225,7 @@ def test_gradients_of_nested_choices():
     assert many < 4**1.2 * few + CONSTANT
 
 
+@pytest.mark.slow
 def test_simplified_gradients_of_what_is_shared_grow_too():
     def work(e):
         se.gradient(e.sum(), A, simplify=True)

@@ -215,6 +215,7 @@ def test_the_result_is_a_fixpoint(before):
     assert se.simplify(result) == result
 
 
+@pytest.mark.slow
 @given(testing.programs(kinds=("products", "products", "constants", "functions")))
 @settings(CONFIG, max_examples=200)
 def test_random_products_keep_their_value(made):

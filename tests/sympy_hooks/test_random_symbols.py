@@ -109,6 +109,7 @@ def test_moments_in_closed_form():
     assert P(Z * (x @ x) > 0, evaluate=False).args[0].has(Z)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variable", "mean", "square"),
     [
