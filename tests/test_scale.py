@@ -313,6 +313,7 @@ WORK = {
     "latex": lambda step, e, count: sympy.latex(e),
     "stock derivative": lambda step, e, count: sympy.diff(stock(e), x),
     "stock substitution": lambda step, e, count: stock(e).subs(x, z),
+    "derivative by a scalar": lambda step, e, count: se.diff(stock(e), t),
 }
 
 

@@ -95,12 +95,14 @@ class Graph:
 
 
 def _check_data(node: Operand, symbols: Sequence[Operand]) -> None:
-    if isinstance(node, TensorExpr):
-        parts, where = data_expressions(node.data), f"{type(node).__name__} of shape {node.shape}"
+    is_tensor = isinstance(node, TensorExpr)
+    if is_tensor:
+        parts = data_expressions(node.data)
     else:
-        parts, where = [node] if is_variable(node) and node not in symbols else [], f"{node}"
+        parts = [node] if is_variable(node) and node not in symbols else []
     clash = {s for part in parts for s in part.free_symbols}.intersection(symbols)
     if clash:
+        where = f"{type(node).__name__} of shape {node.shape}" if is_tensor else f"{node}"
         raise UnsupportedError(
             f"no derivative by {min(clash, key=str)}: it is an axis length or a position in {where}"
         )
