@@ -459,7 +459,7 @@ def _vanishes_over_one(difference: Operand) -> bool:
     denominator, and functions made of exponentials are written as such."""
     scalar = entry_of(difference, MAX_FRACTIONS) if is_tensor(difference) else difference
     if not 1 < len(Add.make_args(scalar)) <= MAX_FRACTIONS:
-        return False
+        return bool(scalar == 0)
     for function, written in _OF_EXPONENTIALS.items():
         scalar = scalar.replace(function, written)
     return normal_form(scalar.as_numer_denom()[0]) == 0

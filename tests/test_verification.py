@@ -180,6 +180,15 @@ def test_equal_takes_no_sample_for_the_axis_lengths_to_be_in_one_order():
     assert [len(list(drawn)) for drawn in both] == [3, 3]
 
 
+def test_functions_of_entries_are_equal_however_they_are_nested():
+    x = se.TensorSymbol("x", n)
+    nested, whole = 1 / (x**2 + 1), se.elementwise(lambda u: 1 / (u**2 + 1), x)
+    assert nested != whole
+    assert se.equal(nested, whole) is True
+    assert se.equal(se.diag(nested), se.diag(whole)) is True
+    assert se.equal(nested, se.elementwise(lambda u: 1 / (u**2 + 2), x)) is False
+
+
 def test_equal_of_lengths_positions_and_nothing():
     i = symbols("i", integer=True)
     assert se.equal(se.Ones(n) / n, se.Ones(n)) is False
