@@ -24,12 +24,19 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Run what is named whole. Processes of pytest-xdist are given the options of the first one."""
-    named = config.args_source is config.ArgsSource.ARGS
-    if not hasattr(config, "workerinput") and (
-        named or config.option.keyword or config.option.markexpr
+    """Run what is named whole."""
+    if hasattr(config, "workerinput"):
+        config.option.whole = config.workerinput["whole"]
+    elif config.args_source is config.ArgsSource.ARGS or (
+        config.option.keyword or config.option.markexpr
     ):
         config.option.whole = True
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """Tell a process of pytest-xdist what is to be run."""
+    node.workerinput["whole"] = node.config.option.whole
 
 
 @pytest.hookimpl(trylast=True)
