@@ -8,7 +8,7 @@ from sympy import Add, Expr, S
 
 from ..core import Shape, sort_key
 from .base import Operand, TensorExpr
-from .interning import Data, Operands, remembered
+from .interning import Data, Operands
 from .leaves import Zeros
 from .products import View, contract, contract_part
 
@@ -66,14 +66,8 @@ def _multiple(number: Expr, core: TensorExpr) -> Operand:
 def split_coefficient(tensor: Operand) -> tuple[Expr, Operand]:
     """Return the numeric factor of a term and the rest."""
     if isinstance(tensor, View) and tensor.coefficient is not S.One:
-        return tensor.coefficient, _without_coefficient(tensor)
+        return tensor.coefficient, tensor.without_coefficient()
     return S.One, tensor
-
-
-@remembered
-def _without_coefficient(view: View) -> Operand:
-    """A view that has a numeric factor without that."""
-    return view.without_coefficient()
 
 
 def tensor_sum(terms: Sequence[Operand]) -> Operand:
