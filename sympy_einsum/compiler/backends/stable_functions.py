@@ -6,6 +6,18 @@ from __future__ import annotations
 
 import re
 
+# The coefficients of coth(x) - 1/x at 0, of which log(sinh(x) / x) is the integral.
+LANGEVIN_SERIES = """    coefficients = (
+        0.3333333333333333, -0.022222222222222223, 0.0021164021164021165,
+        -0.00021164021164021165, 2.1377799155576935e-05, -2.1644042808063972e-06,
+        2.1925947851873778e-07, -2.2214608789979678e-08, 2.2507846516808994e-09,
+        -2.2805151204592183e-10, 2.3106432599002624e-11, -2.3411706819824882e-12,
+        2.3721017400233653e-13, -2.4034415333307705e-14, 2.4351954029183367e-15,
+        -2.4673688045172075e-16, 2.499967277122081e-17, -2.532996435740635e-18,
+        2.566461970282629e-19, -2.6003696460137274e-20,
+    )
+"""
+
 STABLE_FUNCTIONS = {
     "sinhc": '''
 def sinhc(x):
@@ -22,36 +34,22 @@ def tanhc(x):
     "log_sinhc": '''
 def log_sinhc(x):
     """log(sinh(x) / x), by its series near 0."""
-    coefficients = (
-        0.3333333333333333, -0.022222222222222223, 0.0021164021164021165,
-        -0.00021164021164021165, 2.1377799155576935e-05, -2.1644042808063972e-06,
-        2.1925947851873778e-07, -2.2214608789979678e-08, 2.2507846516808994e-09,
-        -2.2805151204592183e-10, 2.3106432599002624e-11, -2.3411706819824882e-12,
-        2.3721017400233653e-13, -2.4034415333307705e-14, 2.4351954029183367e-15,
-        -2.4673688045172075e-16, 2.499967277122081e-17, -2.532996435740635e-18,
-        2.566461970282629e-19, -2.6003696460137274e-20,
-    )
-    near = xp.abs(x) < 1
+'''
+    + LANGEVIN_SERIES
+    + """    near = xp.abs(x) < 1
     z, size = xp.where(near, x, 0.0), xp.where(near, 1.0, xp.abs(x))
     series = 0.0 * z
     for k in range(20, 0, -1):
         series = (series + coefficients[k - 1] / (2 * k)) * z * z
     return xp.where(near, series, size + xp.log1p(-xp.exp(-2 * size)) - xp.log(2 * size))
-''',
+""",
     # The derivatives of coth are polynomials in it over sinh**2.
     "langevin": '''
 def langevin(n, x):
     """The derivative of coth(x) - 1/x of an order, by its series near 0."""
-    coefficients = (
-        0.3333333333333333, -0.022222222222222223, 0.0021164021164021165,
-        -0.00021164021164021165, 2.1377799155576935e-05, -2.1644042808063972e-06,
-        2.1925947851873778e-07, -2.2214608789979678e-08, 2.2507846516808994e-09,
-        -2.2805151204592183e-10, 2.3106432599002624e-11, -2.3411706819824882e-12,
-        2.3721017400233653e-13, -2.4034415333307705e-14, 2.4351954029183367e-15,
-        -2.4673688045172075e-16, 2.499967277122081e-17, -2.532996435740635e-18,
-        2.566461970282629e-19, -2.6003696460137274e-20,
-    )
-    near = xp.abs(x) < 1
+'''
+    + LANGEVIN_SERIES
+    + """    near = xp.abs(x) < 1
     z = xp.where(near, x, 0.0)
     series = 0.0 * z
     for k in range(20, n // 2, -1):
@@ -79,7 +77,7 @@ def langevin(n, x):
         value, power = value + polynomial[k] * power, power * coth
         pole = -(k + 1) * pole / z
     return xp.where(near, series, value - pole)
-''',
+""",
     # Of c: lost is 1 - (x / (x + k))**c, left the rest, power x**-c.
     "gamma_rise": '''
 def gamma_rise(n, x, k, difference):
