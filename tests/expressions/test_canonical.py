@@ -1,4 +1,4 @@
-"""What substitution builds is what construction builds."""
+"""Compare the nodes built by substitution with those built by construction."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def run(code):
 
 
 def test_the_table_is_complete():
-    """What importing changes in SymPy is what the table lists."""
+    """Compare the attributes of SymPy changed by the import with the rows of the table."""
     changed = set()
     for owner, name, kind in map(str.split, run(CHANGES).splitlines()):
         # SymPy's own caches and counters; and what NumPy asks scalars for, which SymPy lacks.
