@@ -44,9 +44,9 @@ from .core import (
     ShapeError,
     TensorError,
     UnsupportedError,
+    for_each_row as _for_each_row,
     function,
     hint as _hint,
-    of_each_row as _of_each_row,
 )
 from .expressions import (
     Adj,
@@ -478,7 +478,7 @@ __all__ = [
 ]
 
 
-@_of_each_row
+@_for_each_row
 def _export(row: _Row) -> None:
     if row.name:
         globals()[row.name] = _FUNCTIONS[row.name]

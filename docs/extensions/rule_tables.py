@@ -23,7 +23,7 @@ from sympy_einsum.calculus.carried import CARRIERS
 from sympy_einsum.calculus.matrix_terms import MATRIX_TERMS
 from sympy_einsum.calculus.terms import RULES
 from sympy_einsum.compiler.backends import BACKENDS
-from sympy_einsum.core import NUMERIC_NAMES, ROWS, STABLE_NAMES, TURNED_NAMES, Row, derivative
+from sympy_einsum.core import NUMERIC_NAMES, REFLECTED_NAMES, ROWS, STABLE_NAMES, Row, derivative
 from sympy_einsum.expressions import Operand, as_operand, slot
 from sympy_einsum.rules import stable_rules, table
 from sympy_einsum.rules.rewriting import Rule
@@ -276,7 +276,7 @@ class StableForms(Generated):
     """The tables of stable forms, with a number at which the left side goes wrong."""
 
     def lines(self) -> Iterator[str]:
-        forms = {**STABLE_NAMES, **NUMERIC_NAMES, **TURNED_NAMES}
+        forms = {**STABLE_NAMES, **NUMERIC_NAMES, **REFLECTED_NAMES}
         u = Symbol("u", real=True)
         yield "| written | computed as | as written, in numbers |\n| --- | --- | --- |"
         for written, stable in forms.items():

@@ -28,7 +28,7 @@ from ..core import (
     ShapeError,
     TensorError,
     UnsupportedError,
-    explained,
+    documentation_link,
     with_hints,
 )
 from ..expressions import (
@@ -465,7 +465,7 @@ def as_scalar(f: TensorLike, name: str) -> Operand:
     if order_of(f):
         raise ShapeError(
             f"{name} takes a scalar, not a tensor of shape {f.shape}; use jacobian, or sum it"
-            + explained("layout")
+            + documentation_link("layout")
         )
     return f
 

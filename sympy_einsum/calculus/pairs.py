@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..core import carried_out, contraction_path, nominal_length
+from ..core import contraction_path, contraction_steps, nominal_length
 from ..expressions import Einsum, Operand, contract_part
 
 # Maximum number of operands in all terms of a product's derivative for which it isn't split.
@@ -39,7 +39,7 @@ def in_pairs(node: Operand) -> Operand:
     output, lengths = (node.output, dict(enumerate(node.lengths))) if is_node else ((), {})
     sizes = tuple((k, nominal_length(n)) for k, n in lengths.items())
     found: list[Operand] = list(zip(operands, terms, strict=True))
-    for step, _, result in carried_out(terms, output, contraction_path(terms, output, sizes)):
+    for step, _, result in contraction_steps(terms, output, contraction_path(terms, output, sizes)):
         last = len(found) == 2 * len(operands) - 2
         labels = output if last else tuple(sorted(result))
         factors, subscripts = zip(*[found[k] for k in step], strict=True)

@@ -18,8 +18,8 @@ from ..core import (
     Path,
     Sizes,
     Terms,
-    carried_out,
     contraction_path,
+    contraction_steps,
     path_cost,
 )
 from .factors import Factor
@@ -117,7 +117,7 @@ def _moved(terms: Terms, output: Indices, size: Mapping[int, int], path: Path) -
     """Count the entries that a path transposes so that its products become matrix products."""
     found = [tuple(dict.fromkeys(term)) for term in terms]
     total = 0
-    for operands, _, kept in carried_out(terms, output, path):
+    for operands, _, kept in contraction_steps(terms, output, path):
         uses = Counter(i for k in operands for i in found[k])
         pair = [[i for i in found[k] if i in kept or uses[i] > 1] for k in operands]
         largest = max(pair, key=lambda own: prod(size[i] for i in own))
@@ -241,7 +241,9 @@ def steps_of(order: Order, output: Indices) -> Iterator[Step]:
     labels: list[Indices] = [factor.labels for factor in order.factors]
     count = len(labels)
     summed: dict[int, set[int]] = {}
-    for number, (operands, _, kept) in enumerate(carried_out(labels, output, order.path), count):
+    for number, (operands, _, kept) in enumerate(
+        contraction_steps(labels, output, order.path), count
+    ):
         found = dict.fromkeys(i for k in operands for i in labels[k])
         is_last = number == count + len(order.path) - 1
         labels.append(output if is_last else tuple(i for i in found if i in kept))

@@ -17,10 +17,10 @@ from ..core import (
     TensorError,
     UnsupportedError,
     check_optimizer,
-    deciding_lengths,
     nominal_length,
     once,
-    order_fits,
+    path_determining_symbols,
+    path_is_near_optimal,
 )
 from ..expressions import (
     Operand,
@@ -83,7 +83,7 @@ class Known:
     def fits(self, lengths: Lengths, optimize: Optimizer) -> bool:
         """Check whether for other lengths the same is lowered, in orders that are about as good."""
         products = dict.fromkeys(self.plan.contractions)
-        if not all(order_fits(own, self.lengths, lengths, optimize) for own in products):
+        if not all(path_is_near_optimal(own, self.lengths, lengths, optimize) for own in products):
             return False
         lowered = self._lowered
         return lowered is not None and lowered == self.prepared.multiplied_out(_size(lengths))
@@ -197,7 +197,7 @@ class Program:
 
     def deciding(self, contractions: Sequence[Contraction]) -> list[Expr]:
         """Return the lengths that the best orders of contraction depend on."""
-        return list(deciding_lengths(contractions, self.request.optimize))
+        return list(path_determining_symbols(contractions, self.request.optimize))
 
     def body(
         self, plan: Plan, reuse: bool = True, careful: bool = False, in_blocks: bool = True

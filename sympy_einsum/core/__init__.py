@@ -11,7 +11,7 @@ from .activations import (
     step as step,
 )
 from .bessel_functions import powbesselk as powbesselk
-from .caching import LIVE as LIVE, cached as cached, emptied as emptied
+from .caching import LIVE as LIVE, cached as cached, register_cache_clear as register_cache_clear
 from .collector import collector_paused as collector_paused
 from .contraction import (
     ENTRY as ENTRY,
@@ -21,16 +21,16 @@ from .contraction import (
     Path as Path,
     Sizes as Sizes,
     Terms as Terms,
-    carried_out as carried_out,
     check_optimizer as check_optimizer,
     contraction_cost as contraction_cost,
     contraction_path as contraction_path,
-    deciding_lengths as deciding_lengths,
+    contraction_steps as contraction_steps,
     nominal_length as nominal_length,
-    order_fits as order_fits,
     path_cost as path_cost,
+    path_determining_symbols as path_determining_symbols,
+    path_is_near_optimal as path_is_near_optimal,
 )
-from .deadlines import MAX_SECONDS as MAX_SECONDS, in_time as in_time
+from .deadlines import MAX_SECONDS as MAX_SECONDS, with_time_limit as with_time_limit
 from .derivatives import (
     derivative as derivative,
     has_choice as has_choice,
@@ -51,17 +51,17 @@ from .errors import (
     ShapeError as ShapeError,
     TensorError as TensorError,
     UnsupportedError as UnsupportedError,
-    explained as explained,
+    documentation_link as documentation_link,
 )
 from .exact_powers import (
     MAX_NUMBER as MAX_NUMBER,
     check_size as check_size,
     exact_power as exact_power,
-    folded as folded,
+    fold_constants as fold_constants,
     integer_text as integer_text,
     is_long as is_long,
-    kept_apart as kept_apart,
     number_bits as number_bits,
+    unmultiplied_number as unmultiplied_number,
 )
 from .gamma_functions import gamma_rise as gamma_rise
 from .indices import (
@@ -85,16 +85,16 @@ from .lengths import (
     as_position as as_position,
     as_scalar as as_scalar,
     as_shape as as_shape,
-    counted as counted,
+    floats_to_integers as floats_to_integers,
     has_shape as has_shape,
-    namesakes as namesakes,
     same_length as same_length,
+    same_name_hint as same_name_hint,
     sympified as sympified,
 )
 from .matrix_networks import (
-    ENTRIES_APART as ENTRIES_APART,
     HADAMARD_FIRST as HADAMARD_FIRST,
     PRODUCTS_FIRST as PRODUCTS_FIRST,
+    WITHOUT_ENTRYWISE_PRODUCTS as WITHOUT_ENTRYWISE_PRODUCTS,
     Network as Network,
 )
 from .ordering import (
@@ -127,8 +127,8 @@ from .rows import (
     Row as Row,
     add_row as add_row,
     code_of as code_of,
-    filled as filled,
-    of_each_row as of_each_row,
+    fill_template as fill_template,
+    for_each_row as for_each_row,
     row_of as row_of,
 )
 from .special_functions import (
@@ -142,9 +142,9 @@ from .special_functions import (
 from .stable_forms import (
     DERIVATIVE_NAMES as DERIVATIVE_NAMES,
     NUMERIC_NAMES as NUMERIC_NAMES,
+    REFLECTED_NAMES as REFLECTED_NAMES,
     STABLE_ARGUMENT as STABLE_ARGUMENT,
     STABLE_NAMES as STABLE_NAMES,
-    TURNED_NAMES as TURNED_NAMES,
     Use as Use,
     exponents_of as exponents_of,
     has_stable_code as has_stable_code,

@@ -75,7 +75,7 @@ class step(WholeFunction):
 
 class masked(WholeFunction):
     """The product of a weight and a value, and 0 where the weight is 0, whatever the value: the
-    slope of what a choice such as relu hasn't taken.
+    derivative of what a choice such as relu hasn't taken.
 
     >>> import sympy_einsum as se
     >>> from sympy.abc import w, x

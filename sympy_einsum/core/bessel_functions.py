@@ -11,7 +11,7 @@ from sympy import Expr, S, besselk, gamma, jn, sign, sinc
 from sympy.printing.printer import Printer
 
 from .activations import masked
-from .rows import Slopes
+from .rows import Partials
 from .whole_functions import WholeFunction
 
 
@@ -92,7 +92,7 @@ class powbesselk(WholeFunction):
 # --- for their rows ------------------------------------------------------------------------------
 
 
-def spherical_derivative(order: Expr, x: Expr) -> Slopes:
+def spherical_derivative(order: Expr, x: Expr) -> Partials:
     # By two other orders, without a quotient.
     if order.is_zero:
         return None, -jn(1, x)
@@ -100,7 +100,7 @@ def spherical_derivative(order: Expr, x: Expr) -> Slopes:
     return None, (order * below - (order + 1) * jn(order + 1, x)) / (2 * order + 1)
 
 
-def modified_spherical_derivative(order: Expr, x: Expr) -> Slopes:
+def modified_spherical_derivative(order: Expr, x: Expr) -> Partials:
     if order.is_zero:
         return None, spherical_in(1, x)
     below, above = spherical_in(order - 1, x), spherical_in(order + 1, x)
@@ -164,13 +164,13 @@ def _decaying_code(half: int, factor: str) -> str:
     return text if half == 0 else f"{text} * {series}"
 
 
-def beside(function: Callable[[Expr, Expr], Expr], order: Expr, x: Expr) -> Expr:
+def adjacent_mean(function: Callable[[Expr, Expr], Expr], order: Expr, x: Expr) -> Expr:
     # The mean of the two orders beside one; those of 1 and -1 are one function.
     above = function(order + 1, x)
     return above if order.is_zero else (function(order - 1, x) + above) / 2
 
 
-def powbesselk_derivative(order: Expr, x: Expr) -> Slopes:
+def powbesselk_derivative(order: Expr, x: Expr) -> Partials:
     if not order.is_number or not order.is_positive:
         return None, -x * powbesselk(order - 1, x)
     if order == 1:
@@ -196,7 +196,7 @@ def powbesselk_code(order: Expr, x: Expr) -> str:
     return f"{sqrt(pi / 2)!r} * np.exp(-{{1}}) * {series}"
 
 
-def decaying_derivative(order: Expr, x: Expr) -> Slopes:
+def decaying_derivative(order: Expr, x: Expr) -> Partials:
     # That of x**order * besselk(order, x) is -x**order * besselk(order - 1, x), without what the
     # mean of the orders beside one leaves.
     if not order.is_number:
@@ -205,8 +205,8 @@ def decaying_derivative(order: Expr, x: Expr) -> Slopes:
     return None, -besselk(abs(order - 1), x) - order / x * besselk(order, x)
 
 
-def scaled_derivative(order: Expr, x: Expr) -> Slopes:
-    return None, beside(ive, order, x) - sign(x) * ive(order, x)
+def scaled_derivative(order: Expr, x: Expr) -> Partials:
+    return None, adjacent_mean(ive, order, x) - sign(x) * ive(order, x)
 
 
 def airy_code(place: int) -> str:

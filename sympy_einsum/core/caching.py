@@ -19,12 +19,12 @@ MAX_GROWTH = 64 * 2**20
 
 Result = TypeVar("Result")
 # How to empty each of the caches.
-_emptying: list[Callable[[], None]] = [clear_cache]
+_cache_clears: list[Callable[[], None]] = [clear_cache]
 
 
-def emptied(empty: Callable[[], None]) -> Callable[[], None]:
+def register_cache_clear(empty: Callable[[], None]) -> Callable[[], None]:
     """Have a function, which empties a cache, called whenever the caches hold too much."""
-    _emptying.append(empty)
+    _cache_clears.append(empty)
     return empty
 
 
@@ -43,7 +43,7 @@ def cached(
 
     def decorate(function: Callable[..., Result]) -> _lru_cache_wrapper[Result]:
         remembering = lru_cache(maxsize)(function)
-        emptied(remembering.cache_clear)
+        register_cache_clear(remembering.cache_clear)
         return remembering
 
     return decorate
@@ -77,7 +77,7 @@ class LiveMemory:
     def relieve(self) -> None:
         """Empty the caches; nodes that hold each other are freed by the collector, unless it is
         paused."""
-        for empty in _emptying:
+        for empty in _cache_clears:
             empty()
         if self.has_grown and gc.isenabled():
             gc.collect()

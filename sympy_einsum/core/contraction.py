@@ -93,7 +93,7 @@ def contraction_path(
         return _numbered([(0, 1)] * (len(terms) - 1), range(len(terms)))
     size = dict(sizes)
     if optimize == "auto":
-        return _searched([frozenset(term) for term in terms], frozenset(output), size)
+        return _search_path([frozenset(term) for term in terms], frozenset(output), size)
     equation = ",".join("".join(map(opt_einsum.get_symbol, term)) for term in terms)
     equation += "->" + "".join(map(opt_einsum.get_symbol, output))
     shapes = [tuple(size[i] for i in term) for term in terms]
@@ -117,7 +117,7 @@ def _numbered(path: Iterable[Sequence[int]], numbers: Iterable[int], total: int 
 IndexSet = frozenset[int]
 
 
-def _searched(terms: list[IndexSet], output: IndexSet, size: Mapping[int, int]) -> Path:
+def _search_path(terms: list[IndexSet], output: IndexSet, size: Mapping[int, int]) -> Path:
     """Dynamic programming where it ends soon, a greedy search elsewhere."""
     steps, left, terms = _without_leaves(terms, output, size)
     if len(left) == 1:
@@ -209,7 +209,7 @@ def path_cost(terms: Terms, output: Indices, sizes: Sizes, path: Path) -> int:
         return prod(size[i] for i in labels)
 
     total = 0
-    for _, chosen, result in carried_out(terms, output, path):
+    for _, chosen, result in contraction_steps(terms, output, path):
         shared = Counter(i for own in chosen for i in own)
         for k, own in enumerate(chosen):
             # Indices of only one operand are summed before the multiplication.
@@ -222,7 +222,7 @@ def path_cost(terms: Terms, output: Indices, sizes: Sizes, path: Path) -> int:
     return total
 
 
-def carried_out(
+def contraction_steps(
     terms: Sequence[Sequence[int]], output: Sequence[int], path: Path
 ) -> Iterator[tuple[tuple[int, ...], list[set[int]], set[int]]]:
     """For each step the numbers of its operands, their indices, and those that the rest needs."""
@@ -237,15 +237,15 @@ def carried_out(
         yield step, chosen, result
 
 
-def deciding_lengths(
+def path_determining_symbols(
     contractions: Iterable[Contraction], optimize: Optimizer = "auto"
 ) -> list[Symbol]:
     """Return the symbols that the best orders of some contractions depend on.
 
     >>> from sympy.abc import i, m, n
-    >>> deciding_lengths([Contraction(((0, 1), (1, 2), (2, 3)), (0, 3), (m, n, m, n))])
+    >>> path_determining_symbols([Contraction(((0, 1), (1, 2), (2, 3)), (0, 3), (m, n, m, n))])
     [m, n]
-    >>> deciding_lengths([Contraction(((0, 1), (1, 2), (2,)), (0,), (m, n, i))])
+    >>> path_determining_symbols([Contraction(((0, 1), (1, 2), (2,)), (0,), (m, n, i))])
     []
     """
     found: set[Symbol] = set()
@@ -265,12 +265,12 @@ def _order_depends(
     generator = Random(0)
     trials += [{s: generator.choice(TRIED) for s in symbols} for _ in range(MAX_TRIALS)]
     return not all(
-        order_fits(contraction, {}, {s: Integer(n) for s, n in values.items()}, optimize)
+        path_is_near_optimal(contraction, {}, {s: Integer(n) for s, n in values.items()}, optimize)
         for values in trials[: len(TRIED) if len(symbols) == 1 else None]
     )
 
 
-def order_fits(
+def path_is_near_optimal(
     contraction: Contraction,
     planned: Mapping[Expr, Integer],
     actual: Mapping[Expr, Integer],
@@ -281,9 +281,9 @@ def order_fits(
 
     >>> from sympy.abc import k, m, n
     >>> product = Contraction(((0, 1), (1, 2), (2, 3)), (0, 3), (m, n, m, n))
-    >>> order_fits(product, {n: Integer(9)}, {n: Integer(5)})
+    >>> path_is_near_optimal(product, {n: Integer(9)}, {n: Integer(5)})
     True
-    >>> order_fits(product, {n: Integer(9)}, {n: Integer(500)})
+    >>> path_is_near_optimal(product, {n: Integer(9)}, {n: Integer(500)})
     False
     """
     terms, output, lengths = contraction

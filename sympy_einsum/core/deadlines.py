@@ -22,7 +22,7 @@ class _OutOfTime(BaseException):
     """Not an Exception, so that nothing on the way catches it."""
 
 
-def in_time(read: Callable[P, R]) -> Callable[P, R]:
+def with_time_limit(read: Callable[P, R]) -> Callable[P, R]:
     """A function that reads a text, stopped by a ParseError when it has taken too long.
 
     A timer of the processor's time interrupts Python between two instructions, as Ctrl+C does.

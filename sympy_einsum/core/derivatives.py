@@ -28,13 +28,13 @@ from sympy.core.function import AppliedUndef
 
 from .activations import masked
 from .caching import cached
-from .errors import UnsupportedError, explained
+from .errors import UnsupportedError, documentation_link
 from .lengths import sympified
 from .limits import piecewise_derivative
 from .own_functions import OwnFunction
 from .rows import row_of
 from .traversal import postorder
-from .unknown_functions import origin_of, unknown_slope
+from .unknown_functions import origin_of, unknown_partial
 
 # Functions that must never occur in a derivative: generalised and unevaluated ones.
 _FORBIDDEN = (DiracDelta, Heaviside, SingularityFunction, Derivative, Subs)
@@ -71,7 +71,7 @@ def derivative(expr: Expr, symbol: Symbol) -> Expr:
     if expr.is_Pow and symbol not in expr.exp.free_symbols:
         return expr.exp * Pow(expr.base, expr.exp - 1) * derivative(expr.base, symbol)
     if isinstance(expr, (Function, Pow, Max, Min)):
-        join = _chosen if is_choice(expr) else Mul
+        join = _masked_product if is_choice(expr) else Mul
         pairs = zip(_partials(expr, symbol), expr.args, strict=True)
         return Add(*[join(p, derivative(a, symbol)) for p, a in pairs])
     return _checked(expr, expr.diff(symbol))
@@ -79,7 +79,7 @@ def derivative(expr: Expr, symbol: Symbol) -> Expr:
 
 @cached(4096)
 def may_be_infinite(expr: Expr) -> bool:
-    """Tell whether a value, or its slope, can be infinite or none where the symbols in it are
+    """Tell whether a value, or its derivative, can be infinite or none where the symbols in it are
     finite.
 
     >>> from sympy import log, sin
@@ -90,14 +90,14 @@ def may_be_infinite(expr: Expr) -> bool:
     for part in postorder([expr], lambda node: node.args):
         if part.is_Pow and not (part.exp.is_Integer and part.exp.is_positive):
             return True
-        if isinstance(part, Function) and not (is_choice(part) or _is_tame(part)):
+        if isinstance(part, Function) and not (is_choice(part) or _preserves_finiteness(part)):
             return True
     return False
 
 
 def is_choice(expr: Basic) -> bool:
-    """Tell whether an expression takes one of several values, so that its slope by the others is 0,
-    whatever theirs are.
+    """Tell whether an expression takes one of several values, so that its derivative by the others
+    is 0, whatever theirs are.
 
     >>> from sympy import Max
     >>> from sympy.abc import x
@@ -114,14 +114,14 @@ def has_choice(expr: Expr) -> bool:
     return any(map(is_choice, preorder_traversal(expr)))
 
 
-def _is_tame(expr: Expr) -> bool:
+def _preserves_finiteness(expr: Expr) -> bool:
     row = row_of(type(expr))
-    return row is not None and row.is_tame
+    return row is not None and row.keeps_finite
 
 
-def _chosen(weight: Expr, slope: Expr) -> Expr:
+def _masked_product(weight: Expr, partial: Expr) -> Expr:
     """Return the weight in a choice times the derivative of the branch, 0 where not chosen."""
-    return masked(weight, slope) if may_be_infinite(slope) else weight * slope
+    return masked(weight, partial) if may_be_infinite(partial) else weight * partial
 
 
 def _partials(expr: Expr, symbol: Symbol) -> list[Expr]:
@@ -133,12 +133,14 @@ def _partials(expr: Expr, symbol: Symbol) -> list[Expr]:
             if partial is None and symbol in arg.free_symbols:
                 raise UnsupportedError(
                     f"no derivative of {expr.func.__name__} by its argument {place}"
-                    + explained("no derivative")
+                    + documentation_link("no derivative")
                 )
         return [S.Zero if partial is None else partial for partial in given]
     if isinstance(expr, (AppliedUndef, OwnFunction)):
         args = enumerate(expr.args)
-        return [unknown_slope(expr, k) if symbol in arg.free_symbols else S.Zero for k, arg in args]
+        return [
+            unknown_partial(expr, k) if symbol in arg.free_symbols else S.Zero for k, arg in args
+        ]
     # Fresh real symbols: SymPy's derivatives of Abs and the like need to know the domain.
     dummies = [arg if symbol not in arg.free_symbols else Dummy(real=True) for arg in expr.args]
     back = dict(zip(dummies, expr.args, strict=True))
@@ -161,7 +163,7 @@ def _checked(expr: Expr, result: Expr) -> Expr:
         raise UnsupportedError(
             f"no derivative of {getattr(expr.func, '__name__', expr.func)}: "
             f"SymPy gives {str(result)[:200]}, which can't be evaluated"
-            + explained("no derivative")
+            + documentation_link("no derivative")
         )
     return result
 
@@ -173,7 +175,7 @@ def with_function(expr: Expr, old: type, new: Callable[..., Expr]) -> Expr:
     >>> from sympy import Function, sin
     >>> from sympy.abc import x
     >>> f = Function("f")
-    >>> f_x, slope = f(x), unknown_slope(f(x**2), 0)
+    >>> f_x, slope = f(x), unknown_partial(f(x**2), 0)
     >>> with_function(f_x + slope, f, sin)
     sin(x) + cos(x**2)
     """

@@ -9,7 +9,7 @@ import sympy
 from sympy import Expr, Pow, S, log
 from sympy.printing.printer import Printer
 
-from .rows import Slopes
+from .rows import Partials
 from .whole_functions import WholeFunction, check_order
 
 
@@ -181,7 +181,7 @@ def powlog_code(b: Expr, t: Expr, k: Expr) -> str:
     return _power_code("{0}", "{1}", k)
 
 
-def powlog_derivative(b: Expr, t: Expr, k: Expr) -> Slopes:
+def powlog_derivative(b: Expr, t: Expr, k: Expr) -> Partials:
     by_base = t * powlog(b, t - 1, k) + k * powlog(b, t - 1, k - 1)
     return by_base, powlog(b, t, k + 1), None
 
@@ -199,5 +199,5 @@ def exprel_code(x: Expr, order: Expr = S.Zero) -> str:
     return f"(special.hyp1f1({order + 1}, {order + 2}, {{0}}) / {order + 1})"
 
 
-def exprel_derivative(x: Expr, *order: Expr) -> Slopes:
+def exprel_derivative(x: Expr, *order: Expr) -> Partials:
     return exprel(x, sum(order, S.One)), *[None for _ in order]

@@ -97,10 +97,10 @@ class ParseError(TensorError):
         super().__init__(message)
 
 
-def explained(topic: str) -> str:
+def documentation_link(topic: str) -> str:
     """Return the end of a message that links to the documentation.
 
-    >>> explained("broadcasting")
+    >>> documentation_link("broadcasting")
     ' (documentation: semantics.md#broadcasting)'
     """
     return f" (documentation: {_EXPLAINED[topic]})"

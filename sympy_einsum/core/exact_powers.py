@@ -62,13 +62,13 @@ def integer_text(number: int) -> str:
     return hex(number) if is_long(number) else str(number)
 
 
-def kept_apart(factors: Sequence[Basic]) -> Basic | None:
+def unmultiplied_number(factors: Sequence[Basic]) -> Basic | None:
     """Return the number to keep unmultiplied by the others, or None: a coefficient that is a
     product of hundreds would overflow, or vanish, where the product of all factors doesn't.
 
-    >>> kept_apart([Rational(1, 2**200), Rational(1, 2**100)]) == Rational(1, 2**200)
+    >>> unmultiplied_number([Rational(1, 2**200), Rational(1, 2**100)]) == Rational(1, 2**200)
     True
-    >>> kept_apart([Rational(1, 2**200), Rational(2**200)])
+    >>> unmultiplied_number([Rational(1, 2**200), Rational(2**200)])
     """
     bits = [number_bits(factor) for factor in factors]
     if sum(bits) <= MAX_COEFFICIENT_BITS:
@@ -98,7 +98,7 @@ def exact_power(base: Expr | int, exponent: Expr | int) -> Expr:
     return Pow(base, exponent)
 
 
-def folded(body: Expr, values: Mapping[Expr, Expr]) -> Expr:
+def fold_constants(body: Expr, values: Mapping[Expr, Expr]) -> Expr:
     """A body with numbers in the place of some of its symbols; nan where that divides by 0."""
     if body.has(Pow):
         for part in postorder([body], lambda node: node.args):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import sympy
 from sympy import Add, Expr, Mul, log
 
-from .rows import Slopes
+from .rows import Partials
 from .whole_functions import WholeFunction, check_order
 
 # How many terms a derivative is written out in.
@@ -38,7 +38,7 @@ class gamma_rise(WholeFunction):
 # --- for their rows ------------------------------------------------------------------------------
 
 
-def rise_derivative(order: Expr, x: Expr, k: Expr) -> Slopes:
+def rise_derivative(order: Expr, x: Expr, k: Expr) -> Partials:
     return None, gamma_rise(order + 1, x, k), sympy.polygamma(order + 1, x + k)
 
 
@@ -64,7 +64,7 @@ def binomial_code(n: Expr, k: Expr) -> str:
     return "special.binom({0}, {1})"
 
 
-def binomial_derivative(n: Expr, k: Expr) -> Slopes:
+def binomial_derivative(n: Expr, k: Expr) -> Partials:
     if k.is_Integer:
         factors = [n - j for j in range(k)]
         rest = [Mul(*factors[:j], *factors[j + 1 :]) for j in range(k)]
@@ -73,7 +73,7 @@ def binomial_derivative(n: Expr, k: Expr) -> Slopes:
     return value * (sympy.digamma(n + 1) - below), value * (below - sympy.digamma(k + 1))
 
 
-def _log_beta_slope(a: Expr, b: Expr) -> Expr:
+def _log_beta_derivative(a: Expr, b: Expr) -> Expr:
     # By a; without digamma's poles where b is a small number, which are none of the function.
     if b.is_Integer and 0 < b <= MAX_TERMS:
         return Add(*[-1 / (a + j) for j in range(b)])
@@ -88,9 +88,9 @@ def betaln_code(a: Expr, b: Expr) -> str:
     return "special.betaln({0}, {1})"
 
 
-def beta_derivative(a: Expr, b: Expr) -> Slopes:
-    return tuple([sympy.beta(a, b) * slope for slope in betaln_derivative(a, b)])
+def beta_derivative(a: Expr, b: Expr) -> Partials:
+    return tuple([sympy.beta(a, b) * partial for partial in betaln_derivative(a, b)])
 
 
 def betaln_derivative(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    return _log_beta_slope(a, b), _log_beta_slope(b, a)
+    return _log_beta_derivative(a, b), _log_beta_derivative(b, a)

@@ -71,11 +71,11 @@ def _with_fractions(expr: Expr) -> Expr:
     return expr.xreplace({number: Rational(number) for number in floats})
 
 
-def counted(expr: Expr) -> Expr:
+def floats_to_integers(expr: Expr) -> Expr:
     """Replace the floats that are whole by integers in a count of entries: 2.0 is 2.
 
     >>> from sympy import Float, Symbol
-    >>> counted(Symbol("n") - Float(2.0))
+    >>> floats_to_integers(Symbol("n") - Float(2.0))
     n - 2
     """
     if expr.is_Symbol or expr.is_Integer:
@@ -102,7 +102,7 @@ def as_list(values: object, what: str) -> list[Any]:
 
 def as_length(value: Length) -> Expr:
     """An axis length: a non-negative integer or a SymPy expression that may be one."""
-    length = counted(as_scalar(value, "an axis length"))
+    length = floats_to_integers(as_scalar(value, "an axis length"))
     if length.is_integer is False or length.is_negative or length is S.NaN:
         raise ShapeError(f"an axis length must be a non-negative integer, not {value!r}")
     return length
@@ -125,11 +125,11 @@ def same_length(a: Expr, b: Expr) -> bool:
     return (a - b).expand() == 0
 
 
-def namesakes(*lengths: Expr) -> str:
+def same_name_hint(*lengths: Expr) -> str:
     """Return the end of a message about lengths if distinct symbols have one name, else nothing.
 
     >>> from sympy import Symbol
-    >>> namesakes(Symbol("n"), Symbol("n", integer=True) + 1)
+    >>> same_name_hint(Symbol("n"), Symbol("n", integer=True) + 1)
     "; Symbol('n') and Symbol('n', integer=True) are 2 symbols: use one everywhere"
     """
     symbols = {s for length in lengths for s in length.atoms(Symbol)}
@@ -140,7 +140,7 @@ def namesakes(*lengths: Expr) -> str:
 
 def as_position(value: Length, length: Expr) -> Expr:
     """A position on an axis, counted from its end when negative; checked where both are known."""
-    position = counted(as_scalar(value, "a position"))
+    position = floats_to_integers(as_scalar(value, "a position"))
     if position.is_integer is False or isinstance(value, bool):
         raise TensorError(f"a position must be an integer or an integer symbol, not {value!r}")
     if position.is_negative:

@@ -1,7 +1,7 @@
 """Derivatives of Piecewise, including the points at its boundaries.
 
 A branch that holds at single points only, such as the first of ``Piecewise((1, Eq(x, 0)),
-(sin(x)/x, True))``, says the value there and nothing of the slope: its own derivative is that of a
+(sin(x)/x, True))``, says the value there and nothing of the derivative: its own is that of a
 constant. The derivative there is the limit of those beside it, and nan where no limit is found.
 Where the limits differ, at a kink or jump, the branch's own derivative is kept, as abs'(0) = 0 and
 sign' = 0 are.
@@ -65,16 +65,18 @@ def piecewise_derivative(
 ) -> Expr:
     """Differentiate a Piecewise by a symbol, given the derivatives of its branches."""
     branches = [(value, cond, _points(all_, symbol)) for value, cond, all_ in _branches(expr)]
-    slopes = {k: derivative(value, symbol) for k, (value, _, _) in enumerate(branches)}
-    wide = [(slopes[k], cond) for k, (_, cond, points) in enumerate(branches) if points is None]
+    derivatives = {k: derivative(value, symbol) for k, (value, _, _) in enumerate(branches)}
+    wide = [
+        (derivatives[k], cond) for k, (_, cond, points) in enumerate(branches) if points is None
+    ]
     pieces: list[tuple[Expr, Boolean]] = []
     for k, (_, cond, points) in enumerate(branches):
         if points is None:
-            pieces.append((slopes[k], cond))
+            pieces.append((derivatives[k], cond))
         elif points:
-            beside = [slope for slope, other in wide if _touches(other, points[0], symbol)]
-            if not _hold_there(beside, symbol, points[0]):
-                pieces.append((_common_limit(beside, symbol, points[0], slopes[k]), cond))
+            beside = [formula for formula, other in wide if _holds_beside(other, points[0], symbol)]
+            if not _extends_to(beside, symbol, points[0]):
+                pieces.append((_common_limit(beside, symbol, points[0], derivatives[k]), cond))
     if not pieces:
         return S.NaN
     if branches[-1][1] is S.true:
@@ -123,33 +125,33 @@ def _zeros(expr: Expr, symbol: Symbol) -> list[Expr] | None:
         return _zeros(factor.base, symbol)
     if not factor.is_polynomial(symbol):
         return None
-    slope = factor.diff(symbol)
-    return [] if symbol in slope.free_symbols else [symbol - factor / slope]
+    coefficient = factor.diff(symbol)
+    return [] if symbol in coefficient.free_symbols else [symbol - factor / coefficient]
 
 
-def _touches(cond: Boolean, point: Expr, symbol: Symbol) -> bool:
+def _holds_beside(cond: Boolean, point: Expr, symbol: Symbol) -> bool:
     """Tell whether a condition holds next to a point, as far as can be seen."""
     parts = [_CLOSED.get(part.func, part.func)(*part.args) for part in And.make_args(cond)]
     return all(part.subs(symbol, point) is not S.false for part in parts)
 
 
-def _hold_there(slopes: Sequence[Expr], symbol: Symbol, point: Expr) -> bool:
+def _extends_to(derivatives: Sequence[Expr], symbol: Symbol, point: Expr) -> bool:
     """Tell whether one formula is all there is beside a point, and says what can be said there
     too."""
-    if len(slopes) != 1:
+    if len(derivatives) != 1:
         return False
-    value = slopes[0].subs(symbol, point)
+    value = derivatives[0].subs(symbol, point)
     if value.has(zoo) and not value.has(S.NaN):  # a pole, or poles that cancel
-        return _limit(slopes[0], symbol, point) is S.NaN
+        return _limit(derivatives[0], symbol, point) is S.NaN
     return not value.has(S.NaN)
 
 
-def _common_limit(slopes: Sequence[Expr], symbol: Symbol, point: Expr, own: Expr) -> Expr:
-    """Return the limit of the slopes at a point; ``own`` where they differ, NaN for none."""
+def _common_limit(derivatives: Sequence[Expr], symbol: Symbol, point: Expr, own: Expr) -> Expr:
+    """Return the limit of the derivatives at a point; ``own`` where they differ, NaN for none."""
     limits = []
-    for slope in slopes:
-        value = slope.subs(symbol, point)
-        limits.append(_limit(slope, symbol, point) if value.has(S.NaN, zoo) else value)
+    for derivative in derivatives:
+        value = derivative.subs(symbol, point)
+        limits.append(_limit(derivative, symbol, point) if value.has(S.NaN, zoo) else value)
     if S.NaN in limits:
         return S.NaN
     return limits[0] if len(set(limits)) == 1 else own
@@ -163,7 +165,7 @@ def _limit(expr: Expr, symbol: Symbol, point: Expr) -> Expr:
     if series is not None:
         power, coefficients = series
         if power > 0 or coefficients:
-            return _leading(power, coefficients)
+            return _limit_at_zero(power, coefficients)
     if size > MAX_OPERATIONS_OF_LIMIT:
         return S.NaN
     try:
@@ -176,7 +178,7 @@ def _limit(expr: Expr, symbol: Symbol, point: Expr) -> Expr:
 Laurent = tuple[int, list[Expr]]
 
 
-def _leading(power: int, coefficients: list[Expr]) -> Expr:
+def _limit_at_zero(power: int, coefficients: list[Expr]) -> Expr:
     """Return the limit of a series, infinite at a pole of even order only."""
     if power >= 0:
         return S.Zero if power else coefficients[0]
@@ -194,13 +196,13 @@ class _Series:
     def of(self, expr: Expr) -> Laurent | None:
         """Return the series of an expression."""
         if self.symbol not in expr.free_symbols:
-            return _normal(0, [expr, *[S.Zero] * (TERMS - 1)])
+            return _without_leading_zeros(0, [expr, *[S.Zero] * (TERMS - 1)])
         if isinstance(expr, tan):
             return self.of(sin(expr.args[0]) / cos(expr.args[0]))
         if isinstance(expr, tanh):
             return self.of(sinh(expr.args[0]) / cosh(expr.args[0]))
         if expr == self.symbol:
-            return _normal(0, [self.point, S.One, *[S.Zero] * (TERMS - 2)])
+            return _without_leading_zeros(0, [self.point, S.One, *[S.Zero] * (TERMS - 2)])
         row = row_of(type(expr))
         if not (expr.is_Add or expr.is_Mul or expr.is_Pow or (row and row.is_analytic)):
             return None
@@ -208,12 +210,12 @@ class _Series:
         if None in parts:
             return None
         if expr.is_Add:
-            return reduce(_sum, parts)
+            return reduce(_series_sum, parts)
         if expr.is_Mul:
-            return reduce(_product, parts)
+            return reduce(_series_product, parts)
         if expr.is_Pow and expr.exp.is_Integer:
-            factor = parts[0] if expr.exp > 0 else _inverse(parts[0])
-            return reduce(_product, [factor] * abs(int(expr.exp)))
+            factor = parts[0] if expr.exp > 0 else _series_reciprocal(parts[0])
+            return reduce(_series_product, [factor] * abs(int(expr.exp)))
         return self._composed(expr, parts)
 
     def _composed(self, expr: Expr, parts: list[Laurent | None]) -> Laurent | None:
@@ -229,8 +231,8 @@ class _Series:
         u = Dummy(real=True)
         outer: Expr = expr.func(*[u if k == moving[0] else arg for k, arg in enumerate(expr.args)])
         total: Laurent | None = (0, [S.Zero] * TERMS)
-        rest = _normal(1, steps)
-        raised = _normal(0, [S.One, *[S.Zero] * (TERMS - 1)])
+        rest = _without_leading_zeros(1, steps)
+        raised = _without_leading_zeros(0, [S.One, *[S.Zero] * (TERMS - 1)])
         for k in range(TERMS):
             value = outer.subs(u, start)
             if not value.is_finite or value.is_real is False:
@@ -238,13 +240,13 @@ class _Series:
             if rest is None or raised is None or total is None:
                 return None
             term = [value / factorial(k) * c for c in raised[1]]
-            total = _sum(total, (raised[0], term))
-            raised = _product(raised, rest)
+            total = _series_sum(total, (raised[0], term))
+            raised = _series_product(raised, rest)
             outer = outer.diff(u)
         return total
 
 
-def _normal(power: int, coefficients: Sequence[Expr]) -> Laurent | None:
+def _without_leading_zeros(power: int, coefficients: Sequence[Expr]) -> Laurent | None:
     """A series without zeros in front; None where it isn't known what is 0."""
     for k, coefficient in enumerate(coefficients):
         known = _is_zero(coefficient)
@@ -267,7 +269,7 @@ def _is_zero(value: Expr) -> bool | None:
     return False if number.is_number and abs(number) > 1e-9 else None
 
 
-def _sum(one: Laurent | None, other: Laurent | None) -> Laurent | None:
+def _series_sum(one: Laurent | None, other: Laurent | None) -> Laurent | None:
     if one is None or other is None:
         return None
     low = min(one[0], other[0])
@@ -276,19 +278,19 @@ def _sum(one: Laurent | None, other: Laurent | None) -> Laurent | None:
     for power, coefficients in (one, other):
         for k, coefficient in enumerate(coefficients[: max(high - power, 0)], start=power - low):
             total[k] += coefficient
-    return _normal(low, total)
+    return _without_leading_zeros(low, total)
 
 
-def _product(one: Laurent | None, other: Laurent | None) -> Laurent | None:
+def _series_product(one: Laurent | None, other: Laurent | None) -> Laurent | None:
     if one is None or other is None:
         return None
     count = min(len(one[1]), len(other[1]))
     pairs = [zip(one[1][: k + 1], reversed(other[1][: k + 1]), strict=True) for k in range(count)]
     total = [expand(Add(*[a * b for a, b in found])) for found in pairs]
-    return _normal(one[0] + other[0], total)
+    return _without_leading_zeros(one[0] + other[0], total)
 
 
-def _inverse(series: Laurent | None) -> Laurent | None:
+def _series_reciprocal(series: Laurent | None) -> Laurent | None:
     if series is None or not series[1]:
         return None
     power, coefficients = series
@@ -296,4 +298,4 @@ def _inverse(series: Laurent | None) -> Laurent | None:
     for k in range(1, len(coefficients)):
         known = Add(*[coefficients[j] * inverse[k - j] for j in range(1, k + 1)])
         inverse.append(expand(-known / coefficients[0]))
-    return _normal(-power, inverse)
+    return _without_leading_zeros(-power, inverse)

@@ -118,9 +118,9 @@ class Network(Generic[Factor]):
 
     def reduce(self) -> None:
         """Take steps as long as there are any, the first ones in the list first."""
-        self._settle()
+        self._enqueue_changed()
         while self._step():
-            self._settle()
+            self._enqueue_changed()
 
     def result(self, output: Sequence[Label]) -> Factor | None:
         """Return the one factor with the given labels, at most two; None if there is none."""
@@ -164,7 +164,7 @@ class Network(Generic[Factor]):
                 self._touched[label] = None
         self._add(factor, labels)
 
-    def _settle(self) -> None:
+    def _enqueue_changed(self) -> None:
         """Put the labels where something happened into the queues of what can be done there."""
         for label in self._touched:
             site = self._site(label)
@@ -202,20 +202,20 @@ class Network(Generic[Factor]):
         factor, labels = edge
         return factor if labels[0] == first else self.algebra.transpose(factor)
 
-    def _beyond(self, number: int, label: Label) -> Label:
+    def _other_label(self, number: int, label: Label) -> Label:
         """Return the other label of a matrix."""
         return next(k for k in self._edges[number][1] if k != label)
 
-    def _loops(self, site: Site) -> list[int]:
+    def _self_loops(self, site: Site) -> list[int]:
         """Return the matrices A_ii."""
         return [k for k in site.matrices if self._edges[k][1] == (site.label, site.label)]
 
-    def _together(self, site: Site) -> list[int]:
+    def _mergeable_vectors(self, site: Site) -> list[int]:
         """Return the vectors that become one; of vectors alone one is left to be contracted."""
         spared = len(site.vectors) > 2 and not site.matrices and site.label not in self.kept
         return site.vectors[1:] if spared else site.vectors
 
-    def _beside(self, numbers: Iterable[int]) -> list[int]:
+    def _parallel_factors(self, numbers: Iterable[int]) -> list[int]:
         """Return the first factors, two or more, that share all labels."""
         groups: dict[frozenset[Label], list[int]] = defaultdict(list)
         for number in numbers:
@@ -224,9 +224,9 @@ class Network(Generic[Factor]):
 
     # --- what steps do
 
-    def _close(self, site: Site) -> None:
+    def _contract_loop(self, site: Site) -> None:
         """A_ii."""
-        number = self._loops(site)[0]
+        number = self._self_loops(site)[0]
         self._collapse([number], self._edges[number][0], site.label)
 
     def _collapse(self, old: Sequence[int], matrix: Factor, label: Label) -> None:
@@ -247,7 +247,7 @@ class Network(Generic[Factor]):
             self._replace(old, self.algebra.dot(*[*ones, *vectors]), ())
             return
         first = site.matrices[0]
-        rows = self._beyond(first, label)
+        rows = self._other_label(first, label)
         left = self._matrix(self._edges[first], rows)
         if len(site.matrices) == 1:
             self._replace(old, self.algebra.product([left, *ones, *vectors]), (rows,))
@@ -255,20 +255,20 @@ class Network(Generic[Factor]):
         between = [self.algebra.diagonal_matrix(vector) for vector in vectors]
         right = self._matrix(self._edges[site.matrices[1]], label)
         chain = self.algebra.product([left, *between, right])
-        columns = self._beyond(site.matrices[1], label)
+        columns = self._other_label(site.matrices[1], label)
         if rows != columns:
             self._replace(old, chain, (rows, columns))
         else:
             self._collapse(old, chain, rows)
 
     def _join_vectors(self, site: Site) -> None:
-        self._join(self._together(site))
+        self._join(self._mergeable_vectors(site))
 
     def _join_matrices(self, site: Site) -> None:
-        self._join(self._beside(site.matrices))
+        self._join(self._parallel_factors(site.matrices))
 
     def _join_beside(self, site: Site) -> None:
-        self._join(self._beside([*site.vectors, *site.matrices]))
+        self._join(self._parallel_factors([*site.vectors, *site.matrices]))
 
     def _join(self, numbers: Sequence[int]) -> None:
         """Factors on the same labels as one."""
@@ -279,7 +279,7 @@ class Network(Generic[Factor]):
     def _scale(self, site: Site) -> None:
         """A diag(v) in the place of a vector and a matrix."""
         vector, number = site.vectors[0], site.matrices[0]
-        rows = self._beyond(number, site.label)
+        rows = self._other_label(number, site.label)
         diagonal = self.algebra.diagonal_matrix(self._edges[vector][0])
         chain = self.algebra.product([self._matrix(self._edges[number], rows), diagonal])
         self._replace([vector, number], chain, (rows, site.label))
@@ -287,7 +287,7 @@ class Network(Generic[Factor]):
     # --- where steps can be taken
 
     def _at_loop(self, site: Site) -> Key | None:
-        return tuple(self._loops(site)[:1]) or None
+        return tuple(self._self_loops(site)[:1]) or None
 
     def _at_two(self, site: Site) -> Key | None:
         """A label in two factors; vectors first, so that products stay short."""
@@ -317,17 +317,17 @@ class Network(Generic[Factor]):
         return site.place if closed and self._at[rows].keys() == self._at[columns].keys() else None
 
     def _at_vectors(self, site: Site) -> Key | None:
-        return site.place if len(self._together(site)) > 1 else None
+        return site.place if len(self._mergeable_vectors(site)) > 1 else None
 
     def _at_matrices_beside(self, site: Site) -> Key | None:
         """Matrices on the same two labels."""
-        return tuple(self._beside(site.matrices)[:1]) or None
+        return tuple(self._parallel_factors(site.matrices)[:1]) or None
 
     def _at_factors_beside(self, site: Site) -> Key | None:
         """Factors on the same labels, but for two vectors that are a scalar product."""
         if len(site.vectors) == 2 and not site.matrices and site.label not in self.kept:
             return None
-        return tuple(self._beside([*site.vectors, *site.matrices])[:1]) or None
+        return tuple(self._parallel_factors([*site.vectors, *site.matrices])[:1]) or None
 
     def _at_vector_between(self, site: Site) -> Key | None:
         """A vector between two matrices."""
@@ -338,7 +338,7 @@ class Network(Generic[Factor]):
         return site.place if site.vectors and len(site.matrices) == 1 else None
 
 
-_LOOP = Step(Network._at_loop, Network._close)
+_LOOP = Step(Network._at_loop, Network._contract_loop)
 _CONTRACT = Step(Network._at_two, Network._sum, kept=False)
 _SINGLE = Step(Network._at_one, Network._sum, kept=False)
 _MATRICES = Step(Network._at_matrices_beside, Network._join_matrices)
@@ -356,7 +356,7 @@ PRODUCTS_FIRST = (
     _SCALE,
 )
 # The rules for a result that is written by its entries: factors on kept labels stay apart.
-ENTRIES_APART = (
+WITHOUT_ENTRYWISE_PRODUCTS = (
     _LOOP,
     _CONTRACT,
     _SINGLE,

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from sympy import Basic, Rational, Symbol, srepr
 
-from .caching import cached, emptied
+from .caching import cached, register_cache_clear
 from .exact_powers import number_bits
 from .traversal import postorder
 
@@ -40,7 +40,7 @@ _recent: dict[Basic, int] = {}
 _older: dict[Basic, int] = {}
 
 
-@emptied
+@register_cache_clear
 def _forget_digests() -> None:
     """Begin anew; a walk on the way goes on with the digests that it began with."""
     global _recent, _older

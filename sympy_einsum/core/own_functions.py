@@ -14,7 +14,7 @@ from sympy.core.function import FunctionClass
 
 from .errors import TensorError
 from .lengths import sympified
-from .rows import Row, Slopes, add_row, is_name
+from .rows import Partials, Row, add_row, is_name
 from .whole_functions import WholeFunction
 
 
@@ -90,8 +90,8 @@ def _made(
     made: Any = _OwnClass(name, (OwnFunction,), members)
     if callable(code):
         made._imp_ = staticmethod(code)
-    slopes = None if derivative is None else _slopes(made, derivative)
-    add_row(Row(made, None if callable(code) else code, slopes, is_public=False))
+    partials = None if derivative is None else _partials(made, derivative)
+    add_row(Row(made, None if callable(code) else code, partials, is_public=False))
     return made
 
 
@@ -108,10 +108,10 @@ def _count(derivative: Callable[..., object] | None, code: object) -> int | None
     return len(parameters) if all(p.kind in plain for p in parameters) else None
 
 
-def _slopes(made: type, derivative: Callable[..., object]) -> Callable[..., Slopes]:
+def _partials(made: type, derivative: Callable[..., object]) -> Callable[..., Partials]:
     """Return the derivative by each argument from the user's definition."""
 
-    def slopes(*args: Expr) -> Slopes:
+    def partials(*args: Expr) -> Partials:
         found = derivative(*args)
         parts = found if isinstance(found, (tuple, list)) else [found]
         if len(parts) != len(args):
@@ -121,7 +121,7 @@ def _slopes(made: type, derivative: Callable[..., object]) -> Callable[..., Slop
             )
         return tuple([sympified(part) for part in parts])
 
-    return slopes
+    return partials
 
 
 copyreg.pickle(_OwnClass, lambda made: (_made, made.made_of))

@@ -1,7 +1,7 @@
 """Properties of scalar functions: one row each, of which everything else is a view.
 
 The public functions, NumPy's namespace and its universal functions, the names of languages,
-derivatives and generated code are made from the rows: :func:`of_each_row` calls a view with every
+derivatives and generated code are made from the rows: :func:`for_each_row` calls a view with every
 row, those that come later included, so that :func:`add_row` is all there is to adding a function.
 """
 
@@ -21,7 +21,7 @@ from .errors import TensorError
 # arguments, it is a function of them.
 Code = str | Callable[..., str | None]
 # The derivative by each argument, None where there is none.
-Slopes = tuple[Expr | int | None, ...]
+Partials = tuple[Expr | int | None, ...]
 
 # A place for an argument in code, and whether nothing else stands between the commas.
 _PLACE = re.compile(
@@ -47,7 +47,7 @@ class Row:
     numpy, scipy, matrixcalculus : its names there, if any, blanks between
     is_public : whether it is exported under its own name
     is_choice : whether it takes one of several values, so that the others don't matter
-    is_tame : whether it and its slopes are finite wherever the arguments are
+    keeps_finite : whether it and its derivatives are finite wherever the arguments are
     is_analytic : whether it has a power series wherever it and its derivatives are finite
     about : what it is, where its docstring doesn't begin with that
 
@@ -61,7 +61,7 @@ class Row:
 
     function: Callable[..., Expr]
     code: Code | None = None
-    derivative: Callable[..., Slopes] | None = None
+    derivative: Callable[..., Partials] | None = None
     definition: Callable[..., Expr] | None = None
     on: Mapping[str, Code] = field(default_factory=dict)
     numpy: str = ""
@@ -69,7 +69,7 @@ class Row:
     matrixcalculus: str = ""
     is_public: bool = True
     is_choice: bool = False
-    is_tame: bool = False
+    keeps_finite: bool = False
     is_analytic: bool = False
     about: str = ""
 
@@ -109,7 +109,7 @@ _names: set[str] = set()
 _views: list[Callable[[Row], None]] = []
 
 
-def of_each_row(view: Callable[[Row], None]) -> Callable[[Row], None]:
+def for_each_row(view: Callable[[Row], None]) -> Callable[[Row], None]:
     """Has a function called with every row, those that are added later included."""
     _views.append(view)
     for row in ROWS:
@@ -165,11 +165,11 @@ def code_of(expr: Expr, backend: str = "") -> str | None:
     return code(*expr.args) if callable(code) else code
 
 
-def filled(code: str, texts: Sequence[str], are_whole: Sequence[bool]) -> str:
+def fill_template(code: str, texts: Sequence[str], are_whole: Sequence[bool]) -> str:
     """Code with the arguments' texts in their places; those that aren't whole, as sums are not,
     have brackets where they don't make up a whole argument of a call.
 
-    >>> filled("np.maximum({0}, 2 * {1})", ["a + b", "a + b"], [False, False])
+    >>> fill_template("np.maximum({0}, 2 * {1})", ["a + b", "a + b"], [False, False])
     'np.maximum(a + b, 2 * (a + b))'
     """
 

@@ -57,8 +57,8 @@ from .activations import (
     step,
 )
 from .bessel_functions import (
+    adjacent_mean,
     airy_code,
-    beside,
     bessel_code,
     decaying_derivative,
     ive,
@@ -113,7 +113,7 @@ from .rounding import (
     trunc,
     unless_nan,
 )
-from .rows import Code, Row, Slopes, add_row
+from .rows import Code, Partials, Row, add_row
 from .special_functions import (
     betaln,
     erfcx,
@@ -130,11 +130,11 @@ from .special_functions import (
 # --- derivatives and code that take more than a line ----------------------------------------------
 
 
-def _zero(*args: Expr) -> Slopes:
+def _zero(*args: Expr) -> Partials:
     return (S.Zero,) * len(args)
 
 
-def _max_derivative(*args: Expr) -> Slopes:
+def _max_derivative(*args: Expr) -> Partials:
     # Max(a, b, c) is Max(a, Max(b, c)): 1 where a is larger, one half at a tie.
     partials: list[Expr] = []
     weight: Expr = S.One
@@ -146,11 +146,11 @@ def _max_derivative(*args: Expr) -> Slopes:
     return tuple(partials)
 
 
-def _min_derivative(*args: Expr) -> Slopes:
+def _min_derivative(*args: Expr) -> Partials:
     return _max_derivative(*[-arg for arg in args])
 
 
-def _shares(taken: Expr, *args: Expr) -> Slopes:
+def _tie_averaged(taken: Expr, *args: Expr) -> Partials:
     # 1 for the argument that is taken, one half each where two tie.
     shares = [KroneckerDelta(arg, taken) for arg in args]
     return tuple([share / sum(shares, S.Zero) for share in shares])
@@ -162,11 +162,11 @@ def _nearest(x: Expr) -> Expr:
     return floor(x + S.Half) + ceiling(quarter) - floor(quarter) - 1
 
 
-def _fmod_derivative(a: Expr, b: Expr) -> Slopes:
+def _fmod_derivative(a: Expr, b: Expr) -> Partials:
     return S.One, -sign(a) * sign(b) * floor_divide(abs(a), abs(b))
 
 
-def _lambertw_derivative(x: Expr, *branch: Expr) -> Slopes:
+def _lambertw_derivative(x: Expr, *branch: Expr) -> Partials:
     value = LambertW(x, *branch)
     return exp(-value) / (1 + value), *[None for _ in branch]
 
@@ -189,7 +189,7 @@ def _derivative_of(f: Callable[[Expr], Expr], x: Expr, order: Expr = S.Zero) -> 
     return f(t).diff(t, order).subs(t, x)
 
 
-def _share_derivative(x: Expr, a: Expr, b: Expr) -> Slopes:
+def _share_derivative(x: Expr, a: Expr, b: Expr) -> Partials:
     # 0 where x is infinite.
     own = ndtr_share(x, a, b)
     return -masked(own, x), -own * ndtr_share(a, a, b), own * ndtr_share(b, a, b)
@@ -226,7 +226,7 @@ _ELEMENTARY = (
         exponent * base ** (exponent - 1), powlog(base, exponent, S.One)), is_public=False),
     Row(lambda x, y: sqrt(x**2 + y**2), numpy="hypot"),
     Row(modulus, "np.hypot({0}, {1})", _modulus_derivative, lambda a, b: sqrt(a**2 + b**2),
-        is_tame=True),
+        keeps_finite=True),
     Row(lambda x: x * pi / 180, numpy="deg2rad radians"),
     Row(lambda x: x * 180 / pi, numpy="rad2deg degrees"),
     Row(lambda x, n: x * exact_power(2, n), numpy="ldexp"),
@@ -236,30 +236,30 @@ _ELEMENTARY = (
 )  # fmt: skip
 _TRIGONOMETRIC = (
     Row(sympy.sin, "np.sin({0})", numpy="sin", matrixcalculus="sin",
-        is_tame=True, is_analytic=True),
+        keeps_finite=True, is_analytic=True),
     Row(sympy.cos, "np.cos({0})", numpy="cos", matrixcalculus="cos",
-        is_tame=True, is_analytic=True),
+        keeps_finite=True, is_analytic=True),
     Row(sympy.tan, "np.tan({0})", numpy="tan", matrixcalculus="tan"),
     Row(sympy.asin, "np.arcsin({0})", numpy="arcsin asin", matrixcalculus="asin arcsin",
         is_analytic=True),
     Row(sympy.acos, "np.arccos({0})", numpy="arccos acos", matrixcalculus="acos arccos",
         is_analytic=True),
     Row(sympy.atan, "np.arctan({0})", numpy="arctan atan", matrixcalculus="atan arctan",
-        is_tame=True, is_analytic=True),
+        keeps_finite=True, is_analytic=True),
     Row(sympy.acot),
     Row(sympy.atan2, "np.arctan2({0}, {1})", numpy="arctan2 atan2",
         about="The angle of the point (x, y), from -pi to pi, as atan2(y, x)."),
     Row(sympy.sec, "(1/np.cos({0}))"),
     Row(sympy.csc, "(1/np.sin({0}))"),
     Row(sympy.cot, "(1/np.tan({0}))"),
-    Row(sympy.sinc, "np.sinc({0} / np.pi)", lambda x: (-jn(1, x),), is_tame=True,
+    Row(sympy.sinc, "np.sinc({0} / np.pi)", lambda x: (-jn(1, x),), keeps_finite=True,
         about="sin(x) / x, which is 1 at 0."),
     Row(lambda x: sinc(pi * x), numpy="sinc"),
     Row(sympy.sinh, "np.sinh({0})", numpy="sinh", matrixcalculus="sinh", is_analytic=True,
         about="The hyperbolic sine function."),
     Row(sympy.cosh, "np.cosh({0})", numpy="cosh", matrixcalculus="cosh", is_analytic=True,
         about="The hyperbolic cosine function."),
-    Row(sympy.tanh, "np.tanh({0})", numpy="tanh", matrixcalculus="tanh", is_tame=True,
+    Row(sympy.tanh, "np.tanh({0})", numpy="tanh", matrixcalculus="tanh", keeps_finite=True,
         about="The hyperbolic tangent function."),
     Row(sympy.asinh, "np.arcsinh({0})", numpy="arcsinh asinh", matrixcalculus="asinh",
         is_analytic=True, about="The inverse hyperbolic sine function."),
@@ -275,19 +275,21 @@ _TRIGONOMETRIC = (
 )  # fmt: skip
 _CHOICES = (
     Row(sympy.Abs, "np.abs({0})", lambda x: (sign(x),), numpy="absolute fabs abs",
-        matrixcalculus="abs", is_tame=True, about="The absolute value, with the slope 0 at 0."),
-    Row(sympy.sign, "np.sign({0})", _zero, numpy="sign", matrixcalculus="sign", is_tame=True,
+        matrixcalculus="abs", keeps_finite=True,
+        about="The absolute value, whose derivative at 0 is 0."),
+    Row(sympy.sign, "np.sign({0})", _zero, numpy="sign", matrixcalculus="sign", keeps_finite=True,
         about="The sign: -1, 0 or 1."),
     Row(sympy.Heaviside, "np.heaviside({0}, {1})",
         lambda x, at_0: (0, KroneckerDelta(x, 0)), numpy="heaviside"),
     Row(floor, "np.floor({0})", _zero, numpy="floor", about="The largest integer below."),
-    Row(stop_gradient, "({0})", _zero, is_tame=True),
+    Row(stop_gradient, "({0})", _zero, keeps_finite=True),
     Row(sympy.frac, "np.remainder({0}, 1)", lambda x: (S.One,), is_public=False,
-        is_tame=True),
+        keeps_finite=True),
     Row(ceiling, "np.ceil({0})", _zero, numpy="ceil", about="The smallest integer above."),
     Row(trunc, "np.trunc({0})", _zero, lambda x: sign(x) * floor(abs(x)),
-        {"math": "math.trunc({0})"}, numpy="trunc fix", is_tame=True),
-    Row(rint, "np.rint({0})", _zero, _nearest, {"math": "round({0})"}, numpy="rint", is_tame=True),
+        {"math": "math.trunc({0})"}, numpy="trunc fix", keeps_finite=True),
+    Row(rint, "np.rint({0})", _zero, _nearest, {"math": "round({0})"}, numpy="rint",
+        keeps_finite=True),
     Row(floor_divide, "np.floor_divide({0}, {1})", _zero, lambda a, b: floor(a / b),
         {"math": "({0} // {1})"}, numpy="floor_divide"),
     Row(sympy.Mod, "np.remainder({0}, {1})", lambda a, b: (S.One, -floor_divide(a, b)),
@@ -297,18 +299,18 @@ _CHOICES = (
         lambda a, b: a - b * trunc(a / b), {"math": "math.fmod({0}, {1})"}, numpy="fmod"),
     Row(copysign, "np.copysign({0}, {1})", lambda a, b: (sign(a) * copysign(1, b), S.Zero),
         lambda a, b: Piecewise((abs(a), b >= 0), (-abs(a), True)),
-        {"math": "math.copysign({0}, {1})"}, numpy="copysign", is_tame=True),
+        {"math": "math.copysign({0}, {1})"}, numpy="copysign", keeps_finite=True),
     Row(lambda x: (1 - copysign(1, x)) / 2, numpy="signbit"),
     Row(isnan, "(1.0 * np.isnan({0}))", _zero, lambda x: S.Zero,
-        {"math": "float(math.isnan({0}))"}, numpy="isnan", is_tame=True),
+        {"math": "float(math.isnan({0}))"}, numpy="isnan", keeps_finite=True),
     Row(unless_nan, "np.where(np.isnan({1}), np.nan, {0})", lambda a, b: (S.One, S.Zero),
-        lambda a, b: a, {"math": "(math.nan if math.isnan({1}) else {0})"}, is_tame=True),
+        lambda a, b: a, {"math": "(math.nan if math.isnan({1}) else {0})"}, keeps_finite=True),
     Row(isinf, "(1.0 * np.isinf({0}))", _zero, lambda x: S.Zero,
-        {"math": "float(math.isinf({0}))"}, numpy="isinf", is_tame=True),
+        {"math": "float(math.isinf({0}))"}, numpy="isinf", keeps_finite=True),
     Row(lambda x: masked(isinf(x), step(x)), numpy="isposinf"),
     Row(lambda x: masked(isinf(x), step(-x)), numpy="isneginf"),
     Row(isfinite, "(1.0 * np.isfinite({0}))", _zero, lambda x: S.One,
-        {"math": "float(math.isfinite({0}))"}, numpy="isfinite", is_tame=True),
+        {"math": "float(math.isfinite({0}))"}, numpy="isfinite", keeps_finite=True),
     Row(nan_to_num, "np.nan_to_num({0})", lambda x: (isfinite(x),), lambda x: x,
         {"math": "({0} if math.isfinite({0}) else 0.0)"}, is_choice=True),
     Row(sympy.KroneckerDelta, "(1.0 * (({0}) == ({1})))", _zero, is_public=False),
@@ -316,14 +318,15 @@ _CHOICES = (
         about="The largest of its arguments."),
     Row(sympy.Min, None, _min_derivative, numpy="minimum", is_choice=True,
         about="The smallest of its arguments."),
-    Row(fmax, "np.fmax({0}, {1})", lambda a, b: _shares(fmax(a, b), a, b), Max,
+    Row(fmax, "np.fmax({0}, {1})", lambda a, b: _tie_averaged(fmax(a, b), a, b), Max,
         numpy="fmax", is_choice=True),
-    Row(fmin, "np.fmin({0}, {1})", lambda a, b: _shares(fmin(a, b), a, b), Min,
+    Row(fmin, "np.fmin({0}, {1})", lambda a, b: _tie_averaged(fmin(a, b), a, b), Min,
         numpy="fmin", is_choice=True),
     Row(relu, "np.maximum({0}, 0)", lambda x: (step(x),), lambda x: Max(x, 0),
         {"math": "max({0}, 0)"}, matrixcalculus="relu", is_choice=True),
     Row(step, lambda x, *at_0: f"np.heaviside({{0}}, {'{1}' if at_0 else '0'})", _zero,
-        lambda x, at_0=S.Zero: Piecewise((1, x > 0), (at_0, Eq(x, 0)), (0, True)), is_tame=True),
+        lambda x, at_0=S.Zero: Piecewise((1, x > 0), (at_0, Eq(x, 0)), (0, True)),
+        keeps_finite=True),
     Row(masked, "np.where({0} == 0, 0, {0} * {1})", lambda weight, value: (value, weight),
         lambda weight, value: weight * value, {"math": "({0} * {1} if {0} else 0.0)"},
         is_choice=True),
@@ -334,14 +337,14 @@ _LOGISTIC = (
         {"numpy": "sigmoid({0})", "torch": "torch.sigmoid({0})", "jax": "special.expit({0})",
          "cupy": "special.expit({0})",
          "math": "(math.exp(min({0}, 0)) / (1 + math.exp(-abs({0}))))"},
-        scipy="expit", matrixcalculus="sigmoid", is_tame=True, is_analytic=True),
+        scipy="expit", matrixcalculus="sigmoid", keeps_finite=True, is_analytic=True),
     Row(sigmoid_slope, "(np.exp(-np.abs({0})) / (1 + np.exp(-np.abs({0})))**2)", None,
         lambda x: exp(x) / (1 + exp(x)) ** 2, {"numpy": "sigmoid_slope({0})"}, is_public=False),
     Row(softplus, "np.logaddexp({0}, 0)", lambda x: (sigmoid(x),), lambda x: log(1 + exp(x)),
         {"numpy": "softplus({0})", "torch": "logaddexp({0}, 0)", "jax": "jax.nn.softplus({0})",
          "cupy": "(np.maximum({0}, 0) + np.log1p(np.exp(-np.abs({0}))))",
          "math": "(max({0}, 0) + math.log1p(math.exp(-abs({0}))))"},
-        matrixcalculus="softplus", is_tame=True, is_analytic=True),
+        matrixcalculus="softplus", keeps_finite=True, is_analytic=True),
     Row(logaddexp, "np.logaddexp({0}, {1})", lambda a, b: (sigmoid(a - b), sigmoid(b - a)),
         lambda a, b: log(exp(a) + exp(b)),
         {"math": "(max({0}, {1}) + math.log1p(math.exp(-abs({0} - {1}))))"}, numpy="logaddexp"),
@@ -376,16 +379,16 @@ _ENTROPIES = (
     Row(sinhc, None, lambda x: (sinhc(x) * langevin(x),), lambda x: sympy.sinh(x) / x,
         _everywhere("sinhc({0})")),
     Row(tanhc, None, lambda x: (tanhc(x) * (langevin(x) - sympy.tanh(x)),),
-        lambda x: sympy.tanh(x) / x, _everywhere("tanhc({0})"), is_tame=True),
+        lambda x: sympy.tanh(x) / x, _everywhere("tanhc({0})"), keeps_finite=True),
     Row(log_sinhc, None, lambda x: (langevin(x),), lambda x: log(sympy.sinh(x) / x),
-        _everywhere("log_sinhc({0})"), is_tame=True),
+        _everywhere("log_sinhc({0})"), keeps_finite=True),
     Row(langevin, None, lambda x, *order: (langevin(x, sum(order, S.One)), *[None for _ in order]),
         lambda x, *order: _derivative_of(lambda t: sympy.coth(t) - 1 / t, x, *order),
-        _everywhere(langevin_code), is_tame=True),
+        _everywhere(langevin_code), keeps_finite=True),
 )  # fmt: skip
 _DISTRIBUTIONS = (
     Row(sympy.erf, "special.erf({0})", scipy="erf", matrixcalculus="erf",
-        is_tame=True, is_analytic=True),
+        keeps_finite=True, is_analytic=True),
     Row(sympy.erfc, "special.erfc({0})", scipy="erfc", matrixcalculus="erfc", is_analytic=True),
     Row(sympy.erfi, "special.erfi({0})", scipy="erfi"),
     Row(sympy.erfinv, "special.erfinv({0})", scipy="erfinv", about="The inverse of erf."),
@@ -454,7 +457,8 @@ _BESSEL = (
         lambda order, x: exp(-abs(x)) * sympy.besseli(order, x), scipy="ive"),
     Row(lambda x: ive(0, x), scipy="i0e"),
     Row(lambda x: ive(1, x), scipy="i1e"),
-    Row(kve, scaled_code("k"), lambda order, x: (None, kve(order, x) - beside(kve, order, x)),
+    Row(kve, scaled_code("k"),
+        lambda order, x: (None, kve(order, x) - adjacent_mean(kve, order, x)),
         lambda order, x: exp(x) * sympy.besselk(order, x), scipy="kve"),
     Row(lambda x: kve(0, x), scipy="k0e"),
     Row(lambda x: kve(1, x), scipy="k1e"),

@@ -143,7 +143,7 @@ NUMERIC_NAMES: dict[Expr, Expr] = {
     1 - exp(_U): 1 - exp(_U),
 }
 # Names of functions at -u, for tensors: SymPy expands erfc(-u).
-TURNED_NAMES: dict[Expr, Expr] = {1 + erf(_U): erfc(_U)}
+REFLECTED_NAMES: dict[Expr, Expr] = {1 + erf(_U): erfc(_U)}
 
 
 def has_stable_code(expr: Expr) -> bool:

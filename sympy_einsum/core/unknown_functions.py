@@ -21,12 +21,12 @@ from .traversal import postorder
 MAX_PRIMES = 3
 
 
-def unknown_slope(expr: Expr, place: int) -> Expr:
+def unknown_partial(expr: Expr, place: int) -> Expr:
     """Return the derivative of an unknown function by one of its arguments.
 
     >>> from sympy import Function, symbols
     >>> f, x, y = Function("f"), *symbols("x y")
-    >>> unknown_slope(f(x), 0), unknown_slope(unknown_slope(f(x, y), 0), 1)
+    >>> unknown_partial(f(x), 0), unknown_partial(unknown_partial(f(x, y), 0), 1)
     (f'(x), f^(1,1)(x, y))
     """
     origin, counts = origin_of(type(expr), len(expr.args))
@@ -96,7 +96,7 @@ def _named(node: Derivative) -> Expr:
         if not count.is_Integer:
             return node
         for _ in range(int(count)):
-            inner = unknown_slope(inner, place)
+            inner = unknown_partial(inner, place)
     return inner
 
 
@@ -110,8 +110,10 @@ def as_stock_derivative(expr: Expr) -> Expr:
 
     >>> from sympy import Function, symbols
     >>> f, x, y = Function("f"), *symbols("x y")
-    >>> as_stock_derivative(unknown_slope(f(x), 0)), as_stock_derivative(unknown_slope(f(x * y), 0))
-    (Derivative(f(x), x), Subs(Derivative(f(_u0), _u0), _u0, x*y))
+    >>> as_stock_derivative(unknown_partial(f(x), 0))
+    Derivative(f(x), x)
+    >>> as_stock_derivative(unknown_partial(f(x * y), 0))
+    Subs(Derivative(f(_u0), _u0), _u0, x*y)
     """
     origin, counts = origin_of(type(expr), len(expr.args))
     if not any(counts):
@@ -121,10 +123,10 @@ def as_stock_derivative(expr: Expr) -> Expr:
     loose = [k for k in by if not (places[k].is_Symbol and _is_only_there(expr, k))]
     places.update({k: Dummy(f"u{k}", real=True) for k in loose})
     inner = origin(*[places.get(k, arg) for k, arg in enumerate(expr.args)])
-    slope = Derivative(inner, *[(places[k], counts[k]) for k in by])
+    derivative = Derivative(inner, *[(places[k], counts[k]) for k in by])
     if not loose:
-        return slope
-    return Subs(slope, tuple([places[k] for k in loose]), tuple([expr.args[k] for k in loose]))
+        return derivative
+    return Subs(derivative, tuple([places[k] for k in loose]), tuple([expr.args[k] for k in loose]))
 
 
 def with_stock_derivatives(expr: Basic) -> Basic:

@@ -15,7 +15,7 @@ from sympy.printing.codeprinter import CodePrinter
 from sympy.printing.precedence import PRECEDENCE, precedence
 
 from .errors import UnsupportedError
-from .rows import Row, code_of, filled, row_of
+from .rows import Row, code_of, fill_template, row_of
 
 _MODULES = {"np": "numpy", "special": "scipy.special", "math": "math"}
 _NAME = re.compile(r"\b(np|special|math)\.(\w+)")
@@ -41,11 +41,11 @@ class WholeFunction(Function):
 
     def fdiff(self, argindex: int = 1) -> Expr:
         """Return the derivative by one argument, as SymPy asks for it."""
-        slopes = self.row.derivative(*self.args) if self.row.derivative else ()
-        slope = (None, *slopes)[argindex] if 0 < argindex <= len(slopes) else None
-        if slope is None:
+        partials = self.row.derivative(*self.args) if self.row.derivative else ()
+        partial = (None, *partials)[argindex] if 0 < argindex <= len(partials) else None
+        if partial is None:
             raise ArgumentIndexError(self, argindex)
-        return slope
+        return partial
 
     def _eval_evalf(self, prec: int) -> Expr | None:
         value = self.rewrite(exp)._eval_evalf(prec)
@@ -70,7 +70,7 @@ class WholeFunction(Function):
 
         texts = [printer._print(arg) for arg in self.args]
         are_whole = [precedence(arg) >= PRECEDENCE["Func"] for arg in self.args]
-        return f"({filled(_NAME.sub(name, code), texts, are_whole)})"
+        return f"({fill_template(_NAME.sub(name, code), texts, are_whole)})"
 
     def _numpycode(self, printer: CodePrinter, *args: object) -> str:
         return self._code(printer, code_of(self))

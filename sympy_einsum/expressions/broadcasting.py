@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sympy import S
 
-from ..core import Shape, ShapeError, explained, namesakes, same_length
+from ..core import Shape, ShapeError, documentation_link, same_length, same_name_hint
 from .base import Operand, TensorExpr
 from .graphs import is_tensor
 from .products import contract
@@ -34,7 +34,7 @@ def common_shape(tensors: Sequence[TensorExpr]) -> Shape:
                 f"can't combine a tensor of order {first.order}, shape {first.shape}, with one of "
                 f"order {tensor.order}, shape {tensor.shape}, entry by entry: {_short(first)} and "
                 f"{_short(tensor)}; add axes with x[None, :] or broadcast_to, or say with einsum "
-                f"which axes belong together{explained('broadcasting')}"
+                f"which axes belong together{documentation_link('broadcasting')}"
             )
         for axis, (known, length) in enumerate(zip(shape, tensor.shape, strict=True)):
             if known is S.One:
@@ -43,7 +43,7 @@ def common_shape(tensors: Sequence[TensorExpr]) -> Shape:
                 raise ShapeError(
                     f"axis {axis} has length {known} in operand 1, {_short(first)}, and length "
                     f"{length} in operand {number}, {_short(tensor)}; lengths must be equal or 1"
-                    + namesakes(known, length)
+                    + same_name_hint(known, length)
                 )
     return tuple(shape)
 

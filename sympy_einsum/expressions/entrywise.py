@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sympy import Basic, Expr, S, exp
 from sympy.logic.boolalg import Boolean
 
-from ..core import STABLE_ARGUMENT, STABLE_NAMES, Shape, folded, sort_key
+from ..core import STABLE_ARGUMENT, STABLE_NAMES, Shape, fold_constants, sort_key
 from .base import Operand, TensorExpr
 from .bodies import (
     EXP,
@@ -110,7 +110,7 @@ def apply_body(body: Expr, operands: Sequence[Operand]) -> Operand:
     values = {slot(k): fill_value(operands[k]) for k in slot_numbers(body)}
     literals = {s: v for s, v in values.items() if is_literal(v)}
     if literals:
-        known = folded(body, literals)
+        known = fold_constants(body, literals)
         if known.is_finite is False or known.has(S.NaN, S.ComplexInfinity):
             # A pole at a constant: left to the numbers, which say inf or nan.
             return Elementwise._intern(tuple(operands), (body,), shape or ())

@@ -17,8 +17,8 @@ from ..core import (
     UnsupportedError,
     as_shape,
     data_digest,
-    namesakes,
     same_length,
+    same_name_hint,
 )
 from .base import Operand, TensorExpr
 from .graphs import is_literal
@@ -107,7 +107,7 @@ class TensorSymbol(TensorExpr, StockAtom):
         if SYMMETRIC.intersection(true) and (len(lengths) != 2 or not same_length(*lengths)):
             raise ShapeError(
                 f"{', '.join(true)} tensor {name!r} must be square, not {lengths}"
-                + namesakes(*lengths)
+                + same_name_hint(*lengths)
             )
         return cls._build(
             (), (name, lengths, true, generators) if generators else (name, lengths, true)

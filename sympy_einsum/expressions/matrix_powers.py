@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from sympy import Expr, S
 
-from ..core import Length, UnsupportedError, as_scalar, counted
+from ..core import Length, UnsupportedError, as_scalar, floats_to_integers
 from .base import Operand, TensorExpr, TensorLike
 from .broadcasting import broadcast_together
 from .interning import Data, Operands, datum
@@ -87,7 +87,7 @@ def matrix_power(X: TensorLike, exponent: Length, *directions: TensorLike) -> Op
     E @ S + S @ E
     """
     operands = [square_matrices(own, "matrix_power") for own in (X, *directions)]
-    power = counted(as_scalar(exponent, "the exponent of a matrix"))
+    power = floats_to_integers(as_scalar(exponent, "the exponent of a matrix"))
     if not power.is_integer:
         raise UnsupportedError(
             f"matrix_power takes an integer exponent, not {exponent}; declare it as one, such as "

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from sympy import Expr
 
-from ..core import Shape, ShapeError, UnsupportedError, namesakes, same_length, sort_key
+from ..core import Shape, ShapeError, UnsupportedError, same_length, same_name_hint, sort_key
 from .base import Operand, TensorExpr, TensorLike
 from .broadcasting import broadcast_together
 from .complex_entries import holds_complex
@@ -448,6 +448,6 @@ def square_matrices(value: TensorLike, function: str) -> TensorExpr:
     if not same_length(rows, columns):
         raise ShapeError(
             f"{function} takes a square matrix, but axis {len(before)} has length {rows} and axis "
-            f"{len(before) + 1} has length {columns}" + namesakes(rows, columns)
+            f"{len(before) + 1} has length {columns}" + same_name_hint(rows, columns)
         )
     return operand

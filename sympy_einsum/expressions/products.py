@@ -26,7 +26,7 @@ from collections.abc import Iterable, Sequence
 
 from sympy import Basic, Expr, Mul, S
 
-from ..core import Label, Labels, Lengths, Shape, as_shape, kept_apart, sort_key
+from ..core import Label, Labels, Lengths, Shape, as_shape, sort_key, unmultiplied_number
 from .base import Operand, TensorExpr
 from .cutting import find_cut, fitting
 from .interning import Data, Operands, datum
@@ -223,7 +223,7 @@ class _Product:
         """Take in the operands, views with their labels renamed; False if one of them is zero."""
         merged: dict[Label, Label] = {}
         numbers = [o.coefficient if isinstance(o, View) else o for o in operands]
-        apart = kept_apart(numbers)
+        apart = unmultiplied_number(numbers)
         for operand, labels, number in zip(operands, subscripts, numbers, strict=True):
             if number is apart and isinstance(operand, View) and operand.core is not None:
                 self.tensors.append(operand)

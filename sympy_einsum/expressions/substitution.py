@@ -12,12 +12,12 @@ from ..core import (
     ShapeError,
     TensorError,
     as_length,
-    counted,
-    explained,
+    documentation_link,
+    floats_to_integers,
     has_shape,
-    namesakes,
     origin_of,
     same_length,
+    same_name_hint,
     sympified,
     transform,
     with_function,
@@ -68,7 +68,7 @@ def substitute(root: Basic, rule: Mapping[Basic, object], stock_rules: bool = Fa
     def image(expr: Basic) -> Basic:
         if expr not in images:
             new = expr.subs(rule, simultaneous=True) if stock_rules else expr.xreplace(rule)
-            images[expr] = new = counted(new)
+            images[expr] = new = floats_to_integers(new)
             if new.is_Float:
                 raise ShapeError(
                     f"{expr} counts entries, and {new} is no integer; replace it by one"
@@ -113,7 +113,7 @@ def _checked(old: Basic, new: Basic, image: Callable[[Basic], Basic]) -> Basic:
         raise NoScalarError(
             f"can't replace {old}, of shape {expected}, by the scalar {new}; solve and the like "
             "take tensors for scalars: A @ x = y has the solution inv(A) @ y"
-            + explained("stock functions")
+            + documentation_link("stock functions")
         )
     if len(shape) != len(expected):
         raise ShapeError(
@@ -125,7 +125,7 @@ def _checked(old: Basic, new: Basic, image: Callable[[Basic], Basic]) -> Basic:
             raise ShapeError(
                 f"can't replace {old} by {new}: axis {axis} has length {image(length)} in the one "
                 f"and length {given} in the other; substitute the lengths first"
-                + namesakes(image(length), given)
+                + same_name_hint(image(length), given)
             )
     return new
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ..core import ParseError, in_time
+from ..core import ParseError, with_time_limit
 from ..expressions import Operand
 from .einsum_text import einsum_expression
 from .lippmann.program import (
@@ -128,7 +128,7 @@ def parse(
     return parse_with_variables(text, declarations, syntax)[0]
 
 
-@in_time
+@with_time_limit
 def parse_program(text: str, declarations: OrderDeclarations = None) -> TensorProgram:
     """Read a program in Lippmann's language, and answer it.
 
@@ -166,7 +166,7 @@ def parse_program(text: str, declarations: OrderDeclarations = None) -> TensorPr
     return read_program(text, declarations)
 
 
-@in_time
+@with_time_limit
 def parse_with_variables(
     text: str, declarations: Declarations | OrderDeclarations = None, syntax: str = "auto"
 ) -> tuple[Operand, dict[str, Operand]]:

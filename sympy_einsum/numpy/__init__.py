@@ -21,7 +21,7 @@ import typing as _typing
 
 import sympy as _sympy
 
-from ..core import Row as _Row, of_each_row as _of_each_row
+from ..core import Row as _Row, for_each_row as _for_each_row
 from ..operations import (
     SlogdetResult as SlogdetResult,
     array_split as array_split,
@@ -244,7 +244,7 @@ globals().update(_CONDITIONS | _CONSTANTS)
 __all__ = [name for name in globals() if not name.startswith("_")]
 
 
-@_of_each_row
+@_for_each_row
 def _add_names(row: _Row) -> None:
     for name in row.numpy.split():
         globals()[name] = _Ufunc(row, name)

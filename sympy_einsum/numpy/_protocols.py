@@ -10,7 +10,7 @@ from types import FunctionType
 import numpy as np
 from sympy import Add, Expr, Integer, LambertW, Mul, Number, Pow, Symbol, exp
 
-from ..core import Row, UnsupportedError, of_each_row
+from ..core import Row, UnsupportedError, for_each_row
 from ..expressions import Operand, TensorExpr, TensorLike, elementwise, outermost
 from ..operations import ComplexTensor
 from . import fft, linalg
@@ -151,7 +151,7 @@ def _lambertw(z: TensorLike, k: np.ndarray, tol: float) -> Operand:
 _SPECIAL["_lambertw"] = _lambertw
 
 
-@of_each_row
+@for_each_row
 def _answer(row: Row) -> None:
     for name in row.scipy.split():
         _SPECIAL[name] = Ufunc(row, name)

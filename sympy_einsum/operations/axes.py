@@ -16,8 +16,8 @@ from ..core import (
     as_list,
     as_scalar,
     as_shape,
-    namesakes,
     same_length,
+    same_name_hint,
 )
 from ..expressions import (
     Operand,
@@ -211,6 +211,6 @@ def broadcast_to(array: TensorLike, shape: Length | Sequence[Length]) -> Operand
         if old is not S.One and not same_length(old, length):
             raise ShapeError(
                 f"can't broadcast shape {array.shape} to {new}: axis {axis} has length {old}, "
-                f"not {length} or 1" + namesakes(old, length)
+                f"not {length} or 1" + same_name_hint(old, length)
             )
     return stretch(wide, new)

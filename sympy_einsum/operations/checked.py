@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 from sympy import Expr, S
 
-from ..core import EllipsisAxis, Label, Labels, ShapeError, namesakes, resolve_labels, same_length
+from ..core import (
+    EllipsisAxis,
+    Label,
+    Labels,
+    ShapeError,
+    resolve_labels,
+    same_length,
+    same_name_hint,
+)
 from ..expressions import Operand, contract, order_of, shape_of
 
 
@@ -40,7 +48,7 @@ def contract_checked(
             raise ShapeError(
                 f"index {str(label)!r} of {shown!r} has length {known} in operand {place} and "
                 f"length {length} in operand {number}; axes with the same index must have the "
-                "same length" + namesakes(known, length)
+                "same length" + same_name_hint(known, length)
             )
     _stretch(tensors, labels, lengths)
     return contract(tensors, labels, output, lengths)

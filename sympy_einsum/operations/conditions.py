@@ -13,7 +13,7 @@ from sympy import Basic, Eq, Gt, Ne, Piecewise, S
 from sympy.core.function import FunctionClass
 from sympy.logic.boolalg import Boolean
 
-from ..core import TensorError, explained
+from ..core import TensorError, documentation_link
 from ..expressions import (
     Elementwise,
     Operand,
@@ -69,7 +69,8 @@ def _condition(value: TensorLike, operands: list[Operand]) -> Boolean:
     if isinstance(value, (bool, np.bool_)):
         raise TensorError(
             f"a condition on entries is needed, not {bool(value)}: == and != compare expressions "
-            "as whole objects; write np.equal(x, 0) or np.not_equal(x, 0)" + explained("equality")
+            "as whole objects; write np.equal(x, 0) or np.not_equal(x, 0)"
+            + documentation_link("equality")
         )
     found: Sequence[Operand]
     if is_condition(value):

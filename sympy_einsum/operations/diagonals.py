@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from sympy import Expr, S
 
-from ..core import Length, ShapeError, TensorError, as_length, as_scalar, namesakes, same_length
+from ..core import (
+    Length,
+    ShapeError,
+    TensorError,
+    as_length,
+    as_scalar,
+    same_length,
+    same_name_hint,
+)
 from ..expressions import (
     Delta,
     Operand,
@@ -35,7 +43,7 @@ def _sides(rows: Expr, columns: Expr, offset: Length, remedy: str = SLICE) -> li
     else:
         raise ShapeError(
             f"the diagonal of offset {k} of a matrix of shape ({rows}, {columns}) has no simple "
-            f"number of entries; {remedy}" + namesakes(rows, columns)
+            f"number of entries; {remedy}" + same_name_hint(rows, columns)
         )
     count = S.Zero if count.is_negative else count
     starts = (S.Zero, S.Zero) if count.is_zero else first

@@ -9,7 +9,15 @@ import numpy as np
 from sympy import Expr, S, ceiling
 from sympy.core.relational import Relational
 
-from ..core import Label, Labels, ShapeError, TensorError, UnsupportedError, as_scalar, explained
+from ..core import (
+    Label,
+    Labels,
+    ShapeError,
+    TensorError,
+    UnsupportedError,
+    as_scalar,
+    documentation_link,
+)
 from ..expressions import Operand, Selection, TensorExpr, TensorLike, Unit, as_operand, contract
 from .gathering import Gather, gathered, is_gather
 
@@ -112,7 +120,7 @@ def _selection(length: Expr, cut: slice) -> Operand | None:
     if any(end.is_negative or (length - 1 - end).is_negative for end in (first, furthest)):
         raise ShapeError(
             f"the slice {first}:{last} doesn't lie within an axis of length {length}"
-            + explained("slices")
+            + documentation_link("slices")
         )
     return Selection(length, first, step, count)
 

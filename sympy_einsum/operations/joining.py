@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sympy import Add, Integer, S
 
-from ..core import ShapeError, UnsupportedError, as_list, namesakes, same_length
+from ..core import ShapeError, UnsupportedError, as_list, same_length, same_name_hint
 from ..expressions import (
     Operand,
     Selection,
@@ -48,7 +48,7 @@ def concatenate(tensors: Sequence[TensorLike], axis: int | None = 0) -> Operand:
             raise ShapeError(
                 f"operand 1 has shape {pieces[0].shape}, operand {number} {piece.shape}; they can "
                 f"differ in the length of axis {axis} only, along which they are put together"
-                + namesakes(*pieces[0].shape, *piece.shape)
+                + same_name_hint(*pieces[0].shape, *piece.shape)
             )
     total = Add(*[piece.shape[axis] for piece in pieces])
     start = S.Zero

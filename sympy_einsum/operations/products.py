@@ -15,10 +15,10 @@ from ..core import (
     ShapeError,
     TensorError,
     as_list,
-    namesakes,
     parse_subscripts,
     resolve_labels,
     same_length,
+    same_name_hint,
 )
 from ..expressions import (
     Operand,
@@ -132,7 +132,7 @@ def matmul(a: TensorLike, b: TensorLike) -> Operand:
         raise ShapeError(
             f"@ sums over the last axis of operand 1, of length {a.shape[-1]}, and axis "
             f"{b.order - len(right)} of operand 2, of length {b.shape[-len(right)]}; the lengths "
-            f"must be equal (shapes {a.shape} and {b.shape})" + namesakes(*a.shape, *b.shape)
+            f"must be equal (shapes {a.shape} and {b.shape})" + same_name_hint(*a.shape, *b.shape)
         )
     output = [Ellipsis, *left[:-1], *right[1:]]
     return contract_labelled((a, b), ([Ellipsis, *left], [Ellipsis, *right]), output, "@")

@@ -6,7 +6,7 @@ from types import EllipsisType
 
 from sympy import Expr, Max, Mul, S
 
-from ..core import TensorError, as_flag, as_scalar, explained
+from ..core import TensorError, as_flag, as_scalar, documentation_link
 from ..expressions import (
     MAX_WRITTEN_FACTORS,
     LogSumExp,
@@ -153,7 +153,7 @@ def _axes_of(function: str, A: Operand, axis: Axes | EllipsisType) -> list[int]:
             raise TensorError(
                 f"{function} of a tensor of order {order_of(A)} needs an axis: axis=-1 for the "
                 "last one, as the frameworks have it, axis=None for all together"
-                + explained("broadcasting")
+                + documentation_link("broadcasting")
             )
         axis = None
     return as_axes(axis, order_of(A))

@@ -13,7 +13,7 @@ from textwrap import fill
 
 from sympy import Expr, Symbol
 
-from ..core import Row, UnsupportedError, derivative, of_each_row
+from ..core import Row, UnsupportedError, derivative, for_each_row
 from ..expressions import Operand, TensorLike, elementwise
 
 SHAPES = (
@@ -136,7 +136,7 @@ def example(namespace: str, call: str, row: Row, arguments: list[Symbol]) -> str
 FUNCTIONS: dict[str, ScalarFunction] = {}
 
 
-@of_each_row
+@for_each_row
 def _export(row: Row) -> None:
     if row.name:
         FUNCTIONS[row.name] = ScalarFunction(row)

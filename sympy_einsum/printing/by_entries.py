@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sympy import S
 
-from ..core import ENTRIES_APART, Network, NodeTable, postorder
+from ..core import WITHOUT_ENTRYWISE_PRODUCTS, Network, NodeTable, postorder
 from ..expressions import (
     AxesFunction,
     Constant,
@@ -153,7 +153,7 @@ def _product(entries: Entries, node: Einsum) -> Form:
         for operand, labels in blocks
         for label, length in zip(labels, shape_of(operand), strict=True)
     }
-    network = Network(algebra, edges, pinned.union(axes), lengths, ENTRIES_APART)
+    network = Network(algebra, edges, pinned.union(axes), lengths, WITHOUT_ENTRYWISE_PRODUCTS)
     network.reduce()
     factors = [
         entry(form, tuple([k for k in labels if isinstance(k, Label)]))

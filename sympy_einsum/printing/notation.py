@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 from sympy import Basic, Expr
 
-from ..core import LETTERS, TensorError, UnsupportedError, children, emptied, postorder
+from ..core import LETTERS, TensorError, UnsupportedError, children, postorder, register_cache_clear
 from ..expressions import Operand, TensorAdd, TensorExpr, TensorSymbol, slot
 from . import algebra, forms
 from .by_entries import Entries, is_composed
@@ -229,7 +229,7 @@ _asked = [Notation()]
 MAX_ASKED = 10_000
 
 
-@emptied
+@register_cache_clear
 def _forget_asked() -> None:
     _asked[0] = Notation()
 

@@ -12,7 +12,7 @@ import sympy
 from sympy import Expr, Integer, S
 
 from .. import numpy as snp, operations as ops
-from ..core import Row, TensorError, of_each_row
+from ..core import Row, TensorError, for_each_row
 from ..expressions import (
     Operand,
     TensorExpr,
@@ -145,7 +145,7 @@ _JAX_NN = words("""
     relu sigmoid softplus silu elu selu leaky_relu log_sigmoid mish hard_tanh""")
 
 
-@of_each_row
+@for_each_row
 def _add_names(row: Row) -> None:
     for name in row.scipy.split():
         _SPECIAL[name] = _entrywise(name, partial(elementwise, row.function))

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from sympy import Expr, Integer, Symbol
 
-from ..core import Length, ParseError, TensorError, UnsupportedError, as_shape, in_time
+from ..core import Length, ParseError, TensorError, UnsupportedError, as_shape, with_time_limit
 from ..expressions import Operand, TensorSymbol, as_operand
 from .names import MODULES, Module
 from .reading import Closure, Scope
@@ -41,7 +41,7 @@ class PythonFunction:
     outputs: Outputs
 
 
-@in_time
+@with_time_limit
 def parse_python(
     source: str, name: str | None = None, shapes: Mapping[str, Shape] | None = None
 ) -> PythonFunction:

@@ -10,8 +10,8 @@ from sympy import Add, Expr, Mul, Pow, besselk, exp, log, loggamma, polygamma, s
 from ..core import (
     DERIVATIVE_NAMES,
     NUMERIC_NAMES,
+    REFLECTED_NAMES,
     STABLE_NAMES,
-    TURNED_NAMES,
     Use,
     gammaln,
     modulus,
@@ -50,7 +50,7 @@ DERIVATIVE_FORMS = (
     *functions_in(DERIVATIVE_NAMES),
     *(frozenset([f]) for f in (exp, gammaln, loggamma, polygamma)),
 )
-NUMERIC_FORMS = (*FORMS, *DERIVATIVE_FORMS, *functions_in((*NUMERIC_NAMES, *TURNED_NAMES)))
+NUMERIC_FORMS = (*FORMS, *DERIVATIVE_FORMS, *functions_in((*NUMERIC_NAMES, *REFLECTED_NAMES)))
 
 SOFTMAX = Rule(
     "softmax",

@@ -38,9 +38,9 @@ from sympy import (
 from ..core import (
     DERIVATIVE_NAMES,
     NUMERIC_NAMES,
+    REFLECTED_NAMES,
     STABLE_ARGUMENT,
     STABLE_NAMES,
-    TURNED_NAMES,
     Use,
     bose,
     cached,
@@ -169,8 +169,8 @@ def _matched(body: Expr, use: Use, turned: bool) -> Match | None:
         form = form or _of_odds(key) or (_of_powers(key, tables) if use else None)
         if form:
             return Match(factor * again, form, number, part)
-        if use == Use.COMPUTING and turned and key in TURNED_NAMES:
-            return Match(factor * again, TURNED_NAMES[key], -number, part)
+        if use == Use.COMPUTING and turned and key in REFLECTED_NAMES:
+            return Match(factor * again, REFLECTED_NAMES[key], -number, part)
     return None
 
 

@@ -185,7 +185,7 @@ def test_names_of_dead_arrays_are_used_again():
 def searches(monkeypatch):
     """The contractions whose order is searched."""
     found = []
-    search = sympy_einsum.core.contraction._searched
+    search = sympy_einsum.core.contraction._search_path
 
     def counted(*args):
         found.append(args[0])

@@ -9,10 +9,10 @@ from sympy.abc import n
 
 from sympy_einsum.core.contraction import (
     Contraction,
-    carried_out,
     contraction_path,
-    deciding_lengths,
+    contraction_steps,
     path_cost,
+    path_determining_symbols,
 )
 
 SAMPLES = 150
@@ -59,7 +59,7 @@ def test_each_operand_and_result_is_used_once():
         path = contraction_path(terms, output, sizes)
         used = sorted(k for step in path for k in step)
         assert used == list(range(len(terms) + len(path) - 1))
-        *_, (_, _, last) = carried_out(terms, output, path)
+        *_, (_, _, last) = contraction_steps(terms, output, path)
         assert last == set(output)
 
 
@@ -112,4 +112,4 @@ def test_no_product_takes_long_to_order(network, count):
 def test_a_length_that_some_values_make_negative_counts_as_none():
     """5 - n is the length of x[-3:2]; whether the order depends on n is tried with large ones."""
     terms = ((0, 1), (1, 2), (2, 3))
-    assert deciding_lengths([Contraction(terms, (2, 3), (5 - n, n, n, n))]) == []
+    assert path_determining_symbols([Contraction(terms, (2, 3), (5 - n, n, n, n))]) == []

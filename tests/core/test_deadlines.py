@@ -8,12 +8,12 @@ import time
 import pytest
 
 import sympy_einsum as se
-from sympy_einsum.core import deadlines, in_time
+from sympy_einsum.core import deadlines, with_time_limit
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no such timer")
 
 
-@in_time
+@with_time_limit
 def endless():
     while True:
         try:
@@ -33,16 +33,16 @@ def test_what_never_ends_is_stopped(monkeypatch):
 
 
 def test_results_and_errors_pass():
-    assert in_time(lambda a, b: a - b)(3, b=1) == 2
+    assert with_time_limit(lambda a, b: a - b)(3, b=1) == 2
     with pytest.raises(ZeroDivisionError):
-        in_time(lambda: 1 // 0)()
+        with_time_limit(lambda: 1 // 0)()
     assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
 
 
 def test_a_timer_of_the_caller_stays():
     signal.setitimer(signal.ITIMER_PROF, 1000)
     try:
-        assert in_time(lambda: 1)() == 1
+        assert with_time_limit(lambda: 1)() == 1
         assert signal.getitimer(signal.ITIMER_PROF)[0] > 0
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -52,7 +52,7 @@ def _interrupt(number, frame):
     raise KeyboardInterrupt
 
 
-@in_time
+@with_time_limit
 def nothing():
     return 1
 
@@ -98,7 +98,7 @@ class _Slow:
 def test_a_reader_is_stopped_later_where_exceptions_are_ignored(monkeypatch):
     monkeypatch.setattr(deadlines, "MAX_SECONDS", 0.05)
 
-    @in_time
+    @with_time_limit
     def read():
         _Slow()
         while True:

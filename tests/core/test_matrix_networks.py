@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sympy_einsum.core import ENTRIES_APART, HADAMARD_FIRST, PRODUCTS_FIRST, Network
+from sympy_einsum.core import HADAMARD_FIRST, PRODUCTS_FIRST, WITHOUT_ENTRYWISE_PRODUCTS, Network
 
 LENGTHS = dict(zip("ijkl", (2, 3, 4, 5), strict=True))
 
@@ -123,7 +123,7 @@ def test_what_is_no_matrix_product_has_no_form(index_string, steps):
 
 def test_factors_on_kept_labels_stay_apart():
     edges = [("A", ("i", "j")), ("B", ("i", "j")), ("C", ("j", "k")), ("D", ("i",)), ("E", ("i",))]
-    network = Network(WORDS, edges, "ij", LENGTHS, ENTRIES_APART)
+    network = Network(WORDS, edges, "ij", LENGTHS, WITHOUT_ENTRYWISE_PRODUCTS)
     network.reduce()
     assert [factor for factor, _ in network.edges] == ["A", "B", "D", "E", "C 1"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import ShapeError, TensorError, UnsupportedError, explained
+from ...core import ShapeError, TensorError, UnsupportedError, documentation_link
 from .texts import is_plain_name
 
 Function = Callable[..., Any]
@@ -36,7 +36,7 @@ class GivenFunctions:
                 raise UnsupportedError(
                     f"the function {own} has no numerical code; give it some, "
                     f'lambdify(..., functions={{"{own}": np.sin}}), or make it by '
-                    f"function({own!r}, code=...){explained('own functions')}"
+                    f"function({own!r}, code=...){documentation_link('own functions')}"
                 )
             name = re.sub(r"\W", "_", own)
             if name in self.taken or name in self.used or not is_plain_name(name):

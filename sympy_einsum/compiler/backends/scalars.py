@@ -34,9 +34,9 @@ from ...core import (
     UnsupportedError,
     code_of,
     exponents_of,
-    filled,
+    fill_template,
+    for_each_row,
     number_bits,
-    of_each_row,
     small_difference,
 )
 from .given_functions import GivenFunctions
@@ -136,7 +136,7 @@ class _ScalarPrinter(SciPyPrinter):
         if spelling is not None:
             texts = [self._print(arg) for arg in expr.args]
             are_whole = [precedence(arg) >= PRECEDENCE["Func"] for arg in expr.args]
-            text = filled(spelling, texts, are_whole)
+            text = fill_template(spelling, texts, are_whole)
             return text if is_bracketed(text) else f"({text})"
         return str(super()._print_Function(expr))
 
@@ -277,7 +277,7 @@ class _ScalarPrinter(SciPyPrinter):
         return f"({base}**2)**2" if power == 4 else f"{base}**{power}"
 
 
-@of_each_row
+@for_each_row
 def _come_first(row: Row) -> None:
     # SymPy's printers have methods for single functions, which would come before ours.
     method = f"_print_{row.function.__name__}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...core import Row, of_each_row
+from ...core import Row, for_each_row
 from ...expressions import Operand, adj, det, inv, logdet
 from ...operations import FUNCTIONS
 from ..numbers import bounded_function
@@ -24,7 +24,7 @@ OF_ORDER_0 = {"det", "logdet"}
 DELTA = "delta"
 
 
-@of_each_row
+@for_each_row
 def _add_names(row: Row) -> None:
     """Every function of one argument has its name here too."""
     if row.name and row.arity == 1:

@@ -8,7 +8,7 @@ import sympy
 from sympy import Expr, Integer
 
 from ... import operations
-from ...core import Row, of_each_row
+from ...core import Row, for_each_row
 from ...expressions import Delta, Operand, adj, det, elementwise, inv, logdet, order_of
 from ..numbers import bounded_function
 from .operators import infer_elementwise, literal_integer, unchanged
@@ -187,7 +187,7 @@ FUNCTIONS: dict[str, Rule] = {
 }
 
 
-@of_each_row
+@for_each_row
 def _add_names(row: Row) -> None:
     for name in row.matrixcalculus.split():
         FUNCTIONS[name] = Rule(unchanged, bounded_function(name, row.function))
