@@ -180,7 +180,14 @@ def test_each_page_is_in_the_contents():
 
 
 def test_completion_shows_nothing_internal():
-    for_passes = {"memory", "data", "rearranges", "is_built", "is_positions", "as_entry_power"}
+    for_passes = {
+        "memory",
+        "data",
+        "rearranges",
+        "is_built",
+        "is_affine_selector",
+        "as_entry_power",
+    }
     assert not for_passes & set(dir(x))
     assert {"shape", "order", "operands", "sum", "T", "is_symmetric"} <= set(dir(x))
     assert set(dir(snp)) == set(snp.__all__)

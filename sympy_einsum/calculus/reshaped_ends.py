@@ -23,10 +23,10 @@ from ..expressions import (
     View,
     Zeros,
     contract,
-    exchanged,
     free_leaves,
-    is_positional,
+    is_selector_product,
     is_tensor,
+    replace_nodes,
     reshape,
     shape_of,
     total_of,
@@ -78,7 +78,9 @@ def by_ends(
     if not shape_of(y):
         return derivatives(y, wrt)
     inputs, images = _inputs(y, wrt)
-    inner = exchanged([y], {node: symbol for symbol, node in images.items()})[0] if images else y
+    inner = (
+        replace_nodes([y], {node: symbol for symbol, node in images.items()})[0] if images else y
+    )
     parts = _outputs(inner, [own.stand_in for own in inputs])
     if parts == [((), y)]:
         return derivatives(y, wrt)
@@ -94,13 +96,13 @@ def by_ends(
         for own, block in zip(present, blocks, strict=True):
             moved = _moved(block, core.order, moves, own.moves)
             found[own.variable].append(moved)
-    results = exchanged([total_of(terms) for terms in found.values()], images)
+    results = replace_nodes([total_of(terms) for terms in found.values()], images)
     return results, [_with_variables(step, images) for step in steps]
 
 
 def _with_variables(step: Step, images: Mapping[Operand, Operand]) -> Step:
     """A step with the reshaped variables in the place of what stands for them."""
-    before, after = exchanged([step.before, step.after], images)
+    before, after = replace_nodes([step.before, step.after], images)
     return step._replace(before=before, after=after)
 
 
@@ -172,9 +174,11 @@ def _rearranged(node: Operand, wrt: Sequence[Operand]) -> tuple[TensorExpr, Move
     how it is made of it; None if it is no such."""
     if isinstance(node, Reshape):
         return node.operands[0], Move(node.shape)
-    if not (isinstance(node, View) or is_positional(node)):
+    if not (isinstance(node, View) or is_selector_product(node)):
         return None
-    places = [k for k, own in enumerate(node.operands) if is_tensor(own) and not own.is_positions]
+    places = [
+        k for k, own in enumerate(node.operands) if is_tensor(own) and not own.is_affine_selector
+    ]
     if len(places) != 1:
         return None
     (k,) = places

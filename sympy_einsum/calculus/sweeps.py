@@ -23,11 +23,11 @@ from ..expressions import (
     Zeros,
     contract,
     data_expressions,
-    inside_log,
     is_variable,
     order_of,
     scalar_product,
     shape_of,
+    softmax_inside_log,
     total_of,
 )
 from ..rules import Step
@@ -43,7 +43,9 @@ MODES = ("reverse", "forward", "cross-country", "auto")
 def inputs_of(node: Operand) -> tuple[Operand, ...]:
     """Return the operands of a node in the sense of the rules."""
     if isinstance(node, TensorExpr):
-        return () if node.is_locally_constant else (inside_log(node) or opened(node)).operands
+        return (
+            () if node.is_locally_constant else (softmax_inside_log(node) or opened(node)).operands
+        )
     return () if is_variable(node) or not node.args else scalar_children(node)
 
 

@@ -46,11 +46,11 @@ from ..expressions import (
     Triangle,
     Zeros,
     determinants_in,
-    inside_log,
     inv,
     is_literal,
     order_of,
     slot,
+    softmax_inside_log,
     split_body,
     substitute_stock,
 )
@@ -99,7 +99,7 @@ def _extremum_terms(node: Extremum, active: Callable[[Operand], bool]) -> Iterat
     """Its share: the largest entries share equally [JAX, reduce_max]."""
     axes = range(node.operands[0].order)
     kept = [axis for axis in axes if axis not in node.axes]
-    yield Term(0, (node.share,), (axes,), kept, axes)
+    yield Term(0, (node.subgradient,), (axes,), kept, axes)
 
 
 def _picked_terms(node: Picked, active: Callable[[Operand], bool]) -> Iterator[Term]:
@@ -120,8 +120,10 @@ def _softmax_terms(node: Softmax, active: Callable[[Operand], bool]) -> Iterator
 def _logcumsumexp_terms(node: LogCumSumExp, active: Callable[[Operand], bool]) -> Iterator[Term]:
     """The softmax of all entries up to each."""
     *rest, place = range(node.order)
-    share = RunningSoftmax.of(node.operands[0])
-    yield Term(0, (share,), ((*rest, place + 1, place),), range(node.order), (*rest, place + 1))
+    subgradient = RunningSoftmax.of(node.operands[0])
+    yield Term(
+        0, (subgradient,), ((*rest, place + 1, place),), range(node.order), (*rest, place + 1)
+    )
 
 
 def _running_softmax_terms(
@@ -150,11 +152,11 @@ def _interval_products_terms(
 
 def _log_softmax_terms(node: Operand, active: Callable[[Operand], bool]) -> Iterator[Term]:
     """I - 1 pᵀ along the softmax's axes: by way of p it would be divided by p, which may be 0."""
-    share = node.operands[0]
+    subgradient = node.operands[0]
     axes = range(node.order)
-    other = [node.order + axis if axis in share.axes else axis for axis in axes]
+    other = [node.order + axis if axis in subgradient.axes else axis for axis in axes]
     yield Term(0, (), (), axes, axes)
-    yield Term(0, (S.NegativeOne, share), ((), other), axes, other)
+    yield Term(0, (S.NegativeOne, subgradient), ((), other), axes, other)
 
 
 def _stock_terms(node: Expr, active: Callable[[Operand], bool]) -> Iterator[Term]:
@@ -243,6 +245,6 @@ def terms(node: Operand, active: Callable[[Operand], bool]) -> Iterator[Term]:
     """Yield the derivative of a node by each of its active operands."""
     if not isinstance(node, TensorExpr):
         return _stock_terms(node, active)
-    if inside_log(node):
+    if softmax_inside_log(node):
         return _log_softmax_terms(opened(node), active)
     return RULES[type(node)](opened(node), active)

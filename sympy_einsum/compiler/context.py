@@ -14,7 +14,7 @@ from ..expressions import (
     TensorExpr,
     TensorSymbol,
     View,
-    is_placed_product,
+    is_padded_product,
     is_window,
     order_of,
     shape_of,
@@ -113,7 +113,7 @@ class Lowering(PlanBuilder):
             self._scalars.lower(node)
             return
         # Zero-padded products are written where they are needed.
-        elsewhere = node in self.solved or node in self.put_off or is_placed_product(node)
+        elsewhere = node in self.solved or node in self.put_off or is_padded_product(node)
         elsewhere = elsewhere or node in self.only_scaled
         elsewhere = elsewhere or node.is_one_hot  # it stays positions where it is multiplied
         if not self._can_wait(node) and not elsewhere:

@@ -17,8 +17,8 @@ from ..expressions import (
     Softmax,
     View,
     apply_body,
-    inside_log,
     slot,
+    softmax_inside_log,
 )
 from ..rules import is_definite
 from .context import Lowering
@@ -26,7 +26,7 @@ from .context import Lowering
 
 def lower_elementwise(builder: Lowering, node: Elementwise) -> int:
     """A function of entries; that of a softmax's logarithm needs no softmax."""
-    share = inside_log(node)
+    share = softmax_inside_log(node)
     if share is not None:
         return _Exponentials(builder, share).logarithm()
     inputs = [builder.value(operand) for operand in node.operands]

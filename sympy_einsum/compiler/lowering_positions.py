@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 from sympy import Expr, Integer, S
 
 from ..core import Indices, Shape
-from ..expressions import Delta, Operand, Positions, are_apart, is_window
+from ..expressions import Delta, Operand, Positions, are_disjoint, is_window
 from .context import Lowering
 from .factors import Factor
 from .instruction_rules import Cut, Slice
@@ -271,7 +271,7 @@ def _apart(one: Placed, other: Placed, shape: Shape) -> bool:
     if any(
         a.cut is not None
         and b.cut is not None
-        and are_apart(_positions(a.cut, length), _positions(b.cut, length))
+        and are_disjoint(_positions(a.cut, length), _positions(b.cut, length))
         for a, b, length in axes
     ):
         return True

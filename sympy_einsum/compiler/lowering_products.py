@@ -18,9 +18,9 @@ from ..expressions import (
     Ones,
     Operand,
     View,
+    inline_products,
     is_window,
     order_of,
-    written_out,
 )
 from ..rules import is_definite
 from .context import Lowering
@@ -67,7 +67,7 @@ def placed_product(
         return whole(builder.arranged(value, range(node.order), axes), axes)
     output = tuple([node.output[k] for k in axes])
     # Products that are used here only are written out in place.
-    operands, subscripts, lengths = written_out(
+    operands, subscripts, lengths = inline_products(
         node.operands,
         node.subscripts,
         dict(enumerate(node.lengths)),

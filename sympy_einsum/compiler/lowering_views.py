@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sympy import S
 
-from ..expressions import Einsum, Operand, Positions, View, is_placed_product, is_window
+from ..expressions import Einsum, Operand, Positions, View, is_padded_product, is_window
 from .context import Lowering
 from .lowering_positions import Axis, Placed, placed_ones, whole, written
 from .lowering_products import placed_product
@@ -30,7 +30,7 @@ def is_placed(node: Operand) -> bool:
         return on_diagonal or (node.core is not None and is_placed(node.core))
     if isinstance(node, Positions):
         return not is_window(node)
-    return is_placed_product(node)
+    return is_padded_product(node)
 
 
 def placed_value(builder: Lowering, node: Operand) -> Placed:
@@ -88,7 +88,7 @@ def _placed_core(builder: Lowering, node: Operand, kept: Sequence[int]) -> Place
         if isinstance(core, Positions) and not is_window(core):
             return placed_ones(core, axes, builder.value(S.One) if scalar is None else scalar)
         is_own = core in builder.only_scaled or builder.is_waiting(core)
-        if isinstance(core, Einsum) and (is_own or is_placed_product(core)):
+        if isinstance(core, Einsum) and (is_own or is_padded_product(core)):
             return placed_product(builder, core, axes, scalar)
     assert core is not None
     value = builder.value(core)

@@ -13,7 +13,7 @@ from ..expressions import (
     Positions,
     TensorAdd,
     contract,
-    is_placed_product,
+    is_padded_product,
 )
 from ..rules import has_places
 
@@ -87,7 +87,7 @@ def _sum_in(core: Operand | None, uses: Mapping[Operand, int]) -> TensorAdd | No
     """Return the sum that something is, or that it places, if nothing else needs it."""
     if core is None or uses[core] > 1:
         return None
-    if is_placed_product(core):
+    if is_padded_product(core):
         others = [own for own in core.operands if not isinstance(own, Positions)]
         core = others[0] if len(others) == 1 else core
     return core if isinstance(core, TensorAdd) and uses[core] == 1 else None

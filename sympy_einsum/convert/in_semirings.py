@@ -35,7 +35,7 @@ from ..expressions import (
     Zeros,
     as_operand,
     contract,
-    is_cut,
+    is_slice,
     order_of,
     reshape,
     shape_of,
@@ -203,7 +203,7 @@ def _view(meaning: Ordinary, node: View, operands: Sequence[Operand]) -> Operand
 
 def _product(meaning: Ordinary, node: Einsum, operands: Sequence[Operand]) -> Operand:
     lengths = dict(enumerate(node.lengths))
-    if is_cut(node):
+    if is_slice(node):
         pairs = zip(node.operands, operands, strict=True)
         cut = [own if isinstance(own, Positions) else value for own, value in pairs]
         return contract(cut, node.subscripts, node.output, lengths)

@@ -31,12 +31,12 @@ from ..expressions import (
     TensorSymbol,
     as_operand,
     elementwise,
+    inline_products,
     order_of,
     rebuild,
     slot,
     stretch,
     substitute_stock,
-    written_out,
 )
 from ..operations import multiply, power, sum as sum_
 from ..rules import cofactors_as_inverse
@@ -179,7 +179,7 @@ def opened(
 ) -> tuple[Sequence[Operand], Sequence[Sequence[int]], tuple[int, ...], dict[int, Expr]]:
     """Operands, subscripts, output and lengths of a product, with the products among its operands
     whose order is too high written out in their place."""
-    operands, subscripts, lengths = written_out(
+    operands, subscripts, lengths = inline_products(
         node.operands,
         node.subscripts,
         dict(enumerate(node.lengths)),

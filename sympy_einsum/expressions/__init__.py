@@ -1,29 +1,22 @@
 """The nodes of the language: the base class, leaves, products and sums, functions."""
 
+from .affine_selectors import (
+    Positions as Positions,
+    Selection as Selection,
+    Unit as Unit,
+    is_window as is_window,
+)
 from .axis_functions import (
     AxesFunction as AxesFunction,
     LogSumExp as LogSumExp,
     Softmax as Softmax,
-    inside_log as inside_log,
+    softmax_inside_log as softmax_inside_log,
 )
 from .base import (
     Operand as Operand,
     Several as Several,
     TensorExpr as TensorExpr,
     TensorLike as TensorLike,
-)
-from .bodies import (
-    EXP as EXP,
-    LOG as LOG,
-    SIGMOID as SIGMOID,
-    Slot as Slot,
-    as_number as as_number,
-    indicated as indicated,
-    is_condition as is_condition,
-    replaced as replaced,
-    slot as slot,
-    slot_numbers as slot_numbers,
-    substitute_stock as substitute_stock,
 )
 from .broadcasting import broadcast_together as broadcast_together, stretch as stretch
 from .complex_entries import (
@@ -47,7 +40,7 @@ from .entrywise import (
 from .fourier import Fourier as Fourier, are_inverse as are_inverse, half_length as half_length
 from .gathers import OneHot as OneHot
 from .graphs import (
-    are_of_numbers as are_of_numbers,
+    are_numeric as are_numeric,
     flatten as flatten,
     free_leaves as free_leaves,
     free_symbols_of as free_symbols_of,
@@ -65,19 +58,19 @@ from .graphs import (
 )
 from .half_powers import (
     HalfPower as HalfPower,
-    after_pow as after_pow,
+    as_half_power as as_half_power,
     is_half_power as is_half_power,
 )
 from .interning import (
     Node as Node,
     Operands as Operands,
     data_expressions as data_expressions,
-    remembered as remembered,
+    memoised as memoised,
 )
 from .labels import (
+    inline_products as inline_products,
     representative as representative,
     unite as unite,
-    written_out as written_out,
 )
 from .leaves import (
     ASSUMPTIONS as ASSUMPTIONS,
@@ -122,23 +115,17 @@ from .matrix_stacks import (
     SingularValues as SingularValues,
     StackFunction as StackFunction,
     expm as expm,
-    shorter as shorter,
+    min_length as min_length,
     square_matrices as square_matrices,
     stacked_matrices as stacked_matrices,
 )
-from .merging import are_apart as are_apart
-from .orders import (
+from .merging import are_disjoint as are_disjoint
+from .order_statistics import (
     Extremum as Extremum,
     ExtremumShare as ExtremumShare,
     NamedAxesFunction as NamedAxesFunction,
     Picked as Picked,
     Ranking as Ranking,
-)
-from .positions import (
-    Positions as Positions,
-    Selection as Selection,
-    Unit as Unit,
-    is_window as is_window,
 )
 from .products import (
     Delta as Delta,
@@ -147,9 +134,9 @@ from .products import (
     View as View,
     contract as contract,
     contract_part as contract_part,
-    is_cut as is_cut,
-    is_placed_product as is_placed_product,
-    is_positional as is_positional,
+    is_padded_product as is_padded_product,
+    is_selector_product as is_selector_product,
+    is_slice as is_slice,
     scalar_product as scalar_product,
 )
 from .reshaping import Reshape as Reshape, reshape as reshape
@@ -161,21 +148,34 @@ from .running import (
     RunningFunction as RunningFunction,
     RunningSoftmax as RunningSoftmax,
 )
+from .scalar_lambdas import (
+    EXP as EXP,
+    LOG as LOG,
+    SIGMOID as SIGMOID,
+    Slot as Slot,
+    as_number as as_number,
+    indicator_condition as indicator_condition,
+    is_condition as is_condition,
+    slot as slot,
+    slot_numbers as slot_numbers,
+    substitute_slots as substitute_slots,
+    substitute_stock as substitute_stock,
+)
 from .substitution import (
     as_basic as as_basic,
-    exchanged as exchanged,
     rebuild as rebuild,
+    replace_nodes as replace_nodes,
     substitute as substitute,
     substitute_function as substitute_function,
 )
 from .sums import (
     TensorAdd as TensorAdd,
-    axes_with_entries as axes_with_entries,
-    on_axes as on_axes,
+    drop_repeated_axes as drop_repeated_axes,
     scale as scale,
     split_coefficient as split_coefficient,
     sum_of_parts as sum_of_parts,
     tensor_sum as tensor_sum,
     total_of as total_of,
+    varying_axes as varying_axes,
 )
 from .triangles import Triangle as Triangle

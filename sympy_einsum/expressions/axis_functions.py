@@ -3,8 +3,8 @@
 Spelled with exp, log and sums they would be right as mathematics, but exp(800) has no double, and
 the derivatives would carry the powers of the sum along. As nodes they have short derivatives: that
 of log-sum-exp is softmax, and that of softmax is made of itself [BV, §3.1.5; GBC, §6.2.2]. The
-logarithm of a softmax is no node of its own, but derivatives and code know it (:func:`inside_log`):
-log(p) is finite where 1/p isn't.
+logarithm of a softmax is no node of its own, but derivatives and code know it
+(:func:`softmax_inside_log`): log(p) is finite where 1/p isn't.
 
 References
 ==========
@@ -21,11 +21,11 @@ from typing import TypeVar
 from sympy import Basic
 
 from .base import Operand, TensorExpr
-from .bodies import LOG
 from .entrywise import Elementwise
-from .interning import Data, Operands, datum
+from .interning import Data, Operands, data_property
 from .leaves import Zeros
 from .products import Ones, View, contract
+from .scalar_lambdas import LOG
 
 Item = TypeVar("Item")
 
@@ -44,7 +44,7 @@ class AxesFunction(TensorExpr):
     # Whether the result has these axes too.
     keeps_axes = False
 
-    axes: tuple[int, ...] = datum(0, "The axes that are summed over.")
+    axes: tuple[int, ...] = data_property(0, "The axes that are summed over.")
 
     @property
     def name(self) -> str:
@@ -67,7 +67,7 @@ class AxesFunction(TensorExpr):
             if known is not None:
                 return known
         if _is_permuted(tensor):
-            labels, output, over = tensor.subscripts[-1], tensor.output, _places(tensor, axes)
+            labels, output, over = tensor.subscripts[-1], tensor.output, _axes_in_core(tensor, axes)
             core = cls.over(tensor.core, over, *rest)
             if not keeps:
                 labels, output = _without(labels, over), _without(output, axes)
@@ -119,7 +119,7 @@ class Softmax(AxesFunction):
         return Ones(*tensor.shape)
 
 
-def inside_log(node: Basic) -> Softmax | None:
+def softmax_inside_log(node: Basic) -> Softmax | None:
     """Return the softmax that a node is the logarithm of; None for other nodes."""
     if isinstance(node, Elementwise) and node.body == LOG:
         inner = node.operands[0]
@@ -138,7 +138,7 @@ def _is_permuted(tensor: Operand) -> bool:
     )
 
 
-def _places(tensor: View, axes: Sequence[int]) -> tuple[int, ...]:
+def _axes_in_core(tensor: View, axes: Sequence[int]) -> tuple[int, ...]:
     """Where the axes of a permuted tensor are in its core."""
     return tuple([tensor.subscripts[-1].index(tensor.output[axis]) for axis in axes])
 

@@ -21,7 +21,7 @@ from sympy.core.symbol import Str
 from ..core import TensorError, children, postorder, sort_key
 from .graphs import (
     Entry,
-    are_of_numbers,
+    are_numeric,
     flatten,
     free_leaves,
     is_variable,
@@ -222,7 +222,7 @@ class TensorExpr(Methods):
         >>> (x @ x).is_number, (x @ x).subs(x, [1, 2]).is_number
         (False, True)
         """
-        return not self.shape and are_of_numbers(kinds_in(self))
+        return not self.shape and are_numeric(kinds_in(self))
 
     def _applied(self) -> set[Basic]:
         """Return the unknown functions of ordinary symbols and their derivatives, for stock code:

@@ -35,7 +35,6 @@ from ..core import (
     sympified,
 )
 from .base import Operand, TensorExpr, TensorLike
-from .bodies import Slot, as_number, slot, substitute_stock
 from .broadcasting import broadcast_together
 from .complex_entries import check_analytic, conjugated
 from .entrywise import apply_body
@@ -48,6 +47,7 @@ from .graphs import (
     scalar_children,
 )
 from .leaves import Constant
+from .scalar_lambdas import Slot, as_number, slot, substitute_stock
 
 # SymPy's classes of what has axes that aren't written out.
 STOCK_TENSORS = (

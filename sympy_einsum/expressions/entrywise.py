@@ -16,25 +16,32 @@ from sympy.logic.boolalg import Boolean
 
 from ..core import STABLE_ARGUMENT, STABLE_NAMES, Shape, fold_constants, sort_key
 from .base import Operand, TensorExpr
-from .bodies import (
+from .complex_entries import holds_complex
+from .graphs import is_literal, is_tensor
+from .interning import Data, Operands, data_property
+from .leaves import Zeros
+from .products import Ones, View, contract
+from .scalar_lambdas import (
     EXP,
     LOG,
     Slot,
-    indicated,
+    evaluate_with_signs,
+    indicator_condition,
     partial_body,
-    renamed,
+    rename_slots,
     slot,
     slot_exponent,
     slot_numbers,
     substitute_stock,
-    with_signs,
 )
-from .complex_entries import holds_complex
-from .graphs import is_literal, is_tensor
-from .interning import Data, Operands, datum
-from .leaves import Zeros
-from .products import Ones, View, contract
-from .sums import TensorAdd, along, axes_with_entries, on_axes, scale, split_coefficient
+from .sums import (
+    TensorAdd,
+    drop_repeated_axes,
+    repeat_along_axes,
+    scale,
+    split_coefficient,
+    varying_axes,
+)
 
 
 class Elementwise(TensorExpr):
@@ -57,7 +64,7 @@ class Elementwise(TensorExpr):
 
     __slots__ = ()
 
-    body: Expr = datum(0, "The scalar expression that gives an entry.")
+    body: Expr = data_property(0, "The scalar expression that gives an entry.")
 
     @property
     def _key(self) -> tuple[int, str, int]:
@@ -76,7 +83,7 @@ class Elementwise(TensorExpr):
     @property
     def condition(self) -> Boolean | None:
         """The condition of which the entries are the indicator; None for other functions."""
-        return indicated(self.body)
+        return indicator_condition(self.body)
 
     def __bool__(self) -> bool:
         if self.condition is None:
@@ -120,7 +127,7 @@ def apply_body(body: Expr, operands: Sequence[Operand]) -> Operand:
     body, kept = _with_shared_slots(body, values)
     if shape is None or not any(map(is_tensor, kept)):
         value = substitute_stock(body, {slot(k): operand for k, operand in enumerate(kept)})
-        return value if shape is None else along(value, (), shape)
+        return value if shape is None else repeat_along_axes(value, (), shape)
     evaluated = _evaluated(body, kept)
     return _of_tensors(body, kept, shape) if evaluated is None else apply_body(*evaluated)
 
@@ -131,20 +138,20 @@ def _with_shared_slots(body: Expr, values: Mapping[Slot, Operand]) -> tuple[Expr
     for k in slot_numbers(body):
         places.setdefault(values[slot(k)], []).append(k)
     kept = sorted(places, key=sort_key) if len(places) > 1 else list(places)
-    body = renamed(body, tuple([(k, new) for new, o in enumerate(kept) for k in places[o]]))
+    body = rename_slots(body, tuple([(k, new) for new, o in enumerate(kept) for k in places[o]]))
     left = slot_numbers(body)
     if len(left) < len(kept):  # equal operands have cancelled
         kept = [kept[k] for k in left]
-        body = renamed(body, tuple([(k, new) for new, k in enumerate(left)]))
+        body = rename_slots(body, tuple([(k, new) for new, k in enumerate(left)]))
     return body, kept
 
 
 def _of_tensors(body: Expr, operands: Sequence[Operand], shape: Shape) -> Operand:
     """Build the expression of a body on distinct operands, some of them tensors: a product, a named
     function, or an ``Elementwise``."""
-    axes = axes_with_entries([o for o in operands if is_tensor(o)])
+    axes = varying_axes([o for o in operands if is_tensor(o)])
     if len(axes) < len(shape):
-        return along(apply_body(body, on_axes(operands, axes)), axes, shape)
+        return repeat_along_axes(apply_body(body, drop_repeated_axes(operands, axes)), axes, shape)
     coefficient, body = body.as_coeff_Mul()
     factors = body.args if body.is_Mul else (body,)
     if all(isinstance(factor, Slot) for factor in factors):
@@ -163,13 +170,13 @@ def _evaluated(body: Expr, operands: list[Operand]) -> tuple[Expr, list[Operand]
     if body.is_Pow and body.exp.is_Number and isinstance(body.base, Slot):
         base, inner = operands[0].as_entry_power() if is_tensor(operands[0]) else (None, S.One)
         if inner is not S.One and not holds_complex(base):
-            both = with_signs((slot(0) ** inner) ** body.exp, (_sign(base),))
+            both = evaluate_with_signs((slot(0) ** inner) ** body.exp, (_sign(base),))
             if not both.is_Mul and not (both.is_Pow and both.base.is_Pow):
                 return both, [base]
     # Most functions are the same of positive numbers: nothing needs to be asked.
-    if with_signs(body, ("positive",) * len(operands)) == body:
+    if evaluate_with_signs(body, ("positive",) * len(operands)) == body:
         return None
-    known = with_signs(body, tuple(map(_sign, operands)))
+    known = evaluate_with_signs(body, tuple(map(_sign, operands)))
     return None if known == body else (known, operands)
 
 

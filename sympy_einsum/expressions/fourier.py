@@ -6,7 +6,7 @@ from sympy import Expr, KroneckerDelta, S, cos, floor, pi
 
 from ..core import Length, ShapeError, as_flag, as_length, same_length
 from .base import Operand, TensorExpr
-from .interning import Data, Operands, datum
+from .interning import Data, Operands, data_property
 
 
 class Fourier(TensorExpr):
@@ -67,10 +67,10 @@ class Fourier(TensorExpr):
                 )
         return cls._intern((), (n, frequencies, positions, data[3]), (S(2), positions, frequencies))
 
-    length: Expr = datum(0, "The length of a period.")
-    frequencies: Expr = datum(1, "How many frequencies there are.")
-    positions: Expr = datum(2, "How many positions there are.")
-    weighted: bool = datum(3, "Whether frequencies stand for their conjugates too.")
+    length: Expr = data_property(0, "The length of a period.")
+    frequencies: Expr = data_property(1, "How many frequencies there are.")
+    positions: Expr = data_property(2, "How many positions there are.")
+    weighted: bool = data_property(3, "Whether frequencies stand for their conjugates too.")
 
     def entry(self, part: Expr, position: Expr, frequency: Expr) -> Expr:
         """Return the entry of a real or imaginary part at a position and a frequency."""

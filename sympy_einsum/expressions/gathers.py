@@ -12,11 +12,11 @@ import numpy as np
 from sympy import Expr, S
 
 from ..core import Length, ShapeError, TensorError, as_length
+from .affine_selectors import Unit
 from .base import Operand, TensorExpr
 from .graphs import is_tensor, outermost
-from .interning import Data, Operands, datum
+from .interning import Data, Operands, data_property
 from .leaves import Constant, Zeros
-from .positions import Unit
 from .products import View, contract
 
 
@@ -48,13 +48,13 @@ class OneHot(TensorExpr):
         """The positions."""
         return self.operands[0]
 
-    length: Expr = datum(0, "The length of the axis that the positions are on.")
+    length: Expr = data_property(0, "The length of the axis that the positions are on.")
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Operand:
         indices, length = operands[0], as_length(data[0])
         if isinstance(indices, (Zeros, View)):
-            known = _of_rearranged(indices, length)
+            known = _one_hot_of_view(indices, length)
             if known is not None:
                 return known
         if isinstance(indices, Constant):
@@ -70,7 +70,7 @@ class OneHot(TensorExpr):
         return cls._build((indices,), (length,))
 
 
-def _of_rearranged(indices: TensorExpr, length: Expr) -> Operand | None:
+def _one_hot_of_view(indices: TensorExpr, length: Expr) -> Operand | None:
     """Those at positions that repeat or rearrange others, or are all the same."""
     order = indices.order
     lengths = dict(enumerate((*indices.shape, length)))

@@ -10,8 +10,8 @@ from sympy import Basic, Expr, Lambda
 from sympy.core.function import AppliedUndef
 
 from ..core import Shape, TensorError, cached, children, has_shape, postorder
-from .bodies import Slot
 from .interning import Data, Node, data_expressions
+from .scalar_lambdas import Slot
 
 # Sets of free symbols up to this size are kept at every node of a graph.
 FEW_LEAVES = 16
@@ -114,7 +114,7 @@ def kinds_in(root: Basic) -> frozenset[type]:
 
 
 @cached(1024)
-def are_of_numbers(kinds: frozenset[type]) -> bool:
+def are_numeric(kinds: frozenset[type]) -> bool:
     """Tell whether there are no symbols and no unknown functions among the types of nodes."""
     return not any(
         issubclass(kind, AppliedUndef)
@@ -135,7 +135,7 @@ def free_leaves(*roots: Basic) -> frozenset[Basic]:
         if isinstance(node, Node):
             return node._free is not None
         kind: Any = type(node)
-        return not node.args or tells_symbols(kind)
+        return not node.args or declares_free_symbols(kind)
 
     order = postorder(roots, lambda n: () if is_leaf(n) else children(n))
     total = _without_lengths({s for node in order for s in _own_leaves(node, is_leaf)})
@@ -145,7 +145,7 @@ def free_leaves(*roots: Basic) -> frozenset[Basic]:
 
 
 @cached(1024)
-def tells_symbols(cls: type) -> bool:
+def declares_free_symbols(cls: type) -> bool:
     """Tell whether a class says itself which symbols are free, as those that bind some do."""
     return next(c for c in cls.__mro__ if "free_symbols" in vars(c)) is not Basic
 
@@ -161,7 +161,7 @@ def free_symbols_of(root: Basic) -> set[Basic]:
                 continue
             seen.add(arg)
             kind: Any = type(arg)
-            if tells_symbols(kind):
+            if declares_free_symbols(kind):
                 found |= arg.free_symbols
             else:
                 stack.append(arg)

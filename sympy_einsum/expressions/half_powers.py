@@ -26,7 +26,7 @@ class HalfPower(Pow):
         return f"Pow({', '.join(printer._print(arg) for arg in self.args)})"
 
 
-def after_pow(power: Expr) -> Expr:
+def as_half_power(power: Expr) -> Expr:
     """Return the power that SymPy's constructor has built, as one that printers ask about norms."""
     if not is_half_power(power) or isinstance(power, HalfPower):
         return power

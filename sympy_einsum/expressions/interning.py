@@ -51,7 +51,7 @@ class _Entry(ref[Any]):
 _Table: TypeAlias = dict[object, _Entry]
 
 
-def _first(table: _Table, key: object, new: Any, size: int) -> Any:
+def _publish(table: _Table, key: object, new: Any, size: int) -> Any:
     """Publish an object of about ``size`` bytes under a key, and return the one that stands there:
     another thread may have published its own meanwhile."""
     entry = _Entry(new, _forget)
@@ -114,7 +114,7 @@ Kept = TypeVar("Kept")
 _UNKNOWN: Any = object()
 
 
-def remembered(compute: Callable[[Any], Kept]) -> Callable[[Any], Kept]:
+def memoised(compute: Callable[[Any], Kept]) -> Callable[[Any], Kept]:
     """A function of a node that is computed once: the value is kept at the node, so it mustn't hold
     the node itself, which would be freed late."""
 
@@ -144,12 +144,13 @@ def data_expressions(data: object) -> list[Basic]:
 
 # Attributes for passes, hidden from completion.
 FOR_PASSES = {
-    *("as_entry_power", "data", "is_built", "is_locally_constant", "is_one_hot", "is_positions"),
+    *("as_entry_power", "data", "is_affine_selector", "is_built", "is_locally_constant"),
+    "is_one_hot",
     *("keeps_axes", "keeps_shape", "memory", "precedence", "rearranges"),
 }
 
 
-def datum(place: int, about: str) -> Any:
+def data_property(place: int, about: str) -> Any:
     """Return the property of a node that is one of its static data."""
     return property(lambda self: self.data[place], doc=about)
 
@@ -205,7 +206,7 @@ class Node(StockExpr, metaclass=NodeType):
     # Whether its derivative is zero wherever it has one, whatever the operands are.
     is_locally_constant = False
     # Whether it is a constant that says which positions fit.
-    is_positions = False
+    is_affine_selector = False
     # Whether it has ones at positions, which are its operand, along its last axis.
     is_one_hot = False
     # Cached: the same few data come again and again.
@@ -222,7 +223,7 @@ class Node(StockExpr, metaclass=NodeType):
         known = _kinds.get((cls, data))
         kind = known() if known is not None else None
         if kind is None:
-            kind = _first(_kinds, (cls, data), _Kind(cls, data), _size(data))
+            kind = _publish(_kinds, (cls, data), _Kind(cls, data), _size(data))
         key = (kind, operands)
         entry = _nodes.get(key)
         node = entry() if entry is not None else None
@@ -250,7 +251,7 @@ class Node(StockExpr, metaclass=NodeType):
                 parts.append(digest(operand))
         node._depth = depth + 1 if operands else 0
         node._digest = hash(tuple(parts))
-        return _first(_nodes, key, node, NODE_BYTES)
+        return _publish(_nodes, key, node, NODE_BYTES)
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Expr:

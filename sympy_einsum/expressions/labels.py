@@ -40,7 +40,7 @@ def representative(merged: dict[Item, Item], label: Item) -> Item:
     return label
 
 
-def numbered(subs: Iterable[Labels]) -> dict[Label, int]:
+def number_labels(subs: Iterable[Labels]) -> dict[Label, int]:
     """Labels numbered by first appearance."""
     return {label: k for k, label in enumerate(dict.fromkeys(chain.from_iterable(subs)))}
 
@@ -68,7 +68,7 @@ def sorted_operands(
         return tensors, subs
 
     def code(candidate: list[Labels]) -> list[list[int]]:
-        number = numbered([*candidate, output])
+        number = number_labels([*candidate, output])
         return [[number[label] for label in labels] for labels in [*candidate, output]]
 
     choices = product(*[permutations(group) for group in groups])
@@ -81,12 +81,12 @@ def stays_permuted(
 ) -> bool:
     """Tell whether a product is the same with its output indices in another order."""
     _, subs = sorted_operands(list(operands), list(subscripts), permuted)
-    number = numbered(subs)
+    number = number_labels(subs)
     renamed = tuple([tuple([number[i] for i in term]) for term in subs])
     return renamed == subscripts and [number[i] for i in permuted] == list(output)
 
 
-def written_out(
+def inline_products(
     operands: Sequence[Operand],
     subscripts: Sequence[Sequence[int]],
     lengths: Mapping[int, Expr],
@@ -116,7 +116,7 @@ def written_out(
 @lru_cache(maxsize=4096)
 def indices_of(terms: Terms) -> tuple[tuple[Label, ...], tuple[tuple[int, ...], ...]]:
     """Number the labels in some terms; return the labels in order, and the terms in numbers."""
-    number = numbered(terms)
+    number = number_labels(terms)
     return tuple(number), tuple([tuple([number[label] for label in term]) for term in terms])
 
 

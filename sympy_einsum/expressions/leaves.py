@@ -22,7 +22,7 @@ from ..core import (
 )
 from .base import Operand, TensorExpr
 from .graphs import is_literal
-from .interning import Data, Operands, datum
+from .interning import Data, Operands, data_property
 from .symmetries import Axes, generators_of, permutations_of
 
 if TYPE_CHECKING:
@@ -117,13 +117,13 @@ class TensorSymbol(TensorExpr, StockAtom):
     def _build(cls, operands: Operands, data: Data) -> Self:
         return cls._intern((), data, as_shape(data[1]))
 
-    name: str = datum(0, "The name it was built with.")
+    name: str = data_property(0, "The name it was built with.")
 
     @property
     def _key(self) -> tuple[int, str, int]:
         return (0, self.name, self._digest)
 
-    assumptions: tuple[str, ...] = datum(2, "The assumptions it was built with, sorted.")
+    assumptions: tuple[str, ...] = data_property(2, "The assumptions it was built with, sorted.")
 
     @property
     def is_symmetric(self) -> bool:
@@ -182,7 +182,7 @@ class Zeros(TensorExpr):
         return cls._intern((), (shape,), shape) if shape else S.Zero
 
 
-def as_numbers(value: ArrayLike) -> np.ndarray:
+def numeric_array(value: ArrayLike) -> np.ndarray:
     """A plain array of numbers from what holds some; one of objects for SymPy's numbers that no
     other array holds exactly."""
     kind = type(value).__name__
@@ -262,7 +262,7 @@ class Constant(TensorExpr):
     _data_digest = staticmethod(data_digest)  # not cached: it would keep the arrays alive
 
     def __new__(cls, array: ArrayLike) -> Operand:  # type: ignore[misc]
-        values = as_numbers(array)
+        values = numeric_array(array)
         if values.ndim == 0:
             return sympify(values.item() if values.dtype.kind != "b" else int(values))
         if values.dtype != object:

@@ -15,7 +15,7 @@ from sympy import Abs, Expr, Integer, Mul
 
 from ..core import Shape, TensorError
 from .base import Operand, TensorExpr, TensorLike
-from .interning import Data, Operands, datum
+from .interning import Data, Operands, data_property
 from .leaves import Zeros
 from .matrix_base import MatrixFunction
 from .matrix_stacks import (
@@ -81,7 +81,9 @@ class Cofactors(MatrixFunction):
     def _shape(cls, shape: Shape, data: Data) -> Shape:
         return shape * int(data[0])
 
-    degree: int = datum(0, "How often the determinant is differentiated; half the number of axes.")
+    degree: int = data_property(
+        0, "How often the determinant is differentiated; half the number of axes."
+    )
 
 
 class Det(MatrixFunction):

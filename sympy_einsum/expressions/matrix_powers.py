@@ -12,7 +12,7 @@ from sympy import Expr, S
 from ..core import Length, UnsupportedError, as_scalar, floats_to_integers
 from .base import Operand, TensorExpr, TensorLike
 from .broadcasting import broadcast_together
-from .interning import Data, Operands, datum
+from .interning import Data, Operands, data_property
 from .leaves import Zeros
 from .matrix_base import identities
 from .matrix_functions import Inv, inv
@@ -46,7 +46,7 @@ class MatrixPower(AlongDirections):
         matrices, *directions = operands
         (exponent,) = data
         if exponent.is_Integer:
-            return _product(matrices, int(exponent), directions)
+            return _power_by_squaring(matrices, int(exponent), directions)
         if not directions:
             below = matrices.operands[0] if matrices.operands else matrices
             if isinstance(matrices, MatrixPower) and len(matrices.operands) == 1:
@@ -55,7 +55,7 @@ class MatrixPower(AlongDirections):
                 return cls._build((below,), (-exponent,))
         return super()._build(operands, data)
 
-    exponent: Expr = datum(0, "The power to which the matrices are raised.")
+    exponent: Expr = data_property(0, "The power to which the matrices are raised.")
 
 
 def matrix_power(X: TensorLike, exponent: Length, *directions: TensorLike) -> Operand:
@@ -96,26 +96,26 @@ def matrix_power(X: TensorLike, exponent: Length, *directions: TensorLike) -> Op
     return MatrixPower._build(tuple(broadcast_together(operands)), (power,))
 
 
-def _product(matrices: TensorExpr, count: int, directions: Sequence[Operand]) -> Operand:
+def _power_by_squaring(matrices: TensorExpr, count: int, directions: Sequence[Operand]) -> Operand:
     """A power whose exponent is a number, or its derivative in some directions."""
     factor: Multilinear = {
         frozenset(): matrices,
         **{frozenset([k]): direction for k, direction in enumerate(directions)},
     }
     if count < 0:
-        factor, count = _inverse(factor), -count
+        factor, count = _polynomial_inverse(factor), -count
     result: Multilinear = {frozenset(): identities(matrices.shape)}
     # Repeated squaring, so that the graph is as small as the program should be.
     while count:
         if count & 1:
-            result = _times(result, factor)
+            result = _polynomial_product(result, factor)
         count >>= 1
         if count:
-            factor = _times(factor, factor)
+            factor = _polynomial_product(factor, factor)
     return result.get(frozenset(range(len(directions))), Zeros(*matrices.shape))
 
 
-def _times(one: Multilinear, other: Multilinear) -> Multilinear:
+def _polynomial_product(one: Multilinear, other: Multilinear) -> Multilinear:
     terms: dict[frozenset[int], list[Operand]] = {}
     for left, A in one.items():
         for right, B in other.items():
@@ -124,7 +124,7 @@ def _times(one: Multilinear, other: Multilinear) -> Multilinear:
     return {which: tensor_sum(found) for which, found in terms.items()}
 
 
-def _inverse(factor: Multilinear) -> Multilinear:
+def _polynomial_inverse(factor: Multilinear) -> Multilinear:
     """Y with (X + Σ t_k E_k) Y = 1: Y_K = -inv(X) Σ_k E_k Y_{K - k}."""
     whole = frozenset[int]().union(*factor)
     first = inv(factor[frozenset()])

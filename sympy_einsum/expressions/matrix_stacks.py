@@ -18,7 +18,7 @@ from .broadcasting import broadcast_together
 from .complex_entries import holds_complex
 from .conversion import as_operand
 from .graphs import shape_of
-from .interning import Data, Operands, datum
+from .interning import Data, Operands, data_property
 from .leaves import Zeros
 from .matrix_base import CONSTANTS, MatrixFunction
 
@@ -163,7 +163,7 @@ class CofactorStack(StackFunction):
         *stack, rows, columns = shape
         return (*stack, *(rows, columns) * int(data[0]))
 
-    degree: int = datum(0, "How often the determinants are differentiated.")
+    degree: int = data_property(0, "How often the determinants are differentiated.")
 
 
 class AlongDirections(StackFunction):
@@ -280,7 +280,7 @@ class SingularValues(StackFunction):
 
     @classmethod
     def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
-        return (shorter(rows, columns),)
+        return (min_length(rows, columns),)
 
 
 class LeftVectors(StackFunction):
@@ -299,7 +299,7 @@ class LeftVectors(StackFunction):
 
     @classmethod
     def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
-        return rows, shorter(rows, columns)
+        return rows, min_length(rows, columns)
 
 
 class RightVectors(StackFunction):
@@ -318,7 +318,7 @@ class RightVectors(StackFunction):
 
     @classmethod
     def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
-        return shorter(rows, columns), columns
+        return min_length(rows, columns), columns
 
 
 class QFactor(StackFunction):
@@ -401,7 +401,7 @@ def expm(X: TensorLike, *directions: TensorLike) -> Operand:
     return Expm._build(tuple(broadcast_together(operands)), ())
 
 
-def shorter(rows: Expr, columns: Expr) -> Expr:
+def min_length(rows: Expr, columns: Expr) -> Expr:
     """Return the smaller length of a matrix.
 
     Raises

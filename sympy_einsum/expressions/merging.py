@@ -4,8 +4,9 @@ is 0.
 With P[i, j] = [start + step·i = j], each fact is one of indices, whatever else has them:
 
 * composition: P[i, j] Q[j, k] = P[i, j] R[i, k], with the affine maps one after the other;
-* meeting: P[i, j] Q[k, j] = P[i, j] U[p, i] V[p, k] summed over p, where the p-th common position
-  is the U-th of P and the V-th of Q: an integer equation start + step·i = start' + step'·k;
+* intersection: P[i, j] Q[k, j] = P[i, j] U[p, i] V[p, k] summed over p, where the p-th common
+  position is the U-th of P and the V-th of Q: an integer equation
+  start + step·i = start' + step'·k;
 * a position that nothing else has: the sum of P[i, j] over j is 1;
 * P[i, j] with i = j everywhere is a delta.
 
@@ -23,8 +24,8 @@ from typing import NamedTuple
 from sympy import Expr, KroneckerDelta, S
 
 from ..core import Label, Labels
+from .affine_selectors import Positions, Unit
 from .base import Operand, TensorExpr
-from .positions import Positions, Unit
 
 
 class Merged(NamedTuple):
@@ -46,8 +47,10 @@ class Meeting(NamedTuple):
     steps: tuple[Expr, Expr]
 
 
-def merge_positions(tensors: list[TensorExpr], subs: list[Labels], output: Labels) -> Merged | None:
-    """Return the factors with their positions composed; None if the product is 0."""
+def compose_selectors(
+    tensors: list[TensorExpr], subs: list[Labels], output: Labels
+) -> Merged | None:
+    """Compose the affine selectors among the factors; None if the product is 0."""
     merger = _Merger(tensors, subs, output)
     while not merger.is_zero and merger.step():
         pass
@@ -61,14 +64,14 @@ def merge_one_hots(
     δ_jk [p_i = j], and without those that add up to one along an axis that nothing else has; the
     labels of the result, and those of axes that are gone."""
     gone: set[Label] = set()
-    while hots := [k for k, tensor in enumerate(tensors) if tensor.is_one_hot]:
+    while one_hots := [k for k, tensor in enumerate(tensors) if tensor.is_one_hot]:
         first: dict[tuple[TensorExpr, Labels], int] = {}
-        same = {k: first.setdefault((tensors[k], tuple(subs[k][:-1])), k) for k in hots}
+        equal = {k: first.setdefault((tensors[k], tuple(subs[k][:-1])), k) for k in one_hots}
         count = Counter(label for labels in (*subs, output) for label in labels)
-        k = next((k for k in hots if same[k] != k or count[subs[k][-1]] == 1), None)
+        k = next((k for k in one_hots if equal[k] != k or count[subs[k][-1]] == 1), None)
         if k is None:
             break
-        old, new = subs[k][-1], subs[same[k]][-1]
+        old, new = subs[k][-1], subs[equal[k]][-1]
         gone.add(old)
         tensors = [*tensors[:k], *tensors[k + 1 :]]
         subs = [[new if i == old else i for i in own] for own in (*subs[:k], *subs[k + 1 :])]
@@ -78,7 +81,7 @@ def merge_one_hots(
 
 class _Merger:
     def __init__(self, tensors: list[TensorExpr], subs: list[Labels], output: Labels):
-        self.positions: list[tuple[Operand, tuple[Label, ...]]] = [
+        self.selectors: list[tuple[Operand, tuple[Label, ...]]] = [
             (tensor, tuple(labels))
             for tensor, labels in zip(tensors, subs, strict=True)
             if isinstance(tensor, Positions)
@@ -95,57 +98,57 @@ class _Merger:
 
     def result(self) -> Merged:
         """Return the merged factors."""
-        tensors = [tensor for tensor, _ in (*self.others, *self.positions)]
-        subs = [labels for _, labels in (*self.others, *self.positions)]
+        tensors = [tensor for tensor, _ in (*self.others, *self.selectors)]
+        subs = [labels for _, labels in (*self.others, *self.selectors)]
         return Merged(tensors, subs, self.output, self.lengths, self.scalars)
 
     def step(self) -> bool:
         """Apply the first simplification that fits; tell whether one did."""
-        self.positions = list(dict.fromkeys(self.positions))
-        for k in range(len(self.positions)):
-            if self._drop_whole(k) or self._drop_lone(k) or self._turn(k):
+        self.selectors = list(dict.fromkeys(self.selectors))
+        for k in range(len(self.selectors)):
+            if self._drop_delta(k) or self._drop_unused(k) or self._transpose_flip(k):
                 return True
         return any(
-            self._compose(j, k) or self._meet(j, k)
-            for j, k in permutations(range(len(self.positions)), 2)
+            self._compose(j, k) or self._intersect(j, k)
+            for j, k in permutations(range(len(self.selectors)), 2)
         )
 
-    def _drop_whole(self, k: int) -> bool:
-        position, labels = self.positions[k]
-        if not position.is_whole:
+    def _drop_delta(self, k: int) -> bool:
+        selector, labels = self.selectors[k]
+        if not selector.is_delta:
             return False
-        del self.positions[k]
+        del self.selectors[k]
         self._identify(*labels)
         if not self._uses(labels[1]):
-            self.scalars.append(position.length)
+            self.scalars.append(selector.length)
         return True
 
-    def _drop_lone(self, k: int) -> bool:
-        """The sum over the positions of an axis is 1."""
-        *sources, target = self.positions[k][1]
+    def _drop_unused(self, k: int) -> bool:
+        """Drop a selector whose target axis nothing else uses: its sum over that axis is 1."""
+        *sources, target = self.selectors[k][1]
         if target in sources or self._uses(target) > 1:
             return False
-        self._remove(k)
+        self._remove_ones(k)
         return True
 
-    def _turn(self, k: int) -> bool:
+    def _transpose_flip(self, k: int) -> bool:
         """Replace a flip that embeds entries by one that selects them: it is its own inverse."""
-        position, (*sources, target) = self.positions[k]
-        if not position.is_flip or target not in self.output or sources[0] in self.output:
+        selector, (*sources, target) = self.selectors[k]
+        if not selector.is_flip or target not in self.output or sources[0] in self.output:
             return False
-        self.positions[k] = (position, (target, sources[0]))
+        self.selectors[k] = (selector, (target, sources[0]))
         return True
 
-    def _remove(self, k: int) -> None:
+    def _remove_ones(self, k: int) -> None:
         """Remove a selector that is 1 at every index; the length of an index that is only summed
         becomes a factor."""
-        position, (*sources, _) = self.positions.pop(k)
-        for label, count in zip(sources, position.counts, strict=True):
+        selector, (*sources, _) = self.selectors.pop(k)
+        for label, count in zip(sources, selector.counts, strict=True):
             if not self._uses(label):
                 self.scalars.append(count)
 
     def _uses(self, label: Label) -> int:
-        own = [labels for _, labels in (*self.positions, *self.others)]
+        own = [labels for _, labels in (*self.selectors, *self.others)]
         return sum([label in labels for labels in (*own, self.output)])
 
     def _identify(self, old: Label, new: Label) -> None:
@@ -154,13 +157,13 @@ class _Merger:
         def renamed(labels: Labels) -> tuple[Label, ...]:
             return tuple([new if label == old else label for label in labels])
 
-        self.positions = [(position, renamed(labels)) for position, labels in self.positions]
+        self.selectors = [(selector, renamed(labels)) for selector, labels in self.selectors]
         self.others = [(tensor, renamed(labels)) for tensor, labels in self.others]
         self.output = list(renamed(self.output))
 
     def _compose(self, j: int, k: int) -> bool:
-        """The k-th picks from what the j-th picks: it picks from the axis behind that too."""
-        (first, (*own, middle)), (second, (*sources, target)) = self.positions[j], self.positions[k]
+        """Compose two selectors, one of which indexes the other's result."""
+        (first, (*own, middle)), (second, (*sources, target)) = self.selectors[j], self.selectors[k]
         if middle not in sources or middle == target or middle in own or {*own} & {*sources}:
             return False
         place = sources.index(middle)
@@ -174,32 +177,32 @@ class _Merger:
         counts[place : place + 1] = first.counts
         sources[place : place + 1] = own
         composed = Positions._build((), (second.length, start, tuple(steps), tuple(counts)))
-        self.positions[k] = (composed, (*sources, target))
+        self.selectors[k] = (composed, (*sources, target))
         return True
 
-    def _meet(self, j: int, k: int) -> bool:
-        """Two that pick from one axis: where they meet, their indices depend on each other."""
-        (first, own), (second, sources) = self.positions[j], self.positions[k]
+    def _intersect(self, j: int, k: int) -> bool:
+        """Intersect two selectors of one axis: at common positions their indices are related."""
+        (first, own), (second, sources) = self.selectors[j], self.selectors[k]
         if own[-1] != sources[-1] or own[-1] in (*own[:-1], *sources[:-1]):
             return False
         if len(first.steps) > 1 or len(second.steps) > 1:
             return False
         if first is second:
-            del self.positions[k]
+            del self.selectors[k]
             for a, b in zip(own, sources, strict=True):
                 self._identify(a, b)
             return True
         if isinstance(first, Unit) and isinstance(second, Unit):
             self.scalars.append(KroneckerDelta(first.position, second.position))
-            del self.positions[k]
+            del self.selectors[k]
             return True
-        found = meeting(first, second)
+        found = intersect_selectors(first, second)
         if found is None:
             return False
         if found.count is S.Zero:
             self.is_zero = True
             return True
-        del self.positions[k]
+        del self.selectors[k]
         common = object()
         self.lengths[common] = found.count
         pairs = zip((first, second), (own, sources), found.starts, found.steps, strict=True)
@@ -208,19 +211,19 @@ class _Merger:
             if isinstance(one, Unit):
                 continue
             if is_point:
-                self.positions.append((Unit(one.counts[0], start), labels[:1]))
+                self.selectors.append((Unit(one.counts[0], start), labels[:1]))
             else:
                 chosen = Positions(one.counts[0], start, (step,), (found.count,))
-                self.positions.append((chosen, (common, labels[0])))
+                self.selectors.append((chosen, (common, labels[0])))
         return True
 
 
-def meeting(first: Operand, second: Operand) -> Meeting | None:
-    """Return the common positions of two entries or slices of one axis; None if it isn't known what
-    they are.
+def intersect_selectors(first: Operand, second: Operand) -> Meeting | None:
+    """Return the positions that two entries or slices of one axis have in common; None if they
+    aren't known.
 
     >>> from sympy_einsum.expressions import Selection
-    >>> meeting(Selection(9, 1, 2, 4), Selection(9, 3, 1, 5)).count
+    >>> intersect_selectors(Selection(9, 1, 2, 4), Selection(9, 3, 1, 5)).count
     3
     """
     (a,), (b,) = first.steps or (S.One,), second.steps or (S.One,)
@@ -274,9 +277,9 @@ def _extreme(values: Sequence[Expr], sign: int) -> Expr | None:
     return last if difference.is_nonpositive else None
 
 
-def are_apart(first: Operand, second: Operand) -> bool:
+def are_disjoint(first: Operand, second: Operand) -> bool:
     """Tell whether two entries or slices of one axis are known to have no position in common."""
     if len(first.steps) > 1 or len(second.steps) > 1:
         return False
-    found = meeting(first, second)
+    found = intersect_selectors(first, second)
     return found is not None and found.count is S.Zero

@@ -27,9 +27,9 @@ from collections.abc import Iterable, Sequence
 from sympy import Basic, Expr, Mul, S
 
 from ..core import Label, Labels, Lengths, Shape, as_shape, sort_key, unmultiplied_number
+from .affine_selectors import Positions
 from .base import Operand, TensorExpr
-from .cutting import find_cut, fitting
-from .interning import Data, Operands, datum
+from .interning import Data, Operands, data_property
 from .labels import (
     dense_indices,
     indices_of,
@@ -39,8 +39,8 @@ from .labels import (
     unite,
 )
 from .leaves import TensorSymbol, Zeros
-from .merging import merge_one_hots, merge_positions
-from .positions import Positions
+from .merging import compose_selectors, merge_one_hots
+from .slice_pushdown import composable_products, find_slice
 
 # Flattening without a bound would make a running product quadratic.
 MAX_FACTORS = 16
@@ -68,9 +68,9 @@ class Einsum(TensorExpr):
 
     __slots__ = ()
 
-    subscripts: tuple[tuple[int, ...], ...] = datum(0, "The indices of each operand.")
-    output: tuple[int, ...] = datum(1, "The indices of the result.")
-    lengths: Shape = datum(2, "The length of each index.")
+    subscripts: tuple[tuple[int, ...], ...] = data_property(0, "The indices of each operand.")
+    output: tuple[int, ...] = data_property(1, "The indices of the result.")
+    lengths: Shape = data_property(2, "The length of each index.")
 
     def _own_symbols(self) -> set[Basic]:
         """Symbols in the lengths of axes that no operand has."""
@@ -174,8 +174,8 @@ def contract(
     is_empty = any(n is S.Zero and label not in output for label, n in lengths.items())
     if is_empty or not result.take(operands, subscripts):
         return result.zeros()
-    if [tensor for tensor in result.tensors if tensor.is_positions or tensor.is_one_hot]:
-        if not result.merge_positions():
+    if [tensor for tensor in result.tensors if tensor.is_affine_selector or tensor.is_one_hot]:
+        if not result.compose_selectors():
             return result.zeros()
         result.merge_one_hots()
     if len(result.tensors) > 1:
@@ -223,9 +223,9 @@ class _Product:
         """Take in the operands, views with their labels renamed; False if one of them is zero."""
         merged: dict[Label, Label] = {}
         numbers = [o.coefficient if isinstance(o, View) else o for o in operands]
-        apart = unmultiplied_number(numbers)
+        isolated = unmultiplied_number(numbers)
         for operand, labels, number in zip(operands, subscripts, numbers, strict=True):
-            if number is apart and isinstance(operand, View) and operand.core is not None:
+            if number is isolated and isinstance(operand, View) and operand.core is not None:
                 self.tensors.append(operand)
                 self.subs.append(labels)
             elif not self._take(operand, labels, merged):
@@ -278,31 +278,31 @@ class _Product:
         return {label for labels in self.subs for label in labels}
 
     def _keep(self, places: Iterable[int]) -> None:
-        """The tensors at some places, in their order, and no others."""
+        """Keep the tensors at some places, in their order, and no others."""
         kept = list(places)
         self.tensors = [self.tensors[k] for k in kept]
         self.subs = [self.subs[k] for k in kept]
 
-    def merge_positions(self) -> bool:
-        """Compose the positions among the factors, and those of entries, slices and what is placed
-        among them; False if the product is zero."""
+    def compose_selectors(self) -> bool:
+        """Compose the affine selectors among the factors, those inside of entries, slices and
+        zero-padded factors included; False if the product is zero."""
         if not any(isinstance(tensor, Positions) for tensor in self.tensors):
             return True
-        self._write_out_positions()
-        found = merge_positions(self.tensors, self.subs, self.output)
+        self._inline_selector_products()
+        found = compose_selectors(self.tensors, self.subs, self.output)
         if found is None:
             return False
         self.tensors, self.subs, self.output, lengths, scalars = found
         self.lengths = {**self.lengths, **lengths}
         self.scalars.extend(scalars)
-        return self._fold_cuts()
+        return self._push_slices_down()
 
-    def _write_out_positions(self) -> None:
-        """Write out the operands whose positions fit those among the factors: of two on one axis,
-        one at least picks from it. The slice of a slice is one, on whichever axes they are."""
-        pending = [k for k, tensor in enumerate(self.tensors) if is_positional(tensor)]
+    def _inline_selector_products(self) -> None:
+        """Inline the operands whose selectors compose with those among the factors: of two on one
+        axis, one at least selects from it. The slice of a slice is a slice on any axes."""
+        pending = [k for k, tensor in enumerate(self.tensors) if is_selector_product(tensor)]
         if not (len(pending) == 1 and self._is_slice(pending[0])):
-            pending = fitting(self.tensors, self.subs, pending)
+            pending = composable_products(self.tensors, self.subs, pending)
         for k in reversed(pending):
             inner = self.tensors[k]
             own = dict(zip(inner.output, self.subs[k], strict=True))
@@ -315,24 +315,24 @@ class _Product:
 
     def _is_slice(self, k: int) -> bool:
         """Tell whether a product is a slice of a slice and nothing else."""
-        return is_cut(self.tensors[k]) and all(
+        return is_slice(self.tensors[k]) and all(
             j == k or (isinstance(tensor, Positions) and self.subs[j][-1] not in self.output)
             for j, tensor in enumerate(self.tensors)
         )
 
-    def _fold_cuts(self) -> bool:
-        """An entry or a slice of one factor among others becomes an operand of its own; False if
+    def _push_slices_down(self) -> bool:
+        """Make each entry or slice of one factor among others an operand of its own; False if
         that is zero."""
-        while (cut := find_cut(self.tensors, self.subs, self.output, self.lengths)) is not None:
-            tensor = self.tensors[cut.place]
-            inner = contract(cut.factors, cut.subscripts, cut.output, cut.lengths)
+        while (piece := find_slice(self.tensors, self.subs, self.output, self.lengths)) is not None:
+            tensor = self.tensors[piece.place]
+            inner = contract(piece.factors, piece.subscripts, piece.output, piece.lengths)
             if tensor.is_one_hot:
                 inner = type(tensor)._build((inner,), tensor.data)
-            self._keep([j for j in range(len(self.tensors)) if j not in cut.gone])
+            self._keep([j for j in range(len(self.tensors)) if j not in piece.gone])
             merged: dict[Label, Label] = {}
-            if not self._take(inner, cut.labels, merged):
+            if not self._take(inner, piece.labels, merged):
                 return False
-            self._settle(cut.labels, merged)
+            self._settle(piece.labels, merged)
         return True
 
     def merge_one_hots(self) -> None:
@@ -420,7 +420,7 @@ class _Product:
         return kind._intern((*factors, *self.tensors), data, shape)
 
 
-def is_positional(node: Operand) -> bool:
+def is_selector_product(node: Operand) -> bool:
     """Tell whether a node is a slice of a tensor, or a zero-padded one: a product of affine
     selectors and at most one other tensor."""
     if type(node) is not Einsum:
@@ -429,10 +429,10 @@ def is_positional(node: Operand) -> bool:
     return count > 0 and count >= len(node.operands) - 1
 
 
-def is_cut(node: Operand) -> bool:
+def is_slice(node: Operand) -> bool:
     """Tell whether a node is an entry or a slice of a tensor: each of its entries is one of the
     tensor."""
-    if not is_positional(node) or is_placed_product(node):
+    if not is_selector_product(node) or is_padded_product(node):
         return False
     targets: list[int] = []
     own: set[int] = set()
@@ -446,7 +446,7 @@ def is_cut(node: Operand) -> bool:
     return of_tensor and left.difference(targets) <= {*node.output}
 
 
-def is_placed_product(node: Operand) -> bool:
+def is_padded_product(node: Operand) -> bool:
     """Tell whether a node is a zero-padded product."""
     return type(node) is Einsum and any(
         isinstance(operand, Positions) and term[-1] in node.output

@@ -50,7 +50,7 @@ def rebuild(node: Basic, operands: Operands, data: Data | None = None) -> Basic:
     return node.func(*operands)
 
 
-def exchanged(roots: Sequence[Basic], images: Mapping[Basic, Basic]) -> list[Basic]:
+def replace_nodes(roots: Sequence[Basic], images: Mapping[Basic, Basic]) -> list[Basic]:
     """Substitute images of the same shapes for nodes; the images aren't traversed."""
     return transform(
         roots, lambda node, new: images[node] if node in images else rebuild(node, new)

@@ -80,7 +80,7 @@ def _repeated_sum(tensor: Operand) -> TensorAdd | None:
     if not isinstance(tensor, View) or len(tensor.operands) != 1:
         return None
     core = tensor.core
-    if not isinstance(core, TensorAdd) or len(axes_with_entries([tensor])) == tensor.order:
+    if not isinstance(core, TensorAdd) or len(varying_axes([tensor])) == tensor.order:
         return None
     return core
 
@@ -96,7 +96,7 @@ def total_of(terms: Sequence[Operand]) -> Operand:
     return tensor_sum(terms) if isinstance(terms[0], TensorExpr) and terms[0].order else Add(*terms)
 
 
-def axes_with_entries(tensors: Sequence[TensorExpr]) -> list[int]:
+def varying_axes(tensors: Sequence[TensorExpr]) -> list[int]:
     """Return the axes of tensors of one shape on which they aren't all repeated: a function of
     tensors that are repeated along an axis is repeated too, and that of a column x[:, None] is a
     column."""
@@ -110,7 +110,7 @@ def axes_with_entries(tensors: Sequence[TensorExpr]) -> list[int]:
     return sorted(kept)
 
 
-def on_axes(operands: Sequence[Operand], kept: Sequence[int]) -> list[Operand]:
+def drop_repeated_axes(operands: Sequence[Operand], kept: Sequence[int]) -> list[Operand]:
     """Tensors without the axes along which they are repeated; scalars stay."""
     short = []
     for operand in operands:
@@ -122,7 +122,7 @@ def on_axes(operands: Sequence[Operand], kept: Sequence[int]) -> list[Operand]:
     return short
 
 
-def along(value: Operand, kept: Sequence[int], shape: Shape) -> Operand:
+def repeat_along_axes(value: Operand, kept: Sequence[int], shape: Shape) -> Operand:
     """A value on some axes of a shape, repeated along the others."""
     return contract((value,), (kept,), range(len(shape)), dict(enumerate(shape)))
 
@@ -159,8 +159,8 @@ def _collect_terms(factor: Expr, terms: Sequence[Operand]) -> Operand:
     if len(scaled) == 1:
         return scaled[0]
     shape = terms[0].shape
-    axes = axes_with_entries(scaled)
+    axes = varying_axes(scaled)
     if len(axes) == len(shape):
         return TensorAdd._intern(scaled, (), shape)
-    short = on_axes(scaled, axes)
-    return along(tensor_sum(short) if axes else Add(*short), axes, shape)
+    short = drop_repeated_axes(scaled, axes)
+    return repeat_along_axes(tensor_sum(short) if axes else Add(*short), axes, shape)

@@ -6,7 +6,7 @@ from sympy import Expr
 
 from ..core import Length, TensorError, as_length, as_scalar
 from .base import Operand, TensorExpr
-from .interning import Data, Operands, datum
+from .interning import Data, Operands, data_property
 from .leaves import Zeros
 from .products import Ones
 
@@ -50,4 +50,4 @@ class Triangle(TensorExpr):
             return Zeros(rows, columns)
         return cls._intern((), (rows, columns, offset), (rows, columns))
 
-    offset: Expr = datum(2, "The number of the diagonal where the ones begin.")
+    offset: Expr = data_property(2, "The number of the diagonal where the ones begin.")

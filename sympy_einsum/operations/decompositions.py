@@ -22,7 +22,7 @@ from ..expressions import (
     TensorLike,
     det,
     logdet,
-    shorter,
+    min_length,
     square_matrices,
     stacked_matrices,
 )
@@ -238,7 +238,7 @@ def qr(a: TensorLike, mode: str = "reduced") -> QRResult | Operand:
     """
     matrices = stacked_matrices(a, "qr")
     rows, columns = matrices.shape[-2:]
-    shortest = shorter(rows, columns)
+    shortest = min_length(rows, columns)
     if not isinstance(mode, str) or mode not in ("reduced", "complete", "r"):
         raise UnsupportedError(f"qr has the modes reduced, r and complete, not {mode!r}")
     if mode == "complete" and not same_length(shortest, rows):

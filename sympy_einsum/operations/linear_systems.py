@@ -14,9 +14,9 @@ from ..expressions import (
     Zeros,
     as_operand,
     inv,
+    min_length,
     order_of,
     shape_of,
-    shorter,
     square_matrices,
     stacked_matrices,
 )
@@ -141,7 +141,7 @@ def lstsq(a: TensorLike, b: TensorLike) -> LstsqResult:
             f"{matrix.shape} and {shape_of(right)}; pinv takes stacks of matrices"
         )
     rows, columns = matrix.shape
-    rank = shorter(rows, columns)
+    rank = min_length(rows, columns)
     x = matmul(pinv(matrix), right)
     if rank is columns and (rows - columns).is_positive:
         misfit = add(matmul(matrix, x), multiply(-1, right))

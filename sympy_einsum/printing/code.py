@@ -26,7 +26,7 @@ from sympy.printing.printer import Printer
 from sympy.printing.str import StrPrinter
 
 from ..core import OwnFunction, as_stock_derivative, cached, integer_text
-from ..expressions import Operand, Slot, TensorExpr, TensorSymbol, indicated, slot
+from ..expressions import Operand, Slot, TensorExpr, TensorSymbol, indicator_condition, slot
 from ..operations import FUNCTIONS
 from .naming import with_names
 from .texts import ATOM, POWER, PRODUCT, QUOTIENT, SUM, Text, Texts
@@ -91,7 +91,7 @@ class CodeForm:
         if self.operators and _is_typed(body):
             return Text(_BodyPrinter(operands).doprint(body), _stock_level(body))
         slots = [slot(k) for k in range(len(operands))]
-        condition = indicated(body) if self.operators else None
+        condition = indicator_condition(body) if self.operators else None
         if (
             isinstance(condition, (Gt, Ge, Lt, Le))
             and condition.lhs in slots

@@ -8,7 +8,7 @@ from functools import lru_cache
 from sympy import Expr, Function, Max, Min, exp
 
 from ..core import Shape
-from ..expressions import Slot, indicated, slot
+from ..expressions import Slot, indicator_condition, slot
 from . import algebra, forms
 from .forms import ATOM, POWER, Form
 
@@ -24,7 +24,7 @@ def body_level(body: Expr) -> int:
     # A power needs brackets when it is raised again.
     if isinstance(body, exp):
         return POWER
-    return ATOM if indicated(body) is not None else forms.stock(body).level
+    return ATOM if indicator_condition(body) is not None else forms.stock(body).level
 
 
 def elementwise_form(body: Expr, operands: Sequence[Form], shape: Shape) -> Form:

@@ -144,7 +144,7 @@ def _rolled(node: TensorAdd, tensors: Sequence[TensorExpr], axis: int) -> Call |
 
 
 def _is_source(operand: Operand, node: TensorAdd) -> bool:
-    return order_of(operand) == node.order and not operand.is_positions
+    return order_of(operand) == node.order and not operand.is_affine_selector
 
 
 def crossed(node: TensorAdd) -> Crosses | None:

@@ -10,7 +10,7 @@ from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.printer import Printer
 
 from ..core import step
-from ..expressions import as_number, indicated, slot
+from ..expressions import as_number, indicator_condition, slot
 from .forms import ATOM, BINDERS, HADAMARD, POWER, PRODUCT, SUM, Form, Position, call, indices
 from .slices import Cut, Range
 
@@ -154,7 +154,7 @@ class Renderer(Generic[Shown]):
         for k, part in enumerate(parts):
             atoms[slot(k)] = self._atom(part)
         shown = body.xreplace(atoms).replace(step, _indicator_of)
-        shown = shown.replace(lambda part: indicated(part) is not None, self._indicator)
+        shown = shown.replace(lambda part: indicator_condition(part) is not None, self._indicator)
         for function, restated in self.restated.items():
             shown = shown.replace(function, restated)
         return self.expression(shown)
@@ -165,7 +165,7 @@ class Renderer(Generic[Shown]):
 
     def _indicator(self, number: Expr) -> Expr:
         """[x > 0], which is 1 where the condition holds, else 0."""
-        condition = self.boxed(self.expression(indicated(number)))
+        condition = self.boxed(self.expression(indicator_condition(number)))
         return _placed(self.ready(condition, ATOM), ATOM)
 
     # --- leaves

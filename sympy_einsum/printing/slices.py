@@ -128,7 +128,7 @@ def typed_range(cutter: Selection) -> Range | None:
                 found = getitem(Delta(length), slice(low, high, step))
             except TensorError:
                 continue
-            is_same = found is cutter or (isinstance(found, Delta) and cutter.is_whole)
+            is_same = found is cutter or (isinstance(found, Delta) and cutter.is_delta)
             if is_same:
                 return Range(low, high, step, start)
     return None

@@ -9,7 +9,7 @@ from dataclasses import replace
 from sympy import Add, Mul
 
 from ..core import children, postorder
-from ..expressions import Einsum, Operand, TensorAdd, View, exchanged, tensor_sum
+from ..expressions import Einsum, Operand, TensorAdd, View, replace_nodes, tensor_sum
 from .cost_model import SPECIAL
 from .written_products import Product, components, opened
 
@@ -39,7 +39,7 @@ def with_scalars_apart(exprs: Sequence[Operand]) -> Sequence[Operand]:
     apart = _Apart(sums, {*order} - private)
     images = {node: apart.image(node) for node in order if _is_scalar_product(node)}
     images = {node: image for node, image in images.items() if image is not node}
-    return exchanged(exprs, images) if images else exprs
+    return replace_nodes(exprs, images) if images else exprs
 
 
 def _private(order: Sequence[Operand], exprs: Sequence[Operand]) -> set[Operand]:

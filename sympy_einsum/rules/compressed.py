@@ -27,17 +27,17 @@ from ..expressions import (
     TensorLike,
     apply_body,
     as_operand,
-    axes_with_entries,
     contract,
     contract_part,
+    drop_repeated_axes,
     inv,
     is_tensor,
-    on_axes,
     order_of,
     reshape,
     shape_of,
     slot,
     total_of,
+    varying_axes,
 )
 from .equal_axes import equal_axes, lifted_deltas, on_diagonal
 from .normal_form import simplify
@@ -274,8 +274,8 @@ def structure(tensor: Operand) -> Compressed | None:
     letters = {i: index_letter(k) for k, i in enumerate(repeated)}
     letters |= {i: index_letter(max(LETTERS, len(repeated)) + k) for k, i in enumerate(single)}
     core = simplify(on_diagonal(labels, tensor)) if repeated else tensor
-    kept = axes_with_entries([core])
-    (short,) = on_axes([core], kept) if len(kept) < core.order else (core,)
+    kept = varying_axes([core])
+    (short,) = drop_repeated_axes([core], kept) if len(kept) < core.order else (core,)
     half = tensor.order // 2
     own = [letters[distinct[k]] for k in kept]
     outer = "".join([letters[i] for i in labels])

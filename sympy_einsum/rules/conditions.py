@@ -16,9 +16,9 @@ from ..expressions import (
     TensorAdd,
     apply_body,
     is_tensor,
-    replaced,
     scale,
     slot,
+    substitute_slots,
     tensor_sum,
 )
 from .properties import is_positive
@@ -45,7 +45,7 @@ def normal_condition(node: Operand, closed: Closed) -> Operand | None:
         found = _normal_argument(argument, node, not is_relation)
         if found is not None:
             rest = (S.Zero,) if is_relation else part.args[1:]
-            body = replaced(node.body, ((part, part.func(fresh, *rest)),))
+            body = substitute_slots(node.body, ((part, part.func(fresh, *rest)),))
             return apply_body(body, (*node.operands, found))
     return None
 

@@ -56,9 +56,9 @@ from ..expressions import (
     Triangle,
     View,
     Zeros,
-    inside_log,
-    remembered,
+    memoised,
     shape_of,
+    softmax_inside_log,
 )
 
 FUNCTION = 20
@@ -85,7 +85,7 @@ def _node_cost(node: Operand) -> int:
     return _tensor_cost(node) if isinstance(node, TensorExpr) else len(node.args)
 
 
-@remembered
+@memoised
 def _tensor_cost(node: TensorExpr) -> int:
     return COSTS[type(node)](node)
 
@@ -198,7 +198,7 @@ def _sum_cost(node: TensorAdd) -> int:
     return ENTRY * (sum(n for n in views if n < whole) + max(sum(dense), whole))
 
 
-@remembered
+@memoised
 def has_places(total: TensorAdd) -> bool:
     """Tell whether entries of a term are known to be zeros, beside a diagonal or some positions."""
     return any(_written(term) < _entries(term) for term in total.operands)
@@ -220,7 +220,7 @@ def _written(term: Operand) -> int:
 
 def _entrywise_cost(node: Elementwise) -> int:
     """Compute the cost of a function of entries; logarithms of exponentials become differences."""
-    return _entries(node) * (ENTRY if inside_log(node) else _body_cost(node.body))
+    return _entries(node) * (ENTRY if softmax_inside_log(node) else _body_cost(node.body))
 
 
 def _exponentials_cost(node: AxesFunction | RunningFunction) -> int:

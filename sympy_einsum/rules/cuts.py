@@ -16,9 +16,9 @@ from ..expressions import (
     TensorAdd,
     apply_body,
     contract,
-    exchanged,
-    is_cut,
+    is_slice,
     order_of,
+    replace_nodes,
     total_of,
 )
 
@@ -32,7 +32,7 @@ def cut_early(exprs: Sequence[Operand]) -> Sequence[Operand]:
     needed elsewhere."""
     for _ in range(MAX_PASSES):
         order = postorder(exprs)
-        cuts = [node for node in order if is_cut(node)]
+        cuts = [node for node in order if is_slice(node)]
         if not cuts:
             break
         uses = Counter(child for node in order for child in children(node))
@@ -40,7 +40,7 @@ def cut_early(exprs: Sequence[Operand]) -> Sequence[Operand]:
         images = {node: _carried(node, _cut_operand(node), uses, MAX_DEPTH) for node in cuts}
         if all(image is node for node, image in images.items()):
             break
-        exprs = exchanged(exprs, images)
+        exprs = replace_nodes(exprs, images)
     return exprs
 
 

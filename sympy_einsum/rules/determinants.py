@@ -16,7 +16,7 @@ from ..expressions import (
     Operand,
     apply_body,
     contract,
-    is_cut,
+    is_slice,
     is_tensor,
     kinds_in,
     logdet,
@@ -86,7 +86,7 @@ def _split_product(node: Einsum, levels: int) -> tuple[Operand, Operand] | None:
     operands, logarithms = [*node.operands], []
     for k, (operand, labels) in enumerate(zip(node.operands, node.subscripts, strict=True)):
         is_plain = len({*labels}) == len(labels) and {*labels} <= {*node.output}
-        may_split = is_tensor(operand) and (is_plain or is_cut(node))
+        may_split = is_tensor(operand) and (is_plain or is_slice(node))
         found = _split(operand, levels - 1) if may_split else None
         if found is not None:
             operands[k], logarithm = found

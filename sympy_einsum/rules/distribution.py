@@ -24,8 +24,8 @@ from ..expressions import (
     Zeros,
     contract_part,
     is_tensor,
+    memoised,
     order_of,
-    remembered,
     scalar_product,
     scale,
     split_coefficient,
@@ -154,7 +154,7 @@ def distribute_places(node: Operand, closed: Closed) -> Operand | None:
     return total if after < before or (places and after == before) else None
 
 
-@remembered
+@memoised
 def _runs(total: TensorAdd) -> bool:
     """Tell whether a term has a running factor."""
     products = [term for term in total.operands if isinstance(term, Einsum)]
@@ -274,7 +274,7 @@ def _signs(total: TensorAdd) -> set[bool]:
     return {bool(split_coefficient(term)[0].is_negative) for term in total.operands}
 
 
-@remembered
+@memoised
 def sum_content(total: TensorAdd) -> Expr:
     """Return the greatest common divisor of the terms' coefficients, negative if they all are."""
     coefficients = [split_coefficient(term)[0] for term in total.operands]

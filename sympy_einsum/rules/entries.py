@@ -15,10 +15,10 @@ from ..expressions import (
     View,
     apply_body,
     contract,
-    replaced,
     scale,
     slot,
     split_coefficient,
+    substitute_slots,
     tensor_sum,
 )
 from .written_products import Closed, times_entries, up_to_sign
@@ -79,8 +79,10 @@ def _compositions(node: Operand) -> Iterator[tuple[Expr, Expr, Expr, Expr, tuple
         count = len(node.operands)
         if count + len(below) > MAX_OPERANDS:
             continue
-        moved = replaced(inner, tuple([(slot(j), slot(count + j)) for j in range(len(below))]))
-        body = replaced(node.body, ((slot(k), coefficient * moved),))
+        moved = substitute_slots(
+            inner, tuple([(slot(j), slot(count + j)) for j in range(len(below))])
+        )
+        body = substitute_slots(node.body, ((slot(k), coefficient * moved),))
         yield coefficient, inner, moved, body, (*node.operands, *below)
 
 
@@ -88,7 +90,7 @@ def turn_sum(node: Operand, closed: Closed) -> Operand | None:
     """An odd or even function of a difference: sin(y - x) = -sin(x - y)."""
     if len(node.operands) != 1 or not isinstance(node.operands[0], TensorAdd):
         return None
-    turned = replaced(node.body, ((_S, -_S),))
+    turned = substitute_slots(node.body, ((_S, -_S),))
     if not up_to_sign(node.operands[0])[1] or turned not in (node.body, -node.body):
         return None
     opposite = apply_body(node.body, (scale(S.NegativeOne, node.operands[0]),))
@@ -102,8 +104,8 @@ def open_modulus(node: Operand, closed: Closed) -> Operand | None:
         if isinstance(operand, Elementwise) and isinstance(operand.body, modulus):
             below = operand.operands
             pairs = tuple([(slot(j), slot(count + j)) for j in range(len(below))])
-            moved = replaced(operand.body, pairs)
-            body = replaced(node.body, ((slot(k), moved),))
+            moved = substitute_slots(operand.body, pairs)
+            body = substitute_slots(node.body, ((slot(k), moved),))
             if not body.has(moved):
                 operands = (*node.operands, *below)
                 return tensor_sum([apply_body(term, operands) for term in Add.make_args(body)])

@@ -17,9 +17,9 @@ from ..expressions import (
     Unit,
     apply_body,
     contract,
-    is_cut,
+    inline_products,
+    is_slice,
     slot,
-    written_out,
 )
 from .written_products import Closed, Product, opened
 
@@ -29,7 +29,7 @@ def join_intervals(node: Operand, closed: Closed) -> Operand | None:
     W_ik x_k W_(k+1)n = [i ≤ k] W_in: what was a recurrence is a running sum."""
     product = opened(node, closed)
     given = product.operands, product.subscripts, product.lengths
-    operands, subscripts, lengths = written_out(*given, lambda inner, _: _is_cut(inner))
+    operands, subscripts, lengths = inline_products(*given, lambda inner, _: _is_cut(inner))
     product = Product(product.scalars, tuple(operands), tuple(subscripts), product.output, lengths)
     places = [k for k, o in enumerate(product.operands) if isinstance(o, IntervalProducts)]
     for one, other in permutations(places, 2):
@@ -40,7 +40,7 @@ def join_intervals(node: Operand, closed: Closed) -> Operand | None:
 
 
 def _is_cut(operand: Operand) -> bool:
-    return is_cut(operand) and any(isinstance(o, IntervalProducts) for o in operand.operands)
+    return is_slice(operand) and any(isinstance(o, IntervalProducts) for o in operand.operands)
 
 
 def _joined(product: Product, one: int, other: int) -> Product | None:

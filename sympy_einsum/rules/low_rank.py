@@ -11,7 +11,7 @@ from typing import NamedTuple
 from sympy import Expr
 
 from ..core import ENTRY, Contraction, children, contraction_cost, postorder
-from ..expressions import Einsum, Operand, TensorAdd, exchanged, tensor_sum, total_of
+from ..expressions import Einsum, Operand, TensorAdd, replace_nodes, tensor_sum, total_of
 from .cost_model import SPECIAL
 from .written_products import Product, opened
 
@@ -55,7 +55,7 @@ def by_low_rank(
             apart = sum(_cost(product, size) for product in (*found.outer, *found.others))
             if GAIN * apart <= _cost_together(found, size):
                 images[node] = total_of([p.build() for p in (*found.outer, *found.others)])
-    return exchanged(exprs, images) if images else exprs, contractions
+    return replace_nodes(exprs, images) if images else exprs, contractions
 
 
 def _split(node: Einsum, shared: set[Operand]) -> _Split | None:

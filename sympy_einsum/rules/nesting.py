@@ -18,8 +18,8 @@ from ..expressions import (
     TensorAdd,
     contract,
     contract_part,
+    inline_products,
     tensor_sum,
-    written_out,
 )
 from .written_products import Closed, opened, opens
 
@@ -40,7 +40,7 @@ def denest_fully(node: Operand, closed: Closed) -> Operand | None:
         return opens(inner, [inner, *[None] * (len(operands) - 1)], ())
 
     lengths = dict(enumerate(node.lengths))
-    operands, terms, lengths = written_out(node.operands, node.subscripts, lengths, opens_any)
+    operands, terms, lengths = inline_products(node.operands, node.subscripts, lengths, opens_any)
     if operands == [*node.operands]:
         return None
     return contract(operands, terms, node.output, lengths)

@@ -18,7 +18,7 @@ from ..expressions import (
     TensorAdd,
     apply_body,
     is_tensor,
-    remembered,
+    memoised,
     scale,
     slot,
     tensor_sum,
@@ -95,7 +95,7 @@ def as_powers(tensor: Operand) -> Mapping[Operand, Expr]:
     return inner if exponent is S.One else {b: e * exponent for b, e in inner.items()}
 
 
-@remembered
+@memoised
 def _powers_in(product: Einsum) -> Mapping[Operand, Expr]:
     """Return the bases of a product entry by entry, with their exponents."""
     powers: dict[Operand, Expr] = {}

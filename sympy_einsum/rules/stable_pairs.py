@@ -17,7 +17,7 @@ from ..expressions import (
     TensorExpr,
     View,
     is_tensor,
-    remembered,
+    memoised,
     split_coefficient,
     tensor_sum,
 )
@@ -94,7 +94,7 @@ class Factor(NamedTuple):
     is_elementary: bool
 
 
-@remembered
+@memoised
 def _as_factor(node: TensorExpr) -> Factor:
     base, power = node.as_entry_power()
     is_elementary = isinstance(base, Elementwise) and isinstance(base.body, ELEMENTARY)

@@ -65,11 +65,11 @@ from ..expressions import (
     apply_body,
     contract,
     is_tensor,
-    remembered,
-    replaced,
+    memoised,
     scalar_product,
     slot,
     split_coefficient,
+    substitute_slots,
 )
 from .properties import is_nonnegative, is_positive
 from .stable_laws import law
@@ -283,7 +283,7 @@ def local_body(node: Operand, most: int = MAX_OPERANDS) -> tuple[Expr, tuple[Ope
     return (_product_of_slots(len(node.operands)), node.operands) if is_local else None
 
 
-@remembered
+@memoised
 def _local_sum(node: TensorAdd) -> tuple[Expr, tuple[Operand, ...]]:
     """A linear combination; ones are numbers."""
     pairs = [split_coefficient(term) for term in node.operands]
@@ -304,7 +304,7 @@ def _product_of_slots(count: int) -> Expr:
     return Mul(*[slot(k) for k in range(count)])
 
 
-@remembered
+@memoised
 def _local_view(node: View) -> tuple[Expr, tuple[Operand, ...]] | None:
     """A multiple; of a function whose axes are rearranged, the function of rearranged tensors."""
     factor = stock_factor(node)
@@ -361,8 +361,8 @@ def _composed(body: Expr, parts: tuple[Inlined, ...]) -> Expr:
     rule: dict[Expr, Expr] = {}
     for k, (inner, places) in enumerate(parts):
         images = tuple([(slot(j), slot(place)) for j, place in enumerate(places)])
-        rule[slot(k)] = images[0][1] if inner is None else replaced(inner, images)
-    return replaced(body, tuple(rule.items()))
+        rule[slot(k)] = images[0][1] if inner is None else substitute_slots(inner, images)
+    return substitute_slots(body, tuple(rule.items()))
 
 
 def _filled(node: Operand) -> tuple[Expr, tuple[Operand, ...]] | None:
@@ -407,7 +407,7 @@ def applied(body: Expr, operands: Sequence[Operand]) -> Operand:
     return apply_body(body.xreplace(rule), (*operands, *symbols))
 
 
-@remembered
+@memoised
 def reached(node: TensorExpr) -> frozenset[Operand]:
     """Return what a node is computed from entry by entry, as far down as :func:`named` looks: two
     factors are one function only of what both are or reach."""
@@ -422,7 +422,7 @@ def reached(node: TensorExpr) -> frozenset[Operand]:
     return frozenset(found - {node})  # what holds itself is freed late
 
 
-@remembered
+@memoised
 def _pieces(node: TensorExpr) -> tuple[tuple[Expr, tuple[Operand, ...]], ...]:
     """A node as scalar functions of nodes, each of those a level further down."""
     found = [local_body(node)]
@@ -439,7 +439,7 @@ def _is_unnamed(body: Expr) -> bool:
     return matched(body, Use.COMPUTING, True) is None and law(body, Use.COMPUTING) is None
 
 
-@remembered
+@memoised
 def _has_no_name(node: TensorExpr) -> bool:
     return all(_is_unnamed(body) for body, _ in _pieces(node))
 

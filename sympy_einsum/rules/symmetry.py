@@ -14,7 +14,7 @@ from ..expressions import (
     TensorSymbol,
     View,
     contract,
-    written_out,
+    inline_products,
 )
 from .properties import has_symmetry, is_symmetric
 from .written_products import Closed, Product
@@ -52,7 +52,7 @@ def order_symmetric(node: Operand, closed: Closed) -> Operand | None:
     """Symmetric operands are transposed such that equal products look alike."""
     lengths = dict(enumerate(node.lengths))
     inside = node.core if isinstance(node, View) else None
-    operands, subscripts, lengths = written_out(
+    operands, subscripts, lengths = inline_products(
         node.operands, node.subscripts, lengths, lambda own, others: own is inside
     )
     product = Product((), tuple(operands), tuple(subscripts), node.output, lengths)

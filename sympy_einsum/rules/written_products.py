@@ -24,14 +24,14 @@ from ..expressions import (
     View,
     contract,
     contract_part,
-    is_cut,
+    inline_products,
+    is_slice,
     is_tensor,
     is_window,
-    remembered,
+    memoised,
     representative,
     split_coefficient,
     unite,
-    written_out,
 )
 from .cost_model import cost
 
@@ -41,7 +41,7 @@ Closed: TypeAlias = Container[Operand]
 UpToSign: TypeAlias = tuple[tuple[tuple[Operand, Expr], ...], bool]
 
 
-@remembered
+@memoised
 def up_to_sign(total: TensorAdd) -> UpToSign:
     """A sum in a form that shows whether another is its opposite: nothing has to be built to find
     that there is none."""
@@ -56,7 +56,7 @@ def opposite_of(total: Operand) -> UpToSign:
     return terms, not turned
 
 
-@remembered
+@memoised
 def is_difference_of_rows(total: TensorAdd) -> bool:
     """Tell whether a sum has terms of both signs, each repeated along an axis, as X_i - X_j has:
     where they are equal they cancel without rounding, which what is computed from one of them
@@ -232,7 +232,7 @@ def _opened(node: Operand, closed: Closed) -> Product:
     by_node = closed == ()  # it is the same in all surroundings
     if by_node and "written out" in node.memory:
         return node.memory["written out"]
-    pending, subscripts, lengths = written_out(
+    pending, subscripts, lengths = inline_products(
         operands,
         subscripts,
         lengths,
@@ -265,13 +265,13 @@ def opens(inner: Operand, operands: Sequence[Operand], closed: Closed) -> bool:
     return not is_barrier
 
 
-@remembered
+@memoised
 def _is_barrier(product: Einsum) -> bool | None:
     """Tell whether a product is never opened, as a slice; None for one with waves."""
     if any(isinstance(operand, Fourier) for operand in product.operands):
         return None
-    positions = [operand for operand in product.operands if operand.is_positions]
-    return bool(positions) and (any(map(is_window, positions)) or is_cut(product))
+    positions = [operand for operand in product.operands if operand.is_affine_selector]
+    return bool(positions) and (any(map(is_window, positions)) or is_slice(product))
 
 
 def frontier(products: Iterable[Product]) -> set[Operand]:

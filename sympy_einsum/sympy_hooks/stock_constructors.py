@@ -40,8 +40,8 @@ from ..expressions import (
     STOCK_VARIABLES,
     Constant,
     TensorExpr,
-    after_pow,
-    are_of_numbers,
+    are_numeric,
+    as_half_power,
     as_operand,
     elementwise,
     holds_complex,
@@ -122,7 +122,11 @@ def monotonic_sign(stock: Stock, expr: Expr) -> Expr | None:
 
 def with_tensors(stock: Postprocessors) -> Postprocessors:
     """SymPy's table of postprocessors, with those of tensors."""
-    stock[TensorExpr] = {"Add": [_after_add], "Mul": [_after_mul], "Pow": [_after_pow, after_pow]}
+    stock[TensorExpr] = {
+        "Add": [_after_add],
+        "Mul": [_after_mul],
+        "Pow": [_after_pow, as_half_power],
+    }
     # SymPy applies what it finds in any order, so what it does with matrices comes after ours.
     (of_matrices,) = stock[MatrixExpr]["Mul"]
     stock[MatrixExpr]["Mul"] = [lambda expr: of_matrices(_after_mul(expr))]
@@ -422,7 +426,7 @@ def evalf(
     """SymPy's ``evalf``, which takes numbers for symbols alone, and gives numbers alone."""
     if subs and any(isinstance(old, TensorExpr) for old in subs):
         return self.subs(subs).evalf(n, None, *others, **options)
-    if is_tensor(self) and are_of_numbers(kinds_in(self)):
+    if is_tensor(self) and are_numeric(kinds_in(self)):
         if n > DIGITS:
             raise UnsupportedError(
                 f"the entries of a tensor have {DIGITS} digits; for {n} take those of "

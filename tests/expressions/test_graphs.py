@@ -25,7 +25,7 @@ from sympy_einsum.expressions import (
 )
 from sympy_einsum.expressions.graphs import FEW_LEAVES, kinds_in
 from sympy_einsum.expressions.interning import map_data
-from sympy_einsum.expressions.labels import numbered, representative, sorted_operands, unite
+from sympy_einsum.expressions.labels import number_labels, representative, sorted_operands, unite
 
 n, m = symbols("n m", integer=True, positive=True)
 u = Symbol("u")
@@ -116,13 +116,13 @@ def test_labels_of_one_axis_have_one_name():
 
 
 def test_labels_are_numbered_by_first_appearance():
-    assert numbered(["ki", "ij"]) == {"k": 0, "i": 1, "j": 2}
+    assert number_labels(["ki", "ij"]) == {"k": 0, "i": 1, "j": 2}
 
 
 def test_orders_of_equal_operands_are_all_tried():
     found = set()
     for terms in permutations(["ij", "jk", "kl"]):
         tensors, subs = sorted_operands([A, A, A], list(terms), "il")
-        number = numbered([*subs, "il"])
+        number = number_labels([*subs, "il"])
         found.add((tuple(tensors), tuple(tuple(number[i] for i in term) for term in subs)))
     assert len(found) == 1

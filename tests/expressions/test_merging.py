@@ -9,7 +9,7 @@ import pytest
 from sympy import S, symbols
 
 import sympy_einsum as se
-from sympy_einsum.expressions.merging import are_apart, meeting
+from sympy_einsum.expressions.merging import are_disjoint, intersect_selectors
 
 n, k = symbols("n k", integer=True, positive=True)
 LENGTH = 12
@@ -31,12 +31,12 @@ def test_common_positions():
     known = 0
     for first, second in product([*SLICES, se.Unit(LENGTH, 4)], repeat=2):
         common = [p for p in positions(first) if p in positions(second)]
-        found = meeting(first, second)
+        found = intersect_selectors(first, second)
         if found is None:
             continue
         known += 1
         assert found.count == len(common)
-        assert are_apart(first, second) == (not common)
+        assert are_disjoint(first, second) == (not common)
         for own, start, step in zip((first, second), found.starts, found.steps, strict=True):
             if common:
                 assert [positions(own)[start + step * t] for t in range(found.count)] == common
@@ -54,8 +54,8 @@ def test_common_positions():
     ],
 )
 def test_what_lengths_decide_is_not_known(first, second):
-    assert meeting(first, second) is None
-    assert not are_apart(first, second)
+    assert intersect_selectors(first, second) is None
+    assert not are_disjoint(first, second)
 
 
 def test_slices_that_no_length_decides_are_multiplied():

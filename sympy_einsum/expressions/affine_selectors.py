@@ -26,7 +26,7 @@ from ..core import (
     same_length,
 )
 from .base import Operand, TensorExpr
-from .interning import Data, Operands, datum
+from .interning import Data, Operands, data_property
 
 
 class Positions(TensorExpr):
@@ -44,7 +44,7 @@ class Positions(TensorExpr):
     """
 
     __slots__ = ()
-    is_positions = True
+    is_affine_selector = True
 
     def __new__(  # type: ignore[misc]
         cls, length: Length, start: Length, steps: Sequence[Length], counts: Sequence[Length]
@@ -76,13 +76,13 @@ class Positions(TensorExpr):
         kind = Selection if len(steps) == 1 else Positions
         return kind._intern((), (length, start, steps, counts), (*counts, length))
 
-    length: Expr = datum(0, "The length of the axis that is picked from.")
-    start: Expr = datum(1, "The position that all indices 0 name.")
-    steps: Shape = datum(2, "How far it is from one position to the next, for each index; not 0.")
-    counts: Shape = datum(3, "The length of each index.")
+    length: Expr = data_property(0, "The length of the axis that is selected from.")
+    start: Expr = data_property(1, "The position that is selected where all indices are 0.")
+    steps: Shape = data_property(2, "The stride of each index, not 0.")
+    counts: Shape = data_property(3, "The length of each index.")
 
     @property
-    def is_whole(self) -> bool:
+    def is_delta(self) -> bool:
         """Whether it is a delta: one index that is the position itself."""
         if len(self.steps) != 1 or self.start is not S.Zero or self.steps[0] is not S.One:
             return False
@@ -90,14 +90,14 @@ class Positions(TensorExpr):
 
     @property
     def is_flip(self) -> bool:
-        """Whether it names all positions from the last to the first: its own transpose."""
+        """Whether it selects all positions from the last to the first: its own transpose."""
         if self.steps != (S.NegativeOne,) or not same_length(self.counts[0], self.length):
             return False
         return same_length(self.start, self.length - 1)
 
 
 def is_window(operand: Operand) -> bool:
-    """Tell whether an operand is positions of several indices, along which windows slide."""
+    """Tell whether an operand is an affine selector of several indices, as sliding windows are."""
     return isinstance(operand, Positions) and len(operand.steps) > 1
 
 
@@ -150,7 +150,7 @@ class Selection(Positions):
 
     @property
     def step(self) -> Expr:
-        """How far it is from one position to the next, not 0."""
+        """The stride, not 0."""
         return self.steps[0]
 
     @property

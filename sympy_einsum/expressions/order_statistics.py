@@ -1,9 +1,9 @@
 """Maxima, minima and sorts along axes: functions that select entries, and the positions of these.
 
-They are linear as long as the picked entries stay the same ones. So the derivative of a maximum is
-its *share*, one over the number of largest entries at each of them, as in JAX, where ties share
-equally; that of a sort is the permutation that sorts. Shares and positions are locally constant:
-their own derivatives are zero, and no sweep visits them.
+They are linear as long as the selected entries stay the same ones. So the derivative of a maximum
+is its *tie-averaged subgradient*: one over the number of largest entries at each of them, 0
+elsewhere, as in JAX; that of a sort is the permutation that sorts. Subgradients and positions are
+locally constant: their own derivatives are zero, and no sweep visits them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from .axis_functions import AxesFunction
 from .base import Operand
 from .gathers import OneHot
-from .interning import Data, datum
+from .interning import Data, data_property
 from .leaves import Zeros
 from .products import Ones, contract
 
@@ -26,7 +26,7 @@ class NamedAxesFunction(AxesFunction):
 
     __slots__ = ()
 
-    name: str = datum(1, "What it is called.")
+    name: str = data_property(1, "What it is called.")
 
 
 class Extremum(NamedAxesFunction):
@@ -34,15 +34,15 @@ class Extremum(NamedAxesFunction):
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
-    >>> isinstance(se.max(x), se.Extremum), se.max(x).share
+    >>> isinstance(se.max(x), se.Extremum), se.max(x).subgradient
     (True, max_share(x))
     """
 
     __slots__ = ()
 
     @property
-    def share(self) -> Operand:
-        """Where these entries are, divided by how many they are."""
+    def subgradient(self) -> Operand:
+        """Return the tie-averaged subgradient: 1 / count at these entries, 0 elsewhere."""
         return ExtremumShare.over(self.operands[0], self.axes, f"{self.name}_share")
 
     @classmethod
@@ -51,8 +51,8 @@ class Extremum(NamedAxesFunction):
 
 
 class ExtremumShare(NamedAxesFunction):
-    """1 over the number of largest (smallest) entries over some axes at these, 0 elsewhere: the
-    derivative of ``max`` and ``min``, build it with ``max_share``.
+    """The tie-averaged subgradient of a maximum or minimum over some axes: 1 / count at the
+    ``count`` largest (smallest) entries, 0 elsewhere; build it with ``max_share`` or ``min_share``.
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)

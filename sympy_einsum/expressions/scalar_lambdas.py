@@ -62,7 +62,7 @@ def is_condition(value: object) -> bool:
     return isinstance(value, Boolean) and not isinstance(value, Expr)
 
 
-def indicated(body: Expr) -> Boolean | None:
+def indicator_condition(body: Expr) -> Boolean | None:
     """Return the condition of which a body is the indicator."""
     if isinstance(body, Piecewise) and body.args[0].expr is S.One:
         condition = body.args[0].cond
@@ -77,7 +77,7 @@ def partial_body(body: Expr, k: int, count: int) -> Expr:
 
 
 @cached(4096)
-def with_signs(body: Expr, signs: tuple[str, ...]) -> Expr:
+def evaluate_with_signs(body: Expr, signs: tuple[str, ...]) -> Expr:
     """A scalar expression as SymPy evaluates it where its slots have some signs."""
     known = {slot(k): Dummy(**{sign: True}) for k, sign in enumerate(signs)}
     return body.xreplace(known).xreplace({dummy: place for place, dummy in known.items()})
@@ -95,12 +95,12 @@ def slot_exponent(power: Pow) -> Expr | None:
 
 
 @cached(4096)
-def renamed(body: Expr, renaming: tuple[tuple[int, int], ...]) -> Expr:
+def rename_slots(body: Expr, renaming: tuple[tuple[int, int], ...]) -> Expr:
     return body.xreplace({slot(old): slot(new) for old, new in renaming if old != new})
 
 
 @cached(4096)
-def replaced(body: Expr, rule: tuple[tuple[Expr, Expr], ...]) -> Expr:
+def substitute_slots(body: Expr, rule: tuple[tuple[Expr, Expr], ...]) -> Expr:
     """A body with its slots replaced; SymPy takes milliseconds for some functions, and the same
     bodies come again and again."""
     return body.xreplace(dict(rule))

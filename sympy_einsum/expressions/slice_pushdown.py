@@ -9,8 +9,8 @@ from typing import NamedTuple
 from sympy import Expr
 
 from ..core import Label, Labels, Lengths
+from .affine_selectors import Positions, is_window
 from .base import TensorExpr
-from .positions import Positions, is_window
 
 
 class Cut(NamedTuple):
@@ -26,7 +26,7 @@ class Cut(NamedTuple):
     labels: list[Label]
 
 
-def find_cut(
+def find_slice(
     tensors: Sequence[TensorExpr], subs: Sequence[Labels], output: Labels, lengths: Lengths
 ) -> Cut | None:
     """Find a factor that is sliced; None without one, or if the whole product is a slice."""
@@ -34,25 +34,25 @@ def find_cut(
         tensor, labels = tensors[k], subs[k]
         if isinstance(tensor, Positions) or not tensor.is_built:
             continue
-        cutters = {subs[j][-1]: j for j in _cutters(k, tensors, subs, output)}
+        selectors = {subs[j][-1]: j for j in _slicing_selectors(k, tensors, subs, output)}
         if tensor.is_one_hot:
-            # Slices of the positions' axes slice the positions.
-            cutters.pop(labels[-1], None)
-        left = [i for i in labels if i not in cutters]
-        left += [i for j in cutters.values() for i in subs[j][:-1]]
+            # Slicing an axis of the positions slices the positions themselves.
+            selectors.pop(labels[-1], None)
+        left = [i for i in labels if i not in selectors]
+        left += [i for j in selectors.values() for i in subs[j][:-1]]
         is_output = len(left) == len(output) == len({*left}) and {*left} == {*output}
-        is_all = len(tensors) == 1 + len(cutters) and is_output
-        if cutters and (tensor.is_one_hot or not is_all):
-            return _cut(tensors, subs, lengths, k, cutters)
+        is_all = len(tensors) == 1 + len(selectors) and is_output
+        if selectors and (tensor.is_one_hot or not is_all):
+            return _slice_of(tensors, subs, lengths, k, selectors)
     return None
 
 
-def _cut(
+def _slice_of(
     tensors: Sequence[TensorExpr],
     subs: Sequence[Labels],
     lengths: Lengths,
     k: int,
-    cutters: Mapping[Label, int],
+    selectors: Mapping[Label, int],
 ) -> Cut:
     tensor, labels = tensors[k], subs[k]
     source = tensor.operands[0] if tensor.is_one_hot else tensor
@@ -60,24 +60,24 @@ def _cut(
     outer: list[Label] = []
     terms: list[Labels] = [range(source.order)]
     for axis, label in enumerate(labels[: source.order]):
-        if label not in cutters:
+        if label not in selectors:
             inner.append(axis)
             outer.append(label)
             continue
-        picked = subs[cutters[label]][:-1]
+        picked = subs[selectors[label]][:-1]
         own = [(axis, m) for m in range(len(picked))]
         inner += own
         outer += picked
         terms.append((*own, axis))
-    factors = [source, *[tensors[cutters[i]] for i in labels if i in cutters]]
+    factors = [source, *[tensors[selectors[i]] for i in labels if i in selectors]]
     known: dict[Label, Expr] = dict(enumerate(source.shape))
     known |= {i: lengths[o] for i, o in zip(inner, outer, strict=True)}
     if tensor.is_one_hot:
         outer.append(labels[-1])
-    return Cut(k, {k, *cutters.values()}, factors, terms, inner, known, outer)
+    return Cut(k, {k, *selectors.values()}, factors, terms, inner, known, outer)
 
 
-def _cutters(
+def _slicing_selectors(
     k: int, tensors: Sequence[TensorExpr], subs: Sequence[Labels], output: Labels
 ) -> list[int]:
     """Find the affine selectors that index axes of a factor shared with nothing else; windows stay
@@ -97,15 +97,15 @@ def _cutters(
     return found
 
 
-def fitting(
+def composable_products(
     tensors: Sequence[TensorExpr], subs: Sequence[Labels], places: Sequence[int]
 ) -> list[int]:
     """Select the products whose affine selectors compose with those among the factors: of two on
     one axis, at least one selects from it."""
     pairs = zip(tensors, subs, strict=True)
-    positions = [own for tensor, own in pairs if isinstance(tensor, Positions)]
-    picked = {own[-1] for own in positions}
-    chosen = {label for own in positions for label in own[:-1]}
+    selectors = [own for tensor, own in pairs if isinstance(tensor, Positions)]
+    picked = {own[-1] for own in selectors}
+    chosen = {label for own in selectors for label in own[:-1]}
     found = []
     for k in places:
         inner = tensors[k]
