@@ -37,7 +37,7 @@ from ..expressions import (
 )
 from ..operations import add, getitem, reshape as reshaped
 from .from_matrices import matrix_tensor
-from .trees import as_stock, sympys_refusals, with_scalars_converted
+from .shared_conversion import as_stock, sympy_errors_explained, with_scalars_converted
 
 Factor = tuple[Operand, Sequence[Dummy]]  # a tensor and the labels of its axes
 
@@ -71,11 +71,11 @@ def from_array(expr: object) -> Operand:
     True
     """
     root = as_stock(expr)
-    images: dict[Basic, _Product] = {}
+    products: dict[Basic, _Product] = {}
     for node in postorder([root], _array_parts):
-        with sympys_refusals(node):
-            images[node] = _product_of(node, [images[part] for part in _array_parts(node)])
-    return images[root].whole()
+        with sympy_errors_explained(node):
+            products[node] = _product_of(node, [products[part] for part in _array_parts(node)])
+    return products[root].whole()
 
 
 def _array_parts(node: Basic) -> tuple[Basic, ...]:

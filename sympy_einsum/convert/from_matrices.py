@@ -90,7 +90,7 @@ from ..operations import (
     transpose,
 )
 from .matrix_algebra import row_and_column
-from .trees import as_stock, sympys_refusals, with_scalars_converted
+from .shared_conversion import as_stock, sympy_errors_explained, with_scalars_converted
 
 _from_indexed = deferred("convert", "from_indexed")
 
@@ -160,7 +160,7 @@ def from_explicit(value: MatrixBase | NDimArray) -> Operand:
 
 def matrix_tensor(root: Basic, vectors: bool) -> Operand:
     """Return the tensor for a matrix expression, both axes kept."""
-    images: dict[Basic, Operand] = {}
+    tensors: dict[Basic, Operand] = {}
     for node in postorder([root], _matrix_parts):
         if isinstance(node, MatrixSymbol):
             if hasattr(node, "pspace"):
@@ -169,15 +169,15 @@ def matrix_tensor(root: Basic, vectors: bool) -> Operand:
                 )
             is_vector = vectors and node.cols == 1
             symbol = TensorSymbol(node.name, node.shape[:1] if is_vector else node.shape)
-            images[node] = expand_dims(symbol, 1) if is_vector else symbol
+            tensors[node] = expand_dims(symbol, 1) if is_vector else symbol
         elif isinstance(node, ElementwiseApplyFunction):
             convert = partial(matrix_tensor, vectors=vectors)
             function = with_scalars_converted(node.function, convert)
-            images[node] = elementwise(function, images[node.expr])
+            tensors[node] = elementwise(function, tensors[node.expr])
         else:
-            with sympys_refusals(node):
-                images[node] = _tensor(node, [images[part] for part in _matrix_parts(node)])
-    return images[root]
+            with sympy_errors_explained(node):
+                tensors[node] = _tensor(node, [tensors[part] for part in _matrix_parts(node)])
+    return tensors[root]
 
 
 def _matrix_parts(node: Basic) -> tuple[Basic, ...]:

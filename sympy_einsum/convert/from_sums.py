@@ -53,7 +53,7 @@ from ..expressions import (
 )
 from ..operations import matmul, squeeze, transpose
 from .from_matrices import matrix_tensor
-from .trees import as_stock, described, sympys_refusals
+from .shared_conversion import as_stock, described, sympy_errors_explained
 
 # An index, or a pair of it and its length.
 Index: TypeAlias = Symbol | tuple[Symbol, Expr]
@@ -106,11 +106,11 @@ def from_indexed(expr: object, indices: Sequence[Index] = (), *, vectors: bool =
     root = stock.replace(Sum, partial(_from_zero, labels))
     given = {index: as_length(length) for index, length in pairs if length is not None}
     reader = _Reader(root, [index for index, _ in pairs], given, vectors)
-    images: dict[Basic, _Value] = {}
+    converted: dict[Basic, _Value] = {}
     for node in postorder([root], reader.parts):
-        with sympys_refusals(node):
-            images[node] = reader.value(node, images)
-    result = images[root].whole([index for index, _ in pairs], given)
+        with sympy_errors_explained(node):
+            converted[node] = reader.value(node, converted)
+    result = converted[root].whole([index for index, _ in pairs], given)
     for (index, _), found in zip(pairs, shape_of(result), strict=True):
         if not same_length(given.get(index, found), found):
             raise ShapeError(f"index {index} has length {found}, not {given[index]}")
@@ -277,9 +277,9 @@ class _Reader:
             return node.args if holds and not hasattr(node, "bound_symbols") else ()
         return children(node)
 
-    def value(self, node: Basic, images: dict[Basic, _Value]) -> _Value:
+    def value(self, node: Basic, converted: dict[Basic, _Value]) -> _Value:
         """A node from the values of its parts."""
-        below = [images[part] for part in self.parts(node)]
+        below = [converted[part] for part in self.parts(node)]
         if isinstance(node, Sum):
             return self._sum(node, below[0])
         if isinstance(node, Indexed):
@@ -327,12 +327,16 @@ class _Reader:
         for variable, low, high in node.limits:
             given[variable], triangles = self._range(variable, low, high, inner)
             if triangles:
-                bounded = [self._cut(factor, variable, given[variable]) for factor in waiting]
+                bounded = [
+                    self._restrict_to_range(factor, variable, given[variable]) for factor in waiting
+                ]
                 waiting = [*triangles, *[factor for factors in bounded for factor in factors]]
             elif variable not in _Value(waiting).labels:
                 waiting.append((given[variable], ()))
             else:
-                cut = [self._cut(factor, variable, given[variable]) for factor in waiting]
+                cut = [
+                    self._restrict_to_range(factor, variable, given[variable]) for factor in waiting
+                ]
                 waiting = [factor for factors in cut for factor in factors]
         reached = set(node.variables)
         hanging: list[_Factor] = []
@@ -390,7 +394,7 @@ class _Reader:
             raise UnsupportedError(f"the bound {bound} of a sum is no index plus a number")
         return label, bound - label
 
-    def _cut(self, factor: _Factor, variable: Symbol, number: Expr) -> list[_Factor]:
+    def _restrict_to_range(self, factor: _Factor, variable: Symbol, number: Expr) -> list[_Factor]:
         """A factor whose axes with a label are cut to the range that is summed over."""
         tensor, labels = factor
         if variable not in labels or callable(tensor):
@@ -431,7 +435,7 @@ class _Reader:
                 part = _selection(position, length, S.Zero, S.One, count)
                 factors.append((part, (position, hidden)))
                 continue
-            factors.append(self._placed(hidden, position, length))
+            factors.append(self._delta_to_position(hidden, position, length))
         return _Value([(tensor, tuple(labels)), *factors])
 
     def _order(self, node: Basic) -> tuple[tuple[Symbol, Symbol], Expr] | None:
@@ -454,12 +458,12 @@ class _Reader:
             one, two = two, one
         if one not in self.labels:
             raise UnsupportedError(f"KroneckerDelta({one}, {two}): one of the two must be an index")
-        factors = [self._placed(one, two, None)]
+        factors = [self._delta_to_position(one, two, None)]
         if within is not None:
             factors.append((partial(_between, one, *within), (one,)))
         return _Value(factors)
 
-    def _placed(self, label: Symbol, position: Expr, length: Expr | None) -> _Factor:
+    def _delta_to_position(self, label: Symbol, position: Expr, length: Expr | None) -> _Factor:
         """A delta between a label and a position, which may be a linear function of another one.
         The length of the label may be unknown so far."""
         others = position.free_symbols & self.labels

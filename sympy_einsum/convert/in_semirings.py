@@ -146,7 +146,9 @@ def in_semiring(expr: Operand, semiring: str) -> Operand:
     for node in postorder([marked], _parts):
         operands = [values[part] for part in _parts(node)]
         is_tensor = isinstance(node, TensorExpr)
-        values[node] = (ROWS[type(node)] if is_tensor else _scalar)(meaning, node, operands)
+        values[node] = (ROWS[type(node)] if is_tensor else _scalar_in_semiring)(
+            meaning, node, operands
+        )
     return values[marked]
 
 
@@ -154,13 +156,13 @@ def _parts(node: Operand) -> Sequence[Operand]:
     return () if isinstance(node, Natural) else children(node)
 
 
-def _scalar(meaning: Ordinary, node: Expr, operands: Sequence[Operand]) -> Operand:
+def _scalar_in_semiring(meaning: Ordinary, node: Expr, operands: Sequence[Operand]) -> Operand:
     if isinstance(node, Natural):
         return meaning.natural(node.args[0])
-    return node if isinstance(node, Symbol) else _of_operation(meaning, node, operands)
+    return node if isinstance(node, Symbol) else _operation_in_semiring(meaning, node, operands)
 
 
-def _of_operation(meaning: Ordinary, node: Expr, operands: Sequence[Operand]) -> Operand:
+def _operation_in_semiring(meaning: Ordinary, node: Expr, operands: Sequence[Operand]) -> Operand:
     """A whole number, a sum, a product or a power of operands."""
     if isinstance(node, Number):
         return meaning.natural(node) if node else meaning.zero
@@ -169,27 +171,31 @@ def _of_operation(meaning: Ordinary, node: Expr, operands: Sequence[Operand]) ->
     return reduce(meaning.times, operands) if node.is_Mul else meaning.plus(operands)
 
 
-def _elementwise(meaning: Ordinary, node: Elementwise, operands: Sequence[Operand]) -> Operand:
+def _elementwise_in_semiring(
+    meaning: Ordinary, node: Elementwise, operands: Sequence[Operand]
+) -> Operand:
     values: dict[Expr, Operand] = {}
     for part in postorder([node.body]):
         if isinstance(part, Slot):
             values[part] = operands[part.place]
         else:
-            values[part] = _of_operation(meaning, part, [values[arg] for arg in part.args])
+            values[part] = _operation_in_semiring(meaning, part, [values[arg] for arg in part.args])
     return broadcast_to(values[node.body], node.shape)
 
 
-def _mask(meaning: Ordinary, node: TensorExpr, operands: Sequence[Operand]) -> Operand:
+def _mask_in_semiring(meaning: Ordinary, node: TensorExpr, operands: Sequence[Operand]) -> Operand:
     """A constant of zeros and ones."""
     return meaning.masked(node, meaning.one)
 
 
-def _constant(meaning: Ordinary, node: Constant, operands: Sequence[Operand]) -> Operand:
-    known = {k: float(_of_operation(meaning, S(int(k)), ())) for k in {*node.array.flat}}
+def _constant_in_semiring(
+    meaning: Ordinary, node: Constant, operands: Sequence[Operand]
+) -> Operand:
+    known = {k: float(_operation_in_semiring(meaning, S(int(k)), ())) for k in {*node.array.flat}}
     return Constant(np.vectorize(known.__getitem__)(node.array))
 
 
-def _view(meaning: Ordinary, node: View, operands: Sequence[Operand]) -> Operand:
+def _view_in_semiring(meaning: Ordinary, node: View, operands: Sequence[Operand]) -> Operand:
     lengths = dict(enumerate(node.lengths))
     scalars = reduce(meaning.times, operands[: len(node.scalars)], meaning.one)
     value = filled(scalars, node.shape)
@@ -201,7 +207,7 @@ def _view(meaning: Ordinary, node: View, operands: Sequence[Operand]) -> Operand
     return meaning.masked(contract((), (), node.output, lengths), value)
 
 
-def _product(meaning: Ordinary, node: Einsum, operands: Sequence[Operand]) -> Operand:
+def _product_in_semiring(meaning: Ordinary, node: Einsum, operands: Sequence[Operand]) -> Operand:
     lengths = dict(enumerate(node.lengths))
     if is_slice(node):
         pairs = zip(node.operands, operands, strict=True)
@@ -232,13 +238,13 @@ ROWS: NodeTable[Callable[..., Operand]] = NodeTable(
     "the ordinary expression for a value in a semiring",
     {
         TensorSymbol: lambda meaning, node, operands: node,
-        Constant: _constant,
+        Constant: _constant_in_semiring,
         Zeros: lambda meaning, node, operands: filled(meaning.zero, node.shape),
-        **dict.fromkeys([Positions, Triangle, OneHot], _mask),
-        Einsum: _product,
-        View: _view,
+        **dict.fromkeys([Positions, Triangle, OneHot], _mask_in_semiring),
+        Einsum: _product_in_semiring,
+        View: _view_in_semiring,
         TensorAdd: lambda meaning, node, operands: meaning.plus(operands),
-        Elementwise: _elementwise,
+        Elementwise: _elementwise_in_semiring,
         Reshape: lambda meaning, node, operands: reshape(operands[0], node.shape),
     },
     refused=MEANING.refused,

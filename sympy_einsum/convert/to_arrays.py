@@ -65,17 +65,17 @@ from ..expressions import (
     Zeros,
     order_of,
 )
-from .to_matrices import selection_image, to_matrix, triangle_image, unit_image
-from .trees import (
+from .shared_conversion import (
     Images,
-    closed,
+    check_closed,
+    converted_elementwise,
+    converted_scalar,
     described,
-    elementwise_image,
-    readied,
-    refused,
-    scalar_image,
-    sympys_refusals,
+    prepare,
+    refuse,
+    sympy_errors_explained,
 )
+from .to_matrices import selection_matrix, to_matrix, triangle_matrix, unit_matrix
 
 # The label of an axis; one that has the label of another axis of the result is told by its place.
 Label = int | tuple[str, int]
@@ -116,15 +116,15 @@ def to_array(e: Operand) -> Any:
     >>> se.to_array(A @ x)
     ArrayContraction(ArrayTensorProduct(A, x), (1, 2))
     """
-    root = readied(e, "to_array")
-    images = Images(root, _array_symbol, "array expression")
+    root = prepare(e, "to_array")
+    converted = Images(root, _array_symbol, "array expression")
     for node in postorder([root]):
-        with sympys_refusals(node):
+        with sympy_errors_explained(node):
             if isinstance(node, TensorExpr):
-                images[node] = TO_ARRAY[type(node)](node, images)
+                converted[node] = TO_ARRAY[type(node)](node, converted)
             else:
-                images[node] = scalar_image(node, images, _ArrayPieces())
-    return closed(images[root], root)
+                converted[node] = converted_scalar(node, converted, _ArrayPieces())
+    return check_closed(converted[root], root)
 
 
 def _array_symbol(node: TensorSymbol) -> Basic:
@@ -142,7 +142,7 @@ class _ArrayPieces:
     def product(self, tensors: Sequence[Basic]) -> Basic:
         """Return the diagonal of the tensor product."""
         shape = _common_shape(tensors)
-        return _product([(t, range(len(t.shape))) for t in tensors], range(len(shape)))
+        return _contracted_factors([(t, range(len(t.shape))) for t in tensors], range(len(shape)))
 
     def total(self, tensors: Sequence[Basic]) -> Basic:
         """Return the sum."""
@@ -162,12 +162,12 @@ def _common_shape(tensors: Sequence[Basic]) -> Shape:
     return max([tuple(tensor.shape) for tensor in tensors], key=len)
 
 
-def _matrix_operand(node: TensorExpr, images: Images) -> Basic:
+def _matrix_operand(node: TensorExpr, converted: Images) -> Basic:
     """Return the operand of an inverse or a determinant as a MatrixExpr."""
     operand = node.operands[0]
-    image = images[operand]
-    if isinstance(image, MatrixExpr):
-        return image
+    found = converted[operand]
+    if isinstance(found, MatrixExpr):
+        return found
     if any(order_of(symbol) not in (0, 2) for symbol in operand.free_symbols):
         raise UnsupportedError(
             f"{described(node)}: SymPy inverts matrix expressions only, and there vectors would "
@@ -178,26 +178,26 @@ def _matrix_operand(node: TensorExpr, images: Images) -> Basic:
 
 def _reshaped(array: Basic, shape: Shape) -> Basic:
     """Build SymPy's Reshape with the number of axes that its other array expressions ask for."""
-    image = ArrayReshape(array, shape)
-    image._subranks = [len(shape)]
-    image._sub_ndim_list = image._subranks  # its name from SymPy 1.15 on
-    return image
+    found = ArrayReshape(array, shape)
+    found._subranks = [len(shape)]
+    found._sub_ndim_list = found._subranks  # its name from SymPy 1.15 on
+    return found
 
 
-def _adjugate(node: Adj, images: Images) -> Basic:
-    matrix = _matrix_operand(node, images)
+def _adjugate_array(node: Adj, converted: Images) -> Basic:
+    matrix = _matrix_operand(node, converted)
     return MatMul(Determinant(matrix), Inverse(matrix))
 
 
-def _power(node: MatrixPower, images: Images) -> Basic:
+def _power_array(node: MatrixPower, converted: Images) -> Basic:
     if len(node.operands) > 1 or node.order > 2:
-        return refused(node, images)
-    return MatPow(_matrix_operand(node, images), node.exponent)
+        return refuse(node, converted)
+    return MatPow(_matrix_operand(node, converted), node.exponent)
 
 
-def _einsum(node: Einsum, images: Images) -> Basic:
+def _einsum_array(node: Einsum, converted: Images) -> Basic:
     factors: list[Factor] = [
-        (images[operand], labels)
+        (converted[operand], labels)
         for operand, labels in zip(node.operands, node.subscripts, strict=True)
     ]
     present = {label for labels in node.subscripts for label in labels}
@@ -211,50 +211,50 @@ def _einsum(node: Einsum, images: Images) -> Basic:
             factors.append((Identity(node.lengths[label]), (label, ("again", len(output)))))
             label = ("again", len(output))
         output.append(label)
-    return _product(factors, output)
+    return _contracted_factors(factors, output)
 
 
-def _product(factors: Sequence[Factor], output: Sequence[Label]) -> Basic:
+def _contracted_factors(factors: Sequence[Factor], output: Sequence[Label]) -> Basic:
     """Return the einsum of factors to distinct labels, each in some factor."""
     result = factors[0][0] if len(factors) == 1 else ArrayTensorProduct(*[f for f, _ in factors])
     axes = [label for _, labels in factors for label in labels]
     summed = [label for label in dict.fromkeys(axes) if label not in output]
     if summed:
-        result = ArrayContraction(result, *[_places(axes, label) for label in summed])
+        result = ArrayContraction(result, *[_positions_of_label(axes, label) for label in summed])
         axes = [label for label in axes if label in output]
     repeated = [label for label in dict.fromkeys(axes) if axes.count(label) > 1]
     if repeated:
-        result = ArrayDiagonal(result, *[_places(axes, label) for label in repeated])
+        result = ArrayDiagonal(result, *[_positions_of_label(axes, label) for label in repeated])
         axes = [label for label in axes if label not in repeated] + repeated
     if axes != list(output):
         result = PermuteDims(result, [axes.index(label) for label in output])
     return result
 
 
-def _places(axes: Sequence[Label], label: Label) -> tuple[int, ...]:
+def _positions_of_label(axes: Sequence[Label], label: Label) -> tuple[int, ...]:
     return tuple([axis for axis, other in enumerate(axes) if other == label])
 
 
 TO_ARRAY: NodeTable[Callable[..., Basic]] = NodeTable(
     "the array",
     {
-        TensorSymbol: lambda node, images: images.symbol(node),
-        Zeros: lambda node, images: ZeroArray(*node.shape),
-        Constant: lambda node, images: ImmutableDenseNDimArray(node.entries.tolist()),
-        Unit: lambda node, images: ArrayContraction(unit_image(node), (1,)),
-        Selection: lambda node, images: selection_image(node),
-        Positions: refused,
-        Triangle: lambda node, images: triangle_image(node),
-        Einsum: _einsum,
-        TensorAdd: lambda node, images: ArrayAdd(*images.below(node)),
-        Elementwise: lambda node, images: elementwise_image(node, images, _ArrayPieces()),
-        Inv: lambda node, images: Inverse(_matrix_operand(node, images)),
-        Adj: _adjugate,
-        Det: lambda node, images: Determinant(_matrix_operand(node, images)),
-        LogDet: lambda node, images: log(Abs(Determinant(_matrix_operand(node, images)))),
-        Reshape: lambda node, images: _reshaped(images[node.operands[0]], node.shape),
-        **dict.fromkeys([Cofactors, AxesFunction, OneHot, Fourier, StackFunction], refused),
-        MatrixPower: _power,
-        RunningFunction: refused,
+        TensorSymbol: lambda node, converted: converted.symbol(node),
+        Zeros: lambda node, converted: ZeroArray(*node.shape),
+        Constant: lambda node, converted: ImmutableDenseNDimArray(node.entries.tolist()),
+        Unit: lambda node, converted: ArrayContraction(unit_matrix(node), (1,)),
+        Selection: lambda node, converted: selection_matrix(node),
+        Positions: refuse,
+        Triangle: lambda node, converted: triangle_matrix(node),
+        Einsum: _einsum_array,
+        TensorAdd: lambda node, converted: ArrayAdd(*converted.below(node)),
+        Elementwise: lambda node, converted: converted_elementwise(node, converted, _ArrayPieces()),
+        Inv: lambda node, converted: Inverse(_matrix_operand(node, converted)),
+        Adj: _adjugate_array,
+        Det: lambda node, converted: Determinant(_matrix_operand(node, converted)),
+        LogDet: lambda node, converted: log(Abs(Determinant(_matrix_operand(node, converted)))),
+        Reshape: lambda node, converted: _reshaped(converted[node.operands[0]], node.shape),
+        **dict.fromkeys([Cofactors, AxesFunction, OneHot, Fourier, StackFunction], refuse),
+        MatrixPower: _power_array,
+        RunningFunction: refuse,
     },
 )

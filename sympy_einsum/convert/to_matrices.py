@@ -57,16 +57,16 @@ from ..expressions import (
     order_of,
 )
 from . import matrix_algebra
-from .trees import (
+from .shared_conversion import (
     Images,
-    closed,
+    check_closed,
+    converted_elementwise,
+    converted_scalar,
     described,
-    elementwise_image,
-    opened,
-    readied,
-    refused,
-    scalar_image,
-    sympys_refusals,
+    prepare,
+    refuse,
+    sympy_errors_explained,
+    with_products_inlined,
 )
 
 
@@ -106,19 +106,19 @@ def to_matrix(e: Expr) -> Any:
     >>> se.to_matrix(b @ A @ x)
     (b.T*A*x)[0, 0]
     """
-    root = readied(e, "to_matrix")
-    images = Images(root, _matrix_symbol, "matrix expression")
+    root = prepare(e, "to_matrix")
+    converted = Images(root, _matrix_symbol, "matrix expression")
     for node in postorder([root]):
-        with sympys_refusals(node):
+        with sympy_errors_explained(node):
             if not isinstance(node, TensorExpr):
-                images[node] = scalar_image(node, images, _MatrixPieces())
+                converted[node] = converted_scalar(node, converted, _MatrixPieces())
             elif node.order <= 2:
-                images[node] = TO_MATRIX[type(node)](node, images)
-    if root not in images:
+                converted[node] = TO_MATRIX[type(node)](node, converted)
+    if root not in converted:
         raise UnsupportedError(
             f"a matrix has two axes: there is no matrix expression for {described(root)}"
         )
-    return closed(images[root], root)
+    return check_closed(converted[root], root)
 
 
 def _matrix_symbol(node: TensorSymbol) -> MatrixExpr:
@@ -148,39 +148,39 @@ class _MatrixPieces:
         return MatMul(factor, tensor)
 
 
-def _inverse(node: Inv, images: Images) -> MatrixExpr:
-    return Inverse(*images.below(node))
+def _inverse_matrix(node: Inv, converted: Images) -> MatrixExpr:
+    return Inverse(*converted.below(node))
 
 
-def _power(node: MatrixPower, images: Images) -> MatrixExpr:
+def _power_matrix(node: MatrixPower, converted: Images) -> MatrixExpr:
     if len(node.operands) > 1:
-        return refused(node, images)
-    return MatPow(*images.below(node), node.exponent)
+        return refuse(node, converted)
+    return MatPow(*converted.below(node), node.exponent)
 
 
-def _adjugate(node: Adj, images: Images) -> MatrixExpr:
-    (matrix,) = images.below(node)
+def _adjugate_matrix(node: Adj, converted: Images) -> MatrixExpr:
+    (matrix,) = converted.below(node)
     return MatMul(Determinant(matrix), Inverse(matrix))
 
 
-def _constant(node: Constant, images: Images) -> MatrixExpr:
+def _constant_matrix(node: Constant, converted: Images) -> MatrixExpr:
     return ImmutableDenseMatrix(node.entries.reshape(node.entries.shape[0], -1).tolist())
 
 
-def unit_image(node: Unit) -> MatrixExpr:
+def unit_matrix(node: Unit) -> MatrixExpr:
     """A unit vector as a matrix of one column."""
     i, j = matrix_algebra.row_and_column()
     return FunctionMatrix(node.length, 1, Lambda((i, j), KroneckerDelta(i, node.position)))
 
 
-def selection_image(node: Selection) -> MatrixExpr:
+def selection_matrix(node: Selection) -> MatrixExpr:
     """Return the matrix that selects a slice."""
     i, j = matrix_algebra.row_and_column()
     entry = KroneckerDelta(node.start + node.step * i, j)
     return FunctionMatrix(node.count, node.length, Lambda((i, j), entry))
 
 
-def triangle_image(node: Triangle) -> MatrixExpr:
+def triangle_matrix(node: Triangle) -> MatrixExpr:
     """A triangle of ones."""
     i, j = matrix_algebra.row_and_column()
     entry = Piecewise((1, i + node.offset <= j), (0, True))
@@ -192,18 +192,18 @@ def triangle_image(node: Triangle) -> MatrixExpr:
 Edge = tuple[MatrixExpr, tuple[int, ...]]
 
 
-def _product(node: Einsum, images: Images) -> Expr:
-    operands, subscripts, output, lengths = opened(node, 2)
+def _product_matrix(node: Einsum, converted: Images) -> Expr:
+    operands, subscripts, output, lengths = with_products_inlined(node, 2)
     edges: list[Edge] = []
-    cutters: list[tuple[Unit | Selection, tuple[int, ...]]] = []
+    selectors: list[tuple[Unit | Selection, tuple[int, ...]]] = []
     for operand, labels in zip(operands, subscripts, strict=True):
-        image = images[operand]
+        matrix = converted[operand]
         if isinstance(operand, (Unit, Selection)):
-            cutters.append((operand, tuple(labels)))
+            selectors.append((operand, tuple(labels)))
         else:
-            edges.append((image, tuple(labels)))
-    for operand, labels in cutters:
-        edges = _cut(edges, operand, labels, images[operand], output)
+            edges.append((matrix, tuple(labels)))
+    for operand, labels in selectors:
+        edges = _contract_with_selector(edges, operand, labels, converted[operand], output)
     network = Network(matrix_algebra, edges, output, lengths, HADAMARD_FIRST)
     result = network.result(output)
     if result is None:
@@ -212,27 +212,27 @@ def _product(node: Einsum, images: Images) -> Expr:
     return result
 
 
-def _cut(
+def _contract_with_selector(
     edges: list[Edge],
-    cutter: Unit | Selection,
+    selector: Unit | Selection,
     labels: tuple[int, ...],
-    image: MatrixExpr,
+    selector_matrix: MatrixExpr,
     kept: Sequence[int],
 ) -> list[Edge]:
     """Return the factors contracted with a unit vector or a selection: an entry, a row or a slice
-    of the only other factor on that axis; else the cutter is a factor like others."""
+    of the only other factor on that axis; else the selector is a factor like others."""
     axis = labels[-1]
     beside = [k for k, (_, own) in enumerate(edges) if axis in own]
     plain = axis not in kept and len(beside) == 1 and edges[beside[0]][1].count(axis) == 1
     if not plain or len(set(labels)) < len(labels):
-        return [*edges, (image, labels)]
+        return [*edges, (selector_matrix, labels)]
     matrix, own = edges[beside[0]]
-    if isinstance(cutter, Unit):
-        found: Edge | None = _at_position(matrix, own, axis, cutter.position)
+    if isinstance(selector, Unit):
+        found: Edge | None = _at_position(matrix, own, axis, selector.position)
     else:
-        found = _slice(matrix, own, labels, cutter)
+        found = _sliced_matrix(matrix, own, labels, selector)
     if found is None:
-        return [*edges, (image, labels)]
+        return [*edges, (selector_matrix, labels)]
     return [*edges[: beside[0]], *edges[beside[0] + 1 :], found]
 
 
@@ -244,12 +244,12 @@ def _at_position(matrix: MatrixExpr, own: tuple[int, ...], axis: int, position: 
     return matrix_algebra.column(matrix, position), own[:1]
 
 
-def _slice(
-    matrix: MatrixExpr, own: tuple[int, ...], labels: tuple[int, ...], cutter: Selection
+def _sliced_matrix(
+    matrix: MatrixExpr, own: tuple[int, ...], labels: tuple[int, ...], selector: Selection
 ) -> Edge | None:
-    start, step, count = cutter.start, cutter.step, cutter.count
+    start, step, count = selector.start, selector.step, selector.count
     # SymPy's slice has (stop - start) / step rows, and its stop must lie on the axis.
-    if step != 1 and not (step > 1 and (cutter.length - start - step * count).is_nonnegative):
+    if step != 1 and not (step > 1 and (selector.length - start - step * count).is_nonnegative):
         return None
     cuts = [(0, n, 1) for n in matrix.shape]
     cuts[own.index(labels[-1])] = (start, start + step * count, step)
@@ -257,17 +257,17 @@ def _slice(
     return matrix_algebra.sliced(matrix, *cuts), new
 
 
-def _kronecker(node: Reshape, images: Images) -> Basic:
+def _kronecker_matrix(node: Reshape, converted: Images) -> Basic:
     """A Kronecker product of two matrices, A_ac B_bd with the pairs ab and cd as axes, or of two
     vectors."""
     inner = node.operands[0]
     order = order_of(inner)
     if not isinstance(inner, Einsum) or order != 2 * node.order:
-        return refused(node, images)
+        return refuse(node, converted)
     if node.shape != tuple([inner.shape[k] * inner.shape[k + 1] for k in range(0, order, 2)]):
-        return refused(node, images)
-    operands, subscripts, output, lengths = opened(inner, 2)
-    edges = [(images[o], tuple(labels)) for o, labels in zip(operands, subscripts, strict=True)]
+        return refuse(node, converted)
+    operands, subscripts, output, lengths = with_products_inlined(inner, 2)
+    edges = [(converted[o], tuple(labels)) for o, labels in zip(operands, subscripts, strict=True)]
     network = Network(matrix_algebra, edges, output, lengths, PRODUCTS_FIRST)
     network.reduce()
     found: dict[tuple[Hashable, ...], MatrixExpr] = {
@@ -275,7 +275,7 @@ def _kronecker(node: Reshape, images: Images) -> Basic:
     }
     parts = [_with_axes(found, output[k::2]) for k in (0, 1)]
     if None in parts or len(found) > 2:
-        return refused(node, images)
+        return refuse(node, converted)
     return matrix_algebra.product([*network.scalars, KroneckerProduct(*parts)])
 
 
@@ -291,23 +291,25 @@ def _with_axes(
 TO_MATRIX: NodeTable[Callable[..., Basic]] = NodeTable(
     "the matrix",
     {
-        TensorSymbol: lambda node, images: images.symbol(node),
-        Zeros: lambda node, images: ZeroMatrix(*matrix_algebra.rows_and_columns(node.shape)),
-        Constant: _constant,
-        Unit: lambda node, images: unit_image(node),
-        Selection: lambda node, images: selection_image(node),
-        Positions: refused,
-        Triangle: lambda node, images: triangle_image(node),
-        Einsum: _product,
-        TensorAdd: lambda node, images: MatAdd(*images.below(node)),
-        Elementwise: lambda node, images: elementwise_image(node, images, _MatrixPieces()),
-        Inv: _inverse,
-        Adj: _adjugate,
-        Det: lambda node, images: Determinant(*images.below(node)),
-        LogDet: lambda node, images: log(Abs(Determinant(*images.below(node)))),
-        **dict.fromkeys([Cofactors, AxesFunction, OneHot, Fourier, StackFunction], refused),
-        RunningFunction: refused,
-        MatrixPower: _power,
-        Reshape: _kronecker,
+        TensorSymbol: lambda node, converted: converted.symbol(node),
+        Zeros: lambda node, converted: ZeroMatrix(*matrix_algebra.rows_and_columns(node.shape)),
+        Constant: _constant_matrix,
+        Unit: lambda node, converted: unit_matrix(node),
+        Selection: lambda node, converted: selection_matrix(node),
+        Positions: refuse,
+        Triangle: lambda node, converted: triangle_matrix(node),
+        Einsum: _product_matrix,
+        TensorAdd: lambda node, converted: MatAdd(*converted.below(node)),
+        Elementwise: lambda node, converted: converted_elementwise(
+            node, converted, _MatrixPieces()
+        ),
+        Inv: _inverse_matrix,
+        Adj: _adjugate_matrix,
+        Det: lambda node, converted: Determinant(*converted.below(node)),
+        LogDet: lambda node, converted: log(Abs(Determinant(*converted.below(node)))),
+        **dict.fromkeys([Cofactors, AxesFunction, OneHot, Fourier, StackFunction], refuse),
+        RunningFunction: refuse,
+        MatrixPower: _power_matrix,
+        Reshape: _kronecker_matrix,
     },
 )

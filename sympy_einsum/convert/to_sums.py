@@ -53,8 +53,8 @@ from ..expressions import (
     shape_of,
     slot,
 )
+from .shared_conversion import Symbols, described, prepare, sympy_errors_explained
 from .to_matrices import to_matrix
-from .trees import Symbols, described, readied, sympys_refusals
 
 # SymPy asks a function of nested sums about its sign, again and again.
 MAX_SIZE, MAX_DEPTH = 1000, 60
@@ -97,7 +97,7 @@ def to_indexed(e: Operand, indices: Sequence[Expr] | None = None) -> Expr:
     >>> se.to_indexed(B.inv() @ x * B.det())
     Determinant(B)*Sum(x[j]*(B**(-1))[i, j], (j, 0, n - 1))
     """
-    root = readied(e, "to_indexed", MAX_SIZE, MAX_DEPTH)
+    root = prepare(e, "to_indexed", MAX_SIZE, MAX_DEPTH)
     if indices is not None:
         indices = [as_scalar(index, "an index") for index in as_list(indices, "indices")]
     order = order_of(root)
@@ -139,7 +139,7 @@ class Writer:
         )
         entries: dict[Place, Expr] = {}
         for place in postorder([start], self.parts):
-            with sympys_refusals(place[0]):
+            with sympy_errors_explained(place[0]):
                 entries[place] = self.plans[place].built(
                     [entries[part] for part in self.parts(place)]
                 )
@@ -175,7 +175,7 @@ def _target(operand: TensorExpr, at: Sequence[Expr]) -> Expr | None:
     return Add(operand.start, *[s * i for s, i in zip(operand.steps, at, strict=False)])
 
 
-def _product(writer: Writer, node: Einsum, at: Position) -> Plan:
+def _product_plan(writer: Writer, node: Einsum, at: Position) -> Plan:
     index: dict[int, Expr] = {}
     deltas = []
     for label, position in zip(node.output, at, strict=True):
@@ -235,35 +235,36 @@ def _bounds(
     return bounds
 
 
-def _along(node: TensorExpr, at: Position) -> list[Place]:
+def _entrywise_plan(node: TensorExpr, at: Position) -> list[Place]:
     """Return the entries of the operands at the same position; scalars have one entry."""
     return [(operand, at if order_of(operand) else ()) for operand in node.operands]
 
 
-def _symbol(writer: Writer, node: TensorSymbol, at: Position) -> Plan:
-    image = writer.symbols.image(node)
-    return Plan([], lambda _: image[at] if at else image)
+def _symbol_plan(writer: Writer, node: TensorSymbol, at: Position) -> Plan:
+    converted = writer.symbols.symbol(node)
+    return Plan([], lambda _: converted[at] if at else converted)
 
 
-def _function(writer: Writer, node: Elementwise, at: Position) -> Plan:
+def _elementwise_plan(writer: Writer, node: Elementwise, at: Position) -> Plan:
     return Plan(
-        _along(node, at), lambda v: node.body.xreplace({slot(k): e for k, e in enumerate(v)})
+        _entrywise_plan(node, at),
+        lambda v: node.body.xreplace({slot(k): e for k, e in enumerate(v)}),
     )
 
 
-def _constant(writer: Writer, node: Constant, at: Position) -> Plan:
+def _constant_plan(writer: Writer, node: Constant, at: Position) -> Plan:
     return Plan([], lambda _: ImmutableDenseNDimArray(node.entries.tolist())[at])
 
 
-def _positions(writer: Writer, node: Positions, at: Position) -> Plan:
+def _windows_plan(writer: Writer, node: Positions, at: Position) -> Plan:
     return Plan([], lambda _: KroneckerDelta(_target(node, at), at[-1]))
 
 
-def _triangle(writer: Writer, node: Triangle, at: Position) -> Plan:
+def _triangle_plan(writer: Writer, node: Triangle, at: Position) -> Plan:
     return Plan([], lambda _: Piecewise((1, at[0] + node.offset <= at[1]), (0, True)))
 
 
-def _interval(writer: Writer, node: IntervalProducts, at: Position) -> Plan:
+def _interval_plan(writer: Writer, node: IntervalProducts, at: Position) -> Plan:
     *rest, first, last = at
     place = writer.fresh()
 
@@ -274,38 +275,38 @@ def _interval(writer: Writer, node: IntervalProducts, at: Position) -> Plan:
     return Plan([(node.operands[0], (*rest, place))], built)
 
 
-def _one_hot(writer: Writer, node: OneHot, at: Position) -> Plan:
+def _one_hot_plan(writer: Writer, node: OneHot, at: Position) -> Plan:
     *own, axis = at
     return Plan([(node.indices, tuple(own))], lambda v: KroneckerDelta(v[0], axis))
 
 
-def _matrix_function(writer: Writer, node: MatrixFunction, at: Position) -> Plan:
+def _matrix_function_plan(writer: Writer, node: MatrixFunction, at: Position) -> Plan:
     """An entry of the inverse of a MatrixSymbol, the determinant of one, and so on."""
     if node.order > 2:
-        return _refused(writer, node, at)
-    image = to_matrix(node)
-    return Plan([], lambda _: image[at] if at else image)
+        return _refuse(writer, node, at)
+    converted = to_matrix(node)
+    return Plan([], lambda _: converted[at] if at else converted)
 
 
-def _refused(writer: Writer, node: TensorExpr, at: Position) -> Plan:
+def _refuse(writer: Writer, node: TensorExpr, at: Position) -> Plan:
     raise UnsupportedError(f"{described(node)} has no form as a sum over entries")
 
 
 TO_ENTRIES: NodeTable[Callable[..., Plan]] = NodeTable(
     "the entry",
     {
-        TensorSymbol: _symbol,
+        TensorSymbol: _symbol_plan,
         Zeros: lambda writer, node, at: Plan([], lambda _: S.Zero),
-        Constant: _constant,
-        Positions: _positions,
-        Triangle: _triangle,
+        Constant: _constant_plan,
+        Positions: _windows_plan,
+        Triangle: _triangle_plan,
         Fourier: lambda writer, node, at: Plan([], lambda _: node.entry(*at)),
-        Einsum: _product,
-        TensorAdd: lambda writer, node, at: Plan(_along(node, at), lambda v: Add(*v)),
-        Elementwise: _function,
-        OneHot: _one_hot,
-        IntervalProducts: _interval,
-        MatrixFunction: _matrix_function,
-        **dict.fromkeys([AxesFunction, RunningFunction, Reshape], _refused),
+        Einsum: _product_plan,
+        TensorAdd: lambda writer, node, at: Plan(_entrywise_plan(node, at), lambda v: Add(*v)),
+        Elementwise: _elementwise_plan,
+        OneHot: _one_hot_plan,
+        IntervalProducts: _interval_plan,
+        MatrixFunction: _matrix_function_plan,
+        **dict.fromkeys([AxesFunction, RunningFunction, Reshape], _refuse),
     },
 )

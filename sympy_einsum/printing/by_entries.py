@@ -68,8 +68,10 @@ class Entries:
 
         for node in postorder([root], below)[:-1]:
             if node not in self._forms:
-                self._forms[node] = _block(self, node) if self.is_block(node) else _row(self, node)
-        form = _row(self, root)
+                self._forms[node] = (
+                    _block_entry(self, node) if self.is_block(node) else _row_entry(self, node)
+                )
+        form = _row_entry(self, root)
         # Elsewhere what is named stands as its name.
         return form if named else self._forms.setdefault(root, form)
 
@@ -88,32 +90,32 @@ class Entries:
 
 def is_composed(node: TensorExpr) -> bool:
     """Tell whether the entries of a node are written from those of its operands."""
-    return FORMULAS[type(node)] is not _whole
+    return FORMULAS[type(node)] is not _unchanged_entry
 
 
-def _row(entries: Entries, node: TensorExpr) -> Form:
+def _row_entry(entries: Entries, node: TensorExpr) -> Form:
     return FORMULAS[type(node)](entries, node)
 
 
-def _block(entries: Entries, node: TensorExpr) -> Form:
+def _block_entry(entries: Entries, node: TensorExpr) -> Form:
     return entry(entries.notation.of(node), tuple(range(node.order)))
 
 
-def _whole(entries: Entries, node: TensorExpr) -> Form:
+def _unchanged_entry(entries: Entries, node: TensorExpr) -> Form:
     return entry(entries.notation.meaning(node), tuple(range(node.order)))
 
 
-def _sum(entries: Entries, node: TensorAdd) -> Form:
+def _sum_entry(entries: Entries, node: TensorAdd) -> Form:
     axes = range(node.order)
     return algebra.total([entries.at(term, axes) for term in entries.notation.terms(node)], 0)
 
 
-def _function(entries: Entries, node: Elementwise) -> Form:
+def _elementwise_entry(entries: Entries, node: Elementwise) -> Form:
     parts = [entries.at(operand, range(node.order)) for operand in node.operands]
     return Form("placed", parts, node.body, 0, body_level(node.body))
 
 
-def _view(entries: Entries, node: View) -> Form:
+def _view_entry(entries: Entries, node: View) -> Form:
     first: dict[int, int] = {}
     deltas = []
     for axis, index in enumerate(node.output):
@@ -126,7 +128,7 @@ def _view(entries: Entries, node: View) -> Form:
     return algebra.product(factors)
 
 
-def _product(entries: Entries, node: Einsum) -> Form:
+def _product_entry(entries: Entries, node: Einsum) -> Form:
     notation = entries.notation
     axes: tuple[Label, ...] = tuple(range(node.order))
     cut = sliced(factors_of(node))
@@ -168,13 +170,13 @@ def _product(entries: Entries, node: Einsum) -> Form:
     return summed_over(inside, summed)
 
 
-def _positions(entries: Entries, node: Positions) -> Form:
+def _windows_entry(entries: Entries, node: Positions) -> Form:
     target = node.order - 1
     source = position(node.start, list(zip(node.steps, range(target), strict=True)))
     return Form("delta", (), (source, target))
 
 
-def _extremum(entries: Entries, node: Extremum) -> Form:
+def _extremum_entry(entries: Entries, node: Extremum) -> Form:
     (operand,) = node.operands
     kept = iter(range(node.order))
     axes = range(operand.order)
@@ -184,7 +186,7 @@ def _extremum(entries: Entries, node: Extremum) -> Form:
     return Form(node.name, [entries.at(operand, labels)], tuple(over))
 
 
-def _triangle(entries: Entries, node: Triangle) -> Form:
+def _triangle_entry(entries: Entries, node: Triangle) -> Form:
     return ordered(node.offset, 0, 1)
 
 
@@ -202,15 +204,17 @@ def _factor_rank(form: Form) -> tuple[bool, bool, int, list[int]]:
 FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
     "the formula of an entry",
     {
-        View: _view,
-        Einsum: _product,
-        TensorAdd: _sum,
-        Elementwise: _function,
-        Extremum: _extremum,
-        Positions: _positions,
-        Triangle: _triangle,
-        **dict.fromkeys([TensorSymbol, Zeros, Constant, Unit, Selection, Fourier], _whole),
-        **dict.fromkeys([MatrixFunction, AxesFunction, RunningFunction], _whole),
-        **dict.fromkeys([OneHot, Reshape], _whole),
+        View: _view_entry,
+        Einsum: _product_entry,
+        TensorAdd: _sum_entry,
+        Elementwise: _elementwise_entry,
+        Extremum: _extremum_entry,
+        Positions: _windows_entry,
+        Triangle: _triangle_entry,
+        **dict.fromkeys(
+            [TensorSymbol, Zeros, Constant, Unit, Selection, Fourier], _unchanged_entry
+        ),
+        **dict.fromkeys([MatrixFunction, AxesFunction, RunningFunction], _unchanged_entry),
+        **dict.fromkeys([OneHot, Reshape], _unchanged_entry),
     },
 )

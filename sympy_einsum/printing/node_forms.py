@@ -55,27 +55,27 @@ INDEX_STRINGS = ("einsum", "star")
 # --- leaves and functions ------------------------------------------------------------------------
 
 
-def _symbol(notation: Notation, node: TensorSymbol) -> Form:
+def _symbol_form(notation: Notation, node: TensorSymbol) -> Form:
     return Form("symbol", (), (node, node.is_symmetric), node.order)
 
 
-def _selection(notation: Notation, node: Selection) -> Form:
+def _selection_form(notation: Notation, node: Selection) -> Form:
     return Form("slice", [forms.identity(node.length)], (cut_of(node), None), 2)
 
 
-def _positions(notation: Notation, node: Positions) -> Form:
+def _windows_form(notation: Notation, node: Positions) -> Form:
     return forms.call("P", axes=node.order, note=(node.start, *node.steps))
 
 
-def _triangle(notation: Notation, node: Triangle) -> Form:
+def _triangle_form(notation: Notation, node: Triangle) -> Form:
     return Form("triangle", [algebra.ones(node.shape)], (node.offset, False), 2)
 
 
-def _fourier(notation: Notation, node: Fourier) -> Form:
+def _fourier_form(notation: Notation, node: Fourier) -> Form:
     return forms.call("W" if node.weighted else "F", axes=node.order, note=(node.length,))
 
 
-def _constant(notation: Notation, node: Constant) -> Form:
+def _constant_form(notation: Notation, node: Constant) -> Form:
     values = node.entries if node.is_exact else node.array
     if values.ndim <= 2 and values.size <= MAX_ENTRIES:
         return Form("array", (), ImmutableDenseMatrix(values.tolist()), node.order)
@@ -86,18 +86,18 @@ def _operand(notation: Notation, node: TensorExpr) -> Form:
     return notation.of(node.operands[0])
 
 
-def _named(notation: Notation, node: TensorExpr) -> Form:
+def _named_form(notation: Notation, node: TensorExpr) -> Form:
     """A function of one tensor by its name."""
     return forms.call(type(node).__name__.lower(), _operand(notation, node), axes=node.order)
 
 
-def _stack_function(notation: Notation, node: StackFunction) -> Form:
+def _stack_function_form(notation: Notation, node: StackFunction) -> Form:
     note = (*([] if node.letter is None else [Symbol(node.letter)]), *node.data)
     operands = [notation.of(operand) for operand in node.operands]
     return forms.call(node.formula or node.function, *operands, axes=node.order, note=note or None)
 
 
-def _matrix_power(notation: Notation, node: MatrixPower) -> Form:
+def _matrix_power_form(notation: Notation, node: MatrixPower) -> Form:
     matrices, *directions = [notation.of(operand) for operand in node.operands]
     if directions or node.order > 2:
         exponent = forms.stock(node.exponent)
@@ -105,26 +105,26 @@ def _matrix_power(notation: Notation, node: MatrixPower) -> Form:
     return Form("power", [matrices], node.exponent, 2)
 
 
-def _cofactors(notation: Notation, node: Cofactors) -> Form:
+def _cofactors_form(notation: Notation, node: Cofactors) -> Form:
     return forms.call("cof", _operand(notation, node), axes=node.order, note=(node.degree,))
 
 
-def _axes_function(notation: Notation, node: AxesFunction) -> Form:
+def _axes_function_form(notation: Notation, node: AxesFunction) -> Form:
     note = None if len(node.axes) == node.operands[0].order else node.axes
     operand = _operand(notation, node)
     return forms.call(node.name.replace("_", ""), operand, axes=node.order, note=note)
 
 
-def _one_hot(notation: Notation, node: OneHot) -> Form:
+def _one_hot_form(notation: Notation, node: OneHot) -> Form:
     return forms.call("onehot", notation.of(node.indices), axes=node.order, note=(node.length,))
 
 
-def _running(notation: Notation, node: RunningFunction) -> Form:
+def _running_form(notation: Notation, node: RunningFunction) -> Form:
     return forms.call(node.called.replace("_", ""), _operand(notation, node), axes=node.order)
 
 
-def _reshape(notation: Notation, node: Reshape) -> Form:
-    product = None if notation.style in INDEX_STRINGS else _paired(notation, node)
+def _reshape_form(notation: Notation, node: Reshape) -> Form:
+    product = None if notation.style in INDEX_STRINGS else _paired_form(notation, node)
     if product is not None:
         return product
     operand = _operand(notation, node)
@@ -134,7 +134,7 @@ def _reshape(notation: Notation, node: Reshape) -> Form:
     return forms.call("reshape", operand, axes=node.order, note=node.shape)
 
 
-def _paired(notation: Notation, node: Reshape) -> Form | None:
+def _paired_form(notation: Notation, node: Reshape) -> Form | None:
     """A reshaped product as a matrix whose rows or columns are numbered by pairs of indices."""
     inner = node.operands[0]
     if node.order != 2 or inner.order not in (3, 4) or not isinstance(inner, Einsum):
@@ -153,20 +153,20 @@ def _paired(notation: Notation, node: Reshape) -> Form | None:
     return algebra.product([*scalar_forms(notation, inner.scalars), form])
 
 
-def _function(notation: Notation, node: Elementwise) -> Form:
+def _elementwise_form(notation: Notation, node: Elementwise) -> Form:
     operands = [notation.of(operand) for operand in node.operands]
     return elementwise_form(node.body, operands, node.shape)
 
 
-def _sum(notation: Notation, node: TensorAdd) -> Form:
+def _sum_form(notation: Notation, node: TensorAdd) -> Form:
     made = notation.put_together(node)
-    form = None if made is None else _joined(notation, made, node.order)
+    form = None if made is None else _joined_form(notation, made, node.order)
     if form is not None and form.pure:
         return form
     return algebra.total([notation.whole(term) for term in notation.terms(node)], node.order)
 
 
-def _joined(notation: Notation, made: Call | Crosses, order: int) -> Form:
+def _joined_form(notation: Notation, made: Call | Crosses, order: int) -> Form:
     """Show tensors put together as blocks, as a rolled tensor or with cross products."""
     if isinstance(made, Crosses):
         terms = [notation.whole(term) for term in made.others]
@@ -177,14 +177,14 @@ def _joined(notation: Notation, made: Call | Crosses, order: int) -> Form:
     if made.shift is not None:
         parts = [notation.whole(made.tensors[0]), forms.stock(made.shift)]
         return forms.call("roll", *parts, axes=order, note=(made.axis,) if order > 1 else None)
-    parts = [_block(notation, tensor) for tensor in made.tensors]
+    parts = [_block_form(notation, tensor) for tensor in made.tensors]
     if made.axis == 0 and order == 2:
         # Vectors stand as rows.
         parts = [algebra.transpose(part) if part.axes == 1 else part for part in parts]
     return Form("block", parts, (1, len(parts)) if made.axis else (len(parts), 1), order)
 
 
-def _block(notation: Notation, tensor: TensorExpr) -> Form:
+def _block_form(notation: Notation, tensor: TensorExpr) -> Form:
     """Show a block; a vector that was made a matrix of one row or column is that vector."""
     is_view = isinstance(tensor, View) and tensor.core is not None and tensor.core.order == 1
     if is_view and tensor.order == 2 and len(set(tensor.output)) == 2 and S.One in tensor.shape:
@@ -213,7 +213,7 @@ def scalar_forms(notation: Notation, factors: Sequence[Operand]) -> list[Form]:
     return found
 
 
-def _view(notation: Notation, node: View) -> Form:
+def _view_form(notation: Notation, node: View) -> Form:
     """Scalar factors and a tensor, rearranged."""
     scalars = scalar_forms(notation, node.scalars)
     core = node.core
@@ -223,9 +223,9 @@ def _view(notation: Notation, node: View) -> Form:
     elif _is_rewritten(notation, core) and (
         notation.style in INDEX_STRINGS or sliced(merged(node)) is not None
     ):
-        inside = _written(notation, node, merged(node))
+        inside = _slice_or_product_form(notation, node, merged(node))
     else:
-        inside = _written(notation, node, factors_of(node))
+        inside = _slice_or_product_form(notation, node, factors_of(node))
     return algebra.product([*scalars, inside]) if scalars else inside
 
 
@@ -234,23 +234,23 @@ def _is_rewritten(notation: Notation, core: TensorExpr | None) -> bool:
     return type(core) is Einsum and not notation.is_named(core)
 
 
-def _product(notation: Notation, node: Einsum) -> Form:
-    return _written(notation, node, factors_of(node))
+def _product_form(notation: Notation, node: Einsum) -> Form:
+    return _slice_or_product_form(notation, node, factors_of(node))
 
 
-def _written(notation: Notation, node: Einsum, product: Factors) -> Form:
+def _slice_or_product_form(notation: Notation, node: Einsum, product: Factors) -> Form:
     cut = sliced(product)
     if cut is not None and (cut.axes is None or cut.is_turned):
         form = Form("slice", [notation.of(cut.tensor)], cut.cuts, node.order)
         return form if cut.axes is None else algebra.transpose(form)
     if notation.style in INDEX_STRINGS:
-        return _index_string(notation, product)
+        return _index_string_form(notation, product)
     if not product.operands and len(set(node.output)) == node.order:
         return algebra.ones(node.shape)
-    return _matrix(notation, product) or _index_string(notation, product)
+    return _matrix_product_form(notation, product) or _index_string_form(notation, product)
 
 
-def _matrix(notation: Notation, product: Factors) -> Form | None:
+def _matrix_product_form(notation: Notation, product: Factors) -> Form | None:
     """Return the product as one matrix or vector."""
     if len(product.output) > 2 or any(len(term) > 2 for term in product.terms):
         return None
@@ -262,7 +262,7 @@ def _matrix(notation: Notation, product: Factors) -> Form | None:
     return network.result(product.output)
 
 
-def _index_string(notation: Notation, product: Factors) -> Form:
+def _index_string_form(notation: Notation, product: Factors) -> Form:
     absent = product.absent
     parts = [notation.of(operand) for operand in product.operands]
     parts.extend(algebra.ones((product.lengths[label],)) for label in absent)
@@ -279,27 +279,27 @@ def _index_string(notation: Notation, product: Factors) -> Form:
 FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
     "the formula",
     {
-        TensorSymbol: _symbol,
+        TensorSymbol: _symbol_form,
         Zeros: lambda notation, node: Form("zeros", (), node.shape, node.order),
-        Constant: _constant,
+        Constant: _constant_form,
         Unit: lambda notation, node: Form("unit", (), (node.position, node.length), 1),
-        Positions: _positions,
-        Selection: _selection,
-        Triangle: _triangle,
-        Fourier: _fourier,
-        View: _view,
-        Einsum: _product,
-        TensorAdd: _sum,
-        Elementwise: _function,
-        MatrixFunction: _named,
-        StackFunction: _stack_function,
-        MatrixPower: _matrix_power,
+        Positions: _windows_form,
+        Selection: _selection_form,
+        Triangle: _triangle_form,
+        Fourier: _fourier_form,
+        View: _view_form,
+        Einsum: _product_form,
+        TensorAdd: _sum_form,
+        Elementwise: _elementwise_form,
+        MatrixFunction: _named_form,
+        StackFunction: _stack_function_form,
+        MatrixPower: _matrix_power_form,
         Inv: lambda notation, node: algebra.inverse(_operand(notation, node)),
         LogDet: lambda notation, node: Form("logdet", [_operand(notation, node)]),
-        Cofactors: _cofactors,
-        AxesFunction: _axes_function,
-        RunningFunction: _running,
-        OneHot: _one_hot,
-        Reshape: _reshape,
+        Cofactors: _cofactors_form,
+        AxesFunction: _axes_function_form,
+        RunningFunction: _running_form,
+        OneHot: _one_hot_form,
+        Reshape: _reshape_form,
     },
 )

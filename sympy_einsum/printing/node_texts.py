@@ -57,15 +57,15 @@ LONG_TEXT = 300
 # --- one node ------------------------------------------------------------------------------------
 
 
-def _filled(node: Zeros | Ones, below: Texts, form: CodeForm) -> Text:
+def _fill_text(node: Zeros | Ones, below: Texts, form: CodeForm) -> Text:
     return form.call(type(node).__name__, form.lengths(node.shape))
 
 
-def _identity(node: Delta, below: Texts, form: CodeForm) -> Text:
+def _identity_text(node: Delta, below: Texts, form: CodeForm) -> Text:
     return form.call("Delta", form.lengths(node.shape[: node.order // 2]))
 
 
-def _constant(node: Constant, below: Texts, form: CodeForm) -> Text:
+def _constant_text(node: Constant, below: Texts, form: CodeForm) -> Text:
     if not node.is_exact:
         return form.call("Constant", repr(node.array.tolist()))
     return form.call("Constant", _nested(node.entries, form))
@@ -78,35 +78,35 @@ def _nested(entries: np.ndarray, form: CodeForm) -> str:
     return f"[{', '.join([_nested(np.asarray(part), form) for part in entries])}]"
 
 
-def _cutter(node: Unit | Selection, below: Texts, form: CodeForm) -> Text:
+def _selector_text(node: Unit | Selection, below: Texts, form: CodeForm) -> Text:
     if isinstance(node, Selection) and typed_range(node) is None:
         return form.call(
             "Selection", form.lengths([node.length, node.start, node.step, node.count])
         )
     identity = form.call("Delta", form.lengths((node.length,))).shown
-    return Text(f"{identity}[{_cut_text(cut_of(node), form)}]")
+    return Text(f"{identity}[{_index_text(cut_of(node), form)}]")
 
 
-def _triangle(node: Triangle, below: Texts, form: CodeForm) -> Text:
+def _triangle_text(node: Triangle, below: Texts, form: CodeForm) -> Text:
     rows, columns = node.shape
     if node.offset.is_zero and rows == columns:
         return form.call("Triangle", form.lengths([rows]))
     return form.call("Triangle", form.lengths(node.data))
 
 
-def _fourier(node: Fourier, below: Texts, form: CodeForm) -> Text:
+def _fourier_text(node: Fourier, below: Texts, form: CodeForm) -> Text:
     n, *counts = node.data[:3]
     if node.weighted:
         return form.call("Fourier", form.lengths(node.data[:3]), "weighted=True")
     return form.call("Fourier", form.lengths([n] if counts == [n, n] else [n, *counts]))
 
 
-def _positions(node: Positions, below: Texts, form: CodeForm) -> Text:
+def _windows_text(node: Positions, below: Texts, form: CodeForm) -> Text:
     steps, counts = (f"({form.lengths(numbers)})" for numbers in (node.steps, node.counts))
     return form.call("Positions", form.lengths(node.data[:2]), steps, counts)
 
 
-def _cut_text(cut: Cut, form: CodeForm) -> str:
+def _index_text(cut: Cut, form: CodeForm) -> str:
     if cut is None:
         return ":"
     if not isinstance(cut, Range):
@@ -115,23 +115,23 @@ def _cut_text(cut: Cut, form: CodeForm) -> str:
     return f"{low}:{high}" + (f":{form.lengths([cut.step])}" if cut.step != 1 else "")
 
 
-def _matrix_function(node: MatrixFunction, below: Texts, form: CodeForm) -> Text:
+def _matrix_function_text(node: MatrixFunction, below: Texts, form: CodeForm) -> Text:
     static = map(str, node.data)
     return form.call(type(node).__name__.lower(), below[node.operands[0]].shown, *static)
 
 
-def _stack_function(node: StackFunction, below: Texts, form: CodeForm) -> Text:
+def _stack_function_text(node: StackFunction, below: Texts, form: CodeForm) -> Text:
     operands = [below[operand].shown for operand in node.operands]
     called = form.call(node.function, *operands, *node.options, *map(str, node.data))
     return called if node.part is None else Text(f"{called.shown}[{node.part}]")
 
 
-def _matrix_power(node: MatrixPower, below: Texts, form: CodeForm) -> Text:
+def _matrix_power_text(node: MatrixPower, below: Texts, form: CodeForm) -> Text:
     matrices, *directions = [below[operand].shown for operand in node.operands]
     return form.call(node.function, matrices, form.lengths([node.exponent]), *directions)
 
 
-def _axes_function(node: AxesFunction, below: Texts, form: CodeForm) -> Text:
+def _axes_function_text(node: AxesFunction, below: Texts, form: CodeForm) -> Text:
     operand = node.operands[0]
     axes = node.axes[0] if len(node.axes) == 1 else node.axes
     axis = None if len(node.axes) == operand.order else axes
@@ -148,29 +148,29 @@ def _axes_function(node: AxesFunction, below: Texts, form: CodeForm) -> Text:
     return form.call(name, inside, *given)
 
 
-def _one_hot(node: OneHot, below: Texts, form: CodeForm) -> Text:
+def _one_hot_text(node: OneHot, below: Texts, form: CodeForm) -> Text:
     return form.call("one_hot", below[node.indices].shown, form.lengths([node.length]))
 
 
-def _running(node: RunningFunction, below: Texts, form: CodeForm) -> Text:
+def _running_text(node: RunningFunction, below: Texts, form: CodeForm) -> Text:
     operand = node.operands[0]
     axis = [] if operand.order == 1 else [f"axis={operand.order - 1}"]
     return form.call(node.called, below[operand].shown, *axis)
 
 
-def _reshape(node: Reshape, below: Texts, form: CodeForm) -> Text:
+def _reshape_text(node: Reshape, below: Texts, form: CodeForm) -> Text:
     operand = below[node.operands[0]].within(ATOM)
     return Text(f"{operand}.reshape({form.lengths(node.shape)})")
 
 
-def _function(node: Elementwise, below: Texts, form: CodeForm) -> Text:
+def _elementwise_text(node: Elementwise, below: Texts, form: CodeForm) -> Text:
     return form.elementwise(node.body, [below[operand] for operand in node.operands])
 
 
-def _sum(node: TensorAdd, below: Texts, form: CodeForm) -> Text:
+def _sum_text(node: TensorAdd, below: Texts, form: CodeForm) -> Text:
     call = called(node) if form.operators and node not in form.sums else None
     if call is not None:
-        return _call(call, form)
+        return _call_text(call, form)
     terms = form.sums.get(node, node.operands)
     texts = [_term_text(operand, below, form) for operand in terms]
     if form.operators:
@@ -184,7 +184,7 @@ def _sum(node: TensorAdd, below: Texts, form: CodeForm) -> Text:
     return Text(result, SUM)
 
 
-def _call(call: Call, form: CodeForm) -> Text:
+def _call_text(call: Call, form: CodeForm) -> Text:
     """A call that gives a sum; what it is of may be no part of that."""
     for node in postorder(call.tensors, lambda n: () if n in form.texts else children(n)):
         _write(node, form)
@@ -224,7 +224,7 @@ def _term_text(operand: TensorExpr, below: Texts, form: CodeForm) -> Text:
     return below[operand]
 
 
-def _view(node: View, below: Texts, form: CodeForm) -> Text:
+def _view_text(node: View, below: Texts, form: CodeForm) -> Text:
     core = node.core
     if core is not None and node.output == node.subscripts[-1] and is_distinct(node.output):
         body = below[core]
@@ -233,15 +233,15 @@ def _view(node: View, below: Texts, form: CodeForm) -> Text:
     elif core is None and node.output == tuple(range(node.order // 2)) * 2:
         body = form.call("Delta", form.lengths(node.shape[: node.order // 2]))
     else:
-        body = _rearranged(node, below, form)
+        body = _rearranged_text(node, below, form)
     if not node.scalars:
         return body
     if node in below.transposes:
-        below.transposes[node] = _scaled(node, below.transposes[node], below, form)
-    return _scaled(node, body, below, form)
+        below.transposes[node] = _scaled_text(node, below.transposes[node], below, form)
+    return _scaled_text(node, body, below, form)
 
 
-def _scaled(node: View, body: Text, below: Texts, form: CodeForm) -> Text:
+def _scaled_text(node: View, body: Text, below: Texts, form: CodeForm) -> Text:
     """A text with the scalar factors of a view."""
     others = node.scalars[1:] if node.scalars[0].is_Number else node.scalars
     # SymPy multiplies a number into a sum at once, so sums stand behind the tensor.
@@ -267,26 +267,26 @@ def _scaled(node: View, body: Text, below: Texts, form: CodeForm) -> Text:
     return Text(form.scaled(number, parts) + "".join(divisors), PRODUCT)
 
 
-def _rearranged(node: View, below: Texts, form: CodeForm) -> Text:
+def _rearranged_text(node: View, below: Texts, form: CodeForm) -> Text:
     """A view but for its scalar factors; a rearranged product is one product."""
     core = node.core
     if form.operators and core is not None and core.order == 1 and node.output == (0, 0):
         return Text(f"diag({below[core].shown})")
     if type(core) is Einsum and is_distinct(node.subscripts[-1]):
-        return _written(node, merged(node), below, form)
-    return _written(node, factors_of(node), below, form)
+        return _slice_or_product_text(node, merged(node), below, form)
+    return _slice_or_product_text(node, factors_of(node), below, form)
 
 
-def _product(node: Einsum, below: Texts, form: CodeForm) -> Text:
-    return _written(node, factors_of(node), below, form)
+def _product_text(node: Einsum, below: Texts, form: CodeForm) -> Text:
+    return _slice_or_product_text(node, factors_of(node), below, form)
 
 
-def _written(node: Einsum, product: Factors, below: Texts, form: CodeForm) -> Text:
+def _slice_or_product_text(node: Einsum, product: Factors, below: Texts, form: CodeForm) -> Text:
     indexed = sliced(product)
     if indexed is not None and all(
         not isinstance(cutter, Selection) or typed_range(cutter) for cutter in product.operands
     ):
-        inside = ", ".join(_cut_text(cut, form) for cut in indexed.cuts)
+        inside = ", ".join(_index_text(cut, form) for cut in indexed.cuts)
         text = Text(f"{below[indexed.tensor].within(ATOM)}[{inside}]")
         if indexed.axes is None:
             return text
@@ -296,13 +296,13 @@ def _written(node: Einsum, product: Factors, below: Texts, form: CodeForm) -> Te
         if form.operators:
             return Text(f"{text.shown}.transpose({', '.join(map(str, indexed.axes))})")
     if form.operators:
-        return _typed(node, product, below, form) or _einsum_call(product, below, form)
+        return _operator_text(node, product, below, form) or _einsum_call(product, below, form)
     if product.output == (1, 0) and product.terms == ((0, 1),):
         return Text(f"{below[product.operands[0]].within(ATOM)}.T")
     return _einsum_call(product, below, form)
 
 
-def _typed(node: Einsum, product: Factors, below: Texts, form: CodeForm) -> Text | None:
+def _operator_text(node: Einsum, product: Factors, below: Texts, form: CodeForm) -> Text | None:
     """A product by operators and methods, if there are some for it."""
     short = Short(product, below).text()
     if short is None and (len(product.operands) > 1 or product.absent):
@@ -331,26 +331,26 @@ TEXTS: NodeTable[Callable[..., Text]] = NodeTable(
     "the text",
     {
         TensorSymbol: lambda node, below, form: Text(form.symbol(node)),
-        Zeros: _filled,
-        Ones: _filled,
-        Delta: _identity,
-        Constant: _constant,
-        Unit: _cutter,
-        Selection: _cutter,
-        Positions: _positions,
-        Triangle: _triangle,
-        Fourier: _fourier,
-        View: _view,
-        Einsum: _product,
-        TensorAdd: _sum,
-        Elementwise: _function,
-        MatrixFunction: _matrix_function,
-        StackFunction: _stack_function,
-        MatrixPower: _matrix_power,
-        AxesFunction: _axes_function,
-        RunningFunction: _running,
-        OneHot: _one_hot,
-        Reshape: _reshape,
+        Zeros: _fill_text,
+        Ones: _fill_text,
+        Delta: _identity_text,
+        Constant: _constant_text,
+        Unit: _selector_text,
+        Selection: _selector_text,
+        Positions: _windows_text,
+        Triangle: _triangle_text,
+        Fourier: _fourier_text,
+        View: _view_text,
+        Einsum: _product_text,
+        TensorAdd: _sum_text,
+        Elementwise: _elementwise_text,
+        MatrixFunction: _matrix_function_text,
+        StackFunction: _stack_function_text,
+        MatrixPower: _matrix_power_text,
+        AxesFunction: _axes_function_text,
+        RunningFunction: _running_text,
+        OneHot: _one_hot_text,
+        Reshape: _reshape_text,
     },
 )
 

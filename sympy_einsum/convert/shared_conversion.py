@@ -56,7 +56,7 @@ def described(node: Basic) -> str:
 
 
 @contextmanager
-def sympys_refusals(node: Basic) -> Iterator[None]:
+def sympy_errors_explained(node: Basic) -> Iterator[None]:
     """Turn errors of SymPy's constructors into an UnsupportedError that names the operand."""
     try:
         yield
@@ -66,16 +66,16 @@ def sympys_refusals(node: Basic) -> Iterator[None]:
         raise UnsupportedError(f"SymPy has no form for {described(node)}: {error}") from error
 
 
-def closed(image: Basic, root: Basic) -> Basic:
-    """An image, checked to be whole: SymPy moves conditions inside a Lambda out of it. Derivatives
-    of unknown functions are written as SymPy's."""
-    loose = {s for s in image.free_symbols - root.free_symbols if isinstance(s, Dummy)}
+def check_closed(found: Basic, root: Basic) -> Basic:
+    """Check that no symbol bound inside has become free: SymPy moves conditions out of a Lambda.
+    Return the object with derivatives of unknown functions written as SymPy's."""
+    loose = {s for s in found.free_symbols - root.free_symbols if isinstance(s, Dummy)}
     if loose:
         raise UnsupportedError(
             f"SymPy takes a function of the entry {min(loose, key=str)} apart that is inside of "
             f"{described(root)}; convert the parts one by one"
         )
-    return with_stock_derivatives(image)
+    return with_stock_derivatives(found)
 
 
 def with_scalars_converted(function: Basic, convert: Callable[[Basic], Operand]) -> Basic:
@@ -100,11 +100,11 @@ def as_stock(expr: object) -> Basic:
         raise TensorError(f"a SymPy object is needed, not {expr!r}") from None
 
 
-def readied(
+def prepare(
     expr: Operand, target: str, max_size: int = MAX_SIZE, max_depth: int = MAX_DEPTH
 ) -> Operand:
     """Expand softmax, log-sum-exp and cofactors in an expression; refuse huge trees."""
-    root = transform([as_operand(expr)], _spelled)[0]
+    root = transform([as_operand(expr)], _expand)[0]
     size: dict[Basic, int] = {}
     depth: dict[Basic, int] = {}
     for node in postorder([root]):
@@ -120,8 +120,8 @@ def readied(
     return root
 
 
-def _spelled(node: Basic, operands: tuple[Operand, ...]) -> Operand:
-    """Softmax and log-sum-exp by exp, log and sums, cofactors by inverses."""
+def _expand(node: Basic, operands: tuple[Operand, ...]) -> Operand:
+    """Expand softmax and log-sum-exp to exp, log and sums, cofactors to inverses."""
     if isinstance(node, Cofactors):
         return cofactors_as_inverse(rebuild(node, operands), ()) or node
     if isinstance(node, LogSumExp):
@@ -141,23 +141,23 @@ class Symbols:
         own = [s for s in root.free_symbols if isinstance(s, Symbol)]
         self._owner: dict[Basic, Basic] = dict(zip(own, own, strict=True))
 
-    def image(self, node: TensorSymbol) -> Basic:
+    def symbol(self, node: TensorSymbol) -> Basic:
         """Return the symbol for a tensor symbol; one of order 0 becomes a real Symbol."""
-        image = self._make(node) if node.order else Symbol(node.name, real=True)
-        if self._owner.setdefault(image, node) is not node:
+        symbol = self._make(node) if node.order else Symbol(node.name, real=True)
+        if self._owner.setdefault(symbol, node) is not node:
             raise UnsupportedError(
                 f"two different symbols, {described(node)}, and another one, would both become "
-                f"{type(image).__name__} {image}; rename one"
+                f"{type(symbol).__name__} {symbol}; rename one"
             )
-        return image
+        return symbol
 
 
 class Images(dict[Basic, Basic]):
-    """SymPy's objects for the nodes of a graph; ``kind`` says what an image is."""
+    """SymPy's objects for the nodes of a graph; ``kind`` names these in messages."""
 
     def __init__(self, root: Basic, make: Callable[[TensorSymbol], Basic], kind: str):
         super().__init__()
-        self.symbol = Symbols(root, make).image
+        self.symbol = Symbols(root, make).symbol
         self.kind = kind
 
     def __missing__(self, node: Basic) -> Basic:
@@ -168,17 +168,17 @@ class Images(dict[Basic, Basic]):
         return [self[operand] for operand in node.operands]
 
 
-def refused(node: TensorExpr, images: Images) -> Basic:
-    """For nodes that SymPy has no word for: says so, of an operand if that has none either."""
-    images.below(node)
-    return images[node]
+def refuse(node: TensorExpr, converted: Images) -> Basic:
+    """Raise the error that SymPy has no form for a node, or for an operand of it."""
+    converted.below(node)
+    return converted[node]
 
 
-def opened(
+def with_products_inlined(
     node: Einsum, max_order: int
 ) -> tuple[Sequence[Operand], Sequence[Sequence[int]], tuple[int, ...], dict[int, Expr]]:
-    """Operands, subscripts, output and lengths of a product, with the products among its operands
-    whose order is too high written out in their place."""
+    """Return operands, subscripts, output and lengths of a product, with those products among its
+    operands inlined whose order is too high."""
     operands, subscripts, lengths = inline_products(
         node.operands,
         node.subscripts,
@@ -204,29 +204,29 @@ class Pieces(Protocol):
         """A scalar times a tensor."""
 
 
-def elementwise_image(node: Elementwise, images: Images, pieces: Pieces) -> Basic:
+def converted_elementwise(node: Elementwise, converted: Images, pieces: Pieces) -> Basic:
     """SymPy's object for an elementwise node."""
-    values = {slot(k): images[operand] for k, operand in enumerate(node.operands)}
-    return body_image(node.body, values, pieces)
+    values = {slot(k): converted[operand] for k, operand in enumerate(node.operands)}
+    return converted_body(node.body, values, pieces)
 
 
-def scalar_image(node: Basic, images: Images, pieces: Pieces) -> Basic:
+def converted_scalar(node: Basic, converted: Images, pieces: Pieces) -> Basic:
     """SymPy's object for a stock scalar, whose arguments may have become objects without axes."""
-    values = {slot(k): images[arg] for k, arg in enumerate(node.args)}
+    values = {slot(k): converted[arg] for k, arg in enumerate(node.args)}
     if all(not _is_whole(value) for value in values.values()):
         return node.func(*values.values()) if values else node
     if not isinstance(node, Expr):
         raise UnsupportedError(f"SymPy has no word for {type(node).__name__} of arrays: {node}")
     arguments = [s if _is_whole(value) else value for s, value in values.items()]
-    return body_image(node.func(*arguments), values, pieces)
+    return converted_body(node.func(*arguments), values, pieces)
 
 
 def _is_whole(value: Basic) -> bool:
-    """Tell whether an image is a matrix or an array, no plain scalar."""
+    """Tell whether a converted object is a matrix or an array, no plain scalar."""
     return isinstance(value, MatrixBase) or getattr(value, "shape", None) is not None
 
 
-def body_image(root: Basic, values: dict[Slot, Basic], pieces: Pieces) -> Basic:
+def converted_body(root: Basic, values: dict[Slot, Basic], pieces: Pieces) -> Basic:
     """Convert a scalar function of slots to functions of one tensor, sums and products.
 
     Raises UnsupportedError for another function of several tensors, such as Max.
