@@ -8,11 +8,11 @@ from sympy import Integer, S, cos, exp, lambdify, sin, symbols, tanh
 
 import sympy_einsum as se
 from sympy_einsum.compiler.backends import BACKENDS
-from sympy_einsum.compiler.instruction_rules import Instruction, Slice
-from sympy_einsum.compiler.module_texts import module_text
-from sympy_einsum.compiler.plans import result_shape, without_dead_code
-from sympy_einsum.compiler.signature import Signature
-from sympy_einsum.compiler.writing import function_body
+from sympy_einsum.compiler.emit.modules import module_text
+from sympy_einsum.compiler.emit.signature import Signature
+from sympy_einsum.compiler.emit.writer import function_body
+from sympy_einsum.compiler.ir.instruction_rules import Instruction, Slice
+from sympy_einsum.compiler.ir.plans import result_shape, without_dead_code
 from sympy_einsum.expressions import slot
 
 LENGTHS = dict(zip(symbols("k l m n", integer=True, positive=True), (1, 2, 3, 4), strict=True))

@@ -23,7 +23,7 @@ from benchmarks.report import evaluation_text, geometric_mean, merged, ratios, r
 from benchmarks.running import RUNNING
 from benchmarks.tables import shown
 from benchmarks.windows import WINDOWS
-from sympy_einsum.compiler.instructions import OPS
+from sympy_einsum.compiler.ir.instructions import OPS
 from sympy_einsum.compiler.program import Program, Request
 
 

@@ -18,13 +18,13 @@ from sympy import Expr, Integer
 
 from ..core import ShapeError, TensorError, UnsupportedError, collector_paused
 from ..expressions import shape_of
-from .argument_checks import check_shapes
 from .backends import BACKENDS, Backend
+from .emit.modules import kernel_module
+from .emit.writer import Body
+from .ir.plans import Cost, Plan, plan_cost
 from .kernel_calls import Kernels
-from .module_texts import kernel_module
-from .plans import Cost, Plan, plan_cost
 from .program import MAX_PLANS, Program, Request
-from .writing import Body
+from .runtime.argument_checks import check_shapes
 
 # Maximum number of sets of axis lengths whose plans are remembered.
 MAX_VARIANTS = 1000

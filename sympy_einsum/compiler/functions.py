@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 from sympy import Symbol
 
 from ..core import Optimizer, TensorError, UnsupportedError, as_flag, with_hints
-from .argument_checks import check_shapes, checked_array, checked_integer
 from .backends import BACKENDS
 from .calls import ByArguments, Compiled, CompiledFunction
 from .compressed_arrays import CompressedArray
+from .emit.signature import plain_names
 from .program import Arguments, Program, Request, backend_class
-from .semirings import semiring_of
-from .signature import plain_names
+from .runtime.argument_checks import check_shapes, checked_array, checked_integer
+from .semirings.algebras import semiring_of
 
 
 @with_hints

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..core import UnsupportedError
-from .kernel_text import KernelText
+from .emit.kernels import KernelText
 
 # Executes a text as that of a file, in a namespace.
 Run = Callable[[str, str, dict[str, Any]], None]

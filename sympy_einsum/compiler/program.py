@@ -32,18 +32,18 @@ from ..expressions import (
 )
 from ..rules import Compressed, cost, in_meaning, stable, structure, tidy
 from .backends import BACKENDS, Backend, GivenFunctions
-from .index_bounds import position_bounds
-from .kernel_text import KernelText, kernel_text
-from .lowering import Prepared, plan_prepared, prepare
-from .module_texts import module_text
-from .ordering import reductions_first
-from .overwriting import overwritten
-from .plans import Plan, proven
-from .row_blocks import in_row_blocks
-from .semiring_backends import in_semiring, positions_in
-from .semirings import semiring_of
-from .signature import RESERVED, Signature, shape_text
-from .writing import FEW, Body, function_body, kernel_body
+from .emit.index_bounds import position_bounds
+from .emit.kernels import KernelText, kernel_text
+from .emit.modules import module_text
+from .emit.signature import RESERVED, Signature, shape_text
+from .emit.writer import FEW, Body, function_body, kernel_body
+from .ir.plans import Plan, proven
+from .passes.in_place import overwritten
+from .passes.instruction_order import reductions_first
+from .passes.row_blocks import in_row_blocks
+from .planning import Prepared, plan_prepared, prepare
+from .semirings.algebras import semiring_of
+from .semirings.backends import in_semiring, positions_in
 
 # The numbers that symbols in axis lengths stand for.
 Lengths: TypeAlias = Mapping[Expr, Integer]

@@ -46,9 +46,9 @@ from .backends import (
     is_plain_name,
 )
 from .backends.numpy_backend import NumpyBackend
-from .lowering import make_plan
-from .signature import plain_names
-from .writing import Writer
+from .emit.signature import plain_names
+from .emit.writer import Writer
+from .planning import make_plan
 
 # Shared subexpressions and their symbols, as SymPy's cse gives them.
 Shared = Sequence[tuple[Symbol, Expr]]

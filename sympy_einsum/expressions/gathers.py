@@ -2,7 +2,7 @@
 
 ``OneHot(p, n)`` has the entries [p_i = j], so ``x[p]`` is the contraction of x with it along j, and
 the derivative of that, a scatter that adds up repeated positions, the contraction along i. Products
-of them are products like any other; none is written out, see compiler/lowering_gathers.py. Nothing
+of them are products like any other; none is written out, see compiler/lowering/gathers.py. Nothing
 flows into the positions: they are integers.
 """
 

@@ -249,8 +249,9 @@ def factorings(operands: Sequence[Operand], closed: Closed = ()) -> Iterator[Ope
     out, that of the most terms first.
 
     This search alone finds factors with summed indices, in any of the terms, and is for short sums.
-    What *all* terms of a long one have in common the compiler takes out (compiler/factoring.py);
-    and which products nothing else needs, only a whole plan knows (compiler/common_factors.py)."""
+    What *all* terms of a long one have in common is factored out in lowering
+    (compiler/lowering/factoring.py); which products nothing else needs, only a whole plan knows
+    (compiler/passes/common_factors.py)."""
     terms = [with_common_output(_as_product(term, closed)) for term in operands]
     seen = Counter(operand for term in terms for operand in set(term.operands))
     places: dict[Place, dict[int, int]] = {}

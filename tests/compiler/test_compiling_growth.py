@@ -10,8 +10,8 @@ from oracles import assert_close, calls, n
 from sympy import symbols
 
 import sympy_einsum as se
-from sympy_einsum.compiler.instruction_rules import Instruction
-from sympy_einsum.compiler.types import MAX_SOURCES, deciding_type, type_sources
+from sympy_einsum.compiler.ir.instruction_rules import Instruction
+from sympy_einsum.compiler.ir.types import MAX_SOURCES, deciding_type, type_sources
 from sympy_einsum.expressions import slot
 
 x = se.TensorSymbol("x", n)

@@ -13,12 +13,12 @@ import pytest
 from sympy import symbols
 
 import sympy_einsum as se
-import sympy_einsum.compiler.pairwise
+import sympy_einsum.compiler.lowering.pairwise
 import sympy_einsum.core.contraction
 from sympy_einsum.compiler import calls, program
 from sympy_einsum.compiler.backends import BACKENDS
-from sympy_einsum.compiler.lowering import make_plan
-from sympy_einsum.compiler.plans import plan_cost
+from sympy_einsum.compiler.ir.plans import plan_cost
+from sympy_einsum.compiler.planning import make_plan
 
 m, n, k, p = symbols("m n k p", integer=True, positive=True)
 t = symbols("t")
@@ -191,7 +191,7 @@ def searches(monkeypatch):
         found.append(args[0])
         return search(*args)
 
-    monkeypatch.setattr(sympy_einsum.core.contraction, "_searched", counted)
+    monkeypatch.setattr(sympy_einsum.core.contraction, "_search_path", counted)
     sympy_einsum.core.contraction.contraction_path.cache_clear()
     return found
 

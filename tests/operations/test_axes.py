@@ -9,9 +9,9 @@ from sympy import Piecewise, S, Symbol
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
 from sympy_einsum.compiler.backends import BACKENDS
-from sympy_einsum.compiler.fusion import fused
-from sympy_einsum.compiler.instruction_rules import Instruction
-from sympy_einsum.compiler.plans import Plan, proven
+from sympy_einsum.compiler.ir.instruction_rules import Instruction
+from sympy_einsum.compiler.ir.plans import Plan, proven
+from sympy_einsum.compiler.passes.fusion import fused
 from sympy_einsum.core import Row, WholeFunction, add_row
 from sympy_einsum.expressions import slot
 

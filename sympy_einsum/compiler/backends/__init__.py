@@ -14,7 +14,7 @@ from pkgutil import iter_modules
 from .base import Backend
 from .given_functions import GivenFunctions
 from .scalars import DOUBLES as DOUBLES, LENGTH as LENGTH
-from .texts import (
+from .spelling import (
     Bracket,
     Place,
     Texts,

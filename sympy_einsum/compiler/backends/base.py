@@ -15,11 +15,11 @@ import numpy as np
 from sympy import Expr
 
 from ...core import UnsupportedError
-from ..plans import Plan
-from .array_library import Library
+from ..ir.plans import Plan
 from .given_functions import GivenFunctions
+from .library import Library
 from .scalars import print_scalar
-from .texts import (
+from .spelling import (
     SIGNS,
     Bracket,
     Place,

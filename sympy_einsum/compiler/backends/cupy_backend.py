@@ -9,10 +9,10 @@ from sympy import Expr, preorder_traversal
 from sympy.core.function import AppliedUndef
 
 from ...core import OwnFunction
-from ..fusion import fused
+from ..passes.fusion import fused
+from ..runtime.array_helpers import SHARED, shared
 from .base import Backend
-from .support import SHARED, shared
-from .texts import Place, Texts, as_tuple, bracketed, diagonal_view
+from .spelling import Place, Texts, as_tuple, bracketed, diagonal_view
 
 # Special functions that are helpers in the source.
 OWN = ("spherical_jn", "spherical_yn", "spherical_in", "hyp1f1")

@@ -11,9 +11,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..runtime.array_helpers import SHARED
 from .base import Backend
-from .support import SHARED
-from .texts import Bracket, Place, Texts, along, as_tuple, bracketed, numbers_text, spread
+from .spelling import Bracket, Place, Texts, along, as_tuple, bracketed, numbers_text, spread
 
 # Functions with several values, which Dask doesn't know how to apply.
 PARTS = {"sici": 2, "shichi": 2, "fresnel": 2, "airy": 4, "airye": 4}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core import ShapeError, TensorError, UnsupportedError, documentation_link
-from .texts import is_plain_name
+from .spelling import is_plain_name
 
 Function = Callable[..., Any]
 

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..runtime.array_helpers import FOURIER, RUNNING, SPECIAL, shared
+from ..runtime.numpy_factors import BY_FACTORS
 from .base import Backend
-from .numpy_factors import BY_FACTORS
-from .support import FOURIER, RUNNING, SPECIAL, shared
-from .texts import Texts, axis_arguments, called, called_along
+from .spelling import Texts, axis_arguments, called, called_along
 
 
 class JaxBackend(Backend):

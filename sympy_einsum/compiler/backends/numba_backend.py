@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from ..runtime.numba_helpers import COMPLEX, SUPPORT
 from .base import Backend
-from .numba_support import COMPLEX, SUPPORT
 from .scalars import CHOICES
 
 

@@ -12,17 +12,26 @@ from typing import ClassVar
 import numpy as np
 from sympy import Expr
 
-from ..batching import batched
-from ..splitting import split
-from ..traces import with_traces
+from ..passes.batching import batched
+from ..passes.splitting import split
+from ..passes.traces import with_traces
+from ..runtime.array_helpers import shared
+from ..runtime.numpy_factors import BY_FACTORS, NUMPY_FACTORS
+from ..runtime.numpy_reductions import NUMPY_REDUCTIONS
+from ..runtime.numpy_running import NUMPY_RUNNING
+from ..runtime.stable_functions import STABLE_FUNCTIONS
 from .base import Backend
-from .numpy_factors import BY_FACTORS, NUMPY_FACTORS
-from .numpy_reductions import NUMPY_REDUCTIONS
-from .numpy_running import NUMPY_RUNNING
 from .scalars import DOUBLES, NumberNames, print_scalar
-from .stable_functions import STABLE_FUNCTIONS
-from .support import shared
-from .texts import Bracket, Place, Texts, as_tuple, axis_arguments, bracketed, called, is_bracketed
+from .spelling import (
+    Bracket,
+    Place,
+    Texts,
+    as_tuple,
+    axis_arguments,
+    bracketed,
+    called,
+    is_bracketed,
+)
 
 
 def _is_block(cuts: Sequence[Bracket]) -> bool:

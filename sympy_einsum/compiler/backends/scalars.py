@@ -40,7 +40,7 @@ from ...core import (
     small_difference,
 )
 from .given_functions import GivenFunctions
-from .texts import is_bracketed
+from .spelling import is_bracketed
 
 # The bits of an integer of NumPy's.
 INTEGER_BITS = 64

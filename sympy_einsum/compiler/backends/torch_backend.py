@@ -8,9 +8,18 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..runtime.array_helpers import SHARED, SPECIAL, shared
 from .base import Backend
-from .support import SHARED, SPECIAL, shared
-from .texts import Bracket, Place, Texts, as_tuple, bracketed, called, diagonal_view, numbers_text
+from .spelling import (
+    Bracket,
+    Place,
+    Texts,
+    as_tuple,
+    bracketed,
+    called,
+    diagonal_view,
+    numbers_text,
+)
 
 # Its Bessel functions are of the orders 0 and 1 only.
 BESSEL = {"jv": "bessel_j", "yv": "bessel_y", "iv": "i", "kv": "modified_bessel_k"}

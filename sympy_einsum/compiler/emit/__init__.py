@@ -1,0 +1,1 @@
+"""Emission: plans become source texts of functions and modules."""

@@ -1,0 +1,350 @@
+"""The signature of a generated function: names of arguments, axis lengths read from them, and the
+code that checks them.
+
+No string that a user chose reaches the text: names that aren't plain identifiers are replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sympy import (
+    Abs,
+    Dummy,
+    Expr,
+    Integer,
+    Max,
+    Min,
+    Piecewise,
+    Symbol,
+    ceiling,
+    floor,
+    fraction,
+    together,
+)
+from sympy.printing.pycode import PythonCodePrinter
+
+from ...core import Shape, TensorError, cached
+from ...expressions import Operand, shape_of, slot
+from ..backends import Backend, is_bracketed, is_plain_name
+from .index_bounds import given_lengths
+
+# Names that generated code uses itself, besides those of its backend.
+RESERVED = {"again", "axis", "check_shapes", "checked_array", "checked_integer", "dtype", "fits"}
+RESERVED |= {"function", "rows"}
+RESERVED |= {"compressed", "hasattr", "int", "type", "variants", "ShapeError"}
+RESERVED |= {"ArithmeticError", "AttributeError", "IndexError", "TypeError", "ValueError"}
+
+
+def plain_names(symbols: Iterable[Symbol], reserved: Iterable[str]) -> list[str]:
+    """An identifier for each symbol: its name where that is plain and unique, else its place."""
+    taken = {*RESERVED, *reserved}
+    names: list[str] = []
+    for number, symbol in enumerate(symbols):
+        name = symbol.name
+        if not is_plain_name(name) or name in taken:
+            name = f"arg{number}_"
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+class Signature:
+    """The arguments of a generated function, their names, and where the axis lengths come from.
+
+    ``exprs`` are what is computed: an argument that a length in them depends on is a length.
+    """
+
+    def __init__(
+        self,
+        symbols: Sequence[Expr],
+        backend: Backend,
+        reserved: Iterable[str] = (),
+        exprs: Sequence[Operand] = (),
+    ):
+        self.symbols = list(symbols)
+        self.backend = backend
+        given = set(symbols)
+        own = {length for symbol in symbols for length in shape_of(symbol)}
+        # The lengths that depend on arguments, other than those of arguments.
+        self.sizes = [length for length in given_lengths(exprs, given) if length not in own]
+        # The arguments that are lengths.
+        self.given = {s for length in [*own, *self.sizes] for s in length.free_symbols & given}
+        # The first axis that has each length.
+        self.axes: dict[Expr, tuple[Expr, int]] = {}
+        for symbol in symbols:
+            for axis, length in enumerate(shape_of(symbol)):
+                if isinstance(length, Symbol) and length not in given:
+                    self.axes.setdefault(length, (symbol, axis))
+        self._told: dict[Expr, dict[int, Expr]] = {symbol: {} for symbol in symbols}
+        for length, (symbol, axis) in self.axes.items():
+            self._told[symbol][axis] = length
+        # Lengths that an axis tells together with others, as n + 1 tells n.
+        self.solved = _solved_lengths(symbols, given | self.axes.keys())
+        taken = {*backend.reserved(), *reserved}
+        names = plain_names([*symbols, *self.axes, *self.solved], taken)
+        self.names = dict(zip([*symbols, *self.axes, *self.solved], names, strict=True))
+        self.arguments = names[: len(self.symbols)]
+
+    @property
+    def lengths(self) -> list[Expr]:
+        """The lengths that the arguments tell."""
+        return [*self.axes, *self.solved]
+
+    def read_lengths(self, wanted: Iterable[Expr]) -> list[str]:
+        """Return the lines that read axis lengths from the arguments."""
+        lines = []
+        needed = set(wanted)
+        for s in reversed(self.solved):
+            if s in needed:
+                needed |= self.solved[s].others
+        for symbol in self.symbols:
+            axes = {axis: s for axis, s in self._told[symbol].items() if s in needed}
+            if not axes:
+                continue
+            name, order = self.names[symbol], len(shape_of(symbol))
+            if len(axes) == 1:
+                (axis, length), *_ = axes.items()
+                lines.append(f"{self.names[length]} = {name}.shape[{axis}]")
+            else:
+                targets = [self.names[axes[k]] if k in axes else "_" for k in range(order)]
+                lines.append(f"{', '.join(targets)} = {name}.shape")
+        return lines + [self._solve(s) for s in self.solved if s in needed]
+
+    def _solve(self, length: Expr) -> str:
+        """Return the line that finds a length from one that it is part of."""
+        symbol, axis, value, _ = self.solved[length]
+        given = f"{self.names[symbol]}.shape[{axis}]"
+        return f"{self.names[length]} = {_solution_text(value, given, self.names, self.backend)}"
+
+    def quick_checks(self, bounds: Sequence[Expr]) -> tuple[list[str], list[str]]:
+        """Return the lines that read all axis lengths, and the tests of types, orders, lengths, and
+        bounds, which mustn't be negative. Arguments that fail are converted or refused."""
+        tests: list[str] = []
+        reads: list[str] = []
+        integers = self._integers(bounds)
+        tensors = [symbol for symbol in self.symbols if shape_of(symbol)]
+        if tensors:
+            tests += self.backend.quick_tests([self.names[symbol] for symbol in tensors])
+        for symbol in self.symbols:
+            name, shape = self.names[symbol], shape_of(symbol)
+            own = self._told[symbol]
+            known = {s for n in shape for s in n.free_symbols} <= self.names.keys()
+            if own:
+                targets = [self.names[own[k]] if k in own else "_" for k in range(len(shape))]
+                for k, length in enumerate(shape):
+                    if k not in own and known:
+                        targets[k] = f"_{len(reads)}_{k}"
+                        text = size_text(length, self.names, self.backend)
+                        tests.append(f"{targets[k]} == {text}")
+                text = targets[0] + "," if len(targets) == 1 else ", ".join(targets)
+                reads.append(f"{text} = {name}.shape".replace(", =", " ,="))
+            elif not shape:
+                is_integer = f"type({name}) is int"
+                tests.append(is_integer if symbol in integers else self.backend.number_test(name))
+            else:
+                text = shape_text(shape, self.names, self.backend) if known else ""
+                tests.append(f"{name}.shape == {text}" if text else f"{name}.ndim == {len(shape)}")
+        if tests or reads:
+            reads += [self._solve(s) for s in self.solved]
+            wanted = self._known([*self.sizes, *bounds])
+            tests += [f"{size_text(bound, self.names, self.backend)} >= 0" for bound in wanted]
+        return reads, tests
+
+    def _integers(self, bounds: Sequence[Expr]) -> set[Expr]:
+        """Return the arguments that are lengths or positions."""
+        return self.given.union(*[bound.free_symbols for bound in bounds]) & {*self.symbols}
+
+    def _known(self, bounds: Sequence[Expr]) -> list[Expr]:
+        return [bound for bound in bounds if bound.free_symbols <= self.names.keys()]
+
+    def checks(self, error: str, bounds: Sequence[Expr]) -> list[str]:
+        """Return the lines that verify orders, lengths and bounds: a quick test, and on its failure
+        the whole check, which converts what isn't an array or says what is wrong."""
+        reads, tests = self.quick_checks(bounds)
+        if not tests and not reads:
+            return []
+        positions = self._integers(bounds) - self.given
+        special = dict.fromkeys(self.given, "None") | dict.fromkeys(positions, "...")
+        entries = []
+        for symbol in self.symbols:
+            described = special.get(symbol) or self._described(shape_of(symbol))
+            entries.append(f"({symbol.name!r}, {self.names[symbol]}, {described})")
+        names = ", ".join(self.arguments) + ("," if len(self.arguments) == 1 else "")
+        errors = ["AttributeError", "ValueError"]
+        errors[1:1] = ["IndexError"] * bool(self.solved) + ["TypeError"] * bool(special)
+        lines = [
+            "try:",
+            *[f"    {line}" for line in reads],
+            f"    fits = {' and '.join(tests) or 'True'}",
+            f"except ({', '.join(errors)}):",
+            "    fits = False",
+            "if not fits:",
+            f"    {names} = check_shapes((",
+            *[f"        {entry}," for entry in entries],
+            f"    ), {self.backend.asarray}, {error}{self._solutions()})",
+        ]
+        lines += [f"    {line}" for line in self.read_lengths(self.lengths)]
+        for bound in self._known([*self.sizes, *bounds]):
+            text = size_text(bound, self.names, self.backend)
+            problem = (
+                "positions lie outside of their axis, a window, the second vector of convolve or "
+                "correlate or the shift of roll is longer than its axis, or an axis has no "
+            )
+            problem += f"largest entry, unless {text} >= 0, but it is"
+            if bound in self.sizes:
+                problem = f"the length {text} can't be negative, but it is"
+            # A position that a library traces isn't known yet.
+            traced = [self.names[s] for s in self.symbols if s in positions & bound.free_symbols]
+            test = " and ".join([*[f"type({name}) is int" for name in traced], f"{text} < 0"])
+            lines += [f"    if {test}:", f'        raise {error}(f"{problem} {{{text}}}")']
+        return lines
+
+    def _solutions(self) -> str:
+        """Spell how the full check finds solved lengths: a name, the place of the argument and the
+        axis, the lengths that are known, and the function of these and that axis."""
+        texts = []
+        for s, (symbol, axis, value, others) in self.solved.items():
+            known = sorted(others, key=str)
+            keys = ", ".join([repr(other.name) for other in known])
+            names = ", ".join(["axis", *[self.names[other] for other in known]])
+            function = f"lambda {names}: {_solution_text(value, 'axis', self.names, self.backend)}"
+            texts.append(
+                f"({s.name!r}, {self.symbols.index(symbol)}, {axis}, [{keys}], {function})"
+            )
+        return f", [{', '.join(texts)}]" if texts else ""
+
+    def documented(self) -> list[str]:
+        """A line for each argument."""
+        texts = []
+        for symbol, name in zip(self.symbols, self.arguments, strict=True):
+            shape = shape_of(symbol)
+            free = {s for length in shape for s in length.free_symbols}
+            known = shape and free <= self.names.keys()
+            texts.append(
+                f"{name} : array of shape {shape_text(shape, self.names, self.backend)}"
+                if known
+                else f"{name} : array of order {len(shape)}"
+                if shape
+                else f"{name} : number"
+            )
+        return texts
+
+    def _described(self, shape: Shape) -> str:
+        texts = []
+        for length in shape:
+            if isinstance(length, Symbol):
+                texts.append(repr(length.name))
+            elif length.is_Integer:
+                texts.append(str(length))
+            else:
+                free = sorted(length.free_symbols, key=str)
+                function = "None"  # a length that no argument tells isn't checked
+                if all(s in self.names for s in free):
+                    names = ", ".join([self.names[s] for s in free])
+                    function = f"lambda {names}: {size_text(length, self.names, self.backend)}"
+                keys = [repr(s.name) for s in free]
+                texts.append(f"({str(length)!r}, [{', '.join(keys)}], {function})")
+        return f"({', '.join(texts)}{',' * (len(texts) == 1)})"
+
+
+class Solution(NamedTuple):
+    """How a length is found from an axis that it is part of: the argument, the axis, the value in
+    the length ``AXIS`` of that and in others."""
+
+    argument: Expr
+    axis: int
+    value: Expr
+    others: set[Expr]
+
+
+AXIS = Dummy("axis", integer=True)
+
+
+def _solved_lengths(symbols: Sequence[Expr], known: set[Expr]) -> dict[Expr, Solution]:
+    """Return the lengths that the axes of some arguments determine one after the other, where
+    others are known, because they are an integer multiple and a sum there."""
+    found: dict[Expr, Solution] = {}
+    pending = [
+        (symbol, axis, length)
+        for symbol in symbols
+        for axis, length in enumerate(shape_of(symbol))
+        if not length.is_Atom
+    ]
+    count = -1
+    while count < len(found):
+        count = len(found)
+        for symbol, axis, length in pending:
+            unknown = length.free_symbols - known - found.keys()
+            if len(unknown) != 1:
+                continue
+            (s,) = unknown
+            factor, rest = length.expand().coeff(s, 1), length.expand().coeff(s, 0)
+            if factor.is_Integer and (length - factor * s - rest).expand() == 0:
+                value = (AXIS - rest) / factor
+                found[s] = Solution(symbol, axis, value, length.free_symbols - {s})
+    return found
+
+
+def _solution_text(value: Expr, given: str, names: Mapping[Expr, str], backend: Backend) -> str:
+    """A solution as code; an axis that it doesn't fit is found out by the check of its length."""
+    numerator, divisor = value.as_numer_denom()
+    text = size_text(numerator, {**names, AXIS: given}, backend)
+    if divisor == 1:
+        return text
+    return f"{text if is_bracketed(text) else f'({text})'} // {divisor}"
+
+
+class _LengthPrinter(PythonCodePrinter):
+    """Lengths with rounded quotients and choices, in whole numbers of Python's."""
+
+    def __init__(self, names: Mapping[Expr, str]):
+        super().__init__({"fully_qualified_modules": False})
+        self.names = names
+
+    def _print_Symbol(self, expr: Symbol) -> str:
+        return self.names[expr]
+
+    def _print_floor(self, expr: Expr) -> str:
+        above, below = fraction(together(expr.args[0]))
+        return f"(({self.doprint(above)}) // ({self.doprint(below)}))"
+
+    def _print_ceiling(self, expr: Expr) -> str:
+        return f"(-{self._print_floor(floor(-expr.args[0], evaluate=False))})"
+
+
+def size_text(length: Expr | int, names: Mapping[Expr, str], backend: Backend) -> str:
+    """An axis length or a position as integer code, given the names of symbols."""
+    if isinstance(length, (int, Integer)):
+        return str(int(length))
+    if isinstance(length, Symbol) and length in names:
+        return names[length]
+    symbols = sorted(length.free_symbols, key=str)
+    for symbol in symbols:
+        if symbol not in names:
+            raise TensorError(
+                f"{symbol} is neither an argument nor an axis length of one; add it to the "
+                "arguments, or a tensor that has an axis of that length"
+            )
+    if length.has(floor, ceiling, Piecewise, Max, Min, Abs):
+        return _LengthPrinter(names).doprint(length)
+    body = length.xreplace({s: slot(k) for k, s in enumerate(symbols)})
+    kind: Any = type(backend)
+    return _length_text(body, tuple([names[s] for s in symbols]), kind)
+
+
+# SymPy's printer takes long, and the same few lengths come again and again.
+@cached(4096)
+def _length_text(body: Expr, operands: tuple[str, ...], backend: Callable[[], Backend]) -> str:
+    """A length in slots as integer code."""
+    text = backend().length(operands, body)
+    whole = all(part.is_Integer or not part.is_Number for part in body.atoms())
+    polynomial = body.is_polynomial() and whole
+    return text if polynomial else f"int({text})"
+
+
+def shape_text(shape: Shape, names: Mapping[Expr, str], backend: Backend) -> str:
+    """A shape as a tuple in code."""
+    texts = [size_text(length, names, backend) for length in shape]
+    return f"({', '.join(texts)}{',' * (len(texts) == 1)})"

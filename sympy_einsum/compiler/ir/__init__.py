@@ -1,0 +1,1 @@
+"""Intermediate representation: instructions over arrays, plans made of them, types of entries."""

@@ -1,0 +1,1 @@
+"""Lowering of expressions to instructions, one module for each kind of node."""

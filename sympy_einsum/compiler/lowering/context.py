@@ -1,0 +1,150 @@
+"""Lowering of a graph, each distinct node once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from sympy import Expr
+
+from ...core import Contraction, NodeTable, Optimizer, children, postorder
+from ...expressions import (
+    Einsum,
+    Operand,
+    TensorExpr,
+    TensorSymbol,
+    View,
+    is_padded_product,
+    is_window,
+    order_of,
+    shape_of,
+)
+from ..ir.instruction_rules import Instruction
+from ..ir.plans import origin
+from .plan_builder import PlanBuilder
+from .scheduling import in_one_term, only_multiplied
+from .sympy_scalars import StockScalars
+
+# A product used once merges into the product that uses it, up to this many operands.
+MAX_MERGED = 12
+
+
+class Lowering(PlanBuilder):
+    """The state of lowering that rows of the table of nodes use: the program that they extend, the
+    values of other nodes, and the nodes that are computed elsewhere.
+
+    ``solved`` are inverses that systems are solved for instead, ``put_off`` is what belongs to one
+    term of a long sum, ``only_scaled`` are products of which only a multiple is needed, and that
+    have a small factor to scale that is in no other product.
+    """
+
+    def __init__(
+        self,
+        rows: NodeTable[Row],
+        size: Callable[[Expr], int],
+        optimize: Optimizer,
+        instructions: list[Instruction],
+        contractions: list[Contraction],
+    ):
+        super().__init__(size, optimize, instructions, contractions)
+        self.solved: set[Operand] = set()
+        self.put_off: set[Operand] = set()
+        self.only_scaled: set[Operand] = set()
+        self._rows = rows
+        self._values: dict[TensorExpr, int] = {}
+        self._handed_out: set[int] = set()
+        # Products that wait to be merged, with the number of operands they bring.
+        self._waiting: dict[Operand, int] = {}
+        self._scalars = StockScalars(self, self.value)
+
+    def lower(self, exprs: Sequence[Operand]) -> list[int]:
+        """Lower expressions; return the numbers of the instructions that compute them."""
+        # The largest results first: the smaller ones are likely to share their parts.
+        roots = sorted(exprs, key=lambda expr: -order_of(expr))
+        order = postorder(roots)
+        self.uses.update(child for node in order for child in children(node))
+        self.uses.update(exprs)
+        self.solved = only_multiplied(order, self.uses)
+        self.put_off = in_one_term(order, self.uses)
+        self.only_scaled = {
+            node.core
+            for node in order
+            if isinstance(node, View) and node.scalars and type(node.core) is Einsum
+            if self.uses[node.core] == 1 and self._has_own_factor(node.core)
+        }
+        results: dict[Operand, list[int]] = {}
+        seen: set[Operand] = set()
+        for root in roots:
+            for node in postorder([root], lambda n: [c for c in children(n) if c not in seen]):
+                if node not in seen:
+                    seen.add(node)
+                    self._lower(node)
+            results.setdefault(root, []).append(self._result(root))
+        return [results[expr].pop() for expr in exprs]
+
+    def value(self, node: Operand) -> int:
+        """Return the number of a node's instruction; lower the node if that was put off."""
+        if not isinstance(node, TensorExpr):
+            return self._scalars.value(node)
+        if node not in self._values:
+            number = self._values[node] = self._rows[type(node)](self, node)
+            self.nodes[number] = node
+        return self._values[node]
+
+    def stand_in(self, value: int, nonnegative: bool = False) -> TensorExpr:
+        """A symbol in expressions for a value that is computed already."""
+        shape = self.instructions[value].shape
+        symbol = TensorSymbol(f" {value}", shape, nonnegative=nonnegative)
+        self._values[symbol] = value
+        self.nodes.setdefault(value, symbol)
+        return symbol
+
+    def factor(self, scalars: Sequence[Operand]) -> int:
+        """Return the product of some scalars."""
+        values = [self.value(scalar) for scalar in scalars]
+        return values[0] if len(values) == 1 else self.emit("multiply", *values)
+
+    def is_waiting(self, node: Operand) -> bool:
+        """Tell whether a node is a product that can be merged into the one that uses it."""
+        return node in self._waiting and node not in self._values
+
+    def _lower(self, node: Operand) -> None:
+        if not isinstance(node, TensorExpr):
+            self._scalars.lower(node)
+            return
+        # Zero-padded products are written where they are needed.
+        elsewhere = node in self.solved or node in self.put_off or is_padded_product(node)
+        elsewhere = elsewhere or node in self.only_scaled
+        elsewhere = elsewhere or node.is_one_hot  # it stays positions where it is multiplied
+        if not self._can_wait(node) and not elsewhere:
+            self.value(node)
+
+    def _has_own_factor(self, node: Einsum) -> bool:
+        return any(self.uses[o] == 1 for o in node.operands if order_of(o) < order_of(node))
+
+    def _can_wait(self, node: TensorExpr) -> bool:
+        if type(node) is not Einsum or not node.shape or self.uses[node] != 1:
+            return False
+        if any(map(is_window, node.operands)):
+            return False
+        size = sum(self._waiting.get(operand, 1) for operand in node.operands)
+        if size <= MAX_MERGED:
+            self._waiting[node] = size
+        return size <= MAX_MERGED
+
+    def _result(self, expr: Operand) -> int:
+        """A result that is the caller's own: no argument, constant or other result, nor a view of
+        one."""
+        number = self.value(expr)
+        place = origin(self.instructions, number)
+        source = self.instructions[place]
+        is_input = source.op == "argument" and shape_of(source.params[0])
+        shared = is_input or source.op == "constant" or self.instructions[number].op == "broadcast"
+        if shared or (place in self._handed_out and order_of(expr)):
+            return self.emit_fresh("copy", number)
+        self._handed_out.add(place)
+        return number
+
+
+# How the nodes of a type are lowered.
+Row: TypeAlias = Callable[[Lowering, Any], int]

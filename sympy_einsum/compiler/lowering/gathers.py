@@ -1,0 +1,268 @@
+"""Lowering of products with one-hot factors to gathers and scatters.
+
+A one-hot factor G_ij = [p_i = j] is never written out. Where j is summed, whatever else has it is
+taken at p: it has i in the place of j. Where j is an axis of the result, the product of what shares
+a summed index with i is found first, and its entries are added to zeros at p. Several positions of
+one array, as of X[p, q], are taken and added together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from math import prod
+from typing import NamedTuple
+
+from sympy import Eq, Expr, Mod, S
+
+from ...core import Indices
+from ...expressions import Ones, as_number, slot
+from .context import Lowering
+from .factors import Factor
+from .multiplication import multiply_all
+
+
+class Hot(NamedTuple):
+    """A one-hot factor: the number of the positions, the indices of their axes, and the index of
+    the axis that they are on."""
+
+    positions: int
+    own: Indices
+    axis: int
+
+
+class _Group(NamedTuple):
+    """A product that is scattered to some positions: factors, one-hot factors among them, and the
+    one-hot factors that say where it is added."""
+
+    factors: list[Factor]
+    inside: list[Hot]
+    at: list[Hot]
+
+
+class Gathers:
+    """Products whose indices have some lengths, times a scalar that is used once."""
+
+    def __init__(self, builder: Lowering, lengths: Mapping[int, Expr], scalar: int | None):
+        self.builder = builder
+        self.lengths = lengths
+        self.scalar = scalar
+
+    def product(self, factors: list[Factor], hots: list[Hot], output: Indices) -> int:
+        """Return the number of the instruction that computes a product with one-hot factors, its
+        axes in the order of the output."""
+        if not hots:
+            return self._multiplied(factors, output)
+        # Of positions on one of their own axes the diagonal is meant.
+        diagonal = [hot for hot in hots if hot.axis in hot.own]
+        if diagonal:
+            rest = [hot for hot in hots if hot not in diagonal]
+            return self.product([*factors, *map(self._written_out, diagonal)], rest, output)
+        summed = [hot for hot in hots if hot.axis not in output]
+        # Positions whose own axes others are positions on wait until these are taken.
+        inner = [hot for hot in summed if not any(other.axis in hot.own for other in summed)]
+        chosen = next(iter([*inner, *summed]), None)
+        if chosen is None:
+            return self._scattered(factors, hots, output, hots[0])
+        if self._is_better_scattered(factors, hots, output, chosen):
+            return self._scattered(factors, hots, output, chosen)
+        return self._taken(factors, hots, output, chosen)
+
+    def _multiplied(self, factors: list[Factor], output: Indices) -> int:
+        """Return the product of factors alone; ones where none of them has an index."""
+        scalar, self.scalar = self.scalar, None
+        missing = [i for i in output if not any(i in f.labels for f in factors)]
+        if scalar is not None and missing and not factors:
+            first = self.builder.emit("full", scalar, params=((self.lengths[missing[0]],),))
+            factors, missing, scalar = [Factor(first, missing[:1])], missing[1:], None
+        ones = [Factor(self.builder.value(Ones(self.lengths[i])), (i,)) for i in missing]
+        if not factors and not ones:
+            return self.builder.value(S.One) if scalar is None else scalar
+        return multiply_all(self.builder, [*factors, *ones], output, self.lengths, scalar)
+
+    # --- taking
+
+    def _taken(self, factors: list[Factor], hots: list[Hot], output: Indices, chosen: Hot) -> int:
+        """Return the product, where the factors on the axis of a one-hot factor are gathered at its
+        positions."""
+        taken = [chosen, *self._taken_together(factors, hots, output, chosen)]
+        new_factors = [self._at(factor, taken) for factor in factors]
+        new_hots = []
+        for hot in hots:
+            if hot in taken:
+                continue
+            if hot.axis == chosen.axis:
+                new_factors.append(self._equal(chosen, hot))
+            else:
+                found = self._at(Factor(hot.positions, hot.own), taken)
+                new_hots.append(Hot(found.value, found.labels, hot.axis))
+        # Axes of positions at which nothing was taken are still summed over.
+        seen = _labels(new_factors, new_hots).union(output)
+        for index in {i: None for hot in taken for i in hot.own if i not in seen}:
+            new_factors.append(Factor(self.builder.value(Ones(self.lengths[index])), (index,)))
+        return self.product(new_factors, new_hots, output)
+
+    def _taken_together(
+        self, factors: Sequence[Factor], hots: Sequence[Hot], output: Indices, chosen: Hot
+    ) -> list[Hot]:
+        """Other positions on axes of the same arrays, as of X[p, q]."""
+        axes = [hot.axis for hot in hots]
+        busy = {*output, *[i for hot in hots for i in hot.own]}
+        if axes.count(chosen.axis) > 1 or chosen.axis in busy:
+            return []
+        ready = [h for h in hots if h is not chosen and axes.count(h.axis) == 1]
+        ready = [hot for hot in ready if hot.axis not in busy]
+        return [h for h in ready if any({h.axis, chosen.axis} <= {*f.labels} for f in factors)]
+
+    def _at(self, factor: Factor, hots: Sequence[Hot]) -> Factor:
+        """A factor with those of its axes that some positions are on replaced by theirs."""
+        hots = [hot for hot in hots if hot.axis in factor.labels]
+        if not hots:
+            return factor
+        value, labels = self._in_memory(factor)
+        own = tuple(dict.fromkeys(i for hot in hots for i in hot.own))
+        at = {hot.axis: self._aligned(hot, own) for hot in hots}
+        # Along axes that both have it is the same position.
+        at.update({i: self._range(i, own) for i in labels if i in own})
+        places = [k for k, i in enumerate(labels) if i in at]
+        first = places[0]
+        if places != list(range(first, first + len(places))):
+            first = 0
+            sorted_labels = tuple(sorted(labels, key=lambda i: i not in at))
+            value, labels = self.builder.arranged(value, labels, sorted_labels), sorted_labels
+        last = first + len(places)
+        positions = [at[i] for i in labels[first:last]]
+        taken = self.builder.emit("take", value, *positions, params=(first,))
+        return Factor(taken, (*labels[:first], *own, *labels[last:]))
+
+    def _in_memory(self, factor: Factor) -> tuple[int, Indices]:
+        """Return the value of a factor and its indices, each once, as the axes lie in memory."""
+        value, labels = factor.value, tuple(dict.fromkeys(factor.labels))
+        if factor.solves is not None:
+            value = self.builder.emit("inv", value, params=factor.solves)
+        value = self.builder.arranged(value, factor.labels, labels)
+        base, axes = self.builder.untransposed(value)
+        if axes is None:
+            return value, labels
+        return base, tuple([labels[axes.index(k)] for k in range(len(axes))])
+
+    def _aligned(self, hot: Hot, own: Indices) -> int:
+        """Positions with their axes among others."""
+        return self.builder.lowest(self.builder.arranged(hot.positions, hot.own, own))
+
+    def _range(self, index: int, own: Indices) -> int:
+        """All positions on an axis, along itself."""
+        value = self.builder.emit("range", params=(self.lengths[index],))
+        return self.builder.lowest(self.builder.arranged(value, (index,), own))
+
+    def _equal(self, one: Hot, other: Hot) -> Factor:
+        """Where positions on one axis are the same, counted from its beginning or its end."""
+        own = tuple(dict.fromkeys((*one.own, *other.own)))
+        left, right = self._aligned(one, own), self._aligned(other, own)
+        length = self.builder.value(self.lengths[one.axis])
+        same = as_number(Eq(Mod(slot(0) - slot(1), slot(2)), 0))
+        return Factor(self.builder.emit("elementwise", left, right, length, params=(same,)), own)
+
+    def _written_out(self, hot: Hot) -> Factor:
+        value = self.builder.emit("one_hot", hot.positions, params=(self.lengths[hot.axis],))
+        return Factor(value, (*hot.own, hot.axis))
+
+    # --- adding at positions
+
+    def _scattered(
+        self, factors: list[Factor], hots: list[Hot], output: Indices, first: Hot
+    ) -> int:
+        """Return the product, where the factors that share a summed index with a one-hot factor are
+        multiplied and scattered to its positions."""
+        group = self._group(factors, hots, output, first)
+        left = [factor for factor in factors if factor not in group.factors]
+        outside = [hot for hot in hots if hot not in group.inside and hot not in group.at]
+        used = _labels(left, outside).union(output)
+        is_alone = not group.factors and not group.inside and len(group.at) == 1
+        if is_alone and used.issuperset(first.own):
+            return self.product([*left, self._written_out(first)], outside, output)
+        axes: dict[int, Hot] = {}
+        inner = [self._at(factor, group.at) for factor in group.factors]
+        for hot in group.at:
+            if axes.setdefault(hot.axis, hot) is not hot:
+                inner.append(self._equal(axes[hot.axis], hot))
+        own = tuple(dict.fromkeys(i for hot in axes.values() for i in hot.own))
+        present = _labels(inner, group.inside)
+        rest = tuple(
+            i for i in dict.fromkeys((*output, *sorted(used))) if i in present & used - {*own}
+        )
+        value = self.product(inner, group.inside, (*own, *rest))
+        # Along axes of the positions that the result has it is the same position.
+        kept = tuple(i for i in own if i in used)
+        at = [self._range(i, own) for i in kept]
+        at += [self._aligned(hot, own) for hot in axes.values()]
+        new = (*kept, *axes)
+        lengths = tuple([self.lengths[i] for i in new])
+        once = self._is_once(group.at, kept)
+        total = self.builder.emit("scatter", value, *at, params=(lengths, once))
+        return self.product([*left, Factor(total, (*new, *rest))], outside, output)
+
+    def _is_once(self, hots: Sequence[Hot], kept: Indices) -> bool:
+        """Tell whether no entry is known to be added to twice: one array's positions are added
+        there, which sort it along an axis, and all its other axes are kept."""
+        op, _, params, _ = self.builder.instructions[hots[0].positions]
+        if len(hots) > 1 or op != "positions" or params[0] != "argsort":
+            return False
+        axis, own = params[1], hots[0].own
+        return {*own[:axis], *own[axis + 1 :]} <= {*kept}
+
+    def _group(
+        self, factors: Sequence[Factor], hots: Sequence[Hot], output: Indices, first: Hot
+    ) -> _Group:
+        """Collect the factors that summed indices connect with the own axes of a one-hot factor."""
+        group = _Group([], [], [first])
+        reached = {*first.own} - {*output}
+        pending: list[Factor | Hot] = [*factors, *[hot for hot in hots if hot is not first]]
+        while found := [part for part in pending if reached & _labels_of(part)]:
+            for part in found:
+                pending.remove(part)
+                labels = _labels_of(part)
+                if isinstance(part, Factor):
+                    group.factors.append(part)
+                elif part.axis in output:
+                    group.at.append(part)
+                    labels = {*part.own}
+                else:
+                    group.inside.append(part)
+                reached |= labels - {*output, first.axis}
+        # Factors with an entry for each position are smaller before the scatter.
+        own = {i for hot in group.at for i in hot.own}
+        group.factors.extend(p for p in pending if isinstance(p, Factor) and {*p.labels} <= own)
+        return group
+
+    def _is_better_scattered(
+        self, factors: Sequence[Factor], hots: Sequence[Hot], output: Indices, chosen: Hot
+    ) -> bool:
+        """Tell whether less is added at positions than would be taken there: Σ_i u_i X[p_i] is a
+        product of X with what u adds up to at each position."""
+        holders = [factor for factor in factors if chosen.axis in factor.labels]
+        others = [hot for hot in hots if hot is not chosen]
+        busy = {*output, *[i for hot in others for i in (*hot.own, hot.axis)]}
+        if not holders or not chosen.own or busy & {chosen.axis, *chosen.own}:
+            return False
+        group = self._group(factors, hots, output, chosen)
+        if any(factor in group.factors for factor in holders) or group.inside or len(group.at) > 1:
+            return False
+        left = [factor for factor in factors if factor not in group.factors]
+        present, used = _labels(group.factors, ()), _labels(left, others).union(output)
+        added = self._size((present & used) - {*chosen.own})
+        taken = sum(self._size({*factor.labels} - {chosen.axis}) for factor in holders)
+        own, all_of_axis = self._size({*chosen.own}), self._size({chosen.axis})
+        return (own + all_of_axis) * added < own * taken
+
+    def _size(self, labels: Collection[int]) -> int:
+        return prod(self.builder.size(self.lengths[i]) for i in labels)
+
+
+def _labels_of(part: Factor | Hot) -> set[int]:
+    return {*part.labels} if isinstance(part, Factor) else {*part.own, part.axis}
+
+
+def _labels(factors: Sequence[Factor], hots: Sequence[Hot]) -> set[int]:
+    """Return the indices that some factors have."""
+    parts: list[Factor | Hot] = [*factors, *hots]
+    return {i for part in parts for i in _labels_of(part)}

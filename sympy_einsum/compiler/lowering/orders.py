@@ -1,0 +1,69 @@
+"""Lowering of maxima, minima and orders along axes."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+
+from sympy import Integer, Max, Min
+
+from ...expressions import Extremum, ExtremumShare, NamedAxesFunction, Picked, Ranking, slot
+from ..ir.instruction_rules import Cut
+from .context import Lowering
+
+# Maximum length of a reduction, as of pooling, by comparing slices: libraries are slow along short
+# axes.
+MAX_SLICES = 16
+
+
+def lower_extremum(builder: Lowering, node: Extremum) -> int:
+    """Emit the largest or smallest entries."""
+    (tensor,) = node.operands
+    operand = builder.value(tensor)
+    lengths = [tensor.shape[axis] for axis in node.axes]
+    known = all(length.is_Integer for length in lengths)
+    if not node.order or not known or not 1 < prod(lengths) <= MAX_SLICES:
+        return builder.emit("extremum", operand, params=(node.name, _axes(node)))
+    cuts: list[Cut] = [None] * tensor.order
+    slices = []
+    for places in product(*map(range, lengths)):
+        for axis, place in zip(node.axes, places, strict=True):
+            cuts[axis] = Integer(place)
+        slices.append(builder.emit("cut", operand, params=(tuple(cuts),)))
+    compare = Max if node.name == "max" else Min
+    while len(slices) > 1:
+        pairs = zip(slices[::2], slices[1::2], strict=False)
+        rest = slices[len(slices) // 2 * 2 :]
+        body = compare(slot(0), slot(1))
+        slices = [builder.emit("elementwise", *pair, params=(body,)) for pair in pairs] + rest
+    return slices[0]
+
+
+def lower_share(builder: Lowering, node: ExtremumShare) -> int:
+    """Where these are, divided by how many they are."""
+    operand, top = builder.value(node.operands[0]), builder.value(node.extremum)
+    axes = _axes(node)
+    if axes is not None:
+        entries = tuple("None" if k in axes else ":" for k in range(node.order))
+        while entries[-1] == ":":
+            entries = entries[:-1]
+        top = builder.lowest(builder.emit("index", top, params=(entries,)))
+    return builder.emit("share", operand, top, params=(axes,))
+
+
+def lower_picked(builder: Lowering, node: Picked) -> int:
+    """Entries along an axis in order, or the largest so far."""
+    (operand,) = node.operands
+    if node.positions in builder.uses:
+        return builder.value(node.gathered)
+    return builder.emit("picked", builder.value(operand), params=(node.name, node.axes[0]))
+
+
+def lower_ranking(builder: Lowering, node: Ranking) -> int:
+    """Ranking along an axis."""
+    operand = builder.value(node.operands[0])
+    return builder.emit("positions", operand, params=(node.name, node.axes[0]))
+
+
+def _axes(node: NamedAxesFunction) -> tuple[int, ...] | None:
+    return None if len(node.axes) == node.operands[0].order else node.axes

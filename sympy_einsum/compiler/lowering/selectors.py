@@ -1,0 +1,303 @@
+"""Lowering of affine selectors: on operands they become slices, on the result writes into zeros.
+
+P[i, j] X[.., j] = P[i, j] X'[.., i] with X' = X cut to the positions, so that afterwards j is an
+axis of nothing but the result, and that is X' written into zeros there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, combinations, product, starmap
+from math import prod
+from typing import NamedTuple, TypeAlias
+
+from sympy import Expr, Integer, S
+
+from ...core import Indices, Shape
+from ...expressions import Delta, Operand, Positions, are_disjoint, is_window
+from ..ir.instruction_rules import Cut, Slice
+from ..ir.plans import origin
+from .context import Lowering
+from .factors import Factor
+from .plan_builder import PlanBuilder, index_text
+
+# The first position and the last, and powers of two on each axis.
+Interval: TypeAlias = tuple[int, int]
+Sizes: TypeAlias = tuple[int | None, ...]
+
+# What is compared with more that is written before is added.
+MAX_COMPARED = 64
+
+
+class Axis(NamedTuple):
+    """An axis of an array that is written to: what of it is, a position, a slice or all, and the
+    label of that axis of the value, which a position has none of."""
+
+    cut: Cut
+    label: int | None
+
+
+class Placed(NamedTuple):
+    """A value and where in an array of zeros it stands. Its axes are the labels in the order in
+    which they first occur; where it is constant along some, leading ones may be missing."""
+
+    value: int
+    axes: tuple[Axis, ...]
+
+    @property
+    def labels(self) -> Indices:
+        """The labels of the value's axes."""
+        return distinct_labels(self.axes)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no zeros are left beside it."""
+        return all(axis.cut is None for axis in self.axes) and len(self.labels) == len(self.axes)
+
+
+def distinct_labels(axes: Iterable[Axis]) -> Indices:
+    """Labels in the order in which they first occur."""
+    return tuple(dict.fromkeys(_labels(axes)))
+
+
+def whole(value: int, labels: Iterable[int]) -> Placed:
+    """A value that has no zeros beside it, unless a label occurs twice."""
+    return Placed(value, tuple([Axis(None, label) for label in labels]))
+
+
+def cut_of(position: Positions) -> Expr | Slice:
+    """Return the index or slice of an affine selector."""
+    if not position.steps:
+        return position.start
+    return Slice(position.start, position.steps[0], position.counts[0])
+
+
+def cut_out(
+    builder: PlanBuilder, operands: list[Operand], factors: list[Factor], output: Indices
+) -> tuple[Axis, ...]:
+    """Apply indices and slices to the other factors, which removes them from the lists; what the
+    axes of the result have become."""
+    axes = {label: Axis(None, label) for label in output}
+    cuts = {factor: [Axis(None, label) for label in factor.labels] for factor in factors}
+    for k in range(len(operands) - 1, -1, -1):
+        position, labels = operands[k], factors[k].labels
+        if not isinstance(position, Positions) or len(position.steps) > 1:
+            continue
+        if any(axis.cut is not None for axis in cuts[factors[k]]):
+            continue  # others have picked some of its columns
+        *source, target = labels
+        others = [f for j, f in enumerate(factors) if j != k and target in _labels(cuts[f])]
+        inside = target in _labels(axes.values())
+        if target in source or not (others or inside) or any(f.solves for f in others):
+            continue
+        cut = Axis(cut_of(position), source[0] if source else None)
+        for factor in others:
+            if any(axis.label == target and axis.cut is not None for axis in cuts[factor]):
+                _apply(builder, factor, cuts)
+            cuts[factor] = [cut if axis.label == target else axis for axis in cuts[factor]]
+        for label, axis in axes.items():
+            if axis.label == target:
+                axes[label] = _within(cut, axis.cut)
+        del cuts[factors[k]], operands[k], factors[k]
+    for factor in factors:
+        _apply(builder, factor, cuts)
+    return tuple([axes[label] for label in output])
+
+
+def _labels(axes: Iterable[Axis]) -> list[int]:
+    return [axis.label for axis in axes if axis.label is not None]
+
+
+def _within(axis: Axis, outer: Cut) -> Axis:
+    """Compose the positions of an axis with those of an axis that it lies on."""
+    if not isinstance(outer, Slice):
+        return axis
+    start, step, _ = outer
+    if isinstance(axis.cut, Slice):
+        inner = axis.cut
+        return axis._replace(cut=Slice(start + step * inner.start, step * inner.step, inner.count))
+    assert axis.cut is not None
+    return axis._replace(cut=start + step * axis.cut)
+
+
+def _apply(builder: PlanBuilder, factor: Factor, cuts: dict[Factor, list[Axis]]) -> None:
+    """Slice a factor."""
+    axes = cuts[factor]
+    if any(axis.cut is not None for axis in axes):
+        factor.value = builder.emit("cut", factor.value, params=(tuple([a.cut for a in axes]),))
+        factor.labels = tuple(_labels(axes))
+        cuts[factor] = [Axis(None, label) for label in factor.labels]
+
+
+# --- writing
+
+
+def lower_positions(builder: Lowering, node: Positions) -> int:
+    """Emit an affine selector that nothing is contracted with: ones written into zeros; one of
+    several indices is windows of the identity matrix."""
+    if is_window(node):
+        return builder.emit("copy", _windows(builder, node))
+    one = builder.emit("scalar", params=(S.One,))
+    return written(builder, placed_ones(node, range(node.order), one), node.shape)
+
+
+def _windows(builder: Lowering, node: Positions) -> int:
+    """Rows start + Σ steps·i of the identity matrix at [i, ...]: windows over windows."""
+    rows, length, start = builder.value(Delta(node.length)), node.length, node.start
+    for step, count in reversed([*zip(node.steps, node.counts, strict=True)][2:]):
+        reach = step * (count - 1)
+        first = -reach if step.is_negative else S.Zero
+        length, start = length - reach - 2 * first, start - first
+        params = (0, first, (S.One, step), (length, count))
+        rows = builder.emit("windows", rows, params=params)
+    return builder.emit("windows", rows, params=(0, start, node.steps[:2], node.counts[:2]))
+
+
+def placed_ones(node: Positions, axes: Sequence[int], value: int) -> Placed:
+    """Positions with their axes in some order, and a value in the place of the ones."""
+    source = range(len(node.steps))
+    picked = Axis(cut_of(node), 0 if source else None)
+    known = (*[Axis(None, label) for label in source], picked)
+    return Placed(value, tuple([known[k] for k in axes]))
+
+
+def written(builder: PlanBuilder, placed: Placed, shape: Shape) -> int:
+    """Emit the array of a zero-padded value."""
+    if placed.is_whole:
+        return placed.value
+    return written_together(builder, [placed], shape)
+
+
+def written_together(builder: PlanBuilder, terms: Sequence[Placed], shape: Shape) -> int:
+    """Emit the sum of zero-padded values: written into one array, added where they may overlap."""
+    total = _zeros_like(builder, [term.value for term in terms], shape)
+    before = _Occupied(shape)
+    for term in terms:
+        write(builder, total, term, add=before.may_overlap(term))
+        before.add(term)
+    return total
+
+
+class _Occupied:
+    """Where values stand already. Intervals of known positions are found by cells of a grid, which
+    are as long as a power of two: others needn't be compared."""
+
+    def __init__(self, shape: Shape):
+        self.shape = shape
+        # By the size of cells on each axis, None for all of it, and by the numbers of cells.
+        self._grids: dict[Sizes, dict[tuple[int, ...], list[Placed]]] = {}
+
+    def add(self, placed: Placed) -> None:
+        """Add a value."""
+        intervals = [_interval(axis.cut) for axis in placed.axes]
+        sizes = tuple(
+            [None if own is None else (own[1] - own[0]).bit_length() for own in intervals]
+        )
+        cells = self._grids.setdefault(sizes, {})
+        for cell in product(*map(_cells, intervals, sizes)):
+            cells.setdefault(cell, []).append(placed)
+
+    def may_overlap(self, placed: Placed) -> bool:
+        """Tell whether a value may have an entry in common with one of those."""
+        near = self._near([_interval(axis.cut) for axis in placed.axes])
+        return any(
+            count == MAX_COMPARED or not _apart(placed, other, self.shape)
+            for count, other in enumerate(near)
+        )
+
+    def _near(self, intervals: Sequence[Interval | None]) -> Iterator[Placed]:
+        for sizes, cells in self._grids.items():
+            pairs = list(zip(intervals, sizes, strict=True))
+            ranges = list(starmap(_cells, pairs))
+            is_open = any(own is None and size is not None for own, size in pairs)
+            if is_open or prod(map(len, ranges)) > len(cells):
+                yield from chain.from_iterable(cells.values())
+            else:
+                for cell in product(*ranges):
+                    yield from cells.get(cell, ())
+
+
+def _interval(cut: Cut) -> Interval | None:
+    """Return the first and the last position, if these are known."""
+    start, step, count = cut if isinstance(cut, Slice) else (cut, S.One, S.One)
+    if not (isinstance(start, Integer) and isinstance(step, Integer)):
+        return None
+    if not isinstance(count, Integer) or count < 1:
+        return None
+    ends = int(start), int(start + step * (count - 1))
+    return min(ends), max(ends)
+
+
+def _cells(interval: Interval | None, size: int | None) -> range:
+    """Return the cells of a size that an interval is in."""
+    if interval is None or size is None:
+        return range(1)
+    first, last = interval
+    return range(first >> size, (last >> size) + 1)
+
+
+def write(builder: PlanBuilder, target: int, placed: Placed, *, add: bool) -> None:
+    """Write a value into an array, or add it to what is there; what has its sign turned is
+    subtracted."""
+    value, sign = placed.value, int(add)
+    turned = _turned(builder, value)
+    if add and turned is not None:
+        value, sign = turned, -1
+    cuts = tuple([axis.cut for axis in placed.axes])
+    if not any(cut is not None for cut in cuts):
+        cuts = ()
+    text = index_text(_labels(placed.axes))
+    subscripts = f"{text}->{index_text(placed.labels)}"
+    builder.emit_fresh("write", target, value, params=(cuts, subscripts, sign))
+
+
+def _turned(builder: PlanBuilder, value: int) -> int | None:
+    """Return the negated value if a value was computed by negation, else None."""
+    op, inputs, params, _ = builder.instructions[value]
+    return inputs[0] if (op, params) == ("add", ((-1,),)) else None
+
+
+def _zeros_like(builder: PlanBuilder, values: Sequence[int], shape: Shape) -> int:
+    """Zeros of the type of some values."""
+    values = [value if (own := _turned(builder, value)) is None else own for value in values]
+    sources = [origin(builder.instructions, value) for value in values]
+    return builder.emit_fresh("zeros", *dict.fromkeys(sources), params=(shape,))
+
+
+def _apart(one: Placed, other: Placed, shape: Shape) -> bool:
+    """Tell whether two values are known to have no entry in common: on one axis, or on two of which
+    each has a diagonal."""
+    axes = list(zip(one.axes, other.axes, shape, strict=True))
+    if any(
+        a.cut is not None
+        and b.cut is not None
+        and are_disjoint(_positions(a.cut, length), _positions(b.cut, length))
+        for a, b, length in axes
+    ):
+        return True
+    pairs = combinations(zip(one.axes, other.axes, strict=True), 2)
+    return any(_diagonals_apart((a, c), (b, d)) for (a, b), (c, d) in pairs)
+
+
+def _diagonals_apart(one: tuple[Axis, Axis], other: tuple[Axis, Axis]) -> bool:
+    """Tell whether two diagonals of a matrix are parallel and not the same: on each,
+    step' · position - step · position' is a number."""
+    if any(a.label is None or a.label != b.label for a, b in (one, other)):
+        return False
+    first, second = [[_line(axis.cut) for axis in axes] for axes in (one, other)]
+    if [step for _, step in first] != [step for _, step in second]:
+        return False
+    (start, step), (across, slope) = first
+    distance = slope * (start - second[0][0]) - step * (across - second[1][0])
+    return bool(distance.is_number and distance.is_nonzero)
+
+
+def _line(cut: Cut) -> tuple[Expr, Expr]:
+    """Return the first position on an axis and the step to the next."""
+    return (cut.start, cut.step) if isinstance(cut, Slice) else (S.Zero, S.One)
+
+
+def _positions(cut: Expr | Slice, length: Expr) -> Operand:
+    if isinstance(cut, Slice):
+        return Positions(length, cut.start, (cut.step,), (cut.count,))
+    return Positions(length, cut, (), ())

@@ -1,0 +1,135 @@
+"""SymPy's own scalars as scalar code: expressions in slots, one for each value they need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sympy import Basic, Derivative, Expr, Mul, S, Subs, Symbol, ceiling, exp, floor, log, sign
+
+from ...core import UnsupportedError, named_derivatives, postorder
+from ...expressions import (
+    Operand,
+    Slot,
+    TensorExpr,
+    determinants_in,
+    slot,
+    stock_children,
+    substitute_stock,
+)
+from ...rules import Natural, is_definite
+from .plan_builder import PlanBuilder
+
+# Python's parser limits nesting, and a sum nests as often as it has terms; deeper and longer scalar
+# expressions are cut into instructions.
+MAX_DEPTH = 12
+MAX_ARGUMENTS = 100
+
+
+class Code(NamedTuple):
+    """An expression in slots, and how deep it is nested."""
+
+    body: Expr
+    depth: int = 0
+
+
+class StockScalars:
+    """The scalars of a program; ``value`` gives the numbers of the tensors in them."""
+
+    def __init__(self, builder: PlanBuilder, value: Callable[[TensorExpr], int]):
+        self.builder = builder
+        self._value = value
+        self._code: dict[Expr, Code] = {}
+
+    def value(self, node: Expr) -> int:
+        """Emit a stock scalar; return the number of its instruction."""
+        return self._slotted(self._part(node).body).place
+
+    def lower(self, node: Basic) -> None:
+        """Make code of a node whose parts have it: for its consumer if that is the only one, else
+        an instruction."""
+        if not isinstance(node, Expr):
+            return
+        if isinstance(node, (Derivative, Subs)):
+            named = named_derivatives(node)
+            if named != node:
+                self._code[node] = self._part(named)
+                return
+        if hasattr(node, "bound_symbols") or isinstance(node, Derivative):
+            raise UnsupportedError(
+                f"no numerical code for {type(node).__name__}; evaluate it first with .doit()"
+            )
+        if node.is_Number or node.is_NumberSymbol:
+            self._code[node] = Code(node)
+        elif isinstance(node, Symbol):
+            self._code[node] = Code(slot(self.builder.emit("argument", params=(node,))))
+        elif not node.args or not all(isinstance(arg, Expr) for arg in node.args):
+            self._code[node] = Code(self._whole(node), 1)
+        elif isinstance(node, Natural):
+            # The inner expression is computed with numbers, not in the semiring.
+            self._code[node] = Code(self._whole(node), 1)
+        elif _holds_determinants(node):
+            self._code[node] = Code(self._slotted(self._by_logarithms(node)))
+        else:
+            self._code[node] = self._operation(node)
+
+    def _operation(self, node: Expr) -> Code:
+        parts = [self._part(arg) for arg in node.args]
+        while (node.is_Add or node.is_Mul) and len(parts) > MAX_ARGUMENTS:
+            some = node.func(*[part.body for part in parts[:MAX_ARGUMENTS]])
+            parts = [*parts[MAX_ARGUMENTS:], Code(self._slotted(some))]
+        depth = 1 + max(part.depth for part in parts)
+        # evaluate=False would print terms unsimplified; parts are opaque slots, so it's cheap.
+        body = node.func(*[part.body for part in parts])
+        is_rounded = isinstance(node, (floor, ceiling))
+        if is_rounded or self.builder.uses[node] > 1 or depth > MAX_DEPTH:
+            return Code(self._slotted(body))
+        return Code(body, depth)
+
+    def _by_logarithms(self, node: Expr) -> Expr:
+        """Return the logarithm, the sign or a quotient of determinants, in slots, by the signs and
+        logarithms of these."""
+        factors, rest = determinants_in(node if node.is_Mul else node.args[0])
+        signs, logarithm = [self._part(rest).body], S.Zero
+        for matrix, exponent, is_absolute in factors:
+            pair = self.builder.emit("slogdet", self._value(matrix), params=(is_definite(matrix),))
+            first, second = (slot(self.builder.emit("cut", pair, params=((k,),))) for k in (0, 1))
+            logarithm += exponent * second
+            signs.append(S.One if is_absolute else first**exponent)
+        if isinstance(node, sign):
+            return sign(Mul(*signs))
+        return Mul(*signs, exp(logarithm)) if node.is_Mul else log(Mul(*signs)) + logarithm
+
+    def _whole(self, node: Expr) -> Expr:
+        """Conditions and the like: the node with the values inside replaced by slots."""
+        rule = {
+            part: self._part(part).body
+            for part in postorder([node], stock_children)
+            if isinstance(part, (TensorExpr, Symbol))
+        }
+        return substitute_stock(node, rule) if rule else node
+
+    def _part(self, node: Operand) -> Code:
+        if isinstance(node, TensorExpr):
+            return Code(slot(self._value(node)))
+        if node not in self._code:
+            self.lower(node)  # a factor that is no node of the graph, such as a plain one
+        return self._code[node]
+
+    def _slotted(self, body: Expr) -> Slot:
+        """A slot for a scalar expression in slots."""
+        found = sorted(body.free_symbols, key=lambda s: s.place)
+        if body in found:
+            return body
+        inputs = [s.place for s in found]
+        code = body.xreplace({s: slot(k) for k, s in enumerate(found)})
+        return slot(self.builder.emit("scalar", *inputs, params=(code,)))
+
+
+def _holds_determinants(node: Expr) -> bool:
+    """Tell whether a scalar is the logarithm, the sign or a quotient of determinants, which of
+    large matrices are no numbers that fit a float."""
+    if isinstance(node, (log, sign)):
+        return bool(determinants_in(node.args[0])[0])
+    factors = determinants_in(node)[0] if node.is_Mul else []
+    return len({factor.exponent.is_negative for factor in factors}) == 2

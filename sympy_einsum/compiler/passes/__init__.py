@@ -1,0 +1,1 @@
+"""Passes: each takes a plan and gives an equal one that costs less."""

@@ -1,0 +1,57 @@
+"""In-place operation: the instructions that can write their result over a dead operand.
+
+A fresh array costs more than the arithmetic on it once it is larger than the processor's cache.
+"""
+
+from __future__ import annotations
+
+from ..ir.instructions import OPS
+from ..ir.plans import Plan, origin
+
+# Minimum number of sums, each an operand of the next, that form a running total.
+RUNNING = 4
+
+
+def overwritten(plan: Plan) -> dict[int, int]:
+    """For each instruction that can work in place, the place of the operand to be overwritten.
+
+    Only arrays of two axes and more: for vectors it doesn't pay, but in a running total. What is
+    written to is kept, and not copied before.
+    """
+    last = _last_uses(plan)
+    found: dict[int, int] = {}
+    added = [0] * len(plan.instructions)
+    for number, step in enumerate(plan.instructions):
+        op, inputs, _, shape = step
+        added[number] = 1 + added[inputs[0]] if op == "add" else 0
+        if not OPS[op].in_place(step):
+            continue
+        keeps = op == "writable"
+        if not keeps and len(shape) < 2 and (not shape or added[number] < RUNNING):
+            continue
+        scaled = not keeps and any(not plan.instructions[k].shape for k in inputs)
+        for place, k in enumerate(inputs):
+            source = origin(plan.instructions, k, lambda op: op.is_whole)
+            own = OPS[plan.instructions[source].op]
+            if scaled and own.is_dear:
+                continue
+            if not own.owns or last[source] != number or plan.instructions[k].shape != shape:
+                continue
+            origins = [origin(plan.instructions, k) for k in inputs]
+            if origins.count(source) == 1:
+                found[number] = place
+                break
+    return found
+
+
+def _last_uses(plan: Plan) -> list[int]:
+    """For each instruction the last one that reads its memory, through views too."""
+    last = [0] * len(plan.instructions)
+    for k in plan.results:
+        last[k] = len(plan.instructions)
+    for number in range(len(plan.instructions) - 1, -1, -1):
+        op, inputs, _, _ = plan.instructions[number]
+        read = max(number, last[number]) if OPS[op].is_view else number
+        for k in inputs:
+            last[k] = max(last[k], read)
+    return last

@@ -1,0 +1,98 @@
+"""Lowering of expressions to a straight-line program over array primitives.
+
+The forms that plans are made from, the lowering of each node, and the passes that every backend
+needs, in this order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
+
+from sympy import Expr
+
+from ..core import Optimizer, nominal_length
+from ..expressions import Operand
+from ..rules import by_diagonals, by_low_rank, cut_early, lifted_deltas, with_scalars_apart
+from .ir.instruction_rules import Instruction
+from .ir.plans import Plan, plan_cost, without_dead_code
+from .lowering.context import Lowering
+from .lowering.partial_sums import with_partial_sums
+from .lowering.table import LOWERINGS
+from .passes.common_factors import factored, with_known_multiples
+from .passes.factorizations import with_factors
+from .passes.layouts import laid_out
+from .passes.scatters import scattered_together
+
+
+def make_plan(
+    exprs: Sequence[Operand],
+    size: Callable[[Expr], int] = nominal_length,
+    optimize: Optimizer = "auto",
+    cse: bool = True,
+    by_rows: Collection[str] = frozenset(),
+) -> Plan:
+    """Lower expressions to a plan.
+
+    Parameters
+    ==========
+
+    exprs : tensor expressions and SymPy scalars
+    size : the number that an axis length counts as where contraction orders are compared
+    optimize : how opt_einsum finds contraction orders
+    cse : whether what several of the expressions need is computed once
+    by_rows : the instructions that a library does fastest along the last axis
+    """
+    return plan_prepared(prepare(exprs), size, optimize, cse, by_rows)
+
+
+class Prepared(NamedTuple):
+    """Expressions in the forms that plans are made from, whatever the lengths of axes are; two
+    where the cheaper plan is taken."""
+
+    forms: Sequence[Sequence[Operand]]
+
+    def multiplied_out(self, size: Callable[[Expr], int]) -> list[Operand] | None:
+        """Return what is lowered for some lengths, None where two plans are compared."""
+        return [*by_low_rank(self.forms[0], size)[0]] if len(self.forms) == 1 else None
+
+
+def prepare(exprs: Sequence[Operand]) -> Prepared:
+    """Bring expressions into the forms that plans are made from."""
+    given = cut_early(lifted_deltas(by_diagonals(exprs)))
+    apart = with_scalars_apart(given)
+    return Prepared([given] if apart is given else [given, apart])
+
+
+def plan_prepared(
+    prepared: Prepared,
+    size: Callable[[Expr], int],
+    optimize: Optimizer,
+    cse: bool,
+    by_rows: Collection[str],
+) -> Plan:
+    """Plan as :func:`make_plan` does."""
+    plans = [_plan(exprs, size, optimize, cse) for exprs in prepared.forms]
+    plan = min(plans, key=lambda own: _price(own, size)) if len(plans) > 1 else plans[0]
+    return laid_out(plan, size, by_rows)._replace(contractions=plan.contractions)
+
+
+def _price(plan: Plan, size: Callable[[Expr], int]) -> int:
+    """Compute the cost of a plan, where a byte counts as an operation."""
+    symbols = {s for step in plan.instructions for n in step.shape for s in n.free_symbols}
+    return sum(plan_cost(plan, {symbol: size(symbol) for symbol in symbols}))
+
+
+def _plan(
+    exprs: Sequence[Operand], size: Callable[[Expr], int], optimize: Optimizer, cse: bool
+) -> Plan:
+    exprs, contractions = by_low_rank(exprs, size)
+    exprs = with_partial_sums(exprs)
+    instructions: list[Instruction] = []
+    results: list[int] = []
+    for group in [exprs] if cse else [[expr] for expr in exprs]:
+        builder = Lowering(LOWERINGS, size, optimize, instructions, contractions)
+        results += builder.lower(group)
+    plan = scattered_together(without_dead_code(instructions, results))
+    plan = with_known_multiples(factored(plan))
+    return with_factors(plan)._replace(contractions=contractions)

@@ -1,0 +1,1 @@
+"""Functions that generated code calls, which bring their own source along."""

@@ -1,0 +1,1 @@
+"""Semirings: their operations, and backends that compute in them."""

@@ -1,0 +1,86 @@
+"""Sums that are part of others: how many additions are left, and what they give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sympy import Float, Rational, symbols
+
+import sympy_einsum as se
+from sympy_einsum.compiler.lowering.partial_sums import with_partial_sums
+
+n = symbols("n", integer=True, positive=True)
+x, y, z, goal = (se.TensorSymbol(name, n) for name in ("x", "y", "z", "goal"))
+W = se.TensorSymbol("W", (n, n))
+
+
+def states(start, matrix, steps, tanh):
+    """Euler's steps."""
+    found = [start]
+    for _ in range(steps):
+        found.append(found[-1] + 0.1 * tanh(matrix @ found[-1]))
+    return found
+
+
+def additions(source):
+    """Additions and subtractions of arrays."""
+    lines = [line for line in source.splitlines() if "# (n,)" in line]
+    signs = sum(line.count(sign) for line in lines for sign in (" + ", " - "))
+    return signs + sum(line.count("np.add(") + line.count("np.subtract(") for line in lines)
+
+
+def test_steps_take_additions_in_proportion_to_their_number():
+    counts = []
+    for steps in (4, 8, 12):
+        loss = sum(((state - goal) ** 2).sum() for state in states(x, W, steps, se.tanh)[1:])
+        source = se.lambdify([x, W, goal], [loss, se.gradient(loss, x)]).source
+        counts.append(additions(source))
+    assert counts[2] / 12 <= 1.2 * counts[0] / 4
+
+
+def test_gradient_of_steps():
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal(3), rng.standard_normal((3, 3)), rng.standard_normal(3)
+
+    def loss(start):
+        return sum(((s - values[2]) ** 2).sum() for s in states(start, values[1], 6, np.tanh)[1:])
+
+    total = sum(((state - goal) ** 2).sum() for state in states(x, W, 6, se.tanh)[1:])
+    value, slope = se.lambdify([x, W, goal], [total, se.gradient(total, x)])(*values)
+    assert value == pytest.approx(loss(values[0]), rel=1e-12)
+    step = 1e-30j
+    steps = [loss(values[0] + step * unit).imag / step.imag for unit in np.eye(3)]
+    np.testing.assert_allclose(slope, steps, rtol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "operands"),
+    [
+        (x + y + z, x + y + z - goal, 2),
+        (x - y, 2 * x - 2 * y + goal, 2),
+        (2 * x + y, -4 * x - 2 * y + goal, 2),
+        # More of one term is left over.
+        (x + y + z, 3 * x + y + z + goal, 3),
+        (x + Float("0.1") * y + z, Float("0.3") * x + Float("0.03") * y + Float("0.3") * z, 2),
+        # It would cancel.
+        (x + y + z, x + y - z, 3),
+        (x + y + z + goal, x + y + z, 3),
+        # Integers stay integers.
+        (2 * x + 2 * y, x + y + z, 3),
+        (x / 2 + y / 2 + z / 2, x + y + z + goal, 4),
+        (x / 2 + y / 2 + z / 2, x + y + z + Rational(1, 3) * goal, 2),
+    ],
+)
+def test_what_is_a_part(part, whole, operands):
+    found = with_partial_sums([se.exp(part), se.sin(whole)])[1].operands[0]
+    assert len(found.operands) == operands
+    values = np.random.default_rng(1).integers(1, 9, size=(4, 5))
+    got = se.lambdify([x, y, z, goal], [part, whole])(*values)
+    exact = se.lambdify([x, y, z, goal], whole)(*values)
+    np.testing.assert_allclose(got[1], exact, rtol=1e-12)
+    assert got[1].dtype == exact.dtype
+
+
+def test_many_sums_with_a_common_term_are_looked_at_once():
+    sums = [se.exp(x + k * y + se.TensorSymbol(f"t{k}", n)) for k in range(300)]
+    assert with_partial_sums(sums) is sums or with_partial_sums(sums) == sums

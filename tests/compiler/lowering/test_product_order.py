@@ -1,0 +1,89 @@
+"""Orders of contraction, and what products take from others."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from oracles import assert_close, calls
+from sympy import symbols
+
+import sympy_einsum as se
+from sympy_einsum.compiler.lowering.factors import Factor
+from sympy_einsum.compiler.lowering.product_order import _with
+
+SYMBOLS = [se.TensorSymbol(name, 3, 3) for name in "ABC"]
+
+
+def string(rng, count):
+    """An einsum string of matrices in a chain, of which some are turned and some are diagonals."""
+    terms, at = [], 0
+    for _ in range(count):
+        kind = rng.integers(0, 4)
+        terms.append([(at, at + 1), (at + 1, at), (at, at), (at, at + 1)][kind])
+        at += kind != 2
+    letters = "abcdefgh"
+    return ",".join(letters[i] + letters[j] for i, j in terms) + f"->{letters[0]}{letters[at]}"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_products_have_in_common_is_told_from_what_looks_alike(seed):
+    rng = np.random.default_rng(seed)
+    data = rng.standard_normal((3, 3, 3))
+    exprs, expected = [], []
+    for _ in range(4):
+        count = int(rng.integers(3, 6))
+        subscripts, chosen = string(rng, count), rng.integers(0, 3, count)
+        exprs.append(se.einsum(subscripts, *[SYMBOLS[k] for k in chosen]))
+        expected.append(np.einsum(subscripts, *data[chosen]))
+    for found, right in zip(se.lambdify(SYMBOLS, exprs)(*data), expected, strict=True):
+        assert_close(found, right)
+
+
+def test_a_product_of_equal_operands_is_looked_for_in_few_steps():
+    """A sum over what seven columns share is none over what nine share, in whichever order."""
+    columns = [Factor(0, (0, k)) for k in range(1, 10)]
+    known = Factor(1, range(1, 8))
+    known.parts = tuple(columns[:7])
+    assert calls(lambda: _with(columns, known, range(1, 10))) < 1_000
+    assert _with(columns, known, range(1, 10)) is None
+    assert [f.value for f in _with(columns[:7], known, range(1, 8))] == [1]
+
+
+def test_what_is_there_twice_in_a_product_is_multiplied_once():
+    A, B, C = SYMBOLS
+    rng = np.random.default_rng(0)
+    a, b, c = data = rng.standard_normal((3, 3, 3))
+    cases = {
+        (A @ B @ A @ B).trace(): (1, np.trace(a @ b @ a @ b)),
+        A @ B @ A @ B: (2, a @ b @ a @ b),
+        (A @ B @ C @ A @ B @ C).trace(): (2, np.trace(a @ b @ c @ a @ b @ c)),
+        (A @ B.inv() @ A @ B.inv()).trace(): (
+            1,
+            np.trace(a @ np.linalg.inv(b) @ a @ np.linalg.inv(b)),
+        ),
+    }
+    for expr, (count, right) in cases.items():
+        function = se.lambdify(SYMBOLS, expr)
+        assert len(re.findall(r"\b\w+\.dot\(|solve", function.source)) == count, function.source
+        assert_close(function(*data), right)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_networks_are_gone_through_from_the_end_where_no_tensor_is_turned(turned):
+    """Two rows of tensors (left, right, rung), or (right, left, rung)."""
+    n = symbols("n", integer=True, positive=True)
+    labels = [[(row, c), (row, c + 1), (2, c)] for row in range(2) for c in range(5)]
+    labels = [[i for i in own if i[1] < 5 and i not in ((0, 0), (1, 0))] for own in labels]
+    labels = [own[:-1][::-1] + own[-1:] if turned else own for own in labels]
+    number = {i: k for k, i in enumerate(dict.fromkeys(i for own in labels for i in own))}
+    tensors = [se.TensorSymbol(f"G{k}", (n,) * len(own)) for k, own in enumerate(labels)]
+    parts = zip(tensors, [[number[i] for i in own] for own in labels], strict=True)
+    function = se.lambdify(tensors, se.einsum(*[x for part in parts for x in part], []))
+    assert "transpose" not in function.source
+    assert "einsum" not in function.source
+    data = [np.random.default_rng(k).standard_normal((2,) * len(o)) for k, o in enumerate(labels)]
+    numbers = [[number[i] for i in own] for own in labels]
+    parts = [x for part in zip(data, numbers, strict=True) for x in part]
+    assert_close(function(*data), np.einsum(*parts, []))
