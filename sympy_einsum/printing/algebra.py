@@ -156,8 +156,8 @@ def _transposed(form: Form) -> Form:
         return Form("triangle", form.parts, (offset, not is_lower), 2)
     if form.kind == "product":
         sign, scalars, chain = _chain(form)
-        turned = [*scalars, *[transpose(part) for part in reversed(chain)]]
-        return negated(product(turned)) if sign else product(turned)
+        transposed = [*scalars, *[transpose(part) for part in reversed(chain)]]
+        return negated(product(transposed)) if sign else product(transposed)
     if form.axes == 2 and _is_symmetric(form):
         return form
     pushed = _pushed(form) if form.axes == 2 else None
@@ -191,12 +191,12 @@ def _is_symmetric(form: Form) -> bool:
     return bool(inside) and all(transpose(part) is part for part in inside)
 
 
-def _turned(parts: Sequence[Form]) -> int:
+def _transpose_count(parts: Sequence[Form]) -> int:
     """Count how many transposes a chain of factors shows, vectors apart."""
-    return sum(1 for part in parts if part.axes == 2 and _is_turned(part))
+    return sum(1 for part in parts if part.axes == 2 and _is_transposed(part))
 
 
-def _is_turned(form: Form) -> bool:
+def _is_transposed(form: Form) -> bool:
     base = form.parts[0] if form.kind == "power" else form
     return base.kind == "transpose"
 
@@ -227,7 +227,7 @@ def _dot_rank(form: Form) -> tuple[int, int, int]:
     _, _, chain = _chain(form)
     first = chain[0].parts[0] if chain and chain[0].kind == "transpose" else None
     awkward = first is not None and first.level < ATOM
-    return _turned(chain), int(bool(chain) and chain[-1].kind == "ones"), int(awkward)
+    return _transpose_count(chain), int(bool(chain) and chain[-1].kind == "ones"), int(awkward)
 
 
 def trace(form: Form) -> Form:
@@ -274,7 +274,7 @@ def _factors_rank(form: Form) -> tuple[int, list[str], list[bool]]:
 
 def _rotation_rank(chain: Sequence[Form]) -> tuple[int, list[str], list[bool]]:
     names = [_first_name(part) for part in chain]
-    return _turned(chain), names, [not _is_turned(part) for part in chain]
+    return _transpose_count(chain), names, [not _is_transposed(part) for part in chain]
 
 
 def _first_name(form: Form) -> str:
@@ -390,7 +390,7 @@ def total(terms: Sequence[Form], axes: int) -> Form:
 def _term_rank(term: Form) -> tuple[bool, bool, int, int, bool]:
     negative, scalars, chain = _chain(term)
     neutral = not scalars and all(part.kind == "identity" or _is_ones(part) for part in chain)
-    return negative, not neutral, -len(chain), _turned(chain), term.kind == "stock"
+    return negative, not neutral, -len(chain), _transpose_count(chain), term.kind == "stock"
 
 
 # --- superscripts --------------------------------------------------------------------------------

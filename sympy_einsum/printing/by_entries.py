@@ -131,10 +131,10 @@ def _view_entry(entries: Entries, node: View) -> Form:
 def _product_entry(entries: Entries, node: Einsum) -> Form:
     notation = entries.notation
     axes: tuple[Label, ...] = tuple(range(node.order))
-    cut = sliced(factors_of(node))
-    if cut is not None and entries.is_block(cut.tensor):
-        block = Form("slice", [notation.of(cut.tensor)], cut.cuts, node.order)
-        places = axes if cut.axes is None else tuple([cut.axes.index(k) for k in axes])
+    indexed = sliced(factors_of(node))
+    if indexed is not None and entries.is_block(indexed.tensor):
+        block = Form("slice", [notation.of(indexed.tensor)], indexed.indices, node.order)
+        places = axes if indexed.axes is None else tuple([indexed.axes.index(k) for k in axes])
         return entry(block, places)
     product = Fitting(node, entries.fresh).fitted(notation.style == "index")
     blocks: list[Factor] = []

@@ -45,8 +45,8 @@ class Short:
     def _of_one(self, operand: TensorExpr, term: Labels) -> Text | None:
         text = self.below[operand].within(ATOM)
         if len(term) == 2 and term[0] == term[1] and len(self.output) < 2:
-            turned = self.below.transpose(operand).within(ATOM)
-            shorter = min(text, turned, key=len)
+            transposed = self.below.transpose(operand).within(ATOM)
+            shorter = min(text, transposed, key=len)
             return Text(shorter + (".diagonal()" if self.output else ".trace()"))
         if (
             not is_distinct(term)
@@ -86,14 +86,14 @@ class Short:
     def _matmul(self, first: int, second: int, index: int) -> Text | None:
         if not self.output and all(len(term) == 1 for term in self.terms):
             return self._dot()
-        turned = self.terms[first][0] == index
-        left = self._oriented(first, turned)
+        transposed = self.terms[first][0] == index
+        left = self._oriented(first, transposed)
         right = self._oriented(second, self.terms[second][-1] == index)
         orders = len(self.terms[first]), len(self.terms[second])
         if orders == (2, 1):
             row = self.below.row(self.operands[second])
             # ``A.T @ x`` may be written ``x @ A`` where it stands on the left.
-            self.below.rows[self._target()] = chained([row, self._oriented(first, not turned)])
+            self.below.rows[self._target()] = chained([row, self._oriented(first, not transposed)])
         if orders == (2, 2):
             self._note_transpose(first, second, index)
         return chained([left, right])
@@ -143,8 +143,8 @@ def matrix_text(
         return None
     edges = []
     for operand, term in zip(operands, terms, strict=True):
-        turned = below.transpose(operand) if len(term) == 2 else None
-        edges.append((Form("code", (), (below[operand], turned), len(term)), term))
+        transposed = below.transpose(operand) if len(term) == 2 else None
+        edges.append((Form("code", (), (below[operand], transposed), len(term)), term))
     result = Network(algebra, edges, output, lengths, PRODUCTS_FIRST).result(output)
     return None if result is None else _Code(spell).text(result)
 
@@ -185,8 +185,8 @@ class _Code:
     def _transpose(self, form: Form) -> Text | None:
         inside = form.parts[0]
         if form.axes == 2 and inside.kind == "code":
-            _, turned = inside.data
-            return turned
+            _, transposed = inside.data
+            return transposed
         text = self.text(inside)
         return text if text is None or form.axes != 2 else Text(f"{text.within(ATOM)}.T")
 

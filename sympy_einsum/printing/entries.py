@@ -37,22 +37,22 @@ def entry(form: Form, labels: tuple[Label, ...]) -> Form:
         return entry(form.parts[0], labels[::-1])
     if form.kind == "slice":
         rest = iter(labels)
-        return entry(form.parts[0], tuple([_place(part, rest) for part in form.data]))
+        return entry(form.parts[0], tuple([_label_of_index(part, rest) for part in form.data]))
     if form.kind == "triangle":
         offset, is_lower = form.data
         return ordered(offset, *(labels[::-1] if is_lower else labels))
     if len(labels) == 2 and form.axes == 2:
-        turned = algebra.transpose(form)
-        if turned.kind != "transpose" and turned.transposes < form.transposes:
-            return Form("entry", [turned], labels[::-1])
+        transposed = algebra.transpose(form)
+        if transposed.kind != "transpose" and transposed.transposes < form.transposes:
+            return Form("entry", [transposed], labels[::-1])
     return Form("entry", [form], labels)
 
 
-def _place(cut: Cut, labels: Iterator[Label]) -> Label:
+def _label_of_index(index: Cut, labels: Iterator[Label]) -> Label:
     """Return the position on an axis that a label names behind what stands in brackets."""
-    if isinstance(cut, Range):
-        return position(cut.first, [(cut.step, next(labels))])
-    return next(labels) if cut is None else Position(cut)
+    if isinstance(index, Range):
+        return position(index.first, [(index.step, next(labels))])
+    return next(labels) if index is None else Position(index)
 
 
 def ordered(offset: Expr, low: Label, high: Label) -> Form:

@@ -1,7 +1,7 @@
-"""Products by entries whose positions are read as positions.
+"""Entries of products in which affine selectors become indices.
 
-What is picked stands at a position: Σ_j [i + 1 = j] x_j is x_{i+1}. What is placed among zeros
-stands where it came from, with the condition that there is something [GKP, §2.1]:
+A selected entry is an entry at a position: Σ_j [i + 1 = j] x_j is x_{i+1}. A zero-padded one is the
+entry that it comes from, under the condition that there is one [GKP, §2.1]:
 Σ_k [k + 1 = i] v_k is [1 ≤ i] v_{i-1}. A triangle is the limit of a sum.
 
 References
@@ -52,10 +52,10 @@ class Fitting:
 
     def fitted(self, has_limits: bool) -> Fitted:
         """Return the product; ``has_limits`` says whether triangles are limits of sums."""
-        self._pick()
-        self._place()
+        self._index_selected_axes()
+        self._index_embedded_axes()
         if has_limits:
-            self._bound()
+            self._limit_by_triangles()
         summed: dict[Label, Limits] = {}
         for label, index in self.index.items():
             whole = (Position(S.Zero), Position(self.lengths[index] - 1))
@@ -67,14 +67,14 @@ class Fitting:
         """Return the labels of the axes of a factor."""
         return tuple([self.label[index] for index in term])
 
-    def _put(self, old: Label, new: Label) -> None:
+    def _substitute(self, old: Label, new: Label) -> None:
         """Substitute another label for one that is summed over."""
         del self.index[old]
         self.label = {index: renamed(label, {old: new}) for index, label in self.label.items()}
         self.conditions = [relabel(form, {old: new}) for form in self.conditions]
 
-    def _pick(self) -> None:
-        """Sums over the axis that is picked from."""
+    def _index_selected_axes(self) -> None:
+        """Replace the indices of sums over axes that are selected from."""
         for factor in list(self.factors):
             tensor, term = factor
             if not isinstance(tensor, Positions):
@@ -83,16 +83,16 @@ class Fitting:
             if target in self.index and not any(target in indices(label) for label in sources):
                 self.factors.remove(factor)
                 pairs = list(zip(tensor.steps, sources, strict=True))
-                self._put(target, position(tensor.start, pairs))
+                self._substitute(target, position(tensor.start, pairs))
 
-    def _place(self) -> None:
-        """Sums over the index of what is placed."""
-        placed = [
+    def _index_embedded_axes(self) -> None:
+        """Replace the indices of sums over entries that are embedded into zeros."""
+        embedded = [
             (tensor, term)
             for tensor, term in self.factors
             if isinstance(tensor, Positions) and tensor.steps in ((1,), (-1,))
         ]
-        for tensor, term in sorted(placed, key=lambda factor: not factor[0].start.is_zero):
+        for tensor, term in sorted(embedded, key=lambda factor: not factor[0].start.is_zero):
             source, target = self.labels(term)
             if source not in self.index or source in indices(target):
                 continue
@@ -100,16 +100,18 @@ class Fitting:
             others = [
                 other
                 for other, own in self.factors
-                if (other, own) in placed and own[0] == term[0] and type(self.label[own[1]]) is int
+                if (other, own) in embedded
+                and own[0] == term[0]
+                and type(self.label[own[1]]) is int
             ]
             (step,) = tensor.steps
-            self._put(source, position(-step * tensor.start, [(step, target)]))
+            self._substitute(source, position(-step * tensor.start, [(step, target)]))
             known = [_within(other) for other in others]
             known += [_within(tensor)] if type(target) is int else []
-            self._condition(tensor, target, [any(ends) for ends in zip(*known, strict=True)])
+            self._require_on_axis(tensor, target, [any(ends) for ends in zip(*known, strict=True)])
 
-    def _condition(self, tensor: Positions, target: Label, known: list[bool]) -> None:
-        """That the target is one of the positions, as far as it isn't known."""
+    def _require_on_axis(self, tensor: Positions, target: Label, known: list[bool]) -> None:
+        """Require the target to be on the axis, as far as that isn't known."""
         (step,), (count,) = tensor.steps, tensor.counts
         ends = [tensor.start, tensor.start + step * (count - 1)]
         if isinstance(target, Position) and len(target.terms) == 1 and target.terms[0][0] is S.One:
@@ -123,8 +125,8 @@ class Fitting:
         if low or high:
             self.conditions.append(Form("ordered", (), (*low, target, *high)))
 
-    def _bound(self) -> None:
-        """Sums along a triangle; such a sum is empty where it ends before it begins."""
+    def _limit_by_triangles(self) -> None:
+        """Turn triangles into limits of sums; a sum is empty where it ends before it begins."""
         for factor in list(self.factors):
             tensor, term = factor
             if not isinstance(tensor, Triangle) or not same_length(*tensor.shape):

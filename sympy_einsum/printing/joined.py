@@ -22,7 +22,7 @@ from ..expressions import (
     order_of,
 )
 from ..operations import concatenate, roll, stack
-from .slices import factors_of, merged
+from .slices import factors_of, rearranged_product
 
 
 class Call(NamedTuple):
@@ -62,12 +62,12 @@ def called(node: TensorAdd) -> Call | None:
     if len(joined) < len(pieces):
         return None
     try:
-        return _joined(node, joined)
+        return _concatenation(node, joined)
     except TensorError:  # the pieces don't fit each other
         return None
 
 
-def _joined(node: TensorAdd, pieces: Sequence[_Piece]) -> Call | None:
+def _concatenation(node: TensorAdd, pieces: Sequence[_Piece]) -> Call | None:
     axis, is_entry = pieces[0].axis, pieces[0].is_entry
     if any((own.axis, own.is_entry) != (axis, is_entry) for own in pieces):
         return None
@@ -98,20 +98,20 @@ def _in_order(pieces: Sequence[_Piece]) -> list[_Piece] | None:
 
 
 def _piece(term: Operand) -> _Piece | None:
-    """Find the tensor that a term places on an axis of the result, and its position."""
+    """Find the tensor that a term embeds into an axis of the result, and its position."""
     if not isinstance(term, Einsum):
         return None
-    is_turned = isinstance(term, View) and type(term.core) is Einsum
-    product = merged(term) if is_turned else factors_of(term)
+    is_view = isinstance(term, View) and type(term.core) is Einsum
+    product = rearranged_product(term) if is_view else factors_of(term)
     scalars = term.scalars if isinstance(term, View) else ()
-    placing = [
+    embedding = [
         k
         for k, own in enumerate(product.operands)
         if isinstance(own, (Selection, Unit)) and product.terms[k][-1] in product.output
     ]
-    if len(placing) != 1:
+    if len(embedding) != 1:
         return None
-    (k,) = placing
+    (k,) = embedding
     place, labels = product.operands[k], product.terms[k]
     if product.output.count(labels[-1]) > 1 or (isinstance(place, Selection) and place.step != 1):
         return None
@@ -155,8 +155,8 @@ def crossed(node: TensorAdd) -> Crosses | None:
     found = []
     others = []
     for term in node.operands:
-        times, product = _scaled(term)
-        pair = _turned(product)
+        times, product = _numeric_factor(term)
+        pair = _cross_term(product)
         if pair is None:
             others.append(term)
         elif (other := (-times, *pair[::-1])) in left:
@@ -167,14 +167,14 @@ def crossed(node: TensorAdd) -> Crosses | None:
     return Crosses(tuple(found), (*others, *left.values())) if found else None
 
 
-def _scaled(term: Operand) -> tuple[Expr, Operand]:
+def _numeric_factor(term: Operand) -> tuple[Expr, Operand]:
     """Split a term into its numeric factor and the rest."""
     if not isinstance(term, View):
         return S.One, term
     return term.coefficient, term.without_coefficient()
 
 
-def _turned(term: Operand) -> tuple[TensorExpr, TensorExpr] | None:
+def _cross_term(term: Operand) -> tuple[TensorExpr, TensorExpr] | None:
     """Read a term as the entrywise product ``roll(a, 2)*roll(b, 1)``: (a, b)."""
     if type(term) is not Einsum or term.subscripts != (term.output, term.output):
         return None

@@ -79,7 +79,7 @@ def partial_sums(order: Sequence[Basic]) -> Sums:
     return found
 
 
-def _written(node: Basic, sums: Sums | None = None) -> list[tuple[Basic, int]]:
+def _text_children(node: Basic, sums: Sums | None = None) -> list[tuple[Basic, int]]:
     """Return the nodes below, and how often each is written in the text of a node."""
     if sums and node in sums:
         return [(term, 1) for term in sums[node]]
@@ -100,7 +100,7 @@ def is_long(root: Basic) -> bool:
         known = _extents.get(node) if isinstance(node, TensorExpr) else None
         if known is None:
             own = _occurrences(node.body)[1] if isinstance(node, Elementwise) else 1
-            parts = sum([extents[child][0] * times for child, times in _written(node)])
+            parts = sum([extents[child][0] * times for child, times in _text_children(node)])
             levels = max([extents[child][1] for child in children(node)], default=0)
             known = min(own + parts, READABLE + 1), levels + 1
             if isinstance(node, TensorExpr):
@@ -123,12 +123,12 @@ def repeated(order: Sequence[Basic], known: Container[Basic], sums: Sums) -> set
     uses: Counter[Basic] = Counter()
     for node in reversed(order):
         passes_on = isinstance(node, TensorExpr) and not is_nameable(node)
-        for child, times in () if node in known else _written(node, sums):
+        for child, times in () if node in known else _text_children(node, sums):
             uses[child] += times * (uses[node] if passes_on else 1)
     size: dict[Basic, int] = {}
     found = set()
     for node in order:
-        below = () if node in known else _written(node, sums)
+        below = () if node in known else _text_children(node, sums)
         size[node] = 1 + sum([size[child] * times for child, times in below])
         if uses[node] > 1 and size[node] > SMALL and is_nameable(node):
             found.add(node)

@@ -42,7 +42,7 @@ from .forms import Form
 from .functions import elementwise_form
 from .joined import Call, Crosses
 from .kronecker import paired
-from .slices import Factors, cut_of, factors_of, merged, sliced
+from .slices import Factors, factors_of, index_of_selector, rearranged_product, sliced
 
 if TYPE_CHECKING:
     from .notation import Notation
@@ -60,7 +60,7 @@ def _symbol_form(notation: Notation, node: TensorSymbol) -> Form:
 
 
 def _selection_form(notation: Notation, node: Selection) -> Form:
-    return Form("slice", [forms.identity(node.length)], (cut_of(node), None), 2)
+    return Form("slice", [forms.identity(node.length)], (index_of_selector(node), None), 2)
 
 
 def _windows_form(notation: Notation, node: Positions) -> Form:
@@ -142,7 +142,11 @@ def _paired_form(notation: Notation, node: Reshape) -> Form | None:
     products = [prod(inner.shape[:count]) for count in range(inner.order)]
     split = [k for k in (1, 2) if products[k] == node.shape[0] and inner.order - k <= 2]
     is_view = isinstance(inner, View)
-    found = merged(inner) if is_view and _is_rewritten(notation, inner.core) else factors_of(inner)
+    found = (
+        rearranged_product(inner)
+        if is_view and _is_rewritten(notation, inner.core)
+        else factors_of(inner)
+    )
     operands = [notation.of(operand) for operand in found.operands]
     if not split or any(len(t) > 2 for t in found.terms) or not all(o.pure for o in operands):
         return None
@@ -221,9 +225,9 @@ def _view_form(notation: Notation, node: View) -> Form:
     if is_kept and len(set(node.output)) == len(node.output):
         inside = notation.of(core)
     elif _is_rewritten(notation, core) and (
-        notation.style in INDEX_STRINGS or sliced(merged(node)) is not None
+        notation.style in INDEX_STRINGS or sliced(rearranged_product(node)) is not None
     ):
-        inside = _slice_or_product_form(notation, node, merged(node))
+        inside = _slice_or_product_form(notation, node, rearranged_product(node))
     else:
         inside = _slice_or_product_form(notation, node, factors_of(node))
     return algebra.product([*scalars, inside]) if scalars else inside
@@ -239,10 +243,10 @@ def _product_form(notation: Notation, node: Einsum) -> Form:
 
 
 def _slice_or_product_form(notation: Notation, node: Einsum, product: Factors) -> Form:
-    cut = sliced(product)
-    if cut is not None and (cut.axes is None or cut.is_turned):
-        form = Form("slice", [notation.of(cut.tensor)], cut.cuts, node.order)
-        return form if cut.axes is None else algebra.transpose(form)
+    indexed = sliced(product)
+    if indexed is not None and (indexed.axes is None or indexed.is_transposed):
+        form = Form("slice", [notation.of(indexed.tensor)], indexed.indices, node.order)
+        return form if indexed.axes is None else algebra.transpose(form)
     if notation.style in INDEX_STRINGS:
         return _index_string_form(notation, product)
     if not product.operands and len(set(node.output)) == node.order:

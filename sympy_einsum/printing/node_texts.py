@@ -48,7 +48,16 @@ from .code import CodeForm, texts_of
 from .joined import Call, called
 from .naming import DEEP, Shortening, is_long, length_names, names, shown_names
 from .norms import normed
-from .slices import Cut, Factors, Range, cut_of, factors_of, merged, sliced, typed_range
+from .slices import (
+    Cut,
+    Factors,
+    Range,
+    factors_of,
+    index_of_selector,
+    rearranged_product,
+    sliced,
+    typed_range,
+)
 from .texts import ATOM, CHAIN, POWER, PRODUCT, QUOTIENT, SUM, Text, Texts
 
 # In a long expression what takes more letters gets a name.
@@ -84,7 +93,7 @@ def _selector_text(node: Unit | Selection, below: Texts, form: CodeForm) -> Text
             "Selection", form.lengths([node.length, node.start, node.step, node.count])
         )
     identity = form.call("Delta", form.lengths((node.length,))).shown
-    return Text(f"{identity}[{_index_text(cut_of(node), form)}]")
+    return Text(f"{identity}[{_index_text(index_of_selector(node), form)}]")
 
 
 def _triangle_text(node: Triangle, below: Texts, form: CodeForm) -> Text:
@@ -106,13 +115,13 @@ def _windows_text(node: Positions, below: Texts, form: CodeForm) -> Text:
     return form.call("Positions", form.lengths(node.data[:2]), steps, counts)
 
 
-def _index_text(cut: Cut, form: CodeForm) -> str:
-    if cut is None:
+def _index_text(index: Cut, form: CodeForm) -> str:
+    if index is None:
         return ":"
-    if not isinstance(cut, Range):
-        return form.lengths([cut])
-    low, high = ("" if end is None else form.lengths([end]) for end in (cut.start, cut.stop))
-    return f"{low}:{high}" + (f":{form.lengths([cut.step])}" if cut.step != 1 else "")
+    if not isinstance(index, Range):
+        return form.lengths([index])
+    low, high = ("" if end is None else form.lengths([end]) for end in (index.start, index.stop))
+    return f"{low}:{high}" + (f":{form.lengths([index.step])}" if index.step != 1 else "")
 
 
 def _matrix_function_text(node: MatrixFunction, below: Texts, form: CodeForm) -> Text:
@@ -139,8 +148,8 @@ def _axes_function_text(node: AxesFunction, below: Texts, form: CodeForm) -> Tex
     is_scaled = isinstance(operand, View) and operand.scalars
     if isinstance(node, Softmax) and operand.order == 2 and axis is not None and not is_scaled:
         # softmax(A, axis=0).T is written softmax(A.T, axis=1), which is the same node.
-        turned = below.transpose(operand).shown
-        below.transposes[node] = form.call(name, turned, f"axis={1 - node.axes[0]}")
+        transposed = below.transpose(operand).shown
+        below.transposes[node] = form.call(name, transposed, f"axis={1 - node.axes[0]}")
     given = [] if operand.order == 1 else [f"axis={axis}"]
     if isinstance(node, Extremum):
         # Python has functions of these names.
@@ -207,8 +216,8 @@ def _with_units(tensor: TensorExpr, texts: Texts) -> str:
         return texts[tensor].shown
     if any(product.lengths[i] is not S.One for i in new):
         return texts[tensor].shown
-    cuts = ", ".join(["None" if i in new else ":" for i in product.output])
-    return f"{texts[tensor.core].within(ATOM)}[{cuts}]"
+    indices = ", ".join(["None" if i in new else ":" for i in product.output])
+    return f"{texts[tensor.core].within(ATOM)}[{indices}]"
 
 
 def _term_rank(text: Text) -> tuple[bool, bool, bool]:
@@ -273,7 +282,7 @@ def _rearranged_text(node: View, below: Texts, form: CodeForm) -> Text:
     if form.operators and core is not None and core.order == 1 and node.output == (0, 0):
         return Text(f"diag({below[core].shown})")
     if type(core) is Einsum and is_distinct(node.subscripts[-1]):
-        return _slice_or_product_text(node, merged(node), below, form)
+        return _slice_or_product_text(node, rearranged_product(node), below, form)
     return _slice_or_product_text(node, factors_of(node), below, form)
 
 
@@ -284,13 +293,14 @@ def _product_text(node: Einsum, below: Texts, form: CodeForm) -> Text:
 def _slice_or_product_text(node: Einsum, product: Factors, below: Texts, form: CodeForm) -> Text:
     indexed = sliced(product)
     if indexed is not None and all(
-        not isinstance(cutter, Selection) or typed_range(cutter) for cutter in product.operands
+        not isinstance(selector, Selection) or typed_range(selector)
+        for selector in product.operands
     ):
-        inside = ", ".join(_index_text(cut, form) for cut in indexed.cuts)
+        inside = ", ".join(_index_text(index, form) for index in indexed.indices)
         text = Text(f"{below[indexed.tensor].within(ATOM)}[{inside}]")
         if indexed.axes is None:
             return text
-        if indexed.is_turned and form.operators:
+        if indexed.is_transposed and form.operators:
             below.transposes[node] = text
             return Text(f"{text.shown}.T")
         if form.operators:
@@ -308,9 +318,9 @@ def _operator_text(node: Einsum, product: Factors, below: Texts, form: CodeForm)
     if short is None and (len(product.operands) > 1 or product.absent):
         short = matrix_text(product, below, form.lengths)
         output = product.output[::-1]
-        turned = matrix_text(product._replace(output=output), below, form.lengths)
-        if turned is not None and len(output) == 2:
-            below.transposes[node] = turned
+        transposed = matrix_text(product._replace(output=output), below, form.lengths)
+        if transposed is not None and len(output) == 2:
+            below.transposes[node] = transposed
     return short
 
 

@@ -8,7 +8,7 @@ from sympy import Expr, I
 from ..core import postorder
 from ..expressions import Constant, Einsum, Elementwise, TensorExpr, is_half_power, slot
 from ..rules import Answer, Property
-from .slices import factors_of, merged
+from .slices import factors_of, rearranged_product
 
 
 class Norm(Expr):
@@ -56,7 +56,7 @@ def _squared(total: Einsum) -> TensorExpr | None:
     operands, terms, _, _ = factors_of(total)
     if len(operands) == 1 and type(operands[0]) is Einsum:
         # The trace of Xᵀ X.
-        operands, terms, _, _ = merged(total)
+        operands, terms, _, _ = rearranged_product(total)
     square = operands[0]
     if len(set(terms)) > 1 or len(set(terms[0])) < len(terms[0]) or not looks_real(square):
         return None

@@ -51,7 +51,7 @@ def _indicator_of(x: Expr, *at_0: Expr) -> Expr:
     return step(x, *at_0) if at_0 else as_number(x > 0)
 
 
-def _placed(shown: object, level: int) -> Placed:
+def _printed_atom(shown: object, level: int) -> Placed:
     atom = Placed("s", real=True)
     atom.shown, atom.level = shown, level
     return atom
@@ -148,7 +148,7 @@ class Renderer(Generic[Shown]):
         index = self.expression(Integer(2)) if order == 1 else self.tokens["frobenius"]
         return self.lowered(self.fenced(inside), index)
 
-    def placed_in(self, body: Expr, parts: Sequence[Form]) -> Shown:
+    def applied(self, body: Expr, parts: Sequence[Form]) -> Shown:
         """A scalar expression in slots, with parts in their places, by SymPy's printer."""
         atoms = {}
         for k, part in enumerate(parts):
@@ -161,12 +161,12 @@ class Renderer(Generic[Shown]):
 
     def _atom(self, part: Form) -> Placed:
         """A part as a scalar that SymPy's printers show."""
-        return _placed(self.ready(self.render(part), part.level), part.level)
+        return _printed_atom(self.ready(self.render(part), part.level), part.level)
 
     def _indicator(self, number: Expr) -> Expr:
         """[x > 0], which is 1 where the condition holds, else 0."""
         condition = self.boxed(self.expression(indicator_condition(number)))
-        return _placed(self.ready(condition, ATOM), ATOM)
+        return _printed_atom(self.ready(condition, ATOM), ATOM)
 
     # --- leaves
 
@@ -295,7 +295,7 @@ class Renderer(Generic[Shown]):
         if form.axes and isinstance(form.data, exp):
             # Not e to the power of a matrix: that would be another function.
             return self.row([self.word("exp"), self.bracketed(self.render(form.parts[0]))])
-        return self.placed_in(form.data, form.parts)
+        return self.applied(form.data, form.parts)
 
     # --- indices
 

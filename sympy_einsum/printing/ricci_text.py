@@ -56,7 +56,7 @@ def ricci_text(root: Operand) -> str:
     if depths[root] > MAX_DEPTH:
         raise UnsupportedError(f"the expression is nested more than {MAX_DEPTH} deep")
     indices = [(letter, "_" if k else "^") for k, letter in enumerate(LETTERS[:order])]
-    return _written(root, indices, set(LETTERS[:order])).shown
+    return _node_text(root, indices, set(LETTERS[:order])).shown
 
 
 def ricci_latex(root: Operand) -> str:
@@ -75,23 +75,23 @@ def ricci_latex(root: Operand) -> str:
 
 def _text(node: Operand, indices: Sequence[Index], used: set[str]) -> Text:
     """Return the text of a node whose axes have some indices, in a term with some letters."""
-    text = _written(node, indices, used)
+    text = _node_text(node, indices, used)
     if len(text.shown) > MAX_TEXT:
         raise UnsupportedError(f"the text has more than {MAX_TEXT} characters")
     # The letters in a scalar are its own.
     return Text(text.within(ATOM)) if isinstance(node, TensorExpr) and not indices else text
 
 
-def _written(node: Operand, indices: Sequence[Index], used: set[str]) -> Text:
+def _node_text(node: Operand, indices: Sequence[Index], used: set[str]) -> Text:
     if isinstance(node, TensorSymbol) or node.is_Symbol:
         return _indexed(_name(node.name), indices)
     if isinstance(node, Zeros):
         return _indexed("0", indices)
     if isinstance(node, Einsum):
-        return _product(node, indices, used)
+        return _product_text(node, indices, used)
     if isinstance(node, TensorAdd):
-        is_told = any(not isinstance(o, View) or o.core is not None for o in node.operands)
-        numbers = [number_in(o) if is_told else None for o in node.operands]
+        has_tensor_term = any(not isinstance(o, View) or o.core is not None for o in node.operands)
+        numbers = [number_in(o) if has_tensor_term else None for o in node.operands]
         pairs = zip(node.operands, numbers, strict=True)
         return as_sum([number or _text(o, indices, used) for o, number in pairs])
     if isinstance(node, MatrixFunction) and type(node) in MATRIX_FUNCTIONS:
@@ -143,7 +143,7 @@ def _scalar(expr: Basic, below: Sequence[tuple[Text, bool]], ones: Text) -> tupl
     return Text(f"{name}({texts[0].shown})"), is_full
 
 
-def _product(node: Einsum, indices: Sequence[Index], used: set[str]) -> Text:
+def _product_text(node: Einsum, indices: Sequence[Index], used: set[str]) -> Text:
     names: dict[int, Index] = {}
     extra: list[Text] = []
     for label, index in zip(node.output, indices, strict=True):

@@ -51,11 +51,11 @@ class Slice(NamedTuple):
     None unless they are in another order."""
 
     tensor: TensorExpr
-    cuts: tuple[Cut, ...]
+    indices: tuple[Cut, ...]
     axes: tuple[int, ...] | None
 
     @property
-    def is_turned(self) -> bool:
+    def is_transposed(self) -> bool:
         """Whether this is the transpose of a slice that is a matrix."""
         return self.axes == (1, 0)
 
@@ -67,7 +67,7 @@ def factors_of(node: Einsum) -> Factors:
     return Factors(node.operands[skipped:], node.subscripts[skipped:], node.output, lengths)
 
 
-def merged(node: Einsum) -> Factors:
+def rearranged_product(node: Einsum) -> Factors:
     """A rearranged product, the last operand of a node, as one product."""
     core = node.operands[-1]
     rename = dict(zip(core.output, node.subscripts[-1], strict=True))
@@ -87,39 +87,39 @@ def sliced(product: Factors) -> Slice | None:
     if len(tensors) != 1 or len(operands) == 1 or not terms[tensors[0]]:
         return None
     axes = terms[tensors[0]]
-    cuts: dict[int, Cut] = dict.fromkeys(axes)
-    kept = list(axes)
-    for k, cutter in enumerate(operands):
+    indices: dict[int, Cut] = dict.fromkeys(axes)
+    labels = list(axes)
+    for k, selector in enumerate(operands):
         if k == tensors[0]:
             continue
         axis = terms[k][-1]
-        if axis not in kept or axis in output or cuts.get(axis) is not None:
+        if axis not in labels or axis in output or indices.get(axis) is not None:
             return None
-        cuts[axis] = cut_of(cutter)
-        place = kept.index(axis)
-        kept[place : place + 1] = terms[k][:-1]
-    if len({*kept}) < len(kept) or {*kept} != {*output} or len(kept) < len(output):
+        indices[axis] = index_of_selector(selector)
+        place = labels.index(axis)
+        labels[place : place + 1] = terms[k][:-1]
+    if len({*labels}) < len(labels) or {*labels} != {*output} or len(labels) < len(output):
         return None
     if len({*axes}) < len(axes):
         return None
-    order = None if kept == list(output) else tuple([kept.index(label) for label in output])
-    return Slice(operands[tensors[0]], tuple([cuts[axis] for axis in axes]), order)
+    order = None if labels == list(output) else tuple([labels.index(label) for label in output])
+    return Slice(operands[tensors[0]], tuple([indices[axis] for axis in axes]), order)
 
 
-def cut_of(cutter: Operand) -> Cut:
+def index_of_selector(selector: Operand) -> Cut:
     """Return the index or slice that a unit vector or a selection matrix stands for."""
-    if isinstance(cutter, Unit):
-        return cutter.position
-    start, step = cutter.start, cutter.step
-    stop = start + step * cutter.count
-    return typed_range(cutter) or Range(start, None if stop.is_negative else stop, step, start)
+    if isinstance(selector, Unit):
+        return selector.position
+    start, step = selector.start, selector.step
+    stop = start + step * selector.count
+    return typed_range(selector) or Range(start, None if stop.is_negative else stop, step, start)
 
 
 @cached(1024)
-def typed_range(cutter: Selection) -> Range | None:
+def typed_range(selector: Selection) -> Range | None:
     """Return the shortest slice that gives a selection when it is typed, if one does."""
-    length, start, step = cutter.length, cutter.start, cutter.step
-    stop = start + step * cutter.count
+    length, start, step = selector.length, selector.start, selector.step
+    stop = start + step * selector.count
     # Where the last step leads beyond the stop.
     bound = stop.replace(ceiling, lambda number: number).expand()
     for low in _bounds(start, length):
@@ -128,7 +128,7 @@ def typed_range(cutter: Selection) -> Range | None:
                 found = getitem(Delta(length), slice(low, high, step))
             except TensorError:
                 continue
-            is_same = found is cutter or (isinstance(found, Delta) and cutter.is_delta)
+            is_same = found is selector or (isinstance(found, Delta) and selector.is_delta)
             if is_same:
                 return Range(low, high, step, start)
     return None

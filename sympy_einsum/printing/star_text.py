@@ -69,10 +69,10 @@ def _text(node: Basic, texts: dict[Basic, Text]) -> Text:
     if isinstance(node, Zeros):
         return Text(f"0{_lengths(node.shape)}")
     if isinstance(node, Einsum):
-        return _product(node, texts)
+        return _product_text(node, texts)
     if isinstance(node, TensorAdd):
-        is_told = any(not isinstance(o, View) or o.core is not None for o in node.operands)
-        return as_sum([(is_told and number_in(o)) or texts[o] for o in node.operands])
+        has_tensor_term = any(not isinstance(o, View) or o.core is not None for o in node.operands)
+        return as_sum([(has_tensor_term and number_in(o)) or texts[o] for o in node.operands])
     if isinstance(node, Elementwise):
         parts = [_Part(texts[o], getattr(o, "order", 0)) for o in node.operands]
         return _body(node.body, parts, node.order)
@@ -121,11 +121,11 @@ def _scalar(expr: Basic, below: Sequence[_Part], order: int) -> _Part:
     if expr.is_Mul:
         return _Part(_chain(list(zip(texts, labels, strict=True)), letters), full)
     if expr.is_Pow and not below[1].order:
-        return _Part(_power(*texts), full)
+        return _Part(_power_text(*texts), full)
     if isinstance(expr, powlog) and not below[1].order:
         # b^t log(b)^k
         base, exponent, count = texts
-        powers = _power(base, exponent), _power(Text(f"log({base.shown})"), count)
+        powers = _power_text(base, exponent), _power_text(Text(f"log({base.shown})"), count)
         return _Part(_chain([(power, labels[0]) for power in powers], letters), full)
     name = FUNCTIONS.get(type(expr))
     if name is None or len(below) != 1:
@@ -138,7 +138,7 @@ FUNCTIONS = {
 }
 
 
-def _power(base: Text, exponent: Text) -> Text:
+def _power_text(base: Text, exponent: Text) -> Text:
     if exponent.shown in ("1", "-1"):
         return base if exponent.shown == "1" else Text(f"1/{base.within(POWER)}", PRODUCT)
     return Text(f"{base.within(ATOM)}^{exponent.within(ATOM)}", POWER)
@@ -162,7 +162,7 @@ def as_sum(terms: Sequence[Text]) -> Text:
     return Text(first + "".join(signed), SUM)
 
 
-def _product(node: Einsum, texts: dict[Basic, Text]) -> Text:
+def _product_text(node: Einsum, texts: dict[Basic, Text]) -> Text:
     factors: list[tuple[Text, Sequence[int]]] = [
         (texts[o], term) for o, term in zip(node.operands, node.subscripts, strict=True)
     ]
