@@ -190,6 +190,6 @@ from .written_forms import (
     Written as Written,
     WrittenProduct as WrittenProduct,
     WrittenSum as WrittenSum,
-    folded as folded,
+    fold as fold,
     written as written,
 )

@@ -29,7 +29,7 @@ def add(*values: TensorLike) -> Operand:
 
     Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
     """
-    operands, shape = _together(values)
+    operands, shape = _broadcast_operands(values)
     if shape is None:
         return Add(*operands)
     scalar = Add(*[o for o in operands if not order_of(o)])
@@ -37,7 +37,7 @@ def add(*values: TensorLike) -> Operand:
     return tensor_sum(terms if scalar.is_zero else [*terms, filled(scalar, shape)])
 
 
-def _together(values: Sequence[TensorLike]) -> tuple[list[Operand], Shape | None]:
+def _broadcast_operands(values: Sequence[TensorLike]) -> tuple[list[Operand], Shape | None]:
     """Operands of one shape, and that; None if all are scalars."""
     operands = broadcast_together([as_operand(value) for value in values])
     return operands, next((o.shape for o in operands if order_of(o)), None)
@@ -62,7 +62,7 @@ def multiply(*values: TensorLike) -> Operand:
 
     Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
     """
-    operands, shape = _together(values)
+    operands, shape = _broadcast_operands(values)
     if shape is None:
         return Mul(*operands)
     axes = range(len(shape))

@@ -29,7 +29,9 @@ from .axes import as_axis, ravel
 SLICE = "slice the matrix first, so that it is square"
 
 
-def _sides(rows: Expr, columns: Expr, offset: Length, remedy: str = SLICE) -> list[Operand]:
+def _diagonal_selectors(
+    rows: Expr, columns: Expr, offset: Length, remedy: str = SLICE
+) -> list[Operand]:
     """Two selections, of the rows and the columns that an offset diagonal runs through."""
     k = as_scalar(offset, "the offset of a diagonal")
     if not k.is_Integer:
@@ -80,7 +82,7 @@ def diagonal(a: TensorLike, offset: Length = 0, axis1: int = 0, axis2: int = 1) 
     remedy = SLICE
     if a.order > 2:
         remedy = f"name the two axes of the matrices: axis1={a.order - 2}, axis2={a.order - 1}"
-    sides = _sides(a.shape[i], a.shape[j], offset, remedy)
+    sides = _diagonal_selectors(a.shape[i], a.shape[j], offset, remedy)
     labels, along = list(range(a.order)), a.order
     lengths = {**dict(enumerate(a.shape)), along: sides[0].shape[0]}
     output = [k for k in labels if k not in (i, j)] + [along]
@@ -103,7 +105,7 @@ def diag(v: TensorLike, k: Length = 0) -> Operand:
     if order_of(v) != 1:
         raise ShapeError(f"diag takes a vector or a matrix, not a tensor of order {order_of(v)}")
     size = v.shape[0] + abs(as_scalar(k, "the offset of a diagonal"))
-    return _placed(v, _sides(size, size, k))
+    return _embedded_diagonal(v, _diagonal_selectors(size, size, k))
 
 
 def diagflat(v: TensorLike, k: Length = 0) -> Operand:
@@ -132,12 +134,12 @@ def eye(N: Length, M: Length | None = None, k: Length = 0) -> Operand:
     (True, (3, 4))
     """
     rows = as_length(N)
-    sides = _sides(rows, rows if M is None else as_length(M), k)
+    sides = _diagonal_selectors(rows, rows if M is None else as_length(M), k)
     count = shape_of(sides[0])[0]
-    return _placed(contract((), (), [0], {0: count}), sides)
+    return _embedded_diagonal(contract((), (), [0], {0: count}), sides)
 
 
-def _placed(v: Operand, sides: list[Operand]) -> Operand:
+def _embedded_diagonal(v: Operand, sides: list[Operand]) -> Operand:
     """A vector on the diagonal that two selections name."""
     lengths = {0: shape_of(v)[0], 1: sides[0].shape[1], 2: sides[1].shape[1]}
     return contract((v, *sides), ([0], (0, 1), (0, 2)), [1, 2], lengths)

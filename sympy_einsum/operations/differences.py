@@ -14,7 +14,7 @@ from .indexing import getitem
 from .joining import concatenate
 
 
-def _cut(A: Operand, axis: int, start: int | None, stop: int | None) -> Operand:
+def _slice_along(A: Operand, axis: int, start: int | None, stop: int | None) -> Operand:
     """A slice of one axis."""
     return getitem(A, (*[slice(None)] * axis, slice(start, stop)))
 
@@ -48,17 +48,19 @@ def diff(
         raise TensorError(f"differences are taken a known number of times, not {n!r}")
     A = as_operand(a)
     place = as_axis(axis, order_of(A))
-    beside = [_beside(piece, A, place) for piece in (prepend, append)]
+    beside = [_concatenated_operands(piece, A, place) for piece in (prepend, append)]
     pieces = [*beside[0], A, *beside[1]]
     result = concatenate(pieces, place) if len(pieces) > 1 else A
     for _ in range(n):
         if shape_of(result)[place].is_zero:
             break
-        result = subtract(_cut(result, place, 1, None), _cut(result, place, None, -1))
+        result = subtract(
+            _slice_along(result, place, 1, None), _slice_along(result, place, None, -1)
+        )
     return result
 
 
-def _beside(piece: TensorLike | None, A: Operand, axis: int) -> list[Operand]:
+def _concatenated_operands(piece: TensorLike | None, A: Operand, axis: int) -> list[Operand]:
     """Return the operands to concatenate with a tensor along an axis; a scalar gives one entry."""
     if piece is None:
         return []
@@ -110,11 +112,11 @@ def gradient(
     if len(steps) != len(axes) or not axes:
         raise TensorError(f"there are {len(steps)} spacings for {len(axes)} axes")
     pairs = zip(axes, steps, strict=True)
-    found = tuple([_slope(A, place, step, int(edge_order)) for place, step in pairs])
+    found = tuple([_gradient_along(A, place, step, int(edge_order)) for place, step in pairs])
     return found[0] if len(found) == 1 else found
 
 
-def _slope(A: Operand, axis: int, step: Operand, edge_order: int) -> Operand:
+def _gradient_along(A: Operand, axis: int, step: Operand, edge_order: int) -> Operand:
     length = shape_of(A)[axis]
     if (length - edge_order - 1).is_negative:
         raise ShapeError(
@@ -122,23 +124,27 @@ def _slope(A: Operand, axis: int, step: Operand, edge_order: int) -> Operand:
             f"which take {edge_order + 1} entries"
         )
     if order_of(step):
-        return _uneven(A, axis, step, edge_order)
+        return _gradient_on_coordinates(A, axis, step, edge_order)
     weights = {1: [-1, 1], 2: [-Rational(3, 2), 2, -Rational(1, 2)]}[edge_order]
-    inner = multiply(subtract(_cut(A, axis, 2, None), _cut(A, axis, None, -2)), Rational(1, 2))
-    first = _weighted(A, axis, weights, 0)
-    last = _weighted(A, axis, [-w for w in reversed(weights)], -len(weights))
+    inner = multiply(
+        subtract(_slice_along(A, axis, 2, None), _slice_along(A, axis, None, -2)), Rational(1, 2)
+    )
+    first = _weighted_neighbours(A, axis, weights, 0)
+    last = _weighted_neighbours(A, axis, [-w for w in reversed(weights)], -len(weights))
     return divide(concatenate([first, inner, last], axis), step)
 
 
-def _weighted(A: Operand, axis: int, weights: Sequence[TensorLike], start: int) -> Operand:
+def _weighted_neighbours(
+    A: Operand, axis: int, weights: Sequence[TensorLike], start: int
+) -> Operand:
     """A weighted sum of neighbours, from a position on."""
     total: Operand = Integer(0)
     for k, weight in enumerate(weights, start):
-        total = add(total, multiply(weight, _cut(A, axis, k, k + 1 or None)))
+        total = add(total, multiply(weight, _slice_along(A, axis, k, k + 1 or None)))
     return total
 
 
-def _uneven(A: Operand, axis: int, points: Operand, edge_order: int) -> Operand:
+def _gradient_on_coordinates(A: Operand, axis: int, points: Operand, edge_order: int) -> Operand:
     """Differentiate on uneven coordinates by the parabola through three neighbours."""
     if order_of(points) != 1 or not same_length(points.shape[0], shape_of(A)[axis]):
         raise ShapeError(
@@ -147,25 +153,31 @@ def _uneven(A: Operand, axis: int, points: Operand, edge_order: int) -> Operand:
         )
     shape = [-1 if k == axis else 1 for k in range(A.order)]
     gaps = reshape(diff(points), shape)
-    before, behind = _cut(gaps, axis, None, -1), _cut(gaps, axis, 1, None)
+    before, behind = _slice_along(gaps, axis, None, -1), _slice_along(gaps, axis, 1, None)
     whole, both = add(before, behind), multiply(before, behind)
     parts = [
-        multiply(divide(multiply(-1, behind), multiply(before, whole)), _cut(A, axis, None, -2)),
-        multiply(divide(subtract(behind, before), both), _cut(A, axis, 1, -1)),
-        multiply(divide(before, multiply(behind, whole)), _cut(A, axis, 2, None)),
+        multiply(
+            divide(multiply(-1, behind), multiply(before, whole)), _slice_along(A, axis, None, -2)
+        ),
+        multiply(divide(subtract(behind, before), both), _slice_along(A, axis, 1, -1)),
+        multiply(divide(before, multiply(behind, whole)), _slice_along(A, axis, 2, None)),
     ]
     inner = add(add(parts[0], parts[1]), parts[2])
-    edges = [_edge(A, axis, gaps, edge_order, start) for start in (0, -1 - edge_order)]
+    edges = [
+        _one_sided_difference(A, axis, gaps, edge_order, start) for start in (0, -1 - edge_order)
+    ]
     return concatenate([edges[0], inner, edges[1]], axis)
 
 
-def _edge(A: Operand, axis: int, gaps: Operand, edge_order: int, start: int) -> Operand:
+def _one_sided_difference(
+    A: Operand, axis: int, gaps: Operand, edge_order: int, start: int
+) -> Operand:
     """Return the slope at the first position, or at the last one."""
     if edge_order == 1:
-        gap = _cut(gaps, axis, start and -1, None if start else 1)
-        return divide(_weighted(A, axis, [-1, 1], start), gap)
+        gap = _slice_along(gaps, axis, start and -1, None if start else 1)
+        return divide(_weighted_neighbours(A, axis, [-1, 1], start), gap)
     pair = [(0, 1), (1, 2)] if not start else [(-2, -1), (-1, None)]
-    one, two = (_cut(gaps, axis, *ends) for ends in pair)
+    one, two = (_slice_along(gaps, axis, *ends) for ends in pair)
     whole = add(one, two)
     weights = [
         divide(multiply(-1, add(whole, one)), multiply(one, whole)),
@@ -178,4 +190,4 @@ def _edge(A: Operand, axis: int, gaps: Operand, edge_order: int, start: int) -> 
             divide(multiply(-1, whole), multiply(one, two)),
             divide(add(whole, two), multiply(two, whole)),
         ]
-    return _weighted(A, axis, weights, start)
+    return _weighted_neighbours(A, axis, weights, start)

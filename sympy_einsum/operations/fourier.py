@@ -66,8 +66,8 @@ def rfft(
     z = as_complex(a)
     if not z.is_real:
         raise UnsupportedError("rfft takes a real tensor, not a complex one; fft takes both")
-    length, axis = _period(z, n, axis)
-    return _forward(z, length, axis, norm, half_length(length))
+    length, axis = _length_and_axis(z, n, axis)
+    return _real_transform(z, length, axis, norm, half_length(length))
 
 
 def fft(
@@ -84,10 +84,10 @@ def fft(
     [array([ 3.,  1., -1.,  1.]), array([ 0., -2.,  0.,  2.])]
     """
     z = as_complex(a)
-    length, axis = _period(z, n, axis)
+    length, axis = _length_and_axis(z, n, axis)
     if z.is_real:
-        return _forward(z, length, axis, norm, length)
-    return _inverse(z.conj(), length, axis, NORMS.get(norm, norm)).conj()
+        return _real_transform(z, length, axis, norm, length)
+    return _inverse_transform(z.conj(), length, axis, NORMS.get(norm, norm)).conj()
 
 
 def ifft(
@@ -102,10 +102,10 @@ def ifft(
     x
     """
     z = as_complex(a)
-    length, axis = _period(z, n, axis)
+    length, axis = _length_and_axis(z, n, axis)
     if z.is_real:
-        return _forward(z, length, axis, NORMS.get(norm, norm), length).conj()
-    return _inverse(z, length, axis, norm)
+        return _real_transform(z, length, axis, NORMS.get(norm, norm), length).conj()
+    return _inverse_transform(z, length, axis, norm)
 
 
 def irfft(
@@ -125,9 +125,9 @@ def irfft(
     z = as_complex(a)
     axis = as_axis(axis, z.order)
     length = _positive(2 * (z.shape[axis] - 1) if n is None else as_length(n))
-    z = _fitted(z, axis, half_length(length))
-    waves = Fourier(length, z.shape[axis], length, True)
-    return _scaled(_backward(z, waves, axis), length, NORMS.get(norm, norm))
+    z = _truncated(z, axis, half_length(length))
+    basis = Fourier(length, z.shape[axis], length, True)
+    return _normalised(_real_inverse_transform(z, basis, axis), length, NORMS.get(norm, norm))
 
 
 def hfft(
@@ -171,7 +171,7 @@ def fftn(
     (5, 4, 6)
     """
     z = as_complex(a)
-    for n, axis in reversed(_along(z, s, axes)):
+    for n, axis in reversed(_axes_with_lengths(z, s, axes)):
         z = fft(z, n, axis, norm)
     return z
 
@@ -190,7 +190,7 @@ def ifftn(
            [3., 4.]])
     """
     z = as_complex(a)
-    for n, axis in reversed(_along(z, s, axes)):
+    for n, axis in reversed(_axes_with_lengths(z, s, axes)):
         z = ifft(z, n, axis, norm)
     return z
 
@@ -207,7 +207,7 @@ def rfftn(
     >>> snp.fft.rfftn(se.TensorSymbol("A", (4, 6))).shape
     (4, 4)
     """
-    *others, (n, last) = _along(as_complex(a), s, axes)
+    *others, (n, last) = _axes_with_lengths(as_complex(a), s, axes)
     z = rfft(a, n, last, norm)
     for n, axis in reversed(others):
         z = fft(z, n, axis, norm)
@@ -228,7 +228,7 @@ def irfftn(
            [3., 4.]])
     """
     z = as_complex(a)
-    *others, (n, last) = _along(z, s, axes)
+    *others, (n, last) = _axes_with_lengths(z, s, axes)
     for length, axis in others:
         z = ifft(z, length, axis, norm)
     return irfft(z, n, last, norm)
@@ -297,7 +297,7 @@ def _shifted(x: ComplexLike, axes: Axes, sign: int) -> ComplexLike:
     return roll(x, [sign * floor(shape[k] / 2) for k in places], places) if places else x
 
 
-def _along(z: ComplexTensor, s: Lengths, axes: Axes) -> list[tuple[Length | None, int]]:
+def _axes_with_lengths(z: ComplexTensor, s: Lengths, axes: Axes) -> list[tuple[Length | None, int]]:
     """Pairs of a length, if it is given, and an axis."""
     lengths = None if s is None else as_list(s, "lengths")
     if axes is None and lengths is not None:
@@ -310,7 +310,7 @@ def _along(z: ComplexTensor, s: Lengths, axes: Axes) -> list[tuple[Length | None
     return list(zip(lengths, places, strict=True))
 
 
-def _period(z: ComplexTensor, n: Length | None, axis: int) -> tuple[Expr, int]:
+def _length_and_axis(z: ComplexTensor, n: Length | None, axis: int) -> tuple[Expr, int]:
     """Return the length of a transform, and its axis from 0 on."""
     place = as_axis(axis, z.order)
     return _positive(z.shape[place] if n is None else as_length(n)), place
@@ -322,7 +322,7 @@ def _positive(length: Expr) -> Expr:
     return length
 
 
-def _fitted(z: ComplexTensor, axis: int, count: Expr) -> ComplexTensor:
+def _truncated(z: ComplexTensor, axis: int, count: Expr) -> ComplexTensor:
     """Truncate an axis to at most ``count`` positions."""
     length = z.shape[axis]
     if same_length(length, count) or (count - length).is_nonnegative:
@@ -335,40 +335,44 @@ def _fitted(z: ComplexTensor, axis: int, count: Expr) -> ComplexTensor:
     return z[(*[slice(None)] * axis, slice(0, count))]
 
 
-def _forward(
+def _real_transform(
     z: ComplexTensor, length: Expr, axis: int, norm: str | None, frequencies: Expr
 ) -> ComplexTensor:
     """Return the transform of a real tensor."""
-    x = _fitted(z, axis, length).real
-    waves = Fourier(length, frequencies, shape_of(x)[axis])
+    x = _truncated(z, axis, length).real
+    basis = Fourier(length, frequencies, shape_of(x)[axis])
     part, new = order_of(x), order_of(x) + 1
     labels = list(range(order_of(x)))
     output = [new if k == axis else k for k in labels]
     lengths = {**dict(enumerate(shape_of(x))), part: S(2), new: frequencies}
-    pair = contract((x, waves), (labels, (part, axis, new)), [*output, part], lengths)
-    pair = _scaled(pair, length, norm)
+    pair = contract((x, basis), (labels, (part, axis, new)), [*output, part], lengths)
+    pair = _normalised(pair, length, norm)
     return ComplexTensor.of(pair[..., 0], pair[..., 1], pair)
 
 
-def _backward(z: ComplexTensor, waves: Operand, axis: int) -> Operand:
+def _real_inverse_transform(z: ComplexTensor, basis: Operand, axis: int) -> Operand:
     """Return the real part of an inverse transform."""
     part, new = z.order, z.order + 1
     labels = list(range(z.order))
     output = [new if k == axis else k for k in labels]
-    lengths = {**dict(enumerate(z.shape)), part: S(2), new: waves.positions}
-    return contract((z.pair, waves), ([*labels, part], (part, new, axis)), output, lengths)
+    lengths = {**dict(enumerate(z.shape)), part: S(2), new: basis.positions}
+    return contract((z.pair, basis), ([*labels, part], (part, new, axis)), output, lengths)
 
 
-def _inverse(z: ComplexTensor, length: Expr, axis: int, norm: str | None) -> ComplexTensor:
+def _inverse_transform(
+    z: ComplexTensor, length: Expr, axis: int, norm: str | None
+) -> ComplexTensor:
     """Return the inverse transform; its imaginary part is the real one of that of z/i."""
-    z = _fitted(z, axis, length)
-    waves = Fourier(length, z.shape[axis], length)
-    parts = [_backward(own, waves, axis) for own in (z, z.of(z.imag, multiply(-1, z.real)))]
-    real, imag = [_scaled(part, length, NORMS.get(norm, norm)) for part in parts]
+    z = _truncated(z, axis, length)
+    basis = Fourier(length, z.shape[axis], length)
+    parts = [
+        _real_inverse_transform(own, basis, axis) for own in (z, z.of(z.imag, multiply(-1, z.real)))
+    ]
+    real, imag = [_normalised(part, length, NORMS.get(norm, norm)) for part in parts]
     return z.of(real, imag)
 
 
-def _scaled(x: Operand, length: Expr, norm: str | None) -> Operand:
+def _normalised(x: Operand, length: Expr, norm: str | None) -> Operand:
     """Divide a transform, or an inverse one with the opposite norm, by its normalisation."""
     if norm not in NORMS:
         raise TensorError(f"norm is 'backward', 'ortho' or 'forward', not {norm!r}")

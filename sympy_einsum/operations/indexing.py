@@ -91,18 +91,19 @@ def _unit(A: TensorExpr, axis: int, position: Expr) -> Operand:
         raise ShapeError(f"axis {axis} of shape {A.shape}: {error}") from None
 
 
-def _selection(length: Expr, cut: slice) -> Operand | None:
+def _selection(length: Expr, index_slice: slice) -> Operand | None:
     """Return the selection matrix of a slice, None for the whole axis."""
-    step = as_scalar(1 if cut.step is None else cut.step, "the step of a slice")
+    step = as_scalar(1 if index_slice.step is None else index_slice.step, "the step of a slice")
     if step.is_integer is not True or not (step.is_positive or step.is_negative):
         raise TensorError(
             f"the step of a slice is an integer that is known to be positive or negative, not "
-            f"{cut.step!r}"
+            f"{index_slice.step!r}"
         )
-    if cut.start is None and cut.stop is None and step is S.One:
+    if index_slice.start is None and index_slice.stop is None and step is S.One:
         return None
     bounds = [
-        None if b is None else as_scalar(b, "a bound of a slice") for b in (cut.start, cut.stop)
+        None if b is None else as_scalar(b, "a bound of a slice")
+        for b in (index_slice.start, index_slice.stop)
     ]
     if all(part is None or part.is_Integer for part in (length, step, *bounds)):
         start, stop = (None if part is None else int(part) for part in bounds)

@@ -24,7 +24,7 @@ from .decompositions import svdvals
 from .indexing import getitem
 from .numbers import squared
 from .orders import extremum_or, min as min_
-from .reductions import kept, sum as sum_
+from .reductions import restore_axes, sum as sum_
 
 # Orders of norms that NumPy accepts.
 Order: TypeAlias = Expr | float | str | None
@@ -77,7 +77,7 @@ def norm(A: TensorLike, ord: Order = None, axis: Axes = None, keepdims: bool = F
             f"norm with ord={ord!r} takes one axis or two, not the {len(axes)} of shape {A.shape}"
         )
     total = _matrix_norm(A, p, axes) if len(axes) == 2 else _vector_norm(A, p, axes)
-    return kept(total, A, axes) if as_flag(keepdims, "keepdims") else total
+    return restore_axes(total, A, axes) if as_flag(keepdims, "keepdims") else total
 
 
 def vector_norm(
@@ -95,7 +95,7 @@ def vector_norm(
     x = as_operand(x)
     axes = as_axes(axis, order_of(x))
     total = _vector_norm(x, 2 if ord is None else as_scalar(ord, "ord"), axes)
-    return kept(total, x, axes) if as_flag(keepdims, "keepdims") else total
+    return restore_axes(total, x, axes) if as_flag(keepdims, "keepdims") else total
 
 
 def _vector_norm(A: Operand, p: Expr | str, axes: list[int]) -> Operand:

@@ -22,10 +22,10 @@ from ..expressions import (
 )
 from .arithmetic import add, subtract
 from .axes import Axes, as_axes, as_axis, ravel
-from .reductions import kept, sum as sum_
+from .reductions import restore_axes, sum as sum_
 
 
-def with_entries(A: Operand, axes: list[int], name: str) -> None:
+def check_nonempty(A: Operand, axes: list[int], name: str) -> None:
     """There is no largest of no entries."""
     for axis in axes:
         if shape_of(A)[axis] is S.Zero:
@@ -38,9 +38,9 @@ def with_entries(A: Operand, axes: list[int], name: str) -> None:
 def _extremum(A: TensorLike, axis: Axes, keepdims: bool, name: str) -> Operand:
     A = as_operand(A)
     axes = as_axes(axis, order_of(A))
-    with_entries(A, axes, name)
+    check_nonempty(A, axes, name)
     value = Extremum.over(A, axes, name)
-    return kept(value, A, axes) if as_flag(keepdims, "keepdims") else value
+    return restore_axes(value, A, axes) if as_flag(keepdims, "keepdims") else value
 
 
 def max(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
@@ -96,7 +96,7 @@ def max_share(A: TensorLike, axis: Axes = None) -> Operand:
     >>> se.max_share(A, axis=1).shape
     (2, 3)
     """
-    return _share(A, axis, "max_share")
+    return _tie_averaged_subgradient(A, axis, "max_share")
 
 
 def min_share(A: TensorLike, axis: Axes = None) -> Operand:
@@ -109,13 +109,13 @@ def min_share(A: TensorLike, axis: Axes = None) -> Operand:
     >>> se.lambdify(x := se.TensorSymbol("x", 3), se.min_share(x))([2, 2, 7])
     array([0.5, 0.5, 0. ])
     """
-    return _share(A, axis, "min_share")
+    return _tie_averaged_subgradient(A, axis, "min_share")
 
 
-def _share(A: TensorLike, axis: Axes, name: str) -> Operand:
+def _tie_averaged_subgradient(A: TensorLike, axis: Axes, name: str) -> Operand:
     A = as_operand(A)
     axes = as_axes(axis, order_of(A))
-    with_entries(A, axes, name)
+    check_nonempty(A, axes, name)
     return ExtremumShare.over(A, axes, name) if axes else S.One
 
 
@@ -169,10 +169,10 @@ def _first_position(A: TensorLike, axis: int | None, keepdims: bool, name: str) 
         return S.Zero
     along = ravel(A) if axis is None else A
     one = 0 if axis is None else as_axis(axis, order_of(A))
-    with_entries(along, [one], name)
+    check_nonempty(along, [one], name)
     value = Ranking.over(along, (one,), name)
     axes = as_axes(axis, order_of(A))
-    return kept(value, A, axes) if as_flag(keepdims, "keepdims") else value
+    return restore_axes(value, A, axes) if as_flag(keepdims, "keepdims") else value
 
 
 def argsort(A: TensorLike, axis: int | None = -1) -> Operand:
@@ -186,7 +186,7 @@ def argsort(A: TensorLike, axis: int | None = -1) -> Operand:
     >>> se.lambdify(x, se.argsort(x))([3, 1, 2])
     array([1, 2, 0])
     """
-    return _along(A, axis, Ranking, "argsort")
+    return _positions_along(A, axis, Ranking, "argsort")
 
 
 def argcummax(A: TensorLike, axis: int = 0) -> Operand:
@@ -200,7 +200,7 @@ def argcummax(A: TensorLike, axis: int = 0) -> Operand:
     >>> se.lambdify(x, se.argcummax(x))([1, 3, 2, 3])
     array([0, 1, 1, 3])
     """
-    return _along(A, axis, Ranking, "argcummax")
+    return _positions_along(A, axis, Ranking, "argcummax")
 
 
 def argcummin(A: TensorLike, axis: int = 0) -> Operand:
@@ -213,10 +213,10 @@ def argcummin(A: TensorLike, axis: int = 0) -> Operand:
     >>> se.argcummin(se.TensorSymbol("A", (2, 3)), axis=1).shape
     (2, 3)
     """
-    return _along(A, axis, Ranking, "argcummin")
+    return _positions_along(A, axis, Ranking, "argcummin")
 
 
-def _along(
+def _positions_along(
     A: TensorLike, axis: int | None, kind: type[Picked] | type[Ranking], name: str
 ) -> Operand:
     A = as_operand(A)
@@ -240,7 +240,7 @@ def sort(A: TensorLike, axis: int | None = -1) -> Operand:
     >>> se.lambdify(x, se.gradient(se.sort(x)[-2:].sum(), x))([3, 1, 2])
     array([1., 0., 1.])
     """
-    return _along(A, axis, Picked, "sort")
+    return _positions_along(A, axis, Picked, "sort")
 
 
 def cummax(A: TensorLike, axis: int = 0) -> Operand:
@@ -254,7 +254,7 @@ def cummax(A: TensorLike, axis: int = 0) -> Operand:
     >>> se.lambdify(x, se.cummax(x))([1., 3., 2., 4.])
     array([1., 3., 3., 4.])
     """
-    return _along(A, axis, Picked, "cummax")
+    return _positions_along(A, axis, Picked, "cummax")
 
 
 def cummin(A: TensorLike, axis: int = 0) -> Operand:
@@ -267,4 +267,4 @@ def cummin(A: TensorLike, axis: int = 0) -> Operand:
     >>> se.cummin(se.TensorSymbol("A", (2, 3)), axis=1).shape
     (2, 3)
     """
-    return _along(A, axis, Picked, "cummin")
+    return _positions_along(A, axis, Picked, "cummin")

@@ -32,7 +32,7 @@ from .axes import as_axis, filled, reshape
 from .gathering import take
 from .joining import concatenate
 from .orders import max as max_, min as min_
-from .pieces import cut_along, flip, repeat
+from .pieces import flip, repeat, slice_along
 from .quantiles import median
 from .reductions import mean
 from .running import counting
@@ -97,7 +97,7 @@ def pad(
         values = _pairs(constant_values, order, "constant_values", _constant)
         alike = {value for pair in values for value in pair}
         if len(alike) == 1:
-            return _framed(A, widths, *alike)
+            return _constant_pad(A, widths, *alike)
     elif mode == "linear_ramp":
         values = _pairs(end_values, order, "end_values", _constant)
     elif mode in _STATISTICS:
@@ -108,7 +108,7 @@ def pad(
         raise TensorError(f"reflect_type is even or odd, not {str(reflect_type)[:80]!r}")
     make = MODES[mode]
     if mode in ("reflect", "symmetric") and reflect_type == "odd":
-        make = _odd(mode)
+        make = _reflected_frame(mode)
     for axis in range(order):
         first, last = make(A, axis, widths[axis], values[axis])
         parts = zip((first, last), widths[axis], strict=True)
@@ -122,7 +122,9 @@ def pad(
 Frame: TypeAlias = Callable[[Operand, int, Pair[Expr], Pair[Any]], Sequence[Operand]]
 
 
-def _filled(A: Operand, axis: int, widths: Pair[Expr], values: Pair[Expr]) -> Sequence[Operand]:
+def _constant_frame(
+    A: Operand, axis: int, widths: Pair[Expr], values: Pair[Expr]
+) -> Sequence[Operand]:
     shape = shape_of(A)
     return [
         filled(value, (*shape[:axis], width, *shape[axis + 1 :]))
@@ -132,10 +134,10 @@ def _filled(A: Operand, axis: int, widths: Pair[Expr], values: Pair[Expr]) -> Se
 
 def _edges(A: Operand, axis: int) -> Pair[Operand]:
     length = shape_of(A)[axis]
-    return cut_along(A, axis, 0, 1), cut_along(A, axis, length - 1, length)
+    return slice_along(A, axis, 0, 1), slice_along(A, axis, length - 1, length)
 
 
-def _of_edges(A: Operand, axis: int, widths: Pair[Expr], values: Pair[None]) -> Sequence[Operand]:
+def _edge_frame(A: Operand, axis: int, widths: Pair[Expr], values: Pair[None]) -> Sequence[Operand]:
     edges = zip(_edges(A, axis), widths, strict=True)
     return [repeat(edge, width, axis) for edge, width in edges]
 
@@ -168,7 +170,7 @@ def _statistic(of: Callable[..., Operand]) -> Frame:
             length if own is None else Min(own, length) if length.is_Integer else own
             for own in counts
         ]
-        ends = [cut_along(A, axis, 0, first), cut_along(A, axis, length - last, length)]
+        ends = [slice_along(A, axis, 0, first), slice_along(A, axis, length - last, length)]
         return [
             repeat(of(end, axis=axis, keepdims=True), width, axis)
             for end, width in zip(ends, widths, strict=True)
@@ -197,18 +199,20 @@ def _is_beyond(A: Operand, axis: int, widths: Pair[Expr], mode: str) -> bool:
     return any((longest - width).is_negative for width in widths)
 
 
-def _of_others(mode: str) -> Frame:
+def _indexed_frame(mode: str) -> Frame:
     """Entries at other positions: slices, and positions one by one beyond the length of an axis."""
 
     def frame(A: Operand, axis: int, widths: Pair[Expr], values: Pair[None]) -> Sequence[Operand]:
         if _is_beyond(A, axis, widths, mode):
-            return _one_by_one(A, axis, widths, mode)
-        return [cut_along(A, axis, *bounds) for bounds in _SLICES[mode](shape_of(A)[axis], *widths)]
+            return _gathered_frame(A, axis, widths, mode)
+        return [
+            slice_along(A, axis, *bounds) for bounds in _SLICES[mode](shape_of(A)[axis], *widths)
+        ]
 
     return frame
 
 
-def _one_by_one(A: Operand, axis: int, widths: Pair[Expr], mode: str) -> Sequence[Operand]:
+def _gathered_frame(A: Operand, axis: int, widths: Pair[Expr], mode: str) -> Sequence[Operand]:
     length = shape_of(A)[axis]
     if not all(number.is_Integer for number in (length, *widths)) or not length:
         raise UnsupportedError(
@@ -220,7 +224,7 @@ def _one_by_one(A: Operand, axis: int, widths: Pair[Expr], mode: str) -> Sequenc
     return [take(A, own, axis) for own in (positions[:first], positions[first + int(length) :])]
 
 
-def _odd(mode: str) -> Frame:
+def _reflected_frame(mode: str) -> Frame:
     """Twice the edge minus the reflection."""
 
     def frame(A: Operand, axis: int, widths: Pair[Expr], values: Pair[None]) -> Sequence[Operand]:
@@ -236,27 +240,27 @@ def _odd(mode: str) -> Frame:
 
 
 MODES: Mapping[str, Frame] = {
-    "constant": _filled,
-    "edge": _of_edges,
+    "constant": _constant_frame,
+    "edge": _edge_frame,
     "linear_ramp": _ramps,
     **{mode: _statistic(of) for mode, of in _STATISTICS.items()},
-    **{mode: _of_others(mode) for mode in _SLICES},
+    **{mode: _indexed_frame(mode) for mode in _SLICES},
 }
 
 
 # --- numbers for the ends of axes
 
 
-def _framed(A: Operand, widths: Sequence[tuple[Expr, Expr]], value: Expr) -> Operand:
+def _constant_pad(A: Operand, widths: Sequence[tuple[Expr, Expr]], value: Expr) -> Operand:
     """Pad a tensor with a constant: zero-pad it, and add the value outside of it."""
-    placed = among_zeros(A, widths)
+    padded = zero_pad(A, widths)
     if value is S.Zero:
-        return placed
-    ones = filled(S.One, shape_of(placed)) - among_zeros(filled(S.One, shape_of(A)), widths)
-    return placed + value * ones
+        return padded
+    ones = filled(S.One, shape_of(padded)) - zero_pad(filled(S.One, shape_of(A)), widths)
+    return padded + value * ones
 
 
-def among_zeros(A: Operand, widths: Sequence[tuple[Expr, Expr]]) -> Operand:
+def zero_pad(A: Operand, widths: Sequence[tuple[Expr, Expr]]) -> Operand:
     """Pad a tensor with zeros: along each axis ``widths`` gives the number before and after."""
     order = order_of(A)
     operands, terms, output = [A], [tuple(range(order))], list(range(order))
@@ -280,7 +284,7 @@ def _count(value: Length | None) -> Expr | None:
 
 
 def _by_axis(given: Widths, order: int) -> Any:
-    """Widths that are told by axes, as those of all."""
+    """Return the widths of all axes from a mapping of some."""
     if not isinstance(given, Mapping):
         return given
     widths: list[Any] = [(0, 0)] * order

@@ -29,12 +29,12 @@ from .joining import concatenate
 Nested: TypeAlias = Any
 
 
-def cut_along(A: Operand, axis: int, *bounds: Expr | int | None) -> Operand:
+def slice_along(A: Operand, axis: int, *bounds: Expr | int | None) -> Operand:
     """A slice of an axis."""
     return getitem(A, (*[slice(None)] * axis, slice(*bounds)))
 
 
-def _known(length: Expr, what: str) -> int:
+def _known_integer(length: Expr, what: str) -> int:
     if not length.is_Integer:
         raise UnsupportedError(f"{what} needs a length that is a number, not {length}")
     return int(length)
@@ -51,8 +51,10 @@ def flip(A: TensorLike, axis: Axes = None) -> Operand:
     """
     A = as_operand(A)
     axes = as_axes(axis, order_of(A))
-    turned = [slice(None, None, -1) if k in axes else slice(None) for k in range(order_of(A))]
-    return getitem(A, tuple(turned)) if turned else A
+    reversed_axes = [
+        slice(None, None, -1) if k in axes else slice(None) for k in range(order_of(A))
+    ]
+    return getitem(A, tuple(reversed_axes)) if reversed_axes else A
 
 
 def roll(A: TensorLike, shift: Length | Sequence[Length], axis: Axes = None) -> Operand:
@@ -90,7 +92,7 @@ def _rolled(A: Operand, shift: Expr, axis: int) -> Operand:
         return A
     # Symbolic shifts and lengths: what is cut lies on the axis, which is checked with numbers.
     place = -shift if shift.is_nonpositive else length - shift
-    return concatenate([cut_along(A, axis, place, None), cut_along(A, axis, None, place)], axis)
+    return concatenate([slice_along(A, axis, place, None), slice_along(A, axis, None, place)], axis)
 
 
 def split(A: TensorLike, sections: int | Sequence[Length], axis: int = 0) -> list[Operand]:
@@ -122,11 +124,11 @@ def split(A: TensorLike, sections: int | Sequence[Length], axis: int = 0) -> lis
         bounds = [k * width for k in range(1, count)]
     else:
         bounds = [as_scalar(b, "a position") for b in as_list(sections, "positions")]
-    return _between(A, axis, bounds)
+    return _pieces_between(A, axis, bounds)
 
 
-def _between(A: Operand, axis: int, bounds: Sequence[Expr]) -> list[Operand]:
-    return [cut_along(A, axis, a, b) for a, b in pairwise([None, *bounds, None])]
+def _pieces_between(A: Operand, axis: int, bounds: Sequence[Expr]) -> list[Operand]:
+    return [slice_along(A, axis, a, b) for a, b in pairwise([None, *bounds, None])]
 
 
 def array_split(A: TensorLike, sections: int | Sequence[Length], axis: int = 0) -> list[Operand]:
@@ -143,10 +145,10 @@ def array_split(A: TensorLike, sections: int | Sequence[Length], axis: int = 0) 
     axis = as_axis(axis, order_of(A))
     if not isinstance(sections, (int, np.integer, Integer)) or sections < 1:
         return split(A, sections, axis)
-    length, count = _known(shape_of(A)[axis], "array_split"), int(sections)
+    length, count = _known_integer(shape_of(A)[axis], "array_split"), int(sections)
     longer = length % count
     bounds = [k * (length // count) + min(k, longer) for k in range(1, count)]
-    return _between(A, axis, [Integer(b) for b in bounds])
+    return _pieces_between(A, axis, [Integer(b) for b in bounds])
 
 
 def tile(A: TensorLike, reps: Length | Sequence[Length]) -> Operand:
@@ -160,10 +162,10 @@ def tile(A: TensorLike, reps: Length | Sequence[Length]) -> Operand:
     times = [as_length(n) for n in (reps if isinstance(reps, (tuple, list)) else (reps,))]
     times = [S.One] * (order_of(A) - len(times)) + times
     shape = (S.One,) * (len(times) - order_of(A)) + tuple(shape_of(A))
-    apart = [n for pair in zip((S.One,) * len(shape), shape, strict=True) for n in pair]
+    split_shape = [n for pair in zip((S.One,) * len(shape), shape, strict=True) for n in pair]
     wide = [n for pair in zip(times, shape, strict=True) for n in pair]
     whole = [m * n for m, n in zip(times, shape, strict=True)]
-    return reshape(broadcast_to(reshape(A, tuple(apart)), tuple(wide)), tuple(whole))
+    return reshape(broadcast_to(reshape(A, tuple(split_shape)), tuple(wide)), tuple(whole))
 
 
 def repeat(A: TensorLike, repeats: Length | Sequence[int], axis: int | None = None) -> Operand:
@@ -182,13 +184,13 @@ def repeat(A: TensorLike, repeats: Length | Sequence[int], axis: int | None = No
     axis = as_axis(axis, order_of(A))
     length = shape_of(A)[axis]
     if isinstance(repeats, (tuple, list)) or (isinstance(repeats, np.ndarray) and repeats.ndim):
-        times_of = [_known(as_length(n), "repeat") for n in as_list(repeats, "numbers")]
+        times_of = [_known_integer(as_length(n), "repeat") for n in as_list(repeats, "numbers")]
         if len(times_of) != 1:
             if not same_length(length, Integer(len(times_of))):
                 raise ShapeError(
                     f"repeat got {len(times_of)} numbers for an axis of length {length}"
                 )
-            pieces = [cut_along(A, axis, k, k + 1) for k in range(len(times_of))]
+            pieces = [slice_along(A, axis, k, k + 1) for k in range(len(times_of))]
             return concatenate(
                 [repeat(p, n, axis) for p, n in zip(pieces, times_of, strict=True)], axis
             )

@@ -24,8 +24,8 @@ from .conditions import compare, where
 from .gathering import take_along_axis
 from .indexing import getitem
 from .joining import stack
-from .orders import argsort, sort, with_entries
-from .reductions import kept, sum as sum_
+from .orders import argsort, check_nonempty, sort
+from .reductions import restore_axes, sum as sum_
 from .running import counting, cumsum
 
 
@@ -71,7 +71,7 @@ def quantile(
 
     [HF] R. Hyndman, Y. Fan, "Sample Quantiles in Statistical Packages", 1996.
     """
-    return _of_shares(_quantile, A, q, axis, method, keepdims, weights)
+    return _over_probabilities(_quantile, A, q, axis, method, keepdims, weights)
 
 
 def nanquantile(
@@ -95,10 +95,10 @@ def nanquantile(
         # nan is sorted to the end, behind all entries that count.
         are = compare(Eq, elementwise(isnan, A), 0)
         weights = where(are, weights, 0)
-    return _of_shares(_nanquantile, A, q, axis, method, keepdims, weights)
+    return _over_probabilities(_nanquantile, A, q, axis, method, keepdims, weights)
 
 
-def _of_shares(
+def _over_probabilities(
     of_one: Callable[[Operand, int, Expr, str], Operand],
     A: TensorLike,
     q: TensorLike,
@@ -107,33 +107,34 @@ def _of_shares(
     keepdims: bool,
     weights: TensorLike | None,
 ) -> Operand:
-    """Return the quantiles for all shares, from those of one along one axis."""
+    """Return the quantiles for all probabilities, from those of one along one axis."""
     if isinstance(q, (list, tuple, np.ndarray, Constant)):
-        shares = np.asarray(q.array if isinstance(q, Constant) else q)
-        if not shares.size:
-            raise TensorError("there is no quantile of no share")
+        probabilities = np.asarray(q.array if isinstance(q, Constant) else q)
+        if not probabilities.size:
+            raise TensorError("q is empty; give at least one probability")
         values = [
-            _of_shares(of_one, A, share, axis, method, keepdims, weights) for share in shares.flat
+            _over_probabilities(of_one, A, probability, axis, method, keepdims, weights)
+            for probability in probabilities.flat
         ]
-        return reshape(stack(values), (*shares.shape, *shape_of(values[0])))
+        return reshape(stack(values), (*probabilities.shape, *shape_of(values[0])))
     A = as_operand(A)
-    share = _exact(as_scalar(q, "q"))
+    probability = _exact(as_scalar(q, "q"))
     if not isinstance(method, str) or method not in _PLACES:
         raise UnsupportedError(f"quantile knows the methods {', '.join(_PLACES)}, not {method!r}")
     axes = as_axes(axis, order_of(A))
     if not axes:
         return A
-    with_entries(A, axes, "quantile")
+    check_nonempty(A, axes, "quantile")
     if weights is None:
-        value = of_one(*_as_one(A, axes), share, method)
+        value = of_one(*_merge_axes(A, axes), probability, method)
     else:
-        value = _weighted(A, as_operand(weights), axes, share, method)
+        value = _weighted_quantile(A, as_operand(weights), axes, probability, method)
         if of_one is _quantile:
             value = elementwise(unless_nan, value, sum_(A, axes))
-    return kept(value, A, axes) if as_flag(keepdims, "keepdims") else value
+    return restore_axes(value, A, axes) if as_flag(keepdims, "keepdims") else value
 
 
-def _as_one(A: Operand, axes: list[int]) -> tuple[Operand, int]:
+def _merge_axes(A: Operand, axes: list[int]) -> tuple[Operand, int]:
     """A tensor with some axes as one, and its place."""
     if len(axes) == 1:
         return A, axes[0]
@@ -143,9 +144,9 @@ def _as_one(A: Operand, axes: list[int]) -> tuple[Operand, int]:
 
 
 def _exact(q: Expr) -> Expr:
-    """A share as a fraction: n times a float would be rounded at integers."""
+    """Convert a probability to a fraction: n times a float would be rounded at integers."""
     if not (q.is_number and 0 <= q <= 1):
-        raise TensorError(f"a quantile is of a share between 0 and 1, not {q}")
+        raise TensorError(f"the probability of a quantile lies between 0 and 1, not {q}")
     return Rational(str(q)) if q.is_Float else q
 
 
@@ -154,7 +155,7 @@ def _to_even(place: Expr) -> Expr:
     return floor(place / 2 + Rational(1, 4)) + ceiling(place / 2 - Rational(1, 4))
 
 
-def _between(alpha: Rational, beta: Rational) -> Callable[[Expr, Expr], Expr]:
+def _plotting_position(alpha: Rational, beta: Rational) -> Callable[[Expr, Expr], Expr]:
     return lambda n, q: n * q + alpha + q * (1 - alpha - beta) - 1
 
 
@@ -172,33 +173,38 @@ _PLACES |= {
     "inverted_cdf": lambda n, q: ceiling(n * q) - 1,
     "averaged_inverted_cdf": lambda n, q: (floor(n * q) + ceiling(n * q) - 1) / 2,
     "closest_observation": lambda n, q: _to_even(n * q) - 1,
-    "interpolated_inverted_cdf": _between(S.Zero, S.One),
-    "hazen": _between(S.Half, S.Half),
-    "weibull": _between(S.Zero, S.Zero),
-    "median_unbiased": _between(Rational(1, 3), Rational(1, 3)),
-    "normal_unbiased": _between(Rational(3, 8), Rational(3, 8)),
+    "interpolated_inverted_cdf": _plotting_position(S.Zero, S.One),
+    "hazen": _plotting_position(S.Half, S.Half),
+    "weibull": _plotting_position(S.Zero, S.Zero),
+    "median_unbiased": _plotting_position(Rational(1, 3), Rational(1, 3)),
+    "normal_unbiased": _plotting_position(Rational(3, 8), Rational(3, 8)),
 }
 
 
-def _quantile(A: Operand, axis: int, share: Expr, method: str) -> Operand:
+def _quantile(A: Operand, axis: int, probability: Expr, method: str) -> Operand:
     entries, length = sort(A, axis), shape_of(A)[axis]
-    place = _PLACES[method](length, share)
-    exact = share * (length - 1) if method in _INSIDE else place
+    place = _PLACES[method](length, probability)
+    exact = probability * (length - 1) if method in _INSIDE else place
     below = floor(exact)
-    ends = [end if method in _INSIDE else _within(end, length) for end in (below, ceiling(exact))]
+    ends = [
+        end if method in _INSIDE else _clipped_position(end, length)
+        for end in (below, ceiling(exact))
+    ]
     if place.is_integer:
-        ends = [place if method in _INSIDE else _within(place, length)] * 2
-    value = _at(entries, axis, ends[0])
+        ends = [place if method in _INSIDE else _clipped_position(place, length)] * 2
+    value = _entry_at(entries, axis, ends[0])
     if ends[0] != ends[1]:
-        upper = _at(entries, axis, ends[1])
+        upper = _entry_at(entries, axis, ends[1])
         value = add(multiply(below + 1 - place, value), multiply(place - below, upper))
     # Where one is nan, the last of sorted entries is.
-    return elementwise(unless_nan, value, _at(entries, axis, length - 1))
+    return elementwise(unless_nan, value, _entry_at(entries, axis, length - 1))
 
 
-def _weighted(A: Operand, weights: Operand, axes: list[int], share: Expr, method: str) -> Operand:
+def _weighted_quantile(
+    A: Operand, weights: Operand, axes: list[int], probability: Expr, method: str
+) -> Operand:
     """Return the first sorted entry at which the cumulative weight is positive and reaches the
-    share."""
+    probability."""
     if method != "inverted_cdf":
         raise UnsupportedError(f"quantile takes weights with method='inverted_cdf', not {method!r}")
     if order_of(weights) != order_of(A) or not all(
@@ -207,13 +213,13 @@ def _weighted(A: Operand, weights: Operand, axes: list[int], share: Expr, method
         raise ShapeError(
             f"quantile takes weights of the tensor's shape {shape_of(A)}, not {shape_of(weights)}"
         )
-    (A, axis), (weights, _) = _as_one(A, axes), _as_one(weights, axes)
+    (A, axis), (weights, _) = _merge_axes(A, axes), _merge_axes(weights, axes)
     order = argsort(A, axis)
     up_to = cumsum(take_along_axis(weights, order, axis), axis)
     total = sum_(weights, axis, keepdims=True)
 
     def is_before(sum_to: Expr, total: Expr) -> Expr:
-        return Piecewise((S.One, Or(sum_to / total < share, sum_to <= 0)), (S.Zero, True))
+        return Piecewise((S.One, Or(sum_to / total < probability, sum_to <= 0)), (S.Zero, True))
 
     def at(entry: Expr, position: Expr, count: Expr) -> Expr:
         return Piecewise((entry, Eq(position, Min(count, length - 1))), (S.Zero, True))
@@ -221,39 +227,39 @@ def _weighted(A: Operand, weights: Operand, axes: list[int], share: Expr, method
     length = shape_of(A)[axis]
     count = sum_(elementwise(is_before, up_to, total), axis, keepdims=True)
     entries = take_along_axis(A, order, axis)
-    value = sum_(elementwise(at, entries, _along(A, axis), count), axis)
+    value = sum_(elementwise(at, entries, _index_along(A, axis), count), axis)
     # Where nothing counts there is none.
     return elementwise(
         lambda v, t: Piecewise((v, t > 0), (S.NaN, True)), value, sum_(weights, axis)
     )
 
 
-def _along(A: Operand, axis: int) -> Operand:
+def _index_along(A: Operand, axis: int) -> Operand:
     """Return the positions along an axis, the other axes of length 1."""
     shape = [length if k == axis else S.One for k, length in enumerate(shape_of(A))]
     return reshape(counting(shape[axis]), shape)
 
 
-def _within(place: Expr, length: Expr) -> Expr:
+def _clipped_position(place: Expr, length: Expr) -> Expr:
     return Max(S.Zero, Min(place, length - 1))
 
 
-def _nanquantile(A: Operand, axis: int, share: Expr, method: str) -> Operand:
+def _nanquantile(A: Operand, axis: int, probability: Expr, method: str) -> Operand:
     """Return the sum of the sorted entries with weights: those of a tent around the place."""
     entries = sort(A, axis)
     are = compare(Eq, elementwise(isnan, A), 0)
     count = sum_(are, axis, keepdims=True)
 
     def weighted(entry: Expr, count: Expr, position: Expr) -> Expr:
-        place = _PLACES[method](count, share)
-        distance = Abs((place if method in _INSIDE else _within(place, count)) - position)
+        place = _PLACES[method](count, probability)
+        distance = Abs((place if method in _INSIDE else _clipped_position(place, count)) - position)
         return Piecewise((S.Zero, distance >= 1), ((1 - distance) * entry, True))
 
-    total = sum_(elementwise(weighted, entries, count, _along(A, axis)), axis)
+    total = sum_(elementwise(weighted, entries, count, _index_along(A, axis)), axis)
     return elementwise(unless_nan, total, divide(total, sum_(are, axis)))
 
 
-def _at(A: Operand, axis: int, position: Expr) -> Operand:
+def _entry_at(A: Operand, axis: int, position: Expr) -> Operand:
     return getitem(A, (*[slice(None)] * axis, position))
 
 

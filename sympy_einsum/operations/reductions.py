@@ -42,10 +42,10 @@ def sum(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     axes = as_axes(axis, order)
     output = [k for k in range(order) if k not in axes]
     total = contract((A,), (range(order),), output, dict(enumerate(A.shape))) if order else A
-    return kept(total, A, axes) if as_flag(keepdims, "keepdims") else total
+    return restore_axes(total, A, axes) if as_flag(keepdims, "keepdims") else total
 
 
-def kept(reduced: Operand, A: Operand, axes: list[int]) -> Operand:
+def restore_axes(reduced: Operand, A: Operand, axes: list[int]) -> Operand:
     """A reduced tensor with its axes put back with length 1."""
     return reshape(reduced, [S.One if k in axes else n for k, n in enumerate(shape_of(A))])
 
@@ -142,7 +142,7 @@ def prod(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
             index[k] = position
             factors.append(getitem(result, tuple(index)))
         result = multiply(*factors) if factors else filled(S.One, shape_of(result)[:k])
-    return kept(result, A, axes) if as_flag(keepdims, "keepdims") else result
+    return restore_axes(result, A, axes) if as_flag(keepdims, "keepdims") else result
 
 
 def _axes_of(function: str, A: Operand, axis: Axes | EllipsisType) -> list[int]:
@@ -197,7 +197,7 @@ def logsumexp(A: TensorLike, axis: Axes | EllipsisType = ..., keepdims: bool = F
     A = as_operand(A)
     axes = _axes_of("logsumexp", A, axis)
     total = LogSumExp.over(A, axes)
-    return kept(total, A, axes) if as_flag(keepdims, "keepdims") else total
+    return restore_axes(total, A, axes) if as_flag(keepdims, "keepdims") else total
 
 
 def softmax(A: TensorLike, axis: Axes | EllipsisType = ...) -> Operand:

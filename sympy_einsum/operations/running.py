@@ -39,7 +39,7 @@ def counting(length: Expr, start: Expr | int = 0) -> Operand:
     return add(cumsum(Ones(length)), start - 1)
 
 
-def _moved(A: Operand, matrix: Operand, axis: int) -> Operand:
+def _contract_along(A: Operand, matrix: Operand, axis: int) -> Operand:
     """A tensor contracted along an axis with the first axis of a matrix."""
     labels = list(range(order_of(A)))
     output = [order_of(A) if k == axis else k for k in labels]
@@ -69,7 +69,7 @@ def cumsum(a: TensorLike, axis: int | None = None) -> Operand:
     array([10.,  9.,  6.])
     """
     A, place = running_axis(a, axis)
-    return _moved(A, Triangle(shape_of(A)[place]), place)
+    return _contract_along(A, Triangle(shape_of(A)[place]), place)
 
 
 def cumulative_sum(
@@ -93,7 +93,7 @@ def cumulative_sum(
     length = shape_of(x)[place]
     if not as_flag(include_initial, "include_initial"):
         return cumsum(x, place)
-    return _moved(x, Triangle(length, length + 1, 1), place)
+    return _contract_along(x, Triangle(length, length + 1, 1), place)
 
 
 def interval_products(x: TensorLike, axis: int = -1) -> Operand:

@@ -20,7 +20,7 @@ from ..expressions import (
 )
 from .axes import Axes, as_axes
 from .indexing import getitem
-from .padding import among_zeros
+from .padding import zero_pad
 
 # One number for all axes, or one for each.
 PerAxis: TypeAlias = Length | Sequence[Length]
@@ -203,11 +203,11 @@ def correlate(a: TensorLike, v: TensorLike, mode: str = "valid") -> Operand:
         place = Positions(n, 0, (1, 1), (n - m + 1, m))
         return contract((place, a, v), ((0, 1, 2), (2,), (1,)), [0], lengths)
     flip = Selection(m, m - 1, -1, m)
-    turned = contract((v, flip), ((0,), (1, 0)), [1], {0: m, 1: m})
+    flipped = contract((v, flip), ((0,), (1, 0)), [1], {0: m, 1: m})
     if isinstance(mode, str) and mode == "same" and _is_longer(v, a):
         first = floor(n / Integer(2))
-        return getitem(convolve(a, turned), slice(first, first + m))
-    return convolve(a, turned, mode)
+        return getitem(convolve(a, flipped), slice(first, first + m))
+    return convolve(a, flipped, mode)
 
 
 def _pads(
@@ -287,7 +287,7 @@ def conv(
     dilations = [_step(s, "a dilation") for s in _per_axis(dilation, count, "the dilations")]
     sizes = kernel.shape[2:]
     pads = _pads(padding, x.shape[2:], sizes, (strides, dilations))
-    x = among_zeros(x, [(S.Zero, S.Zero)] * 2 + pads)
+    x = zero_pad(x, [(S.Zero, S.Zero)] * 2 + pads)
     operands, terms = [x, kernel], [[0, 1], [2, 1]]
     lengths = {0: x.shape[0], 1: x.shape[1], 2: kernel.shape[0]}
     output = [0, 2]

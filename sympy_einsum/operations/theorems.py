@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ..core import TensorError, as_list, index_letter
 from ..expressions import Delta, Ones, Operand, shape_of
-from .written_forms import Argument, IndexString, Written, WrittenProduct, folded, written
+from .written_forms import Argument, IndexString, Written, WrittenProduct, fold, written
 
 
 class Theorem(NamedTuple):
@@ -93,9 +93,9 @@ def commute(expr: Argument, order: Sequence[int] | None = None) -> Written:
     >>> se.commute(A @ x)
     #(j,ij->i; x, A)
     """
-    product = _product(expr)
+    product = _checked_product(expr)
     places = range(len(product.arguments))
-    chosen = [*places[::-1]] if order is None else _places(order)
+    chosen = [*places[::-1]] if order is None else _as_positions(order)
     if sorted(chosen) != [*places]:
         raise TensorError(f"{order} isn't an order of the {len(places)} factors, counted from 0")
     return WrittenProduct(
@@ -132,10 +132,10 @@ def nest(expr: Argument, order: Sequence[int] | Sequence[Sequence[int]]) -> Writ
     >>> se.nest(flat, [(0, 1), (0, 1)])
     #(k,ik->i; v, #(ij,jk->ik; A, B))
     """
-    product = _product(expr)
+    product = _checked_product(expr)
     groups = as_list(order, "places of factors")
     for group in groups if groups and not isinstance(groups[0], Integral) else [groups]:
-        places = sorted(_places(group))
+        places = sorted(_as_positions(group))
         if len({*places}) < len(places) or not {*places} <= {*range(len(product.arguments))}:
             raise TensorError(f"{tuple(places)} are no factors of {str(product)[:200]}")
         if len(places) < len(product.arguments):
@@ -183,9 +183,9 @@ def denest(expr: Argument, path: Sequence[int] | None = None) -> Written:
     """
     root = written(expr)
     if path is None:
-        result: Written = folded(root, _all_opened, lambda leaf: leaf)
+        result: Written = fold(root, _with_all_products_inlined, lambda leaf: leaf)
         return result
-    places = _places(path)
+    places = _as_positions(path)
     above: list[Written] = []
     node: Argument = root
     for place in places:
@@ -195,22 +195,22 @@ def denest(expr: Argument, path: Sequence[int] | None = None) -> Written:
         node = node.arguments[place]
     if not above or not all(isinstance(n, WrittenProduct) for n in (node, above[-1])):
         raise TensorError(f"at {tuple(places)} of {str(root)[:200]} is no product in a product")
-    result = _opened(above.pop(), places.pop())
+    result = _with_product_inlined(above.pop(), places.pop())
     while above:
         outer, place = above.pop(), places.pop()
         result = outer.on([*outer.arguments[:place], result, *outer.arguments[place + 1 :]])
     return result
 
 
-def _all_opened(node: Written, below: Sequence[Argument]) -> Written:
+def _with_all_products_inlined(node: Written, below: Sequence[Argument]) -> Written:
     result = node.on(below)
     for place in reversed(range(len(below))):
         if isinstance(node, WrittenProduct) and isinstance(below[place], WrittenProduct):
-            result = _opened(result, place)
+            result = _with_product_inlined(result, place)
     return result
 
 
-def _opened(outer: Any, place: int) -> WrittenProduct:
+def _with_product_inlined(outer: Any, place: int) -> WrittenProduct:
     inner = outer.arguments[place]
     # The symbols inside are apart from equal ones outside.
     merged: dict[Symbol, Symbol] = {}
@@ -263,7 +263,7 @@ def split_deltas(expr: Argument, symbol: str | None = None) -> Written:
     >>> se.split_deltas(v @ v, "i")
     #(i,j,ij->; v, v, Delta(3))
     """
-    product = _product(expr)
+    product = _checked_product(expr)
     if symbol is not None and not (isinstance(symbol, str) and symbol in product.symbols):
         raise TensorError(f"{str(product)[:200]} has no index {symbol!r:.80}")
     lengths = _lengths(product)
@@ -310,7 +310,7 @@ def merge_deltas(expr: Argument) -> Written:
     >>> split, se.merge_deltas(split)
     (#(i,ij->ij; x, Delta(3)), #(i->ii; x))
     """
-    product = _product(expr)
+    product = _checked_product(expr)
     lengths = _lengths(product)
     merged: dict[Symbol, Symbol] = {}
     inputs, arguments = [], []
@@ -336,14 +336,14 @@ def _delta(argument: Operand) -> Operand | None:
     return None if len(shape) % 2 else Delta(*shape[: len(shape) // 2])
 
 
-def _places(given: Any) -> list[int]:
+def _as_positions(given: Any) -> list[int]:
     places = as_list(given, "places")
     if not all(isinstance(place, Integral) for place in places):
         raise TensorError(f"places are whole numbers, not {given!r:.80}")
     return [int(place) for place in places]
 
 
-def _product(expr: Argument) -> WrittenProduct:
+def _checked_product(expr: Argument) -> WrittenProduct:
     found = written(expr)
     if not isinstance(found, WrittenProduct):
         raise TensorError(f"{str(found)[:200]} is no product; take one of its arguments")

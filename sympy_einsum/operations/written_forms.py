@@ -66,16 +66,16 @@ class Written:
     @property
     def expr(self) -> Operand:
         """The expression, in canonical form."""
-        return folded(self, lambda node, below: node._evaluated(below), lambda leaf: leaf)
+        return fold(self, lambda node, below: node._evaluated(below), lambda leaf: leaf)
 
     def __str__(self) -> str:
-        size = folded(self, lambda node, below: 1 + sum(below), lambda leaf: 1)
+        size = fold(self, lambda node, below: 1 + sum(below), lambda leaf: 1)
         if size > MAX_TREE:
             raise UnsupportedError(
                 f"the text would write out every shared argument, {size:.0e} in all, and at most "
                 f"{MAX_TREE} are written; use str of the expression, which writes each once"
             )
-        return folded(self, lambda node, below: node._text(below), str)
+        return fold(self, lambda node, below: node._text(below), str)
 
     __repr__ = __str__
 
@@ -186,7 +186,7 @@ class WrittenSum(Written):
         return " + ".join(below)
 
 
-def folded(
+def fold(
     root: Argument, visit: Callable[[Any, list[Any]], Any], leaf: Callable[[Operand], Any]
 ) -> Any:
     """Return the value of what is written, from those of its arguments."""

@@ -158,13 +158,15 @@ def _read(reader: Reader, name: str | None, shapes: dict[str, Shape]) -> PythonF
     unknown = shapes.keys() - {parameter.arg for parameter in parameters}
     if unknown:
         raise TensorError(f"{name} has no argument {', '.join(sorted(unknown))}")
-    told = _told(closure.node)
-    told |= {name: _length(name) for name in _lengths_in(told.values()).difference(told)}
+    declared = _declared_shapes(closure.node)
+    declared |= {
+        name: _length(name) for name in _lengths_in(declared.values()).difference(declared)
+    }
     defaults = {arg.arg for arg in spec.args[len(spec.args) - len(spec.defaults) :]}
     pairs = zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
     defaults |= {arg.arg for arg, default in pairs if default is not None}
     args = {
-        p.arg: _symbol(p.arg, shapes.get(p.arg, told.get(p.arg, ())))
+        p.arg: _symbol(p.arg, shapes.get(p.arg, declared.get(p.arg, ())))
         for p in parameters
         if p.arg in shapes or p.arg not in defaults
     }
@@ -207,7 +209,7 @@ def _length(length: Length | str) -> Length:
 _IN_DOCSTRING = re.compile(r"^\s*(\w+) : array of shape (\(.*\))\s*$", re.M)
 
 
-def _told(node: ast.FunctionDef | ast.Lambda) -> dict[str, Shape]:
+def _declared_shapes(node: ast.FunctionDef | ast.Lambda) -> dict[str, Shape]:
     """Return the shapes of arguments that are only unpacked, and of those in the docstring."""
     loads: dict[str, int] = {}
     lengths: dict[str, list[int]] = {}
@@ -222,15 +224,15 @@ def _told(node: ast.FunctionDef | ast.Lambda) -> dict[str, Shape]:
             for target in inner.targets:
                 if isinstance(target, ast.Tuple):
                     lengths.setdefault(inner.value.id, []).append(len(target.elts))
-    told: dict[str, Shape] = {
+    declared: dict[str, Shape] = {
         name: max(found) for name, found in lengths.items() if loads[name] == len(found)
     }
     docstring = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
     for name, shape in _IN_DOCSTRING.findall(docstring or ""):
         found = _in_words(shape)
         if found is not None:
-            told[name] = found
-    return told
+            declared[name] = found
+    return declared
 
 
 def _lengths_in(shapes: Iterable[Shape]) -> set[str]:

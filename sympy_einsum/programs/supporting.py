@@ -36,7 +36,7 @@ def _cofactors(X: Operand, order: int, *directions: Operand) -> Operand:
     return found
 
 
-def _share(x: Operand, top: Operand, axis: ops.Axes = None) -> Operand:
+def _tie_averaged_subgradient(x: Operand, top: Operand, axis: ops.Axes = None) -> Operand:
     """Where entries are equal to others, divided by how often they are; without their names, the
     shares of the largest entries and of the smallest."""
     for found, shares in ((ops.max, ops.max_share), (ops.min, ops.min_share)):
@@ -98,7 +98,9 @@ def _of_factored(function: Callable[[Operand], Value]) -> Callable[[_Factors], V
     return lambda factors: function(factors.matrix)
 
 
-def _along(function: Callable[[Operand], Operand], X: Operand, *directions: Operand) -> Operand:
+def _directional_derivative(
+    function: Callable[[Operand], Operand], X: Operand, *directions: Operand
+) -> Operand:
     """Return the derivative of a function of a matrix in some directions."""
     value = function(X)
     if not isinstance(value, AlongDirections):
@@ -123,11 +125,11 @@ _SUPPORT: dict[str, Callable[..., Value]] = {
     "windows": _windows,
     "diagonal_in": lambda X: ops.einsum("ii->i", X),
     "correlate": lambda x, w: ops.correlate(x, w, "valid"),
-    "derivative_along": _along,
+    "derivative_along": _directional_derivative,
     "softmax": lambda x, axis=None: ops.softmax(x, axis),
     "logsumexp": lambda x, axis=None: ops.logsumexp(x, axis),
     "cofactors": _cofactors,
-    "share": _share,
+    "share": _tie_averaged_subgradient,
     "logcumsumexp": lambda x: ops.logcumsumexp(x, axis=-1),
     "sigmoid": lambda z: ops.FUNCTIONS["sigmoid"](z),
     "softplus": lambda z: ops.FUNCTIONS["softplus"](z),

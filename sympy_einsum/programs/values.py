@@ -344,23 +344,23 @@ def with_part(tensor: TensorExpr, index: Value, value: Value) -> Operand:
     place = entries.index(...)
     missing = tensor.order - len(entries) + 1
     entries[place : place + 1] = [slice(None)] * missing
-    old = _cut(tensor, tuple(entries))
+    old = _slice_of(tensor, tuple(entries))
     new = as_operand(array(value))
     change = ops.subtract(ops.broadcast_to(new, old.shape) if order_of(old) else new, old)
-    return ops.add(tensor, _placed(change, tensor, entries))
+    return ops.add(tensor, _embedded(change, tensor, entries))
 
 
-def _cut(tensor: TensorExpr, entries: tuple[Value, ...]) -> Operand:
+def _slice_of(tensor: TensorExpr, entries: tuple[Value, ...]) -> Operand:
     """A piece of a tensor; where entries were written one by one, few terms have any there."""
     if not isinstance(tensor, TensorAdd):
         return tensor[entries]
-    total, *rest = [_cut(term, entries) for term in tensor.operands]
+    total, *rest = [_slice_of(term, entries) for term in tensor.operands]
     for term in rest:
         total = ops.add(total, term)
     return total
 
 
-def _placed(change: Operand, tensor: TensorExpr, entries: Sequence[Value]) -> Operand:
+def _embedded(change: Operand, tensor: TensorExpr, entries: Sequence[Value]) -> Operand:
     """Zeros of a tensor's shape with something at some positions."""
     labels, operands = list(range(tensor.order)), []
     kept: list[int] = []

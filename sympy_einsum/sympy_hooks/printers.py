@@ -16,7 +16,7 @@ def _load() -> None:
     import_module("sympy_einsum.printing")
 
 
-def _first(kind: type, name: str) -> Callable[..., Any]:
+def _load_then_print(kind: type, name: str) -> Callable[..., Any]:
     def hook(self: Any, *args: Any, **options: Any) -> Any:
         _load()
         return getattr(kind, name)(self, *args, **options)
@@ -34,5 +34,5 @@ for _kind, _names in (
     (HalfPower, _HOOKS),
 ):
     for _name in _names:
-        setattr(_kind, _name, _first(_kind, _name))
+        setattr(_kind, _name, _load_then_print(_kind, _name))
 TensorExpr.precedence = property(_precedence)

@@ -164,7 +164,7 @@ def subscripts(choices: Choices) -> Chosen:
     return operands, [f"{','.join(terms)}->{output}"]
 
 
-def cut(choices: Choices) -> Chosen:
+def slice_of(choices: Choices) -> Chosen:
     """A value, an axis and a slice of it that lies on it."""
     place = choices.one(1)
     axis = choices.axis(place)

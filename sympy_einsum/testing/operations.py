@@ -108,7 +108,7 @@ def _windows(xp: Namespace, v: Any, width: int, axis: int) -> Any:
     return xp.stack(cuts, axis=len(v.shape))
 
 
-def _along(xp: Namespace, v: Any, axis: int, numbers: list[float]) -> Any:
+def _apply_along(xp: Namespace, v: Any, axis: int, numbers: list[float]) -> Any:
     index = [None] * len(v.shape)
     index[axis] = slice(None)  # type: ignore[call-overload]
     return v * xp.asarray(numbers)[tuple(index)]
@@ -176,7 +176,7 @@ _ROWS: dict[str, dict[str, tuple[Callable[..., Any], Callable[[Choices], Chosen]
         "triangle": (
             lambda xp, v: xp.einsum("ij,jk->ik", xp.tri(v.shape[0]), v), draws.matrix
         ),
-        "numbers": (_along, draws.numbers_along),
+        "numbers": (_apply_along, draws.numbers_along),
     },
     "reductions": {
         "sum": (lambda xp, v, axis: xp.sum(v, axis=axis), draws.one_axis),
@@ -198,7 +198,7 @@ _ROWS: dict[str, dict[str, tuple[Callable[..., Any], Callable[[Choices], Chosen]
     },
     "positions": {
         "slice": (
-            lambda xp, v, axis, cut: v[(slice(None),) * axis + (slice(*cut),)], draws.cut
+            lambda xp, v, axis, cut: v[(slice(None),) * axis + (slice(*cut),)], draws.slice_of
         ),
         "entry": (lambda xp, v, axis, place: v[(slice(None),) * axis + (place,)], draws.entry),
         "take": (lambda xp, v, places, axis: xp.take(v, xp.asarray(places), axis), draws.gathered),

@@ -53,7 +53,7 @@ def _renamed(text: str, names: dict[str, str]) -> str:
     return text
 
 
-def _without_delta(vertex: Vertex, vertices: Vertices) -> Vertex | None:
+def _merge_delta(vertex: Vertex, vertices: Vertices) -> Vertex | None:
     """δ's second indices are its first ones [W, thm 6.7]."""
     for delta, labels, other, own, output in _sides(vertex):
         half = len(labels) // 2
@@ -85,7 +85,7 @@ def _without_zero(vertex: Vertex, vertices: Vertices) -> Vertex | None:
     return vertices.number("0", vertex.order) if vertex.kind == "product" else None
 
 
-def _nested(vertex: Vertex, vertices: Vertices) -> Vertex | None:
+def _denest(vertex: Vertex, vertices: Vertices) -> Vertex | None:
     """A product of a tensor that is only rearranged is one of that tensor [W, thm 6.5]."""
     for inner, labels, other, own, output in _sides(vertex):
         for one, none, tensor, term, placed in _sides(inner):
@@ -107,8 +107,8 @@ def _nested(vertex: Vertex, vertices: Vertices) -> Vertex | None:
 
 
 RULES: dict[str, Callable[[Vertex, Vertices], Vertex | None]] = {
-    "delta tensors merged into products": _without_delta,
-    "rearrangements absorbed by products": _nested,
+    "delta tensors merged into products": _merge_delta,
+    "rearrangements absorbed by products": _denest,
     "ones left out": _without_one,
     "zeros left out": _without_zero,
 }

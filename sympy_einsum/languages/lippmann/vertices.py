@@ -149,7 +149,7 @@ def drawing(root: Vertex, title: str) -> LabelledGraph:
     order = postorder([root], operands)
     number = {vertex: k for k, vertex in enumerate(order)}
     below = tuple([tuple([number[part] for part in vertex.below]) for vertex in order])
-    return LabelledGraph(tuple([vertex.label for vertex in order]), below, title, written(root))
+    return LabelledGraph(tuple([vertex.label for vertex in order]), below, title, text_of(root))
 
 
 def tree_drawing(root: Node, title: str, text: str) -> LabelledGraph:
@@ -161,7 +161,7 @@ def tree_drawing(root: Node, title: str, text: str) -> LabelledGraph:
     return LabelledGraph(tuple(labels), below, title, text)
 
 
-def written(root: Vertex) -> str:
+def text_of(root: Vertex) -> str:
     """Return the text of a graph, in the language that it was read in."""
 
     def visit(vertex: Vertex, below: tuple[str, ...]) -> str:

@@ -83,7 +83,7 @@ class _Reading:
 
     def _leaf(self, place: Place) -> tuple[Indices, dict[str, Length]]:
         node = place.node
-        labels = written(node)
+        labels = index_text(node)
         if node.kind == "number":
             if not labels:
                 return None, {}
@@ -136,7 +136,7 @@ class _Reading:
                         f"{place.quote(k)} aren't before it"
                     )
             if child in self.written and operator == "*":
-                factors.append((written(child), self.written[child], place.quote(k)))
+                factors.append((index_text(child), self.written[child], place.quote(k)))
             else:
                 axes = [*self.lengths[child].values()]
                 factors.append((list(own.items()), axes, place.quote(k)))
@@ -201,7 +201,7 @@ _RULES: dict[str, Callable[[_Reading, Place], tuple[Indices, dict[str, Length]]]
 }
 
 
-def written(node: Node) -> list[tuple[str, str]]:
+def index_text(node: Node) -> list[tuple[str, str]]:
     """Return the indices behind a tensor or a number."""
     return read_indices(node.children[0].name) if node.children else []
 
@@ -279,7 +279,7 @@ def _value(
     own = list(reading.indices[node] or ())
     if node.kind in ("tensor", "number"):
         tensor, labels = _leaf(node, reading, symbols)
-        return _product([(tensor, labels)], own) if labels else tensor
+        return _contract_factors([(tensor, labels)], own) if labels else tensor
     if node.kind == "product":
         pairs = zip(node.children, below, node.name, strict=True)
         factors = []
@@ -290,7 +290,7 @@ def _value(
                 factors.append(_leaf(child, reading, symbols))
             else:
                 factors.append((value, list(reading.indices[child] or ())))
-        return _product(factors, own)
+        return _contract_factors(factors, own)
     if node.kind == "sum":
         shape = _shape([reading.lengths[node][i] for i in own])
         terms = []
@@ -299,7 +299,7 @@ def _value(
             if own and free is None:
                 value = operations.filled(value, shape)
             elif free:
-                value = _product([(value, list(free))], own)
+                value = _contract_factors([(value, list(free))], own)
             terms.append(operations.multiply(-1 if sign == "-" else 1, value))
         return operations.add(*terms)
     if node.kind == "power":
@@ -313,7 +313,7 @@ def _leaf(
     node: Node, reading: _Reading, symbols: Mapping[str, Operand]
 ) -> tuple[Operand, list[str]]:
     """A tensor or a number with the indices of its axes, as they are written."""
-    labels = [letter for letter, _ in written(node)]
+    labels = [letter for letter, _ in index_text(node)]
     if node.kind == "number":
         number = read_number(node.name.removeprefix("-")) * (-1 if node.name[0] == "-" else 1)
         return (
@@ -330,7 +330,7 @@ def _divisor(value: Operand) -> Operand:
     return operations.power(value, -1)
 
 
-def _product(factors: list[tuple[Operand, list[str]]], output: list[str]) -> Operand:
+def _contract_factors(factors: list[tuple[Operand, list[str]]], output: list[str]) -> Operand:
     lengths = {
         letter: length
         for value, labels in factors
