@@ -86,8 +86,8 @@ def extremum_or(
 
 
 def max_share(A: TensorLike, axis: Axes = None) -> Operand:
-    """1 over the number of largest entries over the given axes at these, 0 elsewhere: the
-    derivative of :func:`max`. Its own is zero.
+    """The tie-averaged subgradient of :func:`max`: 1 / count at the ``count`` largest entries
+    over the given axes, 0 elsewhere. Its own derivative is zero.
 
     Raises ShapeError for an axis that isn't there or has no entries.
 
@@ -100,8 +100,8 @@ def max_share(A: TensorLike, axis: Axes = None) -> Operand:
 
 
 def min_share(A: TensorLike, axis: Axes = None) -> Operand:
-    """1 over the number of smallest entries over the given axes at these, 0 elsewhere: the
-    derivative of :func:`min`. Its own is zero.
+    """The tie-averaged subgradient of :func:`min`: 1 / count at the ``count`` smallest entries
+    over the given axes, 0 elsewhere. Its own derivative is zero.
 
     Raises ShapeError for an axis that isn't there or has no entries.
 
