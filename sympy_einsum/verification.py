@@ -220,10 +220,10 @@ def check_derivative(
     tried = (_difference(data, x, values, slope) for values, (_, slope) in data.draw(ATTEMPTS))
     found = list(islice((one for one in tried if one is not None), samples))
     if not found and next(data.draw(1), None) is None:
-        raise TensorError("no random data were found on which the expression is finite")
+        raise TensorError("the expression isn't finite on any random data that were tried")
     if not found:
         raise TensorError(
-            "finite differences of the expression don't settle on random data: it changes too "
+            "finite differences of the expression don't converge on random data: it changes too "
             "fast there, jumps or loses too many digits; scale its variable"
         )
     worst = max(found)
@@ -436,7 +436,7 @@ def counterexample(a: TensorLike, b: TensorLike) -> Counterexample | None:
     a, b = as_operand(a), as_operand(b)
     left, right = shape_of(a), shape_of(b)
     if len(left) != len(right) or not all(map(same_length, left, right)):
-        raise ShapeError(f"expressions of shapes {left} and {right} differ without any data")
+        raise ShapeError(f"expressions of different shapes, {left} and {right}, always differ")
     return _counterexample(a, b)
 
 

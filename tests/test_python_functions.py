@@ -108,7 +108,7 @@ def test_functions_are_read_and_never_called():
         ("y = np.asarray(x)\n    y += 1\n    return x", "may have another name"),
         ("for y in (x, x): y += 1\n    return x", "may have another name"),
         ("y = x + 1\n    def g(): y[0] = 2\n    g()\n    return y", "may have another name"),
-        ("y = x + 1\n    y.sort()\n    return y", "changes the array in its place"),
+        ("y = x + 1\n    y.sort()\n    return y", "modifies the array in place"),
         ("return x.astype(int)", "entries are real numbers"),
         ("y = np.zeros(3, dtype=int)\n    y += x\n    return y", "entries are real numbers"),
         ("return np.int64(x[0])", "entries are real numbers"),

@@ -509,7 +509,7 @@ def complaint(call, *arguments, **options):
         (lambda: se.elementwise(np.sin, x), "SymPy's scalars"),
         (lambda: se.lambdify([x], x).cost(), r"^cost\(\) missing"),
         (lambda: math.sin(x @ x), "not those of math"),
-        (lambda: float(x @ x), "lambdify computes it"),
+        (lambda: float(x @ x), "compute it with lambdify"),
     ],
 )
 def test_messages_tell_what_to_do(call, told):

@@ -172,7 +172,9 @@ def _rows(derivation: Derivation) -> list[Row]:
     function = derivation.function
     nodes = postorder([function, *derivation.variables], _below)
     if len(nodes) > MAX_ROWS:
-        raise UnsupportedError(f"the table has {len(nodes)} rows; at most {MAX_ROWS} are shown")
+        raise UnsupportedError(
+            f"the table has {len(nodes)} rows, more than the {MAX_ROWS} that are shown"
+        )
     inputs = [node for node in nodes if not _below(node)]
     inner = [node for node in nodes if _below(node) and node is not function]
     names = {node: f"x_{k}" for k, node in enumerate(inputs)}

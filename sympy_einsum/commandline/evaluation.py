@@ -31,7 +31,7 @@ def evaluate(request: Request, data: Mapping[str, np.ndarray]) -> dict[str, np.n
     lengths = unbound_lengths([*found.values()], read.variables.values())
     if lengths:
         raise TensorError(
-            f"nothing says how long {lengths[0]} is; declare the lengths of what it is in"
+            f"length {lengths[0]} is unknown; declare the lengths of the variables that have it"
         )
     values = lambdify([*read.variables.values()], [*found.values()])(
         *[data[name] for name in read.variables]

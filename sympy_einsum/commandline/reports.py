@@ -127,7 +127,7 @@ def question(request: Request) -> Question:
         if name not in variables:
             names = ", ".join(variables)
             known = f"its variables are {names}" if names else "it has no variables"
-            raise TensorError(f"{name!r} is no variable of the expression; {known}")
+            raise TensorError(f"{name!r} isn't a variable of the expression; {known}")
     return Question([expr], [(expr, name) for name in dict.fromkeys(request.wrt)], variables)
 
 
@@ -136,7 +136,7 @@ def reports(request: Request) -> list[Report]:
     used."""
     read = question(request)
     if not read.wanted:
-        raise TensorError("no variable to differentiate by; name one by --wrt")
+        raise TensorError("no variable to differentiate with respect to; give one with --wrt")
     return [_report(request, expr, read.variables, name) for expr, name in read.wanted]
 
 
@@ -155,8 +155,8 @@ def derivatives(
         found.append(derivative)
         if _written_nodes(derivative) > MAX_WRITTEN:
             raise TensorError(
-                f"the derivative of order {count} has more than {MAX_WRITTEN} operations to be "
-                "written; ask for a lower order"
+                f"the derivative of order {count} has more than {MAX_WRITTEN} operations "
+                "to write; ask for a lower order"
             )
     return found, [
         {k: str(getattr(step, k)) for k in ("rule", "before", "after")} for step in steps

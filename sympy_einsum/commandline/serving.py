@@ -74,7 +74,7 @@ def serve(port: int) -> None:
         server = Server(port)
     except OSError as error:
         raise TensorError(
-            f"can't listen on port {port}: {error}; choose another by --port"
+            f"can't listen on port {port}: {error}; choose another with --port"
         ) from None
     print(f"http://127.0.0.1:{server.server_port}/ (Ctrl+C ends it)", flush=True)
     with server, suppress(KeyboardInterrupt):

@@ -134,7 +134,9 @@ def _with_plain_indices(
     doesn't let run over another range than its own; those of free indices start at 0."""
     plain = {index: index.label for index in expr.atoms(Idx)}
     if len({*plain.values()}) < len(plain):
-        raise TensorError(f"two of the indices {sorted(map(str, plain))} have one name; rename one")
+        raise TensorError(
+            f"two of the indices {sorted(map(str, plain))} have the same name; rename one"
+        )
     moved: dict[Basic, Expr] = dict(plain)
     free = []
     for index, length in pairs:
@@ -240,7 +242,7 @@ def _between(label: Symbol, low: Expr, high: Expr, known: Lengths) -> Operand:
 def _length(label: Symbol, known: Lengths) -> Expr:
     if label not in known:
         raise ShapeError(
-            f"the length of index {label} can't be told from the entries; give it: ({label}, n)"
+            f"the length of index {label} can't be inferred from the entries; give it: ({label}, n)"
         )
     return known[label]
 
@@ -391,7 +393,7 @@ class _Reader:
             return None, bound
         label, *others = found
         if others or (bound - label).free_symbols & self.labels:
-            raise UnsupportedError(f"the bound {bound} of a sum is no index plus a number")
+            raise UnsupportedError(f"the bound {bound} of a sum isn't an index plus a number")
         return label, bound - label
 
     def _restrict_to_range(self, factor: _Factor, variable: Symbol, number: Expr) -> list[_Factor]:
@@ -473,7 +475,7 @@ class _Reader:
         step = position.coeff(other)
         start = position - step * other
         if not step.is_Integer or start.free_symbols & self.labels:
-            raise UnsupportedError(f"index {position} is no linear function of one index")
+            raise UnsupportedError(f"index {position} isn't a linear function of one index")
 
         def factor(known: Lengths) -> Operand:
             own = length or _length(label, known)

@@ -73,7 +73,7 @@ def check_closed(found: Basic, root: Basic) -> Basic:
     if loose:
         raise UnsupportedError(
             f"SymPy takes a function of the entry {min(loose, key=str)} apart that is inside of "
-            f"{described(root)}; convert the parts one by one"
+            f"{described(root)}; convert the parts separately"
         )
     return with_stock_derivatives(found)
 
@@ -97,7 +97,7 @@ def as_stock(expr: object) -> Basic:
     try:
         return expr if isinstance(expr, Basic) else sympified(expr)
     except SympifyError:
-        raise TensorError(f"a SymPy object is needed, not {expr!r}") from None
+        raise TensorError(f"expected a SymPy object, not {expr!r}") from None
 
 
 def prepare(
@@ -216,7 +216,7 @@ def converted_scalar(node: Basic, converted: Images, pieces: Pieces) -> Basic:
     if all(not _is_whole(value) for value in values.values()):
         return node.func(*values.values()) if values else node
     if not isinstance(node, Expr):
-        raise UnsupportedError(f"SymPy has no word for {type(node).__name__} of arrays: {node}")
+        raise UnsupportedError(f"SymPy has no array expression for {type(node).__name__}: {node}")
     arguments = [s if _is_whole(value) else value for s, value in values.items()]
     return converted_body(node.func(*arguments), values, pieces)
 
@@ -247,7 +247,7 @@ def converted_body(root: Basic, values: dict[Slot, Basic], pieces: Pieces) -> Ba
         elif isinstance(body, Slot):
             found[body] = values[body]
         elif not isinstance(body, Expr):
-            raise UnsupportedError(f"SymPy has no word for {type(body).__name__} of a tensor")
+            raise UnsupportedError(f"SymPy has no elementwise {type(body).__name__} of a tensor")
         elif len(inside(body)) == 1:
             found[body] = _applied(body, inside(body)[0], scalars, values, pieces)
         elif body.is_Add and len(moving) > 1:
@@ -264,8 +264,7 @@ def converted_body(root: Basic, values: dict[Slot, Basic], pieces: Pieces) -> Ba
             found[body] = pieces.apply(Lambda(entry, outer), found[moving[0]])
         else:
             raise UnsupportedError(
-                f"SymPy has no word for {type(body).__name__} of {len(inside(body))} tensors, "
-                "entry by entry"
+                f"SymPy has no elementwise {type(body).__name__} of {len(inside(body))} tensors"
             )
     return found[root]
 

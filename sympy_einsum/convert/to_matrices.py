@@ -208,7 +208,7 @@ def _product_matrix(node: Einsum, converted: Images) -> Expr:
     result = network.result(output)
     if result is None:
         parts = ", ".join(described(operand) for operand in operands if order_of(operand))
-        raise UnsupportedError(f"no sequence of matrix operations multiplies {parts} like this")
+        raise UnsupportedError(f"no sequence of matrix operations computes this product of {parts}")
     return result
 
 

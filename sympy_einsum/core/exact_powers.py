@@ -25,7 +25,7 @@ def check_size(number: Expr | int) -> None:
     """Raise an error for a number of a text that, or whose denominator, is too large."""
     denominator = number.q if isinstance(number, Rational) else 1
     if abs(number) > MAX_NUMBER or denominator > MAX_NUMBER:
-        raise TensorError("the number is too large")
+        raise TensorError("the number is too large; use a floating-point number")
 
 
 def number_bits(value: Basic) -> int:

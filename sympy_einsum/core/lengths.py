@@ -97,7 +97,7 @@ def as_list(values: object, what: str) -> list[Any]:
         return list(values)
     if isinstance(values, np.ndarray) and values.ndim:
         return list(values)
-    raise TensorError(f"a list of {what} is needed, not {str(values)[:80]!r}")
+    raise TensorError(f"expected a list of {what}, not {str(values)[:80]!r}")
 
 
 def as_length(value: Length) -> Expr:

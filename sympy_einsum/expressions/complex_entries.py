@@ -105,7 +105,7 @@ def check_analytic(f: Callable[..., Basic], operands: Sequence[Operand]) -> None
     for part in preorder_traversal(f(*places)):
         if isinstance(part, _OF_REAL_NUMBERS) and part.free_symbols & free:
             raise UnsupportedError(
-                f"{type(part).__name__} of what has complex numbers inside isn't known; take real "
+                f"{type(part).__name__} isn't defined for complex entries; take real "
                 "and imaginary parts first: z = se.ComplexTensor(z.real, z.imag) has abs, angle and"
                 " conj"
             )

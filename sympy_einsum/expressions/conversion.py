@@ -132,7 +132,9 @@ def _holds_symbols(items: Sequence[object]) -> bool:
 def _parts_of(items: Sequence[object], depth: int = 1) -> Iterator[object]:
     """Yield the items of nested lists."""
     if depth > MAX_DEPTH:
-        raise TensorError(f"lists are nested more than {MAX_DEPTH} levels deep, and no array is")
+        raise TensorError(
+            f"lists are nested more than {MAX_DEPTH} levels deep, deeper than any array"
+        )
     for item in items:
         if isinstance(item, (list, tuple)):
             yield from _parts_of(item, depth + 1)
@@ -151,11 +153,13 @@ def _array_of(items: Sequence[Any]) -> np.ndarray:
         shape.extend(lengths)
         level = [part for item in level for part in item]
     if any(isinstance(item, (list, tuple, np.ndarray)) for item in level):
-        raise TensorError("nested lists of different lengths are no array; fill them up")
+        raise TensorError("nested lists of different lengths aren't an array; pad them")
     array = np.empty(len(level), dtype=object)
     for place, item in enumerate(level):
         if not isinstance(item, (Expr, int, float, complex, np.number)):
-            raise TensorError(f"{item!r:.80} is no entry of a tensor; give numbers and scalars")
+            raise TensorError(
+                f"{item!r:.80} can't be an entry of a tensor; give numbers or scalars"
+            )
         array[place] = item
     return array.reshape(shape)
 
@@ -257,7 +261,7 @@ def elementwise(f: Callable[..., Expr], *tensors: TensorLike) -> Operand:
         if not all(isinstance(v, Symbol) for v in f.variables) or len(f.variables) != len(operands):
             raise TensorError(f"{f} takes {len(f.variables)} arguments, not {len(operands)}")
     elif isinstance(f, (str, Expr)) or not callable(f):
-        raise TensorError(f"{f!r} is no function; give a SymPy function, a Lambda or a callable")
+        raise TensorError(f"{f!r} isn't a function; give a SymPy function, a Lambda or a callable")
     arguments = [slot(k) for k in range(len(operands))]
     try:
         body = named_derivatives(sympified(f(*arguments)))
@@ -268,7 +272,7 @@ def elementwise(f: Callable[..., Expr], *tensors: TensorLike) -> Operand:
         ) from error
     check_analytic(f, operands)
     if not isinstance(body, Expr):
-        raise TensorError(f"{f} gives {body!r}, which is no scalar expression")
+        raise TensorError(f"{f} gives {body!r}, which isn't a scalar expression")
     check_scalar(body)
     others = sorted(
         (s for e in postorder([body], scalar_children) for s in _free_leaf(e, body)), key=sort_key
@@ -282,7 +286,7 @@ def _free_leaf(node: Basic, body: Expr) -> list[Basic]:
     """Return the node itself if it is something the body depends on besides its slots."""
     if isinstance(node, TensorExpr):
         if node.order:
-            raise TensorError(f"the function holds the tensor {node}; pass it as an argument")
+            raise TensorError(f"the function contains the tensor {node}; pass it as an argument")
         return [node]
     if not is_variable(node) or isinstance(node, Slot):
         return []

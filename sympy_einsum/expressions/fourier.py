@@ -62,8 +62,8 @@ class Fourier(TensorExpr):
         for count, most in ((frequencies, bound), (positions, n)):
             if (most - count).is_negative:
                 raise ShapeError(
-                    f"a Fourier transform of length {n} has no {count} frequencies or positions, "
-                    f"but {most}"
+                    f"a Fourier transform of length {n} has {most} frequencies or positions, "
+                    f"not {count}"
                 )
         return cls._intern((), (n, frequencies, positions, data[3]), (S(2), positions, frequencies))
 

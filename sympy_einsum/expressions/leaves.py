@@ -187,20 +187,20 @@ def numeric_array(value: ArrayLike) -> np.ndarray:
     other array holds exactly."""
     kind = type(value).__name__
     if hasattr(value, "toarray"):
-        raise TensorError(f"a sparse {kind} is no tensor; write out its zeros with .toarray()")
+        raise TensorError(f"a sparse {kind} isn't a tensor; convert it with .toarray()")
     if np.ma.is_masked(value):
         raise TensorError(
-            "a masked array would lose its mask; fill it, .filled(0), or multiply by the weights 0 "
+            "a masked array would lose its mask; fill it with .filled(0), or multiply by weights 0 "
             "and 1"
         )
     if isinstance(value, np.matrix):
-        raise TensorError("products of a numpy.matrix mean something else; give its array, .A")
+        raise TensorError("* of a numpy.matrix is a matrix product; give its array, .A")
     try:
         values = np.asarray(value)
     except (TypeError, ValueError) as error:
         raise TensorError(
-            f"this {kind} is no array of numbers ({error}); give nested lists of equal lengths, or "
-            "put tensors side by side with stack"
+            f"this {kind} isn't an array of numbers ({error}); give nested lists of equal lengths "
+            "or combine tensors with stack"
         ) from None
     if values.dtype == object and all(map(_is_number, values.flat)):
         values = _of_sympys_numbers(values)

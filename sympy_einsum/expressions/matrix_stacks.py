@@ -415,7 +415,7 @@ def min_length(rows: Expr, columns: Expr) -> Expr:
     if difference.is_nonpositive:
         return rows
     raise UnsupportedError(
-        f"of a matrix of shape ({rows}, {columns}) it must be known which axis is shorter; give "
+        f"which axis of a matrix of shape ({rows}, {columns}) is shorter must be known; give "
         f"lengths as numbers, or one by the other, as in {columns} + k for positive k"
     )
 

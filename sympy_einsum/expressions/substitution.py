@@ -34,7 +34,7 @@ def as_basic(value: object) -> Basic:
         return sympified(value)
     except SympifyError:
         raise TensorError(
-            f"a symbol or an expression is needed, not {value!r}; Constant takes arrays of numbers"
+            f"expected a symbol or an expression, not {value!r}; Constant takes arrays of numbers"
         ) from None
 
 
@@ -71,7 +71,7 @@ def substitute(root: Basic, rule: Mapping[Basic, object], stock_rules: bool = Fa
             images[expr] = new = floats_to_integers(new)
             if new.is_Float:
                 raise ShapeError(
-                    f"{expr} counts entries, and {new} is no integer; replace it by one"
+                    f"{expr} counts entries and {new} isn't an integer; substitute an integer"
                 )
         return images[expr]
 

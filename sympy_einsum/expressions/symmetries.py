@@ -52,7 +52,7 @@ def generators_of(given: object, name: str, shape: Shape) -> tuple[Axes, ...]:
         for axis, other in enumerate(swap):
             if not same_length(shape[axis], shape[other]):
                 raise ShapeError(
-                    f"axes {axis} and {other} of symmetric tensor {name!r} change places, but "
+                    f"axes {axis} and {other} of symmetric tensor {name!r} are exchanged, but "
                     f"have lengths {shape[axis]} and {shape[other]}"
                 )
     found: list[Axes] = []

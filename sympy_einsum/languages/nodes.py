@@ -64,7 +64,7 @@ class Place:
         except ParseError:
             raise
         except (OverflowError, MemoryError):
-            raise self.error("the number is too large") from None
+            raise self.error("the number is too large; use a floating-point number") from None
         except ValueError as error:
             if isinstance(error, TensorError):
                 raise self.error(str(error)) from error

@@ -190,7 +190,7 @@ def checked_syntax(text: str, syntax: str = "auto") -> str:
         return next(found, "matrixcalculus")
     if syntax != "auto" and syntax not in SYNTAXES:
         names = ", ".join(["auto", *SYNTAXES])
-        raise ParseError(f"there is no syntax {syntax!r}; choose from {names}")
+        raise ParseError(f"unknown syntax {syntax!r}; choose from {names}")
     return syntax if syntax != "auto" else "matrixcalculus"
 
 

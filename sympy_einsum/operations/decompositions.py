@@ -192,7 +192,7 @@ def svd(a: TensorLike, full_matrices: bool = True) -> SVDResult:
     if as_flag(full_matrices, "full_matrices") and not same_length(rows, columns):
         raise UnsupportedError(
             f"svd of a matrix of shape ({rows}, {columns}) has further singular vectors, which "
-            "could be any: pass full_matrices=False"
+            "aren't unique; pass full_matrices=False"
         )
     U, s, V = (kind.of(matrices) for kind in (LeftVectors, SingularValues, RightVectors))
     return SVDResult(U, s, V)
@@ -243,8 +243,8 @@ def qr(a: TensorLike, mode: str = "reduced") -> QRResult | Operand:
         raise UnsupportedError(f"qr has the modes reduced, r and complete, not {mode!r}")
     if mode == "complete" and not same_length(shortest, rows):
         raise UnsupportedError(
-            f"qr of a matrix of shape ({rows}, {columns}) has further columns in Q, which could "
-            "be any: pass mode='reduced'"
+            f"qr of a matrix of shape ({rows}, {columns}) has further columns in Q, which aren't "
+            "unique; pass mode='reduced'"
         )
     if same_length(shortest, columns):
         Q, R = QFactor.of(matrices), RFactor.of(matrices)

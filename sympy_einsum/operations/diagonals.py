@@ -44,7 +44,7 @@ def _diagonal_selectors(
         count = wide
     else:
         raise ShapeError(
-            f"the diagonal of offset {k} of a matrix of shape ({rows}, {columns}) has no simple "
+            f"the diagonal of offset {k} of a matrix of shape ({rows}, {columns}) has an unknown "
             f"number of entries; {remedy}" + same_name_hint(rows, columns)
         )
     count = S.Zero if count.is_negative else count

@@ -45,7 +45,7 @@ def diff(
     x[1:] - x[:-1]
     """
     if isinstance(n, bool) or not isinstance(n, (int, Integer)) or n < 0:
-        raise TensorError(f"differences are taken a known number of times, not {n!r}")
+        raise TensorError(f"n is a known integer from 0 on, not {n!r}")
     A = as_operand(a)
     place = as_axis(axis, order_of(A))
     beside = [_concatenated_operands(piece, A, place) for piece in (prepend, append)]
@@ -105,7 +105,7 @@ def gradient(
     """
     A = as_operand(f)
     if edge_order not in (1, 2):
-        raise TensorError(f"the edge order of slopes is 1 or 2, not {edge_order!r}")
+        raise TensorError(f"edge_order is 1 or 2, not {edge_order!r}")
     axes = as_axes(axis, order_of(A))
     steps = [as_operand(step) for step in spacing] or [Integer(1)]
     steps = steps * len(axes) if len(steps) == 1 and not order_of(steps[0]) else steps
@@ -120,8 +120,8 @@ def _gradient_along(A: Operand, axis: int, step: Operand, edge_order: int) -> Op
     length = shape_of(A)[axis]
     if (length - edge_order - 1).is_negative:
         raise ShapeError(
-            f"axis {axis} of length {length} is too short for slopes of edge order {edge_order}, "
-            f"which take {edge_order + 1} entries"
+            f"axis {axis} of length {length} is too short for edge_order={edge_order}, "
+            f"which takes {edge_order + 1} entries"
         )
     if order_of(step):
         return _gradient_on_coordinates(A, axis, step, edge_order)

@@ -104,7 +104,7 @@ def unstack(A: TensorLike, axis: int = 0) -> tuple[Operand, ...]:
     length = shape_of(A)[axis]
     if not length.is_Integer:
         raise UnsupportedError(
-            f"axis {axis} has the length {length}, which is no number of pieces; substitute one"
+            f"axis {axis} has symbolic length {length}; substitute an integer for it"
         )
     before = (slice(None),) * axis
     return tuple([getitem(A, (*before, place)) for place in range(int(length))])

@@ -35,7 +35,7 @@ def around(a: TensorLike, decimals: Expr | int = 0) -> Operand:
     """
     digits = as_scalar(decimals, "the number of decimals")
     if not digits.is_Integer:
-        raise UnsupportedError(f"round takes a known integer for decimals, not {decimals}")
+        raise UnsupportedError(f"decimals is a known integer, not {decimals}")
     if digits.is_negative:
         unit = 10**-digits
         return multiply(elementwise(rint, divide(a, unit)), unit)
@@ -113,7 +113,7 @@ def as_real(val: TensorLike) -> Operand:
     val = as_operand(val)
     if holds_complex(val):
         raise UnsupportedError(
-            "a real tensor is needed, not what has complex numbers inside; take .real or .imag"
+            "expected a real tensor, not one with complex entries; take .real or .imag"
         )
     return val
 
@@ -130,8 +130,8 @@ def _without_complex(part: Operand) -> Operand:
     found = _expand(part)
     if holds_complex(found):
         raise UnsupportedError(
-            "the real and imaginary parts of what has complex numbers inside of functions aren't "
-            "told apart; keep them as two real tensors"
+            "the real and imaginary parts of a function with complex numbers inside can't be "
+            "separated; keep them as two real tensors"
         )
     return found
 

@@ -26,12 +26,12 @@ from .reductions import restore_axes, sum as sum_
 
 
 def check_nonempty(A: Operand, axes: list[int], name: str) -> None:
-    """There is no largest of no entries."""
+    """Refuse empty axes: an empty set has no largest or smallest entry."""
     for axis in axes:
         if shape_of(A)[axis] is S.Zero:
             raise ShapeError(
-                f"{name} over axis {axis} of shape {shape_of(A)}: it has no entries, and there is "
-                f"no {name} of none"
+                f"{name} over axis {axis} of shape {shape_of(A)}: the axis is empty; give it "
+                f"entries, or pass initial= to sympy_einsum.numpy.{name}"
             )
 
 

@@ -92,7 +92,7 @@ def pad(
     order = order_of(A)
     widths = _pairs(_by_axis(pad_width, order), order, "pad_width", as_length)
     if not isinstance(mode, str) or mode not in MODES:
-        raise TensorError(f"pad knows the modes {', '.join(MODES)}, not {str(mode)[:80]!r}")
+        raise TensorError(f"pad supports the modes {', '.join(MODES)}, not {str(mode)[:80]!r}")
     if mode == "constant":
         values = _pairs(constant_values, order, "constant_values", _constant)
         alike = {value for pair in values for value in pair}

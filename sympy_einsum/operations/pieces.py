@@ -36,7 +36,7 @@ def slice_along(A: Operand, axis: int, *bounds: Expr | int | None) -> Operand:
 
 def _known_integer(length: Expr, what: str) -> int:
     if not length.is_Integer:
-        raise UnsupportedError(f"{what} needs a length that is a number, not {length}")
+        raise UnsupportedError(f"{what} needs a numeric length, not {length}")
     return int(length)
 
 

@@ -120,7 +120,9 @@ def _over_probabilities(
     A = as_operand(A)
     probability = _exact(as_scalar(q, "q"))
     if not isinstance(method, str) or method not in _PLACES:
-        raise UnsupportedError(f"quantile knows the methods {', '.join(_PLACES)}, not {method!r}")
+        raise UnsupportedError(
+            f"quantile supports the methods {', '.join(_PLACES)}, not {method!r}"
+        )
     axes = as_axes(axis, order_of(A))
     if not axes:
         return A

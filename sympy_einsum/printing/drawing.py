@@ -144,7 +144,7 @@ def to_dot(e: object, kind: str = "graph", styles: Styles = ()) -> str:
     if isinstance(e, LabelledGraph):
         return _labelled(e)
     if kind not in KINDS:
-        raise TensorError(f"there is no picture {kind!r}; choose from {', '.join(KINDS)}")
+        raise TensorError(f"unknown kind {kind!r}; choose from {', '.join(KINDS)}")
     return _network(e, styles) if kind == "network" else _graph(e, styles)
 
 

@@ -49,5 +49,5 @@ def to_text(e: TensorLike, syntax: str) -> str:
     True
     """
     if not isinstance(syntax, str) or syntax not in SYNTAXES:
-        raise TensorError(f"there is no text in {syntax!r:.80}; choose from {', '.join(SYNTAXES)}")
+        raise TensorError(f"unknown syntax {syntax!r:.80}; choose from {', '.join(SYNTAXES)}")
     return SYNTAXES[syntax](as_operand(e))

@@ -53,7 +53,7 @@ class Notation:
 
     def __init__(self, style: str = "auto", where: bool = True):
         if style not in NOTATIONS:
-            raise TensorError(f"there is no notation {style!r}; choose from {', '.join(NOTATIONS)}")
+            raise TensorError(f"unknown notation {style!r}; choose from {', '.join(NOTATIONS)}")
         self.style = style
         self.where = where
         # Whether somebody will show the definitions that are pending.

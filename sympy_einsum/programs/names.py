@@ -274,7 +274,7 @@ def items(value: Value) -> list[Value]:
     if isinstance(value, TensorExpr) and value.order:
         if not value.shape[0].is_Integer:
             raise TensorError(
-                f"a loop over an axis of length {value.shape[0]}, which is no number: say a number "
+                f"a loop over an axis of symbolic length {value.shape[0]}: give a number "
                 "by shapes=, or use NumPy's functions of arrays"
             )
         if value.shape[0] > MAX_ITEMS:
@@ -298,7 +298,7 @@ def _range(*bounds: Value) -> range:
     for bound in bounds:
         if not isinstance(bound, int):
             raise TensorError(
-                f"a range needs known whole numbers, not {bound}: say the lengths by shapes=, or "
+                f"a range needs known integers, not {bound}: give the lengths by shapes=, or "
                 "use NumPy's functions of arrays"
             )
     return range(*bounds)
@@ -336,7 +336,9 @@ def _whole(value: Value) -> int:
     if isinstance(value, Expr) and value.is_number and value.is_real:
         return int(Integer(value))
     if not isinstance(value, int):
-        raise TensorError("int() of what depends on arguments isn't differentiable; use np.floor")
+        raise TensorError(
+            "int() of a value that depends on arguments isn't differentiable; use np.floor"
+        )
     return value
 
 
@@ -347,14 +349,14 @@ def _zip(*values: Value, strict: bool = False) -> list[Value]:
 def _all(values: Value) -> bool:
     known = [truth(value) for value in items(values)]
     if None in known:
-        raise TensorError("all() of conditions on arguments; use np.all")
+        raise TensorError("all() can't take conditions on arguments; use np.all")
     return all(known)
 
 
 def _any(values: Value) -> bool:
     known = [truth(value) for value in items(values)]
     if None in known:
-        raise TensorError("any() of conditions on arguments; use np.any")
+        raise TensorError("any() can't take conditions on arguments; use np.any")
     return any(known)
 
 
@@ -424,7 +426,9 @@ def attribute(value: Value, name: str) -> Value:
     if name == "astype":
         return Known(name, lambda *types, **options: operand)
     if name in _CHANGING:
-        raise TensorError(f"{name} changes the array in its place; NumPy's functions make new ones")
+        raise TensorError(
+            f"{name} modifies the array in place; use a NumPy function that returns a new one"
+        )
     if name in _METHODS_OF_UFUNCS:
         raise TensorError(f"{name} belongs to functions of NumPy")
     if not isinstance(operand, TensorExpr):
@@ -432,7 +436,7 @@ def attribute(value: Value, name: str) -> Value:
             raise TensorError(f"a number has no {name} here")
         return _OF_NUMBERS[name](operand)
     if name.startswith("_") or not (hasattr(np.ndarray, name) and hasattr(operand, name)):
-        raise TensorError(f"arrays have no {name} here; say it by NumPy's functions")
+        raise TensorError(f"arrays have no {name} here; use NumPy's functions")
     found = getattr(operand, name)
     if name == "shape":
         return tuple(found)

@@ -114,7 +114,7 @@ class ExpressionReader(Source):
 
     def _constant(self, node: ast.Constant, scope: Scope) -> Value:
         if isinstance(node.value, (str, bytes)):
-            self.fail(node, "text has no place in a function of numbers")
+            self.fail(node, "strings aren't supported in functions of numbers")
         if node.value is None or node.value is ...:
             return node.value
         return self.trying(node, number, node.value)
@@ -347,7 +347,7 @@ class ExpressionReader(Source):
 
     def _text(self, node: ast.Constant, is_expected: bool) -> str:
         if not is_expected:
-            self.fail(node, "text has no place in a function of numbers")
+            self.fail(node, "strings aren't supported in functions of numbers")
         return str(node.value)
 
     def applied(
@@ -416,7 +416,7 @@ def _said(error: BaseException) -> str:
 
 _UNREAD = "{} isn't read: a function is made of assignments, arithmetic, calls, loops and if"
 _INSTEAD: dict[type[ast.AST], str] = {
-    ast.JoinedStr: "text has no place in a function of numbers",
+    ast.JoinedStr: "strings aren't supported in functions of numbers",
     ast.Dict: "dictionaries aren't read; use tuples",
     ast.Set: "sets aren't read; use tuples",
     ast.DictComp: "dictionaries aren't read; use tuples",

@@ -63,7 +63,7 @@ def number(value: int | float | complex) -> Value:
     if isinstance(value, bool) or (isinstance(value, int) and abs(value) <= MAX_NUMBER):
         return value
     if isinstance(value, int) or abs(value) == float("inf"):
-        raise TensorError("the number is too large")
+        raise TensorError("the number is too large; use a floating-point number")
     if isinstance(value, complex):
         raise TensorError("the number isn't real")
     text = repr(value)
@@ -221,7 +221,7 @@ def _power(a: Value, b: Value) -> Value:
         if base.is_Number and exponent.is_Number:
             size = abs(exponent) * max(abs(sympy.log(abs(base).evalf(15), 2)), 0) if base else 0
             if size > 1100 or (base == 0 and exponent < 0):
-                raise TensorError("the number is too large")
+                raise TensorError("the number is too large; use a floating-point number")
             return base**exponent
     return snp.power(*aligned([a, b]))
 
@@ -234,7 +234,7 @@ def _whole_quotient(a: Value, b: Value) -> Value:
 
 def _remainder(a: Value, b: Value) -> Value:
     if isinstance(a, str):
-        raise TensorError("text has no place in a function of numbers")
+        raise TensorError("strings aren't supported in functions of numbers")
     if b == 0:
         raise TensorError("division by zero")
     return _modulo(a, b)
@@ -325,12 +325,12 @@ def part(value: Value, index: Value) -> Value:
     """``value[index]``."""
     if isinstance(value, (list, tuple, range)):
         if not isinstance(index, (int, slice)):
-            raise TensorError("a list or tuple is indexed by known whole numbers")
+            raise TensorError("a list or tuple is indexed by known integers")
         return value[index]
     if is_operand(value) and index in ((), ...):
         return value
     if not isinstance(value, TensorExpr) or not value.order:
-        raise TensorError("a number has no entries; say the shape of an argument by shapes=")
+        raise TensorError("a number has no entries; give the shape of an argument by shapes=")
     return value[index]
 
 
@@ -338,7 +338,7 @@ def with_part(tensor: TensorExpr, index: Value, value: Value) -> Operand:
     """Return the tensor after ``tensor[index] = value``."""
     entries = list(index) if isinstance(index, tuple) else [index]
     if not all(isinstance(e, (int, slice, Expr, EllipsisType)) for e in entries):
-        raise TensorError("entries are assigned at whole numbers and slices; use np.where")
+        raise TensorError("entries are assigned at integers and slices; use np.where")
     if ... not in entries:
         entries.append(...)
     place = entries.index(...)

@@ -180,7 +180,7 @@ class AlgebraHooks(Node):
         if self.is_number:
             return _number(self)
         raise TypeError(
-            f"{str(self)[:80]} is an expression and no number; lambdify computes it, and "
+            f"{str(self)[:80]} is an expression, not a number; compute it with lambdify; "
             "functions of it are SymPy's or sympy_einsum's, not those of math"
         )
 
@@ -322,7 +322,7 @@ def _pairs(args: tuple[object, ...]) -> dict[Basic, object]:
         pairs = {"": ""}
     if any(isinstance(part, str) for pair in pairs.items() for part in pair):
         raise TensorError(
-            "subs takes an expression and what replaces it, a dictionary or a list of such pairs, "
+            "subs takes an expression and its replacement, a dictionary, or a list of such pairs, "
             "and no strings"
         )
     return {_as_replaced(old): new for old, new in pairs.items()}

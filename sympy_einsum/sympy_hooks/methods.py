@@ -113,7 +113,7 @@ class Methods(Operators, AlgebraHooks):
         A[1, 2]
         """
         if not index and self.size != 1:
-            raise ShapeError(f"a tensor of shape {self.shape} has no single entry: say which")
+            raise ShapeError(f"a tensor of shape {self.shape} has several entries; say which")
         return self[index or (0,) * self.order] if self.shape else self
 
     def tolist(self) -> NoReturn:
@@ -128,7 +128,7 @@ class Methods(Operators, AlgebraHooks):
         computes them, as_explicit() writes the entries out
         """
         raise UnsupportedError(
-            "an expression has no numbers to make a list of; lambdify computes them, as_explicit() "
+            "an expression has no numbers; compute them with lambdify; as_explicit() "
             "writes the entries out"
         )
 

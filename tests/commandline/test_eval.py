@@ -75,7 +75,7 @@ def test_steps_notations_and_modes(capsys):
         (["x'*x", "--set", 'x=["a"]'], "x is no array of real numbers"),
         (["x'*x", "--set", "x=[[1, 2]]"], "x"),
         (["x'*y", "--set", "x=[1, 2]", "--set", "y=[1]"], "length"),
-        (["sum(vector(1))"], "nothing says how long n is"),
+        (["sum(vector(1))"], "length n is unknown"),
         (["x'*x", "--data", "no such file.json"], "can't read no such file.json"),
         (["x'*x", "--file", "no such file"], "give an expression or a file, not both"),
         (["--file", "no such file"], "can't read no such file"),

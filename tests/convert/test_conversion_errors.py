@@ -229,5 +229,5 @@ def test_pieces_that_are_put_together_fit():
             call()
     assert se.concatenate([A, row]).shape == (3, 2)
     for function in (se.stack, se.concatenate):
-        with pytest.raises(se.TensorError, match="a list of tensors is needed"):
+        with pytest.raises(se.TensorError, match="expected a list of tensors"):
             function(A)

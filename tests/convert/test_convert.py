@@ -382,7 +382,7 @@ def test_to_indexed():
 UNSUPPORTED = {
     "T, of shape": lambda: to_matrix(T),
     "T, of shape .m, n, k.": lambda: to_matrix(T.sum(axis=0)),
-    "no sequence of matrix operations multiplies": lambda: to_matrix(
+    "no sequence of matrix operations computes": lambda: to_matrix(
         se.einsum("ai,bi,ci,ab,bc,ca->", S, S, S, R, R, R)
     ),
     "Max of": lambda: to_matrix(se.Max(A, B)),
@@ -394,7 +394,7 @@ UNSUPPORTED = {
     "an integer exponent": lambda: from_matrix(MS**t),
     "Expm of shape": lambda: to_indexed(se.expm(S) @ x),
     "Reshape of shape": lambda: to_indexed(A.reshape(n, m)),
-    "no linear function": lambda: from_indexed(IndexedBase("x", shape=(n,))[i * j], [i, j]),
+    "isn't a linear function": lambda: from_indexed(IndexedBase("x", shape=(n,))[i * j], [i, j]),
     "for i": lambda: from_indexed(i * IndexedBase("x", shape=(n,))[i], [i]),
     "use to_matrix": lambda: to_array(se.inv(se.diag(x) + S)),
     "Max of 2 tensors": lambda: to_array(se.Max(A, B)),
@@ -591,7 +591,7 @@ BAD_SHAPES = {
     "index i has length m in one place, n in another": lambda: from_indexed(
         IndexedBase("A", shape=(m, n))[i, i], [i]
     ),
-    "length of index i can't be told": lambda: from_indexed(KroneckerDelta(i, j), [i, j]),
+    "length of index i can't be inferred": lambda: from_indexed(KroneckerDelta(i, j), [i, j]),
     "index i has length n, not m": lambda: from_indexed(IndexedBase("x", shape=(n,))[i], [(i, m)]),
 }
 

@@ -115,13 +115,13 @@ def test_bounds_that_no_sum_has():
     assert se.from_indexed(Sum(base[j], (j, 0, i)), [i]) is se.cumsum(x)
     with pytest.raises(se.UnsupportedError, match="may end before it begins"):
         se.from_indexed(Sum(base[j], (j, 0, i - 2)), [(i, n)])
-    with pytest.raises(se.UnsupportedError, match="is no index plus a number"):
+    with pytest.raises(se.UnsupportedError, match="isn't an index plus a number"):
         se.from_indexed(Sum(base[j], (j, 0, 2 * i)), [(i, n)])
     with pytest.raises(se.ShapeError, match="takes positions from 0 to n on an axis of length n"):
         se.from_indexed(Sum(base[j], (j, 0, i + 1)), [(i, n)])
     with pytest.raises(se.ShapeError, match="index j takes the position -1"):
         se.from_indexed(Sum(base[j], (j, i - 1, n - 1)), [(i, n)])
-    with pytest.raises(se.ShapeError, match="the length of index i can't be told"):
+    with pytest.raises(se.ShapeError, match="the length of index i can't be inferred"):
         se.from_indexed(Sum(base[j], (j, 0, i - 1)), [i])
 
 

@@ -128,7 +128,7 @@ def test_generators_of_one_group_give_one_symbol():
 @pytest.mark.parametrize(
     ("shape", "symmetric", "error", "message"),
     [
-        ((n, n, m), True, se.ShapeError, "axes 1 and 2 .* 'T' change places.* n and m"),
+        ((n, n, m), True, se.ShapeError, "axes 1 and 2 .* 'T' are exchanged.* n and m"),
         ((n, n, m), [(2, 1, 0)], se.ShapeError, "axes 0 and 2"),
         ((n, n, n), [(1, 0)], se.TensorError, r"permutations of its axes \(0, 1, 2\)"),
         ((n, n, n), [(0, 0, 1)], se.TensorError, r"not \(0, 0, 1\)"),

@@ -162,7 +162,7 @@ def test_derivatives_of_the_paper():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x^i + y_i", "only what has the same indices is added: x^i has upper i, y_i has lower i"),
+        ("x^i + y_i", "terms of a sum need the same indices: x^i has upper i, y_i has lower i"),
         ("x^i + y^j", "x^i has upper i, y^j has upper j"),
         ("x^i + c", "c has none"),
         ("A^i_j u^j", "index j is one axis, but in A^i_j it has length 3 and in u^j length 2"),
@@ -172,7 +172,7 @@ def test_derivatives_of_the_paper():
         ("det(x^i)", "det needs two free indices, x^i has upper i"),
         ("y^j = A^i_j x^j", "the left side has the indices upper j, the right upper i"),
         ("δ^i", "δ has two indices, not 1"),
-        ("x^i / y_i", "a quotient has the divisor's indices on the same levels"),
+        ("x^i / y_i", "a divisor's indices must stand in the dividend"),
         ("c^(x^i)", "an exponent has no indices"),
         ("foo(x^i)", "there is no function 'foo'; a product has a space before '('"),
         ("c(x^i)", "there is no function 'c'; a product has a space"),

@@ -132,8 +132,8 @@ class _Reading:
                 before = {pair for labels, _, _ in factors for pair in labels}
                 if not before.issuperset(own.items()):
                     raise place.error(
-                        f"a quotient has the divisor's indices on the same levels, and those of "
-                        f"{place.quote(k)} aren't before it"
+                        f"a divisor's indices must stand in the dividend on the same levels; "
+                        f"those of {place.quote(k)} don't"
                     )
             if child in self.written and operator == "*":
                 factors.append((index_text(child), self.written[child], place.quote(k)))
@@ -155,7 +155,7 @@ class _Reading:
                 continue
             if own != first:
                 raise place.error(
-                    f"only what has the same indices is added: {place.quote(0)} has "
+                    f"terms of a sum need the same indices: {place.quote(0)} has "
                     f"{shown(first)}, {place.quote(k)} has {shown(own)}"
                 )
             for letter, length in self.lengths[child].items():
