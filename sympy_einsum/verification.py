@@ -61,10 +61,10 @@ class Samples:
         found = {s for e in exprs for s in e.free_symbols} - {*first}
         tensors = [s for s in (*first, *found) if isinstance(s, TensorSymbol)]
         shapes = {s for e in (*nodes, *tensors) for n in e.shape for s in n.free_symbols}
-        told = [e for node in nodes for e in data_expressions(node.data)]
-        data = {s for e in told for s in e.free_symbols if not isinstance(s, Slot)}
-        cuts = [node.start for node in nodes if isinstance(node, Positions)]
-        self.positions = {s for start in cuts for s in start.free_symbols} - shapes
+        data_parts = [e for node in nodes for e in data_expressions(node.data)]
+        data = {s for e in data_parts for s in e.free_symbols if not isinstance(s, Slot)}
+        starts = [node.start for node in nodes if isinstance(node, Positions)]
+        self.positions = {s for start in starts for s in start.free_symbols} - shapes
         self.lengths = sorted(shapes.union(data) - self.positions - {*tensors}, key=str)
         others = sorted(found.union(self.positions) - {*self.lengths}, key=str)
         self.symbols = [*first, *others, *self.lengths]

@@ -37,8 +37,8 @@ PACKAGES = [
     "__init__",
     "__main__",
 ]
-# What knows nothing of what, although the order would allow it.
-STRANGERS = {
+# Imports that the order of packages would allow, but that are forbidden.
+FORBIDDEN_IMPORTS = {
     "rules": {"operations"},
     "compiler": {"operations", "calculus"},
     "printing": {"calculus", "compiler"},
@@ -88,7 +88,7 @@ def test_packages_import_what_stands_below_them(path):
     for package, inside in imports(path):
         if package != own:
             assert PACKAGES.index(package) < PACKAGES.index(own)
-            assert package not in STRANGERS.get(own, ())
+            assert package not in FORBIDDEN_IMPORTS.get(own, ())
             assert not inside
 
 

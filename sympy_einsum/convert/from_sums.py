@@ -336,10 +336,10 @@ class _Reader:
             elif variable not in _Value(waiting).labels:
                 waiting.append((given[variable], ()))
             else:
-                cut = [
+                selector = [
                     self._restrict_to_range(factor, variable, given[variable]) for factor in waiting
                 ]
-                waiting = [factor for factors in cut for factor in factors]
+                waiting = [factor for factors in selector for factor in factors]
         reached = set(node.variables)
         hanging: list[_Factor] = []
         while moved := [factor for factor in waiting if reached.intersection(factor[1])]:
@@ -401,13 +401,13 @@ class _Reader:
         tensor, labels = factor
         if variable not in labels or callable(tensor):
             return [factor]
-        new, cuts = list(labels), []
+        new, selectors = list(labels), []
         for axis, length in enumerate(shape_of(tensor)):
             if labels[axis] == variable and not same_length(length, number):
                 new[axis] = _Hidden("axis")
-                cut = _selection(variable, length, S.Zero, S.One, number)
-                cuts.append((cut, (variable, new[axis])))
-        return [(tensor, tuple(new)), *cuts]
+                selector = _selection(variable, length, S.Zero, S.One, number)
+                selectors.append((selector, (variable, new[axis])))
+        return [(tensor, tuple(new)), *selectors]
 
     def _tensor(self, base: Basic) -> Operand:
         """Return the tensor for an IndexedBase or an array of numbers."""

@@ -94,18 +94,18 @@ def row_and_column() -> tuple[Symbol, Symbol]:
     return Dummy("i", integer=True), Dummy("j", integer=True)
 
 
-def sliced(matrix: MatrixExpr, *cuts: Cut) -> MatrixExpr:
+def sliced(matrix: MatrixExpr, *slices: Cut) -> MatrixExpr:
     """A slice of a matrix; SymPy's own slice of a slice compares symbolic lengths."""
     if isinstance(matrix, MatrixSlice):
         known = matrix.rowslice, matrix.colslice
-        cuts = tuple(
+        slices = tuple(
             [
                 (first + start * stride, first + stop * stride, stride * step)
-                for (first, _, stride), (start, stop, step) in zip(known, cuts, strict=True)
+                for (first, _, stride), (start, stop, step) in zip(known, slices, strict=True)
             ]
         )
         matrix = matrix.parent
-    return MatrixSlice(matrix, *cuts)
+    return MatrixSlice(matrix, *slices)
 
 
 def row(matrix: MatrixExpr, position: Expr) -> MatrixExpr:

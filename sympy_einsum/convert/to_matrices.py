@@ -251,10 +251,10 @@ def _sliced_matrix(
     # SymPy's slice has (stop - start) / step rows, and its stop must lie on the axis.
     if step != 1 and not (step > 1 and (selector.length - start - step * count).is_nonnegative):
         return None
-    cuts = [(0, n, 1) for n in matrix.shape]
-    cuts[own.index(labels[-1])] = (start, start + step * count, step)
+    slices = [(0, n, 1) for n in matrix.shape]
+    slices[own.index(labels[-1])] = (start, start + step * count, step)
     new = tuple([labels[0] if label == labels[-1] else label for label in own])
-    return matrix_algebra.sliced(matrix, *cuts), new
+    return matrix_algebra.sliced(matrix, *slices), new
 
 
 def _kronecker_matrix(node: Reshape, converted: Images) -> Basic:

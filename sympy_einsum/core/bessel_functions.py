@@ -136,11 +136,11 @@ def bessel_code(kind: str) -> Callable[[Expr, Expr], str]:
         # J of order -(n + 1/2) is (-1)^(n + 1) times Y of the opposite order, which has that of J.
         is_first = (kind == "j") == bool(order.is_positive)
         if is_first:
-            turned = "-" if kind == "y" and half % 2 else ""
-            return f"{turned}{root} * special.spherical_jn{sphere}"
-        turned = "-" if kind == "j" and not half % 2 else ""
-        pole = "" if turned else "-"
-        text = f"{turned}{root} * special.spherical_yn{sphere}"
+            sign = "-" if kind == "y" and half % 2 else ""
+            return f"{sign}{root} * special.spherical_jn{sphere}"
+        sign = "-" if kind == "j" and not half % 2 else ""
+        pole = "" if sign else "-"
+        text = f"{sign}{root} * special.spherical_yn{sphere}"
         return f"np.where({{1}} == 0, {pole}np.inf, {text})"
 
     return code

@@ -179,9 +179,9 @@ def with_function(expr: Expr, old: type, new: Callable[..., Expr]) -> Expr:
     >>> with_function(f_x + slope, f, sin)
     sin(x) + cos(x**2)
     """
-    images: dict[Basic, Basic] = {}
+    replaced: dict[Basic, Basic] = {}
     for node in postorder([expr], lambda node: node.args):
-        args = [images[arg] for arg in node.args]
+        args = [replaced[arg] for arg in node.args]
         origin, counts = origin_of(type(node), len(args))
         if isinstance(node, Function) and origin == old:
             places = [Dummy(real=True) for _ in args]
@@ -189,7 +189,7 @@ def with_function(expr: Expr, old: type, new: Callable[..., Expr]) -> Expr:
             for place, count in zip(places, counts, strict=True):
                 for _ in range(count):
                     value = derivative(value, place)
-            images[node] = value.xreplace(dict(zip(places, args, strict=True)))
+            replaced[node] = value.xreplace(dict(zip(places, args, strict=True)))
         else:
-            images[node] = node if args == list(node.args) else node.func(*args)
-    return images[expr]
+            replaced[node] = node if args == list(node.args) else node.func(*args)
+    return replaced[expr]

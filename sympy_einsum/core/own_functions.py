@@ -97,11 +97,11 @@ def _made(
 
 def _count(derivative: Callable[..., object] | None, code: object) -> int | None:
     """Return the number of arguments, if it is known."""
-    told = derivative or (code if callable(code) else None)
-    if told is None:
+    definition = derivative or (code if callable(code) else None)
+    if definition is None:
         return None
     try:
-        parameters = inspect.signature(told).parameters.values()
+        parameters = inspect.signature(definition).parameters.values()
     except (TypeError, ValueError):
         return None
     plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -57,8 +57,9 @@ def transform(
     visit: Callable[[Basic, tuple[Basic, ...]], Basic],
     children: Callable[[Basic], Sequence[Basic]] = children,
 ) -> list[Basic]:
-    """Bottom-up rewriting: ``visit(node, new_children)`` gives the image of each node, once."""
-    image: dict[Basic, Basic] = {}
+    """Bottom-up rewriting: ``visit(node, new_children)`` returns the replacement of each node,
+    once."""
+    rewritten: dict[Basic, Basic] = {}
     for node in postorder(roots, children):
-        image[node] = visit(node, tuple([image[child] for child in children(node)]))
-    return [image[root] for root in roots]
+        rewritten[node] = visit(node, tuple([rewritten[child] for child in children(node)]))
+    return [rewritten[root] for root in roots]

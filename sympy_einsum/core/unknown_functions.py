@@ -70,17 +70,17 @@ def named_derivatives(expr: Expr) -> Expr:
     """
     if not expr.has(Derivative):
         return expr
-    images: dict[Basic, Basic] = {}
+    renamed: dict[Basic, Basic] = {}
     for node in postorder([expr], lambda node: node.args):
-        new = [images[arg] for arg in node.args]
+        new = [renamed[arg] for arg in node.args]
         if isinstance(node, Derivative):
-            images[node] = _named(node)
-        elif isinstance(node, Subs) and not images[node.expr].has(Derivative):
-            points = zip(node.variables, [images[point] for point in node.point], strict=True)
-            images[node] = images[node.expr].xreplace(dict(points))
+            renamed[node] = _named(node)
+        elif isinstance(node, Subs) and not renamed[node.expr].has(Derivative):
+            points = zip(node.variables, [renamed[point] for point in node.point], strict=True)
+            renamed[node] = renamed[node.expr].xreplace(dict(points))
         else:
-            images[node] = node if new == list(node.args) else node.func(*new)
-    return images[expr]
+            renamed[node] = node if new == list(node.args) else node.func(*new)
+    return renamed[expr]
 
 
 def _named(node: Derivative) -> Expr:

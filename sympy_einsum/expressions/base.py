@@ -127,8 +127,11 @@ class Rebuild:
                 f"(a tag and the leaves), not {len(args)}"
             )
         tag, *leaves = own
-        images = [*zip(leaves, args[1:], strict=True), *zip(tag.args, args[0].args, strict=True)]
-        return substitute(self.node, {old: new for old, new in images if old != new})
+        replacements = [
+            *zip(leaves, args[1:], strict=True),
+            *zip(tag.args, args[0].args, strict=True),
+        ]
+        return substitute(self.node, {old: new for old, new in replacements if old != new})
 
 
 class TensorExpr(Methods):

@@ -74,21 +74,23 @@ def conjugated(e: Operand) -> Operand:
     if not holds_complex(e):
         return e
     constants = _complex_constants(e)
-    images = {c: Constant(np.conjugate(c.entries if c.is_exact else c.array)) for c in constants}
-    return e.xreplace({I: -I, **images})
+    conjugates = {
+        c: Constant(np.conjugate(c.entries if c.is_exact else c.array)) for c in constants
+    }
+    return e.xreplace({I: -I, **conjugates})
 
 
 def of_real_constants(e: Operand) -> Operand:
     """Return the expression with every complex constant written as a sum of two real ones."""
-    images = {}
+    replacements = {}
     for constant in _complex_constants(e):
         parts = np.array([entry.as_real_imag() for entry in constant.entries.flat], dtype=object)
         real, imaginary = (
             Constant(part.reshape(constant.array.shape)) if any(part) else Zeros(*constant.shape)
             for part in parts.T
         )
-        images[constant] = real + I * imaginary
-    return e.xreplace(images) if images else e
+        replacements[constant] = real + I * imaginary
+    return e.xreplace(replacements) if replacements else e
 
 
 def _complex_constants(e: Operand) -> list[Constant]:

@@ -74,7 +74,7 @@ class Elementwise(TensorExpr):
     def _build(cls, operands: Operands, data: Data) -> Operand:
         return apply_body(data[0], operands)
 
-    def _map_data(self, image: Callable[[Basic], Basic]) -> Data:
+    def _map_data(self, substitute: Callable[[Basic], Basic]) -> Data:
         return self.data
 
     def _own_symbols(self) -> set[Basic]:

@@ -128,11 +128,11 @@ def memoised(compute: Callable[[Any], Kept]) -> Callable[[Any], Kept]:
     return known
 
 
-def map_data(data: object, image: Callable[[Basic], Basic]) -> Any:
-    """Static data with every SymPy expression in it (lengths, positions) replaced by its image."""
+def map_data(data: object, substitute: Callable[[Basic], Basic]) -> Any:
+    """Static data with every SymPy expression in it (lengths, positions) replaced."""
     if isinstance(data, tuple):
-        return tuple([map_data(part, image) for part in data])
-    return image(data) if isinstance(data, Basic) else data
+        return tuple([map_data(part, substitute) for part in data])
+    return substitute(data) if isinstance(data, Basic) else data
 
 
 def data_expressions(data: object) -> list[Basic]:
@@ -263,9 +263,9 @@ class Node(StockExpr, metaclass=NodeType):
         None."""
         return None if factors else self
 
-    def _map_data(self, image: Callable[[Basic], Basic]) -> Data:
-        """Return the static data with its lengths and positions replaced by their images."""
-        return map_data(self.data, image)
+    def _map_data(self, substitute: Callable[[Basic], Basic]) -> Data:
+        """Return the static data with its lengths and positions replaced."""
+        return map_data(self.data, substitute)
 
     def _own_symbols(self) -> set[Basic]:
         """Return the free symbols of the node's own data: its lengths and positions."""

@@ -295,7 +295,7 @@ class Constant(TensorExpr):
         """Whether it was made of numbers of SymPy's that no array holds."""
         return len(self.data) > 3
 
-    def _map_data(self, image: Callable[[Basic], Basic]) -> Data:
+    def _map_data(self, substitute: Callable[[Basic], Basic]) -> Data:
         return self.data
 
 

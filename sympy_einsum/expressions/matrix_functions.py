@@ -185,8 +185,8 @@ def cofactors(X: TensorLike, order: int) -> Operand:
         return det(matrix)
     if order == 1:
         axes = list(range(matrix.order))
-        turned = (*axes[:-2], axes[-1], axes[-2])
-        return contract((adj(matrix),), (turned,), axes, dict(enumerate(matrix.shape)))
+        transposed = (*axes[:-2], axes[-1], axes[-2])
+        return contract((adj(matrix),), (transposed,), axes, dict(enumerate(matrix.shape)))
     kind = CofactorStack if matrix.order > 2 else Cofactors
     return kind._build((matrix,), (int(order),))
 

@@ -108,17 +108,17 @@ def substitute_slots(body: Expr, rule: tuple[tuple[Expr, Expr], ...]) -> Expr:
 
 def substitute_stock(expr: Basic, rule: Mapping[Basic, Basic]) -> Basic:
     """Replace outermost tensors and symbols of a stock expression by scalars, each node once."""
-    image: dict[Basic, Basic] = dict(rule)
+    rewritten: dict[Basic, Basic] = dict(rule)
 
     def lower(node: Basic) -> tuple[Basic, ...]:
         return () if node in rule else node.args
 
     for node in postorder([expr], lower):
-        if node not in image:
-            new = [image[arg] for arg in node.args]
+        if node not in rewritten:
+            new = [rewritten[arg] for arg in node.args]
             built = node if new == list(node.args) else node.func(*new)
-            image[node] = as_stock_derivative(built) if _is_of_symbols(built) else built
-    return image[expr]
+            rewritten[node] = as_stock_derivative(built) if _is_of_symbols(built) else built
+    return rewritten[expr]
 
 
 def _is_of_symbols(expr: Basic) -> bool:

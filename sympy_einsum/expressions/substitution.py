@@ -50,10 +50,10 @@ def rebuild(node: Basic, operands: Operands, data: Data | None = None) -> Basic:
     return node.func(*operands)
 
 
-def replace_nodes(roots: Sequence[Basic], images: Mapping[Basic, Basic]) -> list[Basic]:
-    """Substitute images of the same shapes for nodes; the images aren't traversed."""
+def replace_nodes(roots: Sequence[Basic], replacements: Mapping[Basic, Basic]) -> list[Basic]:
+    """Replace nodes by others of the same shapes, which aren't traversed."""
     return transform(
-        roots, lambda node, new: images[node] if node in images else rebuild(node, new)
+        roots, lambda node, new: replacements[node] if node in replacements else rebuild(node, new)
     )
 
 
@@ -63,25 +63,25 @@ def substitute(root: Basic, rule: Mapping[Basic, object], stock_rules: bool = Fa
     With ``stock_rules`` the stock scalars in the graph get SymPy's ``subs`` treatment
     (``x**4`` contains ``x**2``), else the exact one of ``xreplace``.
     """
-    images: dict[Basic, Basic] = {}
+    rewritten: dict[Basic, Basic] = {}
 
-    def image(expr: Basic) -> Basic:
-        if expr not in images:
+    def rewrite(expr: Basic) -> Basic:
+        if expr not in rewritten:
             new = expr.subs(rule, simultaneous=True) if stock_rules else expr.xreplace(rule)
-            images[expr] = new = floats_to_integers(new)
+            rewritten[expr] = new = floats_to_integers(new)
             if new.is_Float:
                 raise ShapeError(
                     f"{expr} counts entries and {new} isn't an integer; substitute an integer"
                 )
-        return images[expr]
+        return rewritten[expr]
 
     rule = {old: as_basic(new) for old, new in rule.items()}
 
     def visit(node: Basic, new: Operands) -> Basic:
         if node in rule:
-            return _checked(node, rule[node], image)
+            return _checked(node, rule[node], rewrite)
         if isinstance(node, Node):
-            data = node._map_data(image)
+            data = node._map_data(rewrite)
             if data == node.data:
                 return rebuild(node, new)
             built = rebuild(node, new, data)
@@ -98,7 +98,7 @@ def substitute(root: Basic, rule: Mapping[Basic, object], stock_rules: bool = Fa
     return transform([root], visit)[0]
 
 
-def _checked(old: Basic, new: Basic, image: Callable[[Basic], Basic]) -> Basic:
+def _checked(old: Basic, new: Basic, rewrite: Callable[[Basic], Basic]) -> Basic:
     """``new``, checked to fit in the place of ``old``."""
     if has_shape(new) and not isinstance(new, Node):
         raise TensorError(f"can't replace {old} by {new}, of type {type(new).__name__}")
@@ -121,11 +121,11 @@ def _checked(old: Basic, new: Basic, image: Callable[[Basic], Basic]) -> Basic:
             "expression of the same order"
         )
     for axis, (length, given) in enumerate(zip(expected, shape, strict=True)):
-        if not same_length(image(length), given):
+        if not same_length(rewrite(length), given):
             raise ShapeError(
-                f"can't replace {old} by {new}: axis {axis} has length {image(length)} in the one "
-                f"and length {given} in the other; substitute the lengths first"
-                + same_name_hint(image(length), given)
+                f"can't replace {old} by {new}: axis {axis} has length {rewrite(length)} in one "
+                f"and {given} in the other; substitute the lengths first"
+                + same_name_hint(rewrite(length), given)
             )
     return new
 

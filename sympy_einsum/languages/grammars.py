@@ -105,9 +105,9 @@ class Grammar:
     def _wrong_token(self, text: str, error: lark.exceptions.UnexpectedToken) -> ParseError:
         at_end = error.token.type == "$END"
         position = len(text.rstrip()) if at_end else error.token.start_pos
-        opened = open_parentheses(text[:position])
-        if at_end and opened and not expects_operand(error):
-            return ParseError("this '(' is never closed; expected ')'", text, opened[-1])
+        unclosed = open_parentheses(text[:position])
+        if at_end and unclosed and not expects_operand(error):
+            return ParseError("this '(' is never closed; expected ')'", text, unclosed[-1])
         found = "the end of the text" if at_end else repr(str(error.token))
         return ParseError(self.explain(error, text[:position].rstrip(), found), text, position)
 

@@ -97,13 +97,13 @@ def check_nesting(text: str) -> None:
 def open_parentheses(text: str) -> list[int]:
     """Return the positions of the parentheses that are not closed in the text, the innermost
     last."""
-    opened: list[int] = []
+    unclosed: list[int] = []
     for position, character in enumerate(text):
         if character == "(":
-            opened.append(position)
-        elif character == ")" and opened:
-            opened.pop()
-    return opened
+            unclosed.append(position)
+        elif character == ")" and unclosed:
+            unclosed.pop()
+    return unclosed
 
 
 @dataclass

@@ -62,7 +62,7 @@ def clip(a: TensorLike, low: TensorLike | None = None, high: TensorLike | None =
 def real(val: TensorLike) -> Operand:
     """Return the real part: the tensor itself, where there are no complex numbers inside.
 
-    Raises UnsupportedError where the parts can't be told apart: in functions, such as inv, of what
+    Raises UnsupportedError where the parts can't be separated: in functions, such as inv, of what
     has complex numbers inside.
 
     >>> from sympy import I
@@ -81,7 +81,7 @@ def real(val: TensorLike) -> Operand:
 def imag(val: TensorLike) -> Operand:
     """Return the imaginary part: zeros, where there are no complex numbers inside.
 
-    Raises UnsupportedError where the parts can't be told apart.
+    Raises UnsupportedError where the parts can't be separated.
 
     >>> from sympy import I
     >>> import sympy_einsum as se

@@ -329,8 +329,8 @@ def _scalar_lines(body: Expr, operands: Sequence[Expr]) -> list[str]:
         return [str(body)]
     slots = [slot(k) for k in range(len(operands))]
     places = iter(slots)
-    opened = [arg if arg.is_Number else next(places) for arg in body.args]
-    return [_function_text(Pow(*opened), slots)]
+    arguments = [arg if arg.is_Number else next(places) for arg in body.args]
+    return [_function_text(Pow(*arguments), slots)]
 
 
 def _sum_lines(node: TensorAdd | Add | Mul) -> list[str]:

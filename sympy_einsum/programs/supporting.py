@@ -89,9 +89,9 @@ class _Factors:
     matrix: Operand
 
 
-def _solved(factors: _Factors, B: Operand, turned: bool = False) -> Operand:
+def _solved(factors: _Factors, B: Operand, transposed: bool = False) -> Operand:
     X = factors.matrix
-    return ops.matmul(inv(ops.transpose(X) if turned else X), B)
+    return ops.matmul(inv(ops.transpose(X) if transposed else X), B)
 
 
 def _of_factored(function: Callable[[Operand], Value]) -> Callable[[_Factors], Value]:

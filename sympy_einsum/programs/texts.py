@@ -123,8 +123,8 @@ def _derivative(f: PythonFunction, kind: str) -> PythonFunction:
         else:
             if len(leaves) != 1:
                 raise TensorError(f"hvp takes one scalar result, and {f.name} has {len(leaves)}")
-            turned = hvp(leaves[0], args, given)
-            outputs = turned[0] if len(turned) == 1 else tuple(turned)
+            products = hvp(leaves[0], args, given)
+            outputs = products[0] if len(products) == 1 else tuple(products)
     return PythonFunction(f"{f.name}_{kind}", (*args, *given), outputs)
 
 

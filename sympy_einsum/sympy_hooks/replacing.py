@@ -119,10 +119,10 @@ def _with_matches(expr: Basic, query: Any, value: Any, found: dict[Basic, Basic]
         if not matches(part):
             return part
         own = part.operands if isinstance(part, Node) else part.args
-        image = as_basic(value(*own) if is_type else value(part))
-        if image != part:
-            found[part] = image
-        return image
+        result = as_basic(value(*own) if is_type else value(part))
+        if result != part:
+            found[part] = result
+        return result
 
     def visit(node: Basic, below: Operands) -> Basic:
         built = rebuild(node, below) if below else node
@@ -140,13 +140,13 @@ def rewritten(
     """An expression with its functions in terms of others, as SymPy's ``rewrite`` has them, and a
     softmax and log-sum-exp in exponentials and logarithms."""
 
-    def image(part: Basic) -> Basic:
+    def rewrite(part: Basic) -> Basic:
         return part._rewrite(pattern, rule, method, **hints)
 
     def visit(own: Basic, below: Operands) -> Basic:
         built = rebuild(own, below) if below else own
         if isinstance(built, Elementwise):
-            body = image(built.body)
+            body = rewrite(built.body)
             return built if body == built.body else apply_body(body, built.operands)
         if isinstance(built, Node):
             spelled = _SPELLED.get((type(built), method))

@@ -415,8 +415,8 @@ def replace(
     """SymPy's ``replace``; the functions that it looks for are inside of tensors too."""
     if is_function(query):
         query = as_query(query)
-        images = {node: replaced(node, query, value) for node in outermost(self)}
-        self = self.xreplace(images) if images else self
+        replacements = {node: replaced(node, query, value) for node in outermost(self)}
+        self = self.xreplace(replacements) if replacements else self
     return stock(self, query, value, *others, **options)
 
 

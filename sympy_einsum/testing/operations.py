@@ -92,8 +92,8 @@ def _definite(xp: Namespace, v: Any) -> Any:
     """Symmetric, with eigenvalues far from zero and from each other."""
     bounded = xp.tanh(v)
     length = v.shape[0]
-    apart = xp.cumsum(xp.ones((length,)))
-    return xp.einsum("ij,kj->ik", bounded, bounded) / 20 + xp.einsum("i->ii", 1 + apart)
+    increasing = xp.cumsum(xp.ones((length,)))
+    return xp.einsum("ij,kj->ik", bounded, bounded) / 20 + xp.einsum("i->ii", 1 + increasing)
 
 
 def _invertible(xp: Namespace, v: Any) -> Any:
@@ -104,8 +104,8 @@ def _invertible(xp: Namespace, v: Any) -> Any:
 def _windows(xp: Namespace, v: Any, width: int, axis: int) -> Any:
     before = (slice(None),) * axis
     count = v.shape[axis] - width
-    cuts = [v[(*before, slice(k, count + k + 1))] for k in range(width)]
-    return xp.stack(cuts, axis=len(v.shape))
+    slices = [v[(*before, slice(k, count + k + 1))] for k in range(width)]
+    return xp.stack(slices, axis=len(v.shape))
 
 
 def _apply_along(xp: Namespace, v: Any, axis: int, numbers: list[float]) -> Any:
