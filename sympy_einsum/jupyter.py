@@ -49,20 +49,24 @@ class EinsumMagics(Magics):
             print(self.einsum.parser.format_help())
             return None
         shell: Any = self.shell
-        asked = self.einsum.parser.parse_args(shlex.split(line))
+        options = self.einsum.parser.parse_args(shlex.split(line))
         request = Request(
-            cell, asked.wrt, asked.declare or _symbols(shell, cell), asked.syntax, asked.order
+            cell,
+            options.wrt,
+            options.declare or _symbols(shell, cell),
+            options.syntax,
+            options.order,
         )
         try:
             read = question(request)
-            found = [derivatives(request, e, read.variables[x])[0][-1] for e, x in read.wanted]
+            found = [derivatives(request, e, read.variables[x])[0][-1] for e, x in read.requested]
         except TensorError as error:
             raise UsageError(str(error)) from None
         answers = found or [*read.expressions]
         answer = answers[0] if len(answers) == 1 else answers
         shell.user_ns.update(read.variables)
-        if asked.name:
-            shell.user_ns[asked.name] = answer
+        if options.name:
+            shell.user_ns[options.name] = answer
         return answer
 
 

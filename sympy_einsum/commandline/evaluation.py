@@ -25,7 +25,7 @@ def evaluate(request: Request, data: Mapping[str, np.ndarray]) -> dict[str, np.n
         )
         raise TensorError(f"the data don't fit the expression: {wrong}")
     found = dict(zip(_names(len(read.expressions)), read.expressions, strict=True))
-    for expr, name in read.wanted:
+    for expr, name in read.requested:
         power = f"^{request.order}" if request.order > 1 else ""
         found[f"d{power}/d{name}{power}"] = derivatives(request, expr, read.variables[name])[0][-1]
     lengths = unbound_lengths([*found.values()], read.variables.values())

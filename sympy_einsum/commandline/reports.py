@@ -57,7 +57,7 @@ class Question(NamedTuple):
     differentiate by, and all variables by name."""
 
     expressions: Sequence[Operand]
-    wanted: Sequence[tuple[Operand, str]]
+    requested: Sequence[tuple[Operand, str]]
     variables: dict[str, Operand]
 
 
@@ -116,8 +116,8 @@ def question(request: Request) -> Question:
     syntax = checked_syntax(text, request.syntax)
     if syntax == "lippmann" and not request.wrt:
         program = parse_program(text, declarations)
-        wanted = [(program.expressions[place], name) for place, name in program.wanted]
-        return Question(program.expressions, wanted, program.symbols)
+        requested = [(program.expressions[place], name) for place, name in program.requested]
+        return Question(program.expressions, requested, program.symbols)
     expr, variables = parse_with_variables(text, declarations, syntax)
     if syntax == "matrixcalculus":
         unused = sorted(read_declarations(request.declarations).keys() - variables.keys())
@@ -135,9 +135,9 @@ def reports(request: Request) -> list[Report]:
     """For each variable: differentiate, print and check; raises TensorError for what can't be
     used."""
     read = question(request)
-    if not read.wanted:
+    if not read.requested:
         raise TensorError("no variable to differentiate with respect to; give one with --wrt")
-    return [_report(request, expr, read.variables, name) for expr, name in read.wanted]
+    return [_report(request, expr, read.variables, name) for expr, name in read.requested]
 
 
 def derivatives(

@@ -267,11 +267,11 @@ class TensorExpr(Methods):
         types = tuple(p for p in patterns if isinstance(p, type))
         if types and any(issubclass(kind, types) for kind in kinds_in(self)):
             return True
-        wanted = {as_basic(p) for p in patterns if not isinstance(p, type)}
-        if not wanted:
+        requested = {as_basic(p) for p in patterns if not isinstance(p, type)}
+        if not requested:
             return False
         nodes = set(postorder([self]))
-        if wanted & nodes or wanted & self._leaves():
+        if requested & nodes or requested & self._leaves():
             return True
         inside = {
             part
@@ -280,7 +280,7 @@ class TensorExpr(Methods):
             for e in {*node.shape, *data_expressions(node.data)}
             for part in (e, *e.free_symbols)
         }
-        return bool(wanted & inside)
+        return bool(requested & inside)
 
     def has_free(self, *patterns: Basic | type) -> bool:
         """Tell whether any of the given symbols occurs free.

@@ -112,14 +112,14 @@ class _Reader:
 
     def tree(self) -> Node:
         """Return the tree of the text."""
-        wanted, is_opened = True, False
+        expects_operand, is_opened = True, False
         while self._skip_space():
             found = _TOKEN.match(self.text, self.position)
             if found is None:
                 raise self._error(f"unexpected character {self.text[self.position]!r}")
             kind, start = str(found.lastgroup), found.start()
-            if (kind == "mark") == wanted and not (is_opened and found[0] == ")"):
-                what = _OPERAND if wanted else "'+', ',' or ')'"
+            if (kind == "mark") == expects_operand and not (is_opened and found[0] == ")"):
+                what = _OPERAND if expects_operand else "'+', ',' or ')'"
                 raise self._error(f"expected {what}, but found {found[0]!r}")
             self.position, is_opened = found.end(), kind == "product"
             if is_opened:
@@ -127,13 +127,13 @@ class _Reader:
             elif kind != "mark":
                 node = Node(kind, found[0], (), start, start, found.end())
                 self.frames[-1].terms.append(node)
-                wanted = False
+                expects_operand = False
             else:
-                wanted = found[0] != ")"
+                expects_operand = found[0] != ")"
                 self._mark(found[0], start)
         if len(self.frames) > 1:
             raise ParseError("this '#(' is never closed", self.text, self.frames[-1].start)
-        if wanted:
+        if expects_operand:
             raise self._error(f"expected {_OPERAND}, but the text ends")
         self.frames[0].finish_argument()
         return self.frames[0].arguments[0]

@@ -179,15 +179,17 @@ class Inference:
         return Axes((*half, *half))
 
     def _infer_shaped(self, place: Place, axes: Axes) -> Axes:
-        wanted = [self.fresh(read_length(text)) for text in place.node.name.split(",")]
+        axes_needed = [self.fresh(read_length(text)) for text in place.node.name.split(",")]
         if axes.known is None:
-            axes.join(Axes(tuple(wanted)))
+            axes.join(Axes(tuple(axes_needed)))
         known = axes.known or ()
         quoted = f"[{place.node.name}]"
-        if len(known) != len(wanted):
-            message = f"{place.quote(0)} has order {len(known)}, but {quoted} has {len(wanted)}"
+        if len(known) != len(axes_needed):
+            message = (
+                f"{place.quote(0)} has order {len(known)}, but {quoted} has {len(axes_needed)}"
+            )
             raise place.error(f"{message} lengths")
-        for axis, (a, b) in enumerate(zip(known, wanted, strict=True), start=1):
+        for axis, (a, b) in enumerate(zip(known, axes_needed, strict=True), start=1):
             names = f"axis {axis} of {place.quote(0)}", f"axis {axis} of {quoted}"
             self._merge(place, "these are one axis", (a, names[0]), (b, names[1]))
         return axes

@@ -62,14 +62,14 @@ class TensorProgram:
 
     symbols: dict[str, Operand]
     expressions: list[Operand]
-    wanted: list[tuple[int, str]]
+    requested: list[tuple[int, str]]
     _trees: list[Node]
     _inference: Inference
 
     @once
     def derivatives(self) -> list[Derivative]:
         """The derivatives that are asked for, of shape expression.shape + variable.shape."""
-        pairs = [(self.expressions[place], self.symbols[name]) for place, name in self.wanted]
+        pairs = [(self.expressions[place], self.symbols[name]) for place, name in self.requested]
         return [Derivative(e, x, e.diff(x)) for e, x in pairs]
 
     # --- what the thesis draws
@@ -120,7 +120,7 @@ def read_program(text: str, declarations: Declarations = None) -> TensorProgram:
     inference = Inference(text, Deadline())
     given = declare_given(inference, declarations)
     trees: list[Node] = []
-    wanted: list[tuple[int, str]] = []
+    requested: list[tuple[int, str]] = []
     for part in read(text, "program"):
         if isinstance(part, Declared):
             _declare(inference, part, text)
@@ -130,21 +130,21 @@ def read_program(text: str, declarations: Declarations = None) -> TensorProgram:
                 raise ParseError("there is no expression before this derivative", text, position)
             if name not in inference.variables:
                 raise ParseError(f"{name!r} isn't declared", text, position)
-            wanted.append((len(trees) - 1, name))
+            requested.append((len(trees) - 1, name))
         else:
             inference.infer(part)
             trees.append(part)
-    return _built(inference, trees, wanted, given)
+    return _built(inference, trees, requested, given)
 
 
 def read_expression(text: str, declarations: Declarations = None) -> TensorProgram:
     """Read an expression, or a program of one and no derivative."""
     if isinstance(text, str) and text.split(None, 1)[:1] in (["declare"], ["expression"]):
         program = read_program(text, declarations)
-        if len(program.expressions) != 1 or program.wanted:
+        if len(program.expressions) != 1 or program.requested:
             raise ParseError(
                 f"this is a program with {len(program.expressions)} expressions and "
-                f"{len(program.wanted)} derivatives; parse_program reads it"
+                f"{len(program.requested)} derivatives; parse_program reads it"
             )
         return program
     inference = Inference(text, Deadline())
@@ -157,12 +157,12 @@ def read_expression(text: str, declarations: Declarations = None) -> TensorProgr
 def _built(
     inference: Inference,
     trees: list[Node],
-    wanted: list[tuple[int, str]],
+    requested: list[tuple[int, str]],
     given: Mapping[str, Operand],
 ) -> TensorProgram:
     symbols = symbols_of(inference.known_axes(), inference.lengths, given)
     expressions = [build(tree, inference, symbols) for tree in trees]
-    return TensorProgram(symbols, expressions, wanted, trees, inference)
+    return TensorProgram(symbols, expressions, requested, trees, inference)
 
 
 def _declare(inference: Inference, declared: Declared, text: str) -> None:

@@ -95,8 +95,8 @@ def _explain(error: lark.exceptions.UnexpectedToken, before: str, found: str) ->
     if "PLUS" in error.expected:
         return f"expected an operator or a keyword before {found}; {_PRODUCT}"
     names = {"WRT": "'wrt'", "DECLARE": _KEYWORDS}
-    wanted = [names[name] for name in names if name in error.expected]
-    return f"expected {wanted[0] if wanted else 'a length'}, but found {found}"
+    expected = [names[name] for name in names if name in error.expected]
+    return f"expected {expected[0] if expected else 'a length'}, but found {found}"
 
 
 _GRAMMAR = Grammar(
