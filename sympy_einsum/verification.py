@@ -31,7 +31,7 @@ from .expressions import (
     shape_of,
 )
 from .operations import add, diag, multiply
-from .rules import entry_of, is_diagonal, normal_form, stable
+from .rules import entry_of, is_diagonal, normal_form, stabilise
 
 TOLERANCE = 1e-5
 # Steps of finite differences that are tried, each half of the one before.
@@ -346,7 +346,7 @@ def equal(a: TensorLike, b: TensorLike) -> bool | None:
         return known
     left, right = _with_vectors(a, b)
     # A derivative may be in a numerically stable form, which a formula of a textbook isn't.
-    if _are_identical(left, right) or _are_identical(*stable([left, right])[0]):
+    if _are_identical(left, right) or _are_identical(*stabilise([left, right])[0]):
         return True
     try:
         return None if _counterexample(a, b) is None else False

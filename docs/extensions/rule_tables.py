@@ -19,7 +19,7 @@ from sphinx.util.docutils import SphinxDirective
 from sympy import Dummy, Eq, Expr, Function, Piecewise, S, Symbol, symbols
 
 import sympy_einsum as se
-from sympy_einsum.calculus.carried import CARRIERS
+from sympy_einsum.calculus.linear_actions import CARRIERS
 from sympy_einsum.calculus.matrix_terms import MATRIX_TERMS
 from sympy_einsum.calculus.terms import RULES
 from sympy_einsum.compiler.backends import BACKENDS

@@ -7,6 +7,6 @@ from .operators import (
     diff as diff,
     gradient as gradient,
     hessian as hessian,
-    is_cut as is_cut,
+    is_part_of_symbol as is_part_of_symbol,
     jacobian as jacobian,
 )

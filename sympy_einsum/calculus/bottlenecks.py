@@ -34,7 +34,7 @@ class Part(NamedTuple):
 Way: TypeAlias = list[Part]
 
 
-def across(y: Operand, variable: Operand, steps: list[Step] | None = None) -> Operand:
+def through_bottlenecks(y: Operand, variable: Operand, steps: list[Step] | None = None) -> Operand:
     """Compute the derivative of y by a variable, of shape y.shape + variable.shape, in the cheapest
     of reverse mode, forward mode and the product over bottlenecks."""
     wrt = (variable,)
@@ -45,7 +45,7 @@ def across(y: Operand, variable: Operand, steps: list[Step] | None = None) -> Op
     found: list[tuple[Operand, list[Step]]] = []
     for way in ways:
         taken: list[Step] = []
-        (derivative,) = along(way, taken)
+        (derivative,) = chain_along_path(way, taken)
         found.append((derivative, taken))
     result, taken = min(found, key=lambda pair: cost([pair[0]]))
     if steps is not None:
@@ -53,7 +53,7 @@ def across(y: Operand, variable: Operand, steps: list[Step] | None = None) -> Op
     return result
 
 
-def along(way: Way, steps: list[Step] | None) -> list[Operand]:
+def chain_along_path(way: Way, steps: list[Step] | None) -> list[Operand]:
     """Chain the derivatives of the parts of a way to those by the variables at its end."""
     y = way[0].top
     results: list[Operand] = []
@@ -67,7 +67,7 @@ def along(way: Way, steps: list[Step] | None) -> list[Operand]:
             parts = [pushforward(top, [v], [identity(s)], s, steps) for v, s in pairs]
         if top is not y:
             ends = zip(parts, bottom, strict=True)
-            parts = [_product(y, results[0], top, part, end) for part, end in ends]
+            parts = [_chain(y, results[0], top, part, end) for part, end in ends]
         results = parts
     return results
 
@@ -79,13 +79,13 @@ def from_smaller_ends(y: Operand, wrt: tuple[Operand, ...]) -> tuple[Way, int]:
     nodes = [node for node in graph.order if node in graph.active]
     place = {node: k for k, node in enumerate(nodes)}
     # No way passes by a node which no edge passes, in an order of all nodes that are on some way.
-    opened = [0] * (len(nodes) + 1)
+    changes = [0] * (len(nodes) + 1)
     for node in nodes:
         for operand in graph.below(node):
             if operand in place and place[operand] + 1 < place[node]:
-                opened[place[operand] + 1] += 1
-                opened[place[node]] -= 1
-    passing = accumulate(opened)
+                changes[place[operand] + 1] += 1
+                changes[place[node]] -= 1
+    passing = accumulate(changes)
     through = [node for node, count in zip(nodes, passing, strict=False) if not count]
     # From a variable that comes later in the order no way goes down to the node.
     last = max((place[v] for v in wrt if v in place), default=-1)
@@ -105,7 +105,7 @@ def _size(nodes: Sequence[Operand]) -> int:
     return sum(prod(map(nominal_length, shape_of(node))) for node in nodes)
 
 
-def _product(y: Operand, left: Operand, middle: Operand, right: Operand, end: Operand) -> Operand:
+def _chain(y: Operand, left: Operand, middle: Operand, right: Operand, end: Operand) -> Operand:
     """Chain the derivative of y by a node with the derivative of that node by another."""
     shapes = [shape_of(node) for node in (y, middle, end)]
     lengths = dict(enumerate([length for shape in shapes for length in shape]))

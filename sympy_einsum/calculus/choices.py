@@ -33,19 +33,19 @@ MAX_SIZE = 200
 MAX_INNER = 4
 
 
-def opened(node: Operand) -> Operand:
+def inline_operands(node: Operand) -> Operand:
     """Inline entrywise operands into the body of a node if it makes a choice; else return the
     node."""
     if not isinstance(node, Elementwise):
         return node
-    if "opened" not in node.memory:
+    if "inlined" not in node.memory:
         # None for a node that stays what it is: what holds itself is freed late.
-        node.memory["opened"] = _open(node) if has_choice(node.body) else None
-    found = node.memory["opened"]
+        node.memory["inlined"] = _inline(node) if has_choice(node.body) else None
+    found = node.memory["inlined"]
     return node if found is None else found
 
 
-def _open(node: Elementwise) -> Elementwise | None:
+def _inline(node: Elementwise) -> Elementwise | None:
     """Inline operands into the body of a node; None if none can be."""
     if not _may_matter(node):
         return None
@@ -75,7 +75,7 @@ def _open(node: Elementwise) -> Elementwise | None:
         }
         tested = {own for part in parts if is_condition(part) for own in part.free_symbols}
         tests = {own: place(operands[own.place]) for own in tested if has_choice(values[own])}
-        return _filled(body, values, values | tests)
+        return _with_slots_replaced(body, values, values | tests)
 
     body = written(node, 1)
     if body.is_number or body in (slot(0), node.body):
@@ -105,7 +105,7 @@ def _may_matter(node: Elementwise) -> bool:
     return bool(pending)
 
 
-def _filled(
+def _with_slots_replaced(
     body: Operand, values: dict[Operand, Operand], tests: dict[Operand, Operand]
 ) -> Operand:
     """A body with its slots replaced, those in conditions by something else."""
@@ -113,7 +113,7 @@ def _filled(
         return body.xreplace(tests)
     if not body.args:
         return values.get(body, body)
-    return body.func(*[_filled(arg, values, tests) for arg in body.args])
+    return body.func(*[_with_slots_replaced(arg, values, tests) for arg in body.args])
 
 
 def _formula(tensor: Operand) -> tuple[Expr, tuple[Operand, ...]] | None:

@@ -154,8 +154,8 @@ def _rule(terms: Sequence[tuple[str, str]], mode: str) -> str:
     """Return the chain rule: pairs of an operand and what is computed from it."""
     texts = []
     for of, to in terms:
-        slope = rf"\frac{{\partial {_letter(to)}}}{{\partial {_letter(of)}}}"
-        pair = [slope, _letter(of, mode)] if mode == "forward" else [_letter(to, mode), slope]
+        partial = rf"\frac{{\partial {_letter(to)}}}{{\partial {_letter(of)}}}"
+        pair = [partial, _letter(of, mode)] if mode == "forward" else [_letter(to, mode), partial]
         texts.append(" ".join(pair))
     return " + ".join(texts)
 
@@ -172,9 +172,7 @@ def _rows(derivation: Derivation) -> list[Row]:
     function = derivation.function
     nodes = postorder([function, *derivation.variables], _below)
     if len(nodes) > MAX_ROWS:
-        raise UnsupportedError(
-            f"the table has {len(nodes)} rows, more than the {MAX_ROWS} that are shown"
-        )
+        raise UnsupportedError(f"the table has {len(nodes)} rows; at most {MAX_ROWS} are shown")
     inputs = [node for node in nodes if not _below(node)]
     inner = [node for node in nodes if _below(node) and node is not function]
     names = {node: f"x_{k}" for k, node in enumerate(inputs)}
@@ -216,11 +214,11 @@ def _swept(
         pairs = [] if node is seed else [edge for edge in edges if edge[is_forward] is node]
         parts = [_identity(node)] if node is seed else []
         for of, to in pairs:
-            slope = substitute(partials[to][names[of]], node_of)
+            partial = substitute(partials[to][names[of]], node_of)
             if is_forward:
-                parts.append(tensordot(slope, found[of], order_of(of)))
+                parts.append(tensordot(partial, found[of], order_of(of)))
             else:
-                parts.append(tensordot(found[to], slope, order_of(to)))
+                parts.append(tensordot(found[to], partial, order_of(to)))
         outer, inner = (node, seed) if is_forward else (seed, node)
         total = add(*parts) if parts else Zeros(*shape_of(outer), *shape_of(inner))
         (found[node],), _ = tidy([total], None, [function])

@@ -17,7 +17,7 @@ from ..expressions import (
     total_of,
 )
 from ..operations import tensordot
-from ..rules import stable, tidy
+from ..rules import stabilise, tidy
 from .layouts import check_layout
 from .operators import Listed, Options, as_function, as_scalar, as_variable, gradient, listed
 from .simplified_sweep import check_mode, sweep
@@ -58,7 +58,7 @@ def vjp(
     True
     """
     variables = [as_variable(v) for v in listed(x)]
-    functions, _ = stable([as_function(part) for part in listed(y)], variables)
+    functions, _ = stabilise([as_function(part) for part in listed(y)], variables)
     cotangents = _fitting(u, functions, isinstance(y, (list, tuple)), "cotangent")
     check_layout(layout)
     check_mode(mode)
@@ -105,7 +105,7 @@ def jvp(
     True
     """
     variables = [as_variable(variable) for variable in listed(x)]
-    functions, _ = stable([as_function(part) for part in listed(y)], variables)
+    functions, _ = stabilise([as_function(part) for part in listed(y)], variables)
     tangents = _fitting(v, variables, isinstance(x, (list, tuple)), "tangent")
     check_layout(layout)
     check_mode(mode)
@@ -151,8 +151,8 @@ def hvp(
     >>> se.hvp(x @ A @ x, x, v) == A @ v + v @ A
     True
     """
-    slope = gradient(as_scalar(f, "hvp"), x, mode=mode, layout=layout, simplify=simplify)
-    return jvp(slope, x, v, simplify=simplify)
+    first = gradient(as_scalar(f, "hvp"), x, mode=mode, layout=layout, simplify=simplify)
+    return jvp(first, x, v, simplify=simplify)
 
 
 def _pulled(cotangents: Sequence[Operand], blocks: Sequence[Operand]) -> Operand:

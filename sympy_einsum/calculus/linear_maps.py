@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 from ..core import Shape, ShapeError, TensorError, same_length
 from ..expressions import Delta, Operand, Zeros, as_operand, shape_of
 from ..operations import transpose
-from ..rules import stable, tidy
-from .carried import CARRIERS
+from ..rules import stabilise, tidy
+from .linear_actions import CARRIERS
 from .operators import Listed, as_function, as_variable, listed
-from .point_free import LATEX, TEXT, Style, written
+from .point_free import LATEX, TEXT, Style, map_text
 from .steps import Carried, Step
 from .sweeps import Graph, term_lengths, total
 
@@ -178,7 +178,7 @@ class LinearMap:
     def _written(self, style: Style) -> str:
         steps = [line.steps for line in self._lines]
         count = None if self._is_single[0] else len(self.domain)
-        return written(style, count, steps, self._results, self._is_single[1])
+        return map_text(style, count, steps, self._results, self._is_single[1])
 
     def __str__(self) -> str:
         return self._written(TEXT)
@@ -228,7 +228,7 @@ def linearize(f: Listed, x: Listed) -> LinearMap:
     """
     functions = [as_function(part) for part in listed(f)]
     variables = [as_variable(v) for v in listed(x)]
-    roots, _ = stable(functions, variables)
+    roots, _ = stabilise(functions, variables)
     graph = Graph(roots, variables)
     number = {variable: k for k, variable in enumerate(variables)}
     lines: list[Line] = []

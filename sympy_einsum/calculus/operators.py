@@ -191,7 +191,7 @@ def diff(
 def _by_part(y: Operand, part: Operand, mode: str, simplify: bool | None) -> Operand:
     """Differentiate by an entry or a slice of a tensor symbol, which is that piece of the
     derivative by the symbol; or by a part of the expression, as if a symbol stood in its place."""
-    if not is_cut(part):
+    if not is_part_of_symbol(part):
         stand_in = TensorSymbol(f"part{order_of(y)}", shape_of(part)) if order_of(part) else Dummy()
         replaced = y.xreplace({part: stand_in})
         if replaced == y:
@@ -218,7 +218,7 @@ def _by_part(y: Operand, part: Operand, mode: str, simplify: bool | None) -> Ope
     return result if simplify is False else tidy([result], None, ())[0][0]
 
 
-def is_cut(part: Operand) -> bool:
+def is_part_of_symbol(part: Operand) -> bool:
     """Tell whether a tensor is an entry, or a slice, of a tensor symbol."""
     if not isinstance(part, Einsum):
         return False
@@ -456,8 +456,8 @@ def hessian(
     >>> se.hessian(x @ A @ x, x) == A + A.T
     True
     """
-    slope = gradient(as_scalar(f, "hessian"), x, mode=mode, simplify=simplify)
-    return jacobian(slope, x, mode=mode, layout=layout, simplify=simplify)
+    first = gradient(as_scalar(f, "hessian"), x, mode=mode, simplify=simplify)
+    return jacobian(first, x, mode=mode, layout=layout, simplify=simplify)
 
 
 def as_scalar(f: TensorLike, name: str) -> Operand:

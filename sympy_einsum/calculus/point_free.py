@@ -36,7 +36,7 @@ TEXT = Style(
     {
         "identity": "Id", "zero": "0", "argument": "π{0}", "name": "m{0}", "compose": " ∘ ",
         "plus": " + ", "group": "({0})", "tuple": "⟨{0}⟩", "line": "{0} = {1}\n",
-        "scale": "({0} *)", "left": "({0} @)", "right": "(@ {0})", "turned": "{0}.T",
+        "scale": "({0} *)", "left": "({0} @)", "right": "(@ {0})", "transposed": "{0}.T",
         "dot": "({0} ·)", "along": "(* {0})", "sum": "Σ", "repeat": "Δ", "transpose": "T",
         "entry": "π[{0}]", "place": "ι[{0}]", "einsum": "#({0}; ·, {1})", "node": "D{0}",
         "adjoint": "D{0}*", "arrow": "->",
@@ -49,7 +49,7 @@ LATEX = Style(
         "compose": r" \circ ", "plus": " + ", "group": r"\left({0}\right)",
         "tuple": r"\left\langle {0} \right\rangle", "line": r"{0} = {1};\; ",
         "scale": r"\left({0} \odot\right)", "left": r"\left({0}\, \cdot\right)",
-        "right": r"\left(\cdot\, {0}\right)", "turned": r"{0}^{{\top}}",
+        "right": r"\left(\cdot\, {0}\right)", "transposed": r"{0}^{{\top}}",
         "dot": r"\left\langle {0}, \cdot \right\rangle", "along": r"\left(\cdot\, {0}\right)",
         "sum": r"\Sigma", "repeat": r"\Delta", "transpose": r"{{\cdot}}^{{\top}}",
         "entry": r"\pi_{{{0}}}", "place": r"\iota_{{{0}}}",
@@ -62,7 +62,7 @@ LATEX = Style(
 Steps: TypeAlias = Sequence[tuple[Step | Carried, int]]
 
 
-def written(
+def map_text(
     style: Style,
     arguments: int | None,
     lines: Sequence[Steps],
@@ -107,7 +107,7 @@ def step_text(style: Style, step: Step | Carried) -> str:
     """Write one step as text."""
     forms = style.forms
     if isinstance(step, Carried):
-        return forms["adjoint" if step.is_back else "node"].format(type(step.node).__name__)
+        return forms["adjoint" if step.is_pullback else "node"].format(type(step.node).__name__)
     _, factors, subscripts, upper, lower = step.term
     upper, lower = tuple(upper), tuple(lower)
     pairs = [(f, tuple(l)) for f, l in zip(factors, subscripts, strict=True) if f is not S.One]
@@ -119,8 +119,8 @@ def step_text(style: Style, step: Step | Carried) -> str:
         text = _with_factor(style, *others[0], upper, lower)
         if text is None and len(lower) == 2:
             text = _with_factor(style, *others[0], upper, lower[::-1])
-            turned = (forms["transpose"], False)
-            text = text and _composed(style, text, turned)
+            transposed = (forms["transpose"], False)
+            text = text and _composed(style, text, transposed)
     if text is None:
         text = _einsum(style, others, upper, lower)
     if not scales:
@@ -165,11 +165,13 @@ def _with_factor(
     if len(labels) != 2 or len(set(labels)) != 2 or not lower or not upper:
         return None
     row, column = labels
-    turned = forms["turned"].format(shown if shown.isalnum() else forms["group"].format(shown))
+    transposed = forms["transposed"].format(
+        shown if shown.isalnum() else forms["group"].format(shown)
+    )
     if lower[1:] == upper[1:] and {lower[0], upper[0]} == {row, column}:
-        return forms["left"].format(shown if upper[0] == row else turned)
+        return forms["left"].format(shown if upper[0] == row else transposed)
     if lower[:-1] == upper[:-1] and {lower[-1], upper[-1]} == {row, column}:
-        return forms["right"].format(shown if upper[-1] == column else turned)
+        return forms["right"].format(shown if upper[-1] == column else transposed)
     return None
 
 

@@ -77,9 +77,11 @@ def by_ends(
     the derivatives of and by the tensors before the reshapes."""
     if not shape_of(y):
         return derivatives(y, wrt)
-    inputs, images = _inputs(y, wrt)
+    inputs, replacements = _inputs(y, wrt)
     inner = (
-        replace_nodes([y], {node: symbol for symbol, node in images.items()})[0] if images else y
+        replace_nodes([y], {node: symbol for symbol, node in replacements.items()})[0]
+        if replacements
+        else y
     )
     parts = _outputs(inner, [own.stand_in for own in inputs])
     if parts == [((), y)]:
@@ -96,20 +98,20 @@ def by_ends(
         for own, block in zip(present, blocks, strict=True):
             moved = _moved(block, core.order, moves, own.moves)
             found[own.variable].append(moved)
-    results = replace_nodes([total_of(terms) for terms in found.values()], images)
-    return results, [_with_variables(step, images) for step in steps]
+    results = replace_nodes([total_of(terms) for terms in found.values()], replacements)
+    return results, [_with_variables(step, replacements) for step in steps]
 
 
-def _with_variables(step: Step, images: Mapping[Operand, Operand]) -> Step:
+def _with_variables(step: Step, replacements: Mapping[Operand, Operand]) -> Step:
     """A step with the reshaped variables in the place of what stands for them."""
-    before, after = replace_nodes([step.before, step.after], images)
+    before, after = replace_nodes([step.before, step.after], replacements)
     return step._replace(before=before, after=after)
 
 
 def _inputs(y: Operand, wrt: Sequence[Operand]) -> tuple[list[Input], dict[Operand, Operand]]:
     """Return the variables and their reshapes in an expression, with what the latter stand for."""
     inputs = [Input(v, v, ()) for v in wrt]
-    images: dict[Operand, Operand] = {}
+    replacements: dict[Operand, Operand] = {}
     reshaped = [node for node in postorder([y]) if isinstance(node, Reshape)]
     taken = {*free_leaves(y)} if reshaped else set()
     for node in reshaped:
@@ -117,13 +119,13 @@ def _inputs(y: Operand, wrt: Sequence[Operand]) -> tuple[list[Input], dict[Opera
         if found is not None:
             variable, moves = found
             signs = {"positive": is_positive(node), "nonnegative": is_nonnegative(node)}
-            number = len(images)
+            number = len(replacements)
             while (symbol := TensorSymbol(f"part{number}", node.shape, **signs)) in taken:
                 number += 1
             taken.add(symbol)
-            images[symbol] = node
+            replacements[symbol] = node
             inputs.append(Input(symbol, variable, moves))
-    return inputs, images
+    return inputs, replacements
 
 
 def _from_variable(node: Operand, wrt: Sequence[Operand]) -> tuple[Operand, Moves] | None:

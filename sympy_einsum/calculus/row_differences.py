@@ -32,7 +32,7 @@ from ..expressions import (
     slot,
     tensor_sum,
 )
-from ..rules import Product, is_difference_of_rows, opened, with_common_output
+from ..rules import Product, inlined_product, is_difference_of_rows, with_common_output
 
 # A negative power of what is at least so large isn't taken for huge.
 LEAST = Rational(1, 1000)
@@ -53,32 +53,32 @@ def with_exact_zeros(y: Operand, wrt: Collection[Operand]) -> Operand:
     True
     """
     order = postorder([y])
-    if not any(_moves(node, wrt) for node in order):
+    if not any(_depends_on_variable(node, wrt) for node in order):
         return y
-    products = [opened(node) for node in order if type(node) is Einsum]
+    products = [inlined_product(node) for node in order if type(node) is Einsum]
     found = {difference for p in products for difference, _, _ in _huge_factors(p, wrt)}
     if not found:
         return y
 
-    def image(node: Operand, below: tuple[Operand, ...]) -> Operand:
+    def rewrite(node: Operand, below: tuple[Operand, ...]) -> Operand:
         new = rebuild(node, below)
         if node in found:
             return _without_common_factors(new, wrt)
         return _masked(new, wrt) if type(new) is Einsum else new
 
-    return transform([y], image)[0]
+    return transform([y], rewrite)[0]
 
 
 def splits_differences(y: Operand, wrt: Sequence[Operand]) -> bool:
-    """Tell whether the reverse mode takes differences apart whose rows share variables.
+    """Tell whether reverse mode splits differences whose rows share variables.
 
     The forward mode doesn't. By scalars it is as short; by tensors it is longer, which pays beside
     huge factors only.
     """
     order = postorder([y])
     if not any(map(shape_of, wrt)):
-        return any(_moves(node, wrt) for node in order)
-    products = [opened(node) for node in order if type(node) is Einsum]
+        return any(_depends_on_variable(node, wrt) for node in order)
+    products = [inlined_product(node) for node in order if type(node) is Einsum]
     found = [(p, *own) for p in products for own in _huge_factors(p, wrt)]
     for product, difference, k, (first, _) in found:
         rows = product.operands[k].shape[first]
@@ -88,7 +88,7 @@ def splits_differences(y: Operand, wrt: Sequence[Operand]) -> bool:
     return False
 
 
-def _moves(node: Operand, wrt: Collection[Operand]) -> bool:
+def _depends_on_variable(node: Operand, wrt: Collection[Operand]) -> bool:
     """Tell whether a node is a difference of rows that depends on a variable."""
     is_difference = isinstance(node, TensorAdd) and is_difference_of_rows(node)
     return is_difference and not node.free_symbols.isdisjoint(wrt)
@@ -103,7 +103,7 @@ def _huge_factors(
     if not huge:
         return
     for difference, labels in zip(product.operands, product.subscripts, strict=True):
-        if not isinstance(difference, TensorAdd) or not _moves(difference, wrt):
+        if not isinstance(difference, TensorAdd) or not _depends_on_variable(difference, wrt):
             continue
         for k in huge:
             own = product.subscripts[k]
@@ -146,7 +146,7 @@ def _vanishes(difference: TensorAdd, first: int, second: int) -> bool:
 
 def _masked(node: Einsum, wrt: Collection[Operand]) -> Operand:
     """Mask the huge factors of a product where a difference in it is 0."""
-    product = opened(node)
+    product = inlined_product(node)
     for _, k, (p, q) in list(_huge_factors(product, wrt)):
         factor = product.operands[k]
         if isinstance(factor, Elementwise) and not factor.body.has(masked):
@@ -156,14 +156,14 @@ def _masked(node: Einsum, wrt: Collection[Operand]) -> Operand:
             new = apply_body(masked(slot(0), slot(1)), (weights, factor))
             operands = (*product.operands[:k], new, *product.operands[k + 1 :])
             product = replace(product, operands=operands)
-    return node if product is opened(node) else product.build()
+    return node if product is inlined_product(node) else product.build()
 
 
 def _without_common_factors(total: TensorAdd, wrt: Collection[Operand]) -> Operand:
     """Take out of a difference of rows the factors that all terms have in common, if one of these
     depends on a variable."""
     axes = range(total.order)
-    terms = [with_common_output(opened(term)) for term in total.operands]
+    terms = [with_common_output(inlined_product(term)) for term in total.operands]
     placed = [
         {
             (own, tuple([i if i >= 0 else None for i in labels])): k

@@ -20,8 +20,8 @@ from ..expressions import (
     TensorExpr,
     shape_of,
 )
-from ..rules import Step, cost, stable, tidy
-from .bottlenecks import Part, across, along, from_smaller_ends, identity
+from ..rules import Step, cost, stabilise, tidy
+from .bottlenecks import Part, chain_along_path, from_smaller_ends, identity, through_bottlenecks
 from .reshaped_ends import by_ends
 from .row_differences import splits_differences, with_exact_zeros
 from .sweeps import MODES, inputs_of, pullback
@@ -48,7 +48,7 @@ def sweep(
         raise TensorError("a variable is named twice")
     with collector_paused():
         # As it is written, a derivative may divide what is 0 by what is 0.
-        (y,), steps = stable([y], wrt)
+        (y,), steps = stabilise([y], wrt)
         y = with_exact_zeros(y, wrt)
         results, new = by_ends(
             y, wrt, lambda own, variables: _derivatives(own, variables, mode, simplify, trace)
@@ -61,13 +61,13 @@ def _derivatives(
 ) -> tuple[Sequence[Operand], list[Step]]:
     """Compute the simplified derivatives of an expression in stable form."""
     if mode == "auto":
-        return _cheap(y, wrt, simplify, trace)
+        return _cheapest_derivatives(y, wrt, simplify, trace)
     steps: list[Step] = []
     record = steps if trace else None
     if mode == "forward":
-        blocks = along([Part(y, wrt, False)], record)
+        blocks = chain_along_path([Part(y, wrt, False)], record)
     elif mode == "cross-country":
-        blocks = [across(y, v, record) for v in wrt]
+        blocks = [through_bottlenecks(y, v, record) for v in wrt]
     else:
         roots, seeds = _simplified_roots(y, wrt, simplify, steps)
         blocks = pullback(roots, wrt, seeds, shape_of(y), record)
@@ -75,7 +75,7 @@ def _derivatives(
     return results, [*steps, *new]
 
 
-def _cheap(
+def _cheapest_derivatives(
     y: Operand, wrt: tuple[Operand, ...], simplify: bool | None, trace: bool
 ) -> tuple[Sequence[Operand], list[Step]]:
     """Differentiate in reverse mode, or over bottlenecks where that is much cheaper: of short
@@ -89,7 +89,7 @@ def _cheap(
     if count <= COMPARED:
         usual = _derivatives(y, wrt, "reverse", simplify, trace)
     steps: list[Step] = []
-    results, new = tidy(along(way, steps if trace else None), simplify, [y])
+    results, new = tidy(chain_along_path(way, steps if trace else None), simplify, [y])
     if count <= COMPARED and cost(usual[0]) <= MUCH * cost(results):
         return usual
     return results, [*steps, *new]

@@ -10,7 +10,7 @@ from sympy import Expr
 from ..core import Shape
 from ..expressions import Operand, TensorExpr, shape_of
 from ..operations import transpose
-from .carried import CARRIERS
+from .linear_actions import CARRIERS
 from .sweeps import combine
 from .term import Term
 
@@ -28,7 +28,7 @@ class Step(NamedTuple):
         return cls(Term(0, (), (), axes, axes), dict(zip(axes, shape, strict=True)))
 
     def applied(self, value: Operand, inner: Shape) -> Operand:
-        """Return the image of a tensor that has more axes behind its own."""
+        """Apply the map to a tensor that has further axes behind its own."""
         extra = [-1 - k for k in range(len(inner))]
         lengths = {**self.lengths, **dict(zip(extra, inner, strict=True))}
         labels, output = (*self.term.lower, *extra), (*self.term.upper, *extra)
@@ -44,23 +44,23 @@ class Carried(NamedTuple):
 
     node: TensorExpr
     place: int
-    is_back: bool = False
+    is_pullback: bool = False
 
     def applied(self, value: Operand, inner: Shape) -> Operand:
-        """Return the image of a tensor that has more axes behind its own."""
+        """Apply the map to a tensor that has further axes behind its own."""
         carrier: Any = CARRIERS[type(self.node)]
-        if not self.is_back:
-            return carrier.forth(self.node, self.place, value, inner)
+        if not self.is_pullback:
+            return carrier.pushforward(self.node, self.place, value, inner)
         count = len(inner)
-        image = carrier.back(self.node, self.place, _turned(value, -count), inner)
-        return _turned(image, count)
+        pulled = carrier.pullback(self.node, self.place, _rotate_axes(value, -count), inner)
+        return _rotate_axes(pulled, count)
 
     def transposed(self) -> Carried:
         """Return the adjoint."""
-        return self._replace(is_back=not self.is_back)
+        return self._replace(is_pullback=not self.is_pullback)
 
 
-def _turned(value: Operand, by: int) -> Operand:
+def _rotate_axes(value: Operand, by: int) -> Operand:
     """Rotate the axes of a tensor: the first ``by`` go last, or the last -``by`` first."""
     axes = range(len(shape_of(value)))
     return transpose(value, [*axes[by:], *axes[:by]]) if by else value

@@ -31,8 +31,8 @@ from ..expressions import (
     total_of,
 )
 from ..rules import Step
-from .carried import CARRIERS
-from .choices import opened
+from .choices import inline_operands
+from .linear_actions import CARRIERS
 from .pairs import in_pairs, is_long
 from .term import Term
 from .terms import scalar_children, terms
@@ -44,7 +44,9 @@ def inputs_of(node: Operand) -> tuple[Operand, ...]:
     """Return the operands of a node in the sense of the rules."""
     if isinstance(node, TensorExpr):
         return (
-            () if node.is_locally_constant else (softmax_inside_log(node) or opened(node)).operands
+            ()
+            if node.is_locally_constant
+            else (softmax_inside_log(node) or inline_operands(node)).operands
         )
     return () if is_variable(node) or not node.args else scalar_children(node)
 
@@ -159,8 +161,8 @@ def pullback(
         if type(node) in CARRIERS:
             for k, operand in enumerate(node.operands):
                 if operand in graph.active:
-                    back = CARRIERS[type(node)].back(node, k, cotangent, tuple(outer_shape))
-                    contributions.setdefault(operand, []).append(back)
+                    pulled = CARRIERS[type(node)].pullback(node, k, cotangent, tuple(outer_shape))
+                    contributions.setdefault(operand, []).append(pulled)
             continue
         below = graph.below(node)
         for term in graph.terms(node):
@@ -199,10 +201,10 @@ def pushforward(
         if node in tangent_of or node not in graph.active:
             continue
         if type(node) in CARRIERS:
-            forth = CARRIERS[type(node)].forth
+            push = CARRIERS[type(node)].pushforward
             tangent_of[node] = total(
                 [
-                    forth(node, k, tangent_of[operand], tuple(inner))
+                    push(node, k, tangent_of[operand], tuple(inner))
                     for k, operand in enumerate(node.operands)
                     if operand in graph.active
                 ]
@@ -222,8 +224,8 @@ def pushforward(
         ]
         if steps is not None:
             rule = f"pushforward of {_rule_name(node)}"
-            carried = [tangent_of[below[term.operand]] for term in used]
-            pairs = zip(carried, contributions, strict=True)
+            operand_tangents = [tangent_of[below[term.operand]] for term in used]
+            pairs = zip(operand_tangents, contributions, strict=True)
             steps.extend(Step(rule, before, after, node) for before, after in pairs)
         tangent_of[node] = total(contributions) if contributions else Zeros(*shape_of(node), *inner)
     return tangent_of.get(y, Zeros(*shape_of(y), *inner))
@@ -241,7 +243,7 @@ def term_lengths(
 
 
 def combine(
-    carried: Operand,
+    value: Operand,
     labels: Sequence[int],
     term: Term,
     output: Sequence[int],
@@ -249,7 +251,7 @@ def combine(
 ) -> Operand:
     """Contract the value that a sweep carries with a term's factors."""
     if not term.factors and tuple(labels) == tuple(output) and len(set(labels)) == len(labels):
-        return carried
+        return value
     if not lengths:
-        return scalar_product((carried, *term.factors))
-    return contract((carried, *term.factors), (labels, *term.subscripts), output, lengths)
+        return scalar_product((value, *term.factors))
+    return contract((value, *term.factors), (labels, *term.subscripts), output, lengths)

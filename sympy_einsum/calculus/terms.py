@@ -54,8 +54,8 @@ from ..expressions import (
     split_body,
     substitute_stock,
 )
-from .carried import CARRIERS
-from .choices import opened
+from .choices import inline_operands
+from .linear_actions import CARRIERS
 from .matrix_terms import MATRIX_TERMS
 from .term import Term
 
@@ -96,7 +96,7 @@ def _logsumexp_terms(node: LogSumExp, active: Callable[[Operand], bool]) -> Iter
 
 
 def _extremum_terms(node: Extremum, active: Callable[[Operand], bool]) -> Iterator[Term]:
-    """Its share: the largest entries share equally [JAX, reduce_max]."""
+    """The tie-averaged subgradient [JAX, reduce_max]."""
     axes = range(node.operands[0].order)
     kept = [axis for axis in axes if axis not in node.axes]
     yield Term(0, (node.subgradient,), (axes,), kept, axes)
@@ -144,8 +144,8 @@ def _interval_products_terms(
     *rest, row, column = axes = range(node.order)
     count = node.operands[0].shape[-1]
     place, before, after = range(node.order, node.order + 3)
-    cuts = [Selection(count + 1, start, 1, count) for start in (0, 1)]
-    factors = (node, cuts[0], cuts[1], node)
+    selectors = [Selection(count + 1, start, 1, count) for start in (0, 1)]
+    factors = (node, selectors[0], selectors[1], node)
     terms = ((*rest, row, before), (place, before), (place, after), (*rest, after, column))
     yield Term(0, factors, terms, axes, (*rest, place))
 
@@ -246,5 +246,5 @@ def terms(node: Operand, active: Callable[[Operand], bool]) -> Iterator[Term]:
     if not isinstance(node, TensorExpr):
         return _stock_terms(node, active)
     if softmax_inside_log(node):
-        return _log_softmax_terms(opened(node), active)
-    return RULES[type(node)](opened(node), active)
+        return _log_softmax_terms(inline_operands(node), active)
+    return RULES[type(node)](inline_operands(node), active)

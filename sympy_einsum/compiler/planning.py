@@ -13,7 +13,13 @@ from sympy import Expr
 
 from ..core import Optimizer, nominal_length
 from ..expressions import Operand
-from ..rules import by_diagonals, by_low_rank, cut_early, lifted_deltas, with_scalars_apart
+from ..rules import (
+    by_diagonals,
+    by_low_rank,
+    distribute_scalar_contractions,
+    lift_deltas,
+    push_slices_down,
+)
 from .ir.instruction_rules import Instruction
 from .ir.plans import Plan, plan_cost, without_dead_code
 from .lowering.context import Lowering
@@ -59,8 +65,8 @@ class Prepared(NamedTuple):
 
 def prepare(exprs: Sequence[Operand]) -> Prepared:
     """Bring expressions into the forms that plans are made from."""
-    given = cut_early(lifted_deltas(by_diagonals(exprs)))
-    apart = with_scalars_apart(given)
+    given = push_slices_down(lift_deltas(by_diagonals(exprs)))
+    apart = distribute_scalar_contractions(given)
     return Prepared([given] if apart is given else [given, apart])
 
 

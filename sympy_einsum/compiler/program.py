@@ -30,7 +30,7 @@ from ..expressions import (
     holds_complex,
     shape_of,
 )
-from ..rules import Compressed, cost, in_meaning, stable, structure, tidy
+from ..rules import Compressed, cost, in_meaning, stabilise, structure, tidy
 from .backends import BACKENDS, Backend, GivenFunctions
 from .emit.index_bounds import position_bounds
 from .emit.kernels import KernelText, kernel_text
@@ -304,7 +304,7 @@ def _in_best_forms(exprs: Sequence[Expr]) -> list[Expr]:
         tidied = [tidy([expr], None, ())[0][0] for expr in exprs]
     is_new = any(new is not old for new, old in zip(tidied, exprs, strict=True))
     is_better = is_new and cost(tidied) <= cost(exprs)
-    best, _ = stable(tidied if is_better else exprs, numeric=True)
+    best, _ = stabilise(tidied if is_better else exprs, numeric=True)
     return best
 
 

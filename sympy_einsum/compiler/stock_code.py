@@ -34,7 +34,7 @@ from ..expressions import (
     shape_of,
     stock_children,
 )
-from ..rules import stable
+from ..rules import stabilise
 from .backends import (
     Backend,
     GivenFunctions,
@@ -303,7 +303,7 @@ def stock_code(node: Expr, printer: CodePrinter, *args: object) -> str:
     if lengths:
         names = {**lengths, **names}
         _check_lengths(node, known.union(lengths))
-    exprs, _ = stable([node], numeric=True)
+    exprs, _ = stabilise([node], numeric=True)
     backend = _ExpressionBackend()
     backend.functions = _StockFunctions(printer)
     steps, results = Writer(make_plan(exprs), names, backend, "_t").write()
@@ -430,7 +430,7 @@ def _stable(expr: object) -> object:
     """A stock scalar with tensor expressions inside, in stable forms."""
     if not isinstance(expr, Expr) or isinstance(expr, TensorExpr) or not outermost(expr):
         return expr
-    return stable([expr], numeric=True)[0][0]
+    return stabilise([expr], numeric=True)[0][0]
 
 
 def _by_us(expr: object) -> object:

@@ -1,13 +1,13 @@
 """The normal form: its rules, what is known of a tensor, what an expression costs."""
 
-from .apart import with_scalars_apart as with_scalars_apart
+from .apart import distribute_scalar_contractions as distribute_scalar_contractions
 from .asking import Answer as Answer, Property as Property
 from .compressed import Compressed as Compressed, compress as compress, structure as structure
-from .cost_model import cost as cost, has_places as has_places
-from .cuts import cut_early as cut_early
+from .cost_model import cost as cost, has_known_zeros as has_known_zeros
+from .cuts import push_slices_down as push_slices_down
 from .diagonals import by_diagonals as by_diagonals
 from .entry_formulas import entry_of as entry_of
-from .equal_axes import lifted_deltas as lifted_deltas
+from .equal_axes import lift_deltas as lift_deltas
 from .expansion import (
     expand as expand,
     factor as factor,
@@ -19,7 +19,7 @@ from .matrices import cofactors_as_inverse as cofactors_as_inverse
 from .normal_form import (
     normal_form as normal_form,
     simplify as simplify,
-    stable as stable,
+    stabilise as stabilise,
     tidy as tidy,
 )
 from .properties import (
@@ -33,7 +33,7 @@ from .rewriting import Step as Step
 from .semiring_meaning import MEANING as MEANING, Natural as Natural, in_meaning as in_meaning
 from .written_products import (
     Product as Product,
+    inlined_product as inlined_product,
     is_difference_of_rows as is_difference_of_rows,
-    opened as opened,
     with_common_output as with_common_output,
 )

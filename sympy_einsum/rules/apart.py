@@ -11,13 +11,13 @@ from sympy import Add, Mul
 from ..core import children, postorder
 from ..expressions import Einsum, Operand, TensorAdd, View, replace_nodes, tensor_sum
 from .cost_model import SPECIAL
-from .written_products import Product, components, opened
+from .written_products import Product, components, inlined_product
 
 # In larger graphs nothing is multiplied out.
 LARGE = 500
 
 
-def with_scalars_apart(exprs: Sequence[Operand]) -> Sequence[Operand]:
+def distribute_scalar_contractions(exprs: Sequence[Operand]) -> Sequence[Operand]:
     """Equal expressions with such products multiplied out, those inside of their terms too, where
     nothing else needs the sums; the expressions themselves if there are none.
 
@@ -28,7 +28,7 @@ def with_scalars_apart(exprs: Sequence[Operand]) -> Sequence[Operand]:
     order = postorder(exprs)
     if len(order) > LARGE:
         return exprs
-    private = _private(order, exprs)
+    private = _private_to_contractions(order, exprs)
     sums = {
         node
         for node in private
@@ -36,13 +36,15 @@ def with_scalars_apart(exprs: Sequence[Operand]) -> Sequence[Operand]:
     }
     if not sums:
         return exprs
-    apart = _Apart(sums, {*order} - private)
-    images = {node: apart.image(node) for node in order if _is_scalar_product(node)}
-    images = {node: image for node, image in images.items() if image is not node}
-    return replace_nodes(exprs, images) if images else exprs
+    distributor = _Apart(sums, {*order} - private)
+    rewritten = {node: distributor.distributed(node) for node in order if _is_scalar_product(node)}
+    rewritten = {
+        node: distributed for node, distributed in rewritten.items() if distributed is not node
+    }
+    return replace_nodes(exprs, rewritten) if rewritten else exprs
 
 
-def _private(order: Sequence[Operand], exprs: Sequence[Operand]) -> set[Operand]:
+def _private_to_contractions(order: Sequence[Operand], exprs: Sequence[Operand]) -> set[Operand]:
     """Return the products without axes, and the products and sums that only these need."""
     public: set[Operand] = set(exprs)
     private: set[Operand] = set()
@@ -61,21 +63,21 @@ def _is_scalar_product(node: Operand) -> bool:
 
 def _is_product(term: Operand) -> bool:
     """Tell whether a term is a product of several tensors, which aren't all of its own shape."""
-    product = opened(term)
+    product = inlined_product(term)
     is_plain = not any(isinstance(operand, SPECIAL) for operand in product.operands)
     return is_plain and len({*product.subscripts}) > 1
 
 
 class _Apart:
-    """Multiplies out over some sums; what stays ``closed`` isn't opened."""
+    """Multiplies out over some sums; products in ``barriers`` aren't inlined."""
 
-    def __init__(self, sums: Collection[Operand], closed: set[Operand]):
+    def __init__(self, sums: Collection[Operand], barriers: set[Operand]):
         self.sums = sums
-        self.closed = closed
+        self.barriers = barriers
 
-    def image(self, node: Operand) -> Operand:
+    def distributed(self, node: Operand) -> Operand:
         """A product without axes as a sum of such products."""
-        product = opened(node, self.closed)
+        product = inlined_product(node, self.barriers)
         places = [k for k, operand in enumerate(product.operands) if operand in self.sums]
         if len(places) != 1 or any(isinstance(o, SPECIAL) for o in product.operands):
             return node
@@ -86,15 +88,15 @@ class _Apart:
         rest = [term for term in total.operands if term not in terms]
         terms += [tensor_sum(rest)] if rest else []
         built = [self._times(term, product, place) for term in terms]
-        return Add(*[Mul(*map(self._factor, Mul.make_args(term))) for term in built])
+        return Add(*[Mul(*map(self._distributed_factor, Mul.make_args(term))) for term in built])
 
-    def _factor(self, node: Operand) -> Operand:
-        return self.image(node) if _is_scalar_product(node) else node
+    def _distributed_factor(self, node: Operand) -> Operand:
+        return self.distributed(node) if _is_scalar_product(node) else node
 
     def _times(self, term: Operand, product: Product, place: int) -> Operand:
         """Multiply by one term of a sum; an outer product enters as several factors."""
         labels = product.subscripts[place]
-        inner = opened(term, self.closed)
+        inner = inlined_product(term, self.barriers)
         parts = components(inner.subscripts)
         if len(parts) < 2 or len({*inner.output}) < len(inner.output):
             operands = (*product.operands[:place], term, *product.operands[place + 1 :])
@@ -104,7 +106,7 @@ class _Apart:
         for part in parts:
             own = [i for i in inner.output if any(i in inner.subscripts[k] for k in part)]
             factor = inner.part(part, own)
-            self.closed.add(factor)
+            self.barriers.add(factor)
             factors.append((factor, [rename[i] for i in own]))
         scaled = replace(product, scalars=(*product.scalars, *inner.scalars))
         return scaled.replaced([place], factors).build()

@@ -10,8 +10,8 @@ from ..expressions import Operand, TensorExpr
 
 class Property:
     """A property of nodes, given by its rule: a generator that yields the questions it has about
-    the operands, as pairs of a property and a node, and returns the answer. What was told of a node
-    is remembered, so that the time is linear in the graph."""
+    the operands, as pairs of a property and a node, and returns the answer. Answers are memoised at
+    the node, so that the time is linear in the graph."""
 
     def __init__(self, rule: Callable[[Operand], Answer]):
         self._rule = rule
@@ -19,26 +19,26 @@ class Property:
 
     def __call__(self, node: Operand) -> bool:
         """Tell whether a node is known to have the property."""
-        answer = self._remembered(node)
+        answer = self._cached_answer(node)
         if answer is not None:
             return answer
         stack = [(self, node, self._rule(node))]
         while stack:
-            asked, subject, rule = stack[-1]
+            analysis, subject, rule = stack[-1]
             try:
                 question, other = rule.send(answer)
             except StopIteration as end:
                 answer = bool(end.value)
                 stack.pop()
                 if isinstance(subject, TensorExpr):
-                    subject.memory[asked] = answer
+                    subject.memory[analysis] = answer
             else:
-                answer = question._remembered(other)
+                answer = question._cached_answer(other)
                 if answer is None:
                     stack.append((question, other, question._rule(other)))
         return bool(answer)
 
-    def _remembered(self, node: Operand) -> bool | None:
+    def _cached_answer(self, node: Operand) -> bool | None:
         return node.memory.get(self) if isinstance(node, TensorExpr) else None
 
 

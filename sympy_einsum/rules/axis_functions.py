@@ -20,14 +20,14 @@ from ..expressions import (
     tensor_sum,
 )
 from .powers import power_of
-from .written_products import Closed, factors_of, opened, pays
+from .written_products import Closed, factors_of, inlined_product, pays
 
 
-def softmax_of_parts(node: Operand, closed: Closed) -> Operand | None:
+def softmax_of_parts(node: Operand, barriers: Closed) -> Operand | None:
     """exp(z) over its own sum, over all axes or some."""
     if not any(isinstance(o, Elementwise) and o.body == EXP for o in factors_of(node)):
         return None
-    product = opened(node, closed)
+    product = inlined_product(node, barriers)
     for k, operand in enumerate(product.operands):
         if not (isinstance(operand, Elementwise) and operand.body == EXP):
             continue
@@ -56,9 +56,9 @@ def softmax_of_parts(node: Operand, closed: Closed) -> Operand | None:
     return None
 
 
-def sum_softmax(node: Operand, closed: Closed) -> Operand | None:
+def sum_softmax(node: Operand, barriers: Closed) -> Operand | None:
     """The entries of a softmax add up to one."""
-    product = opened(node)
+    product = inlined_product(node)
     counts = product.counts
     for k, operand in enumerate(product.operands):
         if not isinstance(operand, Softmax):
@@ -66,11 +66,11 @@ def sum_softmax(node: Operand, closed: Closed) -> Operand | None:
         summed = {product.subscripts[k][axis] for axis in operand.axes}
         if all(counts[i] == 1 for i in summed):
             result = product.replaced({k}, absorbed=summed).build()
-            return result if pays(result, node, closed) else None
+            return result if pays(result, node, barriers) else None
     return None
 
 
-def log_softmax(node: Operand, closed: Closed) -> Operand | None:
+def log_softmax(node: Operand, barriers: Closed) -> Operand | None:
     """log softmax(z) = z - logsumexp(z)."""
     if node.body != LOG or not isinstance(node.operands[0], Softmax):
         return None

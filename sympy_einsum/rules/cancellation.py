@@ -18,8 +18,8 @@ from .written_products import (
     Closed,
     Product,
     distributed,
+    inlined_product,
     is_difference_of_rows,
-    opened,
     scalar_and_tensor,
     with_common_output,
 )
@@ -31,7 +31,7 @@ MAX_TERMS = 8
 Factors = Counter[tuple[Operand, tuple[int, ...]]]
 
 
-def cancel_parts(node: TensorAdd, closed: Closed) -> Operand | None:
+def cancel_parts(node: TensorAdd, barriers: Closed) -> Operand | None:
     """Take out a common factor of terms whose other factors cancel in part: e - (1 + r) e = -r e.
 
     The derivative of ``(1 + r)*exp(-r)`` is such a sum. As it is written its relative error grows
@@ -39,7 +39,7 @@ def cancel_parts(node: TensorAdd, closed: Closed) -> Operand | None:
     """
     if len(node.operands) > MAX_TERMS:
         return None
-    products = [with_common_output(opened(term)) for term in node.operands]
+    products = [with_common_output(inlined_product(term)) for term in node.operands]
     axes = tuple(range(node.order))
     if any(product.output != axes for product in products):
         return None
@@ -115,8 +115,8 @@ def _cancelled(rests: Sequence[Product]) -> Operand | None:
         scale(Add(*[scalar for k, scalar in found if k in meeting]), tensor)
         for tensor, found in places.items()
     ]
-    closed = [rest.build() for k, rest in enumerate(rests) if k not in meeting]
-    return tensor_sum([*collected, *closed])
+    barriers = [rest.build() for k, rest in enumerate(rests) if k not in meeting]
+    return tensor_sum([*collected, *barriers])
 
 
 def _multiplied_out(product: Product) -> list[Operand]:
@@ -129,7 +129,7 @@ def _multiplied_out(product: Product) -> list[Operand]:
         if terms is None:
             found.append(term.build())
         else:
-            pending += [opened(own.build()) for own in terms]
+            pending += [inlined_product(own.build()) for own in terms]
         if len(pending) + len(found) > MAX_TERMS:
             return [product.build()]
     return found

@@ -39,9 +39,9 @@ from ..expressions import (
     total_of,
     varying_axes,
 )
-from .equal_axes import equal_axes, lifted_deltas, on_diagonal
+from .equal_axes import equal_axes, lift_deltas, on_diagonal
 from .normal_form import simplify
-from .written_products import components, opened
+from .written_products import components, inlined_product
 
 # Axes that are equal have letters from i on, the others from a on.
 LETTERS = 18
@@ -264,7 +264,7 @@ def compress(H: TensorLike) -> Compressed:
 
 def structure(tensor: Operand) -> Compressed | None:
     """Find equal axes and Kronecker factors of a tensor; None without any."""
-    (tensor,) = lifted_deltas([tensor])
+    (tensor,) = lift_deltas([tensor])
     if not is_tensor(tensor):
         return None
     labels = equal_axes(tensor)
@@ -295,7 +295,7 @@ def _kronecker_factors(
     whole = [(core, "".join(labels))]
     if not is_tensor(core) or len(rows) != len(columns):
         return whole
-    product = opened(core)
+    product = inlined_product(core)
     parts: list[tuple[list[int], list[int]]] = []
     for group in components(product.subscripts):
         present = {i for k in group for i in product.subscripts[k]}

@@ -23,7 +23,7 @@ from ..expressions import (
 )
 from .properties import is_positive
 from .sums import expand_scalar
-from .written_products import Closed, like_terms, opened, times_entries
+from .written_products import Closed, inlined_product, like_terms, times_entries
 
 # Functions of the sign of their first argument.
 SIGNS = (step, sign)
@@ -32,9 +32,9 @@ RELATIONS = (Eq, Ge, Gt, Le, Lt, Ne)
 MAX_TERMS = 16
 
 
-def normal_condition(node: Operand, closed: Closed) -> Operand | None:
+def normal_condition(node: Operand, barriers: Closed) -> Operand | None:
     """step(c s x + c t x) = step((s + t) x) for positive c; relations likewise."""
-    if any(isinstance(o, TensorAdd) and o in closed for o in node.operands):
+    if any(isinstance(o, TensorAdd) and o in barriers for o in node.operands):
         return None
     fresh = slot(len(node.operands))
     for part in ordered(node.body.atoms(*SIGNS, *RELATIONS)):
@@ -50,7 +50,7 @@ def normal_condition(node: Operand, closed: Closed) -> Operand | None:
     return None
 
 
-def normal_scalar_condition(node: Operand, closed: Closed) -> Operand | None:
+def normal_scalar_condition(node: Operand, barriers: Closed) -> Operand | None:
     """step(c s + c t) = step(s + t) for scalars and positive c; sign likewise."""
     if not isinstance(node, SIGNS):
         return None
@@ -126,7 +126,7 @@ def _common_positive(terms: Sequence[Expr]) -> Expr:
 
 def _without_positive(term: Operand) -> Operand:
     """A product without the factors by entries that are positive tensors."""
-    product = opened(term)
+    product = inlined_product(term)
     output = {*product.output}
     positive = {
         k

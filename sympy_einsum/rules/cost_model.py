@@ -111,8 +111,8 @@ def _product_cost(node: Einsum) -> int:
     is_plain = not any(isinstance(operand, SPECIAL) for operand in node.operands)
     if is_plain and len({*node.operands}) == len(node.operands):
         return contraction_cost(node.subscripts, node.output, sizes)
-    terms, output = _cut_out(node)
-    written = ENTRY * _written(node) if output != node.output else 0
+    terms, output = _without_slices(node)
+    written = ENTRY * _nonzero_count(node) if output != node.output else 0
     if any(isinstance(operand, RUNNING) for operand in node.operands):
         return written + _running_product_cost(node, terms, output, dict(sizes))
     price = contraction_cost(tuple(terms.values()), output, sizes)
@@ -143,7 +143,7 @@ def _is_gram(node: Einsum, terms: Mapping[int, Indices], output: Indices) -> boo
     return len(shared) == 1 and {*output} == {*one, *other}.difference(shared)
 
 
-def _cut_out(node: Einsum) -> tuple[dict[int, Indices], Indices]:
+def _without_slices(node: Einsum) -> tuple[dict[int, Indices], Indices]:
     """Return the indices of a product by operand, with entries and slices taken from its operands
     first; those of the result are written into zeros."""
     terms = dict(enumerate(node.subscripts))
@@ -170,50 +170,50 @@ def _running_product_cost(
 ) -> int:
     """Compute the cost of a product with running factors: each counts as an entrywise product,
     unless all entries of its matrix are needed."""
-    image = {i: i for i in sizes}
+    renamed = {i: i for i in sizes}
     terms = {}
     for k, labels in given.items():
         is_one = isinstance(node.operands[k], RUNNING) and labels == node.subscripts[k]
-        old, new = sorted([image[i] for i in labels[-2:]] if is_one else (0, 0))
-        outside = [image[i] for i in output]
+        old, new = sorted([renamed[i] for i in labels[-2:]] if is_one else (0, 0))
+        outside = [renamed[i] for i in output]
         if not is_one or (old in outside and new in outside):
             terms[k] = labels
             continue
         old, new = (old, new) if new in outside else (new, old)
-        image = {i: new if own == old else own for i, own in image.items()}
+        renamed = {i: new if own == old else own for i, own in renamed.items()}
         sizes[new] = max(sizes[old], sizes[new])
         terms[k] = labels[:-1]
-    merged = {k: tuple(dict.fromkeys(image[i] for i in own)) for k, own in terms.items() if own}
-    kept = tuple(dict.fromkeys(image[i] for i in output))
-    price = contraction_cost(tuple(merged.values()), kept, tuple(sizes.items()))
-    return price // 2 if _is_gram(node, merged, kept) else price
+    merged = {k: tuple(dict.fromkeys(renamed[i] for i in own)) for k, own in terms.items() if own}
+    result = tuple(dict.fromkeys(renamed[i] for i in output))
+    price = contraction_cost(tuple(merged.values()), result, tuple(sizes.items()))
+    return price // 2 if _is_gram(node, merged, result) else price
 
 
 def _sum_cost(node: TensorAdd) -> int:
     """Compute the cost of a sum; zero-padded terms are written into the others' sum, or zeros."""
     whole = _entries(node)
-    written = [_written(term) for term in node.operands]
+    written = [_nonzero_count(term) for term in node.operands]
     views = [n for n, term in zip(written, node.operands, strict=True) if type(term) is not Einsum]
     dense = [n for n in written if n == whole]
     return ENTRY * (sum(n for n in views if n < whole) + max(sum(dense), whole))
 
 
 @memoised
-def has_places(total: TensorAdd) -> bool:
+def has_known_zeros(total: TensorAdd) -> bool:
     """Tell whether entries of a term are known to be zeros, beside a diagonal or some positions."""
-    return any(_written(term) < _entries(term) for term in total.operands)
+    return any(_nonzero_count(term) < _entries(term) for term in total.operands)
 
 
-def _written(term: Operand) -> int:
+def _nonzero_count(term: Operand) -> int:
     """Count how many entries aren't zeros on a side of a diagonal, or beside some positions."""
     if isinstance(term, View):
-        core = 1 if term.core is None else _written(term.core)
+        core = 1 if term.core is None else _nonzero_count(term.core)
         present = set(term.subscripts[-1]) if term.core is not None else set()
         return core * prod(nominal_length(term.lengths[i]) for i in {*term.output} - present)
     if isinstance(term, Positions):
         return prod(map(nominal_length, term.counts))
     if type(term) is Einsum and any(isinstance(o, Positions) for o in term.operands):
-        _, output = _cut_out(term)
+        _, output = _without_slices(term)
         return prod(nominal_length(term.lengths[i]) for i in set(output))
     return prod(map(nominal_length, shape_of(term)))
 

@@ -28,7 +28,7 @@ from .stable_table import MAX_LEVELS
 from .written_products import Closed
 
 
-def log_of_determinants(node: Elementwise, closed: Closed) -> Operand | None:
+def log_of_determinants(node: Elementwise, barriers: Closed) -> Operand | None:
     """Apply log(w_q det X_q) = log(w_q sgn det X_q) + log|det X_q| and sgn(w_q det X_q) =
     sgn(w_q sgn det X_q), also inside a body."""
     if DetStack not in kinds_in(node):
@@ -91,15 +91,17 @@ def _split_product(node: Einsum, levels: int) -> tuple[Operand, Operand] | None:
         if found is not None:
             operands[k], logarithm = found
             if is_plain:
-                logarithms.append(_product(node, [logarithm], [labels]))
+                logarithms.append(_multiply_operands(node, [logarithm], [labels]))
             else:
                 others = [logarithm if j == k else o for j, o in enumerate(node.operands)]
-                logarithms.append(_product(node, others, node.subscripts))
+                logarithms.append(_multiply_operands(node, others, node.subscripts))
     if not logarithms:
         return None
-    return _product(node, operands, node.subscripts), tensor_sum(logarithms)
+    return _multiply_operands(node, operands, node.subscripts), tensor_sum(logarithms)
 
 
-def _product(node: Einsum, operands: Sequence[Operand], labels: Sequence[Labels]) -> Operand:
+def _multiply_operands(
+    node: Einsum, operands: Sequence[Operand], labels: Sequence[Labels]
+) -> Operand:
     """Multiply operands, with the axes of another product."""
     return contract(operands, labels, node.output, dict(enumerate(node.lengths)))

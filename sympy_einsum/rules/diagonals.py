@@ -37,18 +37,18 @@ def by_diagonals(exprs: Sequence[Operand]) -> Sequence[Operand]:
 
     def visit(node: Operand, new: tuple[Operand, ...]) -> Operand:
         if isinstance(node, Inv) and is_diagonal(new[0]):
-            return _placed(apply_body(1 / slot(0), (_diagonal(new[0]),)))
+            return _diagonal_matrix(apply_body(1 / slot(0), (_diagonal(new[0]),)))
         if isinstance(node, LogDet) and is_diagonal(new[0]):
             logarithms = apply_body(log(Abs(slot(0))), (_diagonal(new[0]),))
             return contract((logarithms,), ((0,),), (), {0: logarithms.shape[0]})
         if isinstance(node, Det) and is_diagonal(new[0]):
             return _product_of(_diagonal(new[0]))
         if isinstance(node, Adj) and is_diagonal(new[0]):
-            return _placed(_products_of_others(_diagonal(new[0])))
+            return _diagonal_matrix(_products_of_others(_diagonal(new[0])))
         if isinstance(node, TensorAdd) and is_diagonal(node):
-            return _placed(tensor_sum([_diagonal(term) for term in new]))
+            return _diagonal_matrix(tensor_sum([_diagonal(term) for term in new]))
         if type(node) is Einsum:
-            new = tuple([_placed(_diagonal(o)) if _is_dense(o) else o for o in new])
+            new = tuple([_diagonal_matrix(_diagonal(o)) if _is_dense(o) else o for o in new])
         return rebuild(node, new)
 
     return transform(exprs, visit)
@@ -64,13 +64,13 @@ def _diagonal(matrix: Operand) -> Operand:
     return contract((matrix,), ((0, 0),), (0,), {0: matrix.shape[0]})
 
 
-def _placed(vector: Operand) -> Operand:
+def _diagonal_matrix(vector: Operand) -> Operand:
     return contract((vector,), ((0,),), (0, 0), {0: vector.shape[0]})
 
 
 def _product_of(vector: Operand) -> Operand:
     """Return the product of the entries: the determinant of a matrix known to be diagonal."""
-    return Det._build((_placed(vector),), ())
+    return Det._build((_diagonal_matrix(vector),), ())
 
 
 def _products_of_others(vector: Operand) -> Operand:

@@ -34,7 +34,7 @@ from ..expressions import (
 )
 from .asking import Answer, Property, all_of
 from .axis_functions import sum_softmax
-from .cost_model import SLACK, cost, has_places
+from .cost_model import SLACK, cost, has_known_zeros
 from .written_products import (
     Closed,
     Product,
@@ -42,8 +42,8 @@ from .written_products import (
     distributed,
     factors_of,
     frontier,
+    inlined_product,
     is_difference_of_rows,
-    opened,
     opposite_of,
     up_to_sign,
 )
@@ -55,9 +55,9 @@ MAX_TERMS = 64
 MAX_CONTENT_BITS = 64
 
 
-def distribute(node: Operand, closed: Closed) -> Operand | None:
+def distribute(node: Operand, barriers: Closed) -> Operand | None:
     """A product of sums is a sum of products [W, thm 5.4]."""
-    product = opened(node, closed)
+    product = inlined_product(node, barriers)
     scalar = expand(scalar_product(product.scalars))
     if scalar.is_Add and len(scalar.args) <= MAX_TERMS:
         return tensor_sum([replace(product, scalars=(term,)).build() for term in scalar.args])
@@ -65,11 +65,13 @@ def distribute(node: Operand, closed: Closed) -> Operand | None:
     return None if terms is None else total_of([term.build() for term in terms])
 
 
-def cancel_terms(node: Operand, closed: Closed) -> Operand | None:
+def cancel_terms(node: Operand, barriers: Closed) -> Operand | None:
     """A product with a sum is expanded where terms cancel, as in Σ (x - mean(x)), or a delta in it
     merges, or where the sum has more axes than the product and than all factors in it, or has
     running factors along these. Elsewhere the factored form has fewer roundings."""
-    sums = [k for k, o in enumerate(node.operands) if isinstance(o, TensorAdd) and o not in closed]
+    sums = [
+        k for k, o in enumerate(node.operands) if isinstance(o, TensorAdd) and o not in barriers
+    ]
     if len(sums) != 1:
         return None
     operand, labels = node.operands[sums[0]], node.subscripts[sums[0]]
@@ -83,19 +85,19 @@ def cancel_terms(node: Operand, closed: Closed) -> Operand | None:
     part = _around(node, sums[0])
     if part is not None:
         group, inner, axes = part
-        found = cancel_terms(inner, closed)
+        found = cancel_terms(inner, barriers)
         if found is not None:
             absorbed = {i for k in group for i in node.subscripts[k]}.difference(axes)
             return _as_written(node).replaced(group, [(found, axes)], absorbed).build()
     # Other differences of rows stay what they are: a huge factor needs their zeros.
-    product = opened(node, closed)
+    product = inlined_product(node, barriers)
     terms = distributed(
         product, MAX_TERMS, lambda own: own is operand or not is_difference_of_rows(own)
     )
     if terms is None:
         return None
     built = [term.split() or term.build() for term in terms]
-    total, before, after = _compared(node, {operand}, terms, built, closed)
+    total, before, after = _compared(node, {operand}, terms, built, barriers)
     left = total.operands if isinstance(total, TensorAdd) else Add.make_args(total)
     cancels = after < before and len(left) < len(operand.operands)
     return total if cancels or (opens and after <= SLACK * before) else None
@@ -137,16 +139,16 @@ def _around(node: Operand, k: int) -> tuple[set[int], Operand, list[int]] | None
     return (group, inner, axes) if type(inner) is Einsum else None
 
 
-def distribute_places(node: Operand, closed: Closed) -> Operand | None:
+def distribute_places(node: Operand, barriers: Closed) -> Operand | None:
     """A product with a sum of zero-padded terms is expanded where each term by itself is cheap, so
     that bands stay bands; with a sum of running terms, where that makes products of a matrix with
     itself."""
     found = [o for o in node.operands if isinstance(o, TensorAdd)]
-    places = {o for o in found if has_places(o)}
+    places = {o for o in found if has_known_zeros(o)}
     sums = places.union(filter(_runs, found))
     if not sums:
         return None
-    product = opened(node, closed)
+    product = inlined_product(node, barriers)
     terms = distributed(product, MAX_TERMS, sums.__contains__)
     if terms is None:
         return None
@@ -166,23 +168,23 @@ def _compared(
     sums: Collection[Operand],
     terms: Sequence[Product],
     built: Sequence[Operand],
-    closed: Closed,
+    barriers: Closed,
 ) -> tuple[Operand, int, int]:
     """Return the total of the terms of a product in which sums are multiplied out; the costs of the
     product and of the total, what both are made of being there."""
     if is_tensor(built[0]):
-        terms = [opened(term, closed) for term in built]
+        terms = [inlined_product(term, barriers) for term in built]
         built = [term.build() for term in terms]
     total = total_of(built)
-    given = frontier([opened(term) for o in sums for term in o.operands]) | frontier(terms)
+    given = frontier([inlined_product(term) for o in sums for term in o.operands]) | frontier(terms)
     return total, cost([node], given), cost([total], given)
 
 
-def drop_vanishing(node: Operand, closed: Closed) -> Operand | None:
+def drop_vanishing(node: Operand, barriers: Closed) -> Operand | None:
     """Terms of a sum that add up to nothing are left out: Σ (u + a (x - mean(x))) = Σ u."""
     if not any(isinstance(operand, TensorAdd) for operand in node.operands):
         return None
-    product = opened(node, closed)
+    product = inlined_product(node, barriers)
     for k, terms in _sums_inside(product):
         total = total_of(terms)
         if _is_zero(total):
@@ -213,7 +215,7 @@ def _with_operand(product: Product, k: int, operand: Operand) -> Product:
 def _vanishes(node: Operand) -> Answer:
     """Tell whether a product is zero, because sums in it are."""
     if isinstance(node, Einsum):
-        for _, terms in _sums_inside(opened(node)):
+        for _, terms in _sums_inside(inlined_product(node)):
             if _is_zero(total_of(terms)) or (yield from all_of(_vanishes, terms)):
                 return True
     elif not is_tensor(node):
@@ -227,12 +229,12 @@ def _is_zero(value: Operand) -> bool:
     return value == 0 or isinstance(value, Zeros)
 
 
-def content(node: Operand, closed: Closed) -> Operand | None:
+def content(node: Operand, barriers: Closed) -> Operand | None:
     """The numeric content of a sum moves in front of the product; a minus too, where the opposite
     sum is there already, in the product or elsewhere."""
     if not any(isinstance(operand, TensorAdd) for operand in node.operands):
         return None
-    product = opened(node, closed)
+    product = inlined_product(node, barriers)
     factor = S.One
     operands = list(product.operands)
     seen: set[UpToSign] = set()
@@ -242,7 +244,7 @@ def content(node: Operand, closed: Closed) -> Operand | None:
         found = sum_content(operand)
         inner = operand if found is S.One else divided(operand, found)
         opposite = opposite_of(inner)
-        is_turned = opposite in seen or (opposite in closed and inner not in closed)
+        is_turned = opposite in seen or (opposite in barriers and inner not in barriers)
         seen.add(opposite if is_turned else up_to_sign(inner))
         if is_turned:
             found, inner = -found, scale(S.NegativeOne, inner)
@@ -251,14 +253,14 @@ def content(node: Operand, closed: Closed) -> Operand | None:
     return None if factor is S.One else _rescaled(product, factor, operands)
 
 
-def turn_sign(node: Operand, closed: Closed) -> Operand | None:
+def move_sign_into_difference(node: Operand, barriers: Closed) -> Operand | None:
     """A minus in front goes into a difference: -A (x - y) = A (y - x)."""
     if not node.coefficient.is_negative or type(node.core) is not Einsum:
         return None
-    product = opened(node, closed)
+    product = inlined_product(node, barriers)
     operands = list(product.operands)
     for k, operand in enumerate(operands):
-        stays = operand in closed or operands.count(operand) > 1
+        stays = operand in barriers or operands.count(operand) > 1
         if not stays and isinstance(operand, TensorAdd) and len(_signs(operand)) == 2:
             operands[k] = scale(S.NegativeOne, operand)
             return _rescaled(product, S.NegativeOne, operands)

@@ -25,11 +25,11 @@ from .written_products import Closed, times_entries, up_to_sign
 
 _S = slot(0)
 SOFTPLUS = softplus(_S)
-# A function that is a sum of more terms isn't opened.
+# A function that is a sum of more terms isn't expanded.
 MAX_TERMS = 64
 
 
-def factor_inside(node: Operand, closed: Closed) -> Operand | None:
+def factor_inside(node: Operand, barriers: Closed) -> Operand | None:
     """The factor belongs to the operand: f(2 s) of x is f(s) of 2 x."""
     is_choice = isinstance(node.body, Piecewise)  # its arguments are branches
     if node.body.is_Function and not is_choice and len(node.operands) == len(node.body.args) == 1:
@@ -44,7 +44,7 @@ def factor_inside(node: Operand, closed: Closed) -> Operand | None:
 MAX_OPERANDS = 8
 
 
-def compose(node: Operand, closed: Closed) -> Operand | None:
+def compose(node: Operand, barriers: Closed) -> Operand | None:
     """A function of a function, or of a multiple, where the two together are simpler: SymPy's own
     evaluation finds exp(log(x)), sqrt(x)**2 or cos(-x)."""
     for coefficient, inner, moved, body, operands in _compositions(node):
@@ -57,7 +57,7 @@ def compose(node: Operand, closed: Closed) -> Operand | None:
     return None
 
 
-def compose_all(node: Operand, closed: Closed) -> Operand | None:
+def compose_all(node: Operand, barriers: Closed) -> Operand | None:
     """A function of a function as one function; a factor belongs to the operand of a named one."""
     for _, inner, _, body, operands in _compositions(node):
         if inner != _S or not node.body.is_Function:
@@ -86,18 +86,18 @@ def _compositions(node: Operand) -> Iterator[tuple[Expr, Expr, Expr, Expr, tuple
         yield coefficient, inner, moved, body, (*node.operands, *below)
 
 
-def turn_sum(node: Operand, closed: Closed) -> Operand | None:
+def reflect_sum(node: Operand, barriers: Closed) -> Operand | None:
     """An odd or even function of a difference: sin(y - x) = -sin(x - y)."""
     if len(node.operands) != 1 or not isinstance(node.operands[0], TensorAdd):
         return None
-    turned = substitute_slots(node.body, ((_S, -_S),))
-    if not up_to_sign(node.operands[0])[1] or turned not in (node.body, -node.body):
+    reflected = substitute_slots(node.body, ((_S, -_S),))
+    if not up_to_sign(node.operands[0])[1] or reflected not in (node.body, -node.body):
         return None
     opposite = apply_body(node.body, (scale(S.NegativeOne, node.operands[0]),))
-    return opposite if turned == node.body else scale(S.NegativeOne, opposite)
+    return opposite if reflected == node.body else scale(S.NegativeOne, opposite)
 
 
-def open_modulus(node: Operand, closed: Closed) -> Operand | None:
+def expand_modulus(node: Operand, barriers: Closed) -> Operand | None:
     """An even power of a modulus is one of a sum of squares, with simpler derivatives."""
     count = len(node.operands)
     for k, operand in enumerate(node.operands):
@@ -112,7 +112,7 @@ def open_modulus(node: Operand, closed: Closed) -> Operand | None:
     return None
 
 
-def open_body(node: Operand, closed: Closed) -> Operand | None:
+def expand_body(node: Operand, barriers: Closed) -> Operand | None:
     """A function that is a sum of products is a sum of products of functions."""
     body = expand(node.body, log=False, power_base=False, power_exp=False)
     terms = [Mul.make_args(term) for term in Add.make_args(body)]
@@ -124,7 +124,7 @@ def open_body(node: Operand, closed: Closed) -> Operand | None:
     )
 
 
-def turn(node: Operand, closed: Closed) -> Operand | None:
+def reflect(node: Operand, barriers: Closed) -> Operand | None:
     """sigmoid(-x) = 1 - sigmoid(x) and softplus(-x) = softplus(x) - x."""
     if node.body not in (SIGMOID, SOFTPLUS):
         return None
@@ -143,7 +143,7 @@ def turn(node: Operand, closed: Closed) -> Operand | None:
     return tensor_sum([other, operand])
 
 
-def turn_scalar(node: Operand, closed: Closed) -> Operand | None:
+def reflect_scalar(node: Operand, barriers: Closed) -> Operand | None:
     """sigmoid(-t) = 1 - sigmoid(t) and softplus(-t) = softplus(t) - t of a scalar t."""
     if not isinstance(node, (sigmoid, softplus)) or not node.args[0].could_extract_minus_sign():
         return None
@@ -151,7 +151,7 @@ def turn_scalar(node: Operand, closed: Closed) -> Operand | None:
     return 1 - other if isinstance(node, sigmoid) else other + node.args[0]
 
 
-def of_rearranged(node: Operand, closed: Closed) -> Operand | None:
+def of_rearranged(node: Operand, barriers: Closed) -> Operand | None:
     """A function of a transposed or repeated tensor is the function, transposed or repeated."""
     if len(node.operands) != 1 or not isinstance(node.operands[0], View):
         return None

@@ -53,7 +53,9 @@ def has_deltas(axes: Axes) -> bool:
 
 def sum_on_diagonal(axes: Axes, terms: Sequence[TensorExpr]) -> Operand:
     """Return the sum of terms that are 0 except on a diagonal, added there."""
-    return _placed(axes, tensor_sum([on_diagonal(axes, term) for term in terms]), terms[0])
+    return _embed_on_diagonal(
+        axes, tensor_sum([on_diagonal(axes, term) for term in terms]), terms[0]
+    )
 
 
 def on_diagonal(axes: Axes, tensor: TensorExpr) -> Operand:
@@ -62,18 +64,18 @@ def on_diagonal(axes: Axes, tensor: TensorExpr) -> Operand:
     return contract((tensor,), (axes,), range(len(lengths)), lengths)
 
 
-def _placed(axes: Axes, values: Operand, like: TensorExpr) -> Operand:
+def _embed_on_diagonal(axes: Axes, values: Operand, like: TensorExpr) -> Operand:
     """Values on such a diagonal of a tensor of some shape."""
     lengths = dict(zip(axes, like.shape, strict=True))
     return contract((values,), (range(len(lengths)),), axes, lengths)
 
 
-def lifted_deltas(exprs: Sequence[Operand]) -> list[Operand]:
+def lift_deltas(exprs: Sequence[Operand]) -> list[Operand]:
     """Equal expressions with deltas outside of sums and of functions that are 0 off them.
 
     >>> import sympy_einsum as se
     >>> x, y = se.tensors("x y", 3)
-    >>> print(lifted_deltas([se.sin(se.diag(x) + se.diag(y))])[0])
+    >>> print(lift_deltas([se.sin(se.diag(x) + se.diag(y))])[0])
     diag(sin(x + y))
     """
     return transform(exprs, _lifted)
@@ -86,7 +88,7 @@ def _lifted(node: Operand, operands: Sequence[Operand]) -> Operand:
         return sum_on_diagonal(axes, node.operands) if has_deltas(axes) else node
     if isinstance(node, Elementwise) and has_deltas(axes := _of_function(node)):
         own = [on_diagonal(axes, o) if is_tensor(o) else o for o in node.operands]
-        return _placed(axes, apply_body(node.body, own), node)
+        return _embed_on_diagonal(axes, apply_body(node.body, own), node)
     return node
 
 

@@ -256,7 +256,7 @@ class _Expansion:
             if len(base) == 1:
                 return [(base[0][0] ** node.exp, base[0][1] ** node.exp)]
             if node.exp.is_positive and _count(len(base), int(node.exp)) <= MAX_TERMS:
-                return _power(base, int(node.exp))
+                return _expanded_power(base, int(node.exp))
         if not factors or prod(map(len, factors)) > MAX_TERMS:
             return self._opaque(node)
         return [_multiplied(chosen) for chosen in product(*factors)]
@@ -291,7 +291,7 @@ class _Expansion:
         lengths = dict(enumerate(node.shape))
         result = []
         for powers, coefficient in terms:
-            expanded = [_power(parts, p) for parts, p in zip(below, powers, strict=True)]
+            expanded = [_expanded_power(parts, p) for parts, p in zip(below, powers, strict=True)]
             for chosen in product(*expanded):
                 key, factors = Mul(*[k for k, _ in chosen]), [coefficient, *(p for _, p in chosen)]
                 subscripts = [axes if is_tensor(f) else () for f in factors]
@@ -308,7 +308,7 @@ def _multiplied(chosen: Sequence[Part]) -> Part:
     return Mul(*[key for key, _ in chosen]), Mul(*[part for _, part in chosen])
 
 
-def _power(parts: list[Part], power: int) -> list[Part]:
+def _expanded_power(parts: list[Part], power: int) -> list[Part]:
     """A power of a sum, entry by entry, multiplied out."""
     result = []
     for chosen in combinations_with_replacement(range(len(parts)), power):

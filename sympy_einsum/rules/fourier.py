@@ -6,13 +6,13 @@ from itertools import permutations
 
 from ..core import same_length
 from ..expressions import Delta, Fourier, Operand, are_inverse
-from .written_products import Closed, Product, opened
+from .written_products import Closed, Product, inlined_product
 
 
-def join_waves(node: Operand, closed: Closed) -> Operand | None:
+def join_dft_bases(node: Operand, barriers: Closed) -> Operand | None:
     """Σ_ck F[c, i, k] W[c, j, k] = n δ_ij of all frequencies, or of those up to n/2 if one of the
     two is weighted."""
-    product = opened(node, closed)
+    product = inlined_product(node, barriers)
     places = [k for k, o in enumerate(product.operands) if isinstance(o, Fourier)]
     for one, other in permutations(places, 2):
         joined = _joined(product, one, other)

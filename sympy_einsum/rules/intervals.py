@@ -21,13 +21,13 @@ from ..expressions import (
     is_slice,
     slot,
 )
-from .written_products import Closed, Product, opened
+from .written_products import Closed, Product, inlined_product
 
 
-def join_intervals(node: Operand, closed: Closed) -> Operand | None:
+def join_intervals(node: Operand, barriers: Closed) -> Operand | None:
     """x_k W_0k W_(k+1)j = [k < j] W_0j for the interval products W of x, and likewise
     W_ik x_k W_(k+1)n = [i ≤ k] W_in: what was a recurrence is a running sum."""
-    product = opened(node, closed)
+    product = inlined_product(node, barriers)
     given = product.operands, product.subscripts, product.lengths
     operands, subscripts, lengths = inline_products(*given, lambda inner, _: _is_cut(inner))
     product = Product(product.scalars, tuple(operands), tuple(subscripts), product.output, lengths)
@@ -48,7 +48,7 @@ def _joined(product: Product, one: int, other: int) -> Product | None:
     operands, labels = product.operands, product.subscripts
     *rest, row, before = labels[one]
     *same, behind, column = labels[other]
-    left, right = _cut(product, one, before), _cut(product, other, behind)
+    left, right = _slice_of_axis(product, one, before), _slice_of_axis(product, other, behind)
     if operands[one] is not operands[other] or rest != same or left is None or right is None:
         return None
     (x,), k = operands[one].operands, labels[left][0]
@@ -58,8 +58,12 @@ def _joined(product: Product, one: int, other: int) -> Product | None:
     if (operands[left], operands[right]) != slices or labels[right][0] != k or entry is None:
         return None
     place, quotient = entry
-    cuts = [j for j in (_cut(product, one, row), _cut(product, other, column)) if j is not None]
-    ends = {labels[j][-1]: (operands[j], labels[j][:-1]) for j in cuts}
+    slice_places = [
+        j
+        for j in (_slice_of_axis(product, one, row), _slice_of_axis(product, other, column))
+        if j is not None
+    ]
+    ends = {labels[j][-1]: (operands[j], labels[j][:-1]) for j in slice_places}
     whole = Selection(count + 1, 0, 1, count + 1)
     (first, i), (last, j) = (ends.get(end, (whole, (end,))) for end in (row, column))
     if first == Unit(count + 1, 0) and _is_slice(last):
@@ -68,11 +72,11 @@ def _joined(product: Product, one: int, other: int) -> Product | None:
         triangle = Triangle(first.counts[0], count, first.start), (*i, k)
     else:
         return None
-    terms = [(*rest, row, column), *[labels[cut] for cut in cuts]]
+    terms = [(*rest, row, column), *[labels[at] for at in slice_places]]
     lengths = {label: product.lengths[label] for term in terms for label in term}
-    factors = operands[one], *[operands[cut] for cut in cuts]
+    factors = operands[one], *[operands[at] for at in slice_places]
     joined = contract(factors, terms, (*rest, *i, *j), lengths), (*rest, *i, *j)
-    gone = one, other, left, right, place, *cuts
+    gone = one, other, left, right, place, *slice_places
     new = [joined, triangle, (quotient, (*rest, k))]
     return product.replaced(gone, new, (before, behind, row, column))
 
@@ -82,7 +86,7 @@ def _is_slice(operand: Operand) -> bool:
     return operand.steps == (S.One,)
 
 
-def _cut(product: Product, place: int, label: int) -> int | None:
+def _slice_of_axis(product: Product, place: int, label: int) -> int | None:
     """Return the place of the slice of an axis that only one factor has."""
     found = [
         j

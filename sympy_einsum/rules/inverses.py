@@ -21,20 +21,20 @@ from ..expressions import (
 )
 from .matrices import matrix_product, square_factors
 from .properties import transposed
-from .written_products import Closed, Product, factors_of, opened
+from .written_products import Closed, Product, factors_of, inlined_product
 
 
-def cancel_inverse(node: Operand, closed: Closed) -> Operand | None:
+def cancel_inverse(node: Operand, barriers: Closed) -> Operand | None:
     """inv(X)_ab X_bc = δ_ac, where nothing else has the index b; X may be a product itself, or a
     stack of matrices."""
     if not any(isinstance(operand, (Inv, InvStack)) for operand in node.operands):
         return None
-    product = opened(node, closed)
+    product = inlined_product(node, barriers)
     for k, operand in enumerate(product.operands):
         labels = product.subscripts[k]
         if not isinstance(operand, (Inv, InvStack)) or len(set(labels)) < len(labels):
             continue
-        pattern = opened(operand.operands[0])
+        pattern = inlined_product(operand.operands[0])
         (*stack, _, _), sides = labels, labels[-2:]
         for axis in (0, 1) if pattern.operands else ():
             shared, outer = sides[1 - axis], sides[axis]
@@ -67,8 +67,10 @@ def _shortened_inverse(product: Product, k: int) -> Product | None:
                 continue
             towards = labels if axis else labels[::-1]
             same = operand is factor and len(labels) == 2 and towards[0] == shared
-            turned = len(labels) == 2 and towards[1] == shared and transposed(operand) is factor
-            if (same or turned) and labels[0] != labels[1]:
+            is_transposed = (
+                len(labels) == 2 and towards[1] == shared and transposed(operand) is factor
+            )
+            if (same or is_transposed) and labels[0] != labels[1]:
                 other = towards[1] if same else towards[0]
                 ends = (outer, other) if axis else (other, outer)
                 new = [(inv(matrix_product(rest)), ends)]
@@ -98,11 +100,11 @@ def _matches(
             yield from _matches(pattern, product, extended, used | {k}, position + 1)
 
 
-def adj_over_det(node: Operand, closed: Closed) -> Operand | None:
+def adj_over_det(node: Operand, barriers: Closed) -> Operand | None:
     """adj(X) / det(X) = inv(X), where the determinant isn't zero anyway."""
     if not any(isinstance(operand, (Adj, AdjStack)) for operand in factors_of(node)):
         return None
-    product = opened(node, closed)
+    product = inlined_product(node, barriers)
     for k, operand in enumerate(product.operands):
         if isinstance(operand, AdjStack):
             stacked = _inverses(product, k)

@@ -26,7 +26,7 @@ from ..expressions import (
     slot,
     tensor_sum,
 )
-from .written_products import opened
+from .written_products import inlined_product
 
 
 def inner_part(matrix: Operand) -> Operand | None:
@@ -65,7 +65,7 @@ def squared_difference(matrix: Operand) -> Operand | None:
         return None
     if matrix.order != 2 or (isinstance(matrix, Einsum) and len({*matrix.output}) < 2):
         return None
-    product = opened(matrix)
+    product = inlined_product(matrix)
     row, column = product.output
     places = [k for k, own in enumerate(product.subscripts) if {row, column} & {*own}]
     found = {(product.operands[k], product.subscripts[k]) for k in places}

@@ -24,7 +24,7 @@ from ..expressions import (
 )
 from .matrices import multiple
 from .properties import transposed
-from .written_products import Closed, components, opened
+from .written_products import Closed, components, inlined_product
 
 
 def kronecker_factors(node: Operand) -> tuple[TensorExpr, TensorExpr] | None:
@@ -34,7 +34,7 @@ def kronecker_factors(node: Operand) -> tuple[TensorExpr, TensorExpr] | None:
     (pairs,) = node.operands
     if not same_length(node.shape[0], pairs.shape[0] * pairs.shape[1]):
         return None
-    product = opened(pairs)
+    product = inlined_product(pairs)
     i, k, j, l = product.output
     first: list[int] = []
     second: list[int] = []
@@ -64,7 +64,7 @@ def kronecker(A: Operand, B: Operand) -> Operand:
     return reshape(pairs, [lengths[0] * lengths[1], lengths[2] * lengths[3]])
 
 
-def transpose_of_product(node: View, closed: Closed) -> Operand | None:
+def transpose_of_product(node: View, barriers: Closed) -> Operand | None:
     """(A ⊗ B)' = A' ⊗ B'."""
     found = multiple(node)
     if found is None or not found[2]:
@@ -73,7 +73,7 @@ def transpose_of_product(node: View, closed: Closed) -> Operand | None:
     return None if factors is None else scale(found[0], kronecker(*map(transposed, factors)))
 
 
-def trace_of_product(node: Einsum, closed: Closed) -> Operand | None:
+def trace_of_product(node: Einsum, barriers: Closed) -> Operand | None:
     """tr(A ⊗ B) = tr A tr B."""
     if len(node.operands) != 1 or node.subscripts != ((0, 0),):
         return None
@@ -84,7 +84,7 @@ def trace_of_product(node: Einsum, closed: Closed) -> Operand | None:
     return A * B
 
 
-def function_of_product(node: MatrixFunction, closed: Closed) -> Operand | None:
+def function_of_product(node: MatrixFunction, barriers: Closed) -> Operand | None:
     """f(A ⊗ B) = f(A) ⊗ f(B) for inverses, where A and B have one, and pseudoinverses."""
     factors = kronecker_factors(node.operands[0])
     if factors is None or (node.keeps_shape and not _square_factors(node.operands[0])):
@@ -92,7 +92,7 @@ def function_of_product(node: MatrixFunction, closed: Closed) -> Operand | None:
     return kronecker(*[node._build((own,), ()) for own in factors])
 
 
-def det_of_product(node: Operand, closed: Closed) -> Operand | None:
+def det_of_product(node: Operand, barriers: Closed) -> Operand | None:
     """det(A ⊗ B) = det(A)^q det(B)^p for A of size p and B of size q."""
     factors = _square_factors(node.operands[0])
     if factors is None:
@@ -101,7 +101,7 @@ def det_of_product(node: Operand, closed: Closed) -> Operand | None:
     return det(A) ** B.shape[0] * det(B) ** A.shape[0]
 
 
-def logdet_of_product(node: Operand, closed: Closed) -> Operand | None:
+def logdet_of_product(node: Operand, barriers: Closed) -> Operand | None:
     """log|det(A ⊗ B)| = q log|det A| + p log|det B|."""
     factors = _square_factors(node.operands[0])
     if factors is None:

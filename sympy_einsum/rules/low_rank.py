@@ -13,7 +13,7 @@ from sympy import Expr
 from ..core import ENTRY, Contraction, children, contraction_cost, postorder
 from ..expressions import Einsum, Operand, TensorAdd, replace_nodes, tensor_sum, total_of
 from .cost_model import SPECIAL
-from .written_products import Product, opened
+from .written_products import Product, inlined_product
 
 # A product with one sum is expanded only if that is cheaper by this factor.
 GAIN = 1.5
@@ -46,16 +46,16 @@ def by_low_rank(
     uses = Counter(child for node in order for child in children(node))
     uses.update(exprs)
     shared = {node for node in order if uses[node] > 1}
-    images: dict[Operand, Operand] = {}
+    rewritten: dict[Operand, Operand] = {}
     contractions: list[Contraction] = []
     for node in order:
         found = _split(node, shared) if type(node) is Einsum else None
         if found is not None:
             contractions += map(_contraction, found.outer)
-            apart = sum(_cost(product, size) for product in (*found.outer, *found.others))
-            if GAIN * apart <= _cost_together(found, size):
-                images[node] = total_of([p.build() for p in (*found.outer, *found.others)])
-    return replace_nodes(exprs, images) if images else exprs, contractions
+            separate_cost = sum(_cost(product, size) for product in (*found.outer, *found.others))
+            if GAIN * separate_cost <= _cost_together(found, size):
+                rewritten[node] = total_of([p.build() for p in (*found.outer, *found.others)])
+    return replace_nodes(exprs, rewritten) if rewritten else exprs, contractions
 
 
 def _split(node: Einsum, shared: set[Operand]) -> _Split | None:
@@ -71,7 +71,7 @@ def _split(node: Einsum, shared: set[Operand]) -> _Split | None:
     total = node.operands[place]
     if total in shared or {*node.subscripts[place]} <= {*node.output}:
         return None
-    inner = {term: opened(term, shared) for term in total.operands}
+    inner = {term: inlined_product(term, shared) for term in total.operands}
     low = [term for term, product in inner.items() if _is_product(term, product, shared)]
     rest = [term for term in total.operands if term not in low]
     lengths = dict(enumerate(node.lengths))
@@ -79,7 +79,7 @@ def _split(node: Einsum, shared: set[Operand]) -> _Split | None:
 
     def times(term: Operand) -> Product:
         operands = (*node.operands[:place], term, *node.operands[place + 1 :])
-        return opened(replace(whole, operands=operands).build(), shared)
+        return inlined_product(replace(whole, operands=operands).build(), shared)
 
     if not low:
         return None

@@ -28,12 +28,12 @@ from .properties import has_symmetry, is_symmetric
 from .quotients import is_denominator
 from .stable_table import MAX_FORM_DEPTH, MAX_LEVELS, MAX_TERMS
 from .symmetry import has_declared
-from .written_products import Closed, components, opened
+from .written_products import Closed, components, inlined_product
 
 # An operand is inlined, a base or an operand occurs twice, operands aren't connected, a matrix is
 # known to be symmetric, a divisor is a product.
 NESTED, SQUARE, REPEATED, PAIRS, SHARED = "nested", "square", "repeated", "pairs", "shared"
-APART, SYMMETRIC, DIAGONAL, QUOTIENT = "apart", "symmetric", "diagonal", "quotient"
+DISCONNECTED, SYMMETRIC, DIAGONAL, QUOTIENT = "disconnected", "symmetric", "diagonal", "quotient"
 
 Mark = type | str
 Marks = Collection[Mark]
@@ -109,76 +109,78 @@ def functions_below(product: Einsum) -> frozenset[Mark]:
 
 
 def _of_product(node: Einsum, around: Closed) -> Marks:
-    product = opened(node, around)
+    product = inlined_product(node, around)
     operands = product.operands
     nested = [own for own in node.operands if type(own) is Einsum]
     inside = [o for own in nested for o in own.operands]
-    marks: set[Mark] = {type(operand) for operand in (*node.operands, *operands, *inside)}
+    found: set[Mark] = {type(operand) for operand in (*node.operands, *operands, *inside)}
     by_entries = [o for o in operands if isinstance(o, (Elementwise, TensorAdd))]
     if by_entries:
-        marks |= _functions_near(by_entries)
+        found |= _functions_near(by_entries)
     everything = {*operands, *inside} if inside else operands
-    if Elementwise in marks and any(map(is_denominator, everything)):
-        marks.add(QUOTIENT)
+    if Elementwise in found and any(map(is_denominator, everything)):
+        found.add(QUOTIENT)
     bases: list[Operand] = []
     for operand in operands:
         base, exponent = operand.as_entry_power()
         bases.extend(as_powers(operand) if type(base) is Einsum else (base,))
         if exponent is not S.One and exponent == 2:
-            marks.add(SQUARE)
+            found.add(SQUARE)
     if len(set(bases)) < len(bases):
-        marks.add(REPEATED)
+        found.add(REPEATED)
     if len(set(node.operands)) < len(node.operands) - 1:
-        marks.add(PAIRS)
+        found.add(PAIRS)
     if nested and operands != node.operands:
-        marks.add(NESTED)
+        found.add(NESTED)
     output = set(product.output)
-    hangs = all(map(output.intersection, product.subscripts))
-    if not hangs and len(operands) > 1 and len(components(product.subscripts)) > 1:
-        marks.add(APART)
-    # To turn one of many factors round that have all axes is no gain.
+    is_connected = all(map(output.intersection, product.subscripts))
+    if not is_connected and len(operands) > 1 and len(components(product.subscripts)) > 1:
+        found.add(DISCONNECTED)
+    # Transposing one of many entrywise factors gains nothing.
     is_by_entries = len(node.operands) > 2 and {*node.subscripts} == {node.output}
     if not is_by_entries and any(map(has_symmetry, node.operands)):
-        marks.add(SYMMETRIC)
-    return marks
+        found.add(SYMMETRIC)
+    return found
 
 
 def _of_view(node: View, around: Closed) -> Marks:
     core = node.core
     if core is None:
         return ()
-    operands = opened(node, around).operands
-    marks: set[Mark] = {type(core), *map(type, operands)}
-    marks |= _functions_near([o for o in operands if isinstance(o, Elementwise)])
+    operands = inlined_product(node, around).operands
+    found: set[Mark] = {type(core), *map(type, operands)}
+    found |= _functions_near([o for o in operands if isinstance(o, Elementwise)])
     if len(set(node.subscripts[-1])) < core.order:
-        marks.add(DIAGONAL)
+        found.add(DIAGONAL)
     own, output = node.subscripts[-1], node.output
-    is_turned = core.order == 2 and output.index(own[0]) > output.index(own[1])
-    if (is_turned and is_symmetric(core)) or (type(core) is Einsum and has_declared(core)):
-        marks.add(SYMMETRIC)
-    return marks
+    is_transposed = core.order == 2 and output.index(own[0]) > output.index(own[1])
+    if (is_transposed and is_symmetric(core)) or (type(core) is Einsum and has_declared(core)):
+        found.add(SYMMETRIC)
+    return found
 
 
 def _of_elementwise(node: Elementwise, around: Closed) -> Marks:
-    marks: set[Mark] = {type(operand) for operand in node.operands}
-    marks |= _functions_near([node])
-    return marks
+    found: set[Mark] = {type(operand) for operand in node.operands}
+    found |= _functions_near([node])
+    return found
 
 
 def _of_sum(node: TensorAdd, around: Closed) -> Marks:
     cores = [split_coefficient(term)[1] for term in node.operands[: MAX_TERMS + 1]]
-    marks: set[Mark] = set(map(type, node.operands))
-    marks |= _functions_near(cores)
+    found: set[Mark] = set(map(type, node.operands))
+    found |= _functions_near(cores)
     seen: Counter[Operand] = Counter()
     for core in cores:
-        marks.update(map(type, getattr(core, "operands", ())))
-        inner = opened(core).operands if isinstance(core, Einsum) else (core,)
-        marks |= {type(core), *map(type, inner)}
-        marks |= _functions_near([o for o in inner if isinstance(o, Elementwise)])
-        seen.update(set(opened(core, around).operands if isinstance(core, Einsum) else inner))
+        found.update(map(type, getattr(core, "operands", ())))
+        inner = inlined_product(core).operands if isinstance(core, Einsum) else (core,)
+        found |= {type(core), *map(type, inner)}
+        found |= _functions_near([o for o in inner if isinstance(o, Elementwise)])
+        seen.update(
+            set(inlined_product(core, around).operands if isinstance(core, Einsum) else inner)
+        )
     if seen and max(seen.values()) > 1:
-        marks.add(SHARED)
-    return marks
+        found.add(SHARED)
+    return found
 
 
 def _of_scalar(node: Basic, around: Closed) -> Marks:
@@ -210,7 +212,7 @@ _SEARCH: tuple[tuple[type, Callable[[Any, Closed], Marks]], ...] = (
 _search_of: dict[type, Callable[[Any, Closed], Marks]] = {}
 
 
-def marks(node: Operand, around: Closed) -> Marks:
+def features(node: Operand, around: Closed) -> Marks:
     """Return the features of a node."""
     kind = type(node)
     if kind not in _search_of:

@@ -76,7 +76,7 @@ def power_on_diagonal(matrix: Operand, exponent: Expr) -> Operand | None:
     return contract(factors, subscripts, (0, 0), lengths)
 
 
-def inv_of_view(node: Operand, closed: Closed) -> Operand | None:
+def inv_of_view(node: Operand, barriers: Closed) -> Operand | None:
     """inv(c X') = inv(X)' / c, inv(diag(c v)) = diag(1 / (c v))."""
     matrix = node.operands[0]
     found = multiple(matrix)
@@ -87,7 +87,7 @@ def inv_of_view(node: Operand, closed: Closed) -> Operand | None:
     return power_on_diagonal(matrix, S.NegativeOne)
 
 
-def inv_of_adj(node: Operand, closed: Closed) -> Operand | None:
+def inv_of_adj(node: Operand, barriers: Closed) -> Operand | None:
     """inv(adj X) = X / det X: there is an inverse."""
     matrix = node.operands[0]
     if not isinstance(matrix, Adj):
@@ -96,13 +96,13 @@ def inv_of_adj(node: Operand, closed: Closed) -> Operand | None:
     return scale(1 / det_of(X), X)
 
 
-def adj_as_inverse(node: Operand, closed: Closed) -> Operand | None:
+def adj_as_inverse(node: Operand, barriers: Closed) -> Operand | None:
     """adj X = det(X) inv(X), where X is invertible."""
     (X,) = node.operands
     return scale(det_of(X), inverse_of(X))
 
 
-def cofactors_as_inverse(node: Operand, closed: Closed) -> Operand | None:
+def cofactors_as_inverse(node: Operand, barriers: Closed) -> Operand | None:
     """cof X = det(X) inv(X)' ∧ inv(X)' ∧ …, where X is invertible."""
     X, order = node.operands[0], node.degree
     if order > MAX_COFACTORS:
@@ -110,11 +110,11 @@ def cofactors_as_inverse(node: Operand, closed: Closed) -> Operand | None:
     lengths = dict(enumerate(node.shape))
     rows, columns = range(0, 2 * order, 2), range(1, 2 * order, 2)
     terms = []
-    for turned in permutations(columns):
-        labels = [(j, i) for i, j in zip(rows, turned, strict=True)]
+    for permuted in permutations(columns):
+        labels = [(j, i) for i, j in zip(rows, permuted, strict=True)]
         factors = [inverse_of(X)] * order
         product = contract(factors, labels, range(2 * order), lengths)
-        terms.append(scale(LeviCivita(*[(j - 1) // 2 for j in turned]), product))
+        terms.append(scale(LeviCivita(*[(j - 1) // 2 for j in permuted]), product))
     return scale(det_of(X), tensor_sum(terms))
 
 
@@ -139,7 +139,7 @@ def square_factors(matrix: Operand) -> list[Operand] | None:
     return factors if label == end else None
 
 
-def inv_of_product(node: Operand, closed: Closed) -> Operand | None:
+def inv_of_product(node: Operand, barriers: Closed) -> Operand | None:
     """inv(A B) = inv(B) inv(A) [MC, eq. 145]."""
     factors = square_factors(node.operands[0])
     if factors is None:
@@ -154,19 +154,19 @@ def matrix_product(factors: Sequence[Operand]) -> Operand:
     return contract(factors, labels, (0, len(factors)), lengths)
 
 
-def det_of_view(node: Operand, closed: Closed) -> Operand | None:
+def det_of_view(node: Operand, barriers: Closed) -> Operand | None:
     """det(c X') = c^n det X."""
     found = multiple(node.operands[0])
     return None if found is None else found[0] ** node.operands[0].shape[0] * det_of(found[1])
 
 
-def det_of_inverse(node: Operand, closed: Closed) -> Operand | None:
+def det_of_inverse(node: Operand, barriers: Closed) -> Operand | None:
     """det(inv X) = 1 / det X."""
     matrix = node.operands[0]
     return 1 / det_of(matrix.operands[0]) if isinstance(matrix, Inv) else None
 
 
-def det_of_product(node: Operand, closed: Closed) -> Operand | None:
+def det_of_product(node: Operand, barriers: Closed) -> Operand | None:
     """det(A B) = det A det B for square A, B [MC, eq. 21]."""
     factors = square_factors(node.operands[0])
     result = S.One
@@ -175,7 +175,7 @@ def det_of_product(node: Operand, closed: Closed) -> Operand | None:
     return None if factors is None else result
 
 
-def logdet_of_view(node: Operand, closed: Closed) -> Operand | None:
+def logdet_of_view(node: Operand, barriers: Closed) -> Operand | None:
     """log|det(c X')| = n log|c| + log|det X|."""
     found = multiple(node.operands[0])
     if found is None:
@@ -183,24 +183,24 @@ def logdet_of_view(node: Operand, closed: Closed) -> Operand | None:
     return node.operands[0].shape[0] * log(Abs(found[0])) + logdet_of(found[1])
 
 
-def logdet_of_inverse(node: Operand, closed: Closed) -> Operand | None:
+def logdet_of_inverse(node: Operand, barriers: Closed) -> Operand | None:
     """log|det(inv X)| = -log|det X|."""
     matrix = node.operands[0]
     return -logdet_of(matrix.operands[0]) if isinstance(matrix, Inv) else None
 
 
-def logdet_of_product(node: Operand, closed: Closed) -> Operand | None:
+def logdet_of_product(node: Operand, barriers: Closed) -> Operand | None:
     """log|det(A B)| = log|det A| + log|det B| for square A, B [MC, eq. 21]."""
     factors = square_factors(node.operands[0])
     return None if factors is None else sum((logdet_of(f) for f in factors), S.Zero)
 
 
-def cholesky_of_diagonal(node: Operand, closed: Closed) -> Operand | None:
+def cholesky_of_diagonal(node: Operand, barriers: Closed) -> Operand | None:
     """chol(diag v) = diag(sqrt v)."""
     return power_on_diagonal(node.operands[0], S.Half)
 
 
-def pinv_of_multiple(node: Operand, closed: Closed) -> Operand | None:
+def pinv_of_multiple(node: Operand, barriers: Closed) -> Operand | None:
     """pinv(c X') = pinv(X)' / c, where c isn't 0."""
     found = multiple(node.operands[0])
     if found is None:
@@ -221,7 +221,7 @@ def diagonal_parts(matrix: Operand) -> tuple[Expr, Operand] | None:
     return factor, contract((matrix.core,), [(0,) * matrix.core.order], (0,), lengths)
 
 
-def det_of_diagonal(node: Operand, closed: Closed) -> Operand | None:
+def det_of_diagonal(node: Operand, barriers: Closed) -> Operand | None:
     """det(diag(c v)) = c^n Π v_i."""
     found = diagonal_parts(node.operands[0])
     if found is None:
@@ -245,7 +245,7 @@ def _product_of_entries(vector: TensorExpr) -> Operand:
     return contract((intervals, *ends), ((0, 1), (0,), (1,)), (), {0: size, 1: size})
 
 
-def logdet_of_diagonal(node: Operand, closed: Closed) -> Operand | None:
+def logdet_of_diagonal(node: Operand, barriers: Closed) -> Operand | None:
     """log|det(diag(c v))| = n log|c| + Σ log|v_i|."""
     found = diagonal_parts(node.operands[0])
     if found is None:

@@ -31,19 +31,19 @@ from ..expressions import (
 )
 from .matrices import diagonal_parts, matrix_product, multiple, power_on_diagonal
 from .properties import transposed
-from .written_products import Closed, Product, opened
+from .written_products import Closed, Product, inlined_product
 
 
-def _power(matrix: Operand) -> tuple[Operand, Operand] | None:
+def _symbolic_power(matrix: Operand) -> tuple[Operand, Operand] | None:
     """Base and exponent of a symbolic power of matrices, which isn't a derivative."""
     if not isinstance(matrix, MatrixPower) or len(matrix.operands) > 1:
         return None
     return matrix.operands[0], matrix.exponent
 
 
-def power_of_view(node: MatrixPower, closed: Closed) -> Operand | None:
+def power_of_view(node: MatrixPower, barriers: Closed) -> Operand | None:
     """(c X')^k = c^k (X^k)', diag(c v)^k = diag((c v)^k)."""
-    known = _power(node)
+    known = _symbolic_power(node)
     if known is None or node.order > 2:
         return None
     matrix, exponent = known
@@ -55,7 +55,7 @@ def power_of_view(node: MatrixPower, closed: Closed) -> Operand | None:
     return power_on_diagonal(matrix, exponent)
 
 
-def along_multiple(node: AlongDirections, closed: Closed) -> Operand | None:
+def along_multiple(node: AlongDirections, barriers: Closed) -> Operand | None:
     """A derivative in the direction c E is c times that in the direction E."""
     factor, directions = S.One, []
     for direction in node.operands[1:]:
@@ -69,7 +69,7 @@ def along_multiple(node: AlongDirections, closed: Closed) -> Operand | None:
     return None if factor is S.One else scale(factor, node.along(node.operands[0], *directions))
 
 
-def along_identity(node: AlongDirections, closed: Closed) -> Operand | None:
+def along_identity(node: AlongDirections, barriers: Closed) -> Operand | None:
     """The derivative of exp(X) in the direction 1 is exp(X), that of X^k is k X^(k - 1)."""
     matrix, *directions = node.operands
     for place, direction in enumerate(directions):
@@ -81,7 +81,7 @@ def along_identity(node: AlongDirections, closed: Closed) -> Operand | None:
     return None
 
 
-def along_itself(node: AlongDirections, closed: Closed) -> Operand | None:
+def along_itself(node: AlongDirections, barriers: Closed) -> Operand | None:
     """The derivative of exp(c X) in the direction X is X exp(c X), that of (c X)^k k (c X)^(k - 1)
     X."""
     matrix, *directions = node.operands
@@ -99,7 +99,7 @@ def _core(matrix: Operand) -> tuple[Operand, bool]:
     return (matrix, False) if found is None else found[1:]
 
 
-def exponential_of_transpose(node: Expm, closed: Closed) -> Operand | None:
+def exponential_of_transpose(node: Expm, barriers: Closed) -> Operand | None:
     """exp(X') = exp(X)', and its derivative in the direction E' is that in the direction E."""
     found = [multiple(operand) for operand in node.operands]
     if not all(own is not None and own[2] for own in found):
@@ -107,7 +107,7 @@ def exponential_of_transpose(node: Expm, closed: Closed) -> Operand | None:
     return transposed(node.along(*map(transposed, node.operands)))
 
 
-def exponential_of_diagonal(node: Expm, closed: Closed) -> Operand | None:
+def exponential_of_diagonal(node: Expm, barriers: Closed) -> Operand | None:
     """exp(diag(v)) = diag(exp(v))."""
     found = diagonal_parts(node.operands[0])
     if found is None or len(node.operands) > 1:
@@ -123,7 +123,7 @@ def _exponent(matrix: Operand) -> Operand | None:
     return matrix.operands[0] if is_one else None
 
 
-def inv_of_exponential(node: Operand, closed: Closed) -> Operand | None:
+def inv_of_exponential(node: Operand, barriers: Closed) -> Operand | None:
     """inv(exp(X)) = exp(-X)."""
     exponent = _exponent(node.operands[0])
     return None if exponent is None else expm(scale(S.NegativeOne, exponent))
@@ -135,21 +135,21 @@ def _traces(matrices: TensorExpr) -> Operand:
     return contract((matrices,), ((*stack, rows, rows),), stack, lengths)
 
 
-def det_of_exponential(node: Operand, closed: Closed) -> Operand | None:
+def det_of_exponential(node: Operand, barriers: Closed) -> Operand | None:
     """det(exp(X)) = exp(tr X)."""
     exponent = _exponent(node.operands[0])
     return None if exponent is None else apply_body(EXP, (_traces(exponent),))
 
 
-def logdet_of_exponential(node: Operand, closed: Closed) -> Operand | None:
+def logdet_of_exponential(node: Operand, barriers: Closed) -> Operand | None:
     """log|det(exp(X))| = tr X for a real X."""
     exponent = _exponent(node.operands[0])
     return None if exponent is None or holds_complex(exponent) else _traces(exponent)
 
 
-def join_exponentials(node: Operand, closed: Closed) -> Operand | None:
+def join_exponentials(node: Operand, barriers: Closed) -> Operand | None:
     """exp(s X)_ab exp(t X)_bc = exp((s + t) X)_ac, where nothing else has the index b."""
-    product = opened(node, closed)
+    product = inlined_product(node, barriers)
     for k, j, ends in _neighbours(product):
         left, right = (_exponent(product.operands[place]) for place in (k, j))
         if left is not None and right is not None:
@@ -159,9 +159,9 @@ def join_exponentials(node: Operand, closed: Closed) -> Operand | None:
     return None
 
 
-def exponential_last(node: Operand, closed: Closed) -> Operand | None:
+def exponential_last(node: Operand, barriers: Closed) -> Operand | None:
     """exp(t X)_ab X_bc = X_ab exp(t X)_bc, where nothing else has b; for powers of X too."""
-    product = opened(node, closed)
+    product = inlined_product(node, barriers)
     for k, j, (start, end) in _neighbours(product):
         left, right = product.operands[k], product.operands[j]
         if _exponent(left) is not None and _exponent(right) is None:
@@ -188,31 +188,31 @@ def _neighbours(product: Product) -> Iterator[tuple[int, int, tuple[int, int]]]:
                 yield k, j, (left[0], right[1])
 
 
-def inv_of_power(node: Operand, closed: Closed) -> Operand | None:
+def inv_of_power(node: Operand, barriers: Closed) -> Operand | None:
     """inv(X^k) = X^-k."""
-    found = _power(node.operands[0])
+    found = _symbolic_power(node.operands[0])
     return None if found is None else matrix_power(found[0], -found[1])
 
 
-def det_of_power(node: Operand, closed: Closed) -> Operand | None:
+def det_of_power(node: Operand, barriers: Closed) -> Operand | None:
     """det(X^k) = det(X)^k."""
-    found = _power(node.operands[0])
+    found = _symbolic_power(node.operands[0])
     return None if found is None else det(found[0]) ** found[1]
 
 
-def logdet_of_power(node: Operand, closed: Closed) -> Operand | None:
+def logdet_of_power(node: Operand, barriers: Closed) -> Operand | None:
     """log|det(X^k)| = k log|det X|."""
-    found = _power(node.operands[0])
+    found = _symbolic_power(node.operands[0])
     return None if found is None else found[1] * logdet(found[0])
 
 
-def join_powers(node: Operand, closed: Closed) -> Operand | None:
+def join_powers(node: Operand, barriers: Closed) -> Operand | None:
     """X^j_ab X^k_bc = X^(j + k)_ac, where nothing else has the index b; X itself and its inverse
     are powers too."""
-    product = opened(node, closed)
+    product = inlined_product(node, barriers)
     powers = [_as_power(operand) for operand in product.operands]
     for k, operand in enumerate(product.operands):
-        if _power(operand) is None:
+        if _symbolic_power(operand) is None:
             continue
         base, exponent = powers[k]
         for j, other in enumerate(powers):
@@ -237,21 +237,21 @@ def _as_power(operand: Operand) -> tuple[Operand, Operand]:
     if isinstance(operand, (Inv, InvStack)):
         base, exponent = _as_power(operand.operands[0])
         return base, -exponent
-    return _power(operand) or (operand, 1)
+    return _symbolic_power(operand) or (operand, 1)
 
 
-def power_beside_zero(node: View, closed: Closed) -> Operand | None:
+def power_beside_zero(node: View, barriers: Closed) -> Operand | None:
     """k X^(k - 1) is 0 at k = 0, also of a singular X: where the factor is 0, the exponent is."""
-    product = _beside_zero(opened(node, closed), Mul.make_args(Mul(*node.scalars)))
+    product = _beside_zero(inlined_product(node, barriers), Mul.make_args(Mul(*node.scalars)))
     return None if product is None else product.build()
 
 
-def scalar_beside_zero(node: Expr, closed: Closed) -> Operand | None:
+def scalar_beside_zero(node: Expr, barriers: Closed) -> Operand | None:
     """k y'X^(k - 1) x is 0 at k = 0, also of a singular X."""
     for own in node.args if node.is_Mul else ():
         if isinstance(own, TensorExpr):
             factors = [factor for factor in node.args if factor is not own]
-            product = _beside_zero(opened(own, closed), factors)
+            product = _beside_zero(inlined_product(own, barriers), factors)
             if product is not None:
                 return Mul(*factors, product.build())
     return None

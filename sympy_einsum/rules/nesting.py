@@ -21,23 +21,23 @@ from ..expressions import (
     inline_products,
     tensor_sum,
 )
-from .written_products import Closed, opened, opens
+from .written_products import Closed, inlined_product, is_inlined
 
 # Maximum number of pairs of equal operands for which halves are looked for.
 MAX_PAIRS = 4
 
 
-def denest(node: Operand, closed: Closed) -> Operand | None:
+def denest(node: Operand, barriers: Closed) -> Operand | None:
     """A product of products is one product [W, thm 6.5]."""
-    nested = any(opens(operand, node.operands, closed) for operand in node.operands)
-    return opened(node, closed).build() if nested else None
+    nested = any(is_inlined(operand, node.operands, barriers) for operand in node.operands)
+    return inlined_product(node, barriers).build() if nested else None
 
 
-def denest_fully(node: Operand, closed: Closed) -> Operand | None:
+def denest_fully(node: Operand, barriers: Closed) -> Operand | None:
     """A product of products is one product, where some of these are the same too."""
 
     def opens_any(inner: Operand, operands: Sequence[Operand]) -> bool:
-        return opens(inner, [inner, *[None] * (len(operands) - 1)], ())
+        return is_inlined(inner, [inner, *[None] * (len(operands) - 1)], ())
 
     lengths = dict(enumerate(node.lengths))
     operands, terms, lengths = inline_products(node.operands, node.subscripts, lengths, opens_any)
@@ -46,17 +46,17 @@ def denest_fully(node: Operand, closed: Closed) -> Operand | None:
     return contract(operands, terms, node.output, lengths)
 
 
-def diagonal_of_product(node: Operand, closed: Closed) -> Operand | None:
+def diagonal_of_product(node: Operand, barriers: Closed) -> Operand | None:
     """A diagonal of a product: only its entries are computed."""
     repeats = node.core is not None and len(set(node.subscripts[-1])) < node.core.order
-    return opened(node).build() if repeats and type(node.core) is Einsum else None
+    return inlined_product(node).build() if repeats and type(node.core) is Einsum else None
 
 
-def diagonal_of_sum(node: Operand, closed: Closed) -> Operand | None:
+def diagonal_of_sum(node: Operand, barriers: Closed) -> Operand | None:
     """A diagonal of a sum is the sum of the diagonals: nothing beside these is computed."""
     total = node.core
     repeats = total is not None and len(set(node.subscripts[-1])) < total.order
-    if not repeats or not isinstance(total, TensorAdd) or total in closed:
+    if not repeats or not isinstance(total, TensorAdd) or total in barriers:
         return None
     lengths = dict(enumerate(node.lengths))
     scalars = node.operands[:-1]
@@ -68,17 +68,17 @@ def diagonal_of_sum(node: Operand, closed: Closed) -> Operand | None:
     )
 
 
-def split_components(node: Operand, closed: Closed) -> Operand | None:
+def split_components(node: Operand, barriers: Closed) -> Operand | None:
     """A part that is summed completely and shares no index with the rest is a scalar factor."""
-    return opened(node, closed).split() if len(node.operands) > 1 else None
+    return inlined_product(node, barriers).split() if len(node.operands) > 1 else None
 
 
-def fold_square(node: Operand, closed: Closed) -> Operand | None:
+def fold_square(node: Operand, barriers: Closed) -> Operand | None:
     """Two equal halves of a product are computed once: x_j A_ij A_ik x_k = (A x)_i (A x)_i."""
     twice = [o for o, count in Counter(node.operands).items() if count == 2]
     if len(twice) < 2:
         return None
-    product = opened(node, closed)
+    product = inlined_product(node, barriers)
     pairs = [[k for k, o in enumerate(product.operands) if o is tensor] for tensor in twice]
     if any(len(pair) != 2 for pair in pairs) or len(pairs) > MAX_PAIRS:
         return None

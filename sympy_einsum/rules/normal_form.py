@@ -25,12 +25,12 @@ from ..expressions import (
 )
 from .cost_model import SLACK, cost
 from .distribution import MAX_TERMS
-from .equal_axes import lifted_deltas
+from .equal_axes import lift_deltas
 from .rewriting import Run, Step
 from .table import EXPANDED, NORMAL, STABLE, STABLE_NUMERIC
 
 _with_numbers = deferred("evaluation", "with_numbers")
-# On bigger graphs products that several nodes use stay closed from the start.
+# On bigger graphs products that several nodes use are barriers from the start.
 LARGE = 500
 # Bound on the terms of products, multiplied out, beyond which nobody reads a derivative.
 LARGE_TERMS = 1000
@@ -120,7 +120,7 @@ def tidy(
     """Simplify the results of differentiation; return them and the steps.
 
     As :func:`simplify`, but the scalars of the ``given`` function stay what they are, so that a
-    derivative is written in the function's own terms, and its products aren't opened if nothing is
+    derivative is written in the function's own terms, and its products aren't inlined if nothing is
     lost by that: it is likely to be evaluated too. ``wanted=None`` leaves graphs alone that are too
     big to be read.
     """
@@ -131,18 +131,18 @@ def tidy(
     fixed = [node for node in below if not is_tensor(node)]
     run = Run(NORMAL, _shared(order).union(below), fixed)
     results = [run.result(expr) for expr in exprs]
-    price = cost(results) if run.steps or run.depends_on_kept else 0
-    if len(order) <= LARGE and run.depends_on_kept:
+    price = cost(results) if run.steps or run.depends_on_shared else 0
+    if len(order) <= LARGE and run.depends_on_shared:
         freer = Run(NORMAL, (), fixed)
-        opened = [freer.result(expr) for expr in exprs]
-        if SLACK * cost(opened) < price:
-            run, results, price = freer, opened, cost(opened)
+        inlined = [freer.result(expr) for expr in exprs]
+        if SLACK * cost(inlined) < price:
+            run, results, price = freer, inlined, cost(inlined)
     if run.steps and price > SLACK * cost(exprs):
         return exprs, []
     return results, run.steps
 
 
-def stable(
+def stabilise(
     exprs: Sequence[Operand], variables: Sequence[Operand] = (), *, numeric: bool = False
 ) -> tuple[list[Operand], list[Step]]:
     """Rewrite expressions in numerically stable forms, whose values and derivatives don't overflow;
@@ -152,7 +152,7 @@ def stable(
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
-    >>> stable([se.log(se.sigmoid(x) * x)])[0]
+    >>> stabilise([se.log(se.sigmoid(x) * x)])[0]
     [log(x) - softplus(-x)]
     """
     run = Run(STABLE_NUMERIC if numeric else STABLE, variables)
@@ -165,8 +165,8 @@ def _is_large(order: Sequence[Operand]) -> bool:
     for node in order:
         combined = COMBINED.get(type(node))
         terms[node] = min(combined(terms[o] for o in children(node)), MAX_TERMS) if combined else 1
-    opened = [count for node, count in terms.items() if isinstance(node, Einsum) and count > 1]
-    return len(order) > LARGE or sum(opened) > LARGE_TERMS
+    inlined = [count for node, count in terms.items() if isinstance(node, Einsum) and count > 1]
+    return len(order) > LARGE or sum(inlined) > LARGE_TERMS
 
 
 def _shared(order: Sequence[Operand]) -> set[Operand]:
@@ -184,5 +184,5 @@ def normal_form(expr: Operand) -> Operand:
     >>> normal_form((A + B) @ A) is normal_form(A @ A + B @ A)
     True
     """
-    (lifted,) = lifted_deltas([expr])
+    (lifted,) = lift_deltas([expr])
     return Run(EXPANDED).result(simplify(lifted))

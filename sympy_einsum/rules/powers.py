@@ -24,17 +24,23 @@ from ..expressions import (
     tensor_sum,
     total_of,
 )
-from .written_products import MAX_OPERANDS, Closed, opened, scalar_and_tensor, times_entries
+from .written_products import (
+    MAX_OPERANDS,
+    Closed,
+    inlined_product,
+    scalar_and_tensor,
+    times_entries,
+)
 
 # A power of a sum that would give more terms stays one.
 MAX_TERMS = 64
 
 
-def merge_powers(node: Operand, closed: Closed) -> Operand | None:
+def merge_powers(node: Operand, barriers: Closed) -> Operand | None:
     """Powers of one base and exponentials, multiplied entry by entry."""
     if len(node.operands) < 2:
         return None
-    product = opened(node, closed)
+    product = inlined_product(node, barriers)
     counts = product.counts
     groups: dict[tuple[int, ...], list[int]] = {}
     for k, term in enumerate(product.subscripts):
@@ -45,21 +51,21 @@ def merge_powers(node: Operand, closed: Closed) -> Operand | None:
             continue
         if len(group) == 2 and factors[0] is factors[1] and any(counts[i] == 2 for i in labels):
             continue  # a square that is summed: a product of matrices does that
-        merged = _merge_factors(factors, closed)
+        merged = _merge_factors(factors, barriers)
         if merged is not None:
             new = [(tensor, labels) for tensor in merged if is_tensor(tensor)]
             return product.replaced(group, new).build()
     return None
 
 
-def _merge_factors(factors: list[Operand], closed: Closed) -> list[Operand] | None:
+def _merge_factors(factors: list[Operand], barriers: Closed) -> list[Operand] | None:
     """Fewer factors with the same product, None if there are none."""
     powers: dict[Operand, Expr] = {}
     own = [factor.as_entry_power() for factor in factors]
     uses = Counter(base for base, _ in own)
     # Operands that others use too aren't inlined to be squared.
     parts: list[Mapping[Operand, Expr]] = [
-        {base: exponent} if uses[base] > 1 and base in closed else as_powers(factor)
+        {base: exponent} if uses[base] > 1 and base in barriers else as_powers(factor)
         for factor, (base, exponent) in zip(factors, own, strict=True)
     ]
     if len({base for part in parts for base in part}) == sum(len(part) for part in parts):
@@ -110,14 +116,14 @@ def power_of(base: Operand, exponent: Expr) -> Operand:
     return base if exponent == 1 else apply_body(slot(0) ** exponent, (base,))
 
 
-def expand_power(node: Operand, closed: Closed) -> Operand | None:
+def expand_power(node: Operand, barriers: Closed) -> Operand | None:
     """A whole power of a product, or a positive one of a sum, multiplied out entry by entry."""
     base, exponent = node.as_entry_power()
     if not exponent.is_Integer or exponent is S.One:
         return None
     if isinstance(base, TensorAdd):
         return _power_of_sum(base, int(exponent)) if exponent.is_positive else None
-    product = opened(base)
+    product = inlined_product(base)
     scalars = tuple([scalar**exponent for scalar in product.scalars])
     labels = {i for term in product.subscripts for i in term}
     if len(product.output) == len(labels) and labels == {*product.output}:
@@ -142,11 +148,11 @@ def _power_of_sum(total: TensorAdd, exponent: int) -> Operand | None:
     return total_of(terms)
 
 
-def split_square(node: Operand, closed: Closed) -> Operand | None:
+def split_square(node: Operand, barriers: Closed) -> Operand | None:
     """A square that is summed over an axis of its own is a product: Σ x² = x·x."""
     if not any(operand.as_entry_power()[1] == 2 for operand in node.operands):
         return None
-    product = opened(node, closed)
+    product = inlined_product(node, barriers)
     counts = product.counts
     for k, operand in enumerate(product.operands):
         base, exponent = operand.as_entry_power()
@@ -156,9 +162,9 @@ def split_square(node: Operand, closed: Closed) -> Operand | None:
     return None
 
 
-def power_of_bessel(node: Operand, closed: Closed) -> Operand | None:
+def power_of_bessel(node: Operand, barriers: Closed) -> Operand | None:
     """Merge a power with a Bessel function, x**p besselk(p, x), which has a limit at 0."""
-    product = opened(node, closed)
+    product = inlined_product(node, barriers)
     for k, function in enumerate(product.operands):
         if not isinstance(function, Elementwise) or not isinstance(function.body, besselk):
             continue
@@ -185,7 +191,7 @@ def power_of_bessel(node: Operand, closed: Closed) -> Operand | None:
     return None
 
 
-def slope_of_power(product: Expr) -> Expr | None:
+def merge_power_derivatives(product: Expr) -> Expr | None:
     """Combine a product of derivatives of b**t, such as t b**(t - 1), b**t t/b or b**t log(b), into
     one function that is right at b = 0; None for other products."""
     for base in [f.base for f in product.args if f.is_Pow and not f.exp.is_number]:

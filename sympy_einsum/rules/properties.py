@@ -55,7 +55,7 @@ from ..expressions import (
 )
 from .asking import Answer, Asking, Property, all_of
 from .kernels import inner_part, squared_difference
-from .written_products import Product, opened
+from .written_products import Product, inlined_product
 
 # Bounds on the search for pairings of the operands of a product: its steps, and the pairings found.
 MAX_STEPS = 500
@@ -70,32 +70,34 @@ def _structure(node: TensorSymbol) -> set[str]:
 
 
 class Mirror(NamedTuple):
-    """An exchange of a product's indices that gives the same product: the image of every index,
-    the symmetric operands whose own two indices change places, the operands whose indices stay,
+    """An exchange of a product's indices that gives the same product: the index for every index,
+    the symmetric operands that are transposed, the operands whose indices stay,
     and the operands that are exchanged with an equal one."""
 
-    image: dict[int, int]
-    turned: list[int]
-    kept: list[int]
+    mapping: dict[int, int]
+    transposed: list[int]
+    fixed: list[int]
     paired: list[int]
 
 
-def _mirrors(product: Product, start: dict[int, int], symmetric: set[int]) -> Iterator[Mirror]:
+def _axis_exchanges(
+    product: Product, start: dict[int, int], symmetric: set[int]
+) -> Iterator[Mirror]:
     """Yield the exchanges that extend a given one; ``symmetric`` are the numbers of the operands
     that may be transposed."""
     steps = iter(range(MAX_STEPS))
 
     def extend(
-        image: dict[int, int], a: tuple[int, ...], b: tuple[int, ...]
+        mapping: dict[int, int], a: tuple[int, ...], b: tuple[int, ...]
     ) -> dict[int, int] | None:
-        image = dict(image)
+        mapping = dict(mapping)
         for here, there in (*zip(a, b, strict=True), *zip(b, a, strict=True)):
-            if image.setdefault(here, there) != there:
+            if mapping.setdefault(here, there) != there:
                 return None
-        return image
+        return mapping
 
     def search(mirror: Mirror) -> Iterator[Mirror]:
-        settled = {*mirror.turned, *mirror.kept, *mirror.paired}
+        settled = {*mirror.transposed, *mirror.fixed, *mirror.paired}
         first = next((k for k in range(len(product.operands)) if k not in settled), None)
         if first is None:
             yield mirror
@@ -106,13 +108,13 @@ def _mirrors(product: Product, start: dict[int, int], symmetric: set[int]) -> It
                 continue
             turns = [terms[k][::-1]] if first in symmetric and len(set(terms[k])) == 2 else []
             for number, labels in enumerate([*turns, terms[k]]):
-                image = extend(mirror.image, terms[first], labels)
-                if image is None or next(steps, None) is None:
+                mapping = extend(mirror.mapping, terms[first], labels)
+                if mapping is None or next(steps, None) is None:
                     continue
                 place = 3 if k != first else 1 if number < len(turns) else 2
                 lists = [list(part) for part in mirror[1:]]
                 lists[place - 1] += [first] if k == first else [first, k]
-                yield from search(Mirror(image, *lists))
+                yield from search(Mirror(mapping, *lists))
 
     return islice(search(Mirror(start, [], [], [])), MAX_MIRRORS)
 
@@ -121,17 +123,18 @@ def _has_sides(product: Product, mirror: Mirror) -> bool:
     """Tell whether the exchanged indices are two sides of a product: no exchanged operand has
     indices of both."""
     side: dict[int, int] = {}
-    moved = {a for a, b in mirror.image.items() if a != b}
+    moved = {a for a, b in mirror.mapping.items() if a != b}
     for k in mirror.paired:
         labels = [i for i in product.subscripts[k] if i in moved]
         for label in labels[1:]:
             unite(side, labels[0], label)
     return all(
-        representative(side, label) != representative(side, mirror.image[label]) for label in moved
+        representative(side, label) != representative(side, mirror.mapping[label])
+        for label in moved
     )
 
 
-def _mirrored(product: Product, start: dict[int, int]) -> Asking[list[Mirror]]:
+def _find_exchanges(product: Product, start: dict[int, int]) -> Asking[list[Mirror]]:
     """Find the exchanges of a product after querying which operands are symmetric."""
     symmetric = set()
     for k, operand in enumerate(product.operands):
@@ -142,7 +145,7 @@ def _mirrored(product: Product, start: dict[int, int]) -> Asking[list[Mirror]]:
     kept = {i for term in product.subscripts for i in term}
     if not moves and any(start[i] != i for i in start if i in kept):
         return []
-    return list(_mirrors(product, start, symmetric))
+    return list(_axis_exchanges(product, start, symmetric))
 
 
 def _is_form(product: Product, start: dict[int, int]) -> Answer:
@@ -151,13 +154,13 @@ def _is_form(product: Product, start: dict[int, int]) -> Answer:
     matrices semidefinite; so are the Hadamard products of such matrices [HJ, thm 7.5.3]."""
     if not (yield from all_of(is_nonnegative, product.scalars)):
         return False
-    for mirror in (yield from _mirrored(product, start)):
+    for mirror in (yield from _find_exchanges(product, start)):
         if not _has_sides(product, mirror):
             continue
-        middles = [product.operands[k] for k in mirror.turned]
-        traced = [k for k in mirror.kept if len(product.subscripts[k]) == 2]
+        middles = [product.operands[k] for k in mirror.transposed]
+        traced = [k for k in mirror.fixed if len(product.subscripts[k]) == 2]
         traced = [k for k in traced if len(set(product.subscripts[k])) == 1]
-        weights = [product.operands[k] for k in mirror.kept if k not in traced]
+        weights = [product.operands[k] for k in mirror.fixed if k not in traced]
         good = yield from all_of(is_semidefinite, middles)
         good = good and (yield from all_of(is_real, [product.operands[k] for k in mirror.paired]))
         good = good and (yield from all_of(is_nonnegative, weights))
@@ -185,7 +188,7 @@ def _is_product(node: Operand) -> bool:
 def is_real(node: Operand) -> Answer:
     """Tell whether a node has no complex entries; what has no real value is nan."""
     if not isinstance(node, TensorExpr):
-        yield from _settle(node)
+        yield from _query_tensors(node)
         return node.is_extended_real is True
     if isinstance(node, Constant):
         return bool(np.isrealobj(node.array))
@@ -201,7 +204,7 @@ def is_real(node: Operand) -> Answer:
 def is_nonnegative(node: Operand) -> Answer:
     """Tell whether all entries are known to be zero or positive."""
     if not isinstance(node, TensorExpr):
-        yield from _settle(node)
+        yield from _query_tensors(node)
         return node.is_nonnegative is True
     if isinstance(node, TensorSymbol):
         return bool({"positive", "nonnegative"} & _structure(node))
@@ -217,7 +220,7 @@ def is_nonnegative(node: Operand) -> Answer:
     if isinstance(node, Det):
         return (yield is_semidefinite, node.operands[0])
     if _is_product(node):
-        product = opened(node)
+        product = inlined_product(node)
         return (yield from _is_form(product, {i: i for i in product.output}))
     return isinstance(node, Einsum) and (yield from all_of(is_nonnegative, node.operands))
 
@@ -226,7 +229,7 @@ def is_nonnegative(node: Operand) -> Answer:
 def is_positive(node: Operand) -> Answer:
     """Tell whether all entries are known to be positive."""
     if not isinstance(node, TensorExpr):
-        yield from _settle(node)
+        yield from _query_tensors(node)
         return node.is_positive is True
     if isinstance(node, TensorSymbol):
         # Off its diagonal, a diagonal matrix is zero whatever is declared.
@@ -247,7 +250,7 @@ def is_positive(node: Operand) -> Answer:
     if isinstance(node, Elementwise):
         return (yield from _body_has_sign(node, strict=True))
     if _is_product(node):
-        return (yield from _product_is_positive(opened(node)))
+        return (yield from _product_is_positive(inlined_product(node)))
     return isinstance(node, Einsum) and (yield from all_of(is_positive, node.operands))
 
 
@@ -267,7 +270,7 @@ def _product_is_positive(product: Product) -> Answer:
     return (yield from all_of(is_positive, [*product.scalars, *factors]))
 
 
-def _settle(scalar: Operand) -> Answer:
+def _query_tensors(scalar: Operand) -> Answer:
     """Query the properties of the tensors in a scalar that SymPy needs, lest it recurse."""
     for node in outermost(scalar):
         yield is_nonnegative, node
@@ -293,7 +296,7 @@ def sign_of(node: Operand) -> Asking[str]:
     return "nonnegative" if (yield is_nonnegative, node) else ""
 
 
-def _share() -> Expr:
+def _value_in_unit_interval() -> Expr:
     """Return p / (1 + p) with p > 0 for a value in (0, 1), so that 1 less it is positive too."""
     odds = Dummy(positive=True)
     return odds / (1 + odds)
@@ -303,7 +306,7 @@ def _share() -> Expr:
 def _body_sign(body: Expr, signs: tuple[str, ...], strict: bool) -> bool:
     """Tell whether a scalar expression in slots is positive, or nonnegative, where the slots
     are."""
-    known = body.xreplace({part: _share() for part in body.atoms(sigmoid)})
+    known = body.xreplace({part: _value_in_unit_interval() for part in body.atoms(sigmoid)})
     values = {slot(k): Dummy(**{sign: True}) for k, sign in enumerate(signs) if sign}
     known = factor(known.xreplace(values))
     return (known.is_extended_positive if strict else known.is_extended_nonnegative) is True
@@ -346,8 +349,8 @@ def is_symmetric(node: Operand) -> Answer:
         if one is other or type(one) is not Einsum or type(other) is not Einsum:
             return one is other  # of two vectors, one of which is nothing but itself
     if isinstance(node, Einsum):
-        product = opened(node)
-        mirrors = yield from _mirrored(product, _exchanged_axes(product))
+        product = inlined_product(node)
+        mirrors = yield from _find_exchanges(product, _exchanged_axes(product))
         if mirrors or squared_difference(node) is not None:
             return True
         return (yield is_diagonal, node)
@@ -379,7 +382,7 @@ def is_diagonal(node: Operand) -> Answer:
         return body is S.Zero
     if isinstance(node, Einsum):
         # A diagonal operand makes its two indices one.
-        product = opened(node)
+        product = inlined_product(node)
         matrices = [
             (operand, labels)
             for operand, labels in zip(product.operands, product.subscripts, strict=True)
@@ -413,7 +416,7 @@ def is_semidefinite(node: Operand) -> Answer:
     if isinstance(node, (TensorAdd, Inv, Adj)):
         return (yield from all_of(is_semidefinite, node.operands))
     if isinstance(node, Einsum):
-        product = opened(node)
+        product = inlined_product(node)
         return (yield from _is_form(product, _exchanged_axes(product)))
     if isinstance(node, Elementwise) and node.body == exp(slot(0)):
         inner = inner_part(node.operands[0])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ..expressions import Einsum, Elementwise, Operand
 from .powers import power_of
-from .written_products import Closed, Product, components, opened, pays
+from .written_products import Closed, Product, components, inlined_product, pays
 
 # Factors of a denominator.
 MAX_FACTORS = 4
@@ -20,9 +20,9 @@ def is_denominator(operand: Operand) -> bool:
     return type(base) is Einsum and exponent.is_number and bool(exponent.is_negative)
 
 
-def cancel_quotient(node: Operand, closed: Closed) -> Operand | None:
+def cancel_quotient(node: Operand, barriers: Closed) -> Operand | None:
     """A divisor of a product cancels against its factors: Σ_j A_ij s_j / (A s)_i = 1."""
-    product = opened(node)
+    product = inlined_product(node)
     for k, operand in enumerate(product.operands):
         if not is_denominator(operand):
             continue
@@ -31,7 +31,7 @@ def cancel_quotient(node: Operand, closed: Closed) -> Operand | None:
             if rest is not None and not exponent.is_Integer:
                 continue
             names = dict(zip(base.output, product.subscripts[k], strict=True))
-            found = next(_places(part, product, k, names), None)
+            found = next(_matching_places(part, product, k, names), None)
             if found is None:
                 continue
             places, names = found
@@ -40,14 +40,14 @@ def cancel_quotient(node: Operand, closed: Closed) -> Operand | None:
             new = [(power_of(b, e), [names[i] for i in labels]) for b, e, labels in left if e != 0]
             inner = set(names.values()).difference(product.subscripts[k])
             result = product.replaced({k, *places}, new, absorbed=inner).build()
-            if pays(result, node, closed, made=[operand]):
+            if pays(result, node, barriers, made=[operand]):
                 return result
     return None
 
 
 def _parts(base: Operand) -> Iterator[tuple[Product, Product | None]]:
     """A product, and each factor of it that shares no summed index with the others, with them."""
-    whole = opened(base)
+    whole = inlined_product(base)
     if len(whole.operands) > MAX_FACTORS:
         return
     yield whole, None
@@ -64,7 +64,7 @@ def _factor(product: Product, group: Sequence[int]) -> Product:
     return Product((), operands, subscripts, output, product.lengths)
 
 
-def _places(
+def _matching_places(
     part: Product, product: Product, own: int, names: dict[int, int]
 ) -> Iterator[tuple[tuple[int, ...], dict[int, int]]]:
     """Where the factors of a part of a denominator stand in a product, with the names that its

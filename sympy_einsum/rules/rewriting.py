@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ..core import children, postorder
 from ..expressions import Einsum, Operand, TensorExpr, rebuild
-from .marks import Mark, functions_below, marks
+from .marks import Mark, features, functions_below
 from .written_products import Closed, Surroundings
 
 # Maximum number of dependency sets, each with its result, that a node remembers.
@@ -37,7 +37,7 @@ class Step(NamedTuple):
 
 class Rule(NamedTuple):
     """A rule: its name, a case of it (tests know the letters), what applies it to a node, and what
-    has to occur in that: all marks of one of the sets; nothing in particular if there are none.
+    has to occur in that: all features of one of the sets; nothing in particular if there are none.
     ``wrong`` is an equation like the case that doesn't hold, so that it mustn't be applied there.
     """
 
@@ -47,13 +47,14 @@ class Rule(NamedTuple):
     needs: tuple[frozenset[Mark], ...] = ()
     wrong: str = ""
 
-    def fits(self, marks: Collection[Mark]) -> bool:
-        """Tell whether a node with these marks has what the rule needs."""
-        return not self.needs or any(need.issubset(marks) for need in self.needs)
+    def fits(self, features: Collection[Mark]) -> bool:
+        """Tell whether a node with these features has what the rule needs."""
+        return not self.needs or any(need.issubset(features) for need in self.needs)
 
 
 def any_of(*needs: Mark | frozenset[Mark]) -> tuple[frozenset[Mark], ...]:
-    """Return the alternatives of what a rule needs: marks, or sets of marks that occur together."""
+    """Return the alternatives of what a rule needs: features, or sets of features that occur
+    together."""
     return tuple([need if isinstance(need, frozenset) else frozenset([need]) for need in needs])
 
 
@@ -66,29 +67,29 @@ class RuleSet(NamedTuple):
     is_by_functions: bool
 
 
-# The same few marks come again and again. The rules are kept with their number.
+# Few sets of features occur. The rules are kept with their id, so that it stays unique.
 _fits: dict[tuple[int, frozenset[Mark]], tuple[tuple[Rule, ...], tuple[Rule, ...]]] = {}
 
 
-def _fitting(rules: tuple[Rule, ...], marks: Collection[Mark]) -> tuple[Rule, ...]:
-    """Those of some rules that fit a node with these marks."""
-    key = id(rules), frozenset(marks)
+def _fitting(rules: tuple[Rule, ...], features: Collection[Mark]) -> tuple[Rule, ...]:
+    """Select the rules that fit a node with these features."""
+    key = id(rules), frozenset(features)
     if key not in _fits:
         _fits[key] = rules, tuple([rule for rule in rules if rule.fits(key[1])])
     return _fits[key][1]
 
 
 class _Found(NamedTuple):
-    """The result of the rules for a node, None if none applied, and its dependency set: ``told``
-    are the queries answered with yes, ``denied`` those with no."""
+    """The result of the rules for a node, None if none applied, and its dependency set: ``present``
+    are the queries answered with yes, ``absent`` those with no."""
 
-    told: frozenset[Hashable]
-    denied: frozenset[Hashable]
+    present: frozenset[Hashable]
+    absent: frozenset[Hashable]
     rule: str | None
     new: Operand | None
 
-    def holds(self, closed: set[Hashable]) -> bool:
-        return self.told <= closed and self.denied.isdisjoint(closed)
+    def holds(self, barriers: set[Hashable]) -> bool:
+        return self.present <= barriers and self.absent.isdisjoint(barriers)
 
 
 _NOTHING = _Found(frozenset(), frozenset(), None, None)
@@ -97,57 +98,57 @@ _NOTHING = _Found(frozenset(), frozenset(), None, None)
 class Run:
     """One application of rules to some graphs.
 
-    ``kept`` are nodes used by several others: products among them aren't opened. ``fixed`` nodes
+    ``shared`` are nodes used by several others: products among them aren't inlined. ``fixed`` nodes
     are in normal form already.
     """
 
     def __init__(
-        self, rules: RuleSet, kept: Collection[Operand] = (), fixed: Sequence[Operand] = ()
+        self, rules: RuleSet, shared: Collection[Operand] = (), fixed: Sequence[Operand] = ()
     ) -> None:
         self.steps: list[Step] = []
-        self.depends_on_kept = False
+        self.depends_on_shared = False
         self._rules = rules
-        self._kept = frozenset(kept)
-        self._around = Surroundings(kept)
-        self._images: dict[Operand, Operand] = {node: node for node in fixed}
+        self._shared = frozenset(shared)
+        self._around = Surroundings(shared)
+        self._rewritten: dict[Operand, Operand] = {node: node for node in fixed}
         self._active: set[Operand] = set()
         self._rebuilt: set[Operand] = set()
 
     def result(self, root: Operand) -> Operand:
         """Return the normal form of an expression."""
-        images = self._images
-        for node in postorder([root], lambda n: () if n in images else children(n)):
-            if node in images:
+        rewritten = self._rewritten
+        for node in postorder([root], lambda n: () if n in rewritten else children(n)):
+            if node in rewritten:
                 continue
             below = children(node)
-            new = tuple([images[o] for o in below])
+            new = tuple([rewritten[o] for o in below])
             rebuilt = node if new == below else rebuild(node, new)
             moved = False
             if rebuilt is not node:
-                moved = any(images.get(o) != o for o in children(rebuilt))
+                moved = any(rewritten.get(o) != o for o in children(rebuilt))
                 if isinstance(node, TensorExpr):
                     node.memory["rebuilt"] = rebuilt  # it remembers as long as it lives
             if moved and rebuilt not in self._rebuilt:
                 # The constructor has taken scalars out of a product.
                 self._rebuilt.add(rebuilt)
-                image = self.result(rebuilt)
+                result = self.result(rebuilt)
             else:
-                image = self._settled(rebuilt)
-            images[node] = images[image] = image
-            if node in self._kept:
-                self._around.close(image)
-        return images[root]
+                result = self._normalised(rebuilt)
+            rewritten[node] = rewritten[result] = result
+            if node in self._shared:
+                self._around.add_barrier(result)
+        return rewritten[root]
 
-    def _settled(self, node: Operand) -> Operand:
+    def _normalised(self, node: Operand) -> Operand:
         """Apply the first rule that fits a node, and normalise the result."""
-        if node in self._images:
-            return self._images[node]
+        if node in self._rewritten:
+            return self._rewritten[node]
         if node in self._active:
             return node  # two rules that undo each other
         if not self._rules.rules_for(node):
             return node
         found = self._found(node)
-        self.depends_on_kept = self.depends_on_kept or bool(found.told)
+        self.depends_on_shared = self.depends_on_shared or bool(found.present)
         if found.rule is None:
             return node
         self.steps.append(Step(found.rule, node, found.new))
@@ -160,18 +161,18 @@ class Run:
     def _found(self, node: Operand) -> _Found:
         """Apply the rules to a node, or reuse a result whose dependency set still holds."""
         if not isinstance(node, TensorExpr):
-            return self._tried(node)
+            return self._apply_rules(node)
         known: tuple[_Found, ...] = node.memory.get(self._rules.name, ())
         for found in known:
-            if found.holds(self._around.closed):
+            if found.holds(self._around.barriers):
                 return found
-        found = self._tried(node)
+        found = self._apply_rules(node)
         node.memory[self._rules.name] = (found, *known[: MAX_REMEMBERED - 1])
         return found
 
-    def _tried(self, node: Operand) -> _Found:
+    def _apply_rules(self, node: Operand) -> _Found:
         candidates = self._rules.rules_for(node)
-        # A product is opened for its marks, which costs more than to try the few rules.
+        # Finding the features of a product inlines it, which costs more than trying few rules.
         is_tried = False
         if self._rules.is_by_functions and isinstance(node, Einsum):
             candidates, is_tried = _fitting(candidates, functions_below(node)), True
@@ -180,13 +181,13 @@ class Run:
         around = self._around
         around.forget()
         rule, new = None, None
-        for rule in candidates if is_tried else _fitting(candidates, marks(node, around)):
+        for rule in candidates if is_tried else _fitting(candidates, features(node, around)):
             new = rule.apply(node, around)
             if new is not None and new is not node:
                 break
         else:
             rule, new = None, None
-        if rule is None and not around.told and not around.denied:
+        if rule is None and not around.present and not around.absent:
             return _NOTHING
         name = None if rule is None else rule.name
-        return _Found(frozenset(around.told), frozenset(around.denied), name, new)
+        return _Found(frozenset(around.present), frozenset(around.absent), name, new)

@@ -53,12 +53,12 @@ def _parts(
     lengths = {**product.lengths, first: count, last: count}
     turn = Selection(count, count - 1, -1, count)
     z = apply_body(operand.body.args[0], operand.operands)
-    turned: list[Factor] = [(turn, (first, old)), (turn, (new, last))]
+    reversing: list[Factor] = [(turn, (first, old)), (turn, (new, last))]
     start, end = (first, last) if backwards else (old, new)
-    factors: list[Factor] = [(z, labels), *turned[:backwards]]
-    along = _product(factors, [*rest, start], lengths)
-    factors = [(LogCumSumExp.of(along), [*rest, end]), *turned[1 : 1 + backwards]]
-    moved = _product(factors, product.output, lengths)
+    factors: list[Factor] = [(z, labels), *reversing[:backwards]]
+    along = _build_product(factors, [*rest, start], lengths)
+    factors = [(LogCumSumExp.of(along), [*rest, end]), *reversing[1 : 1 + backwards]]
+    moved = _build_product(factors, product.output, lengths)
     if alone and not product.scalars:
         return moved, None
     share = (RunningSoftmax.of(along), [*rest, start, end])
@@ -68,12 +68,12 @@ def _parts(
         if j not in (k, t)
     ]
     scalars = [(scalar, ()) for scalar in product.scalars]
-    factors = [*scalars, *others, share, *(turned if backwards else [])]
-    weighted = _product(factors, product.output, lengths)
+    factors = [*scalars, *others, share, *(reversing if backwards else [])]
+    weighted = _build_product(factors, product.output, lengths)
     return moved, weighted
 
 
-def _product(
+def _build_product(
     factors: Sequence[Factor], output: Sequence[int], lengths: Mapping[int, Expr]
 ) -> Operand:
     """A product of which the operands know their labels."""

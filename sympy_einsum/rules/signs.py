@@ -9,7 +9,7 @@ from .properties import is_positive
 from .written_products import Closed
 
 
-def log_of_power(node: Operand, closed: Closed) -> Operand | None:
+def log_of_power(node: Operand, barriers: Closed) -> Operand | None:
     """log(x**a) = a log(x) where x is positive; for odd a there is no logarithm elsewhere."""
     if node.body != LOG:
         return None

@@ -41,7 +41,7 @@ from ..expressions import (
     split_coefficient,
     tensor_sum,
 )
-from .powers import slope_of_power
+from .powers import merge_power_derivatives
 from .properties import is_nonnegative, is_positive
 from .running import running_total
 from .stable_laws import law
@@ -56,7 +56,7 @@ from .stable_table import (
     named,
     signed,
 )
-from .written_products import Closed, Product, opened
+from .written_products import Closed, Product, inlined_product
 
 
 def _in_body(body: Expr, use: Use) -> Expr:
@@ -84,7 +84,7 @@ def _of_scalar(expr: Operand, use: Use) -> Operand:
     if not (isinstance(expr, Function) or expr.is_Add or expr.is_Mul or expr.is_Pow):
         return None
     if use == Use.COMPUTING and expr.is_Mul:
-        slope = slope_of_power(expr)
+        slope = merge_power_derivatives(expr)
         if slope is not None:
             return slope
     found = matched(expr, use)
@@ -196,19 +196,19 @@ def _log_of_sum(node: TensorAdd) -> Operand:
 
 def _has_exponential(term: Operand) -> bool:
     """Tell whether a term is a product with an exponential."""
-    factors = opened(term).operands
+    factors = inlined_product(term).operands
     return any(isinstance(o, Elementwise) and o.body.has(exp) for o in factors)
 
 
 def _log_of_product(node: Einsum) -> Operand:
     if isinstance(node, View):
         return _log_of_view(node)
-    cut = cut_operand(node)
-    if cut is not None:
-        found = logarithm(node.operands[cut])
+    sliced = sliced_operand(node)
+    if sliced is not None:
+        found = logarithm(node.operands[sliced])
         if found is None:
             return None
-        operands = [found if k == cut else o for k, o in enumerate(node.operands)]
+        operands = [found if k == sliced else o for k, o in enumerate(node.operands)]
         return contract(operands, node.subscripts, node.output, dict(enumerate(node.lengths)))
     present = {i for term in node.subscripts for i in term}
     if present - set(node.output):
@@ -233,17 +233,22 @@ def _log_of_view(node: View) -> Operand:
     return _plus([moved, *[log(scalar) for scalar in node.scalars]], node)
 
 
-def cut_operand(node: Einsum) -> int | None:
-    """Which operand positions and slices are cut from, in a product that does nothing else."""
-    cutters = [k for k, o in enumerate(node.operands) if isinstance(o, (Unit, Selection))]
-    others = [k for k in range(len(node.operands)) if k not in cutters]
-    if len(others) != 1 or not cutters:
+def sliced_operand(node: Einsum) -> int | None:
+    """Return the number of the operand of which a product is an entry or a slice, and nothing
+    else."""
+    selectors = [k for k, o in enumerate(node.operands) if isinstance(o, (Unit, Selection))]
+    others = [k for k in range(len(node.operands)) if k not in selectors]
+    if len(others) != 1 or not selectors:
         return None
     labels = node.subscripts[others[0]]
-    cut = [node.subscripts[k][-1] for k in cutters]
-    plain = len(set(cut)) == len(cut) and set(cut) <= set(labels) and not set(cut) & {*node.output}
-    # A label that is neither cut nor kept would be summed.
-    return others[0] if plain and set(labels) - set(cut) <= set(node.output) else None
+    sliced = [node.subscripts[k][-1] for k in selectors]
+    plain = (
+        len(set(sliced)) == len(sliced)
+        and set(sliced) <= set(labels)
+        and not set(sliced) & {*node.output}
+    )
+    # A label that is neither sliced nor in the output would be summed.
+    return others[0] if plain and set(labels) - set(sliced) <= set(node.output) else None
 
 
 def _exponential(product: Product) -> int | None:
@@ -258,7 +263,7 @@ def _exponential(product: Product) -> int | None:
 
 def _log_of_total(node: Einsum) -> Operand:
     """log Σ exp(z), also with positive weights."""
-    product = opened(node)
+    product = inlined_product(node)
     k = _exponential(product)
     running = None if k is None else running_total(product, k)
     if running is not None:
@@ -287,17 +292,17 @@ def _log_of_shares(product: Product, k: int, node: Einsum) -> Operand:
     return _plus([moved, log_of(shares) if found is None else found], node)
 
 
-def log_of_weighted(node: Operand, closed: Closed) -> Operand | None:
+def log_of_weighted(node: Operand, barriers: Closed) -> Operand | None:
     """log Σ w exp(z) = log Σ exp(z + log w), for weights that are known not to be negative and may
     be 0 where z is largest. By the weights this has no derivative at 0: if they depend on what is
-    ``closed``, they stay outside, and so do those whose sign nobody knows."""
+    ``barriers``, they stay outside, and so do those whose sign nobody knows."""
     if isinstance(node, Elementwise) and node.body == LOG:
         total = node.operands[0]
     else:
         total = node.args[0] if isinstance(node, log) else None
     if type(total) is not Einsum or not any(total.subscripts):
         return None
-    product = opened(total)
+    product = inlined_product(total)
     k = _exponential(product)
     output = product.output
     if k is None or len(product.operands) == 1 or len(set(output)) < len(output):
@@ -305,7 +310,7 @@ def log_of_weighted(node: Operand, closed: Closed) -> Operand | None:
     operand, labels = product.operands[k], product.subscripts[k]
     axes = (*output, *[i for i in labels if i not in output])
     weight = replace(product.replaced({k}, absorbed=labels), output=axes).build()
-    if not is_nonnegative(weight) or any(symbol in closed for symbol in weight.free_symbols):
+    if not is_nonnegative(weight) or any(symbol in barriers for symbol in weight.free_symbols):
         return _log_of_shares(product, k, total)
     every = range(len(axes))
     z = apply_body(operand.body.args[0], operand.operands)
@@ -341,7 +346,7 @@ def _is_negative(value: Operand) -> bool:
 # --- the rules -----------------------------------------------------------------------------------
 
 
-def name(node: Operand, closed: Closed, use: Use = Use.READING) -> Operand | None:
+def name(node: Operand, barriers: Closed, use: Use = Use.READING) -> Operand | None:
     """A function of functions that has a stable form, also inside a body."""
     if isinstance(node, Elementwise) and not _is_stable_body(node.body):
         given = signed(node.body, node.operands)
@@ -359,7 +364,7 @@ def _is_stable_body(body: Expr) -> bool:
     return not asks_for_signs(body) and all(_stable_body(body, use) == body for use in Use)
 
 
-def logarithm_of(node: Operand, closed: Closed) -> Operand | None:
+def logarithm_of(node: Operand, barriers: Closed) -> Operand | None:
     """The logarithm of products, powers and sums of exponentials."""
     if isinstance(node, Elementwise):
         if not isinstance(node.body, log):
@@ -368,12 +373,12 @@ def logarithm_of(node: Operand, closed: Closed) -> Operand | None:
     return logarithm(node.args[0]) if isinstance(node, log) else None
 
 
-def scalar(node: Operand, closed: Closed, use: Use = Use.READING) -> Operand | None:
+def scalar(node: Operand, barriers: Closed, use: Use = Use.READING) -> Operand | None:
     """A stock scalar with a stable form."""
     return _of_scalar(node, use) if isinstance(node, Expr) and node.args else None
 
 
-def log_of_one_more(node: Elementwise, closed: Closed) -> Operand | None:
+def log_of_one_more(node: Elementwise, barriers: Closed) -> Operand | None:
     """log(1 + x) of a longer sum, with 1.0 too."""
     total = node.operands[0]
     if node.body != LOG or not isinstance(total, TensorAdd):
@@ -385,7 +390,7 @@ def log_of_one_more(node: Elementwise, closed: Closed) -> Operand | None:
     return apply_body(log(1 + slot(0)), (tensor_sum(rest),))
 
 
-def complement_in_body(node: Elementwise, closed: Closed) -> Operand | None:
+def complement_in_body(node: Elementwise, barriers: Closed) -> Operand | None:
     """s (1 - s), where s is a sigmoid, is s times another sigmoid."""
     for k, operand in enumerate(node.operands):
         if not isinstance(operand, Elementwise) or not isinstance(operand.body, sigmoid):

@@ -23,10 +23,10 @@ from ..expressions import (
 )
 from .properties import is_nonnegative
 from .stable_table import MAX_OPERANDS, MAX_TERMS, has_functions, named, reached
-from .written_products import Closed, opened, times_entries
+from .written_products import Closed, inlined_product, times_entries
 
 
-def pair_of_terms(node: TensorAdd, closed: Closed, use: Use = Use.READING) -> Operand | None:
+def pair_of_terms(node: TensorAdd, barriers: Closed, use: Use = Use.READING) -> Operand | None:
     """Two terms of a longer sum that are one function: softplus(z) - z = softplus(-z)."""
     if not MAX_OPERANDS <= len(node.operands) <= MAX_TERMS:
         return None
@@ -61,9 +61,9 @@ def _below(core: Operand) -> tuple[Operand, ...]:
     return (core, *[split_coefficient(operand)[1] for operand in inside if is_tensor(operand)])
 
 
-def pair_of_factors(node: Einsum, closed: Closed, use: Use = Use.READING) -> Operand | None:
+def pair_of_factors(node: Einsum, barriers: Closed, use: Use = Use.READING) -> Operand | None:
     """Two factors of a product that are one function: sinh(z) / cosh(z) = tanh(z)."""
-    product = opened(node)
+    product = inlined_product(node)
     kinds = [_as_factor(operand) for operand in product.operands]
     if not any(own.is_function for own in kinds):
         return None

@@ -101,7 +101,7 @@ STABLE_RULES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "modulus",
             "modulus(x, y)**2 = x**2 + y**2",
-            entries.open_modulus,
+            entries.expand_modulus,
             any_of(modulus),
             wrong="modulus(x, y)**3 = x**3 + y**3",
         ),
@@ -186,7 +186,7 @@ VANISHING = Rule(
     partial(stable_pairs.pair_of_factors, use=Use.COMPUTING),
     any_of(log),
 )
-# The rules for products that are found by what marks.functions_below finds.
+# The rules for products that are selected by functions_below alone.
 BY_FUNCTIONS = (*STABLE_PRODUCT, QUOTIENT, FACTORS, BESSEL, VANISHING, POWER_BESIDE_ZERO)
 NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
     Einsum: (VANISHING,),

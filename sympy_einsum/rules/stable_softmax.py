@@ -20,12 +20,12 @@ from ..expressions import (
     split_coefficient,
     tensor_sum,
 )
-from .stable_forms import cut_operand, log_of, logarithm
+from .stable_forms import log_of, logarithm, sliced_operand
 from .stable_table import is_ones
 from .written_products import Closed
 
 
-def log_softmax(node: TensorAdd, closed: Closed) -> Operand | None:
+def log_softmax(node: TensorAdd, barriers: Closed) -> Operand | None:
     """z - logsumexp(z) = log softmax(z): the difference of large numbers is gone."""
     for term in node.operands:
         number, bare = split_coefficient(term)
@@ -44,20 +44,22 @@ def log_softmax(node: TensorAdd, closed: Closed) -> Operand | None:
     return None
 
 
-def log_softmax_entry(node: Operand, closed: Closed) -> Operand | None:
+def log_softmax_entry(node: Operand, barriers: Closed) -> Operand | None:
     """An entry z_i - logsumexp(z) = log softmax(z)_i among the terms of a scalar."""
     if not node.is_Add:
         return None
     totals = [arg for arg in node.args if isinstance(arg.as_coeff_Mul()[1], LogSumExp)]
     for number, total in [arg.as_coeff_Mul() for arg in totals]:
         for entry in [arg.as_coeff_Mul()[1] for arg in node.args if arg.has(Unit)]:
-            cut = cut_operand(entry) if isinstance(entry, Einsum) else None
-            if cut is None or entry.operands[cut] is not total.operands[0]:
+            place = sliced_operand(entry) if isinstance(entry, Einsum) else None
+            if place is None or entry.operands[place] is not total.operands[0]:
                 continue
             rest = node + number * entry - number * total
             if len(Add.make_args(rest)) < len(node.args):
                 share = Softmax.over(total.operands[0], total.axes)
-                operands = [log_of(share) if k == cut else o for k, o in enumerate(entry.operands)]
+                operands = [
+                    log_of(share) if k == place else o for k, o in enumerate(entry.operands)
+                ]
                 lengths = dict(enumerate(entry.lengths))
                 return rest - number * contract(operands, entry.subscripts, (), lengths)
     return None
@@ -69,7 +71,7 @@ def _terms(tensor: Operand) -> tuple[Operand, ...]:
     return () if isinstance(tensor, Zeros) else (tensor,)
 
 
-def one_less_softmax(node: TensorAdd, closed: Closed) -> Operand | None:
+def one_less_softmax(node: TensorAdd, barriers: Closed) -> Operand | None:
     """1 - p = 1 - exp(log p), of which code knows the small values too."""
     terms = [split_coefficient(term) for term in node.operands]
     if len(terms) != 2 or not any(is_ones(core) for _, core in terms):

@@ -124,12 +124,12 @@ class Match(NamedTuple):
 
 
 @cached(8192)
-def matched(body: Expr, use: Use, turned: bool = False) -> Match | None:
+def matched(body: Expr, use: Use, reflected: bool = False) -> Match | None:
     """Return the stable form of a scalar expression as a whole, if the tables have it. Floats are
     compared by their exact values, 1.0 with 1."""
     digits = [part._prec for part in _near(body) if isinstance(part, Float)]
     if not digits:
-        return _matched(body, use, turned)
+        return _matched(body, use, reflected)
     given: dict[Expr, Expr] = {}
 
     def exact(part: Expr, levels: int) -> Expr:
@@ -142,7 +142,7 @@ def matched(body: Expr, use: Use, turned: bool = False) -> Match | None:
         given[new] = part
         return new
 
-    found = _matched(exact(body, MAX_FORM_DEPTH), use, turned)
+    found = _matched(exact(body, MAX_FORM_DEPTH), use, reflected)
     if found is None:
         return None
     factor, number = [
@@ -152,7 +152,7 @@ def matched(body: Expr, use: Use, turned: bool = False) -> Match | None:
     return Match(factor, found.form, number, found.part.xreplace(given))
 
 
-def _matched(body: Expr, use: Use, turned: bool) -> Match | None:
+def _matched(body: Expr, use: Use, reflected: bool) -> Match | None:
     factor, rest = _without_factor(body)
     if _is_of_multiple(rest):
         return None
@@ -169,7 +169,7 @@ def _matched(body: Expr, use: Use, turned: bool) -> Match | None:
         form = form or _of_odds(key) or (_of_powers(key, tables) if use else None)
         if form:
             return Match(factor * again, form, number, part)
-        if use == Use.COMPUTING and turned and key in REFLECTED_NAMES:
+        if use == Use.COMPUTING and reflected and key in REFLECTED_NAMES:
             return Match(factor * again, REFLECTED_NAMES[key], -number, part)
     return None
 
@@ -360,8 +360,8 @@ def _composed(body: Expr, parts: tuple[Inlined, ...]) -> Expr:
     """A body with other bodies in the place of its slots."""
     rule: dict[Expr, Expr] = {}
     for k, (inner, places) in enumerate(parts):
-        images = tuple([(slot(j), slot(place)) for j, place in enumerate(places)])
-        rule[slot(k)] = images[0][1] if inner is None else substitute_slots(inner, images)
+        renaming = tuple([(slot(j), slot(place)) for j, place in enumerate(places)])
+        rule[slot(k)] = renaming[0][1] if inner is None else substitute_slots(inner, renaming)
     return substitute_slots(body, tuple(rule.items()))
 
 

@@ -40,7 +40,7 @@ from .distribution import divided, sum_content
 from .matrices import MAX_COFACTORS, adj_as_inverse, cofactors_as_inverse
 from .matrix_powers import det_of_exponential, inv_of_exponential, logdet_of_exponential
 from .rewriting import Rule, any_of
-from .written_products import Closed, opened
+from .written_products import Closed, inlined_product
 
 # A tensor, or a scalar, and the labels of its axes.
 Labelled = tuple[Operand, tuple[int, ...]]
@@ -85,7 +85,7 @@ def chain_of(matrices: Operand) -> Chain | None:
             [(factor, ())], terms, (*stack,), row, column, dict(enumerate(matrices.shape))
         )
         return None if factor is S.One else whole
-    product = opened(matrices)
+    product = inlined_product(matrices)
     *stack, row, column = product.output
     if len({*product.output}) < len(product.output):
         return None
@@ -128,14 +128,14 @@ def _inverse(chain: Chain) -> Operand:
     return chain.product(terms, (*chain.stack, chain.column, chain.row))
 
 
-def inv_of_multiple(node: InvStack, closed: Closed) -> Operand | None:
+def inv_of_multiple(node: InvStack, barriers: Closed) -> Operand | None:
     """inv(c_q X_q') = inv(X_q)' / c_q, inv(diag(v_q)) = diag(1 / v_q)."""
     matrices = node.operands[0]
     chain = chain_of(matrices)
     if chain is not None:
         return _inverse(chain) if len(chain.factors) == 1 else None
     diagonal = _diagonal(matrices)
-    return None if diagonal is None else _placed(apply_body(1 / slot(0), (diagonal,)))
+    return None if diagonal is None else _embed_on_stack(apply_body(1 / slot(0), (diagonal,)))
 
 
 def _diagonal(matrices: Operand) -> Operand | None:
@@ -150,18 +150,18 @@ def _diagonal(matrices: Operand) -> Operand | None:
     return contract_part((matrices,), ((*axes, axes[-1]),), axes, lengths)
 
 
-def _placed(vectors: Operand) -> Operand:
+def _embed_on_stack(vectors: Operand) -> Operand:
     axes = range(order_of(vectors))
     return contract_part((vectors,), (axes,), (*axes, axes[-1]), dict(enumerate(vectors.shape)))
 
 
-def inv_of_product(node: InvStack, closed: Closed) -> Operand | None:
+def inv_of_product(node: InvStack, barriers: Closed) -> Operand | None:
     """inv(A_q B_q) = inv(B_q) inv(A_q)."""
     chain = chain_of(node.operands[0])
     return None if chain is None else _inverse(chain)
 
 
-def inv_of_inner(node: InvStack, closed: Closed) -> Operand | None:
+def inv_of_inner(node: InvStack, barriers: Closed) -> Operand | None:
     """inv(adj X_q) = X_q / det X_q, inv(X_q^k) = X_q^-k."""
     (inner,) = node.operands
     if isinstance(inner, AdjStack):
@@ -178,14 +178,14 @@ def _times(weights: Operand, tensor: Operand) -> Operand:
     return contract_part((weights, tensor), (labels, axes), axes, dict(enumerate(tensor.shape)))
 
 
-def power_of_multiple(node: MatrixPower, closed: Closed) -> Operand | None:
+def power_of_multiple(node: MatrixPower, barriers: Closed) -> Operand | None:
     """(c_q X_q')^k = c_q^k (X_q^k)', diag(v_q)^k = diag(v_q^k)."""
     matrices = node.operands[0]
     if matrices.order == 2 or len(node.operands) > 1:
         return None
     chain, diagonal = chain_of(matrices), _diagonal(matrices)
     if diagonal is not None:
-        return _placed(apply_body(slot(0) ** slot(1), (diagonal, node.exponent)))
+        return _embed_on_stack(apply_body(slot(0) ** slot(1), (diagonal, node.exponent)))
     if chain is None or len(chain.factors) > 1:
         return None
     terms = chain.weighted(slot(0) ** slot(1), node.exponent)
@@ -193,7 +193,7 @@ def power_of_multiple(node: MatrixPower, closed: Closed) -> Operand | None:
     return chain.product(terms, (*chain.stack, chain.row, chain.column))
 
 
-def det_of_product(node: DetStack, closed: Closed) -> Operand | None:
+def det_of_product(node: DetStack, barriers: Closed) -> Operand | None:
     """det(c_q A_q B_q) = c_q^n det A_q det B_q, det(inv X_q) = 1 / det X_q, det(X_q^k) = det^k."""
     (matrices,) = node.operands
     if type(node) is not DetStack:
@@ -210,7 +210,7 @@ def det_of_product(node: DetStack, closed: Closed) -> Operand | None:
     return chain.product(terms, chain.stack)
 
 
-def logdet_of_product(node: LogDetStack, closed: Closed) -> Operand | None:
+def logdet_of_product(node: LogDetStack, barriers: Closed) -> Operand | None:
     """log|det(c_q A_q B_q)| = n log|c_q| + log|det A_q| + log|det B_q|; log|det inv X_q| and
     log|det X_q^k| are multiples of log|det X_q|."""
     (matrices,) = node.operands
@@ -234,13 +234,13 @@ def _times_number(number: Operand, tensor: Operand) -> Operand:
 # --- where matrices with an adjugate have an inverse
 
 
-def adj_of_stack(node: AdjStack, closed: Closed) -> Operand | None:
+def adj_of_stack(node: AdjStack, barriers: Closed) -> Operand | None:
     """adj X_q = det(X_q) inv(X_q)."""
     (matrices,) = node.operands
     return _times(det(matrices), inv(matrices))
 
 
-def cofactors_of_stack(node: CofactorStack, closed: Closed) -> Operand | None:
+def cofactors_of_stack(node: CofactorStack, barriers: Closed) -> Operand | None:
     """cof X_q = det(X_q) inv(X_q)' ∧ inv(X_q)' ∧ …."""
     (matrices,) = node.operands
     if node.degree > MAX_COFACTORS:
@@ -250,9 +250,9 @@ def cofactors_of_stack(node: CofactorStack, closed: Closed) -> Operand | None:
     rows, columns = pairs[::2], pairs[1::2]
     inverse, lengths = inv(matrices), dict(enumerate(node.shape))
     terms = []
-    for turned in permutations(range(node.degree)):
-        labels = [(*stack, columns[j], row) for row, j in zip(rows, turned, strict=True)]
-        factors = [LeviCivita(*turned), det(matrices), *[inverse] * node.degree]
+    for permuted in permutations(range(node.degree)):
+        labels = [(*stack, columns[j], row) for row, j in zip(rows, permuted, strict=True)]
+        factors = [LeviCivita(*permuted), det(matrices), *[inverse] * node.degree]
         terms.append(contract_part(factors, [(), stack, *labels], axes, lengths))
     return tensor_sum(terms)
 

@@ -42,9 +42,9 @@ from .written_products import (
     Product,
     distributed,
     frontier,
+    inlined_product,
     is_difference_of_rows,
     like_terms,
-    opened,
     with_common_output,
 )
 
@@ -56,7 +56,7 @@ MAX_CANDIDATES = 4
 MAX_EXPANDED = 256
 
 
-def collect(node: Operand, closed: Closed) -> Operand | None:
+def collect(node: Operand, barriers: Closed) -> Operand | None:
     """Terms that differ in their scalar factors alone: s A + t A = (s + t) A."""
     collected = like_terms(node.operands)
     if len(collected) == len(node.operands):
@@ -64,34 +64,34 @@ def collect(node: Operand, closed: Closed) -> Operand | None:
     return tensor_sum([scale(factor, tensor) for tensor, factor in collected.items()])
 
 
-def flatten(node: Operand, closed: Closed) -> Operand | None:
+def flatten(node: Operand, barriers: Closed) -> Operand | None:
     """The transpose of a sum in a sum: A + (B + C)' = A + B' + C'."""
     if not any(_rearranged_sum(term) for term in node.operands):
         return None
     terms: list[Operand] = []
     for term in node.operands:
-        parts = distributed(opened(term), MAX_TERMS) if _rearranged_sum(term) else None
+        parts = distributed(inlined_product(term), MAX_TERMS) if _rearranged_sum(term) else None
         terms.extend([part.build() for part in parts] if parts else [term])
     return tensor_sum(terms)
 
 
-def transpose_terms(node: Operand, closed: Closed) -> Operand | None:
+def transpose_terms(node: Operand, barriers: Closed) -> Operand | None:
     """A transposed sum whose terms are transposed anyway: (A' - B)' = A - B'."""
     total = node.core
-    if not isinstance(total, TensorAdd) or total in closed or not _is_transpose(node):
+    if not isinstance(total, TensorAdd) or total in barriers or not _is_transpose(node):
         return None
-    turned = [
+    opposite_terms = [
         contract((term,), (node.subscripts[-1],), node.output, dict(enumerate(node.lengths)))
         for term in total.operands
     ]
     # A product has its axes in any order.
     before, after = [
         sum(_is_transpose(term) and type(term.core) is not Einsum for term in terms)
-        for terms in (total.operands, turned)
+        for terms in (total.operands, opposite_terms)
     ]
     if after > before:
         return None
-    return scale(node.coefficient, tensor_sum(turned))
+    return scale(node.coefficient, tensor_sum(opposite_terms))
 
 
 def _is_transpose(node: Operand) -> bool:
@@ -111,7 +111,7 @@ def _rearranged_sum(term: Operand) -> bool:
     return is_scaled and not is_difference_of_rows(term.core)
 
 
-def add_diagonals(node: Operand, closed: Closed) -> Operand | None:
+def add_diagonals(node: Operand, barriers: Closed) -> Operand | None:
     """Terms on one diagonal are added there: I + diag(x) = diag(1 + x)."""
     groups: dict[Any, list[Operand]] = {}
     for term in node.operands:
@@ -126,7 +126,7 @@ def add_diagonals(node: Operand, closed: Closed) -> Operand | None:
     return tensor_sum(added)
 
 
-def common_scalar(node: Operand, closed: Closed) -> Operand | None:
+def common_scalar(node: Operand, barriers: Closed) -> Operand | None:
     """A scalar factor of every term is pulled out where that costs no more: s A + s B = s (A + B).
     Scaling two vectors may cost less than scaling a matrix made of them."""
     scalars = [scalar_product(getattr(term, "scalars", ())) for term in node.operands]
@@ -144,17 +144,17 @@ def common_scalar(node: Operand, closed: Closed) -> Operand | None:
     if len(numbers) == 1:
         common *= numbers.pop()
     outside = scale(common, tensor_sum([scale(1 / common, term) for term in node.operands]))
-    given = frontier([opened(term) for term in node.operands])
+    given = frontier([inlined_product(term) for term in node.operands])
     return outside if cost([outside], given) <= cost([node], given) else None
 
 
-def scaled_differences(node: Operand, closed: Closed) -> Operand | None:
+def scaled_differences(node: Operand, barriers: Closed) -> Operand | None:
     """A common factor of the differences of all rows from all others, before a derivative by it:
-    X_i / s - X_j / s = (X_i - X_j) / s. A sweep takes a sum apart by its terms; where rows coincide
-    their parts cancel only up to rounding, and a kernel divides them by the distance."""
+    X_i / s - X_j / s = (X_i - X_j) / s. A sweep differentiates a sum term by term; where rows
+    coincide their parts cancel only up to rounding, and a kernel divides them by the distance."""
     if len(node.operands) > MAX_TERMS or not is_difference_of_rows(node):
         return None
-    terms = [with_common_output(opened(term)) for term in node.operands]
+    terms = [with_common_output(inlined_product(term)) for term in node.operands]
     output = terms[0].output
     factors = [
         [
@@ -167,7 +167,7 @@ def scaled_differences(node: Operand, closed: Closed) -> Operand | None:
     common = [
         (own, labels)
         for own, labels in counts.elements()
-        if {*labels} <= {*output} and any(symbol in closed for symbol in own.free_symbols)
+        if {*labels} <= {*output} and any(symbol in barriers for symbol in own.free_symbols)
     ]
     if not common:
         return None
@@ -185,12 +185,12 @@ def scaled_differences(node: Operand, closed: Closed) -> Operand | None:
     )
 
 
-def complement(node: Operand, closed: Closed) -> Operand | None:
+def complement(node: Operand, barriers: Closed) -> Operand | None:
     """sigmoid(-z) is 1 - sigmoid(z), where that leaves one term with sigmoid(z)."""
     axes = tuple(range(node.order))
     places: dict[tuple[Operand, tuple[int, ...]], tuple[int, Product]] = {}
     for t, term in enumerate(node.operands[:MAX_TERMS]):
-        product = with_common_output(opened(term))
+        product = with_common_output(inlined_product(term))
         for k, operand in enumerate(product.operands):
             entrywise = product.output == axes and set(product.subscripts[k]) <= set(axes)
             if entrywise and getattr(operand, "body", None) == SIGMOID:
@@ -215,7 +215,7 @@ def _expanded(product: Product) -> list[Operand]:
     return [term.build() for term in distributed(product, MAX_TERMS) or [product]]
 
 
-def expand_scalar(node: Operand, closed: Closed) -> Operand | None:
+def expand_scalar(node: Operand, barriers: Closed) -> Operand | None:
     """A scalar multiplied out by SymPy, where that gives no endless sum."""
     if not (node.is_Mul or node.is_Pow) or _expanded_terms(node) > MAX_EXPANDED:
         return None
@@ -234,17 +234,17 @@ def _expanded_terms(expr: Operand) -> int:
     return 1
 
 
-def factor(node: Operand, closed: Closed) -> Operand | None:
+def factor(node: Operand, barriers: Closed) -> Operand | None:
     """A factor that several terms have in common, pulled out where that is cheaper [W, thm 5.4]."""
     if len(node.operands) > MAX_TERMS:
         return None
-    given = frontier([opened(term, closed) for term in node.operands])
-    prices = [(cost([new], given), new) for new in factorings(node.operands, closed)]
+    given = frontier([inlined_product(term, barriers) for term in node.operands])
+    prices = [(cost([new], given), new) for new in factorings(node.operands, barriers)]
     best = min(prices, key=lambda pair: pair[0], default=None)
     return None if best is None or best[0] >= cost([node], given) else best[1]
 
 
-def factorings(operands: Sequence[Operand], closed: Closed = ()) -> Iterator[Operand]:
+def factorings(operands: Sequence[Operand], barriers: Closed = ()) -> Iterator[Operand]:
     """Sums of tensors of one shape, or of scalars, with a factor that several have in common pulled
     out, that of the most terms first.
 
@@ -252,7 +252,7 @@ def factorings(operands: Sequence[Operand], closed: Closed = ()) -> Iterator[Ope
     What *all* terms of a long one have in common is factored out in lowering
     (compiler/lowering/factoring.py); which products nothing else needs, only a whole plan knows
     (compiler/passes/common_factors.py)."""
-    terms = [with_common_output(_as_product(term, closed)) for term in operands]
+    terms = [with_common_output(_as_product(term, barriers)) for term in operands]
     seen = Counter(operand for term in terms for operand in set(term.operands))
     places: dict[Place, dict[int, int]] = {}
     for t, term in enumerate(terms):
@@ -273,16 +273,16 @@ def factorings(operands: Sequence[Operand], closed: Closed = ()) -> Iterator[Ope
                 yield factored
 
 
-def _as_product(term: Operand, closed: Closed) -> Product:
-    """A term as a product; in a stock one the first scalar product of tensors is opened."""
+def _as_product(term: Operand, barriers: Closed) -> Product:
+    """A term as a product; in a stock one the first scalar product of tensors is inlined."""
     if isinstance(term, TensorExpr):
-        return opened(term, closed)
+        return inlined_product(term, barriers)
     factors = Mul.make_args(term)
     core = next((f for f in factors if isinstance(f, Einsum) and any(f.subscripts)), None)
     if core is None:
         return Product((term,), (), (), (), {})
     rest = tuple(factor for factor in factors if factor is not core)
-    return replace(opened(core, closed), scalars=rest)
+    return replace(inlined_product(core, barriers), scalars=rest)
 
 
 # A factor, its labels and those of the term.

@@ -27,12 +27,12 @@ MAX_SYMMETRIC = 4
 MAX_ORDERS = 64
 
 
-def transpose_symmetric(node: Operand, closed: Closed) -> Operand | None:
+def transpose_symmetric(node: Operand, barriers: Closed) -> Operand | None:
     """The transpose of a symmetric matrix is the matrix; so is that of a product in which declared
     symmetries turn it back."""
     core = node.core
     if type(core) is Einsum and has_declared(core):
-        return order_symmetric(node, closed)
+        return order_symmetric(node, barriers)
     if core is None or not is_symmetric(core):
         return None
     first, second = node.subscripts[-1]
@@ -48,7 +48,7 @@ def has_declared(node: Einsum) -> bool:
     return any(isinstance(own, TensorSymbol) and own.generators for own in node.operands)
 
 
-def order_symmetric(node: Operand, closed: Closed) -> Operand | None:
+def order_symmetric(node: Operand, barriers: Closed) -> Operand | None:
     """Symmetric operands are transposed such that equal products look alike."""
     lengths = dict(enumerate(node.lengths))
     inside = node.core if isinstance(node, View) else None
@@ -77,8 +77,8 @@ def _simplest(
         subscripts = [*product.subscripts]
         for k, labels in zip(places, chosen, strict=True):
             subscripts[k] = labels
-        turned = replace(product, subscripts=tuple(subscripts))
-        candidates.append((turned.build(), turned))
+        exchanged = replace(product, subscripts=tuple(subscripts))
+        candidates.append((exchanged.build(), exchanged))
     return min(candidates, key=lambda pair: _simplicity(pair[0]))
 
 

@@ -53,7 +53,17 @@ from . import (
     sums,
     symmetry,
 )
-from .marks import APART, DIAGONAL, NESTED, PAIRS, QUOTIENT, REPEATED, SHARED, SQUARE, SYMMETRIC
+from .marks import (
+    DIAGONAL,
+    DISCONNECTED,
+    NESTED,
+    PAIRS,
+    QUOTIENT,
+    REPEATED,
+    SHARED,
+    SQUARE,
+    SYMMETRIC,
+)
 from .matrix_table import MATRICES
 from .rewriting import Rule, RuleSet, any_of
 from .stable_rules import (
@@ -174,7 +184,7 @@ PRODUCT = (
     Rule(
         "waves",
         "einsum('ijk,ilk,j->l', Fourier(n), Fourier(n), x) = n*x",
-        fourier.join_waves,
+        fourier.join_dft_bases,
         any_of(Fourier),
     ),
     CONTENT,
@@ -182,7 +192,7 @@ PRODUCT = (
         "components",
         "einsum('i,i,j,j->', x, x, y, y) = (x @ x)*(y @ y)",
         nesting.split_components,
-        any_of(APART),
+        any_of(DISCONNECTED),
         wrong="einsum('i,i,i,i->', x, x, y, y) = (x @ x)*(y @ y)",
     ),
 )
@@ -210,7 +220,12 @@ VIEW = (
     ),
     SOFTMAX,
     CONTENT,
-    Rule("sign", "-(A @ (x - y)) = A @ (y - x)", distribution.turn_sign, any_of(TensorAdd)),
+    Rule(
+        "sign",
+        "-(A @ (x - y)) = A @ (y - x)",
+        distribution.move_sign_into_difference,
+        any_of(TensorAdd),
+    ),
     Rule(
         "symmetric",
         "exp(S).T = exp(S)",
@@ -391,12 +406,12 @@ EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
             softmax.log_softmax,
             any_of(frozenset([log, Softmax])),
         ),
-        Rule("turn", "sigmoid(-x) = 1 - sigmoid(x)", entries.turn, any_of(sigmoid, softplus)),
-        Rule("turn", "sin(y - x) = -sin(x - y)", entries.turn_sum, any_of(TensorAdd)),
+        Rule("turn", "sigmoid(-x) = 1 - sigmoid(x)", entries.reflect, any_of(sigmoid, softplus)),
+        Rule("turn", "sin(y - x) = -sin(x - y)", entries.reflect_sum, any_of(TensorAdd)),
         Rule(
             "open",
             "elementwise(lambda u, v: (1 - u**2)*exp(v), x, y) = exp(y) - x**2*exp(y)",
-            entries.open_body,
+            entries.expand_body,
             any_of(Add, Mul),
         ),
         Rule(
@@ -421,7 +436,7 @@ EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "turn",
             "sigmoid(-(x @ y)) = 1 - sigmoid(x @ y)",
-            entries.turn_scalar,
+            entries.reflect_scalar,
             any_of(sigmoid, softplus),
         ),
         Rule(

@@ -1,7 +1,7 @@
 """Products in the form that rules work on: factors with labels, inlined.
 
-A :class:`Product` is one einsum, its scalar factors apart, with the dense products among its
-operands opened up (denesting [W, thm 6.5]: in our graphs the inner output indices are distinct and
+A :class:`Product` is one einsum, its scalar factors separate, with the dense products among its
+operands inlined (denesting [W, thm 6.5]: in our graphs the inner output indices are distinct and
 every inner index gets a name of its own, so the index-symbol graph has no edges to merge along).
 """
 
@@ -35,7 +35,7 @@ from ..expressions import (
 )
 from .cost_model import cost
 
-# The nodes that stay what they are, and sums up to their signs.
+# Nodes that aren't inlined, and sums up to their signs.
 Closed: TypeAlias = Container[Operand]
 # The terms of a sum, the same for its opposite, and which of the two it is.
 UpToSign: TypeAlias = tuple[tuple[tuple[Operand, Expr], ...], bool]
@@ -46,14 +46,16 @@ def up_to_sign(total: TensorAdd) -> UpToSign:
     """A sum in a form that shows whether another is its opposite: nothing has to be built to find
     that there is none."""
     parts = [split_coefficient(term) for term in total.operands]
-    turned = bool(parts[0][0].is_negative)
-    return tuple([(core, -number if turned else number) for number, core in parts]), turned
+    is_opposite = bool(parts[0][0].is_negative)
+    return tuple(
+        [(core, -number if is_opposite else number) for number, core in parts]
+    ), is_opposite
 
 
 def opposite_of(total: Operand) -> UpToSign:
     """Return the opposite of a sum in the form of ``up_to_sign``."""
-    terms, turned = up_to_sign(total)
-    return terms, not turned
+    terms, is_opposite = up_to_sign(total)
+    return terms, not is_opposite
 
 
 @memoised
@@ -74,35 +76,35 @@ def _is_repeated(node: Einsum) -> bool:
 
 
 class Surroundings:
-    """The graph around a node, as rules may query it: which dense products stay closed, since
+    """The graph around a node, as rules may query it: which dense products are barriers, since
     others use them too, and which sums occur, up to sign. Answers are recorded as dependencies,
     and inlined products are cached."""
 
-    def __init__(self, closed: Iterable[Operand] = ()):
-        self.closed: set[Hashable] = set()
-        for node in closed:
-            self.close(node)
+    def __init__(self, barriers: Iterable[Operand] = ()):
+        self.barriers: set[Hashable] = set()
+        for node in barriers:
+            self.add_barrier(node)
         self.forget()
 
-    def close(self, node: Operand) -> None:
-        """From now on a node stays closed."""
-        self.closed.add(node)
+    def add_barrier(self, node: Operand) -> None:
+        """Make a node a barrier, which isn't inlined."""
+        self.barriers.add(node)
         if isinstance(node, TensorAdd):
-            self.closed.add(up_to_sign(node))
+            self.barriers.add(up_to_sign(node))
 
     def forget(self) -> None:
         """Clear the recorded dependencies and the cache, for another node."""
-        self.told: set[Hashable] = set()
-        self.denied: set[Hashable] = set()
+        self.present: set[Hashable] = set()
+        self.absent: set[Hashable] = set()
         self.products: dict[Operand, Product] = {}
 
     def __contains__(self, node: Hashable) -> bool:
-        found = node in self.closed
-        (self.told if found else self.denied).add(node)
+        found = node in self.barriers
+        (self.present if found else self.absent).add(node)
         return found
 
 
-# A product is opened up to this many operands, so that work stays linear in the graph.
+# Maximum number of operands of an inlined product, so that work stays linear in the graph.
 MAX_OPERANDS = 12
 
 
@@ -162,8 +164,8 @@ class Product:
         scalars = list(self.scalars)
         kept: list[int] = []
         for part in components(self.subscripts):
-            hangs = any(i in self.output for k in part for i in self.subscripts[k])
-            if hangs or len(part) == len(self.operands):
+            is_connected = any(i in self.output for k in part for i in self.subscripts[k])
+            if is_connected or len(part) == len(self.operands):
                 kept.extend(part)
             else:
                 scalars.append(self.part(part, ()))
@@ -205,17 +207,17 @@ def components(subscripts: Sequence[Collection[int]]) -> list[list[int]]:
     return list(groups.values())
 
 
-def opened(node: Operand, closed: Closed = ()) -> Product:
+def inlined_product(node: Operand, barriers: Closed = ()) -> Product:
     """A tensor expression as a product: what is none is its own only operand. Dense products
-    inside are opened unless they are ``closed`` or occur twice, as in the square (A x)·(A x)."""
-    if not isinstance(closed, Surroundings):
-        return _opened(node, closed)
-    if node not in closed.products:
-        closed.products[node] = _opened(node, closed)
-    return closed.products[node]
+    inside are inlined unless they are ``barriers`` or occur twice, as in the square (A x)·(A x)."""
+    if not isinstance(barriers, Surroundings):
+        return _inlined(node, barriers)
+    if node not in barriers.products:
+        barriers.products[node] = _inlined(node, barriers)
+    return barriers.products[node]
 
 
-def _opened(node: Operand, closed: Closed) -> Product:
+def _inlined(node: Operand, barriers: Closed) -> Product:
     if isinstance(node, View):
         scalars, operands = node.scalars, node.operands[len(node.scalars) :]
         subscripts = list(node.subscripts[len(scalars) :])
@@ -229,14 +231,14 @@ def _opened(node: Operand, closed: Closed) -> Product:
         output, lengths = axes, dict(enumerate(node.shape))
     if Einsum not in map(type, operands):
         return Product(scalars, operands, tuple(subscripts), output, lengths)
-    by_node = closed == ()  # it is the same in all surroundings
+    by_node = barriers == ()  # it is the same in all surroundings
     if by_node and "written out" in node.memory:
         return node.memory["written out"]
     pending, subscripts, lengths = inline_products(
         operands,
         subscripts,
         lengths,
-        lambda inner, others: type(inner) is Einsum and opens(inner, others, closed),
+        lambda inner, others: type(inner) is Einsum and is_inlined(inner, others, barriers),
     )
     product = Product(scalars, tuple(pending), tuple(subscripts), output, lengths)
     if by_node:
@@ -250,24 +252,24 @@ def factors_of(node: Operand) -> tuple[Operand, ...]:
     return core.operands if type(core) is Einsum else node.operands
 
 
-def opens(inner: Operand, operands: Sequence[Operand], closed: Closed) -> bool:
-    """Tell whether an operand is a dense product that is opened up among these operands."""
+def is_inlined(inner: Operand, operands: Sequence[Operand], barriers: Closed) -> bool:
+    """Tell whether an operand is a dense product that is inlined among these operands."""
     if type(inner) is not Einsum or len(operands) - 1 + len(inner.operands) > MAX_OPERANDS:
         return False
     # Nodes are compared by what they are, in C.
     is_repeated = [*map(id, operands)].count(id(inner)) > 1
-    if is_repeated or not any(inner.subscripts) or inner in closed:
+    if is_repeated or not any(inner.subscripts) or inner in barriers:
         return False
     is_barrier = _is_barrier(inner)
     if is_barrier is None:
-        # One part of the waves is a matrix, where a transform gives both.
+        # One part of a DFT basis is a matrix, where a transform gives both.
         return not any(isinstance(operand, Unit) for operand in operands)
     return not is_barrier
 
 
 @memoised
 def _is_barrier(product: Einsum) -> bool | None:
-    """Tell whether a product is never opened, as a slice; None for one with waves."""
+    """Tell whether a product is never inlined, such as a slice; None for one with a DFT basis."""
     if any(isinstance(operand, Fourier) for operand in product.operands):
         return None
     positions = [operand for operand in product.operands if operand.is_affine_selector]
@@ -288,21 +290,25 @@ def frontier(products: Iterable[Product]) -> set[Operand]:
     return found
 
 
-def pays(new: Operand, node: Operand, closed: Closed, made: Collection[Operand] = ()) -> bool:
+def pays(new: Operand, node: Operand, barriers: Closed, made: Collection[Operand] = ()) -> bool:
     """Tell whether the result of a rule for a product, inlined however far, costs no more; barrier
     nodes are free, and so are the operands of the product except those in ``made``."""
-    known = frontier([opened(node)]).difference(made).union(o for o in node.operands if o in closed)
+    known = (
+        frontier([inlined_product(node)])
+        .difference(made)
+        .union(o for o in node.operands if o in barriers)
+    )
     return cost([new], known) <= cost([node], known)
 
 
 def distributed(
-    product: Product, max_terms: int, wanted: Callable[[Operand], bool] = lambda total: True
+    product: Product, max_terms: int, selects: Callable[[Operand], bool] = lambda total: True
 ) -> list[Product] | None:
     """Return the product multiplied out over the sums among its operands that are wanted, or None
     if there is none, or if that gives too many terms."""
     terms = [product]
     for k, operand in enumerate(product.operands):
-        if not isinstance(operand, TensorAdd) or not wanted(operand):
+        if not isinstance(operand, TensorAdd) or not selects(operand):
             continue
         if len(terms) * len(operand.operands) > max_terms:
             return None

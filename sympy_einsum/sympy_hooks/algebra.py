@@ -16,7 +16,7 @@ from sympy.core.evalf import prec_to_dps
 from sympy.core.function import FunctionClass
 
 from .. import operations as ops
-from ..calculus import diff, is_cut
+from ..calculus import diff, is_part_of_symbol
 from ..core import TensorError, deferred, transform
 from ..expressions import (
     STOCK_TENSORS,
@@ -206,7 +206,7 @@ class AlgebraHooks(Node):
     @property
     def _diff_wrt(self) -> bool:
         # Stock arrays of a tensor's entries are derived by; slices are ours alone.
-        return not self.shape and is_cut(self)
+        return not self.shape and is_part_of_symbol(self)
 
     def _eval_factor(self) -> Operand:
         return factor(self) if self.shape else self

@@ -34,7 +34,7 @@ from sympy.multipledispatch import dispatch
 from sympy.tensor.array import NDimArray
 
 from .. import operations as ops
-from ..calculus import diff, is_cut
+from ..calculus import diff, is_part_of_symbol
 from ..core import ShapeError, TensorError, UnsupportedError, deferred, postorder
 from ..expressions import (
     STOCK_VARIABLES,
@@ -375,9 +375,9 @@ def recast(stock: Stock, equations: Iterable[Basic], symbols: Iterable[Basic]) -
         symbols = [as_operand(s) if isinstance(s, STOCK_VARIABLES) else s for s in symbols]
     for equation in equations:
         _check_lengths("solution", equation, *symbols)
-    for entry in filter(is_cut, symbols):
+    for entry in filter(is_part_of_symbol, symbols):
         for node in {node for equation in equations for node in outermost(equation)}:
-            if not is_cut(node) and not node.is_constant(entry):
+            if not is_part_of_symbol(node) and not node.is_constant(entry):
                 raise TensorError(
                     f"can't solve for {entry}: {node!s:.80} depends on it too; write that out in "
                     "entries, such as with .as_explicit(), for lengths that are numbers"

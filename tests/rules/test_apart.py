@@ -10,7 +10,7 @@ from sympy import symbols
 import sympy_einsum as se
 from sympy_einsum.core import postorder
 from sympy_einsum.expressions import TensorAdd
-from sympy_einsum.rules import with_scalars_apart
+from sympy_einsum.rules import distribute_scalar_contractions
 
 m, n, k = symbols("m n k", integer=True, positive=True)
 X, M, U, V = (
@@ -26,7 +26,7 @@ def outer(a, b):
 
 
 # Products that are multiplied out, and their values.
-APART = {
+DISCONNECTED = {
     "an outer product": (
         ((X - outer(u, v)) * M).sum(),
         lambda M, X, u, v: ((X - np.outer(u, v)) * M).sum(),
@@ -73,39 +73,39 @@ def arguments_of(expr):
 
 
 @pytest.mark.parametrize("lengths", [(5, 4, 2), (1, 3, 1), (0, 2, 3), (3, 0, 2), (2, 3, 0)])
-@pytest.mark.parametrize("name", APART)
+@pytest.mark.parametrize("name", DISCONNECTED)
 def test_values(name, lengths):
-    expr, right = APART[name]
+    expr, right = DISCONNECTED[name]
     sizes = dict(zip((m, n, k), lengths, strict=True))
     rng = np.random.default_rng(0)
     arguments = arguments_of(expr)
     data = {s.name: rng.standard_normal([sizes[length] for length in s.shape]) for s in arguments}
-    (apart,) = with_scalars_apart([expr])
+    (apart,) = distribute_scalar_contractions([expr])
     for form in (expr, apart):
         assert_close(se.lambdify(arguments, form, optimize=False)(*data.values()), right(**data))
 
 
-@pytest.mark.parametrize("name", APART)
+@pytest.mark.parametrize("name", DISCONNECTED)
 def test_no_sum_is_left(name):
-    (apart,) = with_scalars_apart([APART[name][0]])
+    (apart,) = distribute_scalar_contractions([DISCONNECTED[name][0]])
     assert not sums_in(apart)
 
 
 @pytest.mark.parametrize("name", KEPT)
 def test_what_stays(name):
     exprs = KEPT[name] if isinstance(KEPT[name], list) else [KEPT[name]]
-    assert with_scalars_apart(exprs) is exprs
+    assert distribute_scalar_contractions(exprs) is exprs
 
 
 def test_nothing_of_the_size_of_the_sum_is_computed():
-    f = se.lambdify([A, E, u, x], APART["inside of a term"][0])
+    f = se.lambdify([A, E, u, x], DISCONNECTED["inside of a term"][0])
     assert "subtract" not in f.source
     assert "[:, None]" not in f.source
 
 
 def test_what_may_cancel_exactly_stays_together():
     means = outer(u, se.Ones(n))
-    (apart,) = with_scalars_apart([((X - means - outer(u, v)) * M).sum()])
+    (apart,) = distribute_scalar_contractions([((X - means - outer(u, v)) * M).sum()])
     assert sums_in(apart) == {X - means}
 
 

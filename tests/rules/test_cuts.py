@@ -10,7 +10,7 @@ from numpy.lib.stride_tricks import sliding_window_view as sliding
 from sympy import symbols
 
 import sympy_einsum as se
-from sympy_einsum.rules import cut_early
+from sympy_einsum.rules import push_slices_down
 
 m, n = symbols("m n", integer=True, positive=True)
 X, x = se.TensorSymbol("X", m, n), se.TensorSymbol("x", n)
@@ -25,19 +25,19 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_functions_and_sums_are_cut_before(name):
     before, after = CASES[name]
-    (found,) = cut_early([before])
+    (found,) = push_slices_down([before])
     assert found == after
 
 
 def test_what_is_needed_whole_is_cut_afterwards():
     whole = se.exp(X)
-    assert cut_early([whole[0], whole.sum()]) == [whole[0], whole.sum()]
-    assert cut_early([whole[0] @ whole[1]])[0] == whole[0] @ whole[1]
+    assert push_slices_down([whole[0], whole.sum()]) == [whole[0], whole.sum()]
+    assert push_slices_down([whole[0] @ whole[1]])[0] == whole[0] @ whole[1]
 
 
 def test_the_logarithm_of_softmax_stays_whole():
     logarithms = se.log(se.softmax(x))
-    assert cut_early([logarithms[0]]) == [logarithms[0]]
+    assert push_slices_down([logarithms[0]]) == [logarithms[0]]
 
 
 def test_values_and_derivatives_stay():

@@ -128,11 +128,11 @@ def test_sympy_is_told():
 
 
 ROWS, ROOTS = X.T[:, None, :] - X.T[None, :, :], (X**2).sum(axis=0)
-APART = ROOTS[:, None] + ROOTS[None, :] - 2 * X.T @ X
+DISCONNECTED = ROOTS[:, None] + ROOTS[None, :] - 2 * X.T @ X
 SPACED = x[:, None] - x[None, :]
 KERNELS = {
     "kernel": (se.exp(-(ROWS**2).sum(axis=2) / (2 * lam**2)), "symmetric semidefinite"),
-    "kernel of products": (lam * se.exp(-APART / lam), "symmetric semidefinite"),
+    "kernel of products": (lam * se.exp(-DISCONNECTED / lam), "symmetric semidefinite"),
     "kernel of numbers": (se.exp(-(SPACED**2) / 2), "symmetric semidefinite"),
     "kernel and noise": (
         se.exp(-(SPACED**2)) + lam * se.Delta(n),
@@ -148,7 +148,7 @@ KERNELS = {
     ),
     "kernel of a form": (se.exp(X.T @ X), "symmetric semidefinite"),
     "kernel times a kernel": (
-        se.exp(-(SPACED**2)) * se.exp(-APART) * (X.T @ X),
+        se.exp(-(SPACED**2)) * se.exp(-DISCONNECTED) * (X.T @ X),
         "symmetric semidefinite",
     ),
     "growing": (se.exp((ROWS**2).sum(axis=2)), "symmetric"),

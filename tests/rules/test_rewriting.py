@@ -12,8 +12,8 @@ from test_normal_form import CASES, EXPANDED
 
 import sympy_einsum as se
 from sympy_einsum.core import postorder
-from sympy_einsum.rules.marks import marks
-from sympy_einsum.rules.normal_form import normal_form, stable
+from sympy_einsum.rules.marks import features
+from sympy_einsum.rules.normal_form import normal_form, stabilise
 from sympy_einsum.rules.rewriting import Run
 from sympy_einsum.rules.written_products import components
 
@@ -30,7 +30,7 @@ def logistic(tag=""):
 def tried(monkeypatch):
     """The rules that were applied to nodes, in vain or not."""
     found = []
-    search = Run._tried
+    search = Run._apply_rules
 
     def counted(self, node):
         rules_for = self._rules.rules_for
@@ -51,13 +51,13 @@ def tried(monkeypatch):
         finally:
             self._rules = self._rules._replace(rules_for=rules_for)
 
-    monkeypatch.setattr(Run, "_tried", counted)
+    monkeypatch.setattr(Run, "_apply_rules", counted)
     return found
 
 
 @pytest.mark.parametrize("before", [before for _, before, _ in CASES + EXPANDED], ids=str)
 def test_a_rule_that_lacks_what_it_needs_does_nothing(before, monkeypatch):
-    search = Run._tried
+    search = Run._apply_rules
 
     def tried(self, node):
         result = search(self, node)
@@ -65,16 +65,16 @@ def test_a_rule_that_lacks_what_it_needs_does_nothing(before, monkeypatch):
         for rule in self._rules.rules_for(node):
             if rule.name == result.rule:
                 break
-            if not rule.fits(marks(node, around)):
+            if not rule.fits(features(node, around)):
                 new = rule.apply(node, around)
                 assert new is None or new is node, f"{rule} does something with {node}"
         return result
 
-    monkeypatch.setattr(Run, "_tried", tried)
+    monkeypatch.setattr(Run, "_apply_rules", tried)
     for node in postorder([before]):
         getattr(node, "memory", {}).clear()
     normal_form(before)
-    stable([before], numeric=True)
+    stabilise([before], numeric=True)
 
 
 def test_a_second_run_tries_nothing(tried):

@@ -15,7 +15,7 @@ from ...expressions import (
     contract,
     is_padded_product,
 )
-from ...rules import has_places
+from ...rules import has_known_zeros
 
 # Maximum number of uses, all in products, for which the inverses of a stack aren't computed and a
 # system is solved for each. A matrix has factors for all of them.
@@ -76,7 +76,7 @@ def terms_of(
             yield term
         elif term is inner and term in put_off:
             pending.extend(reversed(inner.operands))
-        elif has_places(inner) and len(inner.operands) <= MAX_SUMMANDS:
+        elif has_known_zeros(inner) and len(inner.operands) <= MAX_SUMMANDS:
             parts = [_replaced(core, inner, part) for part in inner.operands]
             pending.extend(reversed([_replaced(term, core, part) for part in parts]))
         else:

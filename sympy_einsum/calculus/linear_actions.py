@@ -29,19 +29,19 @@ from ..expressions import (
 class Carrier(NamedTuple):
     """The derivative of a node by one of its operands as a linear map.
 
-    back : of a cotangent of shape outer + node.shape
-    forth : of a tangent of shape operand.shape + inner
+    pullback : of a cotangent of shape outer + node.shape
+    pushforward : of a tangent of shape operand.shape + inner
     """
 
-    back: Callable[[Any, int, Operand, Shape], Operand]
-    forth: Callable[[Any, int, Operand, Shape], Operand]
+    pullback: Callable[[Any, int, Operand, Shape], Operand]
+    pushforward: Callable[[Any, int, Operand, Shape], Operand]
 
 
 def _permuted(tensor: Operand, axes: Sequence[int]) -> Operand:
     return contract((tensor,), (range(len(axes)),), axes, dict(enumerate(shape_of(tensor))))
 
 
-def _turned(matrices: Operand) -> Operand:
+def _transposed_matrices(matrices: Operand) -> Operand:
     *stack, rows, columns = range(len(shape_of(matrices)))
     return _permuted(matrices, (*stack, columns, rows))
 
@@ -60,13 +60,13 @@ def _directions(node: AlongDirections, place: int, other: Operand, outer: Shape)
     return node.along(*[_repeated(own, outer) for own in kept], other)
 
 
-def _back(node: AlongDirections, place: int, cotangent: Operand, outer: Shape) -> Operand:
+def _pullback(node: AlongDirections, place: int, cotangent: Operand, outer: Shape) -> Operand:
     """tr(G' D f(X)[E]) is tr(E' D f(X)[G']'), and so for more directions, since the derivatives of
     tr(F(X)) with F' = f are symmetric in them."""
-    return _turned(_directions(node, place, _turned(cotangent), outer))
+    return _transposed_matrices(_directions(node, place, _transposed_matrices(cotangent), outer))
 
 
-def _forth(node: AlongDirections, place: int, tangent: Operand, inner: Shape) -> Operand:
+def _pushforward(node: AlongDirections, place: int, tangent: Operand, inner: Shape) -> Operand:
     """The derivative by X has the tangent for another direction; that by a direction, in which it
     is linear, has it in the place of that [H, §3.1]."""
     axes = list(range(node.order + len(inner)))
@@ -82,5 +82,5 @@ CARRIERS: Mapping[type, Carrier] = {
         ),
         lambda node, place, tangent, inner: reshape(tangent, (*node.shape, *inner)),
     ),
-    **dict.fromkeys([Expm, MatrixPower], Carrier(_back, _forth)),
+    **dict.fromkeys([Expm, MatrixPower], Carrier(_pullback, _pushforward)),
 }
