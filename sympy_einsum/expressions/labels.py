@@ -101,6 +101,9 @@ def inline_products(
         if not opens(inner, operands):
             k += 1
             continue
+        if inner.output == terms[k] and len(inner.lengths) == len(inner.output):
+            operands[k : k + 1], terms[k : k + 1] = inner.operands, inner.subscripts
+            continue
         rename = dict(zip(inner.output, terms[k], strict=True))
         if len(rename) < len(inner.lengths):
             for index, length in enumerate(inner.lengths):

@@ -39,7 +39,10 @@ def cancel_parts(node: TensorAdd, barriers: Closed) -> Operand | None:
     """
     if len(node.operands) > MAX_TERMS:
         return None
-    products = [with_common_output(inlined_product(term)) for term in node.operands]
+    given = [inlined_product(term) for term in node.operands]
+    if not any(_is_opened(operand) for product in given for operand in product.operands):
+        return None
+    products = [with_common_output(product) for product in given]
     axes = tuple(range(node.order))
     if any(product.output != axes for product in products):
         return None

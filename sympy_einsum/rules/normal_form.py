@@ -32,6 +32,9 @@ from .table import EXPANDED, NORMAL, STABLE, STABLE_NUMERIC
 _with_numbers = deferred("evaluation", "with_numbers")
 # On bigger graphs products that several nodes use are barriers from the start.
 LARGE = 500
+# Above this number of shared nodes don't try to inline them: it costs half of the time and
+# hasn't paid in any derivative of the tests and benchmarks.
+MAX_SHARED = 64
 # Bound on the terms of products, multiplied out, beyond which nobody reads a derivative.
 LARGE_TERMS = 1000
 # The number of terms of a node from those of its operands.
@@ -129,10 +132,11 @@ def tidy(
         return exprs, []
     below = postorder(given)
     fixed = [node for node in below if not is_tensor(node)]
-    run = Run(NORMAL, _shared(order).union(below), fixed)
+    shared = _shared(order)
+    run = Run(NORMAL, shared.union(below), fixed)
     results = [run.result(expr) for expr in exprs]
     price = cost(results) if run.steps or run.depends_on_shared else 0
-    if len(order) <= LARGE and run.depends_on_shared:
+    if run.depends_on_shared and len(order) <= LARGE and len(shared) <= MAX_SHARED:
         freer = Run(NORMAL, (), fixed)
         inlined = [freer.result(expr) for expr in exprs]
         if SLACK * cost(inlined) < price:
