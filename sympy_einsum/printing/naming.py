@@ -69,7 +69,7 @@ def partial_sums(order: Sequence[Basic]) -> Sums:
         if not isinstance(node, TensorAdd):
             continue
         terms = set(node.operands)
-        earlier = {last[term] for term in node.operands if term in last}
+        earlier = dict.fromkeys([last[term] for term in node.operands if term in last])
         largest = sorted(earlier, key=lambda sum_: -len(sum_.operands))[:MAX_TRIED]
         part = next((sum_ for sum_ in largest if terms.issuperset(sum_.operands)), None)
         if part is not None:

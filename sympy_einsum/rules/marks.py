@@ -57,13 +57,13 @@ def _functions_near(roots: Collection[TensorExpr]) -> frozenset[Mark]:
 def _find_functions(root: TensorExpr) -> None:
     """Keep at the nodes the functions in each, those one level down too, and so on, until there
     are no more."""
-    below: dict[TensorExpr, list[TensorExpr]] = {root: _entry_operands(root)}
+    below: dict[TensorExpr, list[TensorExpr]] = {}
 
     def unknown(node: TensorExpr) -> list[TensorExpr]:
         below[node] = _entry_operands(node)
         return [operand for operand in below[node] if "near" not in operand.memory]
 
-    for node in postorder([root], unknown) if below[root] else [root]:
+    for node in postorder([root], unknown):
         own = functions_of(node.body) if isinstance(node, Elementwise) else frozenset()
         levels = [own]
         inside = [operand.memory["near"] for operand in below[node]]

@@ -76,7 +76,8 @@ def pair_of_factors(node: Einsum, barriers: Closed, use: Use = Use.READING) -> O
             one, other = product.operands[j], product.operands[k]
             if not _are_related(one, other, use):
                 continue
-            merged = named(times_entries([one, other], one), use)
+            is_whole = len(product.operands) == 2 and labels == node.output
+            merged = named(node if is_whole else times_entries([one, other], one), use)
             if merged is not None:
                 return product.replaced({j, k}, [(merged, labels)]).build()
     return None
@@ -118,8 +119,7 @@ def _are_related(one: TensorExpr, other: TensorExpr, use: Use) -> bool:
     mine, theirs = reached(one), reached(other)
     if one in theirs or other in mine or not mine.isdisjoint(theirs):
         return True
-    pairs = ((one, other), (other, one)) if use == Use.COMPUTING else ()
-    return any(
+    return use == Use.COMPUTING and any(
         isinstance(f, Elementwise) and isinstance(f.body, log) and is_nonnegative(factor)
-        for f, factor in pairs
+        for f, factor in ((one, other), (other, one))
     )
