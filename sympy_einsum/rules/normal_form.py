@@ -33,7 +33,7 @@ _with_numbers = deferred("evaluation", "with_numbers")
 # On bigger graphs products that several nodes use are barriers from the start.
 LARGE = 500
 # Above this number of shared nodes don't try to inline them: it costs half of the time and
-# hasn't paid in any derivative of the tests and benchmarks.
+# hasn't paid in any derivative of the gallery and the benchmarks.
 MAX_SHARED = 64
 # Bound on the terms of products, multiplied out, beyond which nobody reads a derivative.
 LARGE_TERMS = 1000
