@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from sympy import Add, Expr, Integer, S, Symbol, exp, flatten, tanh
 
+from .analysis import is_diagonal
 from .calculus import diff
 from .compiler import lambdify
 from .core import ShapeError, TensorError, UnsupportedError, postorder, same_length, sigmoid
@@ -31,7 +32,7 @@ from .expressions import (
     shape_of,
 )
 from .operations import add, diag, multiply
-from .rules import entry_of, is_diagonal, normal_form, stabilise
+from .rules import entry_of, normal_form, stabilise
 
 TOLERANCE = 1e-5
 # Steps of finite differences that are tried, each half of the one before.

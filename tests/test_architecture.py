@@ -20,6 +20,7 @@ PACKAGES = [
     "core",
     "expressions",
     "operations",
+    "analysis",
     "rules",
     "calculus",
     "compiler",
@@ -39,13 +40,14 @@ PACKAGES = [
 ]
 # Imports that the order of packages would allow, but that are forbidden.
 FORBIDDEN_IMPORTS = {
+    "analysis": {"operations"},
     "rules": {"operations"},
     "compiler": {"operations", "calculus"},
     "printing": {"calculus", "compiler"},
     "convert": {"calculus", "compiler", "printing"},
-    "languages": {"rules", "calculus", "compiler", "printing", "convert"},
-    "programs": {"rules", "printing", "convert", "languages"},
-    "numpy": {"rules", "calculus", "compiler", "printing", "convert", "languages"},
+    "languages": {"analysis", "rules", "calculus", "compiler", "printing", "convert"},
+    "programs": {"analysis", "rules", "printing", "convert", "languages"},
+    "numpy": {"analysis", "rules", "calculus", "compiler", "printing", "convert", "languages"},
 }
 
 

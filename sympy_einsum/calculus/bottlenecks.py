@@ -17,9 +17,10 @@ from typing import NamedTuple, TypeAlias
 
 from sympy import Expr, S
 
+from ..analysis import cost
 from ..core import nominal_length
 from ..expressions import Delta, Operand, contract, shape_of
-from ..rules import Step, cost
+from ..rules import Step
 from .sweeps import Graph, pullback, pushforward
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from sympy import Expr
 
+from ..analysis import is_nonnegative, is_positive
 from ..core import Label, Labels, Lengths, Shape, postorder
 from ..expressions import (
     Operand,
@@ -31,7 +32,7 @@ from ..expressions import (
     shape_of,
     total_of,
 )
-from ..rules import Step, is_nonnegative, is_positive
+from ..rules import Step
 
 # A function that is made of more reshaped tensors, or by more steps, is differentiated as a whole.
 MAX_PARTS = 64

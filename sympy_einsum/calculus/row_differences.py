@@ -12,6 +12,7 @@ from itertools import combinations
 
 from sympy import Add, Expr, Rational, S
 
+from ..analysis import Product, inlined_product, is_difference_of_rows, with_common_output
 from ..core import masked, postorder, same_length, transform
 from ..expressions import (
     Delta,
@@ -32,7 +33,6 @@ from ..expressions import (
     slot,
     tensor_sum,
 )
-from ..rules import Product, inlined_product, is_difference_of_rows, with_common_output
 
 # A negative power of what is at least so large isn't taken for huge.
 LEAST = Rational(1, 1000)

@@ -8,6 +8,7 @@ from sympy import (
     S,
 )
 
+from ..analysis import cost
 from ..core import (
     TensorError,
     UnsupportedError,
@@ -20,7 +21,7 @@ from ..expressions import (
     TensorExpr,
     shape_of,
 )
-from ..rules import Step, cost, stabilise, tidy
+from ..rules import Step, stabilise, tidy
 from .bottlenecks import Part, chain_along_path, from_smaller_ends, identity, through_bottlenecks
 from .reshaped_ends import by_ends
 from .row_differences import splits_differences, with_exact_zeros

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sympy import Expr, Integer, MatrixSymbol, Symbol
 
+from ..analysis import cost
 from ..core import (
     Contraction,
     Optimizer,
@@ -30,7 +31,7 @@ from ..expressions import (
     holds_complex,
     shape_of,
 )
-from ..rules import Compressed, cost, in_meaning, stabilise, structure, tidy
+from ..rules import Compressed, in_meaning, stabilise, structure, tidy
 from .backends import BACKENDS, Backend, GivenFunctions
 from .emit.index_bounds import position_bounds
 from .emit.kernels import KernelText, kernel_text

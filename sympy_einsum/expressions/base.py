@@ -375,7 +375,7 @@ class TensorExpr(Methods):
         """
         return False
 
-    # SymPy asks for the signs of scalars; rules/properties.py knows them.
+    # SymPy asks for the signs of scalars; analysis/properties.py knows them.
 
     def _is_nonnegative(self) -> bool | None:
         return None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sympy import Expr, I
 
+from ..analysis import Answer, Property
 from ..core import postorder
 from ..expressions import Constant, Einsum, Elementwise, TensorExpr, is_half_power, slot
-from ..rules import Answer, Property
 from .slices import factors_of, rearranged_product
 
 

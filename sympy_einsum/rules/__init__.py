@@ -1,9 +1,7 @@
-"""The normal form: its rules, what is known of a tensor, what an expression costs."""
+"""The normal form and its rules."""
 
 from .apart import distribute_scalar_contractions as distribute_scalar_contractions
-from .asking import Answer as Answer, Property as Property
 from .compressed import Compressed as Compressed, compress as compress, structure as structure
-from .cost_model import cost as cost, has_known_zeros as has_known_zeros
 from .cuts import push_slices_down as push_slices_down
 from .diagonals import by_diagonals as by_diagonals
 from .entry_formulas import entry_of as entry_of
@@ -22,18 +20,5 @@ from .normal_form import (
     stabilise as stabilise,
     tidy as tidy,
 )
-from .properties import (
-    is_definite as is_definite,
-    is_diagonal as is_diagonal,
-    is_nonnegative as is_nonnegative,
-    is_positive as is_positive,
-    is_symmetric as is_symmetric,
-)
 from .rewriting import Step as Step
 from .semiring_meaning import MEANING as MEANING, Natural as Natural, in_meaning as in_meaning
-from .written_products import (
-    Product as Product,
-    inlined_product as inlined_product,
-    is_difference_of_rows as is_difference_of_rows,
-    with_common_output as with_common_output,
-)

@@ -8,10 +8,9 @@ from dataclasses import replace
 
 from sympy import Add, Mul
 
+from ..analysis import SPECIAL, Product, components, inlined_product
 from ..core import children, postorder
 from ..expressions import Einsum, Operand, TensorAdd, View, replace_nodes, tensor_sum
-from .cost_model import SPECIAL
-from .written_products import Product, components, inlined_product
 
 # In larger graphs nothing is multiplied out.
 LARGE = 500

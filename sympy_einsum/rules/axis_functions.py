@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sympy import S
 
+from ..analysis import Closed, factors_of, inlined_product, pays
 from ..expressions import (
     EXP,
     LOG,
@@ -20,7 +21,6 @@ from ..expressions import (
     tensor_sum,
 )
 from .powers import power_of
-from .written_products import Closed, factors_of, inlined_product, pays
 
 
 def softmax_of_parts(node: Operand, barriers: Closed) -> Operand | None:

@@ -7,14 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from sympy import Add, Expr
 
-from ..expressions import (
-    Operand,
-    TensorAdd,
-    contract,
-    scale,
-    tensor_sum,
-)
-from .written_products import (
+from ..analysis import (
     Closed,
     Product,
     distributed,
@@ -22,6 +15,13 @@ from .written_products import (
     is_difference_of_rows,
     scalar_and_tensor,
     with_common_output,
+)
+from ..expressions import (
+    Operand,
+    TensorAdd,
+    contract,
+    scale,
+    tensor_sum,
 )
 
 # Longer sums, and products that give more terms, aren't multiplied out.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from sympy import Expr, Mul, latex
 
+from ..analysis import components, inlined_product
 from ..core import (
     Label,
     Labels,
@@ -41,7 +42,6 @@ from ..expressions import (
 )
 from .equal_axes import equal_axes, lift_deltas, on_diagonal
 from .normal_form import simplify
-from .written_products import components, inlined_product
 
 # Axes that are equal have letters from i on, the others from a on.
 LETTERS = 18

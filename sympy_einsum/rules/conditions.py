@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from sympy import Add, Eq, Expr, Ge, Gt, Le, Lt, Mul, Ne, S, igcd, ordered, sign
 
+from ..analysis import Closed, inlined_product, is_positive, like_terms, times_entries
 from ..core import step
 from ..expressions import (
     Operand,
@@ -21,9 +22,7 @@ from ..expressions import (
     substitute_slots,
     tensor_sum,
 )
-from .properties import is_positive
 from .sums import expand_scalar
-from .written_products import Closed, inlined_product, like_terms, times_entries
 
 # Functions of the sign of their first argument.
 SIGNS = (step, sign)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from sympy import Abs, Expr, Mul, log, sign
 
-from ..core import Labels
+from ..analysis import Closed
+from ..core import Labels, tuning
 from ..expressions import (
     DetSigns,
     DetStack,
@@ -24,8 +25,6 @@ from ..expressions import (
     slot,
     tensor_sum,
 )
-from .stable_table import MAX_LEVELS
-from .written_products import Closed
 
 
 def log_of_determinants(node: Elementwise, barriers: Closed) -> Operand | None:
@@ -52,7 +51,7 @@ def log_of_determinants(node: Elementwise, barriers: Closed) -> Operand | None:
     return apply_body(node.body.xreplace(rule), tuple(operands)) if rule else None
 
 
-def _split(value: Operand, levels: int = MAX_LEVELS) -> tuple[Operand, Operand] | None:
+def _split(value: Operand, levels: int = tuning.STABLE_LEVELS) -> tuple[Operand, Operand] | None:
     """Split a tensor with determinants among its factors into the rest with their signs, and the
     sum of their logarithms; None for others."""
     if not levels:

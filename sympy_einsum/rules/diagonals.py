@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sympy import Abs, Eq, Piecewise, S, log
 
+from ..analysis import is_diagonal
 from ..core import postorder, transform
 from ..expressions import (
     Adj,
@@ -25,7 +26,6 @@ from ..expressions import (
     slot,
     tensor_sum,
 )
-from .properties import is_diagonal
 
 
 def by_diagonals(exprs: Sequence[Operand]) -> Sequence[Operand]:

@@ -14,6 +14,24 @@ from functools import reduce
 
 from sympy import Add, Expr, Integer, Mul, Rational, S, expand
 
+from ..analysis import (
+    SLACK,
+    Answer,
+    Closed,
+    Product,
+    Property,
+    UpToSign,
+    all_of,
+    cost,
+    distributed,
+    factors_of,
+    frontier,
+    has_known_zeros,
+    inlined_product,
+    is_difference_of_rows,
+    opposite_of,
+    up_to_sign,
+)
 from ..core import number_bits
 from ..expressions import (
     RUNNING,
@@ -32,21 +50,7 @@ from ..expressions import (
     tensor_sum,
     total_of,
 )
-from .asking import Answer, Property, all_of
 from .axis_functions import sum_softmax
-from .cost_model import SLACK, cost, has_known_zeros
-from .written_products import (
-    Closed,
-    Product,
-    UpToSign,
-    distributed,
-    factors_of,
-    frontier,
-    inlined_product,
-    is_difference_of_rows,
-    opposite_of,
-    up_to_sign,
-)
 
 # Multiplying out stops here.
 MAX_TERMS = 64

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sympy import Add, Expr, Mul, Piecewise, S, expand
 
+from ..analysis import Closed, times_entries, up_to_sign
 from ..core import cached, modulus, sigmoid, softplus
 from ..expressions import (
     SIGMOID,
@@ -21,7 +22,6 @@ from ..expressions import (
     substitute_slots,
     tensor_sum,
 )
-from .written_products import Closed, times_entries, up_to_sign
 
 _S = slot(0)
 SOFTPLUS = softplus(_S)

@@ -7,10 +7,10 @@ from typing import TypeAlias
 
 from sympy import Dummy, Expr, Mul
 
+from ..analysis import components
 from ..core import postorder
 from ..expressions import Delta, Einsum, Operand, TensorExpr, contract, is_tensor, order_of, slot
 from .stable_table import local_body
-from .written_products import components
 
 # Entries that are computed from more parts are symbols.
 MAX_PARTS = 64

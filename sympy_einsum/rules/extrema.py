@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..analysis import Closed
 from ..expressions import (
     AxesFunction,
     Operand,
@@ -13,7 +14,6 @@ from ..expressions import (
     tensor_sum,
     total_of,
 )
-from .written_products import Closed
 
 
 def constant_in_extremum(node: AxesFunction, barriers: Closed) -> Operand | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import permutations
 
+from ..analysis import Closed, Product, inlined_product
 from ..core import same_length
 from ..expressions import Delta, Fourier, Operand, are_inverse
-from .written_products import Closed, Product, inlined_product
 
 
 def join_dft_bases(node: Operand, barriers: Closed) -> Operand | None:

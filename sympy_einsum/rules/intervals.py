@@ -6,6 +6,7 @@ from itertools import permutations
 
 from sympy import Expr, Mul, Pow, S
 
+from ..analysis import Closed, Product, inlined_product
 from ..expressions import (
     Elementwise,
     IntervalProducts,
@@ -21,7 +22,6 @@ from ..expressions import (
     is_slice,
     slot,
 )
-from .written_products import Closed, Product, inlined_product
 
 
 def join_intervals(node: Operand, barriers: Closed) -> Operand | None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sympy import S
 
+from ..analysis import Closed, Product, factors_of, inlined_product, transposed
 from ..expressions import (
     Adj,
     AdjStack,
@@ -20,8 +21,6 @@ from ..expressions import (
     slot,
 )
 from .matrices import matrix_product, square_factors
-from .properties import transposed
-from .written_products import Closed, Product, factors_of, inlined_product
 
 
 def cancel_inverse(node: Operand, barriers: Closed) -> Operand | None:

@@ -8,6 +8,7 @@ References
 
 from __future__ import annotations
 
+from ..analysis import Closed, components, inlined_product, transposed
 from ..core import same_length
 from ..expressions import (
     Einsum,
@@ -23,8 +24,6 @@ from ..expressions import (
     scale,
 )
 from .matrices import multiple
-from .properties import transposed
-from .written_products import Closed, components, inlined_product
 
 
 def kronecker_factors(node: Operand) -> tuple[TensorExpr, TensorExpr] | None:

@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 from sympy import Expr
 
+from ..analysis import SPECIAL, Product, inlined_product
 from ..core import ENTRY, Contraction, children, contraction_cost, postorder
 from ..expressions import Einsum, Operand, TensorAdd, replace_nodes, tensor_sum, total_of
-from .cost_model import SPECIAL
-from .written_products import Product, inlined_product
 
 # A product with one sum is expanded only if that is cheaper by this factor.
 GAIN = 1.5

@@ -14,6 +14,7 @@ from itertools import permutations
 
 from sympy import Abs, Expr, LeviCivita, Mul, S, log
 
+from ..analysis import Closed, transposed
 from ..core import same_length
 from ..expressions import (
     LOG,
@@ -40,8 +41,6 @@ from ..expressions import (
     tensor_sum,
 )
 from .distribution import divided, sum_content
-from .properties import transposed
-from .written_products import Closed
 
 # Cofactors of a higher order have too many terms to be written out.
 MAX_COFACTORS = 3

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sympy import Eq, Expr, Mul, Piecewise, S, solve_linear
 
+from ..analysis import Closed, Product, inlined_product, transposed
 from ..expressions import (
     EXP,
     AlongDirections,
@@ -30,8 +31,6 @@ from ..expressions import (
     tensor_sum,
 )
 from .matrices import diagonal_parts, matrix_product, multiple, power_on_diagonal
-from .properties import transposed
-from .written_products import Closed, Product, inlined_product
 
 
 def _symbolic_power(matrix: Operand) -> tuple[Operand, Operand] | None:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import product as combinations
 
+from ..analysis import Closed, inlined_product, is_inlined
 from ..expressions import (
     Einsum,
     Operand,
@@ -21,7 +22,6 @@ from ..expressions import (
     inline_products,
     tensor_sum,
 )
-from .written_products import Closed, inlined_product, is_inlined
 
 # Maximum number of pairs of equal operands for which halves are looked for.
 MAX_PAIRS = 4

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from typing import Literal, overload
 
+from ..analysis import SLACK, cost
 from ..core import children, deferred, postorder
 from ..expressions import (
     Einsum,
@@ -23,7 +24,6 @@ from ..expressions import (
     as_operand,
     is_tensor,
 )
-from .cost_model import SLACK, cost
 from .distribution import MAX_TERMS
 from .equal_axes import lift_deltas
 from .rewriting import Run, Step

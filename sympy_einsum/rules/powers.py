@@ -9,27 +9,26 @@ from math import comb
 
 from sympy import Expr, Integer, Mul, Pow, S, besselk, log, multinomial_coefficients
 
+from ..analysis import (
+    MAX_OPERANDS,
+    Closed,
+    as_powers,
+    inlined_product,
+    scalar_and_tensor,
+    times_entries,
+)
 from ..core import powbesselk, power_slope, powlog
 from ..expressions import (
     EXP,
-    Einsum,
     Elementwise,
     Operand,
     TensorAdd,
     apply_body,
     is_tensor,
-    memoised,
     scale,
     slot,
     tensor_sum,
     total_of,
-)
-from .written_products import (
-    MAX_OPERANDS,
-    Closed,
-    inlined_product,
-    scalar_and_tensor,
-    times_entries,
 )
 
 # A power of a sum that would give more terms stays one.
@@ -90,25 +89,6 @@ def _merge_factors(factors: list[Operand], barriers: Closed) -> list[Operand] | 
         exponent = tensor_sum([scale(e, base.operands[0]) for base, e in exponentials.items()])
         merged.append(apply_body(EXP, (exponent,)))
     return merged
-
-
-def as_powers(tensor: Operand) -> Mapping[Operand, Expr]:
-    """Return the bases of a factor with their exponents; powers of products have several."""
-    base, exponent = tensor.as_entry_power()
-    if not exponent.is_Integer or type(base) is not Einsum or {*base.subscripts} != {base.output}:
-        return {base: exponent}
-    inner = _powers_in(base)
-    return inner if exponent is S.One else {b: e * exponent for b, e in inner.items()}
-
-
-@memoised
-def _powers_in(product: Einsum) -> Mapping[Operand, Expr]:
-    """Return the bases of a product entry by entry, with their exponents."""
-    powers: dict[Operand, Expr] = {}
-    for factor in product.operands:
-        base, exponent = factor.as_entry_power()
-        powers[base] = powers.get(base, S.Zero) + exponent
-    return powers
 
 
 def power_of(base: Operand, exponent: Expr) -> Operand:

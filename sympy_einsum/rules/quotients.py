@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..expressions import Einsum, Elementwise, Operand
+from ..analysis import Closed, Product, components, inlined_product, is_denominator, pays
+from ..expressions import Operand
 from .powers import power_of
-from .written_products import Closed, Product, components, inlined_product, pays
 
 # Factors of a denominator.
 MAX_FACTORS = 4
-
-
-def is_denominator(operand: Operand) -> bool:
-    """Tell whether a factor is a negative power of a product."""
-    if not isinstance(operand, Elementwise):
-        return False
-    base, exponent = operand.as_entry_power()
-    return type(base) is Einsum and exponent.is_number and bool(exponent.is_negative)
 
 
 def cancel_quotient(node: Operand, barriers: Closed) -> Operand | None:

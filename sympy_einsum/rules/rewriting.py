@@ -13,10 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any, NamedTuple
 
+from ..analysis import Closed, Feature, Surroundings, features, functions_below
 from ..core import children, postorder
 from ..expressions import Einsum, Operand, TensorExpr, rebuild
-from .marks import Mark, features, functions_below
-from .written_products import Closed, Surroundings
 
 # Maximum number of dependency sets, each with its result, that a node remembers.
 MAX_REMEMBERED = 4
@@ -44,15 +43,15 @@ class Rule(NamedTuple):
     name: str
     case: str
     apply: Callable[[Any, Closed], Operand | None]
-    needs: tuple[frozenset[Mark], ...] = ()
+    needs: tuple[frozenset[Feature], ...] = ()
     wrong: str = ""
 
-    def fits(self, features: Collection[Mark]) -> bool:
+    def fits(self, features: Collection[Feature]) -> bool:
         """Tell whether a node with these features has what the rule needs."""
         return not self.needs or any(need.issubset(features) for need in self.needs)
 
 
-def any_of(*needs: Mark | frozenset[Mark]) -> tuple[frozenset[Mark], ...]:
+def any_of(*needs: Feature | frozenset[Feature]) -> tuple[frozenset[Feature], ...]:
     """Return the alternatives of what a rule needs: features, or sets of features that occur
     together."""
     return tuple([need if isinstance(need, frozenset) else frozenset([need]) for need in needs])
@@ -68,10 +67,10 @@ class RuleSet(NamedTuple):
 
 
 # Few sets of features occur. The rules are kept with their id, so that it stays unique.
-_fits: dict[tuple[int, frozenset[Mark]], tuple[tuple[Rule, ...], tuple[Rule, ...]]] = {}
+_fits: dict[tuple[int, frozenset[Feature]], tuple[tuple[Rule, ...], tuple[Rule, ...]]] = {}
 
 
-def _fitting(rules: tuple[Rule, ...], features: Collection[Mark]) -> tuple[Rule, ...]:
+def _fitting(rules: tuple[Rule, ...], features: Collection[Feature]) -> tuple[Rule, ...]:
     """Select the rules that fit a node with these features."""
     key = id(rules), frozenset(features)
     if key not in _fits:

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from sympy import Expr
 
+from ..analysis import Product
 from ..core import same_length
 from ..expressions import (
     LogCumSumExp,
@@ -17,7 +18,6 @@ from ..expressions import (
     apply_body,
     contract_part,
 )
-from .written_products import Product
 
 # An operand and the labels of its axes.
 Factor: TypeAlias = tuple[Operand, Sequence[int]]

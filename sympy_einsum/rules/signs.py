@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from sympy import S
 
+from ..analysis import Closed, is_positive
 from ..expressions import LOG, Operand, apply_body, scale
-from .properties import is_positive
-from .written_products import Closed
 
 
 def log_of_power(node: Operand, barriers: Closed) -> Operand | None:

@@ -18,7 +18,8 @@ from functools import reduce
 
 from sympy import Add, Expr, Function, Mul, Piecewise, Pow, S, exp, log
 
-from ..core import Use, cached, logaddexp, sigmoid, transform
+from ..analysis import Closed, Product, inlined_product, is_nonnegative, is_positive
+from ..core import Use, cached, logaddexp, sigmoid, transform, tuning
 from ..expressions import (
     LOG,
     Einsum,
@@ -42,12 +43,10 @@ from ..expressions import (
     tensor_sum,
 )
 from .powers import merge_power_derivatives
-from .properties import is_nonnegative, is_positive
 from .running import running_total
 from .stable_laws import law
 from .stable_table import (
     FUNCTIONS,
-    MAX_TERMS,
     applied,
     arguments,
     asks_for_signs,
@@ -56,7 +55,6 @@ from .stable_table import (
     named,
     signed,
 )
-from .written_products import Closed, Product, inlined_product
 
 
 def _in_body(body: Expr, use: Use) -> Expr:
@@ -96,7 +94,7 @@ def _of_scalar(expr: Operand, use: Use) -> Operand:
 
 def _pair_of_scalars(expr: Operand, use: Use) -> Operand:
     """A longer sum or product with two of its terms as one."""
-    if not 2 < len(expr.args) <= MAX_TERMS:
+    if not 2 < len(expr.args) <= tuning.STABLE_TERMS:
         return None
     has_function = [bool(arguments(arg)) for arg in expr.args]
     for k, one in enumerate(expr.args):
@@ -185,7 +183,7 @@ def _plus(terms: Sequence[Operand], node: Operand) -> Operand:
 
 def _log_of_sum(node: TensorAdd) -> Operand:
     """log(a exp(x) + b exp(y) + …) of positive multiples."""
-    if len(node.operands) > MAX_TERMS or not any(map(_has_exponential, node.operands)):
+    if len(node.operands) > tuning.STABLE_TERMS or not any(map(_has_exponential, node.operands)):
         return None
     if not all(map(is_positive, node.operands)):
         return None

@@ -34,11 +34,10 @@ from ..core import (
     ndtr,
     sigmoid,
     softplus,
+    tuning,
     xlogy,
 )
 
-# Longer sums aren't searched.
-MAX_TERMS = 16
 # Functions of which differences have a name: their argument in units of that of ndtr.
 _NORMAL = {ndtr: S.One, erf: sqrt(2), erfc: -sqrt(2)}
 
@@ -49,7 +48,7 @@ _NORMAL = {ndtr: S.One, erf: sqrt(2), erfc: -sqrt(2)}
 def log_of_sum(total: Expr) -> Expr | None:
     """log(a exp(x) + b exp(y) + c) of positive multiples, and of a difference of two functions."""
     terms = Add.make_args(total)
-    if not 1 < len(terms) <= MAX_TERMS:
+    if not 1 < len(terms) <= tuning.STABLE_TERMS:
         return None
     logs = _logarithms(terms)
     return _log_of_difference(terms) if logs is None else log_of_exponentials(logs)
@@ -135,7 +134,11 @@ def quotient_by_sum(product: Expr) -> Expr | None:
     exponents: list[Expr] = []
     for factor in Mul.make_args(product):
         base, power = factor.as_base_exp() if not isinstance(factor, exp) else (factor, S.One)
-        logs = _logarithms(base.args) if base.is_Add and len(base.args) <= MAX_TERMS else None
+        logs = (
+            _logarithms(base.args)
+            if base.is_Add and len(base.args) <= tuning.STABLE_TERMS
+            else None
+        )
         if isinstance(base, sigmoid) and power.is_Integer:
             sums.append(([S.Zero, -base.args[0]], -power))
         elif _is_exponential(factor):
@@ -225,7 +228,7 @@ def gamma_difference(total: Expr) -> Expr | None:
     """Two terms c gammaln(x + k) - c gammaln(x), or such a difference of polygamma functions, where
     the arguments have something in common."""
     terms = Add.make_args(total)
-    if len(terms) > MAX_TERMS:
+    if len(terms) > tuning.STABLE_TERMS:
         return None
     found = [(k, *_gamma_term(term)) for k, term in enumerate(terms)]
     known = [(k, factor, order, x) for k, factor, order, x in found if order is not None]

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from sympy import cos, cosh, exp, log, sin, sinh, tanh
 
-from ..core import Use
+from ..analysis import Closed, inlined_product, is_nonnegative, times_entries
+from ..core import Use, tuning
 from ..expressions import (
     Einsum,
     Elementwise,
@@ -21,14 +22,12 @@ from ..expressions import (
     split_coefficient,
     tensor_sum,
 )
-from .properties import is_nonnegative
-from .stable_table import MAX_OPERANDS, MAX_TERMS, has_functions, named, reached
-from .written_products import Closed, inlined_product, times_entries
+from .stable_table import MAX_OPERANDS, has_functions, named, reached
 
 
 def pair_of_terms(node: TensorAdd, barriers: Closed, use: Use = Use.READING) -> Operand | None:
     """Two terms of a longer sum that are one function: softplus(z) - z = softplus(-z)."""
-    if not MAX_OPERANDS <= len(node.operands) <= MAX_TERMS:
+    if not MAX_OPERANDS <= len(node.operands) <= tuning.STABLE_TERMS:
         return None
     cores = [split_coefficient(term)[1] for term in node.operands]
     below = [set(_below(core)) for core in cores]
@@ -72,7 +71,7 @@ def pair_of_factors(node: Einsum, barriers: Closed, use: Use = Use.READING) -> O
         if (use or kinds[k].is_function) and len({*labels}) == operand.order:
             places.setdefault(labels, []).append(k)
     for labels, found in places.items():
-        for j, k in _pairs([(k, kinds[k]) for k in found[:MAX_TERMS]]):
+        for j, k in _pairs([(k, kinds[k]) for k in found[: tuning.STABLE_TERMS]]):
             one, other = product.operands[j], product.operands[k]
             if not _are_related(one, other, use):
                 continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sympy import Add, exp
 
+from ..analysis import Closed
 from ..expressions import (
     Einsum,
     LogSumExp,
@@ -22,7 +23,6 @@ from ..expressions import (
 )
 from .stable_forms import log_of, logarithm, sliced_operand
 from .stable_table import is_ones
-from .written_products import Closed
 
 
 def log_softmax(node: TensorAdd, barriers: Closed) -> Operand | None:

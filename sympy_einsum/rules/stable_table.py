@@ -35,6 +35,7 @@ from sympy import (
     tanh,
 )
 
+from ..analysis import is_nonnegative, is_positive
 from ..core import (
     DERIVATIVE_NAMES,
     NUMERIC_NAMES,
@@ -53,6 +54,7 @@ from ..core import (
     sinhc,
     softplus,
     step,
+    tuning,
 )
 from ..expressions import (
     Einsum,
@@ -71,14 +73,10 @@ from ..expressions import (
     split_coefficient,
     substitute_slots,
 )
-from .properties import is_nonnegative, is_positive
 from .stable_laws import law
 
-# Maximum depth at which functions are looked for, and of operands of a piece that is searched.
-MAX_LEVELS = 4
+# Maximum number of operands of a part that is searched.
 MAX_OPERANDS = 3
-# Longer sums and products aren't searched for pairs.
-MAX_TERMS = 16
 
 FUNCTIONS = (
     *(exp, log, sigmoid, softplus, tanh, sinh, cosh, coth, sin, cos, erf, erfc, erfcx, ndtr),
@@ -99,7 +97,6 @@ def has_functions(body: Expr) -> bool:
 
 # Bounds on the forms of the tables: levels above the argument, operands of an operation, and nodes
 # besides the argument.
-MAX_FORM_DEPTH = 5
 MAX_FORM_WIDTH = 4
 MAX_FORM = 24
 
@@ -142,7 +139,7 @@ def matched(body: Expr, use: Use, reflected: bool = False) -> Match | None:
         given[new] = part
         return new
 
-    found = _matched(exact(body, MAX_FORM_DEPTH), use, reflected)
+    found = _matched(exact(body, tuning.STABLE_FORM_DEPTH), use, reflected)
     if found is None:
         return None
     factor, number = [
@@ -245,7 +242,7 @@ def _is_power(part: Expr) -> bool:
 def _near(body: Expr) -> list[Expr]:
     """List the subexpressions of an expression, down to the depth of the forms of the tables."""
     parts, level = [body], [body]
-    for _ in range(MAX_FORM_DEPTH):
+    for _ in range(tuning.STABLE_FORM_DEPTH):
         level = [arg for part in level if len(part.args) <= MAX_FORM_WIDTH for arg in part.args]
         parts += level
     return parts
@@ -413,7 +410,7 @@ def reached(node: TensorExpr) -> frozenset[Operand]:
     factors are one function only of what both are or reach."""
     found: set[Operand] = set()
     level: set[Operand] = {node}
-    for _ in range(MAX_LEVELS - 1):
+    for _ in range(tuning.STABLE_LEVELS - 1):
         parts = [(operand, local_body(operand)) for operand in level]
         level = {o for operand, part in parts for o in (part[1] if part else (operand,))}
         if len(level) > MAX_OPERANDS:
@@ -426,7 +423,7 @@ def reached(node: TensorExpr) -> frozenset[Operand]:
 def _pieces(node: TensorExpr) -> tuple[tuple[Expr, tuple[Operand, ...]], ...]:
     """A node as scalar functions of nodes, each of those a level further down."""
     found = [local_body(node)]
-    while found[-1] is not None and len(found) < MAX_LEVELS:
+    while found[-1] is not None and len(found) < tuning.STABLE_LEVELS:
         found.append(_inlined(*found[-1]))
     return tuple([piece for piece in found if piece is not None])
 

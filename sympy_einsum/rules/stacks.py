@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from sympy import Abs, Expr, LeviCivita, S, log
 
+from ..analysis import Closed, inlined_product
 from ..core import same_length
 from ..expressions import (
     Adj,
@@ -40,7 +41,6 @@ from .distribution import divided, sum_content
 from .matrices import MAX_COFACTORS, adj_as_inverse, cofactors_as_inverse
 from .matrix_powers import det_of_exponential, inv_of_exponential, logdet_of_exponential
 from .rewriting import Rule, any_of
-from .written_products import Closed, inlined_product
 
 # A tensor, or a scalar, and the labels of its axes.
 Labelled = tuple[Operand, tuple[int, ...]]

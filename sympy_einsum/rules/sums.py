@@ -18,6 +18,17 @@ from typing import Any, TypeAlias
 
 from sympy import Mul, S, expand
 
+from ..analysis import (
+    Closed,
+    Product,
+    cost,
+    distributed,
+    frontier,
+    inlined_product,
+    is_difference_of_rows,
+    like_terms,
+    with_common_output,
+)
 from ..expressions import (
     SIGMOID,
     Einsum,
@@ -35,18 +46,7 @@ from ..expressions import (
     tensor_sum,
     total_of,
 )
-from .cost_model import cost
 from .equal_axes import equal_axes, has_deltas, sum_on_diagonal
-from .written_products import (
-    Closed,
-    Product,
-    distributed,
-    frontier,
-    inlined_product,
-    is_difference_of_rows,
-    like_terms,
-    with_common_output,
-)
 
 # Longer sums aren't searched for common factors.
 MAX_TERMS = 16

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import product as combinations
 from math import prod
 
+from ..analysis import Closed, Product, has_declared_symmetry, has_symmetry, is_symmetric
 from ..expressions import (
     Einsum,
     Operand,
@@ -16,8 +17,6 @@ from ..expressions import (
     contract,
     inline_products,
 )
-from .properties import has_symmetry, is_symmetric
-from .written_products import Closed, Product
 
 # The labels of the axes of an operand.
 Axes = tuple[int, ...]
@@ -31,7 +30,7 @@ def transpose_symmetric(node: Operand, barriers: Closed) -> Operand | None:
     """The transpose of a symmetric matrix is the matrix; so is that of a product in which declared
     symmetries turn it back."""
     core = node.core
-    if type(core) is Einsum and has_declared(core):
+    if type(core) is Einsum and has_declared_symmetry(core):
         return order_symmetric(node, barriers)
     if core is None or not is_symmetric(core):
         return None
@@ -40,12 +39,6 @@ def transpose_symmetric(node: Operand, barriers: Closed) -> Operand | None:
         return None
     subscripts = (*node.subscripts[:-1], (second, first))
     return contract(node.operands, subscripts, node.output, dict(enumerate(node.lengths)))
-
-
-def has_declared(node: Einsum) -> bool:
-    """Tell whether a product has operands of three or more axes that are declared to be
-    symmetric."""
-    return any(isinstance(own, TensorSymbol) and own.generators for own in node.operands)
 
 
 def order_symmetric(node: Operand, barriers: Closed) -> Operand | None:

@@ -12,6 +12,17 @@ from collections.abc import Mapping
 
 from sympy import Add, Expr, Mul, Pow, exp, log
 
+from ..analysis import (
+    DIAGONAL,
+    DISCONNECTED,
+    NESTED,
+    PAIRS,
+    QUOTIENT,
+    REPEATED,
+    SHARED,
+    SQUARE,
+    SYMMETRIC,
+)
 from ..core import sigmoid, softplus
 from ..expressions import (
     Adj,
@@ -52,17 +63,6 @@ from . import (
     signs,
     sums,
     symmetry,
-)
-from .marks import (
-    DIAGONAL,
-    DISCONNECTED,
-    NESTED,
-    PAIRS,
-    QUOTIENT,
-    REPEATED,
-    SHARED,
-    SQUARE,
-    SYMMETRIC,
 )
 from .matrix_table import MATRICES
 from .rewriting import Rule, RuleSet, any_of

@@ -11,8 +11,8 @@ from oracles import assert_close, calls, evaluate, n
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
+from sympy_einsum.analysis import SLACK, cost
 from sympy_einsum.core.traversal import postorder
-from sympy_einsum.rules.cost_model import SLACK, cost
 
 x = se.TensorSymbol("x", (n,))
 A = se.TensorSymbol("A", (n, n))

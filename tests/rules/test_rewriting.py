@@ -11,11 +11,10 @@ from sympy import symbols
 from test_normal_form import CASES, EXPANDED
 
 import sympy_einsum as se
+from sympy_einsum.analysis import features
 from sympy_einsum.core import postorder
-from sympy_einsum.rules.marks import features
 from sympy_einsum.rules.normal_form import normal_form, stabilise
 from sympy_einsum.rules.rewriting import Run
-from sympy_einsum.rules.written_products import components
 
 m, n = symbols("m n", integer=True, positive=True)
 
@@ -128,20 +127,3 @@ def test_threads_get_the_same_form():
     with ThreadPoolExecutor(8) as pool:
         forms = list(pool.map(lambda _: se.simplify(slope), range(16)))
     assert len(set(forms)) == 1
-
-
-@pytest.mark.parametrize(
-    ("subscripts", "groups"),
-    [
-        ((), []),
-        (((),), [[0]]),
-        (((), (0,), (0, 1)), [[0], [1, 2]]),
-        (((0,), (), (0,)), [[0, 2], [1]]),
-        (((0, 1), (1, 2), (2,)), [[0, 1, 2]]),
-        (((0,), (1,), (0, 1)), [[0, 1, 2]]),
-        (((0,), (1,), (0,), (1,)), [[0, 2], [1, 3]]),
-    ],
-    ids=str,
-)
-def test_groups_of_operands_that_hang_together(subscripts, groups):
-    assert sorted(map(sorted, components(subscripts))) == groups

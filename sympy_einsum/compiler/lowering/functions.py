@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...analysis import is_definite
 from ...expressions import (
     EXP,
     LOG,
@@ -20,7 +21,6 @@ from ...expressions import (
     slot,
     softmax_inside_log,
 )
-from ...rules import is_definite
 from .context import Lowering
 
 

@@ -16,9 +16,9 @@ from typing import NamedTuple, TypeAlias
 
 from sympy import Expr, Float, Integer, Rational
 
+from ...analysis import is_symmetric
 from ...core import children, postorder, transform
 from ...expressions import Ones, Operand, TensorAdd, rebuild, split_coefficient, sum_of_parts
-from ...rules import is_symmetric
 
 # Whole numbers are Python's: sums of many terms have hardly any others.
 Number: TypeAlias = int | Fraction | float

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 from sympy import Add, Expr, S, exp
 
+from ...analysis import is_nonnegative, is_symmetric
 from ...core import Contraction, Optimizer, Shape, index_letter
 from ...expressions import Operand, Slot, TensorExpr, slot
-from ...rules import is_nonnegative, is_symmetric
 from ..ir.instruction_rules import Cut, Instruction, Params, Slice, is_whole
 from ..ir.instructions import OPS
 from ..ir.plans import result_shape

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from sympy import Expr
 
+from ...analysis import is_definite
 from ...core import Indices
 from ...expressions import (
     RUNNING,
@@ -22,7 +23,6 @@ from ...expressions import (
     is_window,
     order_of,
 )
-from ...rules import is_definite
 from .context import Lowering
 from .factors import Factor
 from .gathers import Gathers, Hot

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from sympy import Expr, S
 
+from ...analysis import is_nonnegative
 from ...core import Indices
 from ...expressions import (
     RUNNING,
@@ -30,7 +31,6 @@ from ...expressions import (
     contract,
     contract_part,
 )
-from ...rules import is_nonnegative
 from .context import Lowering
 from .fourier import transformed, transformed_back
 

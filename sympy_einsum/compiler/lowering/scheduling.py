@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from ...analysis import has_known_zeros
 from ...expressions import (
     Einsum,
     Inv,
@@ -15,7 +16,6 @@ from ...expressions import (
     contract,
     is_padded_product,
 )
-from ...rules import has_known_zeros
 
 # Maximum number of uses, all in products, for which the inverses of a stack aren't computed and a
 # system is solved for each. A matrix has factors for all of them.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sympy import Rational
 
+from ...analysis import is_symmetric
 from ...expressions import (
     DetSigns,
     EigenValues,
@@ -19,7 +20,6 @@ from ...expressions import (
     StackFunction,
     slot,
 )
-from ...rules import is_symmetric
 from .context import Lowering
 
 # The decompositions with several results, and the place of each in them.

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from sympy import Basic, Derivative, Expr, Mul, S, Subs, Symbol, ceiling, exp, floor, log, sign
 
+from ...analysis import is_definite
 from ...core import UnsupportedError, named_derivatives, postorder
 from ...expressions import (
     Operand,
@@ -17,7 +18,7 @@ from ...expressions import (
     stock_children,
     substitute_stock,
 )
-from ...rules import Natural, is_definite
+from ...rules import Natural
 from .plan_builder import PlanBuilder
 
 # Python's parser limits nesting, and a sum nests as often as it has terms; deeper and longer scalar

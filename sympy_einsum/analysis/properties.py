@@ -53,9 +53,9 @@ from ..expressions import (
     slot,
     unite,
 )
-from .asking import Answer, Asking, Property, all_of
+from .inlined_products import Product, inlined_product
 from .kernels import inner_part, squared_difference
-from .written_products import Product, inlined_product
+from .memoised import Analysis, Answer, Property, all_of
 
 # Bounds on the search for pairings of the operands of a product: its steps, and the pairings found.
 MAX_STEPS = 500
@@ -134,7 +134,7 @@ def _has_sides(product: Product, mirror: Mirror) -> bool:
     )
 
 
-def _find_exchanges(product: Product, start: dict[int, int]) -> Asking[list[Mirror]]:
+def _find_exchanges(product: Product, start: dict[int, int]) -> Analysis[list[Mirror]]:
     """Find the exchanges of a product after querying which operands are symmetric."""
     symmetric = set()
     for k, operand in enumerate(product.operands):
@@ -289,7 +289,7 @@ def _body_has_sign(node: Elementwise, strict: bool) -> Answer:
     return _body_sign(node.body, tuple(signs), strict)
 
 
-def sign_of(node: Operand) -> Asking[str]:
+def sign_of(node: Operand) -> Analysis[str]:
     """Return the known sign of a node's entries, as a word; "" for none."""
     if (yield is_positive, node):
         return "positive"
@@ -363,6 +363,12 @@ def has_symmetry(node: Operand) -> bool:
     if isinstance(node, TensorSymbol) and node.generators:
         return True
     return is_tensor(node) and node.order == 2 and is_symmetric(node)
+
+
+def has_declared_symmetry(node: Einsum) -> bool:
+    """Tell whether a product has operands of three or more axes that are declared to be
+    symmetric."""
+    return any(isinstance(own, TensorSymbol) and own.generators for own in node.operands)
 
 
 @Property

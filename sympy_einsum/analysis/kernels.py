@@ -26,7 +26,7 @@ from ..expressions import (
     slot,
     tensor_sum,
 )
-from .written_products import inlined_product
+from .inlined_products import inlined_product
 
 
 def inner_part(matrix: Operand) -> Operand | None:

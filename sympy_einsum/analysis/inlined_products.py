@@ -8,7 +8,7 @@ every inner index gets a name of its own, so the index-symbol graph has no edges
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -340,6 +340,25 @@ def with_common_output(product: Product) -> Product:
         tuple(rename[i] for i in product.output),
         {rename[i]: n for i, n in product.lengths.items()},
     )
+
+
+def as_powers(tensor: Operand) -> Mapping[Operand, Expr]:
+    """Return the bases of a factor with their exponents; powers of products have several."""
+    base, exponent = tensor.as_entry_power()
+    if not exponent.is_Integer or type(base) is not Einsum or {*base.subscripts} != {base.output}:
+        return {base: exponent}
+    inner = _powers_in(base)
+    return inner if exponent is S.One else {b: e * exponent for b, e in inner.items()}
+
+
+@memoised
+def _powers_in(product: Einsum) -> Mapping[Operand, Expr]:
+    """Return the bases of a product entry by entry, with their exponents."""
+    powers: dict[Operand, Expr] = {}
+    for factor in product.operands:
+        base, exponent = factor.as_entry_power()
+        powers[base] = powers.get(base, S.Zero) + exponent
+    return powers
 
 
 def scalar_and_tensor(term: Operand) -> tuple[Expr, Operand]:

@@ -44,8 +44,8 @@ class Property:
 
 Result = TypeVar("Result")
 # A memoised analysis as a generator: it yields queries, is sent answers, and returns its own.
-Asking: TypeAlias = Generator[tuple[Property, Operand], Any, Result]
-Answer: TypeAlias = Asking[bool]
+Analysis: TypeAlias = Generator[tuple[Property, Operand], Any, Result]
+Answer: TypeAlias = Analysis[bool]
 
 
 def all_of(known: Property, nodes: Iterable[Operand]) -> Answer:

@@ -12,7 +12,7 @@ from typing import Any
 
 from sympy import Basic, Expr, S
 
-from ..core import cached, postorder
+from ..core import cached, postorder, tuning
 from ..expressions import (
     Einsum,
     Elementwise,
@@ -23,20 +23,16 @@ from ..expressions import (
     View,
     split_coefficient,
 )
-from .powers import as_powers
-from .properties import has_symmetry, is_symmetric
-from .quotients import is_denominator
-from .stable_table import MAX_FORM_DEPTH, MAX_LEVELS, MAX_TERMS
-from .symmetry import has_declared
-from .written_products import Closed, components, inlined_product
+from .inlined_products import Closed, as_powers, components, inlined_product
+from .properties import has_declared_symmetry, has_symmetry, is_symmetric
 
 # An operand is inlined, a base or an operand occurs twice, operands aren't connected, a matrix is
 # known to be symmetric, a divisor is a product.
 NESTED, SQUARE, REPEATED, PAIRS, SHARED = "nested", "square", "repeated", "pairs", "shared"
 DISCONNECTED, SYMMETRIC, DIAGONAL, QUOTIENT = "disconnected", "symmetric", "diagonal", "quotient"
 
-Mark = type | str
-Marks = Collection[Mark]
+Feature = type | str
+Features = Collection[Feature]
 
 
 @cached(4096)
@@ -45,12 +41,12 @@ def functions_of(body: Expr) -> frozenset[type]:
     return frozenset([type(part) for part in postorder([body])])
 
 
-def _functions_near(roots: Collection[TensorExpr]) -> frozenset[Mark]:
+def _functions_near(roots: Collection[TensorExpr]) -> frozenset[Feature]:
     """Collect the functions in nodes and their entrywise operands, a few levels down."""
     for root in roots:
         if "near" not in root.memory:
             _find_functions(root)
-    none: frozenset[Mark] = frozenset()
+    none: frozenset[Feature] = frozenset()
     return none.union(*[root.memory["near"][-1] for root in roots])
 
 
@@ -68,7 +64,7 @@ def _find_functions(root: TensorExpr) -> None:
         levels = [own]
         inside = [operand.memory["near"] for operand in below[node]]
         # Numeric factors stand between the levels.
-        for k in range(min(2 * MAX_LEVELS - 1, max(map(len, inside)))) if inside else ():
+        for k in range(min(2 * tuning.STABLE_LEVELS - 1, max(map(len, inside)))) if inside else ():
             levels.append(own.union(*[known[min(k, len(known) - 1)] for known in inside]))
         while len(levels) > 1 and levels[-1] == levels[-2]:
             levels.pop()
@@ -80,7 +76,7 @@ def _entry_operands(node: TensorExpr) -> list[TensorExpr]:
     if isinstance(node, View):
         below = node.operands[-1:]
     elif isinstance(node, TensorAdd):
-        below = node.operands[: MAX_TERMS + 1]
+        below = node.operands[: tuning.STABLE_TERMS + 1]
     else:
         below = node.operands if _is_by_entries(node) else ()
     return [operand for operand in below if _is_by_entries(operand)]
@@ -92,7 +88,7 @@ def _is_by_entries(node: Operand) -> bool:
     return isinstance(node, (Elementwise, TensorAdd, View))
 
 
-def functions_below(product: Einsum) -> frozenset[Mark]:
+def functions_below(product: Einsum) -> frozenset[Feature]:
     """Return the functions and powers of matrices in a product and the products in it, at whatever
     depth; kept at the nodes."""
 
@@ -108,12 +104,20 @@ def functions_below(product: Einsum) -> frozenset[Mark]:
     return product.memory["functions"]
 
 
-def _of_product(node: Einsum, around: Closed) -> Marks:
+def is_denominator(operand: Operand) -> bool:
+    """Tell whether a factor is a negative power of a product."""
+    if not isinstance(operand, Elementwise):
+        return False
+    base, exponent = operand.as_entry_power()
+    return type(base) is Einsum and exponent.is_number and bool(exponent.is_negative)
+
+
+def _of_product(node: Einsum, around: Closed) -> Features:
     product = inlined_product(node, around)
     operands = product.operands
     nested = [own for own in node.operands if type(own) is Einsum]
     inside = [o for own in nested for o in own.operands]
-    found: set[Mark] = {type(operand) for operand in (*node.operands, *operands, *inside)}
+    found: set[Feature] = {type(operand) for operand in (*node.operands, *operands, *inside)}
     by_entries = [o for o in operands if isinstance(o, (Elementwise, TensorAdd))]
     if by_entries:
         found |= _functions_near(by_entries)
@@ -143,31 +147,33 @@ def _of_product(node: Einsum, around: Closed) -> Marks:
     return found
 
 
-def _of_view(node: View, around: Closed) -> Marks:
+def _of_view(node: View, around: Closed) -> Features:
     core = node.core
     if core is None:
         return ()
     operands = inlined_product(node, around).operands
-    found: set[Mark] = {type(core), *map(type, operands)}
+    found: set[Feature] = {type(core), *map(type, operands)}
     found |= _functions_near([o for o in operands if isinstance(o, Elementwise)])
     if len(set(node.subscripts[-1])) < core.order:
         found.add(DIAGONAL)
     own, output = node.subscripts[-1], node.output
     is_transposed = core.order == 2 and output.index(own[0]) > output.index(own[1])
-    if (is_transposed and is_symmetric(core)) or (type(core) is Einsum and has_declared(core)):
+    if (is_transposed and is_symmetric(core)) or (
+        type(core) is Einsum and has_declared_symmetry(core)
+    ):
         found.add(SYMMETRIC)
     return found
 
 
-def _of_elementwise(node: Elementwise, around: Closed) -> Marks:
-    found: set[Mark] = {type(operand) for operand in node.operands}
+def _of_elementwise(node: Elementwise, around: Closed) -> Features:
+    found: set[Feature] = {type(operand) for operand in node.operands}
     found |= _functions_near([node])
     return found
 
 
-def _of_sum(node: TensorAdd, around: Closed) -> Marks:
-    cores = [split_coefficient(term)[1] for term in node.operands[: MAX_TERMS + 1]]
-    found: set[Mark] = set(map(type, node.operands))
+def _of_sum(node: TensorAdd, around: Closed) -> Features:
+    cores = [split_coefficient(term)[1] for term in node.operands[: tuning.STABLE_TERMS + 1]]
+    found: set[Feature] = set(map(type, node.operands))
     found |= _functions_near(cores)
     seen: Counter[Operand] = Counter()
     for core in cores:
@@ -183,23 +189,27 @@ def _of_sum(node: TensorAdd, around: Closed) -> Marks:
     return found
 
 
-def _of_scalar(node: Basic, around: Closed) -> Marks:
+def _of_scalar(node: Basic, around: Closed) -> Features:
     """Return the types of the parts of a stock scalar, as deep as the stable forms; long products
     are no part of any."""
-    found: set[Mark] = {type(node)}
-    level: Collection[Operand] = node.args if len(node.args) <= MAX_TERMS or node.is_Add else ()
-    for _ in range(MAX_FORM_DEPTH):
+    found: set[Feature] = {type(node)}
+    level: Collection[Operand] = (
+        node.args if len(node.args) <= tuning.STABLE_TERMS or node.is_Add else ()
+    )
+    for _ in range(tuning.STABLE_FORM_DEPTH):
         found.update(map(type, level))
-        small = [p for p in level if not isinstance(p, TensorExpr) and len(p.args) <= MAX_TERMS]
+        small = [
+            p for p in level if not isinstance(p, TensorExpr) and len(p.args) <= tuning.STABLE_TERMS
+        ]
         level = {arg for part in small for arg in part.args}
     return found
 
 
-def _of_operands(node: TensorExpr, around: Closed) -> Marks:
+def _of_operands(node: TensorExpr, around: Closed) -> Features:
     return {type(operand) for operand in node.operands}
 
 
-_SEARCH: tuple[tuple[type, Callable[[Any, Closed], Marks]], ...] = (
+_SEARCH: tuple[tuple[type, Callable[[Any, Closed], Features]], ...] = (
     (View, _of_view),
     (Einsum, _of_product),
     (Elementwise, _of_elementwise),
@@ -209,10 +219,10 @@ _SEARCH: tuple[tuple[type, Callable[[Any, Closed], Marks]], ...] = (
 )
 
 
-_search_of: dict[type, Callable[[Any, Closed], Marks]] = {}
+_search_of: dict[type, Callable[[Any, Closed], Features]] = {}
 
 
-def features(node: Operand, around: Closed) -> Marks:
+def features(node: Operand, around: Closed) -> Features:
     """Return the features of a node."""
     kind = type(node)
     if kind not in _search_of:

@@ -10,7 +10,7 @@ import sympy
 from sympy import Symbol, symbols
 
 import sympy_einsum as se
-from sympy_einsum.rules.properties import (
+from sympy_einsum.analysis.properties import (
     is_definite,
     is_diagonal,
     is_nonnegative,

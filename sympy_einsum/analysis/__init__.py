@@ -1,0 +1,57 @@
+"""Analyses of expressions: properties of values, features by which rules are looked up, products
+with what is inlined, and the cost of evaluation."""
+
+from .cost_model import (
+    SLACK as SLACK,
+    SPECIAL as SPECIAL,
+    cost as cost,
+    has_known_zeros as has_known_zeros,
+)
+from .features import (
+    DIAGONAL as DIAGONAL,
+    DISCONNECTED as DISCONNECTED,
+    NESTED as NESTED,
+    PAIRS as PAIRS,
+    QUOTIENT as QUOTIENT,
+    REPEATED as REPEATED,
+    SHARED as SHARED,
+    SQUARE as SQUARE,
+    SYMMETRIC as SYMMETRIC,
+    Feature as Feature,
+    features as features,
+    functions_below as functions_below,
+    is_denominator as is_denominator,
+)
+from .inlined_products import (
+    MAX_OPERANDS as MAX_OPERANDS,
+    Closed as Closed,
+    Product as Product,
+    Surroundings as Surroundings,
+    UpToSign as UpToSign,
+    as_powers as as_powers,
+    components as components,
+    distributed as distributed,
+    factors_of as factors_of,
+    frontier as frontier,
+    inlined_product as inlined_product,
+    is_difference_of_rows as is_difference_of_rows,
+    is_inlined as is_inlined,
+    like_terms as like_terms,
+    opposite_of as opposite_of,
+    pays as pays,
+    scalar_and_tensor as scalar_and_tensor,
+    times_entries as times_entries,
+    up_to_sign as up_to_sign,
+    with_common_output as with_common_output,
+)
+from .memoised import Answer as Answer, Property as Property, all_of as all_of
+from .properties import (
+    has_declared_symmetry as has_declared_symmetry,
+    has_symmetry as has_symmetry,
+    is_definite as is_definite,
+    is_diagonal as is_diagonal,
+    is_nonnegative as is_nonnegative,
+    is_positive as is_positive,
+    is_symmetric as is_symmetric,
+    transposed as transposed,
+)
