@@ -1,5 +1,6 @@
 """What a plan means, in NumPy, one instruction after the other; random plans; plans compiled."""
 
+import ast
 import random
 from functools import reduce
 
@@ -237,7 +238,7 @@ def compiled(plan, arguments, backend="numpy", reuse=None):
     """The function that a backend makes of a plan."""
     spelling = BACKENDS[backend]()
     signature = Signature(arguments, spelling)
-    body = function_body(signature, plan, lambda texts: f"[{', '.join(texts)}]", reuse or {})
+    body = function_body(signature, plan, ast.List, reuse or {})
     text = module_text(spelling, "function", signature.arguments, body.reads + body.lines)
     namespace = dict(body.constants)
     exec(text, namespace)

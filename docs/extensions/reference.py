@@ -114,7 +114,7 @@ RESULTS = {
     "derivatives": ("calculus.linear_maps.LinearMap", "calculus.derivation_tables.Trace"),
     "compiling-functions": (
         "compiler.calls.CompiledFunction",
-        "compiler.plans.Cost",
+        "compiler.ir.plans.Cost",
         "rules.compressed.Compressed",
         "compiler.compressed_arrays.CompressedArray",
     ),

@@ -23,6 +23,7 @@ from sympy_einsum.calculus.linear_actions import CARRIERS
 from sympy_einsum.calculus.matrix_terms import MATRIX_TERMS
 from sympy_einsum.calculus.terms import RULES
 from sympy_einsum.compiler.backends import BACKENDS
+from sympy_einsum.compiler.ir.code import name
 from sympy_einsum.core import NUMERIC_NAMES, REFLECTED_NAMES, ROWS, STABLE_NAMES, Row, derivative
 from sympy_einsum.expressions import Operand, as_operand, slot
 from sympy_einsum.rules import stable_rules, table
@@ -263,7 +264,7 @@ def _orders(backend: str, row: Row) -> str:
 
 def _is_spelled(backend: str, body: Expr) -> bool:
     try:
-        BACKENDS[backend]().scalar(["x", "y", "z", "w"], body)
+        BACKENDS[backend]().scalar([*map(name, "xyzw")], body)
     except se.UnsupportedError:
         return False
     return True
@@ -338,8 +339,8 @@ class References(Generated):
 
 
 def _references() -> Iterator[str]:
-    for name, module in list(sys.modules.items()):
-        if name.startswith(MODULES):
+    for own, module in list(sys.modules.items()):
+        if own.startswith(MODULES):
             text = (inspect.getdoc(module) or "").partition("References\n==========\n")[2]
             yield from (" ".join(e.split()) for e in re.split(r"\n(?=\[\w+\] )", text) if e.strip())
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from numbers import Number
 from threading import RLock
 from types import MethodType
@@ -205,12 +205,16 @@ def _quickly(
     namespace = _called(program)
     if deciding:
         lines, few = [_call_of_variant(program, deciding)], []
+        used: Collection[str] = {
+            *program.signature.arguments,
+            *[program.signature.names[s] for s in deciding],
+        }
         namespace["variants"] = _Variants(program, deciding)
     else:
         body = program.body(plan, in_blocks=False)
-        lines, few = body.lines, program.few_rows(plan)
+        lines, few, used = body.lines, program.few_rows(plan), body.names
         namespace.update(body.constants)
-    reads, tests = program.quick_checks(lines)
+    reads, tests = program.quick_checks(used)
     lines = [
         "try:",
         *[f"    {line}" for line in reads],

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import ast
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cache
 from types import MappingProxyType
@@ -36,8 +36,9 @@ from .backends import BACKENDS, Backend, GivenFunctions
 from .emit.index_bounds import position_bounds
 from .emit.kernels import KernelText, kernel_text
 from .emit.modules import module_text
-from .emit.signature import RESERVED, Signature, shape_text
+from .emit.signature import RESERVED, Signature, size_code
 from .emit.writer import FEW, Body, function_body, kernel_body
+from .ir.code import Code, quote
 from .ir.plans import Plan, proven
 from .passes.in_place import overwritten
 from .passes.instruction_order import reductions_first
@@ -53,8 +54,8 @@ MAX_PLANS = 16
 
 # A symbol or a list of them.
 Arguments: TypeAlias = Operand | Sequence[Operand]
-# How a result is written, given the texts of the expressions in it.
-Layout = Callable[[Sequence[str]], str]
+# How a result is written, given the code of the expressions in it.
+Layout = Callable[[Sequence[Code]], Code]
 
 
 class Request(NamedTuple):
@@ -126,27 +127,26 @@ class Program:
 
     def _layout(self, exprs: Any, leaves: list[Expr]) -> Layout:
         """Collect the expressions of a nested list, or the cores of those with structure where
-        these are wanted; returns how to write it from their texts."""
+        these are wanted; returns how to write it from their code."""
         if isinstance(exprs, (list, tuple)):
             parts = [self._layout(part, leaves) for part in exprs]
-            is_list, is_one = isinstance(exprs, list), len(exprs) == 1
-            left, right = "[]" if is_list else ("(", ",)" if is_one else ")")
-            return lambda texts: left + ", ".join(part(texts) for part in parts) + right
+            kind = ast.List if isinstance(exprs, list) else ast.Tuple
+            return lambda codes: kind([part(codes) for part in parts])
         position = len(leaves)
         expr = as_operand(exprs)
         found = structure(expr) if self.request.structured else None
         if found is None:
             leaves.append(expr)
-            return lambda texts: texts[position]
+            return lambda codes: codes[position]
         leaves.extend(found.cores)
         end = len(leaves)
-        return lambda texts: self._placed(texts[position:end], found)
+        return lambda codes: self._compressed(codes[position:end], found)
 
-    def _placed(self, texts: Sequence[str], found: Compressed) -> str:
+    def _compressed(self, codes: Sequence[Code], found: Compressed) -> Code:
         """Cores with their pattern and shape as code."""
-        cores = texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
-        shape = shape_text(found.shape, self.signature.names, self.backend)
-        return f"compressed({cores}, {found.pattern!r}, {shape})"
+        shape = [size_code(n, self.signature.names, self.backend) for n in found.shape]
+        cores = codes[0] if len(codes) == 1 else codes
+        return quote("compressed({0}, {1}, {2})", cores, found.pattern, shape)
 
     def _check_complete(self) -> None:
         missing = free_leaves(*self.exprs) - set(self.signature.names)
@@ -220,17 +220,16 @@ class Program:
         """Return the lines that check the arguments."""
         return self.signature.checks(error, self._bounds())
 
-    def quick_checks(self, lines: Sequence[str]) -> tuple[Sequence[str], list[str]]:
-        """Return the lines that read axis lengths for others, and what holds for arguments that are
-        of doubles and need no other check."""
+    def quick_checks(self, used: Collection[str]) -> tuple[Sequence[str], list[str]]:
+        """Return the lines that read axis lengths for others, which use some variables, and what
+        holds for arguments that are of doubles and need no other check."""
         signature = self.signature
         if self.request.check:
             return signature.quick_checks(self._bounds())
-        words = set(re.findall(r"\w+", "\n".join(lines)))
-        used = [s for s in signature.symbols if signature.names[s] in words]
-        arrays = [signature.names[s] for s in used if shape_of(s)]
-        numbers = [signature.names[s] for s in used if not shape_of(s)]
-        lengths = [s for s in signature.lengths if signature.names[s] in words]
+        symbols = [s for s in signature.symbols if signature.names[s] in used]
+        arrays = [signature.names[s] for s in symbols if shape_of(s)]
+        numbers = [signature.names[s] for s in symbols if not shape_of(s)]
+        lengths = [s for s in signature.lengths if signature.names[s] in used]
         return signature.read_lengths(lengths), self.backend.type_tests(arrays, numbers)
 
     def _bounds(self) -> list[Expr]:

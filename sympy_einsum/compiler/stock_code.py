@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import ast
 from collections.abc import Callable, Collection, Sequence
 from itertools import permutations
 from typing import ClassVar
@@ -36,18 +36,33 @@ from ..expressions import (
 )
 from ..rules import stabilise
 from .backends import (
+    ALL_ENTRIES,
+    NEW_AXIS,
     Backend,
+    Codes,
     GivenFunctions,
     Place,
-    Texts,
-    as_tuple,
-    axis_arguments,
+    along_axes,
     bracketed,
     is_plain_name,
 )
 from .backends.numpy_backend import NumpyBackend
+from .emit.printer import printed
 from .emit.signature import plain_names
 from .emit.writer import Writer
+from .ir.code import (
+    Code,
+    call,
+    constant,
+    dotted,
+    name,
+    names_in,
+    quote,
+    rewritten,
+    subscript,
+    total,
+    with_keywords,
+)
 from .planning import make_plan
 
 # Shared subexpressions and their symbols, as SymPy's cse gives them.
@@ -61,43 +76,47 @@ class _ExpressionBackend(NumpyBackend):
     is_read_back = True
     spellings: ClassVar = {}
 
-    def elementwise(self, operands: Texts, expr: Expr) -> str:
+    def elementwise(self, operands: Codes, expr: Expr) -> Code:
         """A SymPy scalar expression in slots, applied to every entry of arrays."""
         return self.scalar(operands, expr)
 
-    def sum(self, operands: Texts, axes: Sequence[int] | None) -> str:
+    def sum(self, operands: Codes, axes: Sequence[int] | None) -> Code:
         """The sum over axes, by the method."""
         return Backend.sum(self, operands, axes)
 
-    def add_transposed(self, operands: Texts) -> str:
+    def add_transposed(self, operands: Codes) -> Code:
         """X + X'."""
-        return f"{operands[0]} + {operands[0]}.T"
+        return quote("{0} + {0}.T", operands[0])
 
-    def weighted_gram(self, operands: Texts) -> str:
+    def weighted_gram(self, operands: Codes) -> Code:
         """X' diag(w) X."""
-        return f"({operands[0]}.T * {operands[1]}).dot({operands[0]})"
+        return quote("({0}.T * {1}).dot({0})", *operands)
 
-    def common_type(self, arrays: Texts, scalars: Texts) -> str:
+    def common_type(self, arrays: Codes, scalars: Codes) -> Code:
         """Floating point where there is no operand: nothing is known of the arguments."""
-        return super().common_type(arrays, scalars or ([] if arrays else ["0.0"]))
+        return super().common_type(arrays, scalars or ([] if arrays else [constant(0.0)]))
 
-    def write(self, place: Place, value: str, order: int, sign: int) -> str:
+    def write(self, place: Place, value: Code, order: int, sign: int) -> ast.stmt:
         """Writing into a diagonal or a part, as a call."""
-        part = bracketed(place.cuts)
-        diagonal, kept = place.subscripts.split("->")
-        if diagonal == kept:
-            new = f"{place.array}{part} {'+' if sign > 0 else '-'} {value}" if sign else value
-            return f"{place.array}.__setitem__({f'np.s_{part}' if part else '...'}, {new})"
-        view = f"np.einsum({place.subscripts!r}, {place.array}{part})"
+        part = bracketed(place.array, place.cuts)
+        if not place.is_diagonal:
+            entries = part.slice if isinstance(part, ast.Subscript) else None
+            where = quote("...") if entries is None else ast.Subscript(dotted("np.s_"), entries)
+            if sign:
+                value = total(part, [(sign < 0, value)])
+            return ast.Expr(quote("{0}.__setitem__({1}, {2})", place.array, where, value))
+        view = quote("np.einsum({0}, {1})", place.subscripts, part)
         if not sign:
-            return f"np.copyto({view}, {value})"
-        return f"np.{'add' if sign > 0 else 'subtract'}({view}, {value}, out={view})"
+            return ast.Expr(quote("np.copyto({0}, {1})", view, value))
+        function = "np.add" if sign > 0 else "np.subtract"
+        return ast.Expr(with_keywords(call(function, view, value), out=view))
 
-    def cofactors(self, operands: Texts, order: int) -> str:
+    def cofactors(self, operands: Codes, order: int) -> Code:
         """A derivative of det, as in the function ``cofactors``, all permutations written out."""
         rows, columns, values = (letters[:order] for letters in ("ijklmn", "IJKLMN", "abcdef"))
         pairs = list(map("".join, zip(rows, columns, strict=True)))
         free = order + 1 - len(operands)
+        bases = [quote("u[0].conj()")] * order + [quote("u[2].conj()")] * order
         terms = []
         for turn in permutations(range(order)):
             left = [f"{i}{a}" for i, a in zip(rows, values, strict=True)]
@@ -105,137 +124,154 @@ class _ExpressionBackend(NumpyBackend):
             terms_of = [*left, *right, values, *pairs[free:]]
             inputs = ",".join(f"...{term}" for term in terms_of)
             subscripts = f"{inputs}->...{''.join(pairs[:free])}"
-            bases = ["u[0].conj()"] * order + ["u[2].conj()"] * order
-            factors = ", ".join([*bases, "r", *operands[1:]])
-            sign = "-" if Permutation(turn).is_odd else "+"
-            terms.append(f"{sign} np.einsum({subscripts!r}, {factors}, optimize=True)")
-        one = f"np.eye({operands[0]}.shape[-1])"
-        places = [["None"] * k + [":"] + ["None"] * (order - 1 - k) for k in range(order)]
-        chosen = " + ".join(f"{one}[{', '.join([*place, ':'])}]" for place in places)
-        sign = f"(np.linalg.det(u[0]) * np.linalg.det(u[2]))[(..., {'None, ' * order})]"
-        values_of = f"u[1][(..., {'None, ' * order}slice(None))]"
-        product = f"np.where({chosen} > 0, 1, {values_of}).prod(-1)"
-        inner = f"(lambda r: {' '.join(terms)})({sign} * {product})"
-        return f"(lambda u: {inner})(np.linalg.svd({operands[0]}))"
+            factors = [*bases, name("r"), *operands[1:]]
+            code = quote("np.einsum({0}, {*1}, optimize=True)", subscripts, factors)
+            terms.append((Permutation(turn).is_odd, code))
+        (_, first), *rest = terms
+        one = quote("np.eye({0}.shape[-1])", operands[0])
+        places = [
+            [NEW_AXIS] * k + [ALL_ENTRIES.code] + [NEW_AXIS] * (order - 1 - k) for k in range(order)
+        ]
+        chosen = [subscript(one, [*place, ALL_ENTRIES.code]) for place in places]
+        new = [NEW_AXIS] * order
+        return quote(
+            "(lambda u: (lambda r: {0})((np.linalg.det(u[0]) * np.linalg.det(u[2]))[(..., {*1})]"
+            " * np.where({2} > 0, 1, u[1][(..., {*1}, slice(None))]).prod(-1)))"
+            "(np.linalg.svd({3}))",
+            *(total(first, rest), new, total(chosen[0], [(False, own) for own in chosen[1:]])),
+            operands[0],
+        )
 
-    def windows(self, operands: Texts, axis: int, start: str, steps: Texts, counts: Texts) -> str:
+    def windows(self, operands: Codes, axis: int, start: Code, steps: Codes, counts: Codes) -> Code:
         """An axis as several, copied."""
-        i, k = (f"{step} * np.arange({n})" for step, n in zip(steps, counts, strict=True))
-        return f"np.take({operands[0]}, {start} + ({i})[:, None] + {k}, {axis})"
+        i, k = (
+            quote("{0} * np.arange({1})", step, count)
+            for step, count in zip(steps, counts, strict=True)
+        )
+        template = "np.take({0}, {1} + ({2})[:, None] + {3}, {4})"
+        return quote(template, operands[0], start, i, k, axis)
 
-    def tri(self, operands: Texts, rows: str, columns: str, offset: str) -> str:
+    def tri(self, operands: Codes, rows: Code, columns: Code, offset: Code) -> Code:
         """Ones at and below a diagonal."""
-        return f"np.tri({rows}, {columns}, {offset})"
+        return call("np.tri", rows, columns, offset)
 
     def lagged_cumsum(
-        self, operands: Texts, axis: int, backwards: bool, lag: str, count: str
-    ) -> str:
+        self, operands: Codes, axis: int, backwards: bool, lag: Code, count: Code
+    ) -> Code:
         """Running sums at other positions, as in the function ``lagged_cumsum``."""
-        x = "x[..., ::-1]" if backwards else "x"
-        first = f"x.shape[-1] - {lag} - np" if backwards else f"1 - {lag} + np"
-        positions = f"np.clip({first}.arange({count}), 0, x.shape[-1])"
-        total = f"np.take({_padded(x)}.cumsum(-1), {positions}, -1)"
-        moved = f"np.moveaxis({operands[0]}, {axis}, -1)"
-        return f"(lambda x: np.moveaxis({total}, -1, {axis}))({moved})"
+        x = quote("x[..., ::-1]" if backwards else "x")
+        template = "x.shape[-1] - {0} - np.arange({1})"
+        if not backwards:
+            template = "1 - {0} + np.arange({1})"
+        positions = quote("np.clip({0}, 0, x.shape[-1])", quote(template, lag, count))
+        sums = quote("np.take({0}.cumsum(-1), {1}, -1)", _padded(x), positions)
+        template = "(lambda x: np.moveaxis({0}, -1, {1}))(np.moveaxis({2}, {1}, -1))"
+        return quote(template, sums, axis, operands[0])
 
-    def mirrored(self, operands: Texts, larger: bool) -> str:
+    def mirrored(self, operands: Codes, larger: bool) -> Code:
         """x at the larger of two positions, or at the smaller."""
-        is_first = f"np.tri(x.shape[-1]){'' if larger else '.T'} > 0"
-        entries = f"np.where({is_first}, x[..., :, None], x[..., None, :])"
-        return f"(lambda x: {entries})({operands[0]})"
+        is_first = quote(f"np.tri(x.shape[-1]){'' if larger else '.T'} > 0")
+        template = "(lambda x: np.where({0}, x[..., :, None], x[..., None, :]))({1})"
+        return quote(template, is_first, operands[0])
 
-    def running_products(self, operands: Texts, backwards: bool) -> str:
+    def running_products(self, operands: Codes, backwards: bool) -> Code:
         """1 and running products."""
-        turn = "[..., ::-1]" if backwards else ""
-        one = f"np.ones((*{operands[0]}.shape[:-1], 1))"
-        return f"np.concatenate([{one}, {operands[0]}{turn}.cumprod(-1)], -1){turn}"
+        order = "[..., ::-1]" if backwards else ""
+        one = "np.ones((*{0}.shape[:-1], 1))"
+        template = f"np.concatenate([{one}, {{0}}{order}.cumprod(-1)], -1){order}"
+        return quote(template, operands[0])
 
-    def recurrence(self, operands: Texts, backwards: bool) -> str:
+    def recurrence(self, operands: Codes, backwards: bool) -> Code:
         """A linear recurrence; its matrix is built, since there are no loops in an expression."""
-        matrix = "np.where(np.tri(x.shape[-1]) > 0, 1, x[..., None, :]).cumprod(-1)"
-        return f"(lambda x: {_times_upper(operands[1], matrix, backwards)})({_padded(operands[0])})"
+        matrix = quote("np.where(np.tri(x.shape[-1]) > 0, 1, x[..., None, :]).cumprod(-1)")
+        product = _times_upper(operands[1], matrix, backwards)
+        return quote("(lambda x: {0})({1})", product, _padded(operands[0]))
 
-    def running_weights(self, operands: Texts) -> str:
+    def running_weights(self, operands: Codes) -> Code:
         """The logarithms themselves."""
         return operands[0]
 
-    def logcumsumexp(self, operands: Texts) -> str:
+    def logcumsumexp(self, operands: Codes) -> Code:
         """log Σ exp of all entries up to each."""
-        return f"np.logaddexp.accumulate({operands[0]} + 0.0, -1)"
+        return quote("np.logaddexp.accumulate({0} + 0.0, -1)", operands[0])
 
-    def running_mean(self, operands: Texts, backwards: bool) -> str:
+    def running_mean(self, operands: Codes, backwards: bool) -> Code:
         """Means with the weights of running softmaxes, in a matrix."""
         x, c = operands
         y = self.logcumsumexp([x])
-        matrix = f"np.exp(np.minimum({x}[..., :, None] - {y}[..., None, :], 0))"
+        matrix = quote("np.exp(np.minimum({0}[..., :, None] - {1}[..., None, :], 0))", x, y)
         return _times_upper(c, matrix, backwards)
 
-    def _exponential(self, operands: Texts) -> str:
+    def _exponential(self, operands: Codes) -> Code:
         """The exponential of each matrix, or its derivative in the directions that follow."""
         return _along("scipy_linalg.expm({0})", operands)
 
-    def matrix_power(self, operands: Texts, exponent: str) -> str:
+    def matrix_power(self, operands: Codes, exponent: Code) -> Code:
         """A power of each matrix, or its derivative in the directions that follow."""
-        return _along(f"np.linalg.matrix_power({{0}}, {exponent})", operands)
+        return _along("np.linalg.matrix_power({0}, {1})", operands, exponent)
 
-    def share(self, operands: Texts, axes: Sequence[int] | None) -> str:
+    def share(self, operands: Codes, axes: Sequence[int] | None) -> Code:
         """Where entries are equal to others, divided by how often they are."""
-        over = "".join([f"{axis}, " for axis in axis_arguments(axes)])
-        hits = f"({operands[0]} == {operands[1]})"
-        return f"(lambda hits: hits / hits.sum({over}keepdims=True)){hits}"
+        total = with_keywords(along_axes(quote("hits.sum()"), axes), keepdims=True)
+        return quote("(lambda hits: hits / {0})({1} == {2})", total, *operands)
 
-    def positions(self, operands: Texts, name: str, axis: int) -> str:
+    def positions(self, operands: Codes, name: str, axis: int) -> Code:
         """Positions along an axis."""
         if name not in ("argcummax", "argcummin"):
             return super().positions(operands, name, axis)
         best = self.picked(operands, name.removeprefix("arg"), axis)
-        ones = f"[1] * (np.ndim({operands[0]}) - 1 - {axis})"
-        places = f"np.arange(np.shape({operands[0]})[{axis}]).reshape([-1] + {ones})"
-        hits = f"np.where({operands[0]} == {best}, {places}, 0)"
-        return f"np.maximum.accumulate({hits}, axis={axis})"
+        places = "np.arange(np.shape({0})[{1}]).reshape([-1] + [1] * (np.ndim({0}) - 1 - {1}))"
+        template = f"np.maximum.accumulate(np.where({{0}} == {{2}}, {places}, 0), axis={{1}})"
+        return quote(template, operands[0], axis, best)
 
-    def scatter(self, operands: Texts, lengths: Texts, once: bool) -> str:
+    def scatter(self, operands: Codes, lengths: Codes, once: bool) -> Code:
         """Zeros, to which something is added at positions, as a call."""
         value, *positions = operands
-        places = ", ".join(positions)
-        zeros = f"np.zeros({as_tuple(lengths)} + np.shape({value})[np.broadcast({places}).ndim :])"
-        return f"(lambda total: (np.add.at(total, ({places},), {value}), total)[1])({zeros})"
+        zeros = quote(
+            "np.zeros({0} + np.shape({1})[np.broadcast({*2}).ndim:])", lengths, value, positions
+        )
+        template = "(lambda total: (np.add.at(total, {0}, {1}), total)[1])({2})"
+        return quote(template, positions, value, zeros)
 
-    def one_hot(self, operands: Texts, length: str) -> str:
+    def one_hot(self, operands: Codes, length: Code) -> Code:
         """Ones at positions on a last axis."""
-        places = f"(np.asarray({operands[0]}) % {length})[..., None]"
-        return f"({places} == np.arange({length})) * 1.0"
+        template = "((np.asarray({0}) % {1})[..., None] == np.arange({1})) * 1.0"
+        return quote(template, operands[0], length)
 
-    def peak(self, operands: Texts, axes: Sequence[int] | None) -> str:
+    def peak(self, operands: Codes, axes: Sequence[int] | None) -> Code:
         """The largest entries over axes, over all for None."""
-        axis = "".join(axis_arguments(axes)) or "axis=None"
-        return f"np.nan_to_num({operands[0]}.max({axis}, keepdims=True, initial=-np.inf))"
+        largest = quote("{0}.max(keepdims=True, initial=-np.inf)", operands[0])
+        return call("np.nan_to_num", _over(largest, axes))
 
-    def logsumexp(self, operands: Texts, axes: Sequence[int] | None) -> str:
+    def logsumexp(self, operands: Codes, axes: Sequence[int] | None) -> Code:
         """log Σ exp as a reduction."""
-        return f"np.logaddexp.reduce({operands[0]}, {''.join(axis_arguments(axes)) or 'axis=None'})"
+        return _over(call("np.logaddexp.reduce", operands[0]), axes)
 
-    def log_total(self, operands: Texts, axes: Sequence[int] | None) -> str:
+    def log_total(self, operands: Codes, axes: Sequence[int] | None) -> Code:
         """log Σ of weights."""
-        return f"np.log({operands[0]}.sum({''.join(axis_arguments(axes))}))"
+        return call("np.log", along_axes(quote("{0}.sum()", operands[0]), axes))
 
-    def spectrum(self, operands: Texts, length: str, count: str, weighted: bool) -> str:
+    def spectrum(self, operands: Codes, length: Code, count: Code, weighted: bool) -> Code:
         """The Fourier transform along the last axis, once for each part."""
-        z = f"np.fft.fft({operands[0]}, {length})[..., :{count}]"
-        parts = f"np.stack([{z}.real, {z}.imag], -1)"
-        return f"({parts} * {_twins(count, length)}[:, None])" if weighted else parts
+        z = quote("np.fft.fft({0}, {1})[..., :{2}]", operands[0], length, count)
+        parts = quote("np.stack([{0}.real, {0}.imag], -1)", z)
+        if not weighted:
+            return parts
+        return quote("{0} * {1}[:, None]", parts, _twins(count, length))
 
-    def from_spectrum(self, operands: Texts, length: str, count: str, weighted: bool) -> str:
+    def from_spectrum(self, operands: Codes, length: Code, count: Code, weighted: bool) -> Code:
         """The real part of the inverse Fourier transform, unnormalised."""
-        whole = f"({operands[0]} + 1j * {operands[1]})"
+        whole = quote("{0} + 1j * {1}", *operands)
         if weighted:
-            whole += f" * {_twins(f'{operands[0]}.shape[-1]', length)}"
-        return f"np.fft.ifft({whole}, {length}, norm='forward').real[..., :{count}]"
+            twins = _twins(quote("{0}.shape[-1]", operands[0]), length)
+            whole = quote("{0} * {1}", whole, twins)
+        template = 'np.fft.ifft({0}, {1}, norm="forward").real[..., :{2}]'
+        return quote(template, whole, length, count)
 
-    def softmax(self, operands: Texts, axes: Sequence[int] | None) -> str:
+    def softmax(self, operands: Codes, axes: Sequence[int] | None) -> Code:
         """exp / Σ exp by log-sum-exp."""
-        inside = f"{operands[0]}, {''.join(axis_arguments(axes)) or 'axis=None'}, keepdims=True"
-        return f"np.exp({operands[0]} - np.logaddexp.reduce({inside}))"
+        total = _over(quote("np.logaddexp.reduce({0}, keepdims=True)", operands[0]), axes)
+        return quote("np.exp({0} - {1})", operands[0], total)
 
 
 class _StockFunctions(GivenFunctions):
@@ -257,34 +293,39 @@ class _StockFunctions(GivenFunctions):
         return own if own not in self.taken and is_plain_name(own) else f"globals()[{own!r}]"
 
 
-def _twins(count: str, length: str) -> str:
+def _over(code: Code, axes: Sequence[int] | None) -> Code:
+    """Return a call with the argument that names axes, which is None for all."""
+    return with_keywords(code, axis=None) if axes is None else along_axes(code, axes)
+
+
+def _twins(count: Code, length: Code) -> Code:
     """2 for the frequencies that stand for their conjugates too, 1 for the others."""
-    return f"np.where(2 * np.arange({count}) % {length} == 0, 1, 2)"
+    return quote("np.where(2 * np.arange({0}) % {1} == 0, 1, 2)", count, length)
 
 
-def _padded(x: str) -> str:
+def _padded(x: Code) -> Code:
     """An array with a zero before it on the last axis."""
-    return f"np.concatenate([np.zeros((*{x}.shape[:-1], 1)), {x}], -1)"
+    return quote("np.concatenate([np.zeros((*{0}.shape[:-1], 1)), {0}], -1)", x)
 
 
-def _along(function: str, operands: Texts) -> str:
+def _along(function: str, operands: Codes, *more: Code) -> Code:
     """A function of each matrix, or its derivative, as in the function ``derivative_along``."""
     X, *directions = operands
     matrix = X
     for k, direction in enumerate(directions):
         for _ in range(k):
-            direction = (
-                f"np.block([[{direction}, 0 * {direction}], [0 * {direction}, {direction}]])"
-            )
-        matrix = f"np.block([[{matrix}, {direction}], [0 * {matrix}, {matrix}]])"
-    block = f"[..., :{X}.shape[-1], -{X}.shape[-1]:]" if directions else ""
-    return f"{function.format(matrix)}{block}"
+            direction = quote("np.block([[{0}, 0 * {0}], [0 * {0}, {0}]])", direction)
+        matrix = quote("np.block([[{0}, {1}], [0 * {0}, {0}]])", matrix, direction)
+    value = quote(function, matrix, *more)
+    if not directions:
+        return value
+    return quote("{0}[..., :{1}.shape[-1], -{1}.shape[-1]:]", value, X)
 
 
-def _times_upper(row: str, matrix: str, backwards: bool) -> str:
+def _times_upper(row: Code, matrix: Code, backwards: bool) -> Code:
     """Rows times the upper triangles of matrices, or times their transposes."""
     subscripts = "...j,...ij->...i" if backwards else "...i,...ij->...j"
-    return f"np.einsum({subscripts!r}, {row}, np.triu({matrix}))"
+    return quote("np.einsum({0}, {1}, np.triu({2}))", subscripts, row, matrix)
 
 
 def stock_code(node: Expr, printer: CodePrinter, *args: object) -> str:
@@ -307,21 +348,34 @@ def stock_code(node: Expr, printer: CodePrinter, *args: object) -> str:
     backend = _ExpressionBackend()
     backend.functions = _StockFunctions(printer)
     steps, results = Writer(make_plan(exprs), names, backend, "_t").write()
-    parts = [f"{target} := {text}" if target else text for target, text, *_ in steps]
-    code = f"({', '.join([*(f'({part})' for part in parts), *results])},)[-1]"
+    parts: list[Code] = []
+    for step in steps:
+        value = step.code.value if isinstance(step.code, ast.Expr) else step.code
+        assert isinstance(value, ast.expr)
+        parts.append(ast.NamedExpr(ast.Name(step.target), value) if step.target else value)
+    tree = rewritten(quote("({*0},)[-1]", [*parts, *results]), _for_sympy)
+    code = printed(tree)
     unknown = backend.used_support(code)
     if unknown:
-        name = unknown.split("def ")[1].partition("(")[0]
-        raise UnsupportedError(f"sympy.lambdify has no {name}; use sympy_einsum.lambdify")
+        own = unknown.split("def ")[1].partition("(")[0]
+        raise UnsupportedError(f"sympy.lambdify has no {own}; use sympy_einsum.lambdify")
     if (
-        ("special." in code or "scipy_linalg." in code)
+        {"scipy"}.intersection(names_in(tree))
         and isinstance(printer, NumPyPrinter)
         and not isinstance(printer, SciPyPrinter)
     ):
         raise UnsupportedError("this expression needs SciPy: sympy.lambdify(..., modules='scipy')")
-    code = re.sub(r"\bspecial\.", "scipy.special.", code)
-    code = re.sub(r"\bscipy_linalg\.", "scipy.linalg.", code)
-    return re.sub(r"\bnp\.", "numpy.", code)
+    return code
+
+
+# The modules that SymPy's code names otherwise.
+_MODULES = {"np": "numpy", "special": "scipy.special", "scipy_linalg": "scipy.linalg"}
+
+
+def _for_sympy(node: object) -> Code | None:
+    """Return the name of a module in SymPy's code."""
+    own = _MODULES.get(node.id) if isinstance(node, ast.Name) else None
+    return None if own is None else dotted(own)
 
 
 def _is_plain(symbol: Symbol, taken: Collection[str] = ()) -> bool:

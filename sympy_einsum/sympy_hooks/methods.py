@@ -124,8 +124,8 @@ class Methods(Operators, AlgebraHooks):
         >>> se.TensorSymbol("x", 3).tolist()
         Traceback (most recent call last):
         ...
-        sympy_einsum.UnsupportedError: an expression has no numbers to make a list of; lambdify
-        computes them, as_explicit() writes the entries out
+        sympy_einsum.UnsupportedError: an expression has no numbers; compute them with lambdify;
+        as_explicit() writes the entries out
         """
         raise UnsupportedError(
             "an expression has no numbers; compute them with lambdify; as_explicit() "

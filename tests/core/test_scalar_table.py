@@ -16,7 +16,9 @@ from sympy import exp, symbols
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
 from sympy_einsum.compiler.backends import BACKENDS
-from sympy_einsum.compiler.backends.scalars import print_scalar
+from sympy_einsum.compiler.backends.scalars import scalar_code
+from sympy_einsum.compiler.emit.printer import printed
+from sympy_einsum.compiler.ir.code import constant
 from sympy_einsum.core import ROWS, Row, TensorError, add_row, code_of, derivative, row_of
 from sympy_einsum.expressions import slot
 from sympy_einsum.languages.matrixcalculus.functions import FUNCTIONS as TYPED
@@ -93,7 +95,7 @@ def test_code_and_derivatives_agree_with_the_definition(row):
     given = [1, *given[1:]] if row.name == "gamma_rise" else given
     slots = [slots[k] if g != 1 else 1 for k, g in enumerate(given)]
     wanted = float(row.definition(*given).subs(at))
-    text = print_scalar(row.function(*slots), [repr(v) for v in values], "scalars")
+    text = printed(scalar_code(row.function(*slots), [*map(constant, values)], backend="scalars"))
     numbers = {"np": np, "special": special}
     exec(BACKENDS["numpy"].used_support(text), numbers)
     np.testing.assert_allclose(eval(text, numbers), wanted, rtol=1e-12)

@@ -12,7 +12,9 @@ from sympy import Lambda, Piecewise, symbols
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
-from sympy_einsum.compiler.backends.scalars import print_scalar
+from sympy_einsum.compiler.backends.scalars import scalar_code
+from sympy_einsum.compiler.emit.printer import printed
+from sympy_einsum.compiler.ir.code import name
 from sympy_einsum.core import ROWS
 from sympy_einsum.expressions import slot
 
@@ -127,7 +129,7 @@ def test_piecewise_of_several_tensors():
 
 def code_tree(body, texts=("a", "b", "c")):
     """What a scalar body's code says, brackets apart."""
-    return ast.dump(ast.parse(print_scalar(body, texts), mode="eval"))
+    return ast.dump(ast.parse(printed(scalar_code(body, [*map(name, texts)])), mode="eval"))
 
 
 # They are other functions of real arguments, or have code of their own.

@@ -224,7 +224,7 @@ def test_where_there_is_no_matrix_notation():
         se.latex(einsum("ir,jr,kr->ijk", A, C, X).sum(), notation="matrix")
     with pytest.raises(se.UnsupportedError):
         se.latex(sympy.sin(T.sum()), notation="matrix")
-    with pytest.raises(se.TensorError, match="no notation 'matrices'"):
+    with pytest.raises(se.TensorError, match="unknown notation 'matrices'"):
         se.latex(A, notation="matrices")
     with pytest.raises(se.TensorError):
         se.pretty(A, notation="x")

@@ -13,19 +13,19 @@ from pkgutil import iter_modules
 
 from .base import Backend
 from .given_functions import GivenFunctions
-from .scalars import DOUBLES as DOUBLES, LENGTH as LENGTH
 from .spelling import (
+    ALL_ENTRIES,
+    NEW_AXIS,
     Bracket,
+    Codes,
     Place,
-    Texts,
-    as_tuple,
-    axis_arguments,
+    along_axes,
+    assigned,
     bracketed,
     called,
     called_along,
-    is_bracketed,
     is_plain_name,
-    numbers_text,
+    numbers_code,
 )
 
 _SUFFIX = "_backend"
@@ -55,18 +55,19 @@ class _Backends(Mapping[str, type[Backend]]):
 BACKENDS = _Backends()
 
 __all__ = [
+    "ALL_ENTRIES",
     "BACKENDS",
+    "NEW_AXIS",
     "Backend",
     "Bracket",
+    "Codes",
     "GivenFunctions",
     "Place",
-    "Texts",
-    "as_tuple",
-    "axis_arguments",
+    "along_axes",
+    "assigned",
     "bracketed",
     "called",
     "called_along",
-    "is_bracketed",
     "is_plain_name",
-    "numbers_text",
+    "numbers_code",
 ]

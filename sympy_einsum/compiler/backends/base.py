@@ -1,38 +1,53 @@
 """The base class of backends: the spelling of instructions that all array libraries agree on.
 
-Arguments of the methods are Python texts of operands, already safe to stand next to an operator's
-dot or bracket, and of axis lengths; what comes back is the text of one expression. ``np`` and
-``special`` in what is written here are replaced by the library's own namespaces.
+Arguments of the methods are the syntax trees of operands and of axis lengths; what comes back is
+the tree of one expression. ``np`` and ``special`` in templates are replaced by the library's own
+namespaces.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
+import ast
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import reduce
+from typing import Any, ClassVar
 
 import numpy as np
 from sympy import Expr
 
 from ...core import UnsupportedError
+from ..ir.code import (
+    MATMUL,
+    Code,
+    call,
+    constant,
+    is_integer,
+    name,
+    negative,
+    product,
+    quote,
+    subscript,
+    total,
+)
 from ..ir.plans import Plan
 from .given_functions import GivenFunctions
 from .library import Library
-from .scalars import print_scalar
+from .scalars import scalar_code
 from .spelling import (
-    SIGNS,
+    ALL_ENTRIES,
+    NEW_AXIS,
     Bracket,
+    Codes,
     Place,
-    Texts,
     along,
-    as_tuple,
-    axis_arguments,
+    along_axes,
+    assigned,
     bracketed,
     called,
     called_along,
-    is_bracketed,
-    numbers_text,
+    numbers_code,
     spread,
+    type_of,
 )
 
 
@@ -66,7 +81,7 @@ class Backend(Library):
     # Values that the code uses, by name.
     namespace: Mapping[str, object] = {}
     # The arrays among the arguments that are positions on axes.
-    positions_named: Texts = ()
+    positions_named: Sequence[str] = ()
     # Whether there are complex numbers in what is computed, whatever the arguments are.
     is_complex: bool = False
     # Whether the text is to be read again, so that it must say what it computes by known names.
@@ -78,10 +93,11 @@ class Backend(Library):
     one: ClassVar[str] = "1"
 
     def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         if "name" in vars(cls):
             Backend.registered[cls.name] = cls
 
-    def quick_tests(self, names: Texts) -> list[str]:
+    def quick_tests(self, names: Sequence[str]) -> list[str]:
         """Return tests that arguments are arrays of this library's numbers; arguments that fail are
         converted."""
         same = " is ".join([f"{name}.dtype" for name in names])
@@ -92,120 +108,123 @@ class Backend(Library):
         """Return the test that an argument is a number."""
         return f'not hasattr({name}, "__len__")'
 
-    def module_parts(self) -> list[str]:
-        """Return further lines to put above the function."""
+    def functions_above(self) -> list[ast.stmt]:
+        """Return further functions, to be put above the one that is written."""
         return []
 
-    def opening(self, body: str, tensors: Texts) -> list[str]:
-        """The lines that a function starts with, given its body and the arrays among its
-        arguments."""
-        if re.search(r"(?<!\.)\bdtype\b(?!=)", body) is None:
+    def opening(self, used: Collection[str], tensors: Sequence[str]) -> list[ast.stmt]:
+        """The statements that a function starts with, given the variables that it uses and the
+        arrays among its arguments."""
+        if "dtype" not in used:
             return []
-        return [f"dtype = {self.common_type(tensors, [self.fraction])}"]
+        kind = self.common_type([name(own) for own in tensors], [self.fraction])
+        return [assigned(name("dtype"), kind, 0)]
 
-    def silenced(self, lines: Sequence[str]) -> list[str]:
-        """Return the lines of a function, without warnings about values that aren't chosen."""
-        return [*lines]
+    def silences(self, code: ast.AST) -> str:
+        """Return the kind of errors of numbers to be ignored in a statement, because they say
+        nothing of its value; empty for none."""
+        return ""
 
     @property
-    def fraction(self) -> str:
+    def fraction(self) -> Code:
         """A number that integers can't hold; one that real numbers can't, if there are such."""
-        return "0j" if self.is_complex else "0.0"
+        return constant(0j if self.is_complex else 0.0)
 
     # --- scalars and elementwise
 
-    def scalar(self, operands: Texts, expr: Expr) -> str:
+    def scalar(self, operands: Codes, expr: Expr) -> Code:
         """A SymPy scalar expression in slots."""
-        return self.spell(print_scalar(expr, operands, self.name, self.spellings, self.functions))
+        return scalar_code(expr, operands, self.code, self.name, self.spellings, self.functions)
 
-    def type_tests(self, arrays: Texts, numbers: Texts) -> list[str]:
+    def type_tests(self, arrays: Sequence[str], numbers: Sequence[str]) -> list[str]:
         """Return tests that arguments have the types of the float64 fast path."""
         raise NotImplementedError
 
-    def own_number(self, number: Expr) -> str:
+    def own_number(self, number: Expr) -> Code:
         """A number that arrays of doubles are combined with, for the one for doubles."""
         raise NotImplementedError
 
-    def length(self, operands: Texts, expr: Expr) -> str:
+    def length(self, operands: Codes, expr: Expr) -> Code:
         """An axis length or a position, in slots."""
         return self.scalar(operands, expr)
 
-    def elementwise(self, operands: Texts, expr: Expr) -> str:
+    def elementwise(self, operands: Codes, expr: Expr) -> Code:
         """A SymPy scalar expression in slots, applied to every entry of arrays."""
         return self.scalar(operands, expr)
 
-    def number(self, name: str) -> str:
+    def number(self, value: Code) -> Code:
         """A number of Python's as one of the library's, of the arguments' type."""
-        return self.spell(f"np.asarray({name}, dtype=np.result_type(dtype, {name}))[()]")
+        return self.code("np.asarray({0}, dtype=np.result_type(dtype, {0}))[()]", value)
 
     # --- results written over an operand, for those with ``overwrites``
 
-    def in_place(self, op: str, operands: Texts, place: int, signs: Sequence[int] = ()) -> str:
+    def in_place(self, op: str, operands: Codes, place: int, signs: Sequence[int] = ()) -> Code:
         """A sum or product written over one of its operands; an error where that would change the
         type of the result."""
         raise NotImplementedError
 
-    def in_place_function(self, text: str, place: int) -> str:
+    def in_place_function(self, code: Code, place: int) -> Code:
         """A quotient or the call of a function written over one of its operands; other code as it
         is."""
-        return text
+        return code
 
     # --- axes
 
-    def transpose(self, operands: Texts, axes: Sequence[int]) -> str:
+    def transpose(self, operands: Codes, axes: Sequence[int]) -> Code:
         """The axes in another order."""
         if list(axes) == [1, 0]:
-            return f"{operands[0]}.T"
-        return f"{operands[0]}.transpose({', '.join(map(str, axes))})"
+            return quote("{0}.T", operands[0])
+        return quote("{0}.transpose({*1})", operands[0], axes)
 
-    def index(self, operands: Texts, entries: Sequence[str]) -> str:
-        """Basic indexing, one text for each axis; new axes are ``None``."""
-        return f"{operands[0]}[{', '.join(entries)}]"
+    def index(self, operands: Codes, entries: Codes) -> Code:
+        """Basic indexing, one tree for each axis; new axes are None."""
+        return subscript(operands[0], entries)
 
-    def cut(self, operands: Texts, cuts: Sequence[Bracket]) -> str:
+    def cut(self, operands: Codes, cuts: Sequence[Bracket]) -> Code:
         """Positions and slices of axes."""
-        return f"{operands[0]}{bracketed(cuts)}"
+        return bracketed(operands[0], cuts)
 
-    def diagonal(self, operands: Texts, subscripts: str) -> str:
+    def diagonal(self, operands: Codes, subscripts: str) -> Code:
         """Diagonals of repeated indices."""
         return self.einsum(operands, subscripts)
 
-    def reshape(self, operands: Texts, shape: Texts) -> str:
+    def reshape(self, operands: Codes, shape: Codes) -> Code:
         """The entries in C order under another shape."""
-        return f"{operands[0]}.reshape({as_tuple(shape)})"
+        return quote("{0}.reshape({1})", operands[0], shape)
 
-    def broadcast(self, operands: Texts, shape: Texts) -> str:
+    def broadcast(self, operands: Codes, shape: Codes) -> Code:
         """The operand repeated along axes, without a copy."""
-        return self.spell(f"np.broadcast_to({operands[0]}, {as_tuple(shape)})")
+        return self.code("np.broadcast_to({0}, {1})", operands[0], shape)
 
-    def contiguous(self, operands: Texts) -> str:
+    def contiguous(self, operands: Codes) -> Code:
         """The array in C order, contiguous in memory."""
         return operands[0]
 
-    def copy(self, operands: Texts) -> str:
+    def copy(self, operands: Codes) -> Code:
         """A copy that the caller may write to."""
         return operands[0]
 
     # --- arithmetic
 
-    def sum(self, operands: Texts, axes: Sequence[int] | None) -> str:
+    def sum(self, operands: Codes, axes: Sequence[int] | None) -> Code:
         """The sum over axes, over all for None."""
-        return f"{operands[0]}.sum({''.join(axis_arguments(axes))})"
+        return along_axes(quote("{0}.sum()", operands[0]), axes)
 
-    def cumsum(self, operands: Texts, axis: int, backwards: bool) -> str:
+    def cumsum(self, operands: Codes, axis: int, backwards: bool) -> Code:
         """The running sum along an axis, or that from its end."""
         if not backwards:
-            return f"{operands[0]}.cumsum({axis})"
-        turned = [":"] * axis + ["::-1"]
-        return self.index([f"{self.index(operands, turned)}.cumsum({axis})"], turned)
+            return quote("{0}.cumsum({1})", operands[0], axis)
+        backward = [ALL_ENTRIES.code] * axis + [ast.Slice(None, None, constant(-1))]
+        total = quote("{0}.cumsum({1})", self.index(operands, backward), axis)
+        return self.index([total], backward)
 
-    def triangular(self, operands: Texts, upper: bool, offset: str) -> str:
+    def triangular(self, operands: Codes, upper: bool, offset: Code) -> Code:
         """The last two axes with zeros on the left of a diagonal, or on its right."""
-        return self.spell(f"np.{'triu' if upper else 'tril'}({operands[0]}, {offset})")
+        return self.code(f"np.{'triu' if upper else 'tril'}({{0}}, {{1}})", operands[0], offset)
 
-    def cumprod(self, operands: Texts) -> str:
+    def cumprod(self, operands: Codes) -> Code:
         """The running products along the last axis."""
-        return f"{operands[0]}.cumprod(-1)"
+        return quote("{0}.cumprod(-1)", operands[0])
 
     # Running operations along axes, Fourier transforms and the like: helpers in the source.
     lagged_cumsum = called("lagged_cumsum")
@@ -224,261 +243,265 @@ class Backend(Library):
     softmax = called_along("softmax")
     log_total = called_along("log_total")
 
-    def rows(self, operands: Texts) -> str:
+    def rows(self, operands: Codes) -> Code:
         """Arrays of one shape, one after the other along a new first axis."""
-        return self.spell(f"np.stack([{', '.join(operands)}])")
+        return self.code("np.stack([{*0}])", operands)
 
-    def windows(self, operands: Texts, axis: int, start: str, steps: Texts, counts: Texts) -> str:
+    def windows(self, operands: Codes, axis: int, start: Code, steps: Codes, counts: Codes) -> Code:
         """An axis as several."""
-        return f"windows({operands[0]}, {axis}, {start}, {as_tuple(steps)}, {as_tuple(counts)})"
+        return call("windows", operands[0], axis, start, steps, counts)
 
-    def convolve(self, operands: Texts) -> str:
+    def convolve(self, operands: Codes) -> Code:
         """The convolution of two vectors."""
-        return self.spell(f"np.convolve({operands[0]}, {operands[1]})")
+        return self.code("np.convolve({0}, {1})", *operands)
 
-    def prod(self, operands: Texts) -> str:
+    def prod(self, operands: Codes) -> Code:
         """The product of all entries."""
-        return f"{operands[0]}.prod()"
+        return quote("{0}.prod()", operands[0])
 
-    def multiply(self, operands: Texts) -> str:
+    def multiply(self, operands: Codes) -> Code:
         """The broadcast product."""
-        return " * ".join(operands)
+        return product(operands)
 
-    def add(self, operands: Texts, signs: Sequence[int]) -> str:
+    def add(self, operands: Codes, signs: Sequence[int]) -> Code:
         """The broadcast sum with signs."""
-        first = ("-" if signs[0] < 0 else "") + operands[0]
-        rest = [
-            (" - " if s < 0 else " + ") + o for s, o in zip(signs[1:], operands[1:], strict=True)
-        ]
-        return first + "".join(rest)
+        first = negative(operands[0]) if signs[0] < 0 else operands[0]
+        are_negative = [sign < 0 for sign in signs[1:]]
+        return total(first, list(zip(are_negative, operands[1:], strict=True)))
 
-    def add_transposed(self, operands: Texts) -> str:
+    def add_transposed(self, operands: Codes) -> Code:
         """X + X'."""
-        return f"{operands[0]} + {operands[0]}.T"
+        return quote("{0} + {0}.T", operands[0])
 
-    def dot(self, operands: Texts) -> str:
+    def dot(self, operands: Codes) -> Code:
         """The product of matrices and vectors."""
-        second = operands[1] if is_bracketed(operands[1]) else f"({operands[1]})"
-        return f"{operands[0]} @ {second}"
+        return ast.BinOp(operands[0], MATMUL, operands[1])
 
-    def weighted_gram(self, operands: Texts) -> str:
+    def weighted_gram(self, operands: Codes) -> Code:
         """X' diag(w) X with w >= 0."""
-        return f"(({operands[0]}.T * {operands[1]}) @ {operands[0]})"
+        return quote("({0}.T * {1}) @ {0}", *operands)
 
-    def matmul(self, operands: Texts) -> str:
+    def matmul(self, operands: Codes) -> Code:
         """The matrix product of stacks."""
-        return self.spell(f"np.matmul({operands[0]}, {operands[1]})")
+        return self.code("np.matmul({0}, {1})", *operands)
 
-    def vdot(self, operands: Texts) -> str:
+    def vdot(self, operands: Codes) -> Code:
         """The full contraction of two operands of one shape."""
-        return f"({operands[0]} * {operands[1]}).sum()"
+        return quote("({0} * {1}).sum()", *operands)
 
-    def einsum(self, operands: Texts, subscripts: str) -> str:
+    def einsum(self, operands: Codes, subscripts: str) -> Code:
         """A contraction that no faster primitive does."""
-        return self.spell(f"np.einsum({subscripts!r}, {', '.join(operands)})")
+        return self.code("np.einsum({0}, {*1})", subscripts, operands)
 
     # --- creation and structure
 
-    def common_type(self, arrays: Texts, scalars: Texts) -> str:
+    def common_type(self, arrays: Codes, scalars: Codes) -> Code:
         """The type that holds the entries of arrays and scalars; that of the arguments, if there
         are none."""
         if not arrays and not scalars:
-            return "dtype"
+            return name("dtype")
         if len(arrays) == 1 and not scalars:
-            return f"{arrays[0]}.dtype"
-        return self.spell(f"np.result_type({', '.join([*arrays, *scalars])})")
+            return quote("{0}.dtype", arrays[0])
+        return self.code("np.result_type({*0})", [*arrays, *scalars])
 
-    def created(self, function: str, arguments: str, kind: str) -> str:
+    def created(self, function: str, arguments: Sequence[Any], kind: Code) -> Code:
         """The call of a function that creates an array of some type."""
-        return self.spell(f"np.{function}({arguments}, dtype={kind})")
+        return self.code(f"np.{function}({{*0}}, dtype={{1}})", arguments, kind)
 
-    def full(self, operands: Texts, shape: Texts, kind: str) -> str:
+    def full(self, operands: Codes, shape: Codes, kind: Code) -> Code:
         """The array with all entries equal to a scalar."""
-        if operands[0] in ("0", "1"):
-            return self.created(("zeros", "ones")[int(operands[0])], as_tuple(shape), kind)
-        return self.created("full", f"{as_tuple(shape)}, {operands[0]}", kind)
+        for number, function in enumerate(("zeros", "ones")):
+            if is_integer(operands[0], number):
+                return self.created(function, [shape], kind)
+        return self.created("full", [shape, operands[0]], kind)
 
-    def zeros(self, operands: Texts, shape: Texts, kind: str) -> str:
+    def zeros(self, operands: Codes, shape: Codes, kind: Code) -> Code:
         """Zeros, to be written to."""
-        return self.created("zeros", as_tuple(shape), kind)
+        return self.created("zeros", [shape], kind)
 
-    def writable(self, operands: Texts, owned: bool, kind: str) -> str:
+    def writable(self, operands: Codes, owned: bool, kind: Code) -> Code:
         """The first operand as an array to write to."""
         return operands[0]
 
-    def write(self, place: Place, value: str, order: int, sign: int) -> str:
+    def write(self, place: Place, value: Code, order: int, sign: int) -> ast.stmt:
         """The statement that writes a value of some order into a place for the sign 0, and adds or
         subtracts it for 1 and -1: here a diagonal is a choice, which a compiler fuses with what
         comes next."""
         target = place.array
         block = self._on_diagonals(place, value, order, sign) if place.is_diagonal else value
         if place.cuts:
-            return self.spell(self.put(target, bracketed(place.cuts), block, sign))
+            return self.put(target, place.cuts, block, sign)
         value = self.add([target, block], (1, sign)) if sign else block
-        return self.spell(f"{target} = {value}")
+        return assigned(target, value, 0)
 
-    def put(self, target: str, brackets: str, block: str, sign: int) -> str:
+    def put(self, target: Code, cuts: Sequence[Bracket], block: Code, sign: int) -> ast.stmt:
         """The statement that writes, adds or subtracts a block of an array."""
-        return self.assigned(f"{target}{brackets}", block, sign)
+        return self.assigned(bracketed(target, cuts), block, sign)
 
-    def assigned(self, place: str, value: str, sign: int) -> str:
+    def assigned(self, place: Code, value: Code, sign: int) -> ast.stmt:
         """The statement that writes, adds or subtracts a value where it may be written to."""
-        return f"{place} {SIGNS[sign]} {value}"
+        return assigned(place, value, sign)
 
-    def _on_diagonals(self, place: Place, value: str, order: int, sign: int) -> str:
+    def _on_diagonals(self, place: Place, value: Code, order: int, sign: int) -> Code:
         """An array with the value on its diagonals; off them the target's entries, or zeros to be
         added."""
         target, cuts = place.array, place.cuts
         output, kept = place.subscripts.split("->")
         firsts = [output.index(label) for label in kept]
         placed = spread(value, order, [k in firsts for k in range(len(output))])
-        axes = enumerate(cuts or [Bracket(":")] * len(output))
-        lengths = [c.number or f"{target}.shape[{k}]" for k, c in axes if c.number or c.text == ":"]
-        mask = " & ".join(
+        axes = enumerate(cuts or [ALL_ENTRIES] * len(output))
+        lengths = [
+            cut.number or quote("{0}.shape[{1}]", target, k) for k, cut in axes if cut.is_slice
+        ]
+        masks = [
             self._on_diagonal(lengths[k], len(output), output.index(label), k)
             for k, label in enumerate(output)
             if output.index(label) < k
-        )
+        ]
+        mask = reduce(lambda first, second: quote("{0} & {1}", first, second), masks)
         # Beside the diagonals stays what was written there before.
-        beside = self.zero if sign else f"{target}{bracketed(cuts)}" if cuts else target
-        return f"np.where({mask}, {placed}, {beside})"
+        beside = self.zero_code if sign or not cuts else bracketed(target, cuts)
+        if not sign and not cuts:
+            beside = target
+        return self.code("np.where({0}, {1}, {2})", mask, placed, beside)
 
-    def _on_diagonal(self, length: str, order: int, first: int, second: int) -> str:
+    def _on_diagonal(self, length: Code, order: int, first: int, second: int) -> Code:
         """Where two axes have the same position."""
-        entries = [":" if k in (first, second) else "None" for k in range(order)]
-        return f"{self.created('eye', length, 'bool')}[{', '.join(entries)}]"
+        entries = [ALL_ENTRIES.code if k in (first, second) else NEW_AXIS for k in range(order)]
+        return subscript(self.created("eye", [length], name("bool")), entries)
 
-    def tri(self, operands: Texts, rows: str, columns: str, offset: str) -> str:
+    @property
+    def zero_code(self) -> Code:
+        """Zero."""
+        return self.code(self.zero)
+
+    def tri(self, operands: Codes, rows: Code, columns: Code, offset: Code) -> Code:
         """Ones at and below a diagonal."""
-        return self.spell(f"np.tri({rows}, {columns}, {offset}, dtype)")
+        return self.code("np.tri({0}, {1}, {2}, dtype)", rows, columns, offset)
 
-    def constant(self, operands: Texts, array: np.ndarray) -> str:
+    def constant(self, operands: Codes, array: np.ndarray) -> Code:
         """An array of numbers, written out."""
-        return self.spell(f"np.array({numbers_text(array)})")
+        numbers, kind = numbers_code(array, self.code), type_of(array, self.code)
+        return self.code("np.array({0}, dtype={1})", numbers, kind)
 
-    def named_constant(self, name: str) -> str:
+    def named_constant(self, constant: str) -> Code:
         """An array of NumPy that the source has by a name."""
-        return self.spell(f"np.asarray({name})")
+        return self.code("np.asarray({0})", name(constant))
 
     # --- matrix functions
 
-    def inv(self, operands: Texts, definite: bool) -> str:
+    def inv(self, operands: Codes, definite: bool) -> Code:
         """The inverse."""
-        return self.spell(f"np.linalg.inv({operands[0]})")
+        return self.code("np.linalg.inv({0})", operands[0])
 
-    def solve(self, operands: Texts, definite: bool) -> str:
+    def solve(self, operands: Codes, definite: bool) -> Code:
         """inv(X) @ Y."""
-        return self.spell(f"np.linalg.solve({operands[0]}, {operands[1]})")
+        return self.code("np.linalg.solve({0}, {1})", *operands)
 
-    def det(self, operands: Texts, definite: bool) -> str:
+    def det(self, operands: Codes, definite: bool) -> Code:
         """The determinant."""
-        return self.spell(f"np.linalg.det({operands[0]})")
+        return self.code("np.linalg.det({0})", operands[0])
 
-    def logdet(self, operands: Texts, definite: bool) -> str:
+    def logdet(self, operands: Codes, definite: bool) -> Code:
         """log |det|, by Cholesky's factor if there is one."""
         if definite:
-            diagonal = f"np.linalg.cholesky({operands[0]}).diagonal()"
-            return self.spell(f"(2 * np.log({diagonal}).sum())")
-        return self.spell(f"np.linalg.slogdet({operands[0]})[1]")
+            return self.code("2 * np.log(np.linalg.cholesky({0}).diagonal()).sum()", operands[0])
+        return self.code("np.linalg.slogdet({0})[1]", operands[0])
 
-    def slogdet(self, operands: Texts, definite: bool) -> str:
+    def slogdet(self, operands: Codes, definite: bool) -> Code:
         """The sign of the determinant and the logarithm of its absolute value."""
-        return self.spell(f"np.linalg.slogdet({operands[0]})")
+        return self.code("np.linalg.slogdet({0})", operands[0])
 
-    def factored(self, operands: Texts, definite: bool) -> str:
+    def factored(self, operands: Codes, definite: bool) -> Code:
         """Factors of a matrix; here the matrix, which all that needs some factors for itself."""
         return operands[0]
 
-    def solved(self, operands: Texts, definite: bool, turned: bool) -> str:
+    def solved(self, operands: Codes, definite: bool, transposed: bool) -> Code:
         """inv(X) @ Y, or inv(X)' @ Y, by factors."""
         X, Y = operands
-        return self.solve([f"{X}.T" if turned else X, Y], definite)
+        return self.solve([quote("{0}.T", X) if transposed else X, Y], definite)
 
-    def by_factors(self, operands: Texts, name: str, definite: bool, shape: Texts) -> str:
+    def by_factors(self, operands: Codes, name: str, definite: bool, shape: Codes) -> Code:
         """The inverse or the determinant by factors."""
-        text: str = getattr(self, name)(operands, definite)
-        return text
+        code: Code = getattr(self, name)(operands, definite)
+        return code
 
-    def cofactors(self, operands: Texts, order: int) -> str:
+    def cofactors(self, operands: Codes, order: int) -> Code:
         """A derivative of det, by singular values, so that a singular matrix is fine."""
-        return f"cofactors({', '.join([operands[0], str(order), *operands[1:]])})"
+        return call("cofactors", operands[0], order, *operands[1:])
 
     # --- stacks of matrices
 
-    def stacked(self, operands: Texts, name: str, tail: Texts) -> str:
+    def stacked(self, operands: Codes, name: str, tail: Codes) -> Code:
         """A function of each matrix."""
         if name == "adj":
-            return self.spell(f"np.swapaxes({self.cofactors(operands, 1)}, -1, -2)")
+            return self.code("np.swapaxes({0}, -1, -2)", self.cofactors(operands, 1))
         if name == "cofactors":
             return self.cofactors(operands, len(tail) // 2)
         if name == "expm":
             return self._exponential(operands)
-        call = self.stacks.get(name, f"np.linalg.{name}({{0}})")
-        return self.spell(call.format(*operands))
+        return self.code(self.stacks.get(name, f"np.linalg.{name}({{0}})"), *operands)
 
-    def _exponential(self, operands: Texts) -> str:
+    def _exponential(self, operands: Codes) -> Code:
         """The exponential of each matrix, or its derivative in the directions that follow."""
         if not self.exponential:
             raise UnsupportedError(f"backend {self.name!r} has no expm")
-        return along(f"{self.exponential}({{0}})", operands)
+        return along(lambda X: call(self.exponential, X), operands)
 
-    def decomposed(self, operands: Texts, name: str) -> str:
+    def decomposed(self, operands: Codes, name: str) -> Code:
         """A decomposition of each matrix."""
         return self.stacked(operands, name, ())
 
-    def part(self, operands: Texts, place: int, tail: Texts) -> str:
+    def part(self, operands: Codes, place: int, tail: Codes) -> Code:
         """One of the arrays of a decomposition."""
-        return f"{operands[0]}[{place}]"
+        return quote("{0}[{1}]", operands[0], place)
 
     # --- maxima and order
 
-    def extremum(self, operands: Texts, name: str, axes: Sequence[int] | None) -> str:
+    def extremum(self, operands: Codes, name: str, axes: Sequence[int] | None) -> Code:
         """The largest or smallest entries over axes, over all for None."""
-        return f"{operands[0]}.{name}({''.join(axis_arguments(axes))})"
+        return along_axes(quote(f"{{0}}.{name}()", operands[0]), axes)
 
-    def picked(self, operands: Texts, name: str, axis: int) -> str:
+    def picked(self, operands: Codes, name: str, axis: int) -> Code:
         """The entries along an axis in order, or the largest or smallest so far."""
-        if name == "sort":
-            return self.spell(f"np.sort({operands[0]}, axis={axis})")
-        ufunc = {"cummax": "maximum", "cummin": "minimum"}[name]
-        return self.spell(f"np.{ufunc}.accumulate({operands[0]}, axis={axis})")
+        function = {"cummax": "maximum.accumulate", "cummin": "minimum.accumulate"}.get(name, name)
+        return self.code(f"np.{function}({{0}}, axis={{1}})", operands[0], axis)
 
-    def positions(self, operands: Texts, name: str, axis: int) -> str:
+    def positions(self, operands: Codes, name: str, axis: int) -> Code:
         """Positions along an axis."""
         if name in ("argcummax", "argcummin"):
             running = self.picked(operands, name.removeprefix("arg"), axis)
-            return f"last_equal({operands[0]}, {running}, {axis})"
+            return call("last_equal", operands[0], running, axis)
         if name == "argsort":
-            return self.spell(f"np.argsort({operands[0]}, axis={axis}{self.stably})")
-        return f"{operands[0]}.{name}(axis={axis})"
+            return self.code(f"np.argsort({{0}}, axis={{1}}{self.stably})", operands[0], axis)
+        return quote(f"{{0}}.{name}(axis={{1}})", operands[0], axis)
 
     # --- positions
 
-    def range(self, operands: Texts, length: str) -> str:
+    def range(self, operands: Codes, length: Code) -> Code:
         """The positions on an axis."""
-        return self.spell(f"np.arange({length})")
+        return self.code("np.arange({0})", length)
 
-    def take(self, operands: Texts, first: int) -> str:
+    def take(self, operands: Codes, first: int) -> Code:
         """An array at some positions along axes."""
-        entries = [":"] * first + list(operands[1:])
-        return f"{operands[0]}[{', '.join(entries)}]"
+        return subscript(operands[0], [ALL_ENTRIES.code] * first + list(operands[1:]))
 
-    def scatter(self, operands: Texts, lengths: Texts, once: bool) -> str:
+    def scatter(self, operands: Codes, lengths: Codes, once: bool) -> Code:
         """Zeros, to which something is added at positions."""
         if "scatter" not in self.support:
             raise UnsupportedError(
                 f"backend {self.name!r} has no function that adds to entries at positions"
             )
         value, *positions = operands
-        return f"scatter({value}, {as_tuple(lengths)}, {', '.join(positions)})"
+        return call("scatter", value, lengths, *positions)
 
-    def scatters(self, operands: Texts, lengths: Texts) -> str:
+    def scatters(self, operands: Codes, lengths: Codes) -> Code:
         """Zeros, to which several operands are added at the positions that follow them."""
         width = 1 + len(lengths)
         starts = range(0, len(operands), width)
         parts = [self.scatter(operands[k : k + width], lengths, False) for k in starts]
         return self.add(parts, (1,) * len(parts))
 
-    def one_hot(self, operands: Texts, length: str) -> str:
+    def one_hot(self, operands: Codes, length: Code) -> Code:
         """Ones at positions on a last axis."""
-        return f"one_hot({operands[0]}, {length}, dtype)"
+        return call("one_hot", operands[0], length, name("dtype"))

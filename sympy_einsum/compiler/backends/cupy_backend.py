@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import ClassVar
 
@@ -9,10 +10,11 @@ from sympy import Expr, preorder_traversal
 from sympy.core.function import AppliedUndef
 
 from ...core import OwnFunction
+from ..ir.code import Code, call, dotted, function, name, number_of, quote, with_keywords
 from ..passes.fusion import fused
 from ..runtime.array_helpers import SHARED, shared
 from .base import Backend
-from .spelling import Place, Texts, as_tuple, bracketed, diagonal_view
+from .spelling import Codes, Place, as_view, bracketed, diagonal_view
 
 # Special functions that are helpers in the source.
 OWN = ("spherical_jn", "spherical_yn", "spherical_in", "hyp1f1")
@@ -77,57 +79,59 @@ def scatter(values, lengths, *positions):
     )
 
     def __init__(self) -> None:
-        self.kernels: dict[str, str] = {}
+        # By the number of arguments and the body: the name, the arguments, the body.
+        self.kernels: dict[tuple[int, str], tuple[str, list[Code], Code]] = {}
 
-    def elementwise(self, operands: Texts, expr: Expr) -> str:
+    def elementwise(self, operands: Codes, expr: Expr) -> Code:
         """One operation as it is, several as one kernel."""
-        names = [f"s{k}" for k in range(len(operands))]
-        body = self.scalar(names, expr)
+        arguments = [name(f"s{k}") for k in range(len(operands))]
+        body = self.scalar(arguments, expr)
         # A caller's implementation of an unknown function may not fit into a kernel.
         is_known = not expr.has(AppliedUndef, OwnFunction)
         if not is_known or sum(1 for part in preorder_traversal(expr) if part.args) < 2:
             return self.scalar(operands, expr)
-        kernel = self.kernels.setdefault(
-            f"({', '.join(names)}): {body}", f"fused{len(self.kernels)}"
-        )
-        return f"{kernel}({', '.join(operands)})"
+        key = len(operands), ast.dump(body)
+        kernel, _, _ = self.kernels.setdefault(key, (f"fused{len(self.kernels)}", arguments, body))
+        return call(kernel, *operands)
 
-    def module_parts(self) -> list[str]:
+    def functions_above(self) -> list[ast.stmt]:
         """The kernels, to stand above the function."""
-        parts = []
-        for text, name in self.kernels.items():
-            arguments, body = text.split(": ", 1)
-            parts.append(f"@cp.fuse()\ndef {name}{arguments}:\n    return {body}")
-        return parts
+        return [
+            function(kernel, arguments, [ast.Return(body)], [call("cp.fuse")])
+            for kernel, arguments, body in self.kernels.values()
+        ]
 
-    def contiguous(self, operands: Texts) -> str:
+    def contiguous(self, operands: Codes) -> Code:
         """The array in C order, contiguous in memory."""
-        return f"cp.ascontiguousarray({operands[0]})"
+        return call("cp.ascontiguousarray", operands[0])
 
-    def copy(self, operands: Texts) -> str:
+    def copy(self, operands: Codes) -> Code:
         """A copy that the caller may write to."""
-        return f"{operands[0]}.copy()"
+        return quote("{0}.copy()", operands[0])
 
-    def picked(self, operands: Texts, name: str, axis: int) -> str:
+    def picked(self, operands: Codes, name: str, axis: int) -> Code:
         """The entries along an axis in order, or the largest or smallest so far."""
-        text = super().picked(operands, name, axis)
-        return re.sub(r"(cp\.\w+)\.accumulate\(", r"running(\1, ", text)
+        if name == "sort":
+            return super().picked(operands, name, axis)
+        function = dotted({"cummax": "cp.maximum", "cummin": "cp.minimum"}[name])
+        return with_keywords(call("running", function, operands[0]), axis=axis)
 
-    def vdot(self, operands: Texts) -> str:
+    def vdot(self, operands: Codes) -> Code:
         """The full contraction of two operands of one shape."""
-        return f"{operands[0]}.ravel().dot({operands[1]}.ravel())"
+        return quote("{0}.ravel().dot({1}.ravel())", *operands)
 
-    def full(self, operands: Texts, shape: Texts, kind: str) -> str:
+    def full(self, operands: Codes, shape: Codes, kind: Code) -> Code:
         """The array with all entries equal to a scalar, which stays on the device."""
-        if operands[0].replace(".", "", 1).isdigit():
+        if number_of(operands[0]) is not None:
             return super().full(operands, shape, kind)
-        return f"cp.broadcast_to(cp.asarray({operands[0]}, {kind}), {as_tuple(shape)}).copy()"
+        value = call("cp.asarray", operands[0], kind)
+        return quote("cp.broadcast_to({0}, {1}).copy()", value, shape)
 
-    def writable(self, operands: Texts, owned: bool, kind: str) -> str:
+    def writable(self, operands: Codes, owned: bool, kind: Code) -> Code:
         """The first operand as an array to write to; itself, if it is ours and of that type."""
-        return f"{operands[0]}.astype({kind}, copy={not owned})"
+        return quote("{0}.astype({1}, copy={2})", operands[0], kind, not owned)
 
-    def write(self, place: Place, value: str, order: int, sign: int) -> str:
+    def write(self, place: Place, value: Code, order: int, sign: int) -> ast.stmt:
         """The statement that writes into, or changes, the diagonal of an array that is cut."""
-        view = diagonal_view(f"{place.array}{bracketed(place.cuts)}", place.subscripts)
-        return self.assigned(view if view[-1] == "]" else f"{view}[...]", value, sign)
+        view = diagonal_view(bracketed(place.array, place.cuts), place.subscripts)
+        return self.assigned(as_view(view), value, sign)

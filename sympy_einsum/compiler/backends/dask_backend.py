@@ -6,14 +6,16 @@ matrices of each chunk.
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import ClassVar
 
 import numpy as np
 
+from ..ir.code import Code, call, constant, name, number_of, quote
 from ..runtime.array_helpers import SHARED
 from .base import Backend
-from .spelling import Bracket, Place, Texts, along, as_tuple, bracketed, numbers_text, spread
+from .spelling import Bracket, Codes, Place, along, numbers_code, spread, type_of
 
 # Functions with several values, which Dask doesn't know how to apply.
 PARTS = {"sici": 2, "shichi": 2, "fresnel": 2, "airy": 4, "airye": 4}
@@ -37,7 +39,7 @@ class DaskBackend(Backend):
     packages = ("dask",)
     plain_lengths = True
     words: ClassVar = {"bool", "len", "float", "int"}
-    spellings: ClassVar = {"Piecewise": "select([{0}], [{1}])"}
+    spellings: ClassVar = {"Piecewise": "select([{*0}], [{*1}])"}
     # Functions left to NumPy's universal functions, which act chunk by chunk.
     renamed: ClassVar = {f"np.{name}": f"np.{name}" for name in ("heaviside", "sinc")}
     support: ClassVar = {
@@ -182,132 +184,143 @@ def diagonal(subscripts, X):
 ''',
     }
 
-    def diagonal(self, operands: Texts, subscripts: str) -> str:
+    def diagonal(self, operands: Codes, subscripts: str) -> Code:
         """Diagonals of repeated indices."""
-        return f"diagonal({subscripts!r}, {operands[0]})"
+        return call("diagonal", subscripts, operands[0])
 
-    def full(self, operands: Texts, shape: Texts, kind: str) -> str:
+    def full(self, operands: Codes, shape: Codes, kind: Code) -> Code:
         """The array with all entries equal to a scalar, which may be lazy."""
-        if operands[0].replace(".", "", 1).isdigit():
+        if number_of(operands[0]) is not None:
             return super().full(operands, shape, kind)
-        return f"(da.ones({as_tuple(shape)}, dtype={kind}) * {operands[0]})"
+        return quote("da.ones({0}, dtype={1}) * {2}", shape, kind, operands[0])
 
-    def reshape(self, operands: Texts, shape: Texts) -> str:
+    def reshape(self, operands: Codes, shape: Codes) -> Code:
         """The entries in C order under another shape."""
-        return f"reshaped({operands[0]}, {as_tuple(shape)})"
+        return call("reshaped", operands[0], shape)
 
-    def writable(self, operands: Texts, owned: bool, kind: str) -> str:
+    def writable(self, operands: Codes, owned: bool, kind: Code) -> Code:
         """The first operand as an array of that type to write to: a copy of the graph, not of the
         entries."""
-        return f"{operands[0]}.astype({kind}).copy()"
+        return quote("{0}.astype({1}).copy()", operands[0], kind)
 
-    def write(self, place: Place, value: str, order: int, sign: int) -> str:
+    def write(self, place: Place, value: Code, order: int, sign: int) -> ast.stmt:
         """Write a value into an array. A number becomes a slice where a later axis is reversed,
         since Dask would confuse the axes."""
-        is_slice = [cut.text == ":" or bool(cut.number) for cut in place.cuts]
-        if all(is_slice) or not any(cut.step.startswith("-") for cut in place.cuts):
+        is_slice = [cut.is_slice for cut in place.cuts]
+        if all(is_slice) or not any(cut.is_reversed for cut in place.cuts):
             return super().write(place, value, order, sign)
         if place.is_diagonal:
             value, order = self._on_diagonals(place, value, order, sign), sum(is_slice)
-        pairs = zip(place.cuts, is_slice, strict=True)
-        cuts = [cut if own else Bracket(f"{cut.text}:{cut.text} + 1") for cut, own in pairs]
-        return self.put(place.array, bracketed(cuts), spread(value, order, is_slice), sign)
+        cuts = [
+            cut if own else Bracket(ast.Slice(cut.code, quote("{0} + 1", cut.code)))
+            for cut, own in zip(place.cuts, is_slice, strict=True)
+        ]
+        return self.put(place.array, cuts, spread(value, order, is_slice), sign)
 
-    def constant(self, operands: Texts, array: np.ndarray) -> str:
+    def constant(self, operands: Codes, array: np.ndarray) -> Code:
         """An array of numbers, written out."""
-        return f"da.from_array(np.array({numbers_text(array)}))"
+        kind = type_of(array)
+        return quote("da.from_array(np.array({0}, dtype={1}))", numbers_code(array), kind)
 
-    def named_constant(self, name: str) -> str:
+    def named_constant(self, constant: str) -> Code:
         """An array of NumPy that the source has by a name."""
-        return f"da.from_array({name})"
+        return call("da.from_array", name(constant))
 
-    def picked(self, operands: Texts, name: str, axis: int) -> str:
+    def picked(self, operands: Codes, name: str, axis: int) -> Code:
         """The entries along an axis, as one chunk, in order, or the largest or smallest so far."""
         functions = {"sort": "sort", "cummax": "maximum.accumulate", "cummin": "minimum.accumulate"}
-        whole = f"{operands[0]}.rechunk({{{axis}: -1}})"
-        return f"{whole}.map_blocks(np.{functions[name]}, axis={axis})"
+        template = f"{{0}}.map_blocks(np.{functions[name]}, axis={{1}})"
+        return quote(template, _in_one_chunk(operands[0], axis), axis)
 
-    def positions(self, operands: Texts, name: str, axis: int) -> str:
+    def positions(self, operands: Codes, name: str, axis: int) -> Code:
         """Positions along an axis, as one chunk if they are all needed."""
         if name in ("argmax", "argmin"):
             return super().positions(operands, name, axis)
-        whole, options = f"{operands[0]}.rechunk({{{axis}: -1}})", f"{axis}, dtype=np.intp"
+        whole = _in_one_chunk(operands[0], axis)
         if name == "argsort":
-            return f'{whole}.map_blocks(np.argsort, axis={options}, kind="stable")'
+            return quote(
+                '{0}.map_blocks(np.argsort, axis={1}, dtype=np.intp, kind="stable")', whole, axis
+            )
         running = self.picked(operands, name.removeprefix("arg"), axis)
-        return f"da.map_blocks(last_equal, {whole}, {running}, {options})"
+        return quote(
+            "da.map_blocks(last_equal, {0}, {1}, {2}, dtype=np.intp)", whole, running, axis
+        )
 
-    def take(self, operands: Texts, first: int) -> str:
+    def take(self, operands: Codes, first: int) -> Code:
         """An array at some positions along axes."""
-        return f"take({', '.join([operands[0], str(first), *operands[1:]])})"
+        return call("take", operands[0], first, *operands[1:])
 
-    def correlate(self, operands: Texts) -> str:
+    def correlate(self, operands: Codes) -> Code:
         """Scalar products of a vector with all pieces of a longer one, as one chunk."""
-        x, w = operands
-        return f"slid(correlate, {x}, {w}, len({x}) - len({w}) + 1)"
+        return quote("slid(correlate, {0}, {1}, len({0}) - len({1}) + 1)", *operands)
 
-    def convolve(self, operands: Texts) -> str:
+    def convolve(self, operands: Codes) -> Code:
         """The convolution of two vectors, as one chunk."""
-        x, w = operands
-        return f"slid(np.convolve, {x}, {w}, len({x}) + len({w}) - 1)"
+        return quote("slid(np.convolve, {0}, {1}, len({0}) + len({1}) - 1)", *operands)
 
-    def inv(self, operands: Texts, definite: bool) -> str:
+    def inv(self, operands: Codes, definite: bool) -> Code:
         """The inverse."""
-        return f"in_one_chunk(np.linalg.inv, {operands[0]}, 2)"
+        return quote("in_one_chunk(np.linalg.inv, {0}, 2)", operands[0])
 
-    def solve(self, operands: Texts, definite: bool) -> str:
+    def solve(self, operands: Codes, definite: bool) -> Code:
         """inv(X) @ Y."""
-        return f"solved({operands[0]}, {operands[1]})"
+        return call("solved", *operands)
 
-    def det(self, operands: Texts, definite: bool) -> str:
+    def det(self, operands: Codes, definite: bool) -> Code:
         """The determinant."""
-        return f"in_one_chunk(np.linalg.det, {operands[0]}, 0)"
+        return quote("in_one_chunk(np.linalg.det, {0}, 0)", operands[0])
 
-    def logdet(self, operands: Texts, definite: bool) -> str:
+    def logdet(self, operands: Codes, definite: bool) -> Code:
         """log |det|."""
-        return f"in_one_chunk(lambda X: np.linalg.slogdet(X)[1], {operands[0]}, 0)"
+        return quote("in_one_chunk(lambda X: np.linalg.slogdet(X)[1], {0}, 0)", operands[0])
 
-    def slogdet(self, operands: Texts, definite: bool) -> str:
+    def slogdet(self, operands: Codes, definite: bool) -> Code:
         """The sign of the determinant and the logarithm of its absolute value."""
-        return f"in_one_chunk(lambda X: np.stack(np.linalg.slogdet(X)), {operands[0]}, 1)"
+        return quote("in_one_chunk(lambda X: np.stack(np.linalg.slogdet(X)), {0}, 1)", operands[0])
 
-    def stacked(self, operands: Texts, name: str, tail: Texts) -> str:
+    def stacked(self, operands: Codes, name: str, tail: Codes) -> Code:
         """A function of each matrix, whose axes become one chunk."""
         function = self._of_matrices(len(operands), name, tail)
-        return f"of_each_matrix({function}, {as_tuple(operands)}, {as_tuple(tail)})"
+        return call("of_each_matrix", function, operands, tail)
 
-    def _of_matrices(self, count: int, name: str, tail: Texts) -> str:
+    def _of_matrices(self, count: int, name: str, tail: Codes) -> Code:
         """Return NumPy's function of matrices in ``count`` chunks."""
-        chunks = [f"X[{k}]" for k in range(count)]
+        chunks = [quote("X[{0}]", k) for k in range(count)]
         if name == "adj":
-            call = "np.swapaxes(cofactors(X[0], 1), -1, -2)"
+            code = quote("np.swapaxes(cofactors(X[0], 1), -1, -2)")
         elif name == "cofactors":
-            call = f"cofactors({', '.join([chunks[0], str(len(tail) // 2), *chunks[1:]])})"
+            code = call("cofactors", chunks[0], len(tail) // 2, *chunks[1:])
         elif name == "expm":
-            call = self._exponential(chunks)
+            code = self._exponential(chunks)
         else:
-            call = self.stacks.get(name, f"np.linalg.{name}({{0}})").format(*chunks)
-        return f"lambda *X: {call}"
+            code = quote(self.stacks.get(name, f"np.linalg.{name}({{0}})"), *chunks)
+        return quote("lambda *X: {0}", code)
 
-    def matrix_power(self, operands: Texts, exponent: str) -> str:
+    def matrix_power(self, operands: Codes, exponent: Code) -> Code:
         """A power of each matrix, or its derivative in the directions that follow."""
-        chunks = [f"_[{k}]" for k in range(len(operands))]
-        call = along(f"np.linalg.matrix_power({{0}}, {exponent})", chunks)
-        tail = f"{operands[0]}.shape[-2:]"
-        return f"of_each_matrix(lambda *_: {call}, {as_tuple(operands)}, {tail})"
+        chunks = [quote("_[{0}]", k) for k in range(len(operands))]
+        code = along(lambda X: quote("np.linalg.matrix_power({0}, {1})", X, exponent), chunks)
+        function = quote("lambda *_: {0}", code)
+        tail = quote("{0}.shape[-2:]", operands[0])
+        return call("of_each_matrix", function, operands, tail)
 
-    def decomposed(self, operands: Texts, name: str) -> str:
+    def decomposed(self, operands: Codes, name: str) -> Code:
         """A decomposition of each matrix, computed once for all its arrays."""
-        return f"decomposed({self._of_matrices(1, name, ())}, {operands[0]})"
+        return call("decomposed", self._of_matrices(1, name, ()), operands[0])
 
-    def part(self, operands: Texts, place: int, tail: Texts) -> str:
+    def part(self, operands: Codes, place: int, tail: Codes) -> Code:
         """One of the arrays of a decomposition."""
-        return f"part({operands[0]}, {place}, {as_tuple(tail)})"
+        return call("part", operands[0], place, tail)
 
-    def cofactors(self, operands: Texts, order: int) -> str:
+    def cofactors(self, operands: Codes, order: int) -> Code:
         """A derivative of det."""
-        names = ["X", "Y", "Z"][: len(operands)]
-        called = ", ".join([names[0], str(order), *names[1:]])
-        function = f"lambda {', '.join(names)}: cofactors({called})"
+        letters = "X, Y, Z"[: 3 * len(operands) - 2]
+        X, *others = [name(letter) for letter in letters.split(", ")]
+        function = quote(f"lambda {letters}: {{0}}", call("cofactors", X, order, *others))
         axes = 2 * (order + 1 - len(operands))
-        return f"in_one_chunk({', '.join([function, operands[0], str(axes), *operands[1:]])})"
+        return call("in_one_chunk", function, operands[0], axes, *operands[1:])
+
+
+def _in_one_chunk(array: Code, axis: int) -> Code:
+    """Return an array of which an axis is one chunk."""
+    return quote("{0}.rechunk({1})", array, ast.Dict([constant(axis)], [constant(-1)]))

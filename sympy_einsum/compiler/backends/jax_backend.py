@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-import re
+import ast
 from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
+from ..ir.code import Code, call, negative, quote, with_keywords
 from ..runtime.array_helpers import FOURIER, RUNNING, SPECIAL, shared
 from ..runtime.numpy_factors import BY_FACTORS
 from .base import Backend
-from .spelling import Texts, axis_arguments, called, called_along
+from .spelling import (
+    Bracket,
+    Codes,
+    along_axes,
+    assigned,
+    bracketed,
+    called,
+    called_along,
+    numbers_code,
+)
 
 
 class JaxBackend(Backend):
@@ -164,50 +174,60 @@ def scatter(values, lengths, *positions):
         "zeta",
     }
 
-    def constant(self, operands: Texts, array: np.ndarray) -> str:
+    def constant(self, operands: Codes, array: np.ndarray) -> Code:
         """An array of numbers, written out; of JAX's default types, which may be short ones."""
-        text = super().constant(operands, array)
-        return re.sub(r", dtype=jnp\.(float64|int64)\)$", ")", text)
+        if array.dtype in (np.float64, np.int64):
+            return self.code("np.array({0})", numbers_code(array, self.code))
+        return super().constant(operands, array)
 
-    def writable(self, operands: Texts, owned: bool, kind: str) -> str:
+    def writable(self, operands: Codes, owned: bool, kind: Code) -> Code:
         """The first operand as an array of that type, which arrays of NumPy's become too."""
-        return f"jnp.asarray({operands[0]}, {kind})"
+        return call("jnp.asarray", operands[0], kind)
 
-    def put(self, target: str, brackets: str, block: str, sign: int) -> str:
+    def put(self, target: Code, cuts: Sequence[Bracket], block: Code, sign: int) -> ast.stmt:
         """The statement that makes an array with a block written into it, added or subtracted."""
-        action = {0: "set(", 1: "add(", -1: "add(-"}[sign]
-        return f"{target} = {target}.at{brackets}.{action}{block})"
+        block = negative(block) if sign < 0 else block
+        place = bracketed(quote("{0}.at", target), cuts)
+        value = quote(f"{{0}}.{'add' if sign else 'set'}({{1}})", place, block)
+        return assigned(target, value, 0)
 
-    def dot(self, operands: Texts) -> str:
+    def dot(self, operands: Codes) -> Code:
         """The product of matrices and vectors; one that names its axes is taken as it is, where
         XLA would compute what is transposed the other way round."""
         left, right = operands
         if self.is_read_back:
             return super().dot(operands)
-        if found := re.fullmatch(r"(\w+)\.T", left):
-            return f"turned_product({found[1]}, {right})"
-        if found := re.fullmatch(r"(\w+)\.T", right):
-            return f"jnp.tensordot({left}, {found[1]}, (-1, 1))"
+        if transposed := _transposed(left):
+            return call("turned_product", transposed, right)
+        if transposed := _transposed(right):
+            return call("jnp.tensordot", left, transposed, (-1, 1))
         return super().dot(operands)
 
     factored = called("factored")
     logsumexp = called_along("jax.nn.logsumexp")
 
-    def solved(self, operands: Texts, definite: bool, turned: bool) -> str:
+    def solved(self, operands: Codes, definite: bool, transposed: bool) -> Code:
         """inv(X) @ Y, or inv(X)' @ Y, by factors."""
-        return f"solved({', '.join(operands)}, {turned})"
+        return call("solved", *operands, transposed)
 
-    def by_factors(self, operands: Texts, name: str, definite: bool, shape: Texts) -> str:
+    def by_factors(self, operands: Codes, name: str, definite: bool, shape: Codes) -> Code:
         """The inverse or the determinant by factors."""
-        return f"{BY_FACTORS[name]}({operands[0]})"
+        return call(BY_FACTORS[name], operands[0])
 
-    def softmax(self, operands: Texts, axes: Sequence[int] | None) -> str:
+    def softmax(self, operands: Codes, axes: Sequence[int] | None) -> Code:
         """exp / Σ exp over axes, over all for None."""
-        axis = "".join(axis_arguments(axes)) or "axis=None"
-        return f"jax.nn.softmax({operands[0]}, {axis})"
+        code = call("jax.nn.softmax", operands[0])
+        return with_keywords(code, axis=None) if axes is None else along_axes(code, axes)
 
-    def picked(self, operands: Texts, name: str, axis: int) -> str:
+    def picked(self, operands: Codes, name: str, axis: int) -> Code:
         """The entries along an axis in order, or the largest or smallest so far."""
         if name == "sort":
             return super().picked(operands, name, axis)
-        return f"jax.lax.{name}({operands[0]}, axis={axis})"
+        return with_keywords(call(f"jax.lax.{name}", operands[0]), axis=axis)
+
+
+def _transposed(code: Code) -> Code | None:
+    """Return the variable that a tree is the transpose of; None for other trees."""
+    if not isinstance(code, ast.Attribute) or code.attr != "T":
+        return None
+    return code.value if isinstance(code.value, ast.Name) else None

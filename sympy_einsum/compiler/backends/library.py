@@ -3,15 +3,28 @@ spells otherwise."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Collection, Mapping
 from importlib.util import find_spec
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ...core import UnsupportedError
+from ..ir.code import (
+    Code,
+    Template,
+    call,
+    dotted,
+    dotted_name,
+    nodes,
+    number_of,
+    rewritten,
+    syntax,
+    template_of,
+)
 from ..runtime.array_helpers import FOURIER, RUNNING, shared
 from ..runtime.stable_functions import STABLE_FUNCTIONS
-from .spelling import Texts, along
+from .spelling import Codes, along
 
 
 class Library:
@@ -66,6 +79,12 @@ class Library:
     special: ClassVar[Collection[str] | None] = None
     lacking: ClassVar[Collection[str]] = ()
 
+    # The templates of its code that were parsed, and whether they have functions of an order.
+    _templates: ClassVar[dict[str, tuple[Template, bool]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls._templates = {}
+
     @classmethod
     def reserved(cls) -> set[str]:
         """The names that mean something in a function of this backend."""
@@ -114,22 +133,58 @@ class Library:
     def _plain_name(cls, name: str) -> str:
         return cls.renamed.get(f"np.{name}", f"{cls.xp}.{name}")
 
-    def spell(self, text: str) -> str:
-        """Code in NumPy's names in those of the library."""
-        return re.sub(r"\b(np|special)\.(\w+)(\(\d, )?", self._name, text)
+    def code(self, template: str, *fields: Any) -> Code:
+        """Return code from a template in NumPy's names, in those of the library."""
+        found = self._templates.get(template)
+        if found is None:
+            tree = rewritten(syntax(template), self._spelled)
+            has_orders = any(map(self._function_of_order, nodes(tree)))
+            found = self._templates[template] = template_of(tree), has_orders
+        build, has_orders = found
+        tree = build(fields)
+        return rewritten(tree, self._spelled_with_order) if has_orders else tree
 
-    def matrix_power(self, operands: Texts, exponent: str) -> str:
+    def matrix_power(self, operands: Codes, exponent: Code) -> Code:
         """A power of each matrix, or its derivative in the directions that follow."""
-        return self.spell(along(f"np.linalg.matrix_power({{0}}, {exponent})", operands))
+        return along(lambda X: self.code("np.linalg.matrix_power({0}, {1})", X, exponent), operands)
 
-    def _name(self, found: re.Match[str]) -> str:
-        space, name, order = found[1], found[2], found[3] or ""
-        if found[0] in self.renamed:
-            return self.renamed[found[0]]
-        if name in self.support:
-            return f"{name}{order}"
+    @classmethod
+    def _spelled(cls, node: Any) -> Code | None:
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            return None
+        space, name = node.value.id, node.attr
+        if space not in ("np", "special") or cls._function_of_order(node):
+            return None
+        return dotted(cls._name(space, name))
+
+    @classmethod
+    def _name(cls, space: str, name: str) -> str:
+        own = cls.renamed.get(f"{space}.{name}")
+        if own is not None:
+            return own
+        if name in cls.support:
+            return name
         if space == "np":
-            return f"{self._plain_name(name)}{order}"
-        if name in self.lacking or (self.special is not None and name not in self.special):
-            raise UnsupportedError(f"backend {self.name!r} has no function {name}")
-        return found[0]
+            return f"{cls.xp}.{name}"
+        if name in cls.lacking or (cls.special is not None and name not in cls.special):
+            raise UnsupportedError(f"backend {cls.name!r} has no function {name}")
+        return f"{space}.{name}"
+
+    @classmethod
+    def _function_of_order(cls, node: Any) -> bool:
+        """Tell whether a node is a special function that has another name for some orders."""
+        start = f"{dotted_name(node)}("
+        return start.startswith("special.") and any(key.startswith(start) for key in cls.renamed)
+
+    @classmethod
+    def _spelled_with_order(cls, node: Any) -> Code | None:
+        if not isinstance(node, ast.Call) or not cls._function_of_order(node.func):
+            return None
+        function, arguments = (
+            dotted_name(node.func),
+            [rewritten(argument, cls._spelled_with_order) for argument in node.args],
+        )
+        own = cls.renamed.get(f"{function}({number_of(arguments[0])}, ")
+        if own is not None:
+            return call(own.removesuffix("("), *arguments[1:])
+        return call(cls._name(*function.split(".")), *arguments)

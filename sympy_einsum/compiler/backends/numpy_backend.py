@@ -3,15 +3,30 @@ functions."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+import ast
+from collections.abc import Collection, Mapping, Sequence
 from importlib.util import find_spec
-from itertools import groupby
 from typing import ClassVar
 
 import numpy as np
 from sympy import Expr
 
+from ..ir.code import (
+    FLOAT64,
+    Code,
+    Operand,
+    call,
+    called_name,
+    constant,
+    equal,
+    is_integer,
+    name,
+    nodes,
+    number_of,
+    product,
+    quote,
+    with_keywords,
+)
 from ..passes.batching import batched
 from ..passes.splitting import split
 from ..passes.traces import with_traces
@@ -21,37 +36,40 @@ from ..runtime.numpy_reductions import NUMPY_REDUCTIONS
 from ..runtime.numpy_running import NUMPY_RUNNING
 from ..runtime.stable_functions import STABLE_FUNCTIONS
 from .base import Backend
-from .scalars import DOUBLES, NumberNames, print_scalar
+from .scalars import NumberNames, scalar_code
 from .spelling import (
     Bracket,
+    Codes,
     Place,
-    Texts,
-    as_tuple,
-    axis_arguments,
+    along_axes,
+    as_view,
+    assigned,
     bracketed,
     called,
-    is_bracketed,
 )
 
 
 def _is_block(cuts: Sequence[Bracket]) -> bool:
     """Tell whether a slice of a matrix, if any, consists of neighbouring rows and columns."""
-    return not cuts or (len(cuts) == 2 and all(cut.step in ("", "1") for cut in cuts))
+    return not cuts or (len(cuts) == 2 and all(cut.is_contiguous for cut in cuts))
 
 
-def _diagonal_of_block(place: Place) -> str:
-    """The brackets for the diagonal of a block among the entries of a matrix in C order."""
-    width = place.width if place.width.isalnum() else f"({place.width})"
+def _diagonal_of_block(place: Place, width: Code) -> Code:
+    """Return the diagonal of a block among the entries of a matrix in C order."""
+    entries, step = quote("{0}.ravel()", place.array), quote("{0} + 1", width)
     if not place.cuts:
-        return f"[:: {width} + 1]"
-    rows, columns = [cut.start or "0" for cut in place.cuts]
-    row = {"0": "", "1": width}.get(rows, f"{rows if rows.isalnum() else f'({rows})'} * {width}")
-    start = " + ".join([part for part in (row, columns) if part not in ("", "0")])
-    entries = f"[{start + ' ' if start else ''}:: {width} + 1]"
+        return quote("{0}[::{1}]", entries, step)
+    row, column = [cut.start or constant(0) for cut in place.cuts]
+    parts = [] if is_integer(row, 0) else [width if is_integer(row, 1) else product([row, width])]
+    parts += [] if is_integer(column, 0) else [column]
+    if not parts:
+        view = quote("{0}[::{1}]", entries, step)
+    else:
+        start = parts[0] if len(parts) == 1 else quote("{0} + {1}", *parts)
+        view = quote("{0}[{1}::{2}]", entries, start, step)
     if place.is_last:
-        return entries
-    number = next(cut.number for cut in place.cuts if cut.number)
-    return f"{entries}[: {number}]"
+        return view
+    return quote("{0}[:{1}]", view, next(cut.number for cut in place.cuts if cut.number))
 
 
 def _has_lapack() -> bool:
@@ -78,175 +96,199 @@ class NumpyBackend(Backend):
     # A tenth of np.select's time.
     spellings: ClassVar = {"Piecewise": "np.where"}
 
-    def quick_tests(self, names: Texts) -> list[str]:
+    def quick_tests(self, names: Sequence[str]) -> list[str]:
         """Arrays without a doubt, of numbers."""
         types = " is ".join([f"type({name})" for name in names])
         return [f"{types} is np.ndarray", *super().quick_tests(names)]
 
-    def opening(self, body: str, tensors: Texts) -> list[str]:
+    def opening(self, used: Collection[str], tensors: Sequence[str]) -> list[ast.stmt]:
         """The type of the arguments; NumPy takes long to find what is the same for all."""
-        lines = super().opening(body, tensors)
+        lines = super().opening(used, tensors)
         if self.is_read_back or not lines or not tensors:
             return lines
-        types = [f"{name}.dtype" for name in tensors]
-        same = f" and {' is '.join(types)}" if len(types) > 1 else ""
-        is_known = f'{types[0]}.kind in "{"c" if self.is_complex else "fc"}"{same}'
-        wide = self.common_type(tensors, [self.fraction])
-        return [f"dtype = {types[0]} if {is_known} else {wide}"]
+        arrays = [name(own) for own in tensors]
+        types = [quote("{0}.dtype", array) for array in arrays]
+        kinds = "c" if self.is_complex else "fc"
+        tests = [quote("{0}.kind in {1}", types[0], kinds)]
+        if len(types) > 1:
+            tests.append(ast.Compare(types[0], [ast.Is()] * (len(types) - 1), types[1:]))
+        is_known = tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
+        wide = self.common_type(arrays, [self.fraction])
+        return [assigned(name("dtype"), ast.IfExp(is_known, types[0], wide), 0)]
 
-    def silenced(self, lines: Sequence[str]) -> list[str]:
-        """Silence choices, of which both branches are computed, and reciprocals of what overflows,
-        which are 0."""
-        found: list[str] = []
-        for opening, group in groupby(lines, _silence):
-            margin = "    " if opening else ""
-            found += [*filter(None, [opening]), *[margin + line for line in group]]
-        return found
+    def silences(self, code: ast.AST) -> str:
+        """Ignore errors in choices, of which both branches are computed, and the overflow of what
+        has the reciprocal 0."""
+        found = list(nodes(code))
+        calls = [called_name(node) for node in found if isinstance(node, ast.Call)]
+        if "np.where" in calls:
+            divides = any(isinstance(node, (ast.Div, ast.FloorDiv, ast.Pow)) for node in found)
+            return "all" if divides or {*calls} != {"np.where"} else ""
+        return "over" if any(map(_is_reciprocal_of_expm1, found)) else ""
 
     # --- scalars and elementwise
 
-    def scalar(self, operands: Texts, expr: Expr) -> str:
+    def scalar(self, operands: Codes, expr: Expr) -> Code:
         """A SymPy scalar expression in slots; numbers have no size that could be asked for. What is
         chosen is a number, too, no array without axes."""
-        text = print_scalar(expr, operands, "scalars", self.spellings, self.functions)
-        is_choice = text.startswith("np.where(") and is_bracketed(text)
-        return f"{text}[()]" if is_choice else text
+        code = scalar_code(expr, operands, self.code, "scalars", self.spellings, self.functions)
+        return quote("{0}[()]", code) if called_name(code) == "np.where" else code
 
-    def elementwise(self, operands: Texts, expr: Expr) -> str:
+    def elementwise(self, operands: Codes, expr: Expr) -> Code:
         """A SymPy scalar expression in slots, applied to every entry of arrays."""
-        return print_scalar(expr, operands, self.name, self.spellings, self.functions)
+        return scalar_code(expr, operands, self.code, self.name, self.spellings, self.functions)
 
-    def sum(self, operands: Texts, axes: Sequence[int] | None) -> str:
+    def sum(self, operands: Codes, axes: Sequence[int] | None) -> Code:
         """The sum over axes, over all for None."""
-        if axes is None or len(axes) > 1 or axes[0] == 0:
+        if self.sums_quickly(axes):
             return super().sum(operands, axes)
-        return f"sums({operands[0]}, {axis_arguments(axes)[0]})"
+        return along_axes(call("sums", operands[0]), axes)
 
-    def diagonal(self, operands: Texts, subscripts: str) -> str:
+    @staticmethod
+    def sums_quickly(axes: Sequence[int] | None) -> bool:
+        """Tell whether NumPy's own sum is the fastest over these axes."""
+        return axes is None or len(axes) > 1 or axes[0] == 0
+
+    def diagonal(self, operands: Codes, subscripts: str) -> Code:
         """Diagonals of repeated indices; the method has the least overhead."""
         if subscripts == "ii->i":
-            return f"{operands[0]}.diagonal()"
+            return quote("{0}.diagonal()", operands[0])
         return super().diagonal(operands, subscripts)
 
-    def contiguous(self, operands: Texts) -> str:
+    def contiguous(self, operands: Codes) -> Code:
         """The array in C order, contiguous in memory."""
-        return f"np.ascontiguousarray({operands[0]})"
+        return quote("np.ascontiguousarray({0})", operands[0])
 
-    def copy(self, operands: Texts) -> str:
+    def copy(self, operands: Codes) -> Code:
         """A copy that the caller may write to."""
-        return f"np.array({operands[0]})"
+        return quote("np.array({0})", operands[0])
 
-    def rows(self, operands: Texts) -> str:
+    def rows(self, operands: Codes) -> Code:
         """Arrays of one shape, one after the other; nested lists are the fastest."""
-        return f"np.array([{', '.join(operands)}])"
+        return quote("np.array([{*0}])", operands)
 
-    def in_place(self, op: str, operands: Texts, place: int, signs: Sequence[int] = ()) -> str:
+    def in_place(self, op: str, operands: Codes, place: int, signs: Sequence[int] = ()) -> Code:
         """A sum or product written over one of its operands; an error where that would change the
         type of the result."""
-        name, out = "multiply", operands[place]
+        function, out = "np.multiply", operands[place]
         if op == "add":
-            name = "negative" if len(signs) == 1 else "add" if min(signs) > 0 else "subtract"
+            function = "np.negative"
+            if len(signs) > 1:
+                function = "np.add" if min(signs) > 0 else "np.subtract"
             operands = operands[:: signs[0]]
-        return self.written_over(f"np.{name}", ", ".join(operands), out)
+        return self.written_over(function, operands, out)
 
-    def written_over(self, function: str, arguments: str, out: str) -> str:
+    def written_over(self, function: str, arguments: Codes, out: Code) -> Code:
         """A call whose result is written over an array; an error where that has another type."""
-        return f'{function}({arguments}, out={out}, casting="no")'
+        return with_keywords(call(function, *arguments), out=out, casting="no")
 
-    def in_place_function(self, text: str, place: int) -> str:
+    def in_place_function(self, code: Code, place: int) -> Code:
         """The call of one of NumPy's universal functions written over an argument; other code as
         it is."""
-        text = re.sub(r"^(\w+)\*\*2$", r"np.square(\1)", text)
-        text = re.sub(r"^(\w+)/(\w+)$", r"np.divide(\1, \2)", text)
-        call = re.fullmatch(r"np\.(\w+)\((\w+(?:, \w+)?)\)", text)
-        if call is None or not isinstance(getattr(np, call[1], None), np.ufunc):
-            return text
-        return self.written_over(f"np.{call[1]}", call[2], call[2].split(", ")[place])
+        function, arguments = called_name(code), []
+        if isinstance(code, ast.BinOp):
+            function, arguments = "np.divide", [code.left, code.right]
+            if isinstance(code.op, ast.Pow) and is_integer(code.right, 2):
+                function, arguments = "np.square", [code.left]
+            elif not isinstance(code.op, ast.Div) or not isinstance(code.left, Operand):
+                return code
+        elif isinstance(code, ast.Call) and not code.keywords:
+            arguments = code.args
+        are_leaves = all(isinstance(own, (ast.Name, ast.Constant)) for own in arguments)
+        is_ufunc = isinstance(getattr(np, function.removeprefix("np."), None), np.ufunc)
+        if not arguments or len(arguments) > 2 or not are_leaves or not is_ufunc:
+            return code
+        return self.written_over(function, arguments, arguments[place])
 
-    def add_transposed(self, operands: Texts) -> str:
+    def add_transposed(self, operands: Codes) -> Code:
         """X + X'; of a large matrix by blocks that fit the cache."""
-        X = operands[0]
-        return f"{X} + {X}.T if len({X}) < 1000 else add_transposed({X})"
+        return quote("{0} + {0}.T if len({0}) < 1000 else add_transposed({0})", operands[0])
 
-    def dot(self, operands: Texts) -> str:
+    def dot(self, operands: Codes) -> Code:
         """The product of matrices and vectors; the method has the least overhead."""
-        return f"{operands[0]}.dot({operands[1]})"
+        return quote("{0}.dot({1})", *operands)
 
     weighted_gram = called("weighted_gram")
 
-    def vdot(self, operands: Texts) -> str:
+    def vdot(self, operands: Codes) -> Code:
         """The full contraction of two operands of one shape."""
-        return f"{operands[0]}.ravel().dot({operands[1]}.ravel())"
+        return quote("{0}.ravel().dot({1}.ravel())", *operands)
 
-    def take(self, operands: Texts, first: int) -> str:
+    def take(self, operands: Codes, first: int) -> Code:
         """An array at some positions along axes; the method has the least overhead."""
         if len(operands) > 2:
             return super().take(operands, first)
-        return f"{operands[0]}.take({operands[1]}, {first})"
+        return quote("{0}.take({1}, {2})", *operands, first)
 
-    def scatter(self, operands: Texts, lengths: Texts, once: bool) -> str:
+    def scatter(self, operands: Codes, lengths: Codes, once: bool) -> Code:
         """Zeros, to which something is added at positions, or written if none occurs twice."""
-        text = super().scatter(operands, lengths, once)
-        return f"{text[:-1]}, once=True)" if once else text
+        code = super().scatter(operands, lengths, once)
+        return with_keywords(code, once=True) if once else code
 
-    def scatters(self, operands: Texts, lengths: Texts) -> str:
+    def scatters(self, operands: Codes, lengths: Codes) -> Code:
         """Several scatters into one array."""
-        text, width = "", 1 + len(lengths)
-        for start in range(0, len(operands), width):
-            call = self.scatter(operands[start : start + width], lengths, False)
-            text = f"{call[:-1]}, to={text})" if text else call
-        return text
+        width = 1 + len(lengths)
+        first, *rest = [
+            self.scatter(operands[start : start + width], lengths, False)
+            for start in range(0, len(operands), width)
+        ]
+        for code in rest:
+            first = with_keywords(code, to=first)
+        return first
 
-    def full(self, operands: Texts, shape: Texts, kind: str) -> str:
+    def full(self, operands: Codes, shape: Codes, kind: Code) -> Code:
         """The array with all entries equal to a scalar."""
-        if operands[0] in ("0", "1"):
-            return f"np.{('zeros', 'ones')[int(operands[0])]}({as_tuple(shape)}, {kind})"
-        return f"np.full({as_tuple(shape)}, {operands[0]}, {kind})"
+        for number, function in enumerate(("np.zeros", "np.ones")):
+            if is_integer(operands[0], number):
+                return call(function, shape, kind)
+        return call("np.full", shape, operands[0], kind)
 
-    def zeros(self, operands: Texts, shape: Texts, kind: str) -> str:
+    def zeros(self, operands: Codes, shape: Codes, kind: Code) -> Code:
         """Zeros, to be written to."""
-        return f"np.zeros({as_tuple(shape)}, {kind})"
+        return call("np.zeros", shape, kind)
 
-    def writable(self, operands: Texts, owned: bool, kind: str) -> str:
+    def writable(self, operands: Codes, owned: bool, kind: Code) -> Code:
         """The first operand as an array to write to; itself, if it is ours and of that type."""
-        if owned and kind == f"{operands[0]}.dtype":
+        if owned and equal(kind, quote("{0}.dtype", operands[0])):
             return operands[0]
-        return f"np.{'asarray' if owned else 'array'}({operands[0]}, {kind})"
+        return call(f"np.{'asarray' if owned else 'array'}", operands[0], kind)
 
-    def write(self, place: Place, value: str, order: int, sign: int) -> str:
+    def write(self, place: Place, value: Code, order: int, sign: int) -> ast.stmt:
         """The statement that writes into, or changes, the diagonal of an array that is cut."""
-        target, cuts = place.array, place.cuts
-        view = f"{target}{bracketed(cuts) or '[...]'}"
-        if place.is_diagonal:
-            part = f"{target}{bracketed(cuts)}"
-            view = f"np.einsum({place.subscripts!r}, {part})[...]"
-            if place.subscripts == "ii->i" and not self.is_read_back:
-                view = f"diagonal_in({part})[...]"
-        if place.width and place.subscripts == "ii->i" and _is_block(cuts):
-            view = f"{target}.ravel(){_diagonal_of_block(place)}"
+        part = bracketed(place.array, place.cuts)
+        if place.width and place.subscripts == "ii->i" and _is_block(place.cuts):
+            view = _diagonal_of_block(place, place.width)
+        elif place.subscripts == "ii->i" and not self.is_read_back:
+            view = quote("diagonal_in({0})[...]", part)
+        elif place.is_diagonal:
+            view = quote("np.einsum({0}, {1})[...]", place.subscripts, part)
+        else:
+            view = as_view(part) if part is place.array else part
         return self.assigned(view, value, sign)
 
     # --- matrices that are factored by SciPy's LAPACK, if it is installed
 
-    def factored(self, operands: Texts, definite: bool) -> str:
+    def factored(self, operands: Codes, definite: bool) -> Code:
         """Factors of a matrix."""
         if self.is_read_back or not _has_lapack():
             return super().factored(operands, definite)
-        return f"factored({operands[0]}{', definite=True' * definite})"
+        code = call("factored", operands[0])
+        return with_keywords(code, definite=True) if definite else code
 
-    def solved(self, operands: Texts, definite: bool, turned: bool) -> str:
+    def solved(self, operands: Codes, definite: bool, transposed: bool) -> Code:
         """inv(X) @ Y, or inv(X)' @ Y, by factors."""
         if self.is_read_back or not _has_lapack():
-            return super().solved(operands, definite, turned)
-        return f"solved({operands[0]}, {operands[1]}{', turned=True' * turned})"
+            return super().solved(operands, definite, transposed)
+        code = call("solved", *operands)
+        return with_keywords(code, turned=True) if transposed else code
 
-    def by_factors(self, operands: Texts, name: str, definite: bool, shape: Texts) -> str:
+    def by_factors(self, operands: Codes, name: str, definite: bool, shape: Codes) -> Code:
         """The inverse or the determinant by factors."""
         if self.is_read_back or not _has_lapack():
             if name == "trace of inv":
-                return f"{self.inv(operands, definite)}.trace()"
+                return quote("{0}.trace()", self.inv(operands, definite))
             return super().by_factors(operands, name, definite, shape)
-        return f"{BY_FACTORS[name]}({operands[0]})"
+        return call(BY_FACTORS[name], operands[0])
 
     support: ClassVar = {
         **NUMPY_FACTORS,
@@ -423,13 +465,10 @@ def one_hot(positions, length, dtype):
     }
 
 
-def _silence(line: str) -> str:
-    """Return the statement that silences a line whose warnings say nothing of its value; empty if
-    it needs none."""
-    margin = line[: len(line) - len(line.lstrip())]
-    if "np.where(" in line and re.search(r"/|\*\*|\w\(", line.replace("np.where(", "(")):
-        return f'{margin}with np.errstate(all="ignore"):'
-    return f'{margin}with np.errstate(over="ignore"):' if "1 / np.expm1(" in line else ""
+def _is_reciprocal_of_expm1(node: ast.AST) -> bool:
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div):
+        return False
+    return number_of(node.left) == 1 and called_name(node.right) == "np.expm1"
 
 
 class NumpyOfDoubles(NumpyBackend):
@@ -451,7 +490,7 @@ class NumpyOfDoubles(NumpyBackend):
             "_numbers": {float, int, np.float64, np.int64},
         }
 
-    def quick_tests(self, names: Texts) -> list[str]:
+    def quick_tests(self, names: Sequence[str]) -> list[str]:
         """Arrays of doubles."""
         types = " is ".join([f"type({name})" for name in names])
         return [f"{types} is _ndarray", *self.type_tests(names, ())]
@@ -461,46 +500,48 @@ class NumpyOfDoubles(NumpyBackend):
         is_array = f"type({name}) is _ndarray and {name}.dtype is _double and not {name}.ndim"
         return f"(type({name}) in _numbers or {is_array})"
 
-    def type_tests(self, arrays: Texts, numbers: Texts) -> list[str]:
+    def type_tests(self, arrays: Sequence[str], numbers: Sequence[str]) -> list[str]:
         """Return tests that all arguments are float64 arrays and numbers that fit these."""
         types = " is ".join([*[f"{name}.dtype" for name in arrays], "_double"])
         return [types, *map(self.number_test, numbers)]
 
-    def opening(self, body: str, tensors: Texts) -> list[str]:
+    def opening(self, used: Collection[str], tensors: Sequence[str]) -> list[ast.stmt]:
         """The type of the arguments."""
-        return ["dtype = _double"] if super().opening(body, tensors) else []
+        return [assigned(name("dtype"), name("_double"), 0)] if "dtype" in used else []
 
-    def elementwise(self, operands: Texts, expr: Expr) -> str:
+    def elementwise(self, operands: Codes, expr: Expr) -> Code:
         """A SymPy scalar expression in slots, applied to every entry of arrays."""
-        are_doubles = all(text.startswith(DOUBLES) for text in operands)
-        numbers = self.numbers if are_doubles and NumberNames.fit(expr) else None
+        kinds = {code.kind if isinstance(code, Operand) else "" for code in operands}
+        numbers = self.numbers if kinds <= {FLOAT64} and NumberNames.fit(expr) else None
         functions = self.functions
-        return print_scalar(expr, operands, self.name, self.spellings, functions, numbers)
+        return scalar_code(expr, operands, self.code, self.name, self.spellings, functions, numbers)
 
-    def sum(self, operands: Texts, axes: Sequence[int] | None) -> str:
+    def sum(self, operands: Codes, axes: Sequence[int] | None) -> Code:
         """The sum over axes, over all for None; the method takes longer."""
-        text = super().sum(operands, axes)
-        call = re.fullmatch(r"(.*)\.sum\((axis=)?(.*)\)", text)
-        return f"np.add.reduce({call[1]}, {call[3] or None})" if call else text
+        if not self.sums_quickly(axes):
+            return super().sum(operands, axes)
+        over = None if axes is None else axes[0] if len(axes) == 1 else tuple(axes)
+        return call("np.add.reduce", operands[0], over)
 
-    def own_number(self, number: Expr) -> str:
+    def own_number(self, number: Expr) -> Code:
         """A number that an array of doubles is combined with."""
-        return self.numbers.name(number)
+        return name(self.numbers.name(number))
 
-    def common_type(self, arrays: Texts, scalars: Texts) -> str:
+    def common_type(self, arrays: Codes, scalars: Codes) -> Code:
         """Doubles, if nothing else is among them."""
-        return super().common_type(arrays, scalars) if arrays or scalars else "_double"
+        return super().common_type(arrays, scalars) if arrays or scalars else name("_double")
 
-    def writable(self, operands: Texts, owned: bool, kind: str) -> str:
+    def writable(self, operands: Codes, owned: bool, kind: Code) -> Code:
         """The first operand as an array to write to; itself, if it is ours and of that type."""
-        is_one = owned and kind == "_double"
+        is_one = owned and equal(kind, name("_double"))
         return operands[0] if is_one else super().writable(operands, owned, kind)
 
-    def written_over(self, function: str, arguments: str, out: str) -> str:
+    def written_over(self, function: str, arguments: Codes, out: Code) -> Code:
         """A call whose result is written over an array; by place takes less time, but NumPy gives
         it up for two functions."""
-        by_name = "out=" if function in ("np.maximum", "np.minimum") else ""
-        return f"{function}({arguments}, {by_name}{out})"
+        if function in ("np.maximum", "np.minimum"):
+            return with_keywords(call(function, *arguments), out=out)
+        return call(function, *arguments, out)
 
 
 NumpyBackend.for_doubles = NumpyOfDoubles

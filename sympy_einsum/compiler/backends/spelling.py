@@ -1,24 +1,54 @@
-"""Building blocks of code as text, for backends."""
+"""Building blocks of code, for backends."""
 
 from __future__ import annotations
 
+import ast
 import keyword
-import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from math import isinf, isnan
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-Texts = Sequence[str]
+from ..ir.code import WHOLE, Code, call, constant, name, number_of, quote, subscript, without_sign
+
+Codes: TypeAlias = Sequence[Code]
+
+NEW_AXIS = constant(None)
+# Names that code uses itself: what stands before their numbers, and after them.
+GENERATED = (("t", ""), ("arg", "_"), ("function", "_"), ("fused", ""))
 
 
 class Bracket(NamedTuple):
-    """The text in brackets for an axis; of a slice also its parts."""
+    """The index or the slice of an axis; of a slice that isn't whole also its parts."""
 
-    text: str
-    start: str = ""
-    step: str = ""
-    number: str = ""
+    code: Code
+    start: Code | None = None
+    step: Code | None = None
+    number: Code | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all entries are taken."""
+        return isinstance(self.code, ast.Slice) and self.number is None
+
+    @property
+    def is_slice(self) -> bool:
+        """Whether the axis stays."""
+        return self.is_whole or self.number is not None
+
+    @property
+    def is_reversed(self) -> bool:
+        """Whether the entries are taken from the end on."""
+        return self.step is not None and without_sign(self.step) is not None
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether neighbours stay neighbours."""
+        return self.step is None or number_of(self.step) == 1
+
+
+ALL_ENTRIES = Bracket(WHOLE)
 
 
 class Place(NamedTuple):
@@ -26,10 +56,10 @@ class Place(NamedTuple):
     fresh zeros, which lie in one piece, ``width`` is the length of the last axis; ``is_last`` says
     that a diagonal of a matrix goes on to where that ends."""
 
-    array: str
+    array: Code
     cuts: Sequence[Bracket]
     subscripts: str
-    width: str = ""
+    width: Code | None = None
     is_last: bool = False
 
     @property
@@ -39,61 +69,84 @@ class Place(NamedTuple):
         return diagonal != kept
 
 
-# A value is written, added or subtracted.
-SIGNS = {0: "=", 1: "+=", -1: "-="}
+def assigned(target: Code, value: Code, sign: int) -> ast.stmt:
+    """Return the statement that writes a value for the sign 0, and adds or subtracts it for 1 and
+    -1."""
+    if sign:
+        assert isinstance(target, (ast.Name, ast.Attribute, ast.Subscript))
+        return ast.AugAssign(target, ast.Add() if sign > 0 else ast.Sub(), value)
+    return ast.Assign([target], value)
 
 
-def bracketed(brackets: Sequence[Bracket]) -> str:
-    """Brackets with something in them; axes at the end that aren't cut need nothing."""
-    texts = [bracket.text for bracket in brackets]
-    while texts and texts[-1] == ":":
-        texts.pop()
-    return f"[{', '.join(texts)}]" if texts else ""
+def bracketed(array: Code, brackets: Sequence[Bracket]) -> Code:
+    """Return a part of an array; axes at the end that aren't cut need nothing."""
+    entries = [bracket.code for bracket in brackets]
+    while entries and entries[-1] is WHOLE:
+        entries.pop()
+    return subscript(array, entries) if entries else array
 
 
-def spread(value: str, order: int, own: Sequence[bool]) -> str:
-    """A value of some order with axes of length one where axes aren't its own; leading ones may be
-    missing."""
-    entries = [":" if is_own else "None" for is_own in own]
+def spread(value: Code, order: int, own: Sequence[bool]) -> Code:
+    """Return a value of some order with axes of length one where axes aren't its own; leading ones
+    may be missing."""
+    entries = [WHOLE if is_own else NEW_AXIS for is_own in own]
     missing = sum(own) - order
     while missing:
-        missing -= entries.pop(0) == ":"
-    while entries and entries[0] == "None":
+        missing -= entries.pop(0) is WHOLE
+    while entries and entries[0] is NEW_AXIS:
         entries.pop(0)
-    return f"{value}[{', '.join(entries)}]" if "None" in entries else value
+    return subscript(value, entries) if NEW_AXIS in entries else value
 
 
-def as_tuple(items: Sequence[str]) -> str:
-    """The text of a tuple."""
-    return "(" + ", ".join(items) + ("," if len(items) == 1 else "") + ")"
+def numbers_code(array: np.ndarray, code: Callable[[str], Code] = quote) -> Code:
+    """Return the numbers of an array as nested lists."""
+
+    def written(value: Any) -> Code:
+        if isinstance(value, list):
+            return ast.List([written(part) for part in value])
+        return number_code(value, code)
+
+    return written(array.tolist())
 
 
-def numbers_text(array: np.ndarray) -> str:
-    """The numbers of an array as nested lists, and the type that they have in it."""
-    numbers = repr(array.tolist()).replace("inf", "np.inf").replace("nan", "np.nan")
-    return f"{numbers}, dtype=np.{array.dtype.name}"
+def number_code(value: complex | bool, code: Callable[[str], Code] = quote) -> Code:
+    """Return a number of Python's, written out."""
+    if isinstance(value, float) and (isinf(value) or isnan(value)):
+        return code("np.nan" if isnan(value) else "np.inf" if value > 0 else "-np.inf")
+    if isinstance(value, complex):
+        return code(repr(value).replace("inf", "np.inf").replace("nan", "np.nan"))
+    return constant(value)
 
 
-def axis_arguments(axes: Sequence[int] | None) -> list[str]:
-    """The argument that names axes; none for all axes."""
-    return [] if axes is None else [f"axis={axes[0] if len(axes) == 1 else tuple(axes)}"]
+def type_of(array: np.ndarray, code: Callable[[str], Code] = quote) -> Code:
+    """Return NumPy's type of the entries of an array."""
+    return code(f"np.{array.dtype.name}")
 
 
-def called(function: str) -> Callable[..., str]:
-    """The method of a backend that spells an instruction as the call of a function."""
+def along_axes(code: Code, axes: Sequence[int] | None, key: str = "axis") -> Code:
+    """Return a call with the argument that names axes; without it for all axes."""
+    if axes is None:
+        return code
+    assert isinstance(code, ast.Call)
+    value = constant(axes[0] if len(axes) == 1 else tuple(axes))
+    return ast.Call(code.func, code.args, [ast.keyword(key, value), *code.keywords])
 
-    def spelled(self: object, operands: Texts, *parameters: object) -> str:
-        return f"{function}({', '.join([*operands, *map(str, parameters)])})"
+
+def called(function: str) -> Callable[..., Code]:
+    """Return the method of a backend that spells an instruction as the call of a function."""
+
+    def spelled(self: object, operands: Codes, *parameters: Any) -> Code:
+        return call(function, *operands, *parameters)
 
     return spelled
 
 
-def called_along(function: str) -> Callable[..., str]:
-    """The method of a backend that spells an instruction as the call of a function along axes, or
-    along all for None."""
+def called_along(function: str) -> Callable[..., Code]:
+    """Return the method of a backend that spells an instruction as the call of a function along
+    axes, or along all for None."""
 
-    def spelled(self: object, operands: Texts, axes: Sequence[int] | None) -> str:
-        return f"{function}({', '.join([*operands, *axis_arguments(axes)])})"
+    def spelled(self: object, operands: Codes, axes: Sequence[int] | None) -> Code:
+        return along_axes(call(function, *operands), axes)
 
     return spelled
 
@@ -102,44 +155,39 @@ def is_plain_name(name: str) -> bool:
     """Tell whether a name that a user chose can stand in code: a plain identifier, and none that
     code uses itself."""
     plain = name.isidentifier() and name.isascii() and not keyword.iskeyword(name)
-    generated = re.fullmatch(r"t\d+|(arg|function)\d+_|fused\d+", name)
+    generated = any(
+        name.startswith(before)
+        and name.endswith(after)
+        and name[len(before) : len(name) - len(after)].isdigit()
+        for before, after in GENERATED
+    )
     return plain and not generated and not name.startswith("_")
 
 
-def is_bracketed(text: str) -> bool:
-    """Tell whether a text is one name, call or index, such as ``f(x)[0].T``."""
-    if text.isidentifier():
-        return True
-    depth = 0
-    for char in text:
-        if char in "([":
-            depth += 1
-        elif char in ")]":
-            depth -= 1
-        elif depth == 0 and not (char.isalnum() or char in "_."):
-            return False
-    return not text[:1].isdigit() or text.replace(".", "", 1).isdigit()
-
-
-def diagonal_view(target: str, subscripts: str, permute: str = "transpose") -> str:
-    """A view of the diagonal of an array, by its method."""
+def diagonal_view(target: Code, subscripts: str, permute: str = "transpose") -> Code:
+    """Return a view of the diagonal of an array, by its method."""
     diagonal, kept = subscripts.split("->")
     labels = list(diagonal)
-    text = target
     for label in kept:
         while labels.count(label) > 1:
             first = labels.index(label)
             second = labels.index(label, first + 1)
-            text += f".diagonal(0, {first}, {second})"
+            target = quote("{0}.diagonal(0, {1}, {2})", target, first, second)
             labels = [own for k, own in enumerate(labels) if k not in (first, second)] + [label]
     axes = [labels.index(label) for label in kept]
     if axes != sorted(axes):
-        text += f".{permute}({', '.join(map(str, axes))})"
-    return text
+        target = quote(f"{{0}}.{permute}({{*1}})", target, axes)
+    return target
 
 
-def along(function: str, operands: Texts) -> str:
-    """A function of each matrix, or its derivative in the directions that follow."""
+def as_view(code: Code) -> Code:
+    """Return what is written to in place of an array: a part of it, or all."""
+    return code if isinstance(code, ast.Subscript) else quote("{0}[...]", code)
+
+
+def along(function: Callable[[Code], Code], operands: Codes) -> Code:
+    """Return a function of each matrix, or its derivative in the directions that follow."""
     if len(operands) == 1:
-        return function.format(*operands)
-    return f"derivative_along(lambda _: {function.format('_')}, {', '.join(operands)})"
+        return function(operands[0])
+    body = quote("lambda _: {0}", function(name("_")))
+    return quote("derivative_along({0}, {*1})", body, operands)

@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from typing import ClassVar
+import ast
+from collections.abc import Collection, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ..ir.code import (
+    Code,
+    call,
+    constant,
+    equal,
+    name,
+    number_of,
+    quote,
+    subscript,
+    without_sign,
+)
 from ..runtime.array_helpers import SHARED, SPECIAL, shared
 from .base import Backend
 from .spelling import (
+    ALL_ENTRIES,
+    NEW_AXIS,
     Bracket,
+    Codes,
     Place,
-    Texts,
-    as_tuple,
+    as_view,
+    assigned,
     bracketed,
     called,
     diagonal_view,
-    numbers_text,
+    numbers_code,
+    type_of,
 )
 
 # Its Bessel functions are of the orders 0 and 1 only.
@@ -80,7 +95,7 @@ class TorchBackend(Backend):
     own_numbers = True
     by_rows: ClassVar = frozenset(("softmax",))
     words: ClassVar = {"device"}
-    spellings: ClassVar = {"Piecewise": "select([{0}], [{1}], dtype)"}
+    spellings: ClassVar = {"Piecewise": "select([{*0}], [{*1}], dtype)"}
     renamed: ClassVar = {"np.rint": "torch.round"} | {
         f"special.{name}({order}, ": f"special.{own}{order}("
         for name, own in BESSEL.items()
@@ -250,203 +265,216 @@ def softmax(x, axes):
 ''',
     }
 
-    def opening(self, body: str, tensors: Texts) -> list[str]:
+    def opening(self, used: Collection[str], tensors: Sequence[str]) -> list[ast.stmt]:
         """The type and the device of the arguments."""
-        lines = super().opening(body, tensors)
-        if re.search(r"\bdevice\b(?!=)", body) is not None:
-            lines.append(f"device = {tensors[0]}.device" if tensors else "device = None")
-        return lines
+        statements = super().opening(used, tensors)
+        if "device" in used:
+            device = quote("{0}.device", name(tensors[0])) if tensors else constant(None)
+            statements.append(assigned(name("device"), device, 0))
+        return statements
 
-    def number(self, name: str) -> str:
+    def number(self, value: Code) -> Code:
         """A number of Python's as a tensor without axes."""
-        return f"number({name}, dtype, device)"
+        return quote("number({0}, dtype, device)", value)
 
-    def created(self, function: str, arguments: str, kind: str) -> str:
+    def created(self, function: str, arguments: Sequence[Any], kind: Code) -> Code:
         """The call of a function that creates an array of some type."""
-        kind = "torch.bool" if kind == "bool" else kind
-        return f"torch.{function}({arguments}, dtype={kind}, device=device)"
+        kind = quote("torch.bool") if equal(kind, name("bool")) else kind
+        return quote(f"torch.{function}({{*0}}, dtype={{1}}, device=device)", arguments, kind)
 
-    def common_type(self, arrays: Texts, scalars: Texts) -> str:
+    def common_type(self, arrays: Codes, scalars: Codes) -> Code:
         """The type that holds the entries of arrays and scalars."""
         if not arrays and not scalars:
-            return "dtype"
+            return name("dtype")
+        has_fraction = any(equal(scalar, self.fraction) for scalar in scalars)
         if not arrays:
-            if scalars[0] != self.fraction:
-                return f"{scalars[0]}.dtype"
-            real = "torch.get_default_dtype()"
-            return f"torch.promote_types({real}, torch.complex64)" if self.is_complex else real
-        text = f"{arrays[0]}.dtype" if len(arrays) == 1 else f"promoted({', '.join(arrays)})"
-        if self.fraction in scalars and len(arrays) == 1:
-            return f"torch.result_type({arrays[0]}, {self.fraction})"
-        if self.fraction in scalars:
-            return f"torch.result_type(torch.empty(1, dtype={text}), {self.fraction})"
-        return text
+            if not equal(scalars[0], self.fraction):
+                return quote("{0}.dtype", scalars[0])
+            real = quote("torch.get_default_dtype()")
+            if not self.is_complex:
+                return real
+            return quote("torch.promote_types({0}, torch.complex64)", real)
+        if has_fraction and len(arrays) == 1:
+            return call("torch.result_type", arrays[0], self.fraction)
+        kind = quote("{0}.dtype", arrays[0]) if len(arrays) == 1 else call("promoted", *arrays)
+        if has_fraction:
+            template = "torch.result_type(torch.empty(1, dtype={0}), {1})"
+            return quote(template, kind, self.fraction)
+        return kind
 
     # --- definite matrices; others are factored by what needs their factors
 
-    def factored(self, operands: Texts, definite: bool) -> str:
+    def factored(self, operands: Codes, definite: bool) -> Code:
         """Cholesky's factor."""
-        return f"torch.linalg.cholesky({operands[0]})" if definite else operands[0]
+        return call("torch.linalg.cholesky", operands[0]) if definite else operands[0]
 
-    def solved(self, operands: Texts, definite: bool, turned: bool) -> str:
+    def solved(self, operands: Codes, definite: bool, transposed: bool) -> Code:
         """inv(X) @ Y, or inv(X)' @ Y, by factors."""
         if not definite:
-            return super().solved(operands, definite, turned)
-        return f"solved({', '.join(operands)})"
+            return super().solved(operands, definite, transposed)
+        return call("solved", *operands)
 
-    def by_factors(self, operands: Texts, name: str, definite: bool, shape: Texts) -> str:
+    def by_factors(self, operands: Codes, name: str, definite: bool, shape: Codes) -> Code:
         """The inverse or the determinant by factors."""
         if not definite:
             return super().by_factors(operands, name, definite, shape)
-        return {
+        template = {
             "inv": "torch.cholesky_inverse({0})",
-            "det": "{0}.diagonal().prod() ** 2",
-            "logdet": "(2 * torch.log({0}.diagonal()).sum())",
+            "det": "{0}.diagonal().prod()**2",
+            "logdet": "2 * torch.log({0}.diagonal()).sum()",
             "slogdet": "(1, 2 * torch.log({0}.diagonal()).sum())",
-        }[name].format(operands[0])
+        }[name]
+        return quote(template, operands[0])
 
-    def transpose(self, operands: Texts, axes: Sequence[int]) -> str:
+    def transpose(self, operands: Codes, axes: Sequence[int]) -> Code:
         """The axes in another order."""
         if list(axes) == [1, 0]:
-            return f"{operands[0]}.T"
-        return f"{operands[0]}.permute({', '.join(map(str, axes))})"
+            return quote("{0}.T", operands[0])
+        return quote("{0}.permute({*1})", operands[0], axes)
 
-    def cut(self, operands: Texts, cuts: Sequence[Bracket]) -> str:
+    def cut(self, operands: Codes, cuts: Sequence[Bracket]) -> Code:
         """Positions and slices of axes; torch has no negative steps, so these axes are flipped."""
-        kept = [cut for cut in cuts if cut.text == ":" or cut.number]
-        turned = [axis for axis, cut in enumerate(kept) if cut.step.startswith("-")]
-        forwards = [_forwards(cut) if cut.step.startswith("-") else cut for cut in cuts]
-        text = super().cut(operands, forwards)
-        return f"{text}.flip({', '.join(map(str, turned))})" if turned else text
+        kept = [cut for cut in cuts if cut.is_slice]
+        flipped = [axis for axis, cut in enumerate(kept) if cut.is_reversed]
+        forwards = [_forwards(cut) if cut.is_reversed else cut for cut in cuts]
+        code = super().cut(operands, forwards)
+        return quote("{0}.flip({*1})", code, flipped) if flipped else code
 
-    def contiguous(self, operands: Texts) -> str:
+    def contiguous(self, operands: Codes) -> Code:
         """The tensor in C order, contiguous in memory."""
-        return f"{operands[0]}.contiguous()"
+        return quote("{0}.contiguous()", operands[0])
 
-    def copy(self, operands: Texts) -> str:
+    def copy(self, operands: Codes) -> Code:
         """A copy that the caller may write to."""
-        return f"{operands[0]}.clone()"
+        return quote("{0}.clone()", operands[0])
 
     dot = called("matmul")
 
-    def cumsum(self, operands: Texts, axis: int, backwards: bool) -> str:
+    def cumsum(self, operands: Codes, axis: int, backwards: bool) -> Code:
         """The running sum along an axis, or that from its end."""
         if not backwards:
             return super().cumsum(operands, axis, backwards)
-        return f"{operands[0]}.flip({axis}).cumsum({axis}).flip({axis})"
+        return quote("{0}.flip({1}).cumsum({1}).flip({1})", operands[0], axis)
 
-    def tri(self, operands: Texts, rows: str, columns: str, offset: str) -> str:
+    def tri(self, operands: Codes, rows: Code, columns: Code, offset: Code) -> Code:
         """Ones at and below a diagonal."""
-        return f"{self.created('ones', f'({rows}, {columns})', 'dtype')}.tril({offset})"
+        return quote(
+            "{0}.tril({1})", self.created("ones", [[rows, columns]], name("dtype")), offset
+        )
 
-    def weighted_gram(self, operands: Texts) -> str:
+    def weighted_gram(self, operands: Codes) -> Code:
         """X' diag(w) X with w >= 0."""
-        return f"matmul({operands[0]}.T * {operands[1]}, {operands[0]})"
+        return quote("matmul({0}.T * {1}, {0})", *operands)
 
-    def matmul(self, operands: Texts) -> str:
+    def matmul(self, operands: Codes) -> Code:
         """The matrix product of stacks."""
         return self.dot(operands)
 
-    def vdot(self, operands: Texts) -> str:
+    def vdot(self, operands: Codes) -> Code:
         """The full contraction of two operands of one shape."""
-        return f"dot({operands[0]}.ravel(), {operands[1]}.ravel())"
+        return quote("dot({0}.ravel(), {1}.ravel())", *operands)
 
-    def einsum(self, operands: Texts, subscripts: str) -> str:
+    def einsum(self, operands: Codes, subscripts: str) -> Code:
         """A contraction that no faster primitive does."""
         space = "torch." if len(operands) == 1 else ""
-        return f"{space}einsum({subscripts!r}, {', '.join(operands)})"
+        return call(f"{space}einsum", subscripts, *operands)
 
-    def solve(self, operands: Texts, definite: bool) -> str:
+    def solve(self, operands: Codes, definite: bool) -> Code:
         """inv(X) @ Y."""
-        return f"solve({operands[0]}, {operands[1]})"
+        return call("solve", *operands)
 
-    def full(self, operands: Texts, shape: Texts, kind: str) -> str:
+    def full(self, operands: Codes, shape: Codes, kind: Code) -> Code:
         """The tensor with all entries equal to a scalar."""
-        if operands[0].replace(".", "", 1).isdigit():
+        if number_of(operands[0]) is not None:
             return super().full(operands, shape, kind)
-        value = f"torch.as_tensor({operands[0]}, dtype={kind}, device=device)"
-        return f"{value}.expand({as_tuple(shape)}).clone()"
+        value = quote("torch.as_tensor({0}, dtype={1}, device=device)", operands[0], kind)
+        return quote("{0}.expand({1}).clone()", value, shape)
 
-    def writable(self, operands: Texts, owned: bool, kind: str) -> str:
+    def writable(self, operands: Codes, owned: bool, kind: Code) -> Code:
         """The first operand as a tensor to write to; itself, if it is ours and of that type."""
-        return f"{operands[0]}.to({kind}, copy={not owned})"
+        return quote("{0}.to({1}, copy={2})", operands[0], kind, not owned)
 
-    def write(self, place: Place, value: str, order: int, sign: int) -> str:
+    def write(self, place: Place, value: Code, order: int, sign: int) -> ast.stmt:
         """The statement that writes into, or changes, the diagonal of a tensor that is cut; what is
-        turned isn't a view in torch, and is written to by its positions."""
-        cut = f"{place.array}{bracketed(place.cuts)}"
-        view = diagonal_view(cut, place.subscripts, "permute")
-        if any(cut.step.startswith("-") for cut in place.cuts):
-            view = f"{place.array}[{', '.join(_mesh(place))}]"
-        return self.assigned(view if view[-1] == "]" else f"{view}[...]", value, sign)
+        reversed isn't a view in torch, and is written to by its positions."""
+        view = diagonal_view(bracketed(place.array, place.cuts), place.subscripts, "permute")
+        if any(cut.is_reversed for cut in place.cuts):
+            view = subscript(place.array, _mesh(place))
+        return self.assigned(as_view(view), value, sign)
 
-    def constant(self, operands: Texts, array: np.ndarray) -> str:
+    def constant(self, operands: Codes, array: np.ndarray) -> Code:
         """A tensor of numbers, written out."""
-        return self.spell(f"np.tensor({numbers_text(array)}, device=device)")
+        numbers, kind = numbers_code(array, self.code), type_of(array, self.code)
+        return quote("torch.tensor({0}, dtype={1}, device=device)", numbers, kind)
 
-    def named_constant(self, name: str) -> str:
+    def named_constant(self, constant: str) -> Code:
         """A tensor made of an array of NumPy that the source has by a name."""
-        return f"torch.as_tensor({name}, device=device)"
+        return quote("torch.as_tensor({0}, device=device)", name(constant))
 
-    def extremum(self, operands: Texts, name: str, axes: Sequence[int] | None) -> str:
+    def extremum(self, operands: Codes, name: str, axes: Sequence[int] | None) -> Code:
         """The largest or smallest entries over axes, over all for None."""
-        over = "" if axes is None else f", {tuple(axes)}"
-        return f"torch.a{name}({operands[0]}{over})"
+        return call(f"torch.a{name}", operands[0], *([] if axes is None else [tuple(axes)]))
 
-    def share(self, operands: Texts, axes: Sequence[int] | None) -> str:
+    def share(self, operands: Codes, axes: Sequence[int] | None) -> Code:
         """Where entries are equal to others, divided by how often they are."""
-        return f"share({', '.join([*operands, str(tuple(axes or ()))])})"
+        return call("share", *operands, tuple(axes or ()))
 
-    def picked(self, operands: Texts, name: str, axis: int) -> str:
+    def picked(self, operands: Codes, name: str, axis: int) -> Code:
         """The entries along an axis in order, or the largest or smallest so far."""
-        return f"torch.{name}({operands[0]}, dim={axis}).values"
+        return quote(f"torch.{name}({{0}}, dim={{1}}).values", operands[0], axis)
 
-    def positions(self, operands: Texts, name: str, axis: int) -> str:
+    def positions(self, operands: Codes, name: str, axis: int) -> Code:
         """Positions along an axis."""
         if name in ("argcummax", "argcummin"):
-            return f"torch.{name.removeprefix('arg')}({operands[0]}, dim={axis}).indices"
+            function = name.removeprefix("arg")
+            return quote(f"torch.{function}({{0}}, dim={{1}}).indices", operands[0], axis)
         stable = ", stable=True" if name == "argsort" else ""
-        return f"torch.{name}({operands[0]}, dim={axis}{stable})"
+        return quote(f"torch.{name}({{0}}, dim={{1}}{stable})", operands[0], axis)
 
-    def range(self, operands: Texts, length: str) -> str:
+    def range(self, operands: Codes, length: Code) -> Code:
         """The positions on an axis."""
-        return f"torch.arange({length}, device=device)"
+        return quote("torch.arange({0}, device=device)", length)
 
-    def logsumexp(self, operands: Texts, axes: Sequence[int] | None) -> str:
+    def logsumexp(self, operands: Codes, axes: Sequence[int] | None) -> Code:
         """log Σ exp over axes, over all for None."""
         if axes is None:
-            return f"torch.logsumexp({operands[0]}.ravel(), 0)"
-        return f"torch.logsumexp({operands[0]}, {tuple(axes)})"
+            return quote("torch.logsumexp({0}.ravel(), 0)", operands[0])
+        return call("torch.logsumexp", operands[0], tuple(axes))
 
-    def softmax(self, operands: Texts, axes: Sequence[int] | None) -> str:
+    def softmax(self, operands: Codes, axes: Sequence[int] | None) -> Code:
         """exp / Σ exp over axes, over all for None."""
         if axes is None:
-            return f"torch.softmax({operands[0]}.ravel(), 0).reshape({operands[0]}.shape)"
+            return quote("torch.softmax({0}.ravel(), 0).reshape({0}.shape)", operands[0])
         if len(axes) == 1:
-            return f"torch.softmax({operands[0]}, {axes[0]})"
-        return f"softmax({operands[0]}, {tuple(axes)})"
+            return call("torch.softmax", operands[0], axes[0])
+        return call("softmax", operands[0], tuple(axes))
 
 
 def _forwards(cut: Bracket) -> Bracket:
     """A slice with its positions in the opposite order."""
-    last = f"{cut.start} + {cut.step} * ({cut.number} - 1)"
-    text = f"{last}:{cut.start} + 1:{cut.step[1:]}"
-    return Bracket(text, last, cut.step[1:], cut.number)
+    assert cut.start is not None
+    assert cut.step is not None
+    assert cut.number is not None
+    last = quote("{0} + {1} * ({2} - 1)", cut.start, cut.step, cut.number)
+    step = without_sign(cut.step)
+    code = ast.Slice(last, quote("{0} + 1", cut.start), step)
+    return Bracket(code, last, step, cut.number)
 
 
-def _mesh(place: Place) -> list[str]:
+def _mesh(place: Place) -> list[Code]:
     """The positions along each axis of a tensor, for each entry of what is written there."""
-    target, cuts = place.array, place.cuts
     labels, kept = place.subscripts.split("->")
     left = iter(labels)
     positions = []
-    for axis, cut in enumerate(cuts):
-        if cut.text != ":" and not cut.number:
-            positions.append(cut.text)
+    for axis, cut in enumerate(place.cuts):
+        if not cut.is_slice:
+            positions.append(cut.code)
             continue
         own = kept.index(next(left))
-        spread = ", ".join(":" if k == own else "None" for k in range(len(kept)))
-        count = cut.number or f"{target}.shape[{axis}]"
-        line = f"{cut.start or 0} + {cut.step or 1} * torch.arange({count}, device=device)"
-        positions.append(f"({line})[{spread}]")
+        count = cut.number or quote("{0}.shape[{1}]", place.array, axis)
+        line = quote(
+            "{0} + {1} * torch.arange({2}, device=device)", cut.start or 0, cut.step or 1, count
+        )
+        entries = [ALL_ENTRIES.code if k == own else NEW_AXIS for k in range(len(kept))]
+        positions.append(subscript(line, entries))
     return positions

@@ -4,7 +4,6 @@ function that calls it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -13,8 +12,10 @@ from sympy import Expr
 
 from ...core import UnsupportedError
 from ...expressions import shape_of
+from ..ir.code import Code, name, names_in, quote
 from ..ir.plans import Plan
 from .loops import Kernel
+from .printer import printed
 from .signature import Signature, size_text
 
 HEADER = "@compiled\ndef compute("
@@ -47,7 +48,7 @@ class KernelText(NamedTuple):
     def calling(
         self,
         signature: Signature,
-        layout: Callable[[Sequence[str]], str],
+        layout: Callable[[Sequence[Code]], Code],
         function: str,
         kind: str = "",
     ) -> list[str]:
@@ -57,16 +58,19 @@ class KernelText(NamedTuple):
         arguments = ", ".join([*signature.arguments, *self.constants, *zeros])
         names = [f"t{k + 1}" for k in range(len(self.results))]
         number = kind if kind == "dtype" else f"{kind}.type"
-        texts = [
-            name if is_array or not kind else f"{number}({name})"
-            for name, is_array in zip(names, self.results, strict=True)
-        ]
-        result = layout(texts)
-        words = set(re.findall(r"\w+", " ".join([*zeros, result])))
-        reads = signature.read_lengths(
-            [s for s in signature.lengths if signature.names[s] in words]
+        result = layout(
+            [
+                name(own) if is_array or not kind else quote(f"{number}({own})")
+                for own, is_array in zip(names, self.results, strict=True)
+            ]
         )
-        return [*reads, f"{', '.join(names)} = {function}({arguments})", f"return {result}"]
+        used = {*names_in(result), *[own for text in self.zeros for own in names_in(quote(text))]}
+        reads = signature.read_lengths([s for s in signature.lengths if signature.names[s] in used])
+        return [
+            *reads,
+            f"{', '.join(names)} = {function}({arguments})",
+            f"return {printed(result)}",
+        ]
 
 
 def kernel_text(signature: Signature, plan: Plan, bounds: Sequence[Expr]) -> KernelText:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..backends import Backend
 from .kernels import KernelText
+from .printer import printed
 
 
 def module_text(
@@ -18,7 +19,7 @@ def module_text(
     """A whole source text: imports, supporting functions, and a function with its body."""
     header = f"def {name}({', '.join(arguments)}):"
     body = "\n".join(f"    {line}" if line else "" for line in lines)
-    kernels = [kernel.text] if kernel is not None else backend.module_parts()
+    kernels = [kernel.text] if kernel is not None else [*map(printed, backend.functions_above())]
     return _with_support(backend, kernels, f"{header}\n{body}\n")
 
 

@@ -27,8 +27,10 @@ from sympy.printing.pycode import PythonCodePrinter
 
 from ...core import Shape, TensorError, cached
 from ...expressions import Operand, shape_of, slot
-from ..backends import Backend, is_bracketed, is_plain_name
+from ..backends import Backend, is_plain_name
+from ..ir.code import Code, constant, quote
 from .index_bounds import given_lengths
+from .printer import printed
 
 # Names that generated code uses itself, besides those of its backend.
 RESERVED = {"again", "axis", "check_shapes", "checked_array", "checked_integer", "dtype", "fits"}
@@ -290,10 +292,8 @@ def _solved_lengths(symbols: Sequence[Expr], known: set[Expr]) -> dict[Expr, Sol
 def _solution_text(value: Expr, given: str, names: Mapping[Expr, str], backend: Backend) -> str:
     """A solution as code; an axis that it doesn't fit is found out by the check of its length."""
     numerator, divisor = value.as_numer_denom()
-    text = size_text(numerator, {**names, AXIS: given}, backend)
-    if divisor == 1:
-        return text
-    return f"{text if is_bracketed(text) else f'({text})'} // {divisor}"
+    code = size_code(numerator, {**names, AXIS: given}, backend)
+    return printed(code if divisor == 1 else quote("{0} // {1}", code, int(divisor)))
 
 
 class _LengthPrinter(PythonCodePrinter):
@@ -315,11 +315,16 @@ class _LengthPrinter(PythonCodePrinter):
 
 
 def size_text(length: Expr | int, names: Mapping[Expr, str], backend: Backend) -> str:
+    """An axis length or a position as the text of integer code, given the names of symbols."""
+    return printed(size_code(length, names, backend))
+
+
+def size_code(length: Expr | int, names: Mapping[Expr, str], backend: Backend) -> Code:
     """An axis length or a position as integer code, given the names of symbols."""
     if isinstance(length, (int, Integer)):
-        return str(int(length))
+        return constant(int(length))
     if isinstance(length, Symbol) and length in names:
-        return names[length]
+        return quote(names[length])
     symbols = sorted(length.free_symbols, key=str)
     for symbol in symbols:
         if symbol not in names:
@@ -328,20 +333,20 @@ def size_text(length: Expr | int, names: Mapping[Expr, str], backend: Backend) -
                 "arguments, or a tensor that has an axis of that length"
             )
     if length.has(floor, ceiling, Piecewise, Max, Min, Abs):
-        return _LengthPrinter(names).doprint(length)
+        return quote(_LengthPrinter(names).doprint(length))
     body = length.xreplace({s: slot(k) for k, s in enumerate(symbols)})
     kind: Any = type(backend)
-    return _length_text(body, tuple([names[s] for s in symbols]), kind)
+    return _length_code(body, tuple([names[s] for s in symbols]), kind)
 
 
-# SymPy's printer takes long, and the same few lengths come again and again.
+# The same few lengths come again and again.
 @cached(4096)
-def _length_text(body: Expr, operands: tuple[str, ...], backend: Callable[[], Backend]) -> str:
+def _length_code(body: Expr, operands: tuple[str, ...], backend: Callable[[], Backend]) -> Code:
     """A length in slots as integer code."""
-    text = backend().length(operands, body)
+    code = backend().length([*map(quote, operands)], body)
     whole = all(part.is_Integer or not part.is_Number for part in body.atoms())
     polynomial = body.is_polynomial() and whole
-    return text if polynomial else f"int({text})"
+    return code if polynomial else quote("int({0})", code)
 
 
 def shape_text(shape: Shape, names: Mapping[Expr, str], backend: Backend) -> str:

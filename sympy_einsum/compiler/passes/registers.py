@@ -2,55 +2,59 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+import ast
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ...core import Shape
+from ..ir.code import Code, names_in
+
+# A statement that needs no other names than it has.
+UNCHANGED: Mapping[str, str] = {}
 
 
 class Step(NamedTuple):
     """A variable, its value and its shape; without a variable for a statement. ``number`` is that
-    of the instruction."""
+    of the instruction, ``over`` the variable whose array the value is written over, and ``names``
+    are those that variables have in place of their own."""
 
     target: str
-    text: str
+    code: ast.AST
     shape: Shape | None = None
     number: int = 0
+    over: str = ""
+    names: Mapping[str, str] = UNCHANGED
 
 
 def with_fewer_names(
-    steps: Sequence[Step], results: Sequence[str], count: int = 0
-) -> tuple[list[Step], list[str]]:
+    steps: Sequence[Step], results: Sequence[Code], count: int = 0
+) -> tuple[list[Step], Mapping[str, str]]:
     """Reuse the names of dead arrays, so that these don't take up memory until the function
-    returns. ``count`` names are taken already."""
+    returns; returns the names that variables have in the results too. ``count`` names are taken
+    already."""
+    targets = {step.target for step in steps if step.target}
     last: dict[str, int] = {}
-    mentioned = [_NAME.findall(step.text) for step in steps]
+    mentioned = [targets.intersection(names_in(step.code)) for step in steps]
     for number, step in enumerate(steps):
         last[step.target] = number
         last.update(dict.fromkeys(mentioned[number], number))
-    last.update((name, len(steps)) for text in results for name in _NAME.findall(text))
-    orders = {target: len(shape) for target, _, shape, _ in steps if shape}
+    last.update((name, len(steps)) for code in results for name in names_in(code))
+    orders = {step.target: len(step.shape) for step in steps if step.shape}
     image: dict[str, str] = {}
     free = _FreeNames()
-
-    def renamed(text: str) -> str:
-        return _NAME.sub(lambda found: image.get(found[0], found[0]), text)
-
     shorter: list[Step] = []
-    for number, (target, text, shape, _) in enumerate(steps):
-        text = renamed(text)
+    for number, step in enumerate(steps):
+        names = {name: image[name] for name in mentioned[number]}
         dying = {name for name in mentioned[number] if name in orders and last[name] == number}
         for name in sorted(dying):
             free.add(image[name], orders[name])
+        target = step.target
         if target:
-            over = _OUT.search(text) if "out=" in text or text.endswith(")") else None
-            name = free.taken(over[1] if over else "", bool(shape)) or f"t{count + 1}"
+            name = free.taken(names.get(step.over, ""), bool(step.shape)) or f"t{count + 1}"
             count += name == f"t{count + 1}"
-            image[target] = name
-            target = name
-        shorter.append(Step(target, text, shape))
-    return shorter, [renamed(text) for text in results]
+            image[target] = target = name
+        shorter.append(Step(target, step.code, step.shape, step.number, "", names))
+    return shorter, image
 
 
 class _FreeNames:
@@ -78,7 +82,3 @@ class _FreeNames:
             if not self._names[order]:
                 del self._names[order]
         return wanted
-
-
-_NAME = re.compile(r"\bt\d+\b")
-_OUT = re.compile(r"(?:\bout=|^np\.\w+\(.*, (?=t\d+\)$))(t\d+)\b")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from functools import reduce
+import ast
+from collections.abc import Collection, Sequence
+from functools import partial, reduce
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +13,8 @@ from sympy import Expr
 from ...core import UnsupportedError, postorder
 from ...expressions import OneHot, Operand, Slot
 from ...rules import Natural
-from ..backends import Backend, Texts, called, called_along
+from ..backends import Backend, Bracket, Codes, assigned, bracketed, called, called_along
+from ..ir.code import Code, call, constant, name, quote
 from .algebras import Semiring
 from .support import LIBRARIES, semiring_support
 
@@ -28,37 +29,39 @@ class InSemiring(Backend):
     in_blocks = False
     for_doubles: ClassVar = None
 
-    def opening(self, body: str, tensors: Texts) -> list[str]:
+    def opening(self, used: Collection[str], tensors: Sequence[str]) -> list[ast.stmt]:
         """Arrays become such as hold elements, and ``dtype`` is what holds those of all."""
-        found = [name for name in tensors if name not in self.positions_named]
-        lines = [f"{name} = entries({name})" for name in found]
-        first, *rest = [*super().opening(body, found or tensors), ""]
-        if first.startswith("dtype = "):
-            own = self.semiring.operations
-            needs_float = not found or isinstance(getattr(own, "zero", 0), float)
-            first = f"dtype = {self.common_type(found, ['0.0'] * needs_float)}"
-        lines = lines if self.semiring.entries != "x" else []
-        return [*lines, *filter(None, [first, *rest])]
+        found = [own for own in tensors if own not in self.positions_named]
+        statements: list[ast.stmt] = []
+        if self.semiring.entries != "x":
+            statements = [assigned(name(own), call("entries", name(own)), 0) for own in found]
+        opening = super().opening(used, found or tensors)
+        if "dtype" in used:
+            operations = self.semiring.operations
+            needs_float = not found or isinstance(getattr(operations, "zero", 0), float)
+            kind = self.common_type([*map(name, found)], [constant(0.0)] * needs_float)
+            opening[0] = assigned(name("dtype"), kind, 0)
+        return [*statements, *opening]
 
     # Scatters add in the semiring.
     scatters = Backend.scatters
 
     # --- scalars and elementwise
 
-    def length(self, operands: Texts, expr: Expr) -> str:
+    def length(self, operands: Codes, expr: Expr) -> Code:
         """An axis length: an integer, in no semiring."""
         return super().scalar(operands, expr)
 
-    def scalar(self, operands: Texts, expr: Expr) -> str:
+    def scalar(self, operands: Codes, expr: Expr) -> Code:
         """Sums, products and powers of entries, and numbers of ones."""
         if isinstance(expr, Natural):
-            return f"natural({self.length(operands, expr.args[0])})"
+            return call("natural", self.length(operands, expr.args[0]))
         if expr.is_Integer:
-            return {0: self.zero, 1: self.one}.get(int(expr), f"natural({expr})")
+            own = {0: self.zero, 1: self.one}.get(int(expr))
+            return call("natural", int(expr)) if own is None else quote(own)
         if expr.is_Pow:
             base, exponent = expr.args
-            text = self.semiring.power.format(self.scalar(operands, base), exponent)
-            return self.spell(text)
+            return self.code(self.semiring.power, self.scalar(operands, base), int(exponent))
         if expr.args:
             parts = [self.scalar(operands, part) for part in expr.args]
             return self.multiply(parts) if expr.is_Mul else self.add(parts, (1,) * len(parts))
@@ -66,21 +69,21 @@ class InSemiring(Backend):
             raise UnsupportedError(f"the semiring {self.semiring.name!r} has no {expr}")
         return operands[expr.place]
 
-    def elementwise(self, operands: Texts, expr: Expr) -> str:
+    def elementwise(self, operands: Codes, expr: Expr) -> Code:
         """A SymPy scalar expression in slots, applied to every entry of arrays."""
         return self.scalar(operands, expr)
 
-    def multiply(self, operands: Texts) -> str:
+    def multiply(self, operands: Codes) -> Code:
         """The broadcast product."""
-        return self.spell(reduce(self.semiring.multiply.format, operands))
+        return reduce(partial(self.code, self.semiring.multiply), operands)
 
-    def add(self, operands: Texts, signs: Sequence[int]) -> str:
+    def add(self, operands: Codes, signs: Sequence[int]) -> Code:
         """The broadcast sum."""
-        return self.spell(reduce(self.semiring.add.format, operands))
+        return reduce(partial(self.code, self.semiring.add), operands)
 
-    def add_transposed(self, operands: Texts) -> str:
+    def add_transposed(self, operands: Codes) -> Code:
         """X + X'."""
-        return self.add([operands[0], f"{operands[0]}.T"], (1, 1))
+        return self.add([operands[0], quote("{0}.T", operands[0])], (1, 1))
 
     sum = called_along("total")
     cumsum = called("running_total")
@@ -92,53 +95,59 @@ class InSemiring(Backend):
     matmul = called("product")
     convolve = called("convolve")
 
-    def weighted_gram(self, operands: Texts) -> str:
+    def weighted_gram(self, operands: Codes) -> Code:
         """X' diag(w) X."""
-        return f"dot({self.multiply([f'{operands[0]}.T', operands[1]])}, {operands[0]})"
+        X, w = operands
+        return call("dot", self.multiply([quote("{0}.T", X), w]), X)
 
-    def vdot(self, operands: Texts) -> str:
+    def vdot(self, operands: Codes) -> Code:
         """The full contraction of two operands of one shape."""
-        return f"total({self.multiply(operands)})"
+        return call("total", self.multiply(operands))
 
-    def einsum(self, operands: Texts, subscripts: str) -> str:
+    def einsum(self, operands: Codes, subscripts: str) -> Code:
         """A contraction of two operands; of one there are diagonals only."""
         if len(operands) == 1:
             return super().einsum(operands, subscripts)
-        return f"contraction({subscripts!r}, {operands[0]}, {operands[1]})"
+        return call("contraction", subscripts, *operands)
 
     # --- zeros and ones
 
     triangular = called("triangle")
 
-    def zeros(self, operands: Texts, shape: Texts, kind: str) -> str:
+    @property
+    def zero_code(self) -> Code:
+        """Zero."""
+        return quote(self.zero)
+
+    def zeros(self, operands: Codes, shape: Codes, kind: Code) -> Code:
         """Zeros of the semiring, to be written to."""
-        return self.full([self.zero], shape, kind)
+        return self.full([self.zero_code], shape, kind)
 
-    def tri(self, operands: Texts, rows: str, columns: str, offset: str) -> str:
+    def tri(self, operands: Codes, rows: Code, columns: Code, offset: Code) -> Code:
         """Ones at and below a diagonal."""
-        return f"chosen({super().tri(operands, rows, columns, offset)} != 0, dtype)"
+        return quote("chosen({0} != 0, dtype)", super().tri(operands, rows, columns, offset))
 
-    def one_hot(self, operands: Texts, length: str) -> str:
+    def one_hot(self, operands: Codes, length: Code) -> Code:
         """Ones at positions on a last axis."""
-        return f"chosen({super().one_hot(operands, length)} != 0, dtype)"
+        return quote("chosen({0} != 0, dtype)", super().one_hot(operands, length))
 
-    def constant(self, operands: Texts, array: np.ndarray) -> str:
+    def constant(self, operands: Codes, array: np.ndarray) -> Code:
         """An array of numbers of ones."""
-        return f"natural({super().constant(operands, array)})"
+        return call("natural", super().constant(operands, array))
 
-    def named_constant(self, name: str) -> str:
+    def named_constant(self, constant: str) -> Code:
         """A named array of the source as numbers of ones."""
-        return f"natural({super().named_constant(name)})"
+        return call("natural", super().named_constant(constant))
 
-    def assigned(self, place: str, value: str, sign: int) -> str:
+    def assigned(self, place: Code, value: Code, sign: int) -> ast.stmt:
         """The statement that writes a value into a place, or adds it."""
-        return f"{place} = {self.add([place, value], (1, 1)) if sign else value}"
+        return assigned(place, self.add([place, value], (1, 1)) if sign else value, 0)
 
-    def put(self, target: str, brackets: str, block: str, sign: int) -> str:
+    def put(self, target: Code, cuts: Sequence[Bracket], block: Code, sign: int) -> ast.stmt:
         """The statement that writes or adds a block of an array."""
         if sign:
-            block = self.add([f"{target}{brackets}", block], (1, 1))
-        return super().put(target, brackets, block, 0)
+            block = self.add([bracketed(target, cuts), block], (1, 1))
+        return super().put(target, cuts, block, 0)
 
 
 def in_semiring(backend: type[Backend], semiring: Semiring) -> type[Backend]:
@@ -157,7 +166,7 @@ def in_semiring(backend: type[Backend], semiring: Semiring) -> type[Backend]:
         "semiring": semiring,
         "support": {**backend.support, **semiring_support(semiring, backend.name)},
         "words": {*backend.words, "semiring"},
-        "zero": re.sub(r"\bnp\.", f"{backend.xp}.", semiring.zero),
+        "zero": semiring.zero.replace("np.", f"{backend.xp}."),
         "one": semiring.one,
         "namespace": {} if semiring.operations is None else {"semiring": semiring.operations},
     }

@@ -335,7 +335,7 @@ def test_diagonals_beside_each_other_are_written_once():
     f = snp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
     hessian = se.lambdify([x], se.hessian(f, x))
     assert hessian.source.count("+=") == 1
-    assert hessian.source.count("][: ") == 1
+    assert hessian.source.count("][:") == 1
     assert "result_type" not in hessian.source
     for size in (1, 2, 3, 6):
         a = np.linspace(-1, 2, size)

@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from sympy import Expr, preorder_traversal
 
 from ....expressions import shape_of
-from ...backends import Backend, is_bracketed
+from ...backends import Backend
+from ...ir.code import Operand, Template, name, template_of
 from ...ir.instruction_rules import Instruction
 from ...ir.instructions import OPS
 from ...ir.plans import Plan
+from ..printer import printed
 from ..signature import size_text
 from .tree import Index, Lines, Loop, Tree, Value
 from .views import stretched, through
@@ -68,7 +70,7 @@ class Entries:
         # In how many loops what has a name is known.
         self.depths = {f"i{k}": k + 1 for k in range(MAX_LOOPS)}
         self._count = 0
-        self._bodies: dict[int, str] = {}
+        self._bodies: dict[int, Template] = {}
         self.uses: Counter[int] = Counter(self.root(k) for k in plan.results)
         self.whole_uses: set[int] = set()
         # The most axes of what is made of a value.
@@ -212,7 +214,7 @@ class Entries:
                 return text
             is_inner = self._depth(index) == len(self.loops)
             if is_inner and len(text) <= MAX_INSIDE and self.uses[number] == 1:
-                return text if is_bracketed(text) else f"({text})"
+                return text if is_atom(text) else f"({text})"
             known = self._named(number, index, text)
         return known
 
@@ -338,13 +340,11 @@ class Entries:
         if op in ("multiply", "einsum"):
             return " * ".join(operands)
         if op == "add":
-            return self.backend.add(operands, params[0])
+            return printed(self.backend.add([*map(name, operands)], params[0]))
         if number not in self._bodies:
-            places = [f"_operand{k}_" for k in range(len(inputs))]
-            self._bodies[number] = self.backend.scalar(places, params[0])
-        return re.sub(
-            r"_operand(\d+)_", lambda found: operands[int(found[1])], self._bodies[number]
-        )
+            places = [Operand(k) for k in range(len(inputs))]
+            self._bodies[number] = template_of(self.backend.scalar(places, params[0]))
+        return printed(self._bodies[number]([*map(name, operands)]))
 
     def _full(self, step: Instruction, index: Index) -> str:
         return self.entry(step.inputs[0], ())
@@ -413,3 +413,18 @@ def _operations(part: Expr) -> int:
 def place_text(index: str) -> str:
     """An index as it stands in brackets: a number without a sign isn't counted from the end."""
     return index if re.fullmatch(r"\w+( \+ \d+)?|position\(.*\)", index) else f"np.uintp({index})"
+
+
+def is_atom(text: str) -> bool:
+    """Tell whether a text is one name, call or index, such as ``f(x)[0].T``."""
+    if text.isidentifier():
+        return True
+    depth = 0
+    for char in text:
+        if char in "([":
+            depth += 1
+        elif char in ")]":
+            depth -= 1
+        elif depth == 0 and not (char.isalnum() or char in "_."):
+            return False
+    return not text[:1].isdigit() or text.replace(".", "", 1).isdigit()
