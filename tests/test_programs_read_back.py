@@ -105,7 +105,7 @@ def test_what_only_looks_like_a_check_is_refused(old, new):
 
 Q, Y, z = se.TensorSymbol("Q", (n, n)), se.TensorSymbol("Y", (n, m)), se.TensorSymbol("z", n)
 G = Q @ Q.T + se.eye(n)
-NEEDS_SCIPY = {"factors", "definite factors", "turned factors", "signed factors"}
+NEEDS_SCIPY = {"factors", "definite factors", "transposed factors", "signed factors"}
 GENERATED = {
     "windows": ("windows(", [z], se.windows(z, 3)),
     "windows with steps": ("windows(", [z], se.windows(z, 3, stride=2, dilation=2).max(axis=1)),
@@ -124,7 +124,7 @@ GENERATED = {
     ),
     "reciprocals": ('with np.errstate(over="ignore"):', [z], 1 / (np.exp(z) - 1)),
     "factors": ("factored(", [Q, Y], [se.inv(Q) @ Y, se.logdet(Q), se.det(Q), se.inv(Q)]),
-    "turned factors": ("turned=True", [Q, z], [se.inv(Q).T @ z, se.inv(Q) @ z]),
+    "transposed factors": ("transposed=True", [Q, z], [se.inv(Q).T @ z, se.inv(Q) @ z]),
     "signed factors": ("factored(", [Q, z], [*snp.linalg.slogdet(Q), se.inv(Q) @ z]),
     "definite factors": ("definite=True", [Q, z], [se.inv(G) @ z, se.logdet(G), se.inv(G).trace()]),
 }

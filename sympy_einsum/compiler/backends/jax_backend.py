@@ -107,8 +107,8 @@ def running_mean(weights, c, backwards):
 
     return jax.lax.cond(is_plain, plain, careful)
 ''',
-        "turned_product": '''
-def turned_product(X, Y):
+        "product_of_transposed": '''
+def product_of_transposed(X, Y):
     """X.T @ Y. On processors XLA has a fast product since JAX 0.10, of which the left operand lies
     in rows: X is written out so, where Y has enough columns to pay for it."""
     is_narrow = X.ndim < 2 or Y.ndim < 2 or Y.shape[1] < 32
@@ -123,11 +123,11 @@ def factored(X, definite):
     return (jnp.linalg.cholesky(X), None) if definite else jax.scipy.linalg.lu_factor(X)
 ''',
         "solved": '''
-def solved(factors, B, turned):
+def solved(factors, B, transposed):
     """inv(X) @ B, or inv(X.T) @ B, of a matrix X that is factored."""
     if factors[1] is None:
         return jax.scipy.linalg.cho_solve((factors[0], True), B)
-    return jax.scipy.linalg.lu_solve(factors, B, trans=int(turned))
+    return jax.scipy.linalg.lu_solve(factors, B, trans=int(transposed))
 ''',
         "inverted": '''
 def inverted(factors):
@@ -198,7 +198,7 @@ def scatter(values, lengths, *positions):
         if self.is_read_back:
             return super().dot(operands)
         if transposed := _transposed(left):
-            return call("turned_product", transposed, right)
+            return call("product_of_transposed", transposed, right)
         if transposed := _transposed(right):
             return call("jnp.tensordot", left, transposed, (-1, 1))
         return super().dot(operands)

@@ -280,7 +280,7 @@ class NumpyBackend(Backend):
         if self.is_read_back or not _has_lapack():
             return super().solved(operands, definite, transposed)
         code = call("solved", *operands)
-        return with_keywords(code, turned=True) if transposed else code
+        return with_keywords(code, transposed=True) if transposed else code
 
     def by_factors(self, operands: Codes, name: str, definite: bool, shape: Codes) -> Code:
         """The inverse or the determinant by factors."""

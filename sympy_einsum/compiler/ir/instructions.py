@@ -356,8 +356,8 @@ OPS: Mapping[str, Op] = {
     ),
     "solved": dear(
         "inv(X) @ Y, or inv(X)' @ Y, of a matrix that is factored",
-        lambda shapes, definite, turned: shapes[1],
-        ("definite", "turned"),
+        lambda shapes, definite, transposed: shapes[1],
+        ("definite", "transposed"),
         flops=lambda work: 2 * work.operands[0][0] * prod(work.result),
     ),
     "by_factors": dear(

@@ -69,8 +69,8 @@ class Pairs:
             subscripts = f"{index_text(a.labels)},{index_text(b.labels)}->{index_text(output)}"
             return Factor(emit("einsum", a.value, b.value, params=(subscripts,)), output)
         vector_first = not rows and b.labels[-1] in summed and not batch
-        turned = rows and columns and [i for i in output if i not in batch] == [*columns, *rows]
-        if vector_first or turned:
+        transposed = rows and columns and [i for i in output if i not in batch] == [*columns, *rows]
+        if vector_first or transposed:
             a, rows, b, columns = b, columns, a, rows
         if not batch and len(summed) == 1:
             stacked = self._stacked(a, b, rows, columns, summed[0])
@@ -169,8 +169,8 @@ class Pairs:
     ) -> int:
         """Return the operand as a (stack of) matrices of merged axes."""
         emit = self.builder.emit
-        turned = not batch and factor.labels == (*second, *first) and bool(first and second)
-        if turned and max(len(first), len(second)) > 1:
+        transposed = not batch and factor.labels == (*second, *first) and bool(first and second)
+        if transposed and max(len(first), len(second)) > 1:
             value = emit("reshape", factor.value, params=(self._sizes([second, first]),))
             return emit("transpose", value, params=((1, 0),))
         value = self.builder.arranged(factor.value, factor.labels, [*batch, *first, *second])

@@ -237,12 +237,12 @@ def _cells(interval: Interval | None, size: int | None) -> range:
 
 
 def write(builder: PlanBuilder, target: int, placed: Placed, *, add: bool) -> None:
-    """Write a value into an array, or add it to what is there; what has its sign turned is
+    """Write a value into an array, or add it to what is there; what has its sign negated is
     subtracted."""
     value, sign = placed.value, int(add)
-    turned = _turned(builder, value)
-    if add and turned is not None:
-        value, sign = turned, -1
+    negated = _negated(builder, value)
+    if add and negated is not None:
+        value, sign = negated, -1
     cuts = tuple([axis.cut for axis in placed.axes])
     if not any(cut is not None for cut in cuts):
         cuts = ()
@@ -251,7 +251,7 @@ def write(builder: PlanBuilder, target: int, placed: Placed, *, add: bool) -> No
     builder.emit_fresh("write", target, value, params=(cuts, subscripts, sign))
 
 
-def _turned(builder: PlanBuilder, value: int) -> int | None:
+def _negated(builder: PlanBuilder, value: int) -> int | None:
     """Return the negated value if a value was computed by negation, else None."""
     op, inputs, params, _ = builder.instructions[value]
     return inputs[0] if (op, params) == ("add", ((-1,),)) else None
@@ -259,7 +259,7 @@ def _turned(builder: PlanBuilder, value: int) -> int | None:
 
 def _zeros_like(builder: PlanBuilder, values: Sequence[int], shape: Shape) -> int:
     """Zeros of the type of some values."""
-    values = [value if (own := _turned(builder, value)) is None else own for value in values]
+    values = [value if (own := _negated(builder, value)) is None else own for value in values]
     sources = [origin(builder.instructions, value) for value in values]
     return builder.emit_fresh("zeros", *dict.fromkeys(sources), params=(shape,))
 

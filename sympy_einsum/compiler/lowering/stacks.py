@@ -62,6 +62,6 @@ def lower_matrix_power(builder: Lowering, node: MatrixPower) -> int:
 def _symmetric_part(builder: Lowering, matrices: Operand, value: int) -> int:
     """(A + A') / 2."""
     axes = list(range(matrices.order))
-    turned = builder.emit("transpose", value, params=((*axes[:-2], axes[-1], axes[-2]),))
+    transposed = builder.emit("transpose", value, params=((*axes[:-2], axes[-1], axes[-2]),))
     mean = (slot(0) + slot(1)) * Rational(1, 2)
-    return builder.emit("elementwise", value, turned, params=(mean,))
+    return builder.emit("elementwise", value, transposed, params=(mean,))

@@ -85,8 +85,10 @@ def _tensor(terms: Sequence[Instruction], signs: Sequence[int]) -> _Factored | N
     others = [next(k for k in t.inputs if k != factor) for t in terms if t.inputs != (factor,) * 2]
     if len(others) != 2:
         return None
-    turned = signs[0] < signs[1]
-    return _Factored(factor, others[::-1] if turned else others, signs[::-1] if turned else signs)
+    is_reversed = signs[0] < signs[1]
+    return _Factored(
+        factor, others[::-1] if is_reversed else others, signs[::-1] if is_reversed else signs
+    )
 
 
 def with_known_multiples(plan: Plan) -> Plan:
@@ -98,10 +100,10 @@ def with_known_multiples(plan: Plan) -> Plan:
             users.setdefault(k, []).append(number)
     instructions = list(plan.instructions)
     known: dict[tuple[int, Expr], tuple[int, Expr]] = {}
-    turned: set[int] = set()
+    negated: set[int] = set()
     for number, step in enumerate(plan.instructions):
-        if not turned.isdisjoint(step.inputs):
-            instructions[number] = _with_turned(step, turned)
+        if not negated.isdisjoint(step.inputs):
+            instructions[number] = _with_negated(step, negated)
         factor = _factor(plan, step)
         if factor is None:
             continue
@@ -111,7 +113,7 @@ def with_known_multiples(plan: Plan) -> Plan:
             is_term = own == -factor and _is_term(plan, users.get(number, ()))
             if own == factor or is_term:
                 instructions[number] = step._replace(inputs=(other, place))
-                turned |= {number} if is_term else set()
+                negated |= {number} if is_term else set()
                 break
         known.setdefault((base, abs(factor)), (number, factor))
     return without_dead_code(instructions, plan.results)
@@ -140,10 +142,10 @@ def _is_term(plan: Plan, users: Sequence[int]) -> bool:
     )
 
 
-def _with_turned(total: Instruction, turned: set[int]) -> Instruction:
+def _with_negated(total: Instruction, negated: set[int]) -> Instruction:
     """A sum of which some terms have become their opposites, beginning with one that is added."""
     pairs = zip(total.inputs, total.params[0], strict=True)
-    terms = [(k, -sign if k in turned else sign) for k, sign in pairs]
+    terms = [(k, -sign if k in negated else sign) for k, sign in pairs]
     terms.sort(key=lambda term: -term[1])
     inputs, signs = zip(*terms, strict=True)
     return total._replace(inputs=inputs, params=(signs,))

@@ -89,17 +89,17 @@ class _Factoring(Rewriting):
         self.place.append(self._function(step, matrix, base, others, first != base))
 
     def _function(
-        self, step: Instruction, matrix: _Matrix, base: int, others: Sequence[int], turned: bool
+        self, step: Instruction, matrix: _Matrix, base: int, others: Sequence[int], transposed: bool
     ) -> int:
         definite = matrix.definite
         if matrix.factors is None:
             matrix.factors = self.emit("factored", base, params=(definite,))
-        turned = turned and not definite
+        transposed = transposed and not definite
         if step.op == "inv" or (step.op == "solve" and len(step.shape) in matrix.multiplied):
-            inverse = self._turned(self._inverse(matrix), turned)
+            inverse = self._transposed(self._inverse(matrix), transposed)
             return inverse if step.op == "inv" else self.emit("dot", inverse, *others)
         if step.op == "solve":
-            return self.emit("solved", matrix.factors, *others, params=(definite, turned))
+            return self.emit("solved", matrix.factors, *others, params=(definite, transposed))
         return self.emit("by_factors", matrix.factors, params=(step.op, definite, step.shape))
 
     def _inverse(self, matrix: _Matrix) -> int:
@@ -109,5 +109,5 @@ class _Factoring(Rewriting):
         assert matrix.inverse is not None
         return matrix.inverse
 
-    def _turned(self, value: int, turned: bool) -> int:
-        return self.emit("transpose", value, params=((1, 0),)) if turned else value
+    def _transposed(self, value: int, transposed: bool) -> int:
+        return self.emit("transpose", value, params=((1, 0),)) if transposed else value

@@ -13,7 +13,15 @@ from sympy import Expr
 
 from ..ir.instruction_rules import Instruction, Params, Slice
 from ..ir.plans import Plan, result_shape, without_dead_code
-from .memory_orders import AXES, PRODUCTS, MemoryOrders, Seen, is_entrywise, seen_through, turned
+from .memory_orders import (
+    AXES,
+    PRODUCTS,
+    MemoryOrders,
+    Seen,
+    is_entrywise,
+    seen_through,
+    reversed_axes,
+)
 
 
 def laid_out(
@@ -45,12 +53,12 @@ class _Rewriter:
             self.seen.append(view)
         elif is_entrywise(step):
             self._entrywise(number, step)
-        elif self._is_turned(number, step):
-            pair = [self._turned(k) for k in reversed(step.inputs)]
+        elif self._is_transposed(number, step):
+            pair = [self._transposed(k) for k in reversed(step.inputs)]
             # X' X is its own transpose.
             is_own = pair == [self.as_seen(k) for k in step.inputs]
             count = len(step.shape)
-            self._found(self._add(step.op, pair), range(count) if is_own else turned(count))
+            self._found(self._add(step.op, pair), range(count) if is_own else reversed_axes(count))
         elif step.op == "dot" and len(step.shape) == 1:
             self._found(self._add("dot", self._with_vector(step.inputs)), (0,))
         elif step.op == "vdot":
@@ -98,21 +106,23 @@ class _Rewriter:
         self._views[seen] = number
         return number
 
-    def _is_turned(self, number: int, step: Instruction) -> bool:
+    def _is_transposed(self, number: int, step: Instruction) -> bool:
         """Tell whether a product of matrices is best computed transposed."""
         count = len(step.shape)
-        return step.op in PRODUCTS and count > 1 and self.orders.of(number) == turned(count)
+        return step.op in PRODUCTS and count > 1 and self.orders.of(number) == reversed_axes(count)
 
-    def _turned(self, number: int) -> int:
+    def _transposed(self, number: int) -> int:
         """A matrix, or a stack of some, transposed."""
         value, axes = self.seen[number]
-        return self._view(Seen(value, tuple([axes[k] for k in turned(len(axes))])))
+        return self._view(Seen(value, tuple([axes[k] for k in reversed_axes(len(axes))])))
 
     def _with_vector(self, inputs: Sequence[int]) -> list[int]:
         """A matrix and a vector, in the order in which the matrix is taken as it lies in memory."""
         for k in inputs:
             if self.seen[k].axes == (1, 0):
-                return [self._turned(k) if own == k else self.as_seen(own) for own in inputs[::-1]]
+                return [
+                    self._transposed(k) if own == k else self.as_seen(own) for own in inputs[::-1]
+                ]
         return [self.as_seen(k) for k in inputs]
 
     def _has_all_axes(self, number: int) -> bool:

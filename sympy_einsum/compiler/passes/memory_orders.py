@@ -50,7 +50,7 @@ PRODUCTS = ("dot", "matmul")
 Order: TypeAlias = tuple[int, ...]
 
 
-def turned(count: int) -> Order:
+def reversed_axes(count: int) -> Order:
     """Return the order of ``count`` axes with the last two exchanged."""
     return (*range(count - 2), count - 1, count - 2)
 
@@ -165,14 +165,16 @@ class MemoryOrders:
         for k in step.inputs:
             value, axes = self._seen[k]
             own = self._own(value)
-            if len(axes) == len(step.shape) > 1 and axes in (own, turned(len(own))):
-                self._votes.append((value, own if axes == own else turned(len(own)), (0, 1)))
+            if len(axes) == len(step.shape) > 1 and axes in (own, reversed_axes(len(own))):
+                self._votes.append((value, own if axes == own else reversed_axes(len(own)), (0, 1)))
                 if not is_free(self.plan.instructions[value]):
-                    self._votes.append((number, own if axes == own else turned(len(own)), (0, 1)))
+                    self._votes.append(
+                        (number, own if axes == own else reversed_axes(len(own)), (0, 1))
+                    )
 
     def _weigh_product_by_rows(self, number: int, step: Instruction) -> None:
         """The axis that is summed had better be the last one of both operands; where it isn't that
-        of an operand which lies in memory already, the other one comes first, and turned."""
+        of an operand which lies in memory already, the other one comes first, and transposed."""
         if len(step.shape) < 2:
             return
         natural = self._own(number)
@@ -181,12 +183,14 @@ class MemoryOrders:
         for place, k in enumerate(step.inputs):
             value, axes = self._seen[k]
             own = self._own(value)
-            if len(axes) == len(natural) and axes in (own, turned(len(own))):
-                is_turned = (axes == own) == bool(place)
+            if len(axes) == len(natural) and axes in (own, reversed_axes(len(own))):
+                is_transposed = (axes == own) == bool(place)
                 if is_free(self.plan.instructions[value]):
-                    self._votes.append((value, turned(len(own)) if is_turned else own, (0, 1)))
-                elif is_turned:
-                    result = natural if place else turned(len(natural))
+                    self._votes.append(
+                        (value, reversed_axes(len(own)) if is_transposed else own, (0, 1))
+                    )
+                elif is_transposed:
+                    result = natural if place else reversed_axes(len(natural))
                     self._votes.append((number, result, (0, 1)))
 
     def _weigh_reduction(self, step: Instruction, seen: Seen) -> None:

@@ -79,29 +79,29 @@ def product(A, B, left, right):
 ''',
     "matrix_by_vector": '''
 @compiled
-def matrix_by_vector(A, x, turned):
+def matrix_by_vector(A, x, transposed):
     """A @ x, or A.T @ x."""
     m, n = A.shape
-    total = np.empty(n if turned else m, dtype)
+    total = np.empty(n if transposed else m, dtype)
     for i in range(total.size):
         total[i] = 0
     if m and n:
-        gemv(at(np.uint8(78 if turned else 84)), at(np.int32(n)), at(np.int32(m)), at(dtype(1)),
+        gemv(at(np.uint8(78 if transposed else 84)), at(np.int32(n)), at(np.int32(m)), at(dtype(1)),
              at(A), at(np.int32(n)), at(x), at(np.int32(1)), at(dtype(0)), at(total),
              at(np.int32(1)))
     return total
 ''',
     "gram": '''
 @compiled
-def gram(A, turned):
+def gram(A, transposed):
     """A @ A.T, or A.T @ A, of which one half is computed."""
-    k, n = (A.shape[0], A.shape[1]) if turned else (A.shape[1], A.shape[0])
+    k, n = (A.shape[0], A.shape[1]) if transposed else (A.shape[1], A.shape[0])
     total = np.empty((n, n), dtype)
     for i in range(n):
         for j in range(n):
             total[i, j] = 0
     if n and k:
-        syrk(at(np.uint8(85)), at(np.uint8(78 if turned else 84)), at(np.int32(n)), at(np.int32(k)),
+        syrk(at(np.uint8(85)), at(np.uint8(78 if transposed else 84)), at(np.int32(n)), at(np.int32(k)),
              at(dtype(1)), at(A), at(np.int32(A.shape[1])), at(dtype(0)), at(total),
              at(np.int32(n)))
     return with_upper(total)
@@ -127,7 +127,7 @@ def factored(X, definite):
 ''',
     "by_triangle": '''
 @compiled
-def by_triangle(factor, B, lower, turned, unit):
+def by_triangle(factor, B, lower, transposed, unit):
     """Writes inv(T) @ B over B, for a triangle T of a factor, or its transpose; with ones on the
     diagonal for ``unit``."""
     if B.size == 0:
@@ -135,7 +135,7 @@ def by_triangle(factor, B, lower, turned, unit):
     n, count = B.shape
     rows, columns, diagonal = at(np.int32(n)), at(np.int32(count)), at(np.uint8(85 if unit else 78))
     uplo = at(np.uint8(85 if lower else 76))
-    trans = at(np.uint8(84 if turned == (count > 1) else 78))
+    trans = at(np.uint8(84 if transposed == (count > 1) else 78))
     if count == 1:
         trsv(uplo, trans, diagonal, rows, at(factor), rows, at(B), columns)
     else:
@@ -155,21 +155,21 @@ def exchange_rows(X, exchanged, backwards):
 ''',
     "solved": '''
 @compiled
-def solved(factors, B, turned):
+def solved(factors, B, transposed):
     """inv(X) @ B, or inv(X.T) @ B, of a matrix X that is factored."""
     factor, exchanged, singular, _ = factors
     if singular:
         raise np.linalg.LinAlgError("Singular matrix")
     X, is_lu = B.copy(), exchanged.size > 0
-    if turned:
-        exchange_rows(X, exchanged, not turned)
+    if transposed:
+        exchange_rows(X, exchanged, not transposed)
     # In a loop, since Numba compiles a function again for each choice of constants.
     for step in range(2):
-        is_lower = not is_lu or (step > 0) == (turned > 0)
-        is_turned = turned > 0 if is_lu else step > 0
-        by_triangle(factor, X, is_lower, is_turned, is_lu and not is_lower)
-    if not turned:
-        exchange_rows(X, exchanged, not turned)
+        is_lower = not is_lu or (step > 0) == (transposed > 0)
+        is_transposed = transposed > 0 if is_lu else step > 0
+        by_triangle(factor, X, is_lower, is_transposed, is_lu and not is_lower)
+    if not transposed:
+        exchange_rows(X, exchanged, not transposed)
     return X
 ''',
     "inverted": '''

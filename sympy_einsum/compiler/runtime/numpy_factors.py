@@ -142,7 +142,7 @@ def row_order(exchanged, n):
     return np.array(order, dtype=np.intp)
 ''',
     "solved": '''
-def solved(factors, B, turned=False):
+def solved(factors, B, transposed=False):
     """inv(X) @ B, or inv(X.T) @ B, of a matrix X that is factored."""
     factor, exchanged, singular, _ = factors
     if singular:
@@ -153,12 +153,12 @@ def solved(factors, B, turned=False):
     if B.ndim == 1 and len(B):
         if exchanged is None:
             return lapack_function("potrs", B)(factor.T, B)[0]
-        return lapack_function("getrs", B)(factor, exchanged, B, trans=int(turned))[0]
+        return lapack_function("getrs", B)(factor, exchanged, B, trans=int(transposed))[0]
     if exchanged is None:
         X = B.copy()
         lower_solve(factor, X)
         upper_solve(factor.T, X)
-    elif turned:
+    elif transposed:
         X, Y = np.empty_like(B), B.copy()
         lower_solve(np.tril(factor.T), Y)
         upper_solve(unit_lower(factor).T, Y)
@@ -181,13 +181,13 @@ def inverted(factors):
     if 0 < n < 128:
         return lapack_function("getri", factor)(factor, exchanged)[0]
     # inv(U) is brought to the left of inv(L), from the last rows of its transpose up.
-    turned = lower_inverse(np.tril(factor.T))
+    transposed = lower_inverse(np.tril(factor.T))
     for start in range((n - 1) // 64 * 64, -1, -64):
         end = start + 64
-        rest = turned[start:end] - factor[end:, start:end].T.dot(turned[end:])
-        turned[start:end] = lower_inverse(unit_lower(factor[start:end, start:end])).T.dot(rest)
-    inverse = np.empty_like(turned)
-    inverse[:, row_order(exchanged, n)] = turned.T
+        rest = transposed[start:end] - factor[end:, start:end].T.dot(transposed[end:])
+        transposed[start:end] = lower_inverse(unit_lower(factor[start:end, start:end])).T.dot(rest)
+    inverse = np.empty_like(transposed)
+    inverse[:, row_order(exchanged, n)] = transposed.T
     return inverse
 ''',
     "log_determinant": '''

@@ -36,7 +36,7 @@ CASES = {
     "scalar": ([(), ()], [("scalar", (0, 1), (sin(a) * b + 1,))]),
     "elementwise": ([(m, n), (n,)], [("elementwise", (0, 1), (a * cos(b),))]),
     "transpose": ([(l, m, n)], [("transpose", (0,), ((2, 0, 1),))]),
-    "index": ([(m, n)], [("index", (0,), ((":", "None", "1"),))]),
+    "index": ([(m, n)], [("index", (0,), ((":", "None", "0"),))]),
     "cut": ([(m, n)], [("cut", (0,), ((None, Slice(Integer(1), Integer(2), Integer(2))),))]),
     "diagonal": ([(m, m, n)], [("diagonal", (0,), ("iij->ij",))]),
     "reshape": ([(l, m, n)], [("reshape", (0,), ((l * m, n),))]),

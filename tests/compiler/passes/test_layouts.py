@@ -120,7 +120,7 @@ def test_jax_writes_out_a_turned_matrix(lengths):
     rows, left, right = lengths
     M, N = se.TensorSymbol("M", b, d), se.TensorSymbol("N", b, c)
     function = se.lambdify([M, N], M.T @ N, "jax")
-    assert "turned_product(M, N)" in function.source
+    assert "product_of_transposed(M, N)" in function.source
     rng = np.random.default_rng(8)
     M_, N_ = rng.standard_normal((2, rows, left)), rng.integers(9, size=(rows, right))
     expected = M_.swapaxes(1, 2) @ N_

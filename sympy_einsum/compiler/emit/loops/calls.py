@@ -19,7 +19,7 @@ def _operands(kernel: Statements, number: int) -> list[str]:
 
 def _dot(kernel: Statements, number: int) -> str:
     inputs = kernel.step(number).inputs
-    texts = [kernel.whole(k, turned=True) for k in inputs]
+    texts = [kernel.whole(k, transposed=True) for k in inputs]
     # Flags are floats: Numba compiles a function again for each other integer.
     first, second = [text.removesuffix(".T") for text in texts]
     left, right = [text.endswith(".T") for text in texts]
@@ -101,11 +101,11 @@ def _factored(kernel: Statements, number: int) -> str:
 
 
 def _solved(kernel: Statements, number: int) -> str:
-    _, inputs, (_, turned), _ = kernel.step(number)
+    _, inputs, (_, transposed), _ = kernel.step(number)
     right = kernel.step(inputs[1]).shape
     lengths = ", ".join([*map(kernel.size, right), "1"][:2])
     text = f"{kernel.whole(inputs[1])}.reshape(({lengths}))"
-    return _like(kernel, number, f"solved({_factors(kernel, number)}, {text}, {turned:.1f})")
+    return _like(kernel, number, f"solved({_factors(kernel, number)}, {text}, {transposed:.1f})")
 
 
 def _by_factors(kernel: Statements, number: int) -> str:

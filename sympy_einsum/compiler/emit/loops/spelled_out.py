@@ -77,8 +77,8 @@ def _weighted_gram(speller: _Speller, inputs: Inputs) -> int:
 
 
 def _add_transposed(speller: _Speller, inputs: Inputs) -> int:
-    turned = speller.emit("transpose", *inputs, params=((1, 0),))
-    return speller.emit("add", *inputs, turned, params=((1, 1),))
+    transposed = speller.emit("transpose", *inputs, params=((1, 0),))
+    return speller.emit("add", *inputs, transposed, params=((1, 1),))
 
 
 def _peak(speller: _Speller, inputs: Inputs, axes: Axes) -> int:
@@ -177,9 +177,9 @@ def _function(name: str) -> Callable[..., int]:
 def _solve(speller: _Speller, inputs: Inputs, definite: bool) -> int:
     matrix, right = inputs
     step = speller.instructions[matrix]
-    turned = step.op == "transpose"
-    factors = speller.emit("factored", step.inputs[0] if turned else matrix, params=(definite,))
-    return speller.emit("solved", factors, right, params=(definite, turned and not definite))
+    transposed = step.op == "transpose"
+    factors = speller.emit("factored", step.inputs[0] if transposed else matrix, params=(definite,))
+    return speller.emit("solved", factors, right, params=(definite, transposed and not definite))
 
 
 def _of_stacks(op: str) -> Callable[..., int]:

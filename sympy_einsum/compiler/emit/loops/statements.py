@@ -291,9 +291,9 @@ class Statements(Entries):
 
     # --- whole arrays
 
-    def whole(self, number: int, turned: bool = False) -> str:
+    def whole(self, number: int, transposed: bool = False) -> str:
         """Return the text of an array with all entries in C order; the transpose of one will do if
-        it may be ``turned``."""
+        it may be ``transposed``."""
         step = self.step(number)
         if not step.shape:
             self.loops, self.here = [], self.tree.after[-1]
@@ -315,18 +315,18 @@ class Statements(Entries):
             is_whole = all(pairs.get(i) == n for i, n in zip(wanted, step.shape, strict=True))
             if is_whole and places == wanted:
                 return array
-            if is_whole and turned and places == wanted[::-1] and len(wanted) == 2:
+            if is_whole and transposed and places == wanted[::-1] and len(wanted) == 2:
                 return f"{array}.T"
             ahead = places[: len(places) - len(wanted)]
             if is_whole and places == (*ahead, *wanted) and not any("$" in own for own in ahead):
                 return f"{array}[{', '.join(map(place_text, ahead))}]"
         if number in self.values:
-            return self._turned(number)
+            return self._transposed(number)
         self.compute(number)
         self.values[number].order = tuple(range(len(wanted)))
         return self.stored(number)
 
-    def _turned(self, number: int) -> str:
+    def _transposed(self, number: int) -> str:
         """Return the name of a copy in C order of an array that lies otherwise, in loops: Numba
         takes seconds to compile NumPy's function for that."""
         value, name = self.values[number], self.new_name()
