@@ -140,7 +140,7 @@ def derivative_rule(kind: type) -> Callable[..., Any]:
     """What the derivative of a type of node is stated by."""
     base = RULES.base_of(kind) or kind
     if base in CARRIERS:
-        return CARRIERS[base].forth
+        return CARRIERS[base].pushforward
     return MATRIX_TERMS.get(base) or RULES[base]
 
 

@@ -19,8 +19,8 @@ from .memory_orders import (
     MemoryOrders,
     Seen,
     is_entrywise,
-    seen_through,
     reversed_axes,
+    seen_through,
 )
 
 

@@ -101,7 +101,8 @@ def gram(A, transposed):
         for j in range(n):
             total[i, j] = 0
     if n and k:
-        syrk(at(np.uint8(85)), at(np.uint8(78 if transposed else 84)), at(np.int32(n)), at(np.int32(k)),
+        transpose = np.uint8(78 if transposed else 84)
+        syrk(at(np.uint8(85)), at(transpose), at(np.int32(n)), at(np.int32(k)),
              at(dtype(1)), at(A), at(np.int32(A.shape[1])), at(dtype(0)), at(total),
              at(np.int32(n)))
     return with_upper(total)
