@@ -18,7 +18,7 @@ from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments
 from sympy import Symbol
 
-from .commandline import Request, derivatives, question
+from .commandline import ReportRequest, derivatives, question
 from .core import TensorError
 from .expressions import Operand, TensorSymbol
 from .languages import SYNTAXES
@@ -50,7 +50,7 @@ class EinsumMagics(Magics):
             return None
         shell: Any = self.shell
         options = self.einsum.parser.parse_args(shlex.split(line))
-        request = Request(
+        request = ReportRequest(
             cell,
             options.wrt,
             options.declare or _symbols(shell, cell),

@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,23 @@ def test_the_picture_shows_what_is_imported():
 def test_no_module_has_the_name_of_a_public_function():
     modules = {path.stem for path in SOURCES} - {"__init__", "numpy"}
     assert not modules & set(se.__all__)
+
+
+# Classes that share a name: one concept in parallel modules, or two public names.
+SAME_CLASSES = {
+    "_ToNodes": "the tree of a language's grammar as syntax nodes, one for each language",
+    "Step": "public: of a derivation (`rules`), and of a random program (`testing`)",
+}
+
+
+def test_no_two_classes_have_one_name():
+    classes = Counter(
+        node.name
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert {name for name, count in classes.items() if count > 1} == SAME_CLASSES.keys()
 
 
 def test_few_modules_stand_beside_the_packages():

@@ -24,7 +24,7 @@ from benchmarks.running import RUNNING
 from benchmarks.tables import shown
 from benchmarks.windows import WINDOWS
 from sympy_einsum.compiler.ir.instructions import OPS
-from sympy_einsum.compiler.program import Program, Request
+from sympy_einsum.compiler.program import Compilation, Request
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -73,7 +73,7 @@ def test_no_array_is_larger_than_what_goes_in_or_out_or_hand_written_code_takes(
         for length, given in zip(symbol.shape, np.shape(value), strict=True)
         if length.is_Symbol
     }
-    plan = Program(Request(arguments, exprs)).plan()
+    plan = Compilation(Request(arguments, exprs)).plan()
     sizes = [prod([n.xreplace(lengths) for n in step.shape]) for step in plan.instructions]
     kept = {*plan.results, *[k for k, s in enumerate(plan.instructions) if s.op == "argument"]}
     limit = max([peak(hand(case, data)) // 8, *[sizes[k] for k in kept]])

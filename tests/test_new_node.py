@@ -10,7 +10,7 @@ from sympy import symbols
 import sympy_einsum as se
 from sympy_einsum.calculus.terms import Term
 from sympy_einsum.compiler import lambdify
-from sympy_einsum.convert.to_sums import Plan
+from sympy_einsum.convert.to_sums import EntryFormula
 from sympy_einsum.core import NODE_TABLES
 from sympy_einsum.expressions import Reshape, Selection, TensorExpr, contract, order_of
 from sympy_einsum.printing.forms import call
@@ -59,7 +59,8 @@ def derivative(node, active):
 
 
 def entry(writer, node, at):
-    return Plan([(node.operands[0], (*at[:-1], node.shape[-1] - 1 - at[-1]))], lambda v: v[0])
+    flipped = (*at[:-1], node.shape[-1] - 1 - at[-1])
+    return EntryFormula([(node.operands[0], flipped)], lambda v: v[0])
 
 
 def refused(node, images):

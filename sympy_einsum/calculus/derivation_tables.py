@@ -46,7 +46,7 @@ class Derivation(NamedTuple):
     mode: str
 
 
-class Row(NamedTuple):
+class DerivationRow(NamedTuple):
     """A node of the function's graph.
 
     Attributes
@@ -82,7 +82,7 @@ class Trace(list[Step]):
         super().__init__(steps)
         self.derivations = derivations
 
-    def rows(self, place: int = 0) -> list[Row]:
+    def rows(self, place: int = 0) -> list[DerivationRow]:
         """Return the rows of a table.
 
         Raises
@@ -128,7 +128,7 @@ class Trace(list[Step]):
         return "\n".join(tables)
 
 
-def _cells(row: Row, mode: str) -> list[str]:
+def _cells(row: DerivationRow, mode: str) -> list[str]:
     """Return the three columns of a row in LaTeX."""
     name = _letter(row.name)
     partials = [
@@ -168,7 +168,7 @@ def _below(node: Operand) -> tuple[Operand, ...]:
     return tuple([operand for operand in below if operand.free_symbols])
 
 
-def _rows(derivation: Derivation) -> list[Row]:
+def _rows(derivation: Derivation) -> list[DerivationRow]:
     function = derivation.function
     nodes = postorder([function, *derivation.variables], _below)
     if len(nodes) > MAX_ROWS:
@@ -190,7 +190,9 @@ def _rows(derivation: Derivation) -> list[Row]:
     found, rules = _swept(derivation, nodes, names, partials, symbols)
     order = [*inputs, *inner, *([function] if _below(function) else [])]
     return [
-        Row(names[v], v, v if v in inputs else definitions[v], partials[v], rules[v], found[v])
+        DerivationRow(
+            names[v], v, v if v in inputs else definitions[v], partials[v], rules[v], found[v]
+        )
         for v in order
     ]
 

@@ -25,7 +25,7 @@ from ..rules import stabilise, tidy
 from .linear_actions import CARRIERS
 from .operators import Listed, as_function, as_variable, listed
 from .point_free import LATEX, TEXT, Style, map_text
-from .steps import Carried, Step
+from .steps import Carried, TermMap
 from .sweeps import Graph, term_lengths, total
 
 
@@ -34,7 +34,7 @@ class Line(NamedTuple):
     the arguments have the first numbers."""
 
     shape: Shape
-    steps: Sequence[tuple[Step | Carried, int]]
+    steps: Sequence[tuple[TermMap | Carried, int]]
 
 
 class LinearMap:
@@ -83,7 +83,7 @@ class LinearMap:
         """
         first = len(self.domain)
         shapes = [*self.domain, *[line.shape for line in self._lines]]
-        users: dict[int, list[tuple[Step | Carried, int]]] = {}
+        users: dict[int, list[tuple[TermMap | Carried, int]]] = {}
         for number, line in enumerate(self._lines, start=first):
             for step, source in line.steps:
                 users.setdefault(source, []).append((step.transposed(), number))
@@ -91,8 +91,8 @@ class LinearMap:
         lines: list[Line] = []
         for number in range(len(shapes) - 1, -1, -1):
             seeds = [k for k, result in enumerate(self._results) if result == number]
-            steps: list[tuple[Step | Carried, int]] = [
-                (Step.identity(shapes[number]), k) for k in seeds
+            steps: list[tuple[TermMap | Carried, int]] = [
+                (TermMap.identity(shapes[number]), k) for k in seeds
             ]
             steps += [(step, place[user]) for step, user in users.get(number, []) if user in place]
             if len(seeds) == len(steps) == 1:
@@ -244,7 +244,7 @@ def linearize(f: Listed, x: Listed) -> LinearMap:
     return LinearMap([shape_of(v) for v in variables], lines, results, is_single)
 
 
-def _steps(graph: Graph, node: Operand) -> Iterator[tuple[Step | Carried, Operand]]:
+def _steps(graph: Graph, node: Operand) -> Iterator[tuple[TermMap | Carried, Operand]]:
     """Yield the derivative of a node by each of its operands that depend on a variable."""
     if type(node) in CARRIERS:
         for k, operand in enumerate(node.operands):
@@ -254,4 +254,4 @@ def _steps(graph: Graph, node: Operand) -> Iterator[tuple[Step | Carried, Operan
     below = graph.below(node)
     for term in graph.terms(node):
         operand = below[term.operand]
-        yield Step(term, term_lengths(node, operand, term, {})), operand
+        yield TermMap(term, term_lengths(node, operand, term, {})), operand

@@ -17,7 +17,7 @@ from sympy import Expr, Mul, S, latex
 
 from ..core import index_letter
 from ..expressions import Operand, Unit, order_of
-from .steps import Carried, Step
+from .steps import Carried, TermMap
 
 
 class Style(NamedTuple):
@@ -59,7 +59,7 @@ LATEX = Style(
 )  # fmt: skip
 
 # The steps of a line, with the numbers of the lines that they start from.
-Steps: TypeAlias = Sequence[tuple[Step | Carried, int]]
+Steps: TypeAlias = Sequence[tuple[TermMap | Carried, int]]
 
 
 def map_text(
@@ -103,7 +103,7 @@ def _composed(style: Style, step: str, inner: tuple[str, bool]) -> str:
     return joined.replace(2 * (style.forms["compose"] + style.forms["transpose"]), "")
 
 
-def step_text(style: Style, step: Step | Carried) -> str:
+def step_text(style: Style, step: TermMap | Carried) -> str:
     """Write one step as text."""
     forms = style.forms
     if isinstance(step, Carried):

@@ -15,14 +15,14 @@ from .sweeps import combine
 from .term import Term
 
 
-class Step(NamedTuple):
+class TermMap(NamedTuple):
     """The einsum of a tensor with the factors of a term; ``lengths`` are those of its labels."""
 
     term: Term
     lengths: Mapping[int, Expr]
 
     @classmethod
-    def identity(cls, shape: Shape) -> Step:
+    def identity(cls, shape: Shape) -> TermMap:
         """Return the step that leaves tensors of a shape unchanged."""
         axes = range(len(shape))
         return cls(Term(0, (), (), axes, axes), dict(zip(axes, shape, strict=True)))
@@ -34,9 +34,11 @@ class Step(NamedTuple):
         labels, output = (*self.term.lower, *extra), (*self.term.upper, *extra)
         return combine(value, labels, self.term, output, lengths)
 
-    def transposed(self) -> Step:
+    def transposed(self) -> TermMap:
         """Return the adjoint: what it takes and what it gives exchanged."""
-        return Step(self.term._replace(upper=self.term.lower, lower=self.term.upper), self.lengths)
+        return TermMap(
+            self.term._replace(upper=self.term.lower, lower=self.term.upper), self.lengths
+        )
 
 
 class Carried(NamedTuple):

@@ -8,10 +8,10 @@ import numpy as np
 
 from ..compiler import lambdify
 from ..core import TensorError
-from .reports import Request, derivatives, question, unbound_lengths
+from .reports import ReportRequest, derivatives, question, unbound_lengths
 
 
-def evaluate(request: Request, data: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def evaluate(request: ReportRequest, data: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the values of an expression and of its derivatives, by what they are called.
 
     Raises TensorError where data are missing or don't fit.

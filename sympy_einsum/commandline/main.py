@@ -20,7 +20,7 @@ import numpy as np
 
 from ..core import TensorError
 from .evaluation import evaluate
-from .reports import CHOICES, MAX_ORDER, Request, reports
+from .reports import CHOICES, MAX_ORDER, ReportRequest, reports
 from .serving import serve
 
 _EPILOG = """\
@@ -112,10 +112,10 @@ def _serve(arguments: argparse.Namespace) -> int:
 # --- what is given
 
 
-def _request(arguments: argparse.Namespace) -> Request:
+def _request(arguments: argparse.Namespace) -> ReportRequest:
     given = vars(arguments)
-    options = {name: given[name] for name in Request._fields if name in given}
-    return Request(_text(arguments), declarations=";".join(arguments.declare), **options)
+    options = {name: given[name] for name in ReportRequest._fields if name in given}
+    return ReportRequest(_text(arguments), declarations=";".join(arguments.declare), **options)
 
 
 def _text(arguments: argparse.Namespace) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypedDict
 from sympy import Basic, Expr, Symbol
 
 from ..calculus import diff
-from ..compiler import BACKENDS, Request as Program, texts_of
+from ..compiler import BACKENDS, Request, texts_of
 from ..core import TensorError, children, postorder
 from ..expressions import Operand, TensorExpr, order_of, shape_of
 from ..languages import (
@@ -37,7 +37,7 @@ CHOICES: dict[str, tuple[str | int | bool, ...]] = {
 }
 
 
-class Request(NamedTuple):
+class ReportRequest(NamedTuple):
     """The text and options of a report."""
 
     text: str
@@ -110,7 +110,7 @@ def _tuple(lengths: Sequence[str]) -> str:
     return f"({', '.join(lengths)}{',' * (len(lengths) == 1)})"
 
 
-def question(request: Request) -> Question:
+def question(request: ReportRequest) -> Question:
     """Return the text, read; raises TensorError if it can't be."""
     text, declarations = request.text.strip(), request.declarations or None
     syntax = checked_syntax(text, request.syntax)
@@ -131,7 +131,7 @@ def question(request: Request) -> Question:
     return Question([expr], [(expr, name) for name in dict.fromkeys(request.wrt)], variables)
 
 
-def reports(request: Request) -> list[Report]:
+def reports(request: ReportRequest) -> list[Report]:
     """For each variable: differentiate, print and check; raises TensorError for what can't be
     used."""
     read = question(request)
@@ -141,7 +141,7 @@ def reports(request: Request) -> list[Report]:
 
 
 def derivatives(
-    request: Request, expr: Operand, x: Operand
+    request: ReportRequest, expr: Operand, x: Operand
 ) -> tuple[list[Operand], list[dict[str, str]]]:
     """An expression and its derivatives up to the order that is asked for, and the steps."""
     found = [expr]
@@ -163,13 +163,15 @@ def derivatives(
     ]
 
 
-def _report(request: Request, expr: Operand, variables: dict[str, Operand], name: str) -> Report:
+def _report(
+    request: ReportRequest, expr: Operand, variables: dict[str, Operand], name: str
+) -> Report:
     """Compose the report on the derivatives by one variable."""
     x = variables[name]
     found, steps = derivatives(request, expr, x)
     lower, derivative = found[-2:]
     arguments = [*variables.values(), *unbound_lengths([derivative], variables.values())]
-    module, code = texts_of(Program(arguments, derivative, request.backend), "function")
+    module, code = texts_of(Request(arguments, derivative, request.backend), "function")
     return Report(
         wrt=name,
         order=request.order,

@@ -26,7 +26,7 @@ from multiprocessing.connection import Connection
 from threading import BoundedSemaphore
 
 from ..core import TensorError
-from .reports import CHOICES, Request, reports
+from .reports import CHOICES, ReportRequest, reports
 
 # The signal that ends a process whose time is over.
 _OUT_OF_TIME = 0
@@ -194,10 +194,10 @@ def _json(content: Mapping[str, object]) -> tuple[bytes, str]:
     return json.dumps(content).encode(), "application/json"
 
 
-def read_request(fields: object) -> Request:
+def read_request(fields: object) -> ReportRequest:
     """Return the request of a page; raises TensorError for anything else."""
-    if not isinstance(fields, dict) or not fields.keys() <= {*Request._fields}:
-        raise TensorError(f"a question has the fields {', '.join(Request._fields)}")
+    if not isinstance(fields, dict) or not fields.keys() <= {*ReportRequest._fields}:
+        raise TensorError(f"a question has the fields {', '.join(ReportRequest._fields)}")
     for name in ("text", "declarations"):
         if not isinstance(fields.get(name, ""), str):
             raise TensorError(f"{name} is text")
@@ -207,10 +207,10 @@ def read_request(fields: object) -> Request:
     for name, choices in CHOICES.items():
         if name in fields and fields[name] not in choices:
             raise TensorError(f"{name} is one of {', '.join(map(str, choices))}")
-    return Request(**{"text": "", **fields, "steps": True})
+    return ReportRequest(**{"text": "", **fields, "steps": True})
 
 
-def answer(request: Request, check: Callable[[], None] = lambda: None) -> dict[str, object]:
+def answer(request: ReportRequest, check: Callable[[], None] = lambda: None) -> dict[str, object]:
     """Return the answer of a process of its own, or why there is none; ``check`` is called while it
     is waited for, and ends it by an error."""
     receiver, sender = _CONTEXT.Pipe(duplex=False)
@@ -236,7 +236,7 @@ def answer(request: Request, check: Callable[[], None] = lambda: None) -> dict[s
         receiver.close()
 
 
-def _work(sender: Connection, request: Request) -> None:
+def _work(sender: Connection, request: ReportRequest) -> None:
     if sys.platform != "win32":
         resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
         resource.setrlimit(resource.RLIMIT_CPU, (MAX_SECONDS, MAX_SECONDS))

@@ -23,7 +23,7 @@ from .emit.modules import kernel_module
 from .emit.writer import Body
 from .ir.plans import Cost, Plan, plan_cost
 from .kernel_calls import Kernels
-from .program import MAX_PLANS, Program, Request
+from .program import MAX_PLANS, Compilation, Request
 from .runtime.argument_checks import check_shapes
 
 # Maximum number of sets of axis lengths whose plans are remembered.
@@ -34,7 +34,7 @@ PLANNING = RLock()
 CHECKING = {"check_shapes": check_shapes, "ShapeError": ShapeError}
 
 
-def _called(program: Program) -> dict[str, object]:
+def _called(program: Compilation) -> dict[str, object]:
     """Return the functions that generated code calls besides its library's."""
     return {**CHECKING, "compressed": program.request.structured}
 
@@ -65,7 +65,7 @@ class Compiled:
 
     def _compile(self) -> None:
         request = self.request
-        program = Program(request)
+        program = Compilation(request)
         plan = program.plan()
         deciding = program.deciding(plan.contractions)
         checks = program.checks("ShapeError") if request.check else []
@@ -128,7 +128,7 @@ def _cost_of(plan: Plan) -> Callable[[Mapping[Expr | str, int]], Cost]:
 
 
 def _cost_by_order(
-    program: Program, deciding: Sequence[Expr]
+    program: Compilation, deciding: Sequence[Expr]
 ) -> Callable[[Mapping[Expr | str, int]], Cost]:
     def cost(lengths: Mapping[Expr | str, int]) -> Cost:
         """Arithmetic operations and bytes of memory read and written, estimated for axis lengths
@@ -141,7 +141,7 @@ def _cost_by_order(
 
 
 def _computing(
-    program: Program, plan: Plan, body: Body, checks: Sequence[str] = ()
+    program: Compilation, plan: Plan, body: Body, checks: Sequence[str] = ()
 ) -> tuple[list[str], dict[str, object]]:
     """Return the lines that compute a plan, and the names in them; errors lead to the fallback."""
     if body.kernel is not None:
@@ -157,7 +157,7 @@ def _computing(
 
 
 def _calling(
-    program: Program, plan: Plan, body: Body, checks: Sequence[str]
+    program: Compilation, plan: Plan, body: Body, checks: Sequence[str]
 ) -> tuple[list[str], dict[str, object]]:
     """Return the lines that call a kernel, and their names: it checks lengths itself, and takes
     arrays only."""
@@ -197,7 +197,7 @@ def _calling(
 
 
 def _quickly(
-    program: Program, plan: Plan, deciding: Sequence[Expr]
+    program: Compilation, plan: Plan, deciding: Sequence[Expr]
 ) -> tuple[list[str], dict[str, object]]:
     """Return the lines of the float64 fast path of a plan, for few rows where there may be many;
     other arguments and errors are left to the fallback, under the name ``again``."""
@@ -228,7 +228,7 @@ def _quickly(
 
 
 def _choosing(
-    program: Program, deciding: Sequence[Expr], checks: Sequence[str]
+    program: Compilation, deciding: Sequence[Expr], checks: Sequence[str]
 ) -> tuple[list[str], dict[str, object]]:
     """Return the lines that dispatch to a function compiled for the actual axis lengths."""
     signature = program.signature
@@ -236,7 +236,7 @@ def _choosing(
     return lines, {**CHECKING, "variants": _Variants(program, deciding)}
 
 
-def _call_of_variant(program: Program, deciding: Sequence[Expr]) -> str:
+def _call_of_variant(program: Compilation, deciding: Sequence[Expr]) -> str:
     names = ", ".join([program.signature.names[s] for s in deciding])
     return f"return variants[{names}]({', '.join(program.signature.arguments)})"
 
@@ -268,7 +268,7 @@ class _Variants(dict[int | tuple[int, ...], CompiledFunction]):
     """The functions for the axis lengths seen so far, where the best orders of contraction depend
     on them."""
 
-    def __init__(self, program: Program, lengths: Sequence[Expr]):
+    def __init__(self, program: Compilation, lengths: Sequence[Expr]):
         super().__init__()
         self.program = program
         self.lengths = lengths
@@ -316,7 +316,7 @@ class _SecondTry:
     Python's numbers can't be divided by zero: then other code, compiled when it is first needed,
     computes the same. What is left is an error; it is explained if an argument is the cause."""
 
-    def __init__(self, program: Program, plan: Plan):
+    def __init__(self, program: Compilation, plan: Plan):
         self.program = program
         self.plan = plan
         self.functions: dict[bool, CompiledFunction] = {}
@@ -347,7 +347,7 @@ class _Later:
 
     def __init__(
         self,
-        program: Program,
+        program: Compilation,
         lines: Sequence[str],
         namespace: dict[str, object],
         users: dict[str, object],
@@ -369,7 +369,7 @@ class _Converting:
     """Called where a kernel hasn't taken the arguments, or those of the call before: checks and
     converts them first. What is left is an error; it is explained if an argument is the cause."""
 
-    def __init__(self, program: Program, lines: Sequence[str], namespace: dict[str, object]):
+    def __init__(self, program: Compilation, lines: Sequence[str], namespace: dict[str, object]):
         self.program = program
         self.lines = lines
         self.namespace = namespace
@@ -385,7 +385,7 @@ class _Converting:
             raise _explained(error, self.program, values) from error
 
 
-def _explained(error: Exception, program: Program, values: Sequence[object]) -> Exception:
+def _explained(error: Exception, program: Compilation, values: Sequence[object]) -> Exception:
     """Return an error that explains what is wrong with the arguments; else the error itself."""
     if isinstance(error, IndexError | TypeError) and _OF_POSITIONS.search(str(error)):
         return TensorError(f"positions and exponents of matrices must be integers: {error}")

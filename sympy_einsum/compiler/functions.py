@@ -12,7 +12,7 @@ from .backends import BACKENDS
 from .calls import ByArguments, Compiled, CompiledFunction
 from .compressed_arrays import CompressedArray
 from .emit.signature import plain_names
-from .program import Arguments, Program, Request, backend_class
+from .program import Arguments, Compilation, Request, backend_class
 from .runtime.argument_checks import check_shapes, checked_array, checked_integer
 from .semirings.algebras import semiring_of
 
@@ -142,7 +142,7 @@ def texts_of(request: Request, name: str, in_place: bool = True) -> tuple[str, s
     _check_name(name, backend_class(request.backend).reserved())
     if request.semiring is not None and not isinstance(request.semiring, str):
         raise UnsupportedError("one's own operations can't be written out: name a semiring")
-    program = Program(request, [name])
+    program = Compilation(request, [name])
     program.backend.is_read_back = not in_place
     body = program.body(program.plan(), reuse=in_place)
     if program.backend.functions.used:

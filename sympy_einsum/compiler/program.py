@@ -73,7 +73,7 @@ class Request(NamedTuple):
     structured: Callable[..., object] | None = None
 
 
-class Known:
+class CachedPlan:
     """A plan, what it was made from, and the axis lengths that it was made for; others were
     nominal."""
 
@@ -95,7 +95,7 @@ class Known:
         return self.prepared.multiplied_out(_size(self.lengths))
 
 
-class Program:
+class Compilation:
     """The expressions, signature and backend of one compilation."""
 
     def __init__(self, request: Request, reserved: Iterable[str] = ()):
@@ -123,7 +123,7 @@ class Program:
             self.exprs = _in_best_forms(exprs)
         self._check_complete()
         # Those for arrays of doubles are shared.
-        self._known: list[Known] = []
+        self._known: list[CachedPlan] = []
 
     def _layout(self, exprs: Any, leaves: list[Expr]) -> Layout:
         """Collect the expressions of a nested list, or the cores of those with structure where
@@ -169,7 +169,7 @@ class Program:
                 return known.plan
         plan = self._planned(lengths)
         del self._known[MAX_PLANS - 1 :]
-        self._known.append(Known(plan, self._prepared, lengths))
+        self._known.append(CachedPlan(plan, self._prepared, lengths))
         return plan
 
     def _planned(self, lengths: Lengths) -> Plan:
@@ -182,7 +182,7 @@ class Program:
             plan = backend_pass(plan)
         return proven(reductions_first(plan), self.shapes)._replace(contractions=first.contractions)
 
-    def for_doubles(self) -> Program | None:
+    def for_doubles(self) -> Compilation | None:
         """Return the program of the float64 fast path, if the library has one and no argument holds
         positions."""
         backend, signature = self.backend.for_doubles, self.signature

@@ -40,8 +40,8 @@ from .backends import (
     NEW_AXIS,
     Backend,
     Codes,
+    Destination,
     GivenFunctions,
-    Place,
     along_axes,
     bracketed,
     is_plain_name,
@@ -96,7 +96,7 @@ class _ExpressionBackend(NumpyBackend):
         """Floating point where there is no operand: nothing is known of the arguments."""
         return super().common_type(arrays, scalars or ([] if arrays else [constant(0.0)]))
 
-    def write(self, place: Place, value: Code, order: int, sign: int) -> ast.stmt:
+    def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
         """Writing into a diagonal or a part, as a call."""
         part = bracketed(place.array, place.cuts)
         if not place.is_diagonal:

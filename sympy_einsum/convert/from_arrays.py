@@ -71,7 +71,7 @@ def from_array(expr: object) -> Operand:
     True
     """
     root = as_stock(expr)
-    products: dict[Basic, _Product] = {}
+    products: dict[Basic, _LabelledProduct] = {}
     for node in postorder([root], _array_parts):
         with sympy_errors_explained(node):
             products[node] = _product_of(node, [products[part] for part in _array_parts(node)])
@@ -95,7 +95,7 @@ def _array_parts(node: Basic) -> tuple[Basic, ...]:
     return () if is_matrix_function else node.args
 
 
-class _Product(NamedTuple):
+class _LabelledProduct(NamedTuple):
     """Factors with labelled axes, and the labels of the result, which are distinct."""
 
     factors: Sequence[Factor]
@@ -111,25 +111,27 @@ class _Product(NamedTuple):
         factors, subscripts = zip(*self.factors, strict=True)
         return contract(factors, subscripts, self.axes, lengths)
 
-    def renamed(self) -> _Product:
+    def renamed(self) -> _LabelledProduct:
         """Return the product with fresh labels: a node may occur several times in a product."""
         fresh = {label: Dummy() for _, labels in self.factors for label in labels}
         factors = [(f, [fresh[label] for label in labels]) for f, labels in self.factors]
-        return _Product(factors, [fresh[label] for label in self.axes])
+        return _LabelledProduct(factors, [fresh[label] for label in self.axes])
 
-    def grouped(self, groups: Sequence[Sequence[int]], keep: bool) -> _Product:
+    def grouped(self, groups: Sequence[Sequence[int]], keep: bool) -> _LabelledProduct:
         """Axes in groups become one, summed over or kept at the end."""
         label = {self.axes[axis]: self.axes[group[0]] for group in groups for axis in group}
         factors = [(f, [label.get(k, k) for k in labels]) for f, labels in self.factors]
         ends = [self.axes[group[0]] for group in groups] if keep else []
-        return _Product(factors, [own for own in self.axes if own not in label] + ends)
+        return _LabelledProduct(factors, [own for own in self.axes if own not in label] + ends)
 
 
-def _product_of(node: Basic, parts: list[_Product]) -> _Product:
+def _product_of(node: Basic, parts: list[_LabelledProduct]) -> _LabelledProduct:
     """Convert a node to a product; nested products stay open, so that they make one einsum."""
     if isinstance(node, ArrayTensorProduct):
         own = [part.renamed() for part in parts]
-        return _Product([f for p in own for f in p.factors], [a for p in own for a in p.axes])
+        return _LabelledProduct(
+            [f for p in own for f in p.factors], [a for p in own for a in p.axes]
+        )
     if isinstance(node, ArrayContraction):
         return parts[0].grouped(node.contraction_indices, keep=False)
     if isinstance(node, ArrayDiagonal):
@@ -138,7 +140,7 @@ def _product_of(node: Basic, parts: list[_Product]) -> _Product:
         return parts[0]._replace(axes=[parts[0].axes[k] for k in node.permutation.array_form])
     tensor = _tensor(node, [part.whole() for part in parts])
     labels = [Dummy() for _ in range(order_of(tensor))]
-    return _Product([(tensor, labels)], labels)
+    return _LabelledProduct([(tensor, labels)], labels)
 
 
 def _tensor(node: Basic, parts: list[Operand]) -> Operand:

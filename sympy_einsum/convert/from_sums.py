@@ -105,7 +105,7 @@ def from_indexed(expr: object, indices: Sequence[Index] = (), *, vectors: bool =
     labels = {index for index, _ in pairs}.union(*[node.variables for node in stock.atoms(Sum)])
     root = stock.replace(Sum, partial(_from_zero, labels))
     given = {index: as_length(length) for index, length in pairs if length is not None}
-    reader = _Reader(root, [index for index, _ in pairs], given, vectors)
+    reader = _SumReader(root, [index for index, _ in pairs], given, vectors)
     converted: dict[Basic, _Value] = {}
     for node in postorder([root], reader.parts):
         with sympy_errors_explained(node):
@@ -254,7 +254,7 @@ def _of_column(matrix: TensorExpr, node: MatrixElement) -> tuple[Operand, Sequen
     return (matrix, at) if narrow is None else (squeeze(matrix, narrow), (at[1 - narrow],))
 
 
-class _Reader:
+class _SumReader:
     """Reads nodes of a SymPy scalar whose index symbols are known."""
 
     def __init__(self, root: Basic, indices: Sequence[Symbol], given: Lengths, vectors: bool):

@@ -106,21 +106,21 @@ def to_indexed(e: Operand, indices: Sequence[Expr] | None = None) -> Expr:
     for index, length in zip(indices or (), shape_of(root), strict=False):
         if index.is_negative or (index - length).is_nonnegative:
             raise ShapeError(f"index {index} isn't between 0 and {length - 1}")
-    return Writer(root).entry(root, indices)
+    return EntryWriter(root).entry(root, indices)
 
 
 Position = tuple[Expr, ...]
 Place = tuple[Basic, Position]  # a node and the position of one of its entries
 
 
-class Plan(NamedTuple):
+class EntryFormula(NamedTuple):
     """The entries that an entry is computed from, and how."""
 
     parts: list[Place]
     built: Callable[[list[Expr]], Expr]
 
 
-class Writer:
+class EntryWriter:
     """Writes entries at given positions, from the root down, so that each sum is built once."""
 
     def __init__(self, root: Operand):
@@ -128,7 +128,7 @@ class Writer:
         lengths = {s for node in postorder([root]) for n in shape_of(node) for s in n.free_symbols}
         self.taken = {str(s) for s in root.free_symbols | lengths}
         self.names = _letters()
-        self.plans: dict[Place, Plan] = {}
+        self.plans: dict[Place, EntryFormula] = {}
 
     def entry(self, root: Operand, indices: Sequence[Expr] | None) -> Expr:
         """Return the entry of the root."""
@@ -155,10 +155,12 @@ class Writer:
             self.plans[place] = self._plan(*place)
         return self.plans[place].parts
 
-    def _plan(self, node: Basic, at: Position) -> Plan:
+    def _plan(self, node: Basic, at: Position) -> EntryFormula:
         if isinstance(node, TensorExpr):
             return TO_ENTRIES[type(node)](self, node, at)
-        return Plan([(arg, ()) for arg in node.args], lambda v: node.func(*v) if v else node)
+        return EntryFormula(
+            [(arg, ()) for arg in node.args], lambda v: node.func(*v) if v else node
+        )
 
 
 def _letters() -> Iterator[str]:
@@ -175,7 +177,7 @@ def _target(operand: TensorExpr, at: Sequence[Expr]) -> Expr | None:
     return Add(operand.start, *[s * i for s, i in zip(operand.steps, at, strict=False)])
 
 
-def _product_plan(writer: Writer, node: Einsum, at: Position) -> Plan:
+def _product_plan(writer: EntryWriter, node: Einsum, at: Position) -> EntryFormula:
     index: dict[int, Expr] = {}
     deltas = []
     for label, position in zip(node.output, at, strict=True):
@@ -208,7 +210,9 @@ def _product_plan(writer: Writer, node: Einsum, at: Position) -> Plan:
         body = Mul(*deltas, *values)
         return Sum(body, *limits) if limits else body
 
-    return Plan([(o, tuple([final[label] for label in labels])) for o, labels in factors], built)
+    return EntryFormula(
+        [(o, tuple([final[label] for label in labels])) for o, labels in factors], built
+    )
 
 
 def _bounds(
@@ -240,31 +244,31 @@ def _entrywise_plan(node: TensorExpr, at: Position) -> list[Place]:
     return [(operand, at if order_of(operand) else ()) for operand in node.operands]
 
 
-def _symbol_plan(writer: Writer, node: TensorSymbol, at: Position) -> Plan:
+def _symbol_plan(writer: EntryWriter, node: TensorSymbol, at: Position) -> EntryFormula:
     converted = writer.symbols.symbol(node)
-    return Plan([], lambda _: converted[at] if at else converted)
+    return EntryFormula([], lambda _: converted[at] if at else converted)
 
 
-def _elementwise_plan(writer: Writer, node: Elementwise, at: Position) -> Plan:
-    return Plan(
+def _elementwise_plan(writer: EntryWriter, node: Elementwise, at: Position) -> EntryFormula:
+    return EntryFormula(
         _entrywise_plan(node, at),
         lambda v: node.body.xreplace({slot(k): e for k, e in enumerate(v)}),
     )
 
 
-def _constant_plan(writer: Writer, node: Constant, at: Position) -> Plan:
-    return Plan([], lambda _: ImmutableDenseNDimArray(node.entries.tolist())[at])
+def _constant_plan(writer: EntryWriter, node: Constant, at: Position) -> EntryFormula:
+    return EntryFormula([], lambda _: ImmutableDenseNDimArray(node.entries.tolist())[at])
 
 
-def _windows_plan(writer: Writer, node: Positions, at: Position) -> Plan:
-    return Plan([], lambda _: KroneckerDelta(_target(node, at), at[-1]))
+def _windows_plan(writer: EntryWriter, node: Positions, at: Position) -> EntryFormula:
+    return EntryFormula([], lambda _: KroneckerDelta(_target(node, at), at[-1]))
 
 
-def _triangle_plan(writer: Writer, node: Triangle, at: Position) -> Plan:
-    return Plan([], lambda _: Piecewise((1, at[0] + node.offset <= at[1]), (0, True)))
+def _triangle_plan(writer: EntryWriter, node: Triangle, at: Position) -> EntryFormula:
+    return EntryFormula([], lambda _: Piecewise((1, at[0] + node.offset <= at[1]), (0, True)))
 
 
-def _interval_plan(writer: Writer, node: IntervalProducts, at: Position) -> Plan:
+def _interval_plan(writer: EntryWriter, node: IntervalProducts, at: Position) -> EntryFormula:
     *rest, first, last = at
     place = writer.fresh()
 
@@ -272,37 +276,39 @@ def _interval_plan(writer: Writer, node: IntervalProducts, at: Position) -> Plan
         inside = SymPyProduct(values[0], (place, first, last - 1))
         return Piecewise((inside, first <= last), (0, True))
 
-    return Plan([(node.operands[0], (*rest, place))], built)
+    return EntryFormula([(node.operands[0], (*rest, place))], built)
 
 
-def _one_hot_plan(writer: Writer, node: OneHot, at: Position) -> Plan:
+def _one_hot_plan(writer: EntryWriter, node: OneHot, at: Position) -> EntryFormula:
     *own, axis = at
-    return Plan([(node.indices, tuple(own))], lambda v: KroneckerDelta(v[0], axis))
+    return EntryFormula([(node.indices, tuple(own))], lambda v: KroneckerDelta(v[0], axis))
 
 
-def _matrix_function_plan(writer: Writer, node: MatrixFunction, at: Position) -> Plan:
+def _matrix_function_plan(writer: EntryWriter, node: MatrixFunction, at: Position) -> EntryFormula:
     """An entry of the inverse of a MatrixSymbol, the determinant of one, and so on."""
     if node.order > 2:
         return _refuse(writer, node, at)
     converted = to_matrix(node)
-    return Plan([], lambda _: converted[at] if at else converted)
+    return EntryFormula([], lambda _: converted[at] if at else converted)
 
 
-def _refuse(writer: Writer, node: TensorExpr, at: Position) -> Plan:
+def _refuse(writer: EntryWriter, node: TensorExpr, at: Position) -> EntryFormula:
     raise UnsupportedError(f"{described(node)} has no form as a sum over entries")
 
 
-TO_ENTRIES: NodeTable[Callable[..., Plan]] = NodeTable(
+TO_ENTRIES: NodeTable[Callable[..., EntryFormula]] = NodeTable(
     "the entry",
     {
         TensorSymbol: _symbol_plan,
-        Zeros: lambda writer, node, at: Plan([], lambda _: S.Zero),
+        Zeros: lambda writer, node, at: EntryFormula([], lambda _: S.Zero),
         Constant: _constant_plan,
         Positions: _windows_plan,
         Triangle: _triangle_plan,
-        Fourier: lambda writer, node, at: Plan([], lambda _: node.entry(*at)),
+        Fourier: lambda writer, node, at: EntryFormula([], lambda _: node.entry(*at)),
         Einsum: _product_plan,
-        TensorAdd: lambda writer, node, at: Plan(_entrywise_plan(node, at), lambda v: Add(*v)),
+        TensorAdd: lambda writer, node, at: EntryFormula(
+            _entrywise_plan(node, at), lambda v: Add(*v)
+        ),
         Elementwise: _elementwise_plan,
         OneHot: _one_hot_plan,
         IntervalProducts: _interval_plan,

@@ -59,7 +59,7 @@ class Algebra(Protocol[Factor]):
         """A vector or a matrix of ones."""
 
 
-class Site(NamedTuple):
+class Bond(NamedTuple):
     """The vectors and matrices at a label, by number, in order of arrival."""
 
     label: Label
@@ -69,15 +69,15 @@ class Site(NamedTuple):
     place: Key = ()
 
 
-class Step(NamedTuple):
+class Reduction(NamedTuple):
     """A step of the reduction.
 
     ``key`` says by what the labels are ordered at which it can be taken, None where it can't;
     ``kept`` whether they must be labels that are kept or summed over, None for either.
     """
 
-    key: Callable[[Network[Any], Site], Key | None]
-    take: Callable[[Network[Any], Site], None]
+    key: Callable[[Network[Any], Bond], Key | None]
+    take: Callable[[Network[Any], Bond], None]
     kept: bool | None = None
 
 
@@ -96,7 +96,7 @@ class Network(Generic[Factor]):
         edges: Iterable[Edge[Factor]],
         kept: Iterable[Label],
         lengths: Mapping[Any, Expr],
-        steps: Sequence[Step],
+        steps: Sequence[Reduction],
     ):
         self.algebra = algebra
         self.kept = set(kept)
@@ -186,16 +186,16 @@ class Network(Generic[Factor]):
                     return True
         return False
 
-    def _key(self, step: Step, site: Site) -> Key | None:
+    def _key(self, step: Reduction, site: Bond) -> Key | None:
         allowed = site.place and step.kept in (None, site.label in self.kept)
         return step.key(self, site) if allowed else None
 
-    def _site(self, label: Label) -> Site:
+    def _site(self, label: Label) -> Bond:
         numbers = self._at[label]
         vectors = [number for number in numbers if len(self._edges[number][1]) == 1]
         matrices = [number for number in numbers if len(self._edges[number][1]) == 2]
         place = [(first, self._edges[first][1].index(label)) for first in [*numbers][:1]]
-        return Site(label, vectors, matrices, *place)
+        return Bond(label, vectors, matrices, *place)
 
     def _matrix(self, edge: Edge[Factor], first: Label) -> Factor:
         """A factor as a matrix whose rows are counted by a label, or as a column."""
@@ -206,11 +206,11 @@ class Network(Generic[Factor]):
         """Return the other label of a matrix."""
         return next(k for k in self._edges[number][1] if k != label)
 
-    def _self_loops(self, site: Site) -> list[int]:
+    def _self_loops(self, site: Bond) -> list[int]:
         """Return the matrices A_ii."""
         return [k for k in site.matrices if self._edges[k][1] == (site.label, site.label)]
 
-    def _mergeable_vectors(self, site: Site) -> list[int]:
+    def _mergeable_vectors(self, site: Bond) -> list[int]:
         """Return the vectors that become one; of vectors alone one is left to be contracted."""
         spared = len(site.vectors) > 2 and not site.matrices and site.label not in self.kept
         return site.vectors[1:] if spared else site.vectors
@@ -224,7 +224,7 @@ class Network(Generic[Factor]):
 
     # --- what steps do
 
-    def _contract_loop(self, site: Site) -> None:
+    def _contract_loop(self, site: Bond) -> None:
         """A_ii."""
         number = self._self_loops(site)[0]
         self._collapse([number], self._edges[number][0], site.label)
@@ -236,7 +236,7 @@ class Network(Generic[Factor]):
         else:
             self._replace(old, self.algebra.trace(matrix), ())
 
-    def _sum(self, site: Site) -> None:
+    def _sum(self, site: Bond) -> None:
         """Sum over a label of at most two matrices and a vector, or of two vectors; of one factor
         alone it is a product with ones."""
         label = site.label
@@ -261,13 +261,13 @@ class Network(Generic[Factor]):
         else:
             self._collapse(old, chain, rows)
 
-    def _join_vectors(self, site: Site) -> None:
+    def _join_vectors(self, site: Bond) -> None:
         self._join(self._mergeable_vectors(site))
 
-    def _join_matrices(self, site: Site) -> None:
+    def _join_matrices(self, site: Bond) -> None:
         self._join(self._parallel_factors(site.matrices))
 
-    def _join_beside(self, site: Site) -> None:
+    def _join_beside(self, site: Bond) -> None:
         self._join(self._parallel_factors([*site.vectors, *site.matrices]))
 
     def _join(self, numbers: Sequence[int]) -> None:
@@ -276,7 +276,7 @@ class Network(Generic[Factor]):
         factors = [self._matrix(self._edges[number], labels[0]) for number in numbers]
         self._replace(numbers, self.algebra.hadamard(factors), labels)
 
-    def _scale(self, site: Site) -> None:
+    def _scale(self, site: Bond) -> None:
         """A diag(v) in the place of a vector and a matrix."""
         vector, number = site.vectors[0], site.matrices[0]
         rows = self._other_label(number, site.label)
@@ -286,10 +286,10 @@ class Network(Generic[Factor]):
 
     # --- where steps can be taken
 
-    def _at_loop(self, site: Site) -> Key | None:
+    def _at_loop(self, site: Bond) -> Key | None:
         return tuple(self._self_loops(site)[:1]) or None
 
-    def _at_two(self, site: Site) -> Key | None:
+    def _at_two(self, site: Bond) -> Key | None:
         """A label in two factors; vectors first, so that products stay short."""
         numbers = [*site.vectors, *site.matrices]
         if len(numbers) != 2:
@@ -297,18 +297,18 @@ class Network(Generic[Factor]):
         # What has come last waits: so long chains are put together from halves.
         return len(site.vectors) + 2 * len(site.matrices), max(numbers), *site.place
 
-    def _at_one(self, site: Site) -> Key | None:
+    def _at_one(self, site: Bond) -> Key | None:
         """A label in one factor alone."""
         return site.place if len(site.vectors) + len(site.matrices) == 1 else None
 
-    def _at_few(self, site: Site) -> Key | None:
+    def _at_few(self, site: Bond) -> Key | None:
         """A label of at most two matrices; vectors first, and columns before rows."""
         if len(site.matrices) > 2:
             return None
         rows = any(self._edges[number][1][0] == site.label for number in site.matrices[:1])
         return len(site.matrices), int(rows), *site.place
 
-    def _at_closed_pair(self, site: Site) -> Key | None:
+    def _at_closed_pair(self, site: Bond) -> Key | None:
         """A_ij B_ij, alone on two summed labels."""
         if site.vectors or len(site.matrices) != 2:
             return None
@@ -316,41 +316,41 @@ class Network(Generic[Factor]):
         closed = rows == site.label and columns not in self.kept
         return site.place if closed and self._at[rows].keys() == self._at[columns].keys() else None
 
-    def _at_vectors(self, site: Site) -> Key | None:
+    def _at_vectors(self, site: Bond) -> Key | None:
         return site.place if len(self._mergeable_vectors(site)) > 1 else None
 
-    def _at_matrices_beside(self, site: Site) -> Key | None:
+    def _at_matrices_beside(self, site: Bond) -> Key | None:
         """Matrices on the same two labels."""
         return tuple(self._parallel_factors(site.matrices)[:1]) or None
 
-    def _at_factors_beside(self, site: Site) -> Key | None:
+    def _at_factors_beside(self, site: Bond) -> Key | None:
         """Factors on the same labels, but for two vectors that are a scalar product."""
         if len(site.vectors) == 2 and not site.matrices and site.label not in self.kept:
             return None
         return tuple(self._parallel_factors([*site.vectors, *site.matrices])[:1]) or None
 
-    def _at_vector_between(self, site: Site) -> Key | None:
+    def _at_vector_between(self, site: Bond) -> Key | None:
         """A vector between two matrices."""
         return site.place if site.vectors and len(site.matrices) == 2 else None
 
-    def _at_vector_beside(self, site: Site) -> Key | None:
+    def _at_vector_beside(self, site: Bond) -> Key | None:
         """A vector and a matrix."""
         return site.place if site.vectors and len(site.matrices) == 1 else None
 
 
-_LOOP = Step(Network._at_loop, Network._contract_loop)
-_CONTRACT = Step(Network._at_two, Network._sum, kept=False)
-_SINGLE = Step(Network._at_one, Network._sum, kept=False)
-_MATRICES = Step(Network._at_matrices_beside, Network._join_matrices)
-_BETWEEN = Step(Network._at_vector_between, Network._scale, kept=False)
-_SCALE = Step(Network._at_vector_beside, Network._scale, kept=True)
+_LOOP = Reduction(Network._at_loop, Network._contract_loop)
+_CONTRACT = Reduction(Network._at_two, Network._sum, kept=False)
+_SINGLE = Reduction(Network._at_one, Network._sum, kept=False)
+_MATRICES = Reduction(Network._at_matrices_beside, Network._join_matrices)
+_BETWEEN = Reduction(Network._at_vector_between, Network._scale, kept=False)
+_SCALE = Reduction(Network._at_vector_beside, Network._scale, kept=True)
 
 # Products before Hadamard products, as formulas are read.
 PRODUCTS_FIRST = (
     _LOOP,
     _CONTRACT,
     _SINGLE,
-    Step(Network._at_vectors, Network._join_vectors),
+    Reduction(Network._at_vectors, Network._join_vectors),
     _MATRICES,
     _BETWEEN,
     _SCALE,
@@ -360,15 +360,15 @@ WITHOUT_ENTRYWISE_PRODUCTS = (
     _LOOP,
     _CONTRACT,
     _SINGLE,
-    Step(Network._at_vectors, Network._join_vectors, kept=False),
+    Reduction(Network._at_vectors, Network._join_vectors, kept=False),
     _MATRICES._replace(kept=False),
     _BETWEEN,
 )
 # Hadamard products before products, which then are shorter.
 HADAMARD_FIRST = (
     _LOOP,
-    Step(Network._at_closed_pair, Network._sum, kept=False),
-    Step(Network._at_factors_beside, Network._join_beside),
-    Step(Network._at_few, Network._sum, kept=False),
+    Reduction(Network._at_closed_pair, Network._sum, kept=False),
+    Reduction(Network._at_factors_beside, Network._join_beside),
+    Reduction(Network._at_few, Network._sum, kept=False),
     _SCALE,
 )

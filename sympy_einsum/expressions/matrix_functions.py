@@ -215,7 +215,7 @@ def det(X: TensorLike) -> Operand:
     return DetStack.of(matrix) if matrix.order > 2 else Det._build((matrix,), ())
 
 
-class Factor(NamedTuple):
+class DeterminantPower(NamedTuple):
     """A power of a determinant, or of its absolute value, among the factors of a scalar."""
 
     matrix: TensorExpr
@@ -223,7 +223,7 @@ class Factor(NamedTuple):
     is_absolute: bool
 
 
-def determinants_in(scalar: Expr) -> tuple[list[Factor], Expr]:
+def determinants_in(scalar: Expr) -> tuple[list[DeterminantPower], Expr]:
     """Return the determinants among the factors of a scalar, and the product of the others: of
     large matrices only the logarithms of determinants are numbers that fit a float.
 
@@ -238,7 +238,7 @@ def determinants_in(scalar: Expr) -> tuple[list[Factor], Expr]:
         is_absolute = isinstance(base, Abs)
         inner = base.args[0] if is_absolute else base
         if isinstance(inner, Det) and exponent.is_Number:
-            found.append(Factor(inner.operands[0], exponent, is_absolute))
+            found.append(DeterminantPower(inner.operands[0], exponent, is_absolute))
         else:
             others.append(factor)
     return found, Mul(*others)

@@ -28,7 +28,7 @@ from .affine_selectors import Positions, Unit
 from .base import Operand, TensorExpr
 
 
-class Merged(NamedTuple):
+class MergedProduct(NamedTuple):
     """The merged factors of a product: tensors, their labels, those of the result, the lengths of
     new labels, and scalar factors."""
 
@@ -49,7 +49,7 @@ class Meeting(NamedTuple):
 
 def compose_selectors(
     tensors: list[TensorExpr], subs: list[Labels], output: Labels
-) -> Merged | None:
+) -> MergedProduct | None:
     """Compose the affine selectors among the factors; None if the product is 0."""
     merger = _Merger(tensors, subs, output)
     while not merger.is_zero and merger.step():
@@ -96,11 +96,11 @@ class _Merger:
         self.scalars: list[Operand] = []
         self.is_zero = False
 
-    def result(self) -> Merged:
+    def result(self) -> MergedProduct:
         """Return the merged factors."""
         tensors = [tensor for tensor, _ in (*self.others, *self.selectors)]
         subs = [labels for _, labels in (*self.others, *self.selectors)]
-        return Merged(tensors, subs, self.output, self.lengths, self.scalars)
+        return MergedProduct(tensors, subs, self.output, self.lengths, self.scalars)
 
     def step(self) -> bool:
         """Apply the first simplification that fits; tell whether one did."""

@@ -170,7 +170,7 @@ def contract(
     operations.einsum checks what users give. An output label in no operand is an axis of ones, a
     label in ``lengths`` alone is summed over and gives a factor. A sum of no entries is 0.
     """
-    result = _Product(output, lengths)
+    result = _ProductBuilder(output, lengths)
     is_empty = any(n is S.Zero and label not in output for label, n in lengths.items())
     if is_empty or not result.take(operands, subscripts):
         return result.zeros()
@@ -192,7 +192,7 @@ def contract_part(
     return contract(operands, subscripts, output, {i: lengths[i] for i in used})
 
 
-class _Product:
+class _ProductBuilder:
     """A product on its way to its canonical form.
 
     Attributes

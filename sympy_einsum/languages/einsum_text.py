@@ -21,7 +21,7 @@ from ..operations import Written, WrittenProduct, WrittenSum
 from .lengths import Length, symbols_of
 from .lippmann.inference import MAX_ORDER, Inference, read_length
 from .lippmann.program import Declarations, declare_given
-from .nodes import MAX_NESTING, Deadline, Node, Place, check_text, children_of
+from .nodes import MAX_NESTING, Deadline, Location, SyntaxNode, check_text, children_of
 from .numbers import read_number
 
 _TOKEN = re.compile(
@@ -74,7 +74,7 @@ def _read(text: str, declarations: Declarations) -> tuple[Written, dict[str, Ope
     if not isinstance(text, str):
         raise ParseError(f"text is needed, not {type(text).__name__}")
     check_text(text, "the text has")
-    root = _Reader(text).tree()
+    root = _EinsumParser(text).tree()
     known = Inference(text, Deadline())
     given = declare_given(known, declarations)
     inference = _Inference(known)
@@ -89,20 +89,20 @@ class _Frame:
 
     format: str = ""
     start: int = 0
-    arguments: list[Node] = field(default_factory=list)
-    terms: list[Node] = field(default_factory=list)
+    arguments: list[SyntaxNode] = field(default_factory=list)
+    terms: list[SyntaxNode] = field(default_factory=list)
 
     def finish_argument(self) -> None:
         """Make one argument of the terms."""
         if len(self.terms) > 1:
             first, last = self.terms[0], self.terms[-1]
-            node = Node("sum", "+", tuple(self.terms), first.position, first.start, last.end)
+            node = SyntaxNode("sum", "+", tuple(self.terms), first.position, first.start, last.end)
             self.terms = [node]
         self.arguments += self.terms
         self.terms = []
 
 
-class _Reader:
+class _EinsumParser:
     """A text on its way to a tree, without recursion."""
 
     def __init__(self, text: str):
@@ -110,7 +110,7 @@ class _Reader:
         self.position = 0
         self.frames = [_Frame()]
 
-    def tree(self) -> Node:
+    def tree(self) -> SyntaxNode:
         """Return the tree of the text."""
         expects_operand, is_opened = True, False
         while self._skip_space():
@@ -125,7 +125,7 @@ class _Reader:
             if is_opened:
                 self._open(start)
             elif kind != "mark":
-                node = Node(kind, found[0], (), start, start, found.end())
+                node = SyntaxNode(kind, found[0], (), start, start, found.end())
                 self.frames[-1].terms.append(node)
                 expects_operand = False
             else:
@@ -165,11 +165,13 @@ class _Reader:
         if mark == ")":
             self.frames.pop()
             children = tuple(frame.arguments)
-            node = Node("product", frame.format, children, frame.start, frame.start, start + 1)
+            node = SyntaxNode(
+                "product", frame.format, children, frame.start, frame.start, start + 1
+            )
             self.frames[-1].terms.append(node)
 
 
-def _read_format(place: Place) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
+def _read_format(place: Location) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
     """Return the index strings of a product, that of the result last."""
     left, *right = re.split("->|→", place.node.name)
     if len(right) != 1:
@@ -197,11 +199,11 @@ class _Inference:
 
     def __init__(self, known: Inference):
         self.known = known
-        self.formats: dict[Node, tuple[list[tuple[str, ...]], tuple[str, ...]]] = {}
-        self.orders: dict[Node, int] = {}
-        self.axes: dict[Node, tuple[Length, ...]] = {}
+        self.formats: dict[SyntaxNode, tuple[list[tuple[str, ...]], tuple[str, ...]]] = {}
+        self.orders: dict[SyntaxNode, int] = {}
+        self.axes: dict[SyntaxNode, tuple[Length, ...]] = {}
 
-    def infer(self, root: Node) -> None:
+    def infer(self, root: SyntaxNode) -> None:
         """Find all that can be found."""
         nodes = postorder([root], children_of)
         for node in nodes:
@@ -214,10 +216,10 @@ class _Inference:
                 self.orders[child] = len(inputs[k]) if inputs else self.orders[node]
         transform([root], self._infer_node, children_of)
 
-    def _place(self, node: Node) -> Place:
-        return Place(self.known.text, node)
+    def _place(self, node: SyntaxNode) -> Location:
+        return Location(self.known.text, node)
 
-    def _outermost(self, root: Node) -> int:
+    def _outermost(self, root: SyntaxNode) -> int:
         """Return the order of the whole, if one of its terms tells it."""
         for term in root.children if root.kind == "sum" else (root,):
             if term.kind == "product":
@@ -226,7 +228,9 @@ class _Inference:
                 return len(self.known.variables[term.name].known or ())
         return 0
 
-    def _infer_node(self, node: Node, below: tuple[tuple[Length, ...], ...]) -> tuple[Length, ...]:
+    def _infer_node(
+        self, node: SyntaxNode, below: tuple[tuple[Length, ...], ...]
+    ) -> tuple[Length, ...]:
         place = self._place(node)
         self.known.deadline.check(place.error)
         axes = self.axes[node] = self._axes(place, below)
@@ -237,7 +241,7 @@ class _Inference:
             )
         return axes
 
-    def _axes(self, place: Place, below: tuple[tuple[Length, ...], ...]) -> tuple[Length, ...]:
+    def _axes(self, place: Location, below: tuple[tuple[Length, ...], ...]) -> tuple[Length, ...]:
         node = place.node
         if node.kind == "variable":
             if node.name not in self.known.variables:
@@ -257,7 +261,7 @@ class _Inference:
         return ()
 
     def _axes_of_product(
-        self, place: Place, below: tuple[tuple[Length, ...], ...]
+        self, place: Location, below: tuple[tuple[Length, ...], ...]
     ) -> tuple[Length, ...]:
         inputs, output = self.formats[place.node]
         found: dict[str, Length] = {}
@@ -269,17 +273,19 @@ class _Inference:
         return tuple([found[i] for i in output])
 
     def _merge(
-        self, place: Place, need: str, one: Sequence[Length], other: Sequence[Length]
+        self, place: Location, need: str, one: Sequence[Length], other: Sequence[Length]
     ) -> None:
         for a, b in zip(one, other, strict=True):
             if not a.merge(b):
                 raise place.error(f"{need}, but the lengths are {a} and {b}")
 
-    def built(self, root: Node, given: dict[str, Operand]) -> tuple[Written, dict[str, Operand]]:
+    def built(
+        self, root: SyntaxNode, given: dict[str, Operand]
+    ) -> tuple[Written, dict[str, Operand]]:
         """Build the written form of a tree; return it with its variables."""
         symbols = symbols_of(self.known.known_axes(), self.known.lengths, given)
 
-        def visit(node: Node, below: tuple[Written | Operand, ...]) -> Written | Operand:
+        def visit(node: SyntaxNode, below: tuple[Written | Operand, ...]) -> Written | Operand:
             if node.kind == "variable":
                 return symbols[node.name]
             if node.kind == "sum":
@@ -301,7 +307,7 @@ class _Inference:
         return whole, symbols
 
 
-def _lengths(place: Place) -> list[Operand]:
+def _lengths(place: Location) -> list[Operand]:
     """Return the lengths in the brackets of a constant."""
     inside = place.node.name.partition("(")[2][:-1]
     try:

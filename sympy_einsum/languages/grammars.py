@@ -10,7 +10,7 @@ from typing import Any
 import lark
 
 from ..core import ParseError, once
-from .nodes import Node, Parts, check_text, end_of, leaf, open_parentheses
+from .nodes import Parts, SyntaxNode, check_text, end_of, leaf, open_parentheses
 
 OPERAND = "a number, a variable, a function call or '('"
 
@@ -18,25 +18,25 @@ OPERAND = "a number, a variable, a function call or '('"
 class ToNodes(lark.Transformer[lark.Token, Any]):
     """Turns each finished rule of a grammar into a node, while lark reads the text."""
 
-    def number(self, parts: Parts) -> Node:
+    def number(self, parts: Parts) -> SyntaxNode:
         return leaf("number", parts[0])
 
-    def variable(self, parts: Parts) -> Node:
+    def variable(self, parts: Parts) -> SyntaxNode:
         return leaf("variable", parts[0])
 
-    def group(self, parts: Parts) -> Node:
+    def group(self, parts: Parts) -> SyntaxNode:
         left, node, right = parts
-        inside: Node = node
+        inside: SyntaxNode = node
         return replace(inside, start=left.start_pos, end=end_of(right), in_parentheses=True)
 
-    def prefix(self, parts: Parts) -> Node:
+    def prefix(self, parts: Parts) -> SyntaxNode:
         sign, node = parts
-        return Node("prefix", str(sign), (node,), sign.start_pos, sign.start_pos, node.end)
+        return SyntaxNode("prefix", str(sign), (node,), sign.start_pos, sign.start_pos, node.end)
 
-    def binary(self, parts: Parts) -> Node:
+    def binary(self, parts: Parts) -> SyntaxNode:
         left, operator, right = parts
         children, start = (left, right), operator.start_pos
-        return Node("binary", str(operator), children, start, left.start, right.end)
+        return SyntaxNode("binary", str(operator), children, start, left.start, right.end)
 
 
 @dataclass(frozen=True)

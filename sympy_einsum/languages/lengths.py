@@ -17,7 +17,7 @@ V = TypeVar("V")
 
 
 @dataclass(eq=False, slots=True)
-class Merged(Generic[V]):
+class UnionFindNode(Generic[V]):
     """Something that may turn out to be another's: a node of a union-find forest."""
 
     value: V | None = None
@@ -34,7 +34,7 @@ class Merged(Generic[V]):
 
 
 @dataclass(eq=False, slots=True)
-class Length(Merged[Expr]):
+class Length(UnionFindNode[Expr]):
     """An axis length."""
 
     # Lengths of which it is the product.

@@ -14,12 +14,12 @@ MAX_NESTING = 1_000
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Node:
+class SyntaxNode:
     """One operation, number or name of the text."""
 
     kind: str  # number, variable, call, prefix, postfix or binary
     name: str  # the number, the name or the operator as it is written
-    children: tuple[Node, ...]
+    children: tuple[SyntaxNode, ...]
     position: int  # where errors point to
     start: int
     end: int
@@ -30,9 +30,9 @@ class Node:
 Parts: TypeAlias = list[Any]
 
 
-def leaf(kind: str, token: Any) -> Node:
+def leaf(kind: str, token: Any) -> SyntaxNode:
     """Return the node of a single token."""
-    return Node(kind, str(token), (), token.start_pos, token.start_pos, end_of(token))
+    return SyntaxNode(kind, str(token), (), token.start_pos, token.start_pos, end_of(token))
 
 
 def end_of(token: Any) -> int:
@@ -40,17 +40,17 @@ def end_of(token: Any) -> int:
     return int(token.start_pos) + len(token)
 
 
-def children_of(node: Node) -> tuple[Node, ...]:
+def children_of(node: SyntaxNode) -> tuple[SyntaxNode, ...]:
     """Return the operands of a node."""
     return node.children
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """Where an operation stands, for the errors of the rule that infers its type."""
 
     text: str
-    node: Node
+    node: SyntaxNode
 
     def error(self, message: str) -> ParseError:
         """An error that points to the operation."""

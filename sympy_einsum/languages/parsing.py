@@ -16,7 +16,7 @@ from .lippmann.program import (
     read_program,
 )
 from .matrixcalculus.declarations import Declarations, read_declarations
-from .matrixcalculus.program import Program
+from .matrixcalculus.program import Interpreter
 from .matrixcalculus.reading import read
 from .ricci.program import read_ricci
 
@@ -195,7 +195,7 @@ def checked_syntax(text: str, syntax: str = "auto") -> str:
 
 
 def _matrix_expression(text: str, declarations: Declarations) -> tuple[Operand, dict[str, Operand]]:
-    program = Program(text, read_declarations(declarations))
+    program = Interpreter(text, read_declarations(declarations))
     root = read(text)
     try:
         program.infer(root)

@@ -43,10 +43,10 @@ from .slices import factors_of, sliced
 if TYPE_CHECKING:
     from .notation import Notation
 
-Row = Callable[["Entries", TensorExpr], Form]
+Row = Callable[["EntryForms", TensorExpr], Form]
 
 
-class Entries:
+class EntryForms:
     """The forms of entries in one notation; a tensor's own indices are numbered from 0."""
 
     def __init__(self, notation: Notation):
@@ -93,29 +93,29 @@ def is_composed(node: TensorExpr) -> bool:
     return FORMULAS[type(node)] is not _unchanged_entry
 
 
-def _row_entry(entries: Entries, node: TensorExpr) -> Form:
+def _row_entry(entries: EntryForms, node: TensorExpr) -> Form:
     return FORMULAS[type(node)](entries, node)
 
 
-def _block_entry(entries: Entries, node: TensorExpr) -> Form:
+def _block_entry(entries: EntryForms, node: TensorExpr) -> Form:
     return entry(entries.notation.of(node), tuple(range(node.order)))
 
 
-def _unchanged_entry(entries: Entries, node: TensorExpr) -> Form:
+def _unchanged_entry(entries: EntryForms, node: TensorExpr) -> Form:
     return entry(entries.notation.meaning(node), tuple(range(node.order)))
 
 
-def _sum_entry(entries: Entries, node: TensorAdd) -> Form:
+def _sum_entry(entries: EntryForms, node: TensorAdd) -> Form:
     axes = range(node.order)
     return algebra.total([entries.at(term, axes) for term in entries.notation.terms(node)], 0)
 
 
-def _elementwise_entry(entries: Entries, node: Elementwise) -> Form:
+def _elementwise_entry(entries: EntryForms, node: Elementwise) -> Form:
     parts = [entries.at(operand, range(node.order)) for operand in node.operands]
     return Form("placed", parts, node.body, 0, body_level(node.body))
 
 
-def _view_entry(entries: Entries, node: View) -> Form:
+def _view_entry(entries: EntryForms, node: View) -> Form:
     first: dict[int, int] = {}
     deltas = []
     for axis, index in enumerate(node.output):
@@ -128,7 +128,7 @@ def _view_entry(entries: Entries, node: View) -> Form:
     return algebra.product(factors)
 
 
-def _product_entry(entries: Entries, node: Einsum) -> Form:
+def _product_entry(entries: EntryForms, node: Einsum) -> Form:
     notation = entries.notation
     axes: tuple[Label, ...] = tuple(range(node.order))
     indexed = sliced(factors_of(node))
@@ -170,13 +170,13 @@ def _product_entry(entries: Entries, node: Einsum) -> Form:
     return summed_over(inside, summed)
 
 
-def _windows_entry(entries: Entries, node: Positions) -> Form:
+def _windows_entry(entries: EntryForms, node: Positions) -> Form:
     target = node.order - 1
     source = position(node.start, list(zip(node.steps, range(target), strict=True)))
     return Form("delta", (), (source, target))
 
 
-def _extremum_entry(entries: Entries, node: Extremum) -> Form:
+def _extremum_entry(entries: EntryForms, node: Extremum) -> Form:
     (operand,) = node.operands
     kept = iter(range(node.order))
     axes = range(operand.order)
@@ -186,7 +186,7 @@ def _extremum_entry(entries: Entries, node: Extremum) -> Form:
     return Form(node.name, [entries.at(operand, labels)], tuple(over))
 
 
-def _triangle_entry(entries: Entries, node: Triangle) -> Form:
+def _triangle_entry(entries: EntryForms, node: Triangle) -> Form:
     return ordered(node.offset, 0, 1)
 
 

@@ -22,7 +22,7 @@ from sympy import Basic, Expr
 from ..core import LETTERS, TensorError, UnsupportedError, children, postorder, register_cache_clear
 from ..expressions import Operand, TensorAdd, TensorExpr, TensorSymbol, slot
 from . import algebra, forms
-from .by_entries import Entries, is_composed
+from .by_entries import EntryForms, is_composed
 from .entries import entry, named
 from .forms import Form
 from .functions import body_level
@@ -59,7 +59,7 @@ class Notation:
         # Whether somebody will show the definitions that are pending.
         self.is_collecting = False
         self._wholes: dict[Basic, Form] = {}
-        self._entries = Entries(self)
+        self._entries = EntryForms(self)
         self._shown: set[str] = set()
         self._taken: set[str] = set()
         self._named: dict[Basic, Form] = {}

@@ -26,7 +26,7 @@ PRECEDENCES = {
 }
 
 
-class Placed(Dummy):
+class PrintedAtom(Dummy):
     """A scalar that SymPy's printers show as something already printed."""
 
     shown: Any
@@ -51,14 +51,14 @@ def _indicator_of(x: Expr, *at_0: Expr) -> Expr:
     return step(x, *at_0) if at_0 else as_number(x > 0)
 
 
-def _printed_atom(shown: object, level: int) -> Placed:
-    atom = Placed("s", real=True)
+def _printed_atom(shown: object, level: int) -> PrintedAtom:
+    atom = PrintedAtom("s", real=True)
     atom.shown, atom.level = shown, level
     return atom
 
 
 # Not a symbol to the printers: they would style or bracket it once more.
-Placed.is_Symbol = False
+PrintedAtom.is_Symbol = False
 
 
 class Renderer(Generic[Shown]):
@@ -159,7 +159,7 @@ class Renderer(Generic[Shown]):
             shown = shown.replace(function, restated)
         return self.expression(shown)
 
-    def _atom(self, part: Form) -> Placed:
+    def _atom(self, part: Form) -> PrintedAtom:
         """A part as a scalar that SymPy's printers show."""
         return _printed_atom(self.ready(self.render(part), part.level), part.level)
 

@@ -46,7 +46,7 @@ class Range(NamedTuple):
 Cut: TypeAlias = Expr | Range | None
 
 
-class Slice(NamedTuple):
+class SlicedTensor(NamedTuple):
     """A tensor, what stands in the brackets behind it, and where its axes come from in the slice:
     None unless they are in another order."""
 
@@ -80,7 +80,7 @@ def rearranged_product(node: Einsum) -> Factors:
     return Factors(core.operands, terms, node.output, lengths)
 
 
-def sliced(product: Factors) -> Slice | None:
+def sliced(product: Factors) -> SlicedTensor | None:
     """Return the tensor that a product indexes; None if it does anything else."""
     operands, terms, output, _ = product
     tensors = [k for k, o in enumerate(operands) if not isinstance(o, (Unit, Selection))]
@@ -103,7 +103,7 @@ def sliced(product: Factors) -> Slice | None:
     if len({*axes}) < len(axes):
         return None
     order = None if labels == list(output) else tuple([labels.index(label) for label in output])
-    return Slice(operands[tensors[0]], tuple([indices[axis] for axis in axes]), order)
+    return SlicedTensor(operands[tensors[0]], tuple([indices[axis] for axis in axes]), order)
 
 
 def index_of_selector(selector: Operand) -> Cut:

@@ -43,7 +43,7 @@ CONSTANTS = {S.Pi: "arccos(-1)", S.Exp1: "exp(1)"}
 MATRIX_FUNCTIONS: dict[type, str] = {Inv: "inv", Det: "det", Adj: "adj", LogDet: "logdet"}
 
 
-class _Part(NamedTuple):
+class _OrderedText(NamedTuple):
     """A piece of text, and the order of its value; that of a number is what is needed."""
 
     text: Text
@@ -74,13 +74,13 @@ def _text(node: Basic, texts: dict[Basic, Text]) -> Text:
         has_tensor_term = any(not isinstance(o, View) or o.core is not None for o in node.operands)
         return as_sum([(has_tensor_term and number_in(o)) or texts[o] for o in node.operands])
     if isinstance(node, Elementwise):
-        parts = [_Part(texts[o], getattr(o, "order", 0)) for o in node.operands]
+        parts = [_OrderedText(texts[o], getattr(o, "order", 0)) for o in node.operands]
         return _body(node.body, parts, node.order)
     if isinstance(node, MatrixFunction) and type(node) in MATRIX_FUNCTIONS:
         return Text(f"{MATRIX_FUNCTIONS[type(node)]}({texts[node.operands[0]].shown})")
     if isinstance(node, TensorExpr):
         raise UnsupportedError(f"Lippmann's language has no {type(node).__name__}")
-    return _scalar(node, [_Part(texts[child], 0) for child in children(node)], 0).text
+    return _scalar(node, [_OrderedText(texts[child], 0) for child in children(node)], 0).text
 
 
 def number_in(tensor: Operand) -> Text | None:
@@ -91,23 +91,23 @@ def number_in(tensor: Operand) -> Text | None:
     return number_text(tensor.coefficient) if is_number else None
 
 
-def _body(body: Expr, operands: Sequence[_Part], order: int) -> Text:
+def _body(body: Expr, operands: Sequence[_OrderedText], order: int) -> Text:
     """A scalar function with texts in its slots."""
-    parts: dict[Basic, _Part] = {slot(k): part for k, part in enumerate(operands)}
+    parts: dict[Basic, _OrderedText] = {slot(k): part for k, part in enumerate(operands)}
     for node in postorder([body]):
         if node not in parts:
             parts[node] = _scalar(node, [parts[child] for child in children(node)], order)
     return parts[body].text
 
 
-def _scalar(expr: Basic, below: Sequence[_Part], order: int) -> _Part:
+def _scalar(expr: Basic, below: Sequence[_OrderedText], order: int) -> _OrderedText:
     """One operation between scalars, or entry by entry between tensors of an order and scalars."""
     if expr in CONSTANTS:
-        return _Part(Text(CONSTANTS[expr]))
+        return _OrderedText(Text(CONSTANTS[expr]))
     if isinstance(expr, Symbol):
-        return _Part(Text(_name(expr.name)), 0)
+        return _OrderedText(Text(_name(expr.name)), 0)
     if expr.is_Number and expr.is_finite:
-        return _Part(number_text(expr))
+        return _OrderedText(number_text(expr))
     orders = [part.order for part in below if part.order is not None]
     full = max(orders, default=None)
     texts = [part.text for part in below]
@@ -117,20 +117,20 @@ def _scalar(expr: Basic, below: Sequence[_Part], order: int) -> _Part:
         ones = (Text("1"), letters)
         pairs = zip(below, texts, strict=True)
         terms = [_chain([(t, ()), ones], letters) if full and p.order == 0 else t for p, t in pairs]
-        return _Part(as_sum(terms), full)
+        return _OrderedText(as_sum(terms), full)
     if expr.is_Mul:
-        return _Part(_chain(list(zip(texts, labels, strict=True)), letters), full)
+        return _OrderedText(_chain(list(zip(texts, labels, strict=True)), letters), full)
     if expr.is_Pow and not below[1].order:
-        return _Part(_power_text(*texts), full)
+        return _OrderedText(_power_text(*texts), full)
     if isinstance(expr, powlog) and not below[1].order:
         # b^t log(b)^k
         base, exponent, count = texts
         powers = _power_text(base, exponent), _power_text(Text(f"log({base.shown})"), count)
-        return _Part(_chain([(power, labels[0]) for power in powers], letters), full)
+        return _OrderedText(_chain([(power, labels[0]) for power in powers], letters), full)
     name = FUNCTIONS.get(type(expr))
     if name is None or len(below) != 1:
         raise UnsupportedError(f"Lippmann's language has no {type(expr).__name__} of this kind")
-    return _Part(Text(f"{name}({texts[0].shown})"), full)
+    return _OrderedText(Text(f"{name}({texts[0].shown})"), full)
 
 
 FUNCTIONS = {

@@ -12,7 +12,7 @@ import numpy as np
 
 from .names import Module, words
 from .reading import Closure
-from .values import Known, Value
+from .values import NamedFunction, Value
 
 # Functions and methods, other than those of entries, whose results share no memory with their
 # arguments.
@@ -33,7 +33,7 @@ def is_new(node: ast.expr, known: Callable[[ast.AST], Value]) -> bool:
     function = node.func
     if not isinstance(function, ast.Attribute):
         value = known(function)
-        return isinstance(value, Known) and (value.is_entrywise or value.makes_new)
+        return isinstance(value, NamedFunction) and (value.is_entrywise or value.makes_new)
     if function.attr == "einsum":
         subscripts = node.args[0] if node.args else None
         return isinstance(subscripts, ast.Constant) and "," in str(subscripts.value)

@@ -26,7 +26,7 @@ from ..expressions import (
     order_of,
 )
 from .source import MAX_ITEMS
-from .values import BINARY, DType, Known, Value, aligned, array, checked, truth
+from .values import BINARY, DType, NamedFunction, Value, aligned, array, checked, truth
 
 # --- modules -------------------------------------------------------------------------------------
 
@@ -48,8 +48,8 @@ _TYPES = _REAL_TYPES | words(
 )
 
 
-def _entrywise(name: str, function: Callable[..., Operand]) -> Known:
-    return Known(name, lambda *a: function(*aligned(a)), is_entrywise=True)
+def _entrywise(name: str, function: Callable[..., Operand]) -> NamedFunction:
+    return NamedFunction(name, lambda *a: function(*aligned(a)), is_entrywise=True)
 
 
 def _result_type(*values: Value) -> DType:
@@ -68,10 +68,10 @@ def _select(conditions: Sequence[Value], values: Sequence[Value], default: Value
 
 
 # NumPy's functions that are read otherwise than ``sympy_einsum.numpy`` has them.
-_OWN_NUMPY: dict[str, Known] = {
-    "result_type": Known("result_type", _result_type),
-    "select": Known("select", _select, takes_lists=True),
-    "where": Known("where", lambda c, a, b: ops.where(*aligned([c, a, b]))),
+_OWN_NUMPY: dict[str, NamedFunction] = {
+    "result_type": NamedFunction("result_type", _result_type),
+    "select": NamedFunction("select", _select, takes_lists=True),
+    "where": NamedFunction("where", lambda c, a, b: ops.where(*aligned([c, a, b]))),
 }
 _MATH_NAMES = {
     "asin": "arcsin",
@@ -112,19 +112,19 @@ def _gelu(x: Value, approximate: Value = True) -> Value:
     return ops.FUNCTIONS["gelu_tanh" if approximate else "gelu"](*aligned([x]))
 
 
-_SPECIAL: dict[str, Known] = {
-    "softmax": Known("softmax", lambda x, axis=None: ops.softmax(x, axis)),
-    "log_softmax": Known("log_softmax", lambda x, axis=None: _log_softmax(x, axis)),
-    "logsumexp": Known(
+_SPECIAL: dict[str, NamedFunction] = {
+    "softmax": NamedFunction("softmax", lambda x, axis=None: ops.softmax(x, axis)),
+    "log_softmax": NamedFunction("log_softmax", lambda x, axis=None: _log_softmax(x, axis)),
+    "logsumexp": NamedFunction(
         "logsumexp", lambda a, axis=None, keepdims=False: ops.logsumexp(a, axis, keepdims)
     ),
 }
 # Functions under the names of this package, and of jax.nn, where they agree.
-_NAMED: dict[str, Known] = {
-    "softmax": Known("softmax", _softmax),
-    "log_softmax": Known("log_softmax", _log_softmax),
-    "logsumexp": Known("logsumexp", ops.logsumexp),
-    "gelu": Known("gelu", _gelu, is_entrywise=True),
+_NAMED: dict[str, NamedFunction] = {
+    "softmax": NamedFunction("softmax", _softmax),
+    "log_softmax": NamedFunction("log_softmax", _log_softmax),
+    "logsumexp": NamedFunction("logsumexp", ops.logsumexp),
+    "gelu": NamedFunction("gelu", _gelu, is_entrywise=True),
     "swish": _entrywise("swish", lambda x: ops.FUNCTIONS["silu"](x)),
 }
 _FUNCTIONS: dict[str, Callable[..., Value]] = {
@@ -140,7 +140,7 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "cofactors": cofactors,
     "logcumsumexp": ops.logcumsumexp,
 }
-_OWN = {name: Known(name, function) for name, function in _FUNCTIONS.items()}
+_OWN = {name: NamedFunction(name, function) for name, function in _FUNCTIONS.items()}
 _JAX_NN = words("""
     relu sigmoid softplus silu elu selu leaky_relu log_sigmoid mish hard_tanh""")
 
@@ -171,20 +171,22 @@ def _of_numpy(name: str) -> Value:
     ufunc = getattr(np, name, None)
     if isinstance(ufunc, np.ufunc) and ufunc.signature is None:
         return _entrywise(name, found)
-    return Known(name, found, takes_lists=name in _TAKE_LISTS, is_any_size=name in _ANY_SIZE)
+    return NamedFunction(
+        name, found, takes_lists=name in _TAKE_LISTS, is_any_size=name in _ANY_SIZE
+    )
 
 
 def _of_linalg(name: str) -> Value:
     if name not in snp.linalg.__all__:
         raise AttributeError(f"there is no {name} of numpy.linalg here")
-    return Known(name, getattr(snp.linalg, name), takes_lists=name in _TAKE_LISTS)
+    return NamedFunction(name, getattr(snp.linalg, name), takes_lists=name in _TAKE_LISTS)
 
 
 def _of_math(name: str) -> Value:
     if name in _MATH_VALUES:
         return _MATH_VALUES[name]
     if name == "log":
-        return Known("log", _log)
+        return NamedFunction("log", _log)
     if name in ("gamma", "lgamma", "erf", "erfc"):
         return _SPECIAL["gammaln" if name == "lgamma" else name]
     if name in _MATH or name in _MATH_NAMES:
@@ -265,8 +267,8 @@ class Module:
 # --- Python's own --------------------------------------------------------------------------------
 
 
-def _binary(kind: type[ast.operator]) -> Known:
-    return Known(kind.__name__.lower(), BINARY[kind])
+def _binary(kind: type[ast.operator]) -> NamedFunction:
+    return NamedFunction(kind.__name__.lower(), BINARY[kind])
 
 
 def items(value: Value) -> list[Value]:
@@ -389,11 +391,11 @@ def _reduce(function: Callable[..., Value], values: Value, *start: Value) -> Val
 
 
 BUILTINS: dict[str, Value] = {
-    name: Known(name, function, takes_lists=True, is_any_size=True)
+    name: NamedFunction(name, function, takes_lists=True, is_any_size=True)
     for name, function in {**_PYTHON, "reduce": _reduce}.items()
 }
 BUILTINS["pow"] = _binary(ast.Pow)
-BUILTINS |= {"True": True, "False": False, "None": None, "slice": Known("slice", slice)}
+BUILTINS |= {"True": True, "False": False, "None": None, "slice": NamedFunction("slice", slice)}
 
 
 def bare(name: str) -> Value:
@@ -424,7 +426,7 @@ def attribute(value: Value, name: str) -> Value:
     if name == "dtype":
         return DType()
     if name == "astype":
-        return Known(name, lambda *types, **options: operand)
+        return NamedFunction(name, lambda *types, **options: operand)
     if name in _CHANGING:
         raise TensorError(
             f"{name} modifies the array in place; use a NumPy function that returns a new one"
@@ -440,7 +442,7 @@ def attribute(value: Value, name: str) -> Value:
     found = getattr(operand, name)
     if name == "shape":
         return tuple(found)
-    return Known(name, found) if callable(found) and not isinstance(found, Expr) else found
+    return NamedFunction(name, found) if callable(found) and not isinstance(found, Expr) else found
 
 
 _CHANGING = words("""sort partition fill put resize itemset setfield setflags byteswap""")
@@ -451,7 +453,7 @@ _OF_NUMBERS: dict[str, Callable[[Operand], Value]] = {
     "T": lambda value: value,
     "real": lambda value: value,
     **{
-        name: lambda value: Known("the same", lambda *a, **options: value)
+        name: lambda value: NamedFunction("the same", lambda *a, **options: value)
         for name in ("sum", "mean", "copy", "item", "prod", "max", "min")
     },
 }

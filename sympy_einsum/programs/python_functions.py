@@ -19,7 +19,7 @@ from ..expressions import Operand, TensorSymbol, as_operand
 from .names import MODULES, Module
 from .reading import Closure, Scope
 from .statements import Reader
-from .values import DType, Known, Value, array, entries_of
+from .values import DType, NamedFunction, Value, array, entries_of
 
 # A symbol of one's own, or the shape of an argument: lengths are numbers, symbols or their names.
 Shape: TypeAlias = Expr | Length | str | tuple[Length | str, ...]
@@ -181,7 +181,7 @@ def _as_outputs(value: Value) -> Outputs:
     entries_of(value)
     if isinstance(value, (list, tuple)):
         return tuple(map(_as_outputs, value))
-    if isinstance(value, (Closure, Known, DType, Module, slice, str)) or value is None:
+    if isinstance(value, (Closure, NamedFunction, DType, Module, slice, str)) or value is None:
         raise TensorError(f"a function returns numbers and arrays, not a {type(value).__name__}")
     return as_operand(array(value))
 

@@ -19,7 +19,7 @@ from .values import (
     COMPARISONS,
     UNARY,
     DType,
-    Known,
+    NamedFunction,
     Value,
     array,
     checked,
@@ -138,11 +138,11 @@ class ExpressionReader(Source):
         if isinstance(base, Module):
             return self.trying(node, base.__getitem__, node.attr)
         if isinstance(base, DType) and node.attr == "type":
-            return Known("a number of a type", plain)
+            return NamedFunction("a number of a type", plain)
         if isinstance(base, list) and node.attr == "append":
             self.check_may_change(node)
-            return Known("append", base.append, takes_lists=True)
-        if isinstance(base, Known) and node.attr == "accumulate" and base.name in _RUNNING:
+            return NamedFunction("append", base.append, takes_lists=True)
+        if isinstance(base, NamedFunction) and node.attr == "accumulate" and base.name in _RUNNING:
             return self.trying(node, Module("numpy").__getitem__, _RUNNING[base.name])
         if isinstance(base, tuple) and hasattr(base, "_fields") and node.attr in base._fields:
             return getattr(base, node.attr)
@@ -324,14 +324,14 @@ class ExpressionReader(Source):
 
     def _call(self, node: ast.Call, scope: Scope) -> Value:
         function = self.value(node.func, scope)
-        name = function.name if isinstance(function, (Known, Closure)) else ""
+        name = function.name if isinstance(function, (NamedFunction, Closure)) else ""
         args: list[Value] = []
         for place, arg in enumerate(node.args):
             if isinstance(arg, ast.Constant) and isinstance(arg.value, str):
                 args.append(self._text(arg, _TEXT_PLACES.get(name) == place))
             elif isinstance(arg, ast.Starred):
                 args += self.trying(arg, items, self.value(arg.value, scope))
-            elif isinstance(function, Known) and function.is_entrywise:
+            elif isinstance(function, NamedFunction) and function.is_entrywise:
                 args.append(self.operand(arg, scope))
             else:
                 args.append(self.value(arg, scope))
@@ -354,18 +354,20 @@ class ExpressionReader(Source):
         self, function: Value, node: ast.AST, args: Sequence[Value], options: Mapping[str, Value]
     ) -> Value:
         """Return the result of a call."""
-        if isinstance(function, Known) and function.name == "array" and _are_whole(args):
+        if isinstance(function, NamedFunction) and function.name == "array" and _are_whole(args):
             return _integers(args[0])
         for value in (function, *args, *options.values()):
             if (isinstance(value, DType) and not value.is_real) or (
-                isinstance(value, Known) and value.name in ("int", "bool") and value is not function
+                isinstance(value, NamedFunction)
+                and value.name in ("int", "bool")
+                and value is not function
             ):
                 self.fail(node, "entries are real numbers: leave their type out, or use np.floor")
         if isinstance(function, DType) and len(args) == 1:
             return args[0]
         if isinstance(function, Closure):
             return self.call(function, node, args, options)
-        if not isinstance(function, Known):
+        if not isinstance(function, NamedFunction):
             self.fail(node, f"{_kind(function)} can't be called")
         args = [self._argument(function, node, a) for a in args if not isinstance(a, DType)]
         options = {
@@ -375,9 +377,9 @@ class ExpressionReader(Source):
         }
         return self.trying(node, partial(function.apply, **options), *args)
 
-    def _argument(self, function: Known, node: ast.AST, value: Value) -> Value:
+    def _argument(self, function: NamedFunction, node: ast.AST, value: Value) -> Value:
         """An argument as a function of a library takes it: lists of expressions as arrays."""
-        if isinstance(value, (Closure, Known)):
+        if isinstance(value, (Closure, NamedFunction)):
             return lambda *args: self.applied(value, node, args, {})
         if isinstance(value, Module):
             self.fail(node, f"{_kind(value)} is no argument")
@@ -403,7 +405,7 @@ def _integers(values: Value) -> Value:
 
 
 def _kind(value: Value) -> str:
-    if isinstance(value, (Closure, Known)):
+    if isinstance(value, (Closure, NamedFunction)):
         return f"the function {value.name}"
     return f"the module {value.name}" if isinstance(value, Module) else f"a {type(value).__name__}"
 

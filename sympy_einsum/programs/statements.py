@@ -14,7 +14,7 @@ from .memory import is_new, is_view, may_keep, out_of
 from .names import bare, imported, items
 from .reading import Closure, ExpressionReader, Scope
 from .supporting import is_check, supporting
-from .values import BINARY, Known, Value, array, choose, truth, with_part
+from .values import BINARY, NamedFunction, Value, array, choose, truth, with_part
 
 # How a list of statements ends that doesn't return.
 _ON, _BREAK, _CONTINUE = object(), object(), object()
@@ -231,7 +231,7 @@ class Reader(ExpressionReader):
         refuses change no value."""
         assert isinstance(node, ast.Call)
         function = self.value(node.func, scope)
-        if not isinstance(function, Known) or not function.is_entrywise:
+        if not isinstance(function, NamedFunction) or not function.is_entrywise:
             self.fail(node, "out= is read of NumPy's functions of entries only; assign the result")
         options = [o for o in node.keywords if o.arg not in ("out", "casting")]
         value = self._used(ast.copy_location(ast.Call(node.func, node.args, options), node), scope)
@@ -310,7 +310,7 @@ class Reader(ExpressionReader):
             return None
         if not isinstance(node.func, ast.Attribute):
             function = self._known(scope, node.func)
-            is_diagonal = isinstance(function, Known) and function.name == "diagonal_in"
+            is_diagonal = isinstance(function, NamedFunction) and function.name == "diagonal_in"
             return ("ii->i", node.args[0]) if is_diagonal and len(node.args) == 1 else None
         if node.func.attr == "ravel" and not node.args:
             return None, node.func.value

@@ -26,7 +26,7 @@ from ..expressions import (
     order_of,
     shape_of,
 )
-from .values import Known, Value
+from .values import NamedFunction, Value
 
 
 def _cofactors(X: Operand, order: int, *directions: Operand) -> Operand:
@@ -147,10 +147,10 @@ _VIEWS = ("windows", "diagonal_in", "running_weights", "sums")
 
 
 @cache
-def _supporting() -> dict[str, Known]:
+def _supporting() -> dict[str, NamedFunction]:
     texts = BACKENDS["numpy"].support
     found = {
-        ast.dump(ast.parse(re.sub(r"\bxp\.", "np.", texts[name])).body[0]): Known(
+        ast.dump(ast.parse(re.sub(r"\bxp\.", "np.", texts[name])).body[0]): NamedFunction(
             name, function, makes_new=name not in _VIEWS
         )
         for name, function in _SUPPORT.items()
@@ -160,7 +160,7 @@ def _supporting() -> dict[str, Known]:
     )
 
 
-def supporting(node: ast.FunctionDef) -> Known | None:
+def supporting(node: ast.FunctionDef) -> NamedFunction | None:
     """Return the implementation of a helper function of generated code; None for others."""
     return _supporting().get(ast.dump(node)) if node.name in _SUPPORT | _CHECKING else None
 
@@ -173,7 +173,8 @@ def _checked(*args: Value) -> Value:
 
 
 _CHECKING = {
-    name: Known(name, _checked) for name in ("checked_array", "checked_integer", "check_shapes")
+    name: NamedFunction(name, _checked)
+    for name in ("checked_array", "checked_integer", "check_shapes")
 }
 
 

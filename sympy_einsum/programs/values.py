@@ -46,7 +46,7 @@ class DType:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class NamedFunction:
     """A function that is known by its name. Of one that makes new arrays, or is entrywise, results
     share no memory with arguments."""
 

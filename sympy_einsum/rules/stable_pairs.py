@@ -86,7 +86,7 @@ def pair_of_factors(node: Einsum, barriers: Closed, use: Use = Use.READING) -> O
 ELEMENTARY = (exp, sin, cos, tanh, sinh, cosh)
 
 
-class Factor(NamedTuple):
+class FactorKind(NamedTuple):
     """Whether a factor is a power of a function of the tables, and whether it is a positive power
     of an elementary one: two such aren't merged."""
 
@@ -95,15 +95,15 @@ class Factor(NamedTuple):
 
 
 @memoised
-def _as_factor(node: TensorExpr) -> Factor:
+def _as_factor(node: TensorExpr) -> FactorKind:
     base, power = node.as_entry_power()
     is_elementary = isinstance(base, Elementwise) and isinstance(base.body, ELEMENTARY)
     if is_elementary and (not power.is_positive or base.body.args[0].has(log)):
         is_elementary = False
-    return Factor(_is_function(base), is_elementary)
+    return FactorKind(_is_function(base), is_elementary)
 
 
-def _pairs(factors: Sequence[tuple[int, Factor]]) -> Iterator[tuple[int, int]]:
+def _pairs(factors: Sequence[tuple[int, FactorKind]]) -> Iterator[tuple[int, int]]:
     """The pairs of factors that may be one function."""
     others = [(k, own) for k, own in factors if not own.is_elementary]
     for place, (j, one) in enumerate(factors) if others else ():

@@ -90,7 +90,7 @@ def around(replacement: Callable[..., Any]) -> Callable[[Any], Any]:
     return replace
 
 
-class _Later(MetaPathFinder):
+class _PatchFinder(MetaPathFinder):
     """Installs patches of a module as soon as that is imported."""
 
     def __init__(self, patches: Iterable[Patch]):
@@ -123,4 +123,4 @@ def install(patches: Iterable[Patch]) -> None:
             waiting.append(patch)
         else:
             patch.install()
-    sys.meta_path.insert(0, _Later(waiting))
+    sys.meta_path.insert(0, _PatchFinder(waiting))

@@ -15,8 +15,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 from sympy_einsum.commandline import serving
-from sympy_einsum.commandline.reports import Request, reports
-from sympy_einsum.compiler.program import Program
+from sympy_einsum.commandline.reports import ReportRequest, reports
+from sympy_einsum.compiler.program import Compilation
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
@@ -210,9 +210,9 @@ def test_a_picture_that_takes_too_long_is_left_out(monkeypatch):
 def test_a_derivative_is_compiled_once(monkeypatch):
     """The function and its module are two texts of one plan."""
     plans = []
-    stock = Program.plan
-    monkeypatch.setattr(Program, "plan", lambda self, *a: plans.append(1) or stock(self, *a))
-    (report,) = reports(Request("x'*A*x", wrt=["x"]))
+    stock = Compilation.plan
+    monkeypatch.setattr(Compilation, "plan", lambda self, *a: plans.append(1) or stock(self, *a))
+    (report,) = reports(ReportRequest("x'*A*x", wrt=["x"]))
     assert len(plans) == 1
     assert report.code.startswith("def function(")
     assert report.code.splitlines()[-1] in report.module

@@ -38,7 +38,7 @@ from .spelling import (
     NEW_AXIS,
     Bracket,
     Codes,
-    Place,
+    Destination,
     along,
     along_axes,
     assigned,
@@ -323,7 +323,7 @@ class Backend(Library):
         """The first operand as an array to write to."""
         return operands[0]
 
-    def write(self, place: Place, value: Code, order: int, sign: int) -> ast.stmt:
+    def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
         """The statement that writes a value of some order into a place for the sign 0, and adds or
         subtracts it for 1 and -1: here a diagonal is a choice, which a compiler fuses with what
         comes next."""
@@ -342,7 +342,7 @@ class Backend(Library):
         """The statement that writes, adds or subtracts a value where it may be written to."""
         return assigned(place, value, sign)
 
-    def _on_diagonals(self, place: Place, value: Code, order: int, sign: int) -> Code:
+    def _on_diagonals(self, place: Destination, value: Code, order: int, sign: int) -> Code:
         """An array with the value on its diagonals; off them the target's entries, or zeros to be
         added."""
         target, cuts = place.array, place.cuts

@@ -14,7 +14,7 @@ from ..ir.code import Code, call, dotted, function, name, number_of, quote, with
 from ..passes.fusion import fused
 from ..runtime.array_helpers import SHARED, shared
 from .base import Backend
-from .spelling import Codes, Place, as_view, bracketed, diagonal_view
+from .spelling import Codes, Destination, as_view, bracketed, diagonal_view
 
 # Special functions that are helpers in the source.
 OWN = ("spherical_jn", "spherical_yn", "spherical_in", "hyp1f1")
@@ -131,7 +131,7 @@ def scatter(values, lengths, *positions):
         """The first operand as an array to write to; itself, if it is ours and of that type."""
         return quote("{0}.astype({1}, copy={2})", operands[0], kind, not owned)
 
-    def write(self, place: Place, value: Code, order: int, sign: int) -> ast.stmt:
+    def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
         """The statement that writes into, or changes, the diagonal of an array that is cut."""
         view = diagonal_view(bracketed(place.array, place.cuts), place.subscripts)
         return self.assigned(as_view(view), value, sign)

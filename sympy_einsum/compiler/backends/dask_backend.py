@@ -15,7 +15,7 @@ import numpy as np
 from ..ir.code import Code, call, constant, name, number_of, quote
 from ..runtime.array_helpers import SHARED
 from .base import Backend
-from .spelling import Bracket, Codes, Place, along, numbers_code, spread, type_of
+from .spelling import Bracket, Codes, Destination, along, numbers_code, spread, type_of
 
 # Functions with several values, which Dask doesn't know how to apply.
 PARTS = {"sici": 2, "shichi": 2, "fresnel": 2, "airy": 4, "airye": 4}
@@ -203,7 +203,7 @@ def diagonal(subscripts, X):
         entries."""
         return quote("{0}.astype({1}).copy()", operands[0], kind)
 
-    def write(self, place: Place, value: Code, order: int, sign: int) -> ast.stmt:
+    def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
         """Write a value into an array. A number becomes a slice where a later axis is reversed,
         since Dask would confuse the axes."""
         is_slice = [cut.is_slice for cut in place.cuts]

@@ -40,7 +40,7 @@ from .scalars import NumberNames, scalar_code
 from .spelling import (
     Bracket,
     Codes,
-    Place,
+    Destination,
     along_axes,
     as_view,
     assigned,
@@ -54,7 +54,7 @@ def _is_block(cuts: Sequence[Bracket]) -> bool:
     return not cuts or (len(cuts) == 2 and all(cut.is_contiguous for cut in cuts))
 
 
-def _diagonal_of_block(place: Place, width: Code) -> Code:
+def _diagonal_of_block(place: Destination, width: Code) -> Code:
     """Return the diagonal of a block among the entries of a matrix in C order."""
     entries, step = quote("{0}.ravel()", place.array), quote("{0} + 1", width)
     if not place.cuts:
@@ -253,7 +253,7 @@ class NumpyBackend(Backend):
             return operands[0]
         return call(f"np.{'asarray' if owned else 'array'}", operands[0], kind)
 
-    def write(self, place: Place, value: Code, order: int, sign: int) -> ast.stmt:
+    def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
         """The statement that writes into, or changes, the diagonal of an array that is cut."""
         part = bracketed(place.array, place.cuts)
         if place.width and place.subscripts == "ii->i" and _is_block(place.cuts):

@@ -51,7 +51,7 @@ class Bracket(NamedTuple):
 ALL_ENTRIES = Bracket(WHOLE)
 
 
-class Place(NamedTuple):
+class Destination(NamedTuple):
     """Where a value is written: into the diagonals iij->ij of an array, which is cut first. Of
     fresh zeros, which lie in one piece, ``width`` is the length of the last axis; ``is_last`` says
     that a diagonal of a matrix goes on to where that ends."""

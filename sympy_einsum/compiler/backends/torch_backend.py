@@ -26,7 +26,7 @@ from .spelling import (
     NEW_AXIS,
     Bracket,
     Codes,
-    Place,
+    Destination,
     as_view,
     assigned,
     bracketed,
@@ -394,7 +394,7 @@ def softmax(x, axes):
         """The first operand as a tensor to write to; itself, if it is ours and of that type."""
         return quote("{0}.to({1}, copy={2})", operands[0], kind, not owned)
 
-    def write(self, place: Place, value: Code, order: int, sign: int) -> ast.stmt:
+    def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
         """The statement that writes into, or changes, the diagonal of a tensor that is cut; what is
         reversed isn't a view in torch, and is written to by its positions."""
         view = diagonal_view(bracketed(place.array, place.cuts), place.subscripts, "permute")
@@ -461,7 +461,7 @@ def _forwards(cut: Bracket) -> Bracket:
     return Bracket(code, last, step, cut.number)
 
 
-def _mesh(place: Place) -> list[Code]:
+def _mesh(place: Destination) -> list[Code]:
     """The positions along each axis of a tensor, for each entry of what is written there."""
     labels, kept = place.subscripts.split("->")
     left = iter(labels)

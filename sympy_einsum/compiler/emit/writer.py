@@ -18,7 +18,7 @@ from sympy import Expr, Function, I, ceiling, floor
 
 from ...core import Shape, UnsupportedError, once
 from ...expressions import shape_of, slot
-from ..backends import ALL_ENTRIES, NEW_AXIS, Backend, Bracket, Place, numbers_code
+from ..backends import ALL_ENTRIES, NEW_AXIS, Backend, Bracket, Destination, numbers_code
 from ..ir.code import (
     FLOAT64,
     LENGTH,
@@ -37,7 +37,7 @@ from ..ir.instruction_rules import Cut, Params, Slice, broadcast_shape
 from ..ir.instructions import OPS, Inline
 from ..ir.plans import Plan, origin
 from ..ir.types import deciding_type, doubles, type_sources
-from ..passes.registers import Step, with_fewer_names
+from ..passes.registers import Assignment, with_fewer_names
 from ..passes.row_blocks import RowBlocks
 from .kernels import KernelText
 from .printer import printed
@@ -109,9 +109,9 @@ class Writer:
         """For each value whether it depends on nothing."""
         return _fixed(self.plan)
 
-    def write(self) -> tuple[list[Step], list[Code]]:
+    def write(self) -> tuple[list[Assignment], list[Code]]:
         """Return the steps, and the code of the results."""
-        steps: list[Step] = []
+        steps: list[Assignment] = []
         count = 0
         for number, (op, inputs, params, shape) in enumerate(self.plan.instructions):
             if op == "write":
@@ -121,11 +121,11 @@ class Writer:
                 is_fresh = self.plan.instructions[inputs[0]].op == "zeros"
                 width = self._size(shape[-1]) if is_fresh else None
                 brackets = [self._bracket(cut) for cut in cuts]
-                place = Place(target, brackets, subscripts, width, _reaches_end(cuts, shape))
+                place = Destination(target, brackets, subscripts, width, _reaches_end(cuts, shape))
                 if self._are_doubles(inputs):
                     value = self._own_number(inputs[1]) or value
                 statement = self.backend.write(place, value, order, sign)
-                steps.append(Step("", statement, number=number))
+                steps.append(Assignment("", statement, number=number))
                 self._codes.append(target)
                 continue
             over, code = self._select(number, op, inputs, params)
@@ -133,7 +133,7 @@ class Writer:
             if not is_name and (number not in self._inside or len(printed(code)) > MAX_INLINE):
                 count += 1
                 variable = f"{self.prefix}{count}"
-                steps.append(Step(variable, code, shape, number, over))
+                steps.append(Assignment(variable, code, shape, number, over))
                 code = name(variable)
             self._codes.append(code)
         return steps, [self._codes[k] for k in self.plan.results]
@@ -437,7 +437,7 @@ class _Emission:
         self.signature = signature
         self._shapes: dict[Shape, str] = {}
 
-    def lines(self, steps: Sequence[Step], depth: int = 0) -> list[_Line]:
+    def lines(self, steps: Sequence[Assignment], depth: int = 0) -> list[_Line]:
         """Return a line for each step; none where a variable would get its own value."""
         found = []
         for step in steps:
@@ -455,7 +455,7 @@ class _Emission:
             self._shapes[shape] = text
         return self._shapes[shape]
 
-    def in_blocks(self, rows: RowBlocks, steps: Sequence[Step]) -> list[_Line]:
+    def in_blocks(self, rows: RowBlocks, steps: Sequence[Assignment]) -> list[_Line]:
         """Return the lines of steps, with those that compute sums over rows as a function of some
         rows."""
         names, backend = self.signature.names, self.signature.backend

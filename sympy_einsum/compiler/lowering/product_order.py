@@ -41,7 +41,7 @@ class Order(NamedTuple):
     cost: int
 
 
-class Step(NamedTuple):
+class ContractionStep(NamedTuple):
     """The numbers of one or two operands and the indices of their product, of which those come
     last that the step after it sums."""
 
@@ -236,7 +236,7 @@ def _matches(
                 yield [own, *used], found
 
 
-def steps_of(order: Order, output: Indices) -> Iterator[Step]:
+def steps_of(order: Order, output: Indices) -> Iterator[ContractionStep]:
     """Yield the steps of a product."""
     labels: list[Indices] = [factor.labels for factor in order.factors]
     count = len(labels)
@@ -253,4 +253,4 @@ def steps_of(order: Order, output: Indices) -> Iterator[Step]:
         if len(operands) > 1 and len(own) > 2:
             # So that the next product takes this one as a matrix.
             own = tuple(sorted(own, key=lambda i: i in summed.get(number, ())))
-        yield Step(operands, own)
+        yield ContractionStep(operands, own)

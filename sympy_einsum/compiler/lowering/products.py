@@ -28,7 +28,7 @@ from .factors import Factor
 from .gathers import Gathers, Hot
 from .multiplication import multiply_all
 from .running import Triangles
-from .selectors import Placed, cut_out, distinct_labels, whole, written
+from .selectors import Embedded, cut_out, distinct_labels, whole, written
 from .sliding_windows import Windows
 
 # Maximum number of matrices that a derivative of det is multiplied by without being built itself.
@@ -42,7 +42,7 @@ def lower_product(builder: Lowering, node: Einsum) -> int:
     return written(builder, placed_product(builder, node, range(node.order)), node.shape)
 
 
-def _placed_term(builder: Lowering, term: Operand) -> Placed:
+def _placed_term(builder: Lowering, term: Operand) -> Embedded:
     """A term of a sum over the positions of windows."""
     core = term.core if isinstance(term, View) else None
     if type(core) is Einsum and not any(map(is_window, core.operands)):
@@ -57,7 +57,7 @@ def _placed_term(builder: Lowering, term: Operand) -> Placed:
 
 def placed_product(
     builder: Lowering, node: Einsum, axes: Sequence[int], scalar: int | None = None
-) -> Placed:
+) -> Embedded:
     """A product with its axes in some order, times a scalar if one is given."""
     if not any(node.subscripts):
         return whole(builder.factor(node.operands), ())
@@ -85,7 +85,7 @@ def placed_product(
     if not hots:
         places = cut_out(builder, operands, factors, output)
         value = multiply_all(builder, factors, distinct_labels(places), lengths, scalar)
-        return Placed(value, places)
+        return Embedded(value, places)
     # Slices of the positions' axes slice the positions; slices of the axis that they are on can't.
     axes = tuple([labels[-1] for _, labels in hots])
     operands = [node if f.labels[-1] in axes else o for o, f in zip(operands, factors, strict=True)]
@@ -96,7 +96,7 @@ def placed_product(
     positions = zip(factors[first:], axes, strict=True)
     found = [Hot(factor.value, factor.labels, axis) for factor, axis in positions]
     gathers = Gathers(builder, lengths, scalar)
-    return Placed(gathers.product(factors[:first], found, distinct_labels(places)), places)
+    return Embedded(gathers.product(factors[:first], found, distinct_labels(places)), places)
 
 
 def _factor(builder: Lowering, operand: Operand, labels: Indices) -> Factor:

@@ -37,7 +37,7 @@ class Axis(NamedTuple):
     label: int | None
 
 
-class Placed(NamedTuple):
+class Embedded(NamedTuple):
     """A value and where in an array of zeros it stands. Its axes are the labels in the order in
     which they first occur; where it is constant along some, leading ones may be missing."""
 
@@ -60,9 +60,9 @@ def distinct_labels(axes: Iterable[Axis]) -> Indices:
     return tuple(dict.fromkeys(_labels(axes)))
 
 
-def whole(value: int, labels: Iterable[int]) -> Placed:
+def whole(value: int, labels: Iterable[int]) -> Embedded:
     """A value that has no zeros beside it, unless a label occurs twice."""
-    return Placed(value, tuple([Axis(None, label) for label in labels]))
+    return Embedded(value, tuple([Axis(None, label) for label in labels]))
 
 
 def cut_of(position: Positions) -> Expr | Slice:
@@ -153,22 +153,22 @@ def _windows(builder: Lowering, node: Positions) -> int:
     return builder.emit("windows", rows, params=(0, start, node.steps[:2], node.counts[:2]))
 
 
-def placed_ones(node: Positions, axes: Sequence[int], value: int) -> Placed:
+def placed_ones(node: Positions, axes: Sequence[int], value: int) -> Embedded:
     """Positions with their axes in some order, and a value in the place of the ones."""
     source = range(len(node.steps))
     picked = Axis(cut_of(node), 0 if source else None)
     known = (*[Axis(None, label) for label in source], picked)
-    return Placed(value, tuple([known[k] for k in axes]))
+    return Embedded(value, tuple([known[k] for k in axes]))
 
 
-def written(builder: PlanBuilder, placed: Placed, shape: Shape) -> int:
+def written(builder: PlanBuilder, placed: Embedded, shape: Shape) -> int:
     """Emit the array of a zero-padded value."""
     if placed.is_whole:
         return placed.value
     return written_together(builder, [placed], shape)
 
 
-def written_together(builder: PlanBuilder, terms: Sequence[Placed], shape: Shape) -> int:
+def written_together(builder: PlanBuilder, terms: Sequence[Embedded], shape: Shape) -> int:
     """Emit the sum of zero-padded values: written into one array, added where they may overlap."""
     total = _zeros_like(builder, [term.value for term in terms], shape)
     before = _Occupied(shape)
@@ -185,9 +185,9 @@ class _Occupied:
     def __init__(self, shape: Shape):
         self.shape = shape
         # By the size of cells on each axis, None for all of it, and by the numbers of cells.
-        self._grids: dict[Sizes, dict[tuple[int, ...], list[Placed]]] = {}
+        self._grids: dict[Sizes, dict[tuple[int, ...], list[Embedded]]] = {}
 
-    def add(self, placed: Placed) -> None:
+    def add(self, placed: Embedded) -> None:
         """Add a value."""
         intervals = [_interval(axis.cut) for axis in placed.axes]
         sizes = tuple(
@@ -197,7 +197,7 @@ class _Occupied:
         for cell in product(*map(_cells, intervals, sizes)):
             cells.setdefault(cell, []).append(placed)
 
-    def may_overlap(self, placed: Placed) -> bool:
+    def may_overlap(self, placed: Embedded) -> bool:
         """Tell whether a value may have an entry in common with one of those."""
         near = self._near([_interval(axis.cut) for axis in placed.axes])
         return any(
@@ -205,7 +205,7 @@ class _Occupied:
             for count, other in enumerate(near)
         )
 
-    def _near(self, intervals: Sequence[Interval | None]) -> Iterator[Placed]:
+    def _near(self, intervals: Sequence[Interval | None]) -> Iterator[Embedded]:
         for sizes, cells in self._grids.items():
             pairs = list(zip(intervals, sizes, strict=True))
             ranges = list(starmap(_cells, pairs))
@@ -236,7 +236,7 @@ def _cells(interval: Interval | None, size: int | None) -> range:
     return range(first >> size, (last >> size) + 1)
 
 
-def write(builder: PlanBuilder, target: int, placed: Placed, *, add: bool) -> None:
+def write(builder: PlanBuilder, target: int, placed: Embedded, *, add: bool) -> None:
     """Write a value into an array, or add it to what is there; what has its sign negated is
     subtracted."""
     value, sign = placed.value, int(add)
@@ -264,7 +264,7 @@ def _zeros_like(builder: PlanBuilder, values: Sequence[int], shape: Shape) -> in
     return builder.emit_fresh("zeros", *dict.fromkeys(sources), params=(shape,))
 
 
-def _apart(one: Placed, other: Placed, shape: Shape) -> bool:
+def _apart(one: Embedded, other: Embedded, shape: Shape) -> bool:
     """Tell whether two values are known to have no entry in common: on one axis, or on two of which
     each has a diagonal."""
     axes = list(zip(one.axes, other.axes, shape, strict=True))

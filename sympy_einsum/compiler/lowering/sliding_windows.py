@@ -29,10 +29,10 @@ from ...expressions import (
 )
 from ..ir.instruction_rules import Slice
 from .context import Lowering
-from .selectors import Axis, Placed, write, written, written_together
+from .selectors import Axis, Embedded, write, written, written_together
 
 # How a term is lowered.
-Lower: TypeAlias = Callable[[Operand], Placed]
+Lower: TypeAlias = Callable[[Operand], Embedded]
 # Maximum number of terms that are written out.
 MAX_TERMS = 128
 
@@ -205,7 +205,7 @@ class Windows:
         if place.start.is_zero and (length - place.count).is_zero:
             return value
         axis = Axis(place, 0)
-        return written_together(self.builder, [Placed(value, (axis,))], (length,))
+        return written_together(self.builder, [Embedded(value, (axis,))], (length,))
 
     def _summed(self, lower: Lower, chosen: Mapping[int, int]) -> int:
         """Return the sum over the positions on some axes."""

@@ -12,7 +12,7 @@ from .context import Lowering
 from .factoring import common_factor
 from .outer_products import is_own_outer, sum_of_outer
 from .scheduling import MAX_SUMMANDS, terms_of
-from .selectors import Axis, Placed, write, written_together
+from .selectors import Axis, Embedded, write, written_together
 from .views import has_stretched_axes, is_placed, narrow_value, placed_value
 
 
@@ -34,13 +34,13 @@ def lower_sum(builder: Lowering, node: TensorAdd) -> int:
     return total
 
 
-def _by_place(builder: Lowering, terms: Sequence[Placed]) -> list[Placed]:
+def _by_place(builder: Lowering, terms: Sequence[Embedded]) -> list[Embedded]:
     """Placed values, those for one place added."""
     values: dict[tuple[Axis, ...], list[int]] = {}
     for value, axes in terms:
         values.setdefault(axes, []).append(value)
     return [
-        Placed(
+        Embedded(
             own[0] if len(own) == 1 else builder.emit("add", *own, params=((1,) * len(own),)), at
         )
         for at, own in values.items()

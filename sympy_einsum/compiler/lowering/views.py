@@ -9,7 +9,7 @@ from sympy import S
 from ...expressions import Einsum, Operand, Positions, View, is_padded_product, is_window
 from .context import Lowering
 from .products import placed_product
-from .selectors import Axis, Placed, placed_ones, whole, written
+from .selectors import Axis, Embedded, placed_ones, whole, written
 
 
 def lower_view(builder: Lowering, node: View) -> int:
@@ -33,7 +33,7 @@ def is_placed(node: Operand) -> bool:
     return is_padded_product(node)
 
 
-def placed_value(builder: Lowering, node: Operand) -> Placed:
+def placed_value(builder: Lowering, node: Operand) -> Embedded:
     """Return the entries of a node that aren't known to be zeros, and where they are."""
     if isinstance(node, View):
         return placed_view(builder, node)
@@ -58,7 +58,7 @@ def _fill(builder: Lowering, node: Operand) -> int:
     return builder.factor(node.scalars) if node.scalars else builder.value(S.One)
 
 
-def placed_view(builder: Lowering, node: Operand) -> Placed:
+def placed_view(builder: Lowering, node: Operand) -> Embedded:
     """A view whose value has no leading axes along which it is constant."""
     if node.core is None:
         return whole(_fill(builder, node), node.output)
@@ -76,10 +76,10 @@ def placed_view(builder: Lowering, node: Operand) -> Placed:
     # The value may lack leading axes, along which it is constant.
     missing = len(labels) - len(builder.instructions[inner.value].shape)
     value = builder.arranged(inner.value, labels[missing:], range(len(number)))
-    return Placed(builder.lowest(value), tuple(axes))
+    return Embedded(builder.lowest(value), tuple(axes))
 
 
-def _placed_core(builder: Lowering, node: Operand, kept: Sequence[int]) -> Placed:
+def _placed_core(builder: Lowering, node: Operand, kept: Sequence[int]) -> Embedded:
     """Return the scaled core with its axes in some order."""
     core, labels = node.core, node.subscripts[-1]
     scalar = builder.factor(node.scalars) if node.scalars else None

@@ -10,7 +10,7 @@ from ..ir.instruction_rules import Instruction
 from ..ir.plans import Plan, Rewriting
 
 
-class _Product(NamedTuple):
+class _RowProduct(NamedTuple):
     """A matrix multiplied by rows of another one, which may stand on its left."""
 
     matrix: int
@@ -21,19 +21,19 @@ class _Product(NamedTuple):
 def batched(plan: Plan) -> Plan:
     """Batch matrix-vector products: A x_i with every row of a matrix X are rows of X A', and x_i A
     are rows of X A."""
-    found: dict[_Product, dict[int, int]] = {}
+    found: dict[_RowProduct, dict[int, int]] = {}
     for number, step in enumerate(plan.instructions):
         row = _row(plan, step)
         if row is not None:
             found.setdefault(row[0], {})[number] = row[1]
-    first: dict[int, _Product] = {}
+    first: dict[int, _RowProduct] = {}
     for product, places in found.items():
         if len({*places.values()}) == plan.instructions[product.source].shape[0] > 1:
             first[min(places)] = product
     if not first:
         return plan
     new = Rewriting()
-    products: dict[_Product, int] = {}
+    products: dict[_RowProduct, int] = {}
     for number, step in enumerate(plan.instructions):
         row = _row(plan, step)
         if number in first:
@@ -49,7 +49,7 @@ def batched(plan: Plan) -> Plan:
     return new.plan(plan.results)
 
 
-def _row(plan: Plan, step: Instruction) -> tuple[_Product, int] | None:
+def _row(plan: Plan, step: Instruction) -> tuple[_RowProduct, int] | None:
     """Of the product of a matrix with a row of another one: that of all rows, and which row."""
     if step.op != "dot" or len(step.shape) != 1:
         return None
@@ -60,4 +60,4 @@ def _row(plan: Plan, step: Instruction) -> tuple[_Product, int] | None:
         return None
     place, rest = cut.params[0]
     is_row = isinstance(place, Integer) and rest is None
-    return (_Product(matrix, cut.inputs[0], is_left), int(place)) if is_row else None
+    return (_RowProduct(matrix, cut.inputs[0], is_left), int(place)) if is_row else None

@@ -13,7 +13,7 @@ from ..ir.code import Code, names_in
 UNCHANGED: Mapping[str, str] = {}
 
 
-class Step(NamedTuple):
+class Assignment(NamedTuple):
     """A variable, its value and its shape; without a variable for a statement. ``number`` is that
     of the instruction, ``over`` the variable whose array the value is written over, and ``names``
     are those that variables have in place of their own."""
@@ -27,8 +27,8 @@ class Step(NamedTuple):
 
 
 def with_fewer_names(
-    steps: Sequence[Step], results: Sequence[Code], count: int = 0
-) -> tuple[list[Step], Mapping[str, str]]:
+    steps: Sequence[Assignment], results: Sequence[Code], count: int = 0
+) -> tuple[list[Assignment], Mapping[str, str]]:
     """Reuse the names of dead arrays, so that these don't take up memory until the function
     returns; returns the names that variables have in the results too. ``count`` names are taken
     already."""
@@ -42,7 +42,7 @@ def with_fewer_names(
     orders = {step.target: len(step.shape) for step in steps if step.shape}
     image: dict[str, str] = {}
     free = _FreeNames()
-    shorter: list[Step] = []
+    shorter: list[Assignment] = []
     for number, step in enumerate(steps):
         names = {name: image[name] for name in mentioned[number]}
         dying = {name for name in mentioned[number] if name in orders and last[name] == number}
@@ -53,7 +53,7 @@ def with_fewer_names(
             name = free.taken(names.get(step.over, ""), bool(step.shape)) or f"t{count + 1}"
             count += name == f"t{count + 1}"
             image[target] = target = name
-        shorter.append(Step(target, step.code, step.shape, step.number, "", names))
+        shorter.append(Assignment(target, step.code, step.shape, step.number, "", names))
     return shorter, image
 
 

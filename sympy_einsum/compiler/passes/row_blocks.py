@@ -53,7 +53,7 @@ def in_row_blocks(
     tensors = [step.params[0] for step in steps if step.op == "argument" and len(step.shape) > 1]
     for length in dict.fromkeys([symbol.shape[0] for symbol in tensors]):
         if isinstance(length, Symbol):
-            split = _Split(plan, length)
+            split = _RowBlockSplitter(plan, length)
             found = split.blocks()
             if found is not None and split.count(reads) >= least:
                 return found
@@ -64,7 +64,7 @@ def in_row_blocks(
 BEFORE, ROW, TOTAL, AFTER = range(4)
 
 
-class _Split:
+class _RowBlockSplitter:
     def __init__(self, plan: Plan, length: Symbol):
         self.plan = plan
         self.length = length

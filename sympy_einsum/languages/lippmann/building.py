@@ -14,7 +14,7 @@ from typing import TypeAlias
 from ... import operations
 from ...core import TensorError, transform
 from ...expressions import Delta, Operand, contract, shape_of
-from ..nodes import Node, Place, children_of
+from ..nodes import Location, SyntaxNode, children_of
 from ..numbers import bounded_power, check_number, read_number
 from .functions import DELTA, ELEMENTWISE, SPECIAL
 from .inference import Inference, Subscripts
@@ -30,7 +30,7 @@ class _Sum:
         return operations.add(*self.terms)
 
 
-class _Product:
+class _IndexedProduct:
     """A product on its way: its factors, the number of each of their indices and of the result's,
     and what number an index turned out to be one with."""
 
@@ -68,22 +68,22 @@ class _Product:
         return index
 
 
-_Value: TypeAlias = "Operand | _Sum | _Product"
+_Value: TypeAlias = "Operand | _Sum | _IndexedProduct"
 
 
 def _finished(value: _Value) -> Operand:
-    return value.finished() if isinstance(value, (_Sum, _Product)) else value
+    return value.finished() if isinstance(value, (_Sum, _IndexedProduct)) else value
 
 
-def build(root: Node, inference: Inference, symbols: Mapping[str, Operand]) -> Operand:
+def build(root: SyntaxNode, inference: Inference, symbols: Mapping[str, Operand]) -> Operand:
     """Return the expression of a tree."""
 
-    def visit(node: Node, below: tuple[_Value, ...]) -> _Value:
-        place = Place(inference.text, node)
+    def visit(node: SyntaxNode, below: tuple[_Value, ...]) -> _Value:
+        place = Location(inference.text, node)
         inference.deadline.check(place.error)
         with place.building():
             value = _value(node, below, inference, symbols)
-            if node.in_parentheses or not isinstance(value, (_Sum, _Product)):
+            if node.in_parentheses or not isinstance(value, (_Sum, _IndexedProduct)):
                 value = _finished(value)
                 check_number(value, node in inference.constants)
         return value
@@ -92,7 +92,10 @@ def build(root: Node, inference: Inference, symbols: Mapping[str, Operand]) -> O
 
 
 def _value(
-    node: Node, below: tuple[_Value, ...], inference: Inference, symbols: Mapping[str, Operand]
+    node: SyntaxNode,
+    below: tuple[_Value, ...],
+    inference: Inference,
+    symbols: Mapping[str, Operand],
 ) -> _Value:
     if node.kind == "variable":
         return symbols[node.name]
@@ -105,13 +108,17 @@ def _value(
         left.terms.append(operations.multiply(sign, _finished(below[1])))
         return left
     if node.kind == "product":
-        product = below[0] if isinstance(below[0], _Product) else _Product(_finished(below[0]))
+        product = (
+            below[0]
+            if isinstance(below[0], _IndexedProduct)
+            else _IndexedProduct(_finished(below[0]))
+        )
         product.append(_finished(below[1]), inference.subscripts[node])
         return product
     return _applied(node, [_finished(value) for value in below], inference)
 
 
-def _applied(node: Node, operands: list[Operand], inference: Inference) -> Operand:
+def _applied(node: SyntaxNode, operands: list[Operand], inference: Inference) -> Operand:
     if node.kind == "prefix":
         return operations.multiply(-1 if node.name == "-" else 1, *operands)
     if node.name == "^":

@@ -21,8 +21,8 @@ from typing import NamedTuple
 from sympy import Expr, Integer
 
 from ...core import ParseError, Shape, transform
-from ..lengths import Length, Merged, length_symbol
-from ..nodes import Deadline, Node, Place, children_of
+from ..lengths import Length, UnionFindNode, length_symbol
+from ..nodes import Deadline, Location, SyntaxNode, children_of
 from ..numbers import MAX_SCALAR_DEPTH
 from .functions import DELTA, ELEMENTWISE, OF_ORDER_0, SPECIAL
 
@@ -30,7 +30,7 @@ MAX_ORDER = 50
 
 
 @dataclass(eq=False, slots=True)
-class Axes(Merged[tuple[Length, ...]]):
+class Axes(UnionFindNode[tuple[Length, ...]]):
     """The axes of a value; while unknown, their number is inferred from the context."""
 
     @property
@@ -68,11 +68,11 @@ class Inference:
     text: str
     deadline: Deadline
     variables: dict[str, Axes] = field(default_factory=dict)
-    axes: dict[Node, Axes] = field(default_factory=dict)
-    subscripts: dict[Node, Subscripts] = field(default_factory=dict)
+    axes: dict[SyntaxNode, Axes] = field(default_factory=dict)
+    subscripts: dict[SyntaxNode, Subscripts] = field(default_factory=dict)
     lengths: list[Length] = field(default_factory=list)
-    constants: set[Node] = field(default_factory=set)
-    depths: dict[Node, int] = field(default_factory=dict)
+    constants: set[SyntaxNode] = field(default_factory=set)
+    depths: dict[SyntaxNode, int] = field(default_factory=dict)
 
     def declare(self, name: str, order: int, lengths: Sequence[Expr] | None = None) -> None:
         """Add a variable. Its last axis gets its name first, so that the first matrix is m by n as
@@ -94,12 +94,12 @@ class Inference:
         """Return the axes of the variables, none where nothing told the order."""
         return {name: axes.known or () for name, axes in self.variables.items()}
 
-    def infer(self, root: Node) -> None:
+    def infer(self, root: SyntaxNode) -> None:
         """Give every node of a tree its axes."""
         transform([root], self._infer_node, children_of)
 
-    def _infer_node(self, node: Node, below: tuple[Axes, ...]) -> Axes:
-        place = Place(self.text, node)
+    def _infer_node(self, node: SyntaxNode, below: tuple[Axes, ...]) -> Axes:
+        place = Location(self.text, node)
         self.deadline.check(place.error)
         is_named = node.kind in ("variable", "call") and node.name not in ELEMENTWISE
         if not is_named and all(child in self.constants for child in node.children):
@@ -108,7 +108,7 @@ class Inference:
         self.depths[node] = self._depth(place)
         return axes
 
-    def _depth(self, place: Place) -> int:
+    def _depth(self, place: Location) -> int:
         """Count how deep functions are nested that may be SymPy's own."""
         node = place.node
         depth = max((self.depths[child] for child in node.children), default=0)
@@ -120,20 +120,20 @@ class Inference:
 
     # --- a rule for each kind of node
 
-    def _infer_number(self, place: Place) -> Axes:
+    def _infer_number(self, place: Location) -> Axes:
         return Axes()
 
-    def _infer_variable(self, place: Place) -> Axes:
+    def _infer_variable(self, place: Location) -> Axes:
         name = place.node.name
         if name not in self.variables:
             hint = f"; {name}(...) is a function" if name in {*ELEMENTWISE, *SPECIAL} else ""
             raise place.error(f"{name!r} isn't declared; write declare {name} and its order{hint}")
         return self.variables[name]
 
-    def _infer_prefix(self, place: Place, axes: Axes) -> Axes:
+    def _infer_prefix(self, place: Location, axes: Axes) -> Axes:
         return axes
 
-    def _infer_binary(self, place: Place, left: Axes, right: Axes) -> Axes:
+    def _infer_binary(self, place: Location, left: Axes, right: Axes) -> Axes:
         if place.node.name == "^":
             if right.known:
                 raise place.error(
@@ -145,7 +145,7 @@ class Inference:
         self._unify(place, left, right)
         return left
 
-    def _infer_call(self, place: Place, argument: Axes) -> Axes:
+    def _infer_call(self, place: Location, argument: Axes) -> Axes:
         name = place.node.name
         if name in ELEMENTWISE:
             return argument
@@ -168,7 +168,7 @@ class Inference:
         self._merge(place, f"{name} needs a square matrix", (rows, names[0]), (columns, names[1]))
         return Axes(()) if name in OF_ORDER_0 else argument
 
-    def _delta(self, place: Place) -> Axes:
+    def _delta(self, place: Location) -> Axes:
         (child,) = place.node.children
         if child.kind != "number" or not child.name.isdigit() or int(child.name) > MAX_ORDER:
             raise place.error(
@@ -178,7 +178,7 @@ class Inference:
         half = tuple([self.fresh() for _ in range(int(child.name))])
         return Axes((*half, *half))
 
-    def _infer_shaped(self, place: Place, axes: Axes) -> Axes:
+    def _infer_shaped(self, place: Location, axes: Axes) -> Axes:
         axes_needed = [self.fresh(read_length(text)) for text in place.node.name.split(",")]
         if axes.known is None:
             axes.join(Axes(tuple(axes_needed)))
@@ -194,7 +194,7 @@ class Inference:
             self._merge(place, "these are one axis", (a, names[0]), (b, names[1]))
         return axes
 
-    def _infer_product(self, place: Place, left: Axes, right: Axes) -> Axes:
+    def _infer_product(self, place: Location, left: Axes, right: Axes) -> Axes:
         subscripts = self.subscripts[place.node] = _read_subscripts(place.node.name)
         found: dict[str, tuple[Length, str]] = {}
         for k, (axes, labels) in enumerate(zip((left, right), subscripts[:2], strict=True)):
@@ -215,7 +215,7 @@ class Inference:
                 raise place.error(f"the output index {label!r} is in neither operand")
         return Axes(tuple([found[label][0] for label in subscripts.output]))
 
-    def _unify(self, place: Place, left: Axes, right: Axes) -> None:
+    def _unify(self, place: Location, left: Axes, right: Axes) -> None:
         """Make the axes of both operands equal."""
         if left.known is None or right.known is None:
             left.join(right)
@@ -233,7 +233,7 @@ class Inference:
             names = f"axis {axis} of {one}", f"axis {axis} of {other}"
             self._merge(place, f"{place.node.name} needs equal axes", (a, names[0]), (b, names[1]))
 
-    def _merge(self, place: Place, need: str, *axes: tuple[Length, str]) -> None:
+    def _merge(self, place: Location, need: str, *axes: tuple[Length, str]) -> None:
         """Make two lengths equal, each given with the axis that it is of."""
         (a, one), (b, other) = axes
         if not a.merge(b):

@@ -24,7 +24,7 @@ from ...core import (
 )
 from ...expressions import Operand, TensorSymbol
 from ..lengths import symbols_of
-from ..nodes import Deadline, Node
+from ..nodes import Deadline, SyntaxNode
 from .building import build
 from .derivation import ReverseMode, explicit_sums
 from .inference import MAX_ORDER, Inference, read_length
@@ -63,7 +63,7 @@ class TensorProgram:
     symbols: dict[str, Operand]
     expressions: list[Operand]
     requested: list[tuple[int, str]]
-    _trees: list[Node]
+    _trees: list[SyntaxNode]
     _inference: Inference
 
     @once
@@ -119,7 +119,7 @@ def read_program(text: str, declarations: Declarations = None) -> TensorProgram:
     """Read a program."""
     inference = Inference(text, Deadline())
     given = declare_given(inference, declarations)
-    trees: list[Node] = []
+    trees: list[SyntaxNode] = []
     requested: list[tuple[int, str]] = []
     for part in read(text, "program"):
         if isinstance(part, Declared):
@@ -156,7 +156,7 @@ def read_expression(text: str, declarations: Declarations = None) -> TensorProgr
 
 def _built(
     inference: Inference,
-    trees: list[Node],
+    trees: list[SyntaxNode],
     requested: list[tuple[int, str]],
     given: Mapping[str, Operand],
 ) -> TensorProgram:

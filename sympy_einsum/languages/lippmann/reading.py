@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import lark
 
 from ..grammars import OPERAND, Grammar, ToNodes, expects_operand
-from ..nodes import Node, Parts, check_nesting, end_of, leaf
+from ..nodes import Parts, SyntaxNode, check_nesting, end_of, leaf
 
 
 class Declared(NamedTuple):
@@ -26,7 +26,7 @@ class Wanted(NamedTuple):
 
 
 # Parts of a program, in order.
-Part: TypeAlias = "Declared | Node | Wanted"
+Part: TypeAlias = "Declared | SyntaxNode | Wanted"
 
 
 class _ToNodes(ToNodes):
@@ -54,16 +54,18 @@ class _ToNodes(ToNodes):
     def derivative(self, parts: Parts) -> list[Part]:
         return [Wanted(name) for name in parts[2:]]
 
-    def call(self, parts: Parts) -> Node:
+    def call(self, parts: Parts) -> SyntaxNode:
         name, _, argument, right = parts
         return replace(leaf("call", name), children=(argument,), end=end_of(right))
 
-    def shaped(self, parts: Parts) -> Node:
+    def shaped(self, parts: Parts) -> SyntaxNode:
         node, lengths = parts
         names = ",".join(map(str, lengths[:-1]))
-        return Node("shaped", names, (node,), lengths[0].start_pos, node.start, end_of(lengths[-1]))
+        return SyntaxNode(
+            "shaped", names, (node,), lengths[0].start_pos, node.start, end_of(lengths[-1])
+        )
 
-    def binary(self, parts: Parts) -> Node:
+    def binary(self, parts: Parts) -> SyntaxNode:
         node = super().binary(parts)
         return replace(node, kind="product") if parts[1].type == "TIMES" else node
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...core import LabelledGraph, UnsupportedError, postorder, transform
-from ..nodes import Node, children_of
+from ..nodes import SyntaxNode, children_of
 from .functions import DELTA, SPECIAL
 from .inference import Inference, Subscripts
 
@@ -99,11 +99,11 @@ class Vertices:
         rest = () if vertex.subscripts is None else (vertex.subscripts,)
         return self._make(vertex.kind, vertex.name, below, vertex.order, *rest)
 
-    def of(self, root: Node, inference: Inference, variables: Mapping[str, Vertex]) -> Vertex:
+    def of(self, root: SyntaxNode, inference: Inference, variables: Mapping[str, Vertex]) -> Vertex:
         """Return the graph of a tree that was read, with what is substituted before differentiation
         [L, table 3.1]."""
 
-        def visit(node: Node, below: tuple[Vertex, ...]) -> Vertex:
+        def visit(node: SyntaxNode, below: tuple[Vertex, ...]) -> Vertex:
             order = len(inference.axes[node].shape)
             if node.kind == "variable":
                 return variables[node.name]
@@ -152,7 +152,7 @@ def drawing(root: Vertex, title: str) -> LabelledGraph:
     return LabelledGraph(tuple([vertex.label for vertex in order]), below, title, text_of(root))
 
 
-def tree_drawing(root: Node, title: str, text: str) -> LabelledGraph:
+def tree_drawing(root: SyntaxNode, title: str, text: str) -> LabelledGraph:
     """Return the picture of a binary tree as it was read: what occurs twice stands twice."""
     order = postorder([root], children_of)
     number = {node: k for k, node in enumerate(order)}

@@ -12,23 +12,23 @@ from ...core import Row, for_each_row
 from ...expressions import Delta, Operand, adj, det, elementwise, inv, logdet, order_of
 from ..numbers import bounded_function
 from .operators import infer_elementwise, literal_integer, unchanged
-from .types import SCALAR, Builder, Rule, Site, Type
+from .types import SCALAR, Builder, InferenceContext, Type, TypeRule
 
 
-def _infer_scalar(site: Site, type_: Type) -> Type:
+def _infer_scalar(site: InferenceContext, type_: Type) -> Type:
     return SCALAR
 
 
-def _infer_square(site: Site, type_: Type) -> Type:
+def _infer_square(site: InferenceContext, type_: Type) -> Type:
     return site.square(0, type_)
 
 
-def _infer_of_square(site: Site, type_: Type) -> Type:
+def _infer_of_square(site: InferenceContext, type_: Type) -> Type:
     site.square(0, type_)
     return SCALAR
 
 
-def _infer_diag(site: Site, type_: Type) -> Type:
+def _infer_diag(site: InferenceContext, type_: Type) -> Type:
     if type_ == SCALAR:
         raise site.kind_error(f"diag needs a vector or a square matrix, not {site.show(0, type_)}")
     if type_.noun == "matrix":
@@ -40,7 +40,7 @@ def _infer_diag(site: Site, type_: Type) -> Type:
 def _infer_filled(axes: int) -> Callable[..., Type]:
     """Return the inference for vector(c) and matrix(c), whose lengths follow from the context."""
 
-    def infer(site: Site, type_: Type) -> Type:
+    def infer(site: InferenceContext, type_: Type) -> Type:
         if type_ != SCALAR:
             raise site.kind_error(f"{site.node.name} repeats a scalar, not {site.show(0, type_)}")
         return Type(*[site.fresh() for _ in range(axes)])
@@ -52,7 +52,7 @@ def _build_filled(types: Sequence[Type], value: Operand) -> Operand:
     return operations.filled(value, types[0].lengths)
 
 
-def infer_identity(site: Site) -> Type:
+def infer_identity(site: InferenceContext) -> Type:
     length = site.fresh()
     return Type(length, length)
 
@@ -74,7 +74,7 @@ def _itself(value: Operand) -> Operand:
     return value
 
 
-def _direction(site: Site, type_: Type) -> int | None:
+def _direction(site: InferenceContext, type_: Type) -> int | None:
     """1 for "down the columns", 2 for "along the rows", as in MATLAB; None if it isn't given."""
     name, given = site.node.name, site.node.children[1:]
     if not given:
@@ -87,14 +87,14 @@ def _direction(site: Site, type_: Type) -> int | None:
     return direction
 
 
-def _infer_reduction(site: Site, type_: Type, *_: Type) -> Type:
+def _infer_reduction(site: InferenceContext, type_: Type, *_: Type) -> Type:
     direction = _direction(site, type_)
     if direction is None:
         return SCALAR
     return Type(None, type_.columns) if direction == 1 else Type(type_.rows)
 
 
-def _infer_along(site: Site, type_: Type, *_: Type) -> Type:
+def _infer_along(site: InferenceContext, type_: Type, *_: Type) -> Type:
     if _direction(site, type_) is None and type_.noun == "matrix":
         name, shown = site.node.name, site.quote(0)
         raise site.error(
@@ -109,7 +109,7 @@ def _axis(value: Operand, direction: Sequence[Operand]) -> int | None:
     return int(direction[0]) - 1 if direction and order_of(value) == 2 else None
 
 
-def _reduction(function: Callable[..., Operand], of_scalar: Builder) -> Rule:
+def _reduction(function: Callable[..., Operand], of_scalar: Builder) -> TypeRule:
     """A function of all entries, or of those in one direction."""
 
     def build(value: Operand, *direction: Operand) -> Operand:
@@ -117,7 +117,7 @@ def _reduction(function: Callable[..., Operand], of_scalar: Builder) -> Rule:
             return of_scalar(value)
         return function(value, axis=_axis(value, direction))
 
-    return Rule(_infer_reduction, build, counts=(1, 2))
+    return TypeRule(_infer_reduction, build, counts=(1, 2))
 
 
 def _build_softmax(value: Operand, *direction: Operand) -> Operand:
@@ -126,12 +126,12 @@ def _build_softmax(value: Operand, *direction: Operand) -> Operand:
     return operations.softmax(value, axis=_axis(value, direction) or 0)
 
 
-def _infer_vec(site: Site, type_: Type) -> Type:
+def _infer_vec(site: InferenceContext, type_: Type) -> Type:
     rows, columns = type_
     return Type(site.fresh(factors=(columns, rows))) if rows and columns else Type(rows or columns)
 
 
-def _infer_kron(site: Site, left: Type, right: Type) -> Type:
+def _infer_kron(site: InferenceContext, left: Type, right: Type) -> Type:
     pairs = zip(left, right, strict=True)
     return Type(*[site.fresh(factors=(a, b)) if a and b else a or b for a, b in pairs])
 
@@ -145,10 +145,10 @@ def _build_kron(types: Sequence[Type], *values: Operand) -> Operand:
     return operations.reshape(operations.kron(*matrices), types[0].lengths)
 
 
-def _extremum(reduce: Callable[..., Operand], pairwise: Callable[..., Expr]) -> Rule:
+def _extremum(reduce: Callable[..., Operand], pairwise: Callable[..., Expr]) -> TypeRule:
     """Of all entries, or of corresponding entries of two values."""
 
-    def infer(site: Site, *types: Type) -> Type:
+    def infer(site: InferenceContext, *types: Type) -> Type:
         return SCALAR if len(types) == 1 else infer_elementwise(site, *types)
 
     def build(*values: Operand) -> Operand:
@@ -156,38 +156,38 @@ def _extremum(reduce: Callable[..., Operand], pairwise: Callable[..., Expr]) -> 
             return elementwise(pairwise, *values)
         return reduce(values[0]) if order_of(values[0]) else values[0]
 
-    return Rule(infer, build, counts=(1, 2))
+    return TypeRule(infer, build, counts=(1, 2))
 
 
 def _norm1(value: Operand) -> Operand:
     return operations.sum(elementwise(sympy.Abs, value))
 
 
-_NORM = Rule(_infer_scalar, _of_tensor(operations.norm, sympy.Abs))
-FUNCTIONS: dict[str, Rule] = {
+_NORM = TypeRule(_infer_scalar, _of_tensor(operations.norm, sympy.Abs))
+FUNCTIONS: dict[str, TypeRule] = {
     "sum": _reduction(operations.sum, _itself),
     "logsumexp": _reduction(operations.logsumexp, _itself),
-    "softmax": Rule(_infer_along, _build_softmax, counts=(1, 2)),
+    "softmax": TypeRule(_infer_along, _build_softmax, counts=(1, 2)),
     "max": _extremum(operations.max, sympy.Max),
     "min": _extremum(operations.min, sympy.Min),
-    "norm1": Rule(_infer_scalar, _of_tensor(_norm1, sympy.Abs)),
+    "norm1": TypeRule(_infer_scalar, _of_tensor(_norm1, sympy.Abs)),
     "norm2": _NORM,
     "normF": _NORM,
-    "tr": Rule(_infer_of_square, _of_tensor(operations.trace, _itself)),
-    "det": Rule(_infer_of_square, _of_tensor(det, _itself)),
-    "logdet": Rule(_infer_of_square, _of_tensor(logdet, lambda a: sympy.log(sympy.Abs(a)))),
-    "inv": Rule(_infer_square, _of_tensor(inv, lambda a: 1 / a)),
-    "adj": Rule(_infer_square, _of_tensor(adj, lambda a: Integer(1))),
-    "diag": Rule(_infer_diag, operations.diag),
-    "vec": Rule(_infer_vec, _of_tensor(operations.vec, _itself)),
-    "kron": Rule(_infer_kron, _build_kron, needs_types=True, counts=(2,)),
-    "vector": Rule(_infer_filled(1), _build_filled, needs_types=True),
-    "matrix": Rule(_infer_filled(2), _build_filled, needs_types=True),
-    "eye": Rule(infer_identity, _build_identity, needs_types=True, counts=(0,)),
+    "tr": TypeRule(_infer_of_square, _of_tensor(operations.trace, _itself)),
+    "det": TypeRule(_infer_of_square, _of_tensor(det, _itself)),
+    "logdet": TypeRule(_infer_of_square, _of_tensor(logdet, lambda a: sympy.log(sympy.Abs(a)))),
+    "inv": TypeRule(_infer_square, _of_tensor(inv, lambda a: 1 / a)),
+    "adj": TypeRule(_infer_square, _of_tensor(adj, lambda a: Integer(1))),
+    "diag": TypeRule(_infer_diag, operations.diag),
+    "vec": TypeRule(_infer_vec, _of_tensor(operations.vec, _itself)),
+    "kron": TypeRule(_infer_kron, _build_kron, needs_types=True, counts=(2,)),
+    "vector": TypeRule(_infer_filled(1), _build_filled, needs_types=True),
+    "matrix": TypeRule(_infer_filled(2), _build_filled, needs_types=True),
+    "eye": TypeRule(infer_identity, _build_identity, needs_types=True, counts=(0,)),
 }
 
 
 @for_each_row
 def _add_names(row: Row) -> None:
     for name in row.matrixcalculus.split():
-        FUNCTIONS[name] = Rule(unchanged, bounded_function(name, row.function))
+        FUNCTIONS[name] = TypeRule(unchanged, bounded_function(name, row.function))

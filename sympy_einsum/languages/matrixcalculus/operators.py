@@ -9,15 +9,15 @@ from functools import partial
 from ... import operations
 from ...core import TensorError
 from ...expressions import Operand, matrix_power, order_of
-from ..nodes import Node
+from ..nodes import SyntaxNode
 from ..numbers import bounded_power
-from .types import SCALAR, Rule, Site, Type
+from .types import SCALAR, InferenceContext, Type, TypeRule
 
 # A larger power of a matrix would take forever.
 MAX_MATRIX_POWER = 64
 
 
-def _infer_same_shape(site: Site, left: Type, right: Type) -> Type:
+def _infer_same_shape(site: InferenceContext, left: Type, right: Type) -> Type:
     """Sums, differences and elementwise operations of two tensors."""
     if left.noun != right.noun:
         raise site.error(_mismatch(site, left, right))
@@ -27,7 +27,7 @@ def _infer_same_shape(site: Site, left: Type, right: Type) -> Type:
     return left
 
 
-def _mismatch(site: Site, left: Type, right: Type) -> str:
+def _mismatch(site: InferenceContext, left: Type, right: Type) -> str:
     name = site.node.name
     message = f"{name} can't combine {site.show(0, left)} with {site.show(1, right)}"
     for k, (type_, other) in enumerate([(left, right), (right, left)]):
@@ -44,7 +44,7 @@ def _mismatch(site: Site, left: Type, right: Type) -> str:
     return message
 
 
-def infer_elementwise(site: Site, left: Type, right: Type) -> Type:
+def infer_elementwise(site: InferenceContext, left: Type, right: Type) -> Type:
     """Elementwise operators, with which a scalar goes with anything."""
     if SCALAR in (left, right):
         return right if left == SCALAR else left
@@ -55,7 +55,7 @@ def _build_difference(left: Operand, right: Operand) -> Operand:
     return operations.subtract(left, right)
 
 
-def _infer_product(site: Site, left: Type, right: Type) -> Type:
+def _infer_product(site: InferenceContext, left: Type, right: Type) -> Type:
     if SCALAR in (left, right):
         return right if left == SCALAR else left
     inner, other = left.columns, right.rows
@@ -71,7 +71,7 @@ def _infer_product(site: Site, left: Type, right: Type) -> Type:
     return Type(left.rows, right.columns)
 
 
-def _product_hint(site: Site, left: Type, right: Type) -> str:
+def _product_hint(site: InferenceContext, left: Type, right: Type) -> str:
     x, y = (
         quoted if re.fullmatch(r"\w+'*|\w*\([^()]*\)", quoted) else f"({quoted})"
         for quoted in (site.quote(0), site.quote(1))
@@ -96,7 +96,7 @@ def _build_product(types: Sequence[Type], left: Operand, right: Operand) -> Oper
     return (operations.outer if is_outer else operations.matmul)(left, right)
 
 
-def _infer_quotient(site: Site, left: Type, right: Type) -> Type:
+def _infer_quotient(site: InferenceContext, left: Type, right: Type) -> Type:
     if right != SCALAR:
         hint = "./ for the elementwise quotient"
         if right.noun == "matrix":
@@ -111,7 +111,7 @@ def _build_quotient(left: Operand, right: Operand) -> Operand:
     return operations.divide(left, right)
 
 
-def _infer_power(site: Site, base: Type, exponent: Type) -> Type:
+def _infer_power(site: InferenceContext, base: Type, exponent: Type) -> Type:
     below, above = site.node.children
     if below.kind == "binary" and below.name == "^" and not below.in_parentheses:
         a, b, c = (site.text[n.start : n.end] for n in (*below.children, above))
@@ -139,7 +139,7 @@ def _infer_power(site: Site, base: Type, exponent: Type) -> Type:
     return site.square(0, base)
 
 
-def literal_integer(node: Node) -> int | None:
+def literal_integer(node: SyntaxNode) -> int | None:
     """Return the integer that is written, if it is one."""
     sign = 1
     while node.kind == "prefix":
@@ -155,24 +155,24 @@ def _build_power(base: Operand, exponent: Operand) -> Operand:
     return bounded_power(base, exponent)
 
 
-def _infer_transpose(site: Site, type_: Type) -> Type:
+def _infer_transpose(site: InferenceContext, type_: Type) -> Type:
     return Type(type_.columns, type_.rows)
 
 
-def unchanged(site: Site, type_: Type) -> Type:
+def unchanged(site: InferenceContext, type_: Type) -> Type:
     return type_
 
 
-OPERATORS: dict[tuple[str, str], Rule] = {
-    ("binary", "+"): Rule(_infer_same_shape, operations.add),
-    ("binary", "-"): Rule(_infer_same_shape, _build_difference),
-    ("binary", "*"): Rule(_infer_product, _build_product, needs_types=True),
-    ("binary", "/"): Rule(_infer_quotient, _build_quotient),
-    ("binary", "^"): Rule(_infer_power, _build_power),
-    ("binary", ".*"): Rule(infer_elementwise, operations.multiply),
-    ("binary", "./"): Rule(infer_elementwise, _build_quotient),
-    ("binary", ".^"): Rule(infer_elementwise, bounded_power),
-    ("prefix", "-"): Rule(unchanged, partial(operations.multiply, -1)),
-    ("prefix", "+"): Rule(unchanged, operations.add),
-    ("postfix", "'"): Rule(_infer_transpose, operations.transpose),
+OPERATORS: dict[tuple[str, str], TypeRule] = {
+    ("binary", "+"): TypeRule(_infer_same_shape, operations.add),
+    ("binary", "-"): TypeRule(_infer_same_shape, _build_difference),
+    ("binary", "*"): TypeRule(_infer_product, _build_product, needs_types=True),
+    ("binary", "/"): TypeRule(_infer_quotient, _build_quotient),
+    ("binary", "^"): TypeRule(_infer_power, _build_power),
+    ("binary", ".*"): TypeRule(infer_elementwise, operations.multiply),
+    ("binary", "./"): TypeRule(infer_elementwise, _build_quotient),
+    ("binary", ".^"): TypeRule(infer_elementwise, bounded_power),
+    ("prefix", "-"): TypeRule(unchanged, partial(operations.multiply, -1)),
+    ("prefix", "+"): TypeRule(unchanged, operations.add),
+    ("postfix", "'"): TypeRule(_infer_transpose, operations.transpose),
 }

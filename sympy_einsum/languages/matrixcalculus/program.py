@@ -15,12 +15,12 @@ from ...core import ParseError, transform
 from ...expressions import Operand, TensorSymbol
 from ...operations import multiply
 from ..lengths import Length, name_lengths
-from ..nodes import Deadline, Node, children_of
+from ..nodes import Deadline, SyntaxNode, children_of
 from ..numbers import MAX_SCALAR_DEPTH, check_number, read_number
 from .declarations import KINDS, Declaration, kind_by_name
 from .functions import FUNCTIONS, infer_identity
 from .operators import OPERATORS
-from .types import SCALAR, Rule, Site, Type
+from .types import SCALAR, InferenceContext, Type, TypeRule
 
 # Functions of other languages, and how they are written in this one.
 _ELSEWHERE = {
@@ -45,18 +45,18 @@ _ARGUMENTS = ("no argument, its size is inferred", "one argument", "two argument
 
 
 @dataclass
-class Program:
+class Interpreter:
     """A text on its way to an expression: what is known of its variables, lengths and types."""
 
     text: str
     declarations: Mapping[str, Declaration]
     lengths: list[Length] = field(default_factory=list)
     variables: dict[str, Type] = field(default_factory=dict)
-    types: dict[Node, Type] = field(default_factory=dict)
-    depths: dict[Node, int] = field(default_factory=dict)
+    types: dict[SyntaxNode, Type] = field(default_factory=dict)
+    depths: dict[SyntaxNode, int] = field(default_factory=dict)
     symbols: dict[str, Operand] = field(default_factory=dict)
-    constants: set[Node] = field(default_factory=set)
-    scaled: dict[Node, tuple[Operand, Operand]] = field(default_factory=dict)
+    constants: set[SyntaxNode] = field(default_factory=set)
+    scaled: dict[SyntaxNode, tuple[Operand, Operand]] = field(default_factory=dict)
     deadline: Deadline = field(default_factory=Deadline)
 
     def fresh(self, value: Expr | None = None, factors: tuple[Length, ...] = ()) -> Length:
@@ -65,7 +65,7 @@ class Program:
         self.lengths.append(length)
         return length
 
-    def infer(self, root: Node) -> None:
+    def infer(self, root: SyntaxNode) -> None:
         """Give every node its type and name the lengths that stay unknown."""
         transform([root], self._infer_node, children_of)
         declared = chain.from_iterable(d.lengths for d in self.declarations.values())
@@ -85,11 +85,11 @@ class Program:
                         "rename one of them"
                     )
 
-    def build(self, root: Node) -> Operand:
+    def build(self, root: SyntaxNode) -> Operand:
         """Return the expression."""
         return transform([root], self._build_node, children_of)[0]
 
-    def _infer_node(self, node: Node, types: tuple[Type, ...]) -> Type:
+    def _infer_node(self, node: SyntaxNode, types: tuple[Type, ...]) -> Type:
         self.deadline.check(self._site(node).error)
         if node.kind == "variable" and self._is_variable(node):
             type_ = self._infer_variable(node)
@@ -104,10 +104,10 @@ class Program:
         self.depths[node] = self._depth(node, type_)
         return type_
 
-    def _site(self, node: Node) -> Site:
-        return Site(self.text, node, self.fresh, self.declarations)
+    def _site(self, node: SyntaxNode) -> InferenceContext:
+        return InferenceContext(self.text, node, self.fresh, self.declarations)
 
-    def _depth(self, node: Node, type_: Type) -> int:
+    def _depth(self, node: SyntaxNode, type_: Type) -> int:
         """Count how deep scalar functions are nested; SymPy's time grows with the fourth power."""
         depth = max((self.depths[child] for child in node.children), default=0)
         if type_ == SCALAR and (node.kind == "call" or node.name == "^"):
@@ -117,10 +117,10 @@ class Program:
             raise ParseError(message, self.text, node.position)
         return depth
 
-    def _is_variable(self, node: Node) -> bool:
+    def _is_variable(self, node: SyntaxNode) -> bool:
         return node.name in self.declarations or node.name not in ("pi", *FUNCTIONS)
 
-    def _infer_variable(self, node: Node) -> Type:
+    def _infer_variable(self, node: SyntaxNode) -> Type:
         if node.name not in self.variables:
             self.variables[node.name] = self._declared_type(node.name)
         return self.variables[node.name]
@@ -138,7 +138,7 @@ class Program:
         columns_first = [self.fresh(value) for value in reversed(given)]
         return Type(*reversed(columns_first))
 
-    def _infer_constant(self, node: Node) -> Type:
+    def _infer_constant(self, node: SyntaxNode) -> Type:
         """A number, pi or eye."""
         if node.name == "eye":
             return infer_identity(self._site(node))
@@ -152,7 +152,7 @@ class Program:
         self.constants.add(node)
         return SCALAR
 
-    def _rule(self, node: Node) -> Rule:
+    def _rule(self, node: SyntaxNode) -> TypeRule:
         if node.kind != "call":
             return OPERATORS[node.kind, node.name]
         rule = FUNCTIONS.get(node.name)
@@ -165,7 +165,7 @@ class Program:
             raise ParseError(message, self.text, node.position)
         return rule
 
-    def _unknown_function(self, node: Node) -> str:
+    def _unknown_function(self, node: SyntaxNode) -> str:
         message = f"there is no function {node.name!r}"
         if node.name in self.variables or node.name in self.declarations or len(node.name) == 1:
             return f"{message}; a product is written {node.name}*(...)"
@@ -185,7 +185,7 @@ class Program:
             return Symbol(name, real=True, **assumptions)
         return TensorSymbol(name, type_.lengths, **assumptions)
 
-    def _build_node(self, node: Node, values: tuple[Operand, ...]) -> Operand:
+    def _build_node(self, node: SyntaxNode, values: tuple[Operand, ...]) -> Operand:
         site = self._site(node)
         self.deadline.check(site.error)
         with site.building():
@@ -193,7 +193,7 @@ class Program:
             check_number(value, node in self.constants)
         return value
 
-    def _value(self, node: Node, values: tuple[Operand, ...]) -> Operand:
+    def _value(self, node: SyntaxNode, values: tuple[Operand, ...]) -> Operand:
         if node.kind == "number":
             return read_number(node.name)
         if node.kind == "variable" and node.name in self.symbols:
@@ -209,7 +209,7 @@ class Program:
 
     def _scaled(
         self,
-        node: Node,
+        node: SyntaxNode,
         types: Sequence[Type],
         build: Callable[..., Operand],
         values: tuple[Operand, ...],

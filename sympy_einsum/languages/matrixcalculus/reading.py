@@ -9,22 +9,24 @@ from dataclasses import replace
 import lark
 
 from ..grammars import OPERAND, Grammar, ToNodes, expects_operand
-from ..nodes import Node, Parts, end_of, leaf
+from ..nodes import Parts, SyntaxNode, end_of, leaf
 
 
 class _ToNodes(ToNodes):
     """With calls of several arguments and transposes."""
 
-    def arguments(self, parts: Parts) -> list[Node]:
+    def arguments(self, parts: Parts) -> list[SyntaxNode]:
         return parts[::2]
 
-    def call(self, parts: Parts) -> Node:
+    def call(self, parts: Parts) -> SyntaxNode:
         arguments = parts[2] if len(parts) == 4 else []
         return replace(leaf("call", parts[0]), children=tuple(arguments), end=end_of(parts[-1]))
 
-    def postfix(self, parts: Parts) -> Node:
+    def postfix(self, parts: Parts) -> SyntaxNode:
         node, prime = parts
-        return Node("postfix", str(prime), (node,), prime.start_pos, node.start, end_of(prime))
+        return SyntaxNode(
+            "postfix", str(prime), (node,), prime.start_pos, node.start, end_of(prime)
+        )
 
 
 _BEFORE = re.compile(r"[A-Za-z_][\w.]*$", re.ASCII)
@@ -80,8 +82,8 @@ _GRAMMAR = Grammar(
 )
 
 
-def read(text: str) -> Node:
+def read(text: str) -> SyntaxNode:
     """Return the root node of a text; raises ParseError where the text leaves the grammar."""
     _GRAMMAR.check(text)
-    root: Node = _GRAMMAR.read(text, "sum")
+    root: SyntaxNode = _GRAMMAR.read(text, "sum")
     return root

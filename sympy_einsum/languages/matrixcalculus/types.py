@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ...core import ParseError, Shape
 from ...expressions import Operand
 from ..lengths import Length
-from ..nodes import Place
+from ..nodes import Location
 from .declarations import kind_by_name
 
 
@@ -36,7 +36,7 @@ SCALAR = Type()
 
 
 @dataclass(frozen=True)
-class Site(Place):
+class InferenceContext(Location):
     """The place where an operation stands, for the rule that infers its type."""
 
     fresh: Callable[..., Length]
@@ -75,7 +75,7 @@ class Site(Place):
 Builder = Callable[..., Operand]
 
 
-class Rule(NamedTuple):
+class TypeRule(NamedTuple):
     """One operation: the type of its value, and the expression once all lengths are known.
 
     ``infer(site, *types)`` gives the type and merges lengths. ``build(*values)`` gives the

@@ -20,7 +20,7 @@ from ...core import ParseError, Shape, TensorError, transform
 from ...expressions import Delta, Operand, TensorSymbol, contract, shape_of
 from ..lengths import Length, symbols_of
 from ..lippmann.functions import ELEMENTWISE, OF_ORDER_0, SPECIAL
-from ..nodes import Deadline, Node, Place, children_of
+from ..nodes import Deadline, Location, SyntaxNode, children_of
 from ..numbers import MAX_SCALAR_DEPTH, bounded_power, check_number, read_number
 from .reading import UPPER, read, read_indices
 
@@ -46,24 +46,24 @@ class _Reading:
     text: str
     deadline: Deadline
     axes: dict[str, list[Length]] = field(default_factory=dict)
-    indices: dict[Node, Indices] = field(default_factory=dict)
-    lengths: dict[Node, dict[str, Length]] = field(default_factory=dict)
-    written: dict[Node, list[Length]] = field(default_factory=dict)
+    indices: dict[SyntaxNode, Indices] = field(default_factory=dict)
+    lengths: dict[SyntaxNode, dict[str, Length]] = field(default_factory=dict)
+    written: dict[SyntaxNode, list[Length]] = field(default_factory=dict)
     known: list[Length] = field(default_factory=list)
-    depths: dict[Node, int] = field(default_factory=dict)
-    constants: set[Node] = field(default_factory=set)
+    depths: dict[SyntaxNode, int] = field(default_factory=dict)
+    constants: set[SyntaxNode] = field(default_factory=set)
 
     def fresh(self, value: Expr | None = None, origin: str = "") -> Length:
         length = Length(value, origin=origin)
         self.known.append(length)
         return length
 
-    def infer(self, root: Node) -> None:
+    def infer(self, root: SyntaxNode) -> None:
         """Find the indices and lengths of all nodes."""
         transform([root], self._visit, _operands)
 
-    def _visit(self, node: Node, below: tuple[None, ...]) -> None:
-        place = Place(self.text, node)
+    def _visit(self, node: SyntaxNode, below: tuple[None, ...]) -> None:
+        place = Location(self.text, node)
         self.deadline.check(place.error)
         if node.kind in ("tensor", "number"):
             found, lengths = self._leaf(place)
@@ -78,10 +78,10 @@ class _Reading:
         if self.depths[node] > MAX_SCALAR_DEPTH:
             raise place.error(f"scalar functions are nested more than {MAX_SCALAR_DEPTH} deep")
 
-    def _all_constant(self, node: Node) -> bool:
+    def _all_constant(self, node: SyntaxNode) -> bool:
         return all(child in self.constants for child in _operands(node))
 
-    def _leaf(self, place: Place) -> tuple[Indices, dict[str, Length]]:
+    def _leaf(self, place: Location) -> tuple[Indices, dict[str, Length]]:
         node = place.node
         labels = index_text(node)
         if node.kind == "number":
@@ -105,7 +105,7 @@ class _Reading:
         return self._contracted(place, [(labels, axes, node.name)])
 
     def _contracted(
-        self, place: Place, factors: list[tuple[list[tuple[str, str]], list[Length], str]]
+        self, place: Location, factors: list[tuple[list[tuple[str, str]], list[Length], str]]
     ) -> tuple[Indices, dict[str, Length]]:
         """Return the free indices of a product: those on one level only."""
         levels: dict[str, set[str]] = {}
@@ -122,7 +122,7 @@ class _Reading:
         free = {letter: min(own) for letter, own in levels.items() if len(own) == 1}
         return free, {letter: lengths[letter][0] for letter in free}
 
-    def _product(self, place: Place) -> tuple[Indices, dict[str, Length]]:
+    def _product(self, place: Location) -> tuple[Indices, dict[str, Length]]:
         factors: list[tuple[list[tuple[str, str]], list[Length], str]] = []
         for k, (child, operator) in enumerate(
             zip(place.node.children, place.node.name, strict=True)
@@ -144,7 +144,7 @@ class _Reading:
             return None, {}
         return self._contracted(place, factors)
 
-    def _sum(self, place: Place) -> tuple[Indices, dict[str, Length]]:
+    def _sum(self, place: Location) -> tuple[Indices, dict[str, Length]]:
         terms = [child for child in place.node.children if self.indices[child] is not None]
         if not terms:
             return None, {}
@@ -167,7 +167,7 @@ class _Reading:
                     )
         return first, self.lengths[terms[0]]
 
-    def _call(self, place: Place) -> tuple[Indices, dict[str, Length]]:
+    def _call(self, place: Location) -> tuple[Indices, dict[str, Length]]:
         name, (child,) = place.node.name, place.node.children
         own, lengths = self.indices[child], self.lengths[child]
         if name in ELEMENTWISE:
@@ -181,18 +181,18 @@ class _Reading:
             raise place.error(f"{name} needs a square matrix, not one of {one} by {two}")
         return ({}, {}) if name in OF_ORDER_0 else (own, lengths)
 
-    def _power(self, place: Place) -> tuple[Indices, dict[str, Length]]:
+    def _power(self, place: Location) -> tuple[Indices, dict[str, Length]]:
         base, exponent = place.node.children
         if self.indices[exponent]:
             raise place.error(f"an exponent has no indices, {place.quote(1)} has some")
         return self.indices[base], self.lengths[base]
 
-    def _group(self, place: Place) -> tuple[Indices, dict[str, Length]]:
+    def _group(self, place: Location) -> tuple[Indices, dict[str, Length]]:
         (child,) = place.node.children
         return self.indices[child], self.lengths[child]
 
 
-_RULES: dict[str, Callable[[_Reading, Place], tuple[Indices, dict[str, Length]]]] = {
+_RULES: dict[str, Callable[[_Reading, Location], tuple[Indices, dict[str, Length]]]] = {
     "product": _Reading._product,
     "sum": _Reading._sum,
     "call": _Reading._call,
@@ -201,7 +201,7 @@ _RULES: dict[str, Callable[[_Reading, Place], tuple[Indices, dict[str, Length]]]
 }
 
 
-def index_text(node: Node) -> list[tuple[str, str]]:
+def index_text(node: SyntaxNode) -> list[tuple[str, str]]:
     """Return the indices behind a tensor or a number."""
     return read_indices(node.children[0].name) if node.children else []
 
@@ -213,7 +213,7 @@ def shown(indices: Indices) -> str:
     return " ".join(f"{'upper' if level == UPPER else 'lower'} {i}" for i, level in indices.items())
 
 
-def _operands(node: Node) -> tuple[Node, ...]:
+def _operands(node: SyntaxNode) -> tuple[SyntaxNode, ...]:
     return () if node.kind in ("tensor", "number") else children_of(node)
 
 
@@ -261,9 +261,9 @@ def _declared(reading: _Reading, declarations: Any) -> dict[str, Operand]:
     return dict(declarations)
 
 
-def _build(root: Node, reading: _Reading, symbols: Mapping[str, Operand]) -> Operand:
-    def visit(node: Node, below: tuple[Operand, ...]) -> Operand:
-        place = Place(reading.text, node)
+def _build(root: SyntaxNode, reading: _Reading, symbols: Mapping[str, Operand]) -> Operand:
+    def visit(node: SyntaxNode, below: tuple[Operand, ...]) -> Operand:
+        place = Location(reading.text, node)
         reading.deadline.check(place.error)
         with place.building():
             value = _value(node, below, reading, symbols)
@@ -274,7 +274,7 @@ def _build(root: Node, reading: _Reading, symbols: Mapping[str, Operand]) -> Ope
 
 
 def _value(
-    node: Node, below: tuple[Operand, ...], reading: _Reading, symbols: Mapping[str, Operand]
+    node: SyntaxNode, below: tuple[Operand, ...], reading: _Reading, symbols: Mapping[str, Operand]
 ) -> Operand:
     own = list(reading.indices[node] or ())
     if node.kind in ("tensor", "number"):
@@ -310,7 +310,7 @@ def _value(
 
 
 def _leaf(
-    node: Node, reading: _Reading, symbols: Mapping[str, Operand]
+    node: SyntaxNode, reading: _Reading, symbols: Mapping[str, Operand]
 ) -> tuple[Operand, list[str]]:
     """A tensor or a number with the indices of its axes, as they are written."""
     labels = [letter for letter, _ in index_text(node)]

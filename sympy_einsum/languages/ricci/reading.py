@@ -9,7 +9,7 @@ from typing import NamedTuple
 import lark
 
 from ..grammars import Grammar, ToNodes
-from ..nodes import Node, Parts, check_nesting, end_of, leaf
+from ..nodes import Parts, SyntaxNode, check_nesting, end_of, leaf
 
 # Markers of upper and lower indices.
 UPPER, LOWER = "^", "_"
@@ -20,7 +20,7 @@ class Equation(NamedTuple):
     """A text: the indices on its left side, if it has one, and the tree."""
 
     indices: str | None
-    tree: Node
+    tree: SyntaxNode
     position: int = 0
 
 
@@ -32,53 +32,55 @@ class _ToNodes(ToNodes):
         name, *rest, _, tree = parts
         return Equation(str(rest[0]) if rest else "", tree, name.start_pos)
 
-    def _with_indices(self, kind: str, parts: Parts) -> Node:
+    def _with_indices(self, kind: str, parts: Parts) -> SyntaxNode:
         name, *indices = parts
         below = tuple(leaf("indices", token) for token in indices)
-        return Node(kind, str(name), below, name.start_pos, name.start_pos, end_of(parts[-1]))
+        return SyntaxNode(kind, str(name), below, name.start_pos, name.start_pos, end_of(parts[-1]))
 
-    def number(self, parts: Parts) -> Node:
+    def number(self, parts: Parts) -> SyntaxNode:
         return self._with_indices("number", parts)
 
-    def negative(self, parts: Parts) -> Node:
-        return Node(
+    def negative(self, parts: Parts) -> SyntaxNode:
+        return SyntaxNode(
             "number", f"-{parts[1]}", (), parts[0].start_pos, parts[0].start_pos, end_of(parts[1])
         )
 
-    def tensor(self, parts: Parts) -> Node:
+    def tensor(self, parts: Parts) -> SyntaxNode:
         return self._with_indices("tensor", parts)
 
-    def call(self, parts: Parts) -> Node:
+    def call(self, parts: Parts) -> SyntaxNode:
         name, inside, right = parts
-        return Node(
+        return SyntaxNode(
             "call", str(name)[:-1], (inside,), name.start_pos, name.start_pos, end_of(right)
         )
 
-    def group(self, parts: Parts) -> Node:
+    def group(self, parts: Parts) -> SyntaxNode:
         left, inside, right = parts
-        return Node("group", "", (inside,), inside.position, left.start_pos, end_of(right))
+        return SyntaxNode("group", "", (inside,), inside.position, left.start_pos, end_of(right))
 
-    def power(self, parts: Parts) -> Node:
+    def power(self, parts: Parts) -> SyntaxNode:
         base, operator, exponent = parts
-        return Node("power", "^", (base, exponent), operator.start_pos, base.start, exponent.end)
+        return SyntaxNode(
+            "power", "^", (base, exponent), operator.start_pos, base.start, exponent.end
+        )
 
-    def product(self, parts: Parts) -> Node:
+    def product(self, parts: Parts) -> SyntaxNode:
         return _chain("product", "*", parts)
 
-    def sum(self, parts: Parts) -> Node:
+    def sum(self, parts: Parts) -> SyntaxNode:
         return _chain("sum", "+", parts)
 
 
-def _chain(kind: str, operator: str, parts: Parts) -> Node:
+def _chain(kind: str, operator: str, parts: Parts) -> SyntaxNode:
     """A sum or product of any number of operands; its name has the operator before each."""
     operators = ""
     operands = []
     for before, part in pairwise([None, *parts]):
-        if isinstance(part, Node):
+        if isinstance(part, SyntaxNode):
             operands.append(part)
             operators += str(before) if isinstance(before, lark.Token) else operator
     place = operands[min(1, len(operands) - 1)].start
-    return Node(kind, operators, tuple(operands), place, operands[0].start, operands[-1].end)
+    return SyntaxNode(kind, operators, tuple(operands), place, operands[0].start, operands[-1].end)
 
 
 def read_indices(text: str) -> list[tuple[str, str]]:

@@ -23,7 +23,7 @@ import sympy_einsum.numpy as snp
 from sympy_einsum.compiler.backends import BACKENDS
 from sympy_einsum.compiler.emit.signature import RESERVED
 from sympy_einsum.compiler.ir.instructions import OPS
-from sympy_einsum.compiler.program import Program, Request
+from sympy_einsum.compiler.program import Compilation, Request
 
 m, n, k = symbols("m n k", integer=True, positive=True)
 t = symbols("t", real=True)
@@ -290,7 +290,7 @@ def flattened(value):
 
 def test_there_is_an_expression_for_every_instruction():
     requests = [Request(arguments_of(exprs), exprs) for exprs in EXPRESSIONS.values()]
-    plans = [Program(request).plan() for request in requests]
+    plans = [Compilation(request).plan() for request in requests]
     assert {step.op for plan in plans for step in plan.instructions} == set(OPS)
 
 

@@ -13,7 +13,7 @@ from sympy_einsum.compiler.backends.jax_backend import JaxBackend
 from sympy_einsum.compiler.ir.plans import proven
 from sympy_einsum.compiler.passes.layouts import laid_out
 from sympy_einsum.compiler.passes.memory_orders import is_entrywise
-from sympy_einsum.compiler.program import Program, Request
+from sympy_einsum.compiler.program import Compilation, Request
 
 b, d, h, c = symbols("b d h c", integer=True, positive=True)
 LENGTHS = {b: 7, d: 5, h: 4, c: 3}
@@ -70,7 +70,7 @@ def program(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_nothing_is_transposed_where_entries_are_combined(name, monkeypatch):
     arguments, exprs = program(name)
-    steps = Program(Request(arguments, exprs)).plan().instructions
+    steps = Compilation(Request(arguments, exprs)).plan().instructions
     combining = [step for step in steps if is_entrywise(step) or step.op == "vdot"]
     assert not [step for step in combining if any(steps[k].op == "transpose" for k in step.inputs)]
     rng = np.random.default_rng(1)
@@ -95,7 +95,7 @@ FASTEST = {"numpy": 0, "numba": 1, "torch": 1, "jax": 1}
 @pytest.mark.parametrize("backend", FASTEST)
 def test_a_softmax_goes_along_the_axis_that_is_fastest(backend):
     shares = se.softmax(X @ Z.T, axis=1)
-    plan = Program(Request([X, Z], [((shares @ Z) ** 2).sum()], backend)).plan()
+    plan = Compilation(Request([X, Z], [((shares @ Z) ** 2).sum()], backend)).plan()
     assert [step.params for step in plan.instructions if step.op == "softmax"] == [
         ((FASTEST[backend],),)
     ]
@@ -108,7 +108,7 @@ def test_products_by_rows_sum_the_last_axis_of_the_left_operand():
     state = x
     for _ in range(6):
         state = se.tanh(A @ state)
-    steps = Program(Request([A, x], se.hessian(state @ state, x), "jax")).plan().instructions
+    steps = Compilation(Request([A, x], se.hessian(state @ state, x), "jax")).plan().instructions
     products = [step for step in steps if step.op == "dot" and len(step.shape) == 2]
     turned = [step for step in products if steps[step.inputs[0]].op == "transpose"]
     assert 3 * len(turned) <= len(products)

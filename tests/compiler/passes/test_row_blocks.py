@@ -12,7 +12,7 @@ from sympy_einsum.compiler.backends import BACKENDS
 from sympy_einsum.compiler.emit import writer
 from sympy_einsum.compiler.emit.loops import kernel
 from sympy_einsum.compiler.passes.row_blocks import in_row_blocks
-from sympy_einsum.compiler.program import Program, Request
+from sympy_einsum.compiler.program import Compilation, Request
 
 m, n, k = symbols("m n k", integer=True, positive=True)
 X, Y, W = se.TensorSymbol("X", m, n), se.TensorSymbol("Y", m, k), se.TensorSymbol("W", n, k)
@@ -69,7 +69,7 @@ def few_rows(monkeypatch):
 
 
 def blocks_of(arguments, exprs):
-    return in_row_blocks(Program(Request(arguments, exprs)).plan())
+    return in_row_blocks(Compilation(Request(arguments, exprs)).plan())
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
