@@ -214,3 +214,62 @@ def _output(code):
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent
     )
     return run.stdout.strip()
+
+
+# Numbers that follow from something else, and so are no choice: NumPy's and doubles' bounds,
+# letters of indices, constants of formulas, precedences of instructions.
+FIXED_NUMBERS = {
+    ("compiler/backends/scalars.py", "INTEGER_BITS"),
+    *(("compiler/ir/instructions.py", name) for name in ("ATOM", "PRODUCT", "SUM", "LOOSE")),
+    ("core/activations.py", "_HUNDREDTH"),
+    ("core/exact_powers.py", "BITS_PER_DIGIT"),
+    ("core/exact_powers.py", "MAX_NUMBER"),
+    ("expressions/conversion.py", "MAX_DEPTH"),
+    ("rules/compressed.py", "LETTERS"),
+}
+ARITHMETIC = (
+    *(ast.Constant, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.Call),
+    *(ast.operator, ast.unaryop, ast.Load),
+)
+TUNED_PACKAGES = ("core", "expressions", "analysis", "rules", "calculus", "compiler")
+
+
+def numbers_of(path):
+    """The names that a module gives to numbers."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        value = getattr(node, "value", None)
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and value is not None:
+            leaves = [leaf for leaf in ast.walk(value) if isinstance(leaf, ast.Constant)]
+            is_formula = all(
+                isinstance(part, ARITHMETIC)
+                or (isinstance(part, ast.Name) and part.id == "Rational")
+                for part in ast.walk(value)
+            )
+            if leaves and is_formula and all(type(leaf.value) in (int, float) for leaf in leaves):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names = [n for t in targets for n in getattr(t, "elts", [t])]
+                yield from (n.id for n in names if isinstance(n, ast.Name))
+
+
+def test_tuning_constants_stand_in_their_table():
+    found = {
+        (name_of(path), name)
+        for package in TUNED_PACKAGES
+        for path in sorted((PACKAGE / package).rglob("*.py"))
+        for name in numbers_of(path)
+        if name_of(path) != "core/tuning.py"
+    }
+    assert found == FIXED_NUMBERS
+
+
+def test_every_tuning_constant_is_explained_and_used():
+    path = PACKAGE / "core/tuning.py"
+    names = [*numbers_of(path)]
+    assert len(names) == len(set(names)) > 80
+    lines = path.read_text(encoding="utf-8").splitlines()
+    rest = "\n".join(p.read_text(encoding="utf-8") for p in SOURCES if p != path)
+    for name in names:
+        at = next(k for k, line in enumerate(lines) if line.startswith(f"{name} = "))
+        above = next(line for line in reversed(lines[:at]) if not re.match(r"\w+ = ", line))
+        assert above.startswith("# "), name
+        assert re.search(rf"\btuning\.{name}\b", rest), name

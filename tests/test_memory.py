@@ -16,7 +16,8 @@ import sympy
 from sympy import symbols
 
 import sympy_einsum as se
-from sympy_einsum.core.caching import LIVE, MAX_GROWTH
+from sympy_einsum.core.caching import LIVE
+from sympy_einsum.core.tuning import CACHE_GROWTH_BYTES
 
 m, n, k = symbols("m n k", integer=True, positive=True)
 
@@ -113,7 +114,7 @@ def test_caches_hold_a_bounded_number_of_bytes(name):
         del C
     gc.collect()
     # What the work makes of a constant, a transpose for instance, counts as well.
-    assert sum(2e6 for C in constants if C() is not None) <= MAX_GROWTH + 4e6
+    assert sum(2e6 for C in constants if C() is not None) <= CACHE_GROWTH_BYTES + 4e6
     LIVE.relieve()
     gc.collect()
     assert not any(C() is not None for C in constants)

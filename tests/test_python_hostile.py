@@ -101,7 +101,7 @@ def outcome(text, **options):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(builtins, "eval", refuse)
         patch.setattr(builtins, "exec", refuse)
-        patch.setattr("sympy_einsum.programs.source.MAX_SECONDS", 0.2)
+        patch.setattr("sympy_einsum.core.tuning.MAX_SECONDS", 0.2)
         try:
             se.parse_python(text, **options)
         except se.ParseError as error:

@@ -2,7 +2,6 @@
 with what is inlined, and the cost of evaluation."""
 
 from .cost_model import (
-    SLACK as SLACK,
     SPECIAL as SPECIAL,
     cost as cost,
     has_known_zeros as has_known_zeros,
@@ -23,7 +22,6 @@ from .features import (
     is_denominator as is_denominator,
 )
 from .inlined_products import (
-    MAX_OPERANDS as MAX_OPERANDS,
     Closed as Closed,
     Product as Product,
     Surroundings as Surroundings,

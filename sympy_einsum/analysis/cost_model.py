@@ -16,7 +16,6 @@ from typing import Any
 from sympy import Basic, Expr, S
 
 from ..core import (
-    ENTRY,
     Indices,
     NodeTable,
     Shape,
@@ -26,6 +25,7 @@ from ..core import (
     contraction_cost,
     nominal_length,
     postorder,
+    tuning,
 )
 from ..expressions import (
     RUNNING,
@@ -60,10 +60,6 @@ from ..expressions import (
     shape_of,
     softmax_inside_log,
 )
-
-FUNCTION = 20
-# The measure is no finer than this.
-SLACK = 1.02
 
 
 def cost(exprs: Iterable[Operand], known: Collection[Operand] = ()) -> int:
@@ -102,7 +98,7 @@ def _view_cost(node: View) -> int:
     """A rearrangement is free, and a minus becomes a subtraction."""
     if node.core is None or node.scalars in ((), (S.NegativeOne,)):
         return 0
-    return ENTRY * _smallest_factor(node)
+    return tuning.ENTRY * _smallest_factor(node)
 
 
 def _product_cost(node: Einsum) -> int:
@@ -112,7 +108,7 @@ def _product_cost(node: Einsum) -> int:
     if is_plain and len({*node.operands}) == len(node.operands):
         return contraction_cost(node.subscripts, node.output, sizes)
     terms, output = _without_slices(node)
-    written = ENTRY * _nonzero_count(node) if output != node.output else 0
+    written = tuning.ENTRY * _nonzero_count(node) if output != node.output else 0
     if any(isinstance(operand, RUNNING) for operand in node.operands):
         return written + _running_product_cost(node, terms, output, dict(sizes))
     price = contraction_cost(tuple(terms.values()), output, sizes)
@@ -195,7 +191,7 @@ def _sum_cost(node: TensorAdd) -> int:
     written = [_nonzero_count(term) for term in node.operands]
     views = [n for n, term in zip(written, node.operands, strict=True) if type(term) is not Einsum]
     dense = [n for n in written if n == whole]
-    return ENTRY * (sum(n for n in views if n < whole) + max(sum(dense), whole))
+    return tuning.ENTRY * (sum(n for n in views if n < whole) + max(sum(dense), whole))
 
 
 @memoised
@@ -220,18 +216,18 @@ def _nonzero_count(term: Operand) -> int:
 
 def _entrywise_cost(node: Elementwise) -> int:
     """Compute the cost of a function of entries; logarithms of exponentials become differences."""
-    return _entries(node) * (ENTRY if softmax_inside_log(node) else _body_cost(node.body))
+    return _entries(node) * (tuning.ENTRY if softmax_inside_log(node) else _body_cost(node.body))
 
 
 def _exponentials_cost(node: AxesFunction | RunningFunction) -> int:
     """Products with the matrices of what runs are linear recurrences."""
-    return (FUNCTION + ENTRY) * _entries(node.operands[0])
+    return (tuning.FUNCTION + tuning.ENTRY) * _entries(node.operands[0])
 
 
 def _comparisons_cost(node: NamedAxesFunction) -> int:
     """A maximum is found in one pass, positions in several."""
-    passes = 1 if isinstance(node, Extremum) else FUNCTION
-    return passes * ENTRY * _entries(node.operands[0])
+    passes = 1 if isinstance(node, Extremum) else tuning.FUNCTION
+    return passes * tuning.ENTRY * _entries(node.operands[0])
 
 
 def _factorized(times: int) -> Callable[[MatrixFunction], int]:
@@ -273,9 +269,9 @@ def _smallest_factor(view: View) -> int:
 def _body_cost(body: Expr) -> int:
     def operation(part: Basic) -> int:
         is_power = part.is_Pow and not (part.exp.is_Integer or abs(part.exp) == S.Half)
-        return FUNCTION if part.is_Function or is_power else 1
+        return tuning.FUNCTION if part.is_Function or is_power else 1
 
-    return ENTRY + sum(operation(part) for part in postorder([body]) if part.args)
+    return tuning.ENTRY + sum(operation(part) for part in postorder([body]) if part.args)
 
 
 COSTS: NodeTable[Callable[[Any], int]] = NodeTable(

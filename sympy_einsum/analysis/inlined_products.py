@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from sympy import Expr, S
 
-from ..core import once, postorder
+from ..core import once, postorder, tuning
 from ..expressions import (
     Einsum,
     Fourier,
@@ -102,10 +102,6 @@ class Surroundings:
         found = node in self.barriers
         (self.present if found else self.absent).add(node)
         return found
-
-
-# Maximum number of operands of an inlined product, so that work stays linear in the graph.
-MAX_OPERANDS = 12
 
 
 @dataclass(frozen=True)
@@ -254,7 +250,10 @@ def factors_of(node: Operand) -> tuple[Operand, ...]:
 
 def is_inlined(inner: Operand, operands: Sequence[Operand], barriers: Closed) -> bool:
     """Tell whether an operand is a dense product that is inlined among these operands."""
-    if type(inner) is not Einsum or len(operands) - 1 + len(inner.operands) > MAX_OPERANDS:
+    if (
+        type(inner) is not Einsum
+        or len(operands) - 1 + len(inner.operands) > tuning.MAX_INLINED_OPERANDS
+    ):
         return False
     # Nodes are compared by what they are, in C.
     is_repeated = [*map(id, operands)].count(id(inner)) > 1

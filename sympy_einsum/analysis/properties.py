@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from sympy import Dummy, Expr, S, exp, factor
 
-from ..core import cached, same_length, sigmoid
+from ..core import cached, same_length, sigmoid, tuning
 from ..expressions import (
     Adj,
     AlongDirections,
@@ -57,10 +57,6 @@ from .inlined_products import Product, inlined_product
 from .kernels import inner_part, squared_difference
 from .memoised import Analysis, Answer, Property, all_of
 
-# Bounds on the search for pairings of the operands of a product: its steps, and the pairings found.
-MAX_STEPS = 500
-MAX_MIRRORS = 16
-
 
 def _structure(node: TensorSymbol) -> set[str]:
     return set(node.assumptions)
@@ -85,7 +81,7 @@ def _axis_exchanges(
 ) -> Iterator[Mirror]:
     """Yield the exchanges that extend a given one; ``symmetric`` are the numbers of the operands
     that may be transposed."""
-    steps = iter(range(MAX_STEPS))
+    steps = iter(range(tuning.MAX_PAIRING_STEPS))
 
     def extend(
         mapping: dict[int, int], a: tuple[int, ...], b: tuple[int, ...]
@@ -116,7 +112,7 @@ def _axis_exchanges(
                 lists[place - 1] += [first] if k == first else [first, k]
                 yield from search(Mirror(mapping, *lists))
 
-    return islice(search(Mirror(start, [], [], [])), MAX_MIRRORS)
+    return islice(search(Mirror(start, [], [], [])), tuning.MAX_PAIRINGS)
 
 
 def _has_sides(product: Product, mirror: Mirror) -> bool:

@@ -12,7 +12,7 @@ from itertools import islice
 
 from sympy import Add, Expr, Mul, Piecewise, preorder_traversal
 
-from ..core import has_choice, is_choice, may_be_infinite
+from ..core import has_choice, is_choice, may_be_infinite, tuning
 from ..expressions import (
     Einsum,
     Elementwise,
@@ -26,11 +26,6 @@ from ..expressions import (
     slot,
     split_body,
 )
-
-# Of longer formulas the inner parts stay tensors: written out, shared parts are repeated. So do
-# choices that conditions are about or that are used twice: SymPy takes long to combine them.
-MAX_SIZE = 200
-MAX_INNER = 4
 
 
 def inline_operands(node: Operand) -> Operand:
@@ -50,7 +45,7 @@ def _inline(node: Elementwise) -> Elementwise | None:
     if not _may_matter(node):
         return None
     places: dict[Operand, int] = {}
-    room, inner = MAX_SIZE, MAX_INNER
+    room, inner = tuning.MAX_CHOICE_NODES, tuning.MAX_NESTED_CHOICES
 
     def place(tensor: Operand) -> Operand:
         return slot(places.setdefault(tensor, len(places)))
@@ -88,9 +83,9 @@ def _inline(node: Elementwise) -> Elementwise | None:
 def _may_matter(node: Elementwise) -> bool:
     """Tell whether an operand that could be inlined has a Piecewise or may be infinite: inlining
     maxima in maxima takes SymPy long, for nothing."""
-    room = MAX_SIZE
+    room = tuning.MAX_CHOICE_NODES
     # With how many choices may still be written below.
-    pending: list[tuple[Operand, int]] = [(node, MAX_INNER + 1)]
+    pending: list[tuple[Operand, int]] = [(node, tuning.MAX_NESTED_CHOICES + 1)]
     while pending and room > 0:
         tensor, inner = pending.pop()
         formula = _formula(tensor)

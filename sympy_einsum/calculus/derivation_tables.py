@@ -15,7 +15,7 @@ from typing import NamedTuple
 import sympy
 from sympy import Expr, S, Symbol
 
-from ..core import UnsupportedError, postorder
+from ..core import UnsupportedError, postorder, tuning
 from ..expressions import (
     Delta,
     Operand,
@@ -34,8 +34,6 @@ from .simplified_sweep import sweep
 
 # Characters that are markup in HTML.
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-# Nobody reads more rows.
-MAX_ROWS = 100
 
 
 class Derivation(NamedTuple):
@@ -171,8 +169,10 @@ def _below(node: Operand) -> tuple[Operand, ...]:
 def _rows(derivation: Derivation) -> list[DerivationRow]:
     function = derivation.function
     nodes = postorder([function, *derivation.variables], _below)
-    if len(nodes) > MAX_ROWS:
-        raise UnsupportedError(f"the table has {len(nodes)} rows; at most {MAX_ROWS} are shown")
+    if len(nodes) > tuning.MAX_DERIVATION_ROWS:
+        raise UnsupportedError(
+            f"the table has {len(nodes)} rows; at most {tuning.MAX_DERIVATION_ROWS} are shown"
+        )
     inputs = [node for node in nodes if not _below(node)]
     inner = [node for node in nodes if _below(node) and node is not function]
     names = {node: f"x_{k}" for k, node in enumerate(inputs)}

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..core import contraction_path, contraction_steps, nominal_length
+from ..core import contraction_path, contraction_steps, nominal_length, tuning
 from ..expressions import Einsum, Operand, contract_part
-
-# Maximum number of operands in all terms of a product's derivative for which it isn't split.
-MAX_OPERANDS = 256
 
 
 def is_long(node: Operand, active: Callable[[Operand], bool]) -> bool:
     """Tell whether the derivative of a product by its active operands has very many factors."""
     operands = node.operands if isinstance(node, Einsum) else node.args if node.is_Mul else ()
-    if len(operands) ** 2 <= MAX_OPERANDS:
+    if len(operands) ** 2 <= tuning.MAX_PRODUCT_RULE_OPERANDS:
         return False
     count = sum(map(active, operands))
-    return count > 1 and len(operands) * count > MAX_OPERANDS
+    return count > 1 and len(operands) * count > tuning.MAX_PRODUCT_RULE_OPERANDS
 
 
 def in_pairs(node: Operand) -> Operand:

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 from sympy import Expr
 
 from ..analysis import is_nonnegative, is_positive
-from ..core import Label, Labels, Lengths, Shape, postorder
+from ..core import Label, Labels, Lengths, Shape, postorder, tuning
 from ..expressions import (
     Operand,
     Reshape,
@@ -33,10 +33,6 @@ from ..expressions import (
     total_of,
 )
 from ..rules import Step
-
-# A function that is made of more reshaped tensors, or by more steps, is differentiated as a whole.
-MAX_PARTS = 64
-MAX_MOVES = 16
 
 
 class Move(NamedTuple):
@@ -167,7 +163,9 @@ def _outputs(y: Operand, wrt: Sequence[Operand]) -> list[Output]:
             core, move = rearranged
             whole = [((), core)] if move.shape is not None else []
             parts = [((*moves, move), inner) for moves, inner in found[core] or whole]
-        too_many = len(parts) > MAX_PARTS or any(len(moves) > MAX_MOVES for moves, _ in parts)
+        too_many = len(parts) > tuning.MAX_RESHAPED_PARTS or any(
+            len(moves) > tuning.MAX_RESHAPING_STEPS for moves, _ in parts
+        )
         found[node] = [] if too_many else parts
     return found[y] or [((), y)]
 

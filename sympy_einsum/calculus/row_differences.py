@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from sympy import Add, Expr, Rational, S
+from sympy import Add, Expr, S
 
 from ..analysis import Product, inlined_product, is_difference_of_rows, with_common_output
-from ..core import masked, postorder, same_length, transform
+from ..core import masked, postorder, same_length, transform, tuning
 from ..expressions import (
     Delta,
     Einsum,
@@ -33,9 +33,6 @@ from ..expressions import (
     slot,
     tensor_sum,
 )
-
-# A negative power of what is at least so large isn't taken for huge.
-LEAST = Rational(1, 1000)
 
 
 def with_exact_zeros(y: Operand, wrt: Collection[Operand]) -> Operand:
@@ -120,7 +117,7 @@ def _may_be_huge(operand: Operand) -> bool:
     if operand.body.has(masked):
         return True
     powers = [part for part in postorder([operand.body]) if part.is_Pow and part.exp.is_negative]
-    return any(_constant_term(power.base, operand.operands) < LEAST for power in powers)
+    return any(_constant_term(power.base, operand.operands) < tuning.LEAST_BASE for power in powers)
 
 
 def _constant_term(base: Expr, operands: Sequence[Operand]) -> Expr:

@@ -15,6 +15,7 @@ from ..core import (
     cached,
     collector_paused,
     postorder,
+    tuning,
 )
 from ..expressions import (
     Operand,
@@ -26,11 +27,6 @@ from .bottlenecks import Part, chain_along_path, from_smaller_ends, identity, th
 from .reshaped_ends import by_ends
 from .row_differences import splits_differences, with_exact_zeros
 from .sweeps import MODES, inputs_of, pullback
-
-# Maximum number of nodes between a function and its variables for which both ways are built and
-# compared, and the ratio of costs above which the usual one is rejected.
-COMPARED = 100
-MUCH = 1.5
 
 
 def check_mode(mode: str) -> None:
@@ -87,11 +83,11 @@ def _cheapest_derivatives(
     way, count = from_smaller_ends(y, wrt) if shape_of(y) else (reverse, 0)
     if way == reverse:
         return _derivatives(y, wrt, "reverse", simplify, trace)
-    if count <= COMPARED:
+    if count <= tuning.MAX_COMPARED_NODES:
         usual = _derivatives(y, wrt, "reverse", simplify, trace)
     steps: list[Step] = []
     results, new = tidy(chain_along_path(way, steps if trace else None), simplify, [y])
-    if count <= COMPARED and cost(usual[0]) <= MUCH * cost(results):
+    if count <= tuning.MAX_COMPARED_NODES and cost(usual[0]) <= tuning.SWEEP_GAIN * cost(results):
         return usual
     return results, [*steps, *new]
 

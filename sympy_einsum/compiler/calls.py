@@ -16,18 +16,16 @@ from typing import Any, Protocol
 import numpy as np
 from sympy import Expr, Integer
 
-from ..core import ShapeError, TensorError, UnsupportedError, collector_paused
+from ..core import ShapeError, TensorError, UnsupportedError, collector_paused, tuning
 from ..expressions import shape_of
 from .backends import BACKENDS, Backend
 from .emit.modules import kernel_module
 from .emit.writer import Body
 from .ir.plans import Cost, Plan, plan_cost
 from .kernel_calls import Kernels
-from .program import MAX_PLANS, Compilation, Request
+from .program import Compilation, Request
 from .runtime.argument_checks import check_shapes
 
-# Maximum number of sets of axis lengths whose plans are remembered.
-MAX_VARIANTS = 1000
 # Threads that meet new axis lengths wait for each other: most want the same plan.
 PLANNING = RLock()
 # Functions called by the checks in generated code.
@@ -281,7 +279,7 @@ class _Variants(dict[int | tuple[int, ...], CompiledFunction]):
 
     def _planned(self, key: int | tuple[int, ...]) -> CompiledFunction:
         sizes = key if isinstance(key, tuple) else (key,)
-        if len(self) >= MAX_VARIANTS:
+        if len(self) >= tuning.MAX_VARIANTS:
             self.clear()
             self.compiled.clear()
             self.planned.clear()
@@ -292,7 +290,7 @@ class _Variants(dict[int | tuple[int, ...], CompiledFunction]):
         function = next((own for planned, own in self.planned if planned is plan), None)
         if function is None:
             function = self._compiled(plan)
-            del self.planned[MAX_PLANS - 1 :]
+            del self.planned[tuning.MAX_PLANS - 1 :]
             self.planned.append((plan, function))
         self[key] = function
         return function

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core import as_shape
+from ..core import as_shape, tuning
 from ..expressions import TensorSymbol
 from ..rules import Compressed
-from .calls import MAX_VARIANTS, ByArguments, CompiledFunction
+from .calls import ByArguments, CompiledFunction
 from .program import Request
 
 Lengths = tuple[int, ...]
@@ -81,7 +81,7 @@ def _shape(value: Any) -> Lengths:
     return tuple(value.shape) if hasattr(value, "shape") else np.shape(value)
 
 
-@lru_cache(maxsize=MAX_VARIANTS)
+@lru_cache(maxsize=tuning.MAX_VARIANTS)
 def _compiled(
     method: str, pattern: str, shape: Lengths, cores: tuple[Lengths, ...], *shapes: Lengths
 ) -> CompiledFunction:

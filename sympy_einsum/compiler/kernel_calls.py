@@ -21,13 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core import UnsupportedError
+from ..core import UnsupportedError, tuning
 from .emit.kernels import KernelText
 
 # Executes a text as that of a file, in a namespace.
 Run = Callable[[str, str, dict[str, Any]], None]
-# Maximum number of kernels kept on disk, of about 150 KB each.
-MAX_KEPT = 500
 # The types of numbers that there are kernels for.
 TYPES = tuple(np.dtype(name) for name in ("float64", "float32", "complex128", "complex64"))
 # Types that need no look.
@@ -158,7 +156,7 @@ def _make_room(folder: Path) -> None:
     paths = sorted(
         folder.glob("sympy_einsum_kernel_*.py"), key=lambda path: path.stat().st_atime_ns
     )
-    for path in paths[: 1 - MAX_KEPT]:
+    for path in paths[: 1 - tuning.MAX_KEPT_KERNELS]:
         for file in [path, *folder.glob(f"__pycache__/{path.stem}.*")]:
             file.unlink(missing_ok=True)
 

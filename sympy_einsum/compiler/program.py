@@ -22,6 +22,7 @@ from ..core import (
     once,
     path_determining_symbols,
     path_is_near_optimal,
+    tuning,
 )
 from ..expressions import (
     Operand,
@@ -37,7 +38,7 @@ from .emit.index_bounds import position_bounds
 from .emit.kernels import KernelText, kernel_text
 from .emit.modules import module_text
 from .emit.signature import RESERVED, Signature, size_code
-from .emit.writer import FEW, Body, function_body, kernel_body
+from .emit.writer import Body, function_body, kernel_body
 from .ir.code import Code, quote
 from .ir.plans import Plan, proven
 from .passes.in_place import overwritten
@@ -49,8 +50,6 @@ from .semirings.backends import in_semiring, positions_in
 
 # The numbers that symbols in axis lengths stand for.
 Lengths: TypeAlias = Mapping[Expr, Integer]
-# As many plans for different axis lengths are kept for each program.
-MAX_PLANS = 16
 
 # A symbol or a list of them.
 Arguments: TypeAlias = Operand | Sequence[Operand]
@@ -168,7 +167,7 @@ class Compilation:
             if known.fits(lengths, self.request.optimize):
                 return known.plan
         plan = self._planned(lengths)
-        del self._known[MAX_PLANS - 1 :]
+        del self._known[tuning.MAX_PLANS - 1 :]
         self._known.append(CachedPlan(plan, self._prepared, lengths))
         return plan
 
@@ -239,7 +238,9 @@ class Compilation:
     def few_rows(self, plan: Plan) -> list[str]:
         """State the condition under which a plan that takes rows in blocks needs no blocks."""
         rows = in_row_blocks(plan) if self.backend.in_blocks else None
-        return [f"len({self.signature.names[rows.arguments[0]]}) < {FEW}"] if rows else []
+        if rows is None:
+            return []
+        return [f"len({self.signature.names[rows.arguments[0]]}) < {tuning.MIN_BLOCKED_ROWS}"]
 
     def text(
         self,
@@ -292,14 +293,10 @@ def _arguments(args: Arguments) -> list[Expr]:
     return symbols
 
 
-# Maximum number of expressions that are tidied one by one, each with all that they share.
-APART = 8
-
-
 def _in_best_forms(exprs: Sequence[Expr]) -> list[Expr]:
     """One form for all of them, which shares most, if that doesn't cost more; then stable forms."""
     tidied, _ = tidy(exprs, None, ())
-    if tidied is exprs and 1 < len(exprs) <= APART:
+    if tidied is exprs and 1 < len(exprs) <= tuning.MAX_SEPARATE_EXPRESSIONS:
         # Derivatives are those of the tidy form of a function, and share that with its value.
         tidied = [tidy([expr], None, ())[0][0] for expr in exprs]
     is_new = any(new is not old for new, old in zip(tidied, exprs, strict=True))

@@ -1,6 +1,6 @@
 """Errors, graph walks, lengths, indices, contraction order, scalar functions: all below nodes."""
 
-from . import scalar_table as scalar_table
+from . import scalar_table as scalar_table, tuning as tuning
 from .activations import (
     logaddexp as logaddexp,
     masked as masked,
@@ -14,7 +14,6 @@ from .bessel_functions import powbesselk as powbesselk
 from .caching import LIVE as LIVE, cached as cached, register_cache_clear as register_cache_clear
 from .collector import collector_paused as collector_paused
 from .contraction import (
-    ENTRY as ENTRY,
     Contraction as Contraction,
     Indices as Indices,
     Optimizer as Optimizer,
@@ -30,7 +29,7 @@ from .contraction import (
     path_determining_symbols as path_determining_symbols,
     path_is_near_optimal as path_is_near_optimal,
 )
-from .deadlines import MAX_SECONDS as MAX_SECONDS, with_time_limit as with_time_limit
+from .deadlines import with_time_limit as with_time_limit
 from .derivatives import (
     derivative as derivative,
     has_choice as has_choice,
@@ -45,7 +44,6 @@ from .entropies import (
     xlogy as xlogy,
 )
 from .errors import (
-    MAX_TEXT as MAX_TEXT,
     NoScalarError as NoScalarError,
     ParseError as ParseError,
     ShapeError as ShapeError,

@@ -2,7 +2,7 @@
 
 A bound on the number of entries alone would be none on memory: an entry may hold a constant of a
 gigabyte, or a graph of a million nodes. SymPy's own caches hold our scalars as well. All of them
-are emptied together when the nodes alive have grown by :data:`MAX_GROWTH`.
+are emptied together when the nodes alive have grown by :data:`tuning.CACHE_GROWTH_BYTES`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from typing import TypeVar
 
 from sympy.core.cache import clear_cache
 
-# Caches are emptied when what is alive has grown by this many bytes, and by half of what it was.
-MAX_GROWTH = 64 * 2**20
+from . import tuning
 
 Result = TypeVar("Result")
 # How to empty each of the caches.
@@ -72,7 +71,7 @@ class LiveMemory:
     def has_grown(self) -> bool:
         """Whether caches may hold too much of it."""
         growth = self.total - self.least
-        return growth > MAX_GROWTH and 2 * growth > self.least
+        return growth > tuning.CACHE_GROWTH_BYTES and 2 * growth > self.least
 
     def relieve(self) -> None:
         """Empty the caches; nodes that hold each other are freed by the collector, unless it is

@@ -16,34 +16,14 @@ from typing import Any, NamedTuple, TypeAlias
 import opt_einsum
 from sympy import Expr, Integer, Symbol
 
+from . import tuning
 from .errors import TensorError, UnsupportedError
 from .lengths import Shape
-
-# A symbolic length counts as this when contraction orders are compared.
-NOMINAL_LENGTH = 100
-# Cost of writing an entry of an array, in multiplications inside a contraction.
-ENTRY = 3
-# That cost in the search for an order: matrix products multiply much faster than memory is written.
-WRITE = 16
-# Bounds on dynamic programming over contraction orders, which is exact but slow: on operands, on
-# operands where outer products are tried (they pay where operands share an index of the result), on
-# the operands that share an index with one operand, and on such pairs in all.
-MAX_DP_OPERANDS = 16
-MAX_OUTER_OPERANDS = 8
-MAX_NEIGHBOURS = 9
-MAX_PAIRS = 72
-# Minimum entries of an operand that is contracted before the search in a small product.
-SHORT_LEAF = 16
-# Lengths that are tried to see whether an order depends on them, how often when there are several,
-# and how much worse than the best an order may be.
-TRIED = (3, 30, 1000)
-MAX_TRIALS = 12
-TOLERANCE = 1.1
 
 
 def nominal_length(length: Expr) -> int:
     """Return the number that a length counts as, 0 where that would be negative."""
-    return max(int(length), 0) if length.is_Integer else NOMINAL_LENGTH
+    return max(int(length), 0) if length.is_Integer else tuning.NOMINAL_LENGTH
 
 
 # opt_einsum's optimizers: a name, True or False, an object of its own or of another library.
@@ -124,10 +104,12 @@ def _search_path(terms: list[IndexSet], output: IndexSet, size: Mapping[int, int
         return steps
     remaining = [terms[number] for number in left]
     search = opt_einsum.paths.greedy
-    if len(left) <= MAX_DP_OPERANDS and _is_sparse(remaining):
+    if len(left) <= tuning.MAX_EXACT_OPERANDS and _is_sparse(remaining):
         # "optimal" rates an outer product with a summed index too low; "dp" doesn't.
-        outer = len(left) <= MAX_OUTER_OPERANDS
-        search = opt_einsum.DynamicProgramming(minimize=f"combo-{WRITE}", search_outer=outer)
+        outer = len(left) <= tuning.MAX_OUTER_OPERANDS
+        search = opt_einsum.DynamicProgramming(
+            minimize=f"combo-{tuning.SEARCH_ENTRY}", search_outer=outer
+        )
     return steps + _numbered(search(remaining, output, size), left, len(terms))
 
 
@@ -139,7 +121,7 @@ def _without_leaves(
     with a single other operand only is summed with that, the longest first. Doing so later would
     multiply the cost of each step before by the length of the leaf, and save at most the first: a
     short leaf of a small product is left to the search."""
-    shortest = SHORT_LEAF if len(terms) <= MAX_OUTER_OPERANDS else 0
+    shortest = tuning.MIN_LEAF_ENTRIES if len(terms) <= tuning.MAX_OUTER_OPERANDS else 0
     found = list(terms)
     holders = _holders(found)
     same: dict[IndexSet, int] = {}
@@ -188,7 +170,9 @@ def _is_sparse(terms: Sequence[IndexSet]) -> bool:
     with the number of connected groups of operands."""
     holders = _holders(terms)
     neighbours = [len(set().union(*[holders[i] for i in own])) - 1 for own in terms]
-    return max(neighbours) <= MAX_NEIGHBOURS and sum(neighbours) <= MAX_PAIRS
+    return (
+        max(neighbours) <= tuning.MAX_EXACT_NEIGHBOURS and sum(neighbours) <= tuning.MAX_EXACT_PAIRS
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -215,10 +199,10 @@ def path_cost(terms: Terms, output: Indices, sizes: Sizes, path: Path) -> int:
             # Indices of only one operand are summed before the multiplication.
             needed = {i for i in own if i in result or shared[i] > 1}
             if needed != own:
-                total += entries(own) + ENTRY * entries(needed)
+                total += entries(own) + tuning.ENTRY * entries(needed)
                 chosen[k] = needed
         if len(chosen) > 1:
-            total += entries(set().union(*chosen)) + ENTRY * entries(result)
+            total += entries(set().union(*chosen)) + tuning.ENTRY * entries(result)
     return total
 
 
@@ -261,12 +245,15 @@ def _order_depends(
 ) -> bool:
     """Tell whether the order for nominal lengths is a bad one for some others."""
     contraction = Contraction(terms, output, lengths)
-    trials = [dict.fromkeys(symbols, n) for n in TRIED]
+    trials = [dict.fromkeys(symbols, n) for n in tuning.TRIED_LENGTHS]
     generator = Random(0)
-    trials += [{s: generator.choice(TRIED) for s in symbols} for _ in range(MAX_TRIALS)]
+    trials += [
+        {s: generator.choice(tuning.TRIED_LENGTHS) for s in symbols}
+        for _ in range(tuning.MAX_LENGTH_DRAWS)
+    ]
     return not all(
         path_is_near_optimal(contraction, {}, {s: Integer(n) for s, n in values.items()}, optimize)
-        for values in trials[: len(TRIED) if len(symbols) == 1 else None]
+        for values in trials[: len(tuning.TRIED_LENGTHS) if len(symbols) == 1 else None]
     )
 
 
@@ -293,7 +280,7 @@ def path_is_near_optimal(
     if best == path:
         return True
     least = path_cost(terms, output, sizes, best)
-    return path_cost(terms, output, sizes, path) <= TOLERANCE * least
+    return path_cost(terms, output, sizes, path) <= tuning.ORDER_TOLERANCE * least
 
 
 def _sizes(lengths: Shape, values: Mapping[Expr, Integer]) -> Sizes:

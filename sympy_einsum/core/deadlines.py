@@ -9,10 +9,8 @@ from functools import wraps
 from types import FrameType
 from typing import NoReturn, ParamSpec, TypeVar
 
+from . import tuning
 from .errors import ParseError
-
-# Maximum time to read a text.
-MAX_SECONDS = 2.0
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,7 +41,7 @@ def with_time_limit(read: Callable[P, R]) -> Callable[P, R]:
                 signal.signal(signal.SIGPROF, _stop)
                 # Readers look at the time themselves, and say at which place of the text it was
                 # over. Where Python ignores an exception, as in __del__, the next one comes soon.
-                signal.setitimer(signal.ITIMER_PROF, 1.1 * MAX_SECONDS, 0.1)
+                signal.setitimer(signal.ITIMER_PROF, 1.1 * tuning.MAX_SECONDS, 0.1)
                 return read(*args, **kwargs)
             finally:
                 try:
@@ -55,7 +53,7 @@ def with_time_limit(read: Callable[P, R]) -> Callable[P, R]:
                     finally:
                         signal.signal(signal.SIGPROF, before)
         except _OutOfTime:
-            raise ParseError(f"the text takes more than {MAX_SECONDS:g} s to read") from None
+            raise ParseError(f"the text takes more than {tuning.MAX_SECONDS:g} s to read") from None
 
     return limited
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-# Longer texts are neither read nor written in a language.
-MAX_TEXT = 100_000
-
 # The pages that tell more about the errors that are met most, and their headings there.
 _EXPLAINED = {
     "broadcasting": "semantics.md#broadcasting",

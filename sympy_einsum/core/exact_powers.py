@@ -8,13 +8,10 @@ from math import prod
 
 from sympy import Basic, Expr, Float, Pow, Rational, S, sympify
 
+from . import tuning
 from .errors import TensorError
 from .traversal import postorder
 
-# An exact number of more bits is of no use, and takes for ever to compute.
-MAX_BITS = 10**6
-# Coefficients of more bits aren't multiplied: doubles hold four of them.
-MAX_COEFFICIENT_BITS = 256
 # A decimal digit takes 3.32 bits.
 BITS_PER_DIGIT = 3.32
 # Numbers of texts are doubles at last.
@@ -71,7 +68,7 @@ def unmultiplied_number(factors: Sequence[Basic]) -> Basic | None:
     >>> unmultiplied_number([Rational(1, 2**200), Rational(2**200)])
     """
     bits = [number_bits(factor) for factor in factors]
-    if sum(bits) <= MAX_COEFFICIENT_BITS:
+    if sum(bits) <= tuning.MAX_COEFFICIENT_BITS:
         return None
     longest = max(bits)
     numbers = [factor for factor, own in zip(factors, bits, strict=True) if own]
@@ -90,10 +87,10 @@ def exact_power(base: Expr | int, exponent: Expr | int) -> Expr:
     factor = base.as_coeff_Mul()[0]  # SymPy takes it out of the power
     if factor.is_Rational and exponent.is_Rational:
         bits = max(int(factor.p).bit_length(), int(factor.q).bit_length()) - 1
-        if bits * abs(exponent) > MAX_BITS:
+        if bits * abs(exponent) > tuning.MAX_NUMBER_BITS:
             raise TensorError(
-                f"an exact power has more than {MAX_BITS} bits; give the base or the exponent as "
-                "a floating-point number, such as 2.0"
+                f"an exact power has more than {tuning.MAX_NUMBER_BITS} bits; give the base or the "
+                "exponent as a floating-point number, such as 2.0"
             )
     return Pow(base, exponent)
 

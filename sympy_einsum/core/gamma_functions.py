@@ -7,11 +7,9 @@ from __future__ import annotations
 import sympy
 from sympy import Add, Expr, Mul, log
 
+from . import tuning
 from .rows import Partials
 from .whole_functions import WholeFunction, check_order
-
-# How many terms a derivative is written out in.
-MAX_TERMS = 20
 
 
 class gamma_rise(WholeFunction):
@@ -29,7 +27,9 @@ class gamma_rise(WholeFunction):
     @classmethod
     def eval(cls, order: Expr, x: Expr, k: Expr) -> Expr | None:
         """Known values: by recurrence for a small integer k."""
-        if not (k.is_Integer and 0 <= k <= MAX_TERMS and order.is_Integer and order >= 0):
+        if not (
+            k.is_Integer and 0 <= k <= tuning.MAX_GAMMA_TERMS and order.is_Integer and order >= 0
+        ):
             return None
         sign = (-1) ** order * sympy.factorial(order)
         return Add(*[sign / (x + j) ** (order + 1) for j in range(k)])
@@ -75,14 +75,14 @@ def binomial_derivative(n: Expr, k: Expr) -> Partials:
 
 def _log_beta_derivative(a: Expr, b: Expr) -> Expr:
     # By a; without digamma's poles where b is a small number, which are none of the function.
-    if b.is_Integer and 0 < b <= MAX_TERMS:
+    if b.is_Integer and 0 < b <= tuning.MAX_GAMMA_TERMS:
         return Add(*[-1 / (a + j) for j in range(b)])
     return sympy.digamma(a) - sympy.digamma(a + b)
 
 
 def betaln_code(a: Expr, b: Expr) -> str:
     # By its factors where b is a small number: SciPy's is nan at some poles of gamma that cancel.
-    if b.is_Integer and 0 < b <= MAX_TERMS:
+    if b.is_Integer and 0 < b <= tuning.MAX_GAMMA_TERMS:
         logs = [f"np.log(np.abs({{0}} + {j}))" for j in range(b)]
         return f"({float(log(sympy.factorial(b - 1)))!r} - {' - '.join(logs)})"
     return "special.betaln({0}, {1})"

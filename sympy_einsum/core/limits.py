@@ -47,15 +47,8 @@ from sympy import (
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
+from . import tuning
 from .rows import row_of
-
-# No limits of longer formulas are looked for. Those that have no power series are SymPy's matter,
-# which takes a second at this length, minutes beyond.
-MAX_OPERATIONS = 200
-MAX_OPERATIONS_OF_LIMIT = 14
-
-# How many coefficients of a series are computed: poles of a higher order aren't removed.
-TERMS = 8
 
 _CLOSED: dict[type[Relational], Callable[..., Boolean]] = {Lt: Le, Gt: Ge, Ne: lambda *args: S.true}
 
@@ -159,14 +152,14 @@ def _common_limit(derivatives: Sequence[Expr], symbol: Symbol, point: Expr, own:
 
 def _limit(expr: Expr, symbol: Symbol, point: Expr) -> Expr:
     size = expr.count_ops()
-    if size > MAX_OPERATIONS:
+    if size > tuning.MAX_SERIES_OPERATIONS:
         return S.NaN
     series = _Series(symbol, point).of(expr)
     if series is not None:
         power, coefficients = series
         if power > 0 or coefficients:
             return _limit_at_zero(power, coefficients)
-    if size > MAX_OPERATIONS_OF_LIMIT:
+    if size > tuning.MAX_LIMIT_OPERATIONS:
         return S.NaN
     try:
         value = Limit(expr, symbol, point, "+-").doit()
@@ -196,13 +189,15 @@ class _Series:
     def of(self, expr: Expr) -> Laurent | None:
         """Return the series of an expression."""
         if self.symbol not in expr.free_symbols:
-            return _without_leading_zeros(0, [expr, *[S.Zero] * (TERMS - 1)])
+            return _without_leading_zeros(0, [expr, *[S.Zero] * (tuning.SERIES_TERMS - 1)])
         if isinstance(expr, tan):
             return self.of(sin(expr.args[0]) / cos(expr.args[0]))
         if isinstance(expr, tanh):
             return self.of(sinh(expr.args[0]) / cosh(expr.args[0]))
         if expr == self.symbol:
-            return _without_leading_zeros(0, [self.point, S.One, *[S.Zero] * (TERMS - 2)])
+            return _without_leading_zeros(
+                0, [self.point, S.One, *[S.Zero] * (tuning.SERIES_TERMS - 2)]
+            )
         row = row_of(type(expr))
         if not (expr.is_Add or expr.is_Mul or expr.is_Pow or (row and row.is_analytic)):
             return None
@@ -225,15 +220,15 @@ class _Series:
         if len(moving) != 1 or argument is None or argument[0] < 0:
             return None
         power, coefficients = argument
-        start, *steps = ([S.Zero] * power + coefficients)[:TERMS] or [S.NaN]
+        start, *steps = ([S.Zero] * power + coefficients)[: tuning.SERIES_TERMS] or [S.NaN]
         if expr.is_Pow and not (start.is_positive if moving == [0] else expr.base.is_positive):
             return None
         u = Dummy(real=True)
         outer: Expr = expr.func(*[u if k == moving[0] else arg for k, arg in enumerate(expr.args)])
-        total: Laurent | None = (0, [S.Zero] * TERMS)
+        total: Laurent | None = (0, [S.Zero] * tuning.SERIES_TERMS)
         rest = _without_leading_zeros(1, steps)
-        raised = _without_leading_zeros(0, [S.One, *[S.Zero] * (TERMS - 1)])
-        for k in range(TERMS):
+        raised = _without_leading_zeros(0, [S.One, *[S.Zero] * (tuning.SERIES_TERMS - 1)])
+        for k in range(tuning.SERIES_TERMS):
             value = outer.subs(u, start)
             if not value.is_finite or value.is_real is False:
                 return None

@@ -11,16 +11,10 @@ from functools import lru_cache
 
 from sympy import Basic, Rational, Symbol, srepr
 
+from . import tuning
 from .caching import cached, register_cache_clear
 from .exact_powers import number_bits
 from .traversal import postorder
-
-# The digests of at least this many stock expressions are remembered, and of at most twice as many:
-# each expression takes kilobytes, most of them for what SymPy knows about its sign and the like.
-MAX_DIGESTS = 8192
-# Longer numbers are digested in hexadecimal digits: decimal ones take quadratic time, and Python
-# may refuse more than 640 of them.
-MAX_DECIMAL_BITS = 2000
 
 
 @lru_cache(maxsize=8192)
@@ -30,7 +24,7 @@ def text_digest(text: str) -> int:
 
 @cached(8192)
 def _atom_digest(atom: Basic) -> int:
-    if number_bits(atom) > MAX_DECIMAL_BITS and isinstance(atom, Rational):
+    if number_bits(atom) > tuning.MAX_DECIMAL_BITS and isinstance(atom, Rational):
         return text_digest(f"{atom.p:x}/{atom.q:x}")
     return text_digest(srepr(atom))
 
@@ -55,7 +49,7 @@ def digest(expr: Basic) -> int:
         return own
     if not expr.args:
         return _atom_digest(expr)
-    if len(_recent) > MAX_DIGESTS:
+    if len(_recent) > tuning.MAX_DIGESTS:
         _recent, _older = {}, _recent
     recent, older = _recent, _older
     if expr in recent:

@@ -1,14 +1,252 @@
 """The table of tuning constants: costs, and bounds on what is searched, written out or remembered.
 
-Costs are counted in multiplications inside a contraction; a bound is a number of what its line
-names first.
+One row per constant, with what it bounds and why it has its value. Costs are counted in
+multiplications inside a contraction. Times are those of one core of a 2024 server.
 """
 
-# --- the search for numerically stable forms ------------------------------------------------------
+from sympy import Rational
+
+# --- the cost model -------------------------------------------------------------------------------
+
+# Length that a symbolic length counts as, so that n, n^2 and n^3 differ more than costs.
+NOMINAL_LENGTH = 100
+# Cost of moving an entry of an array: it is read, or computed, and written.
+ENTRY = 3
+# That cost in the search for a contraction order: matrix products multiply much faster than memory
+# is written.
+SEARCH_ENTRY = 16
+# Cost of a function of an entry, as exp.
+FUNCTION = 20
+# Cost of a root or a quotient of entries.
+ROOT = 4
+# Relative difference below which two costs are equal: the model is no finer.
+COST_SLACK = 1.02
+# Gain by which a product with a sum has to be cheaper to be distributed over terms of low rank.
+LOW_RANK_GAIN = 1.5
+# Gain by which a derivative by way of a simplified function has to be cheaper.
+SWEEP_GAIN = 1.5
+
+# --- contraction orders ---------------------------------------------------------------------------
+
+# Operands of the exact search by dynamic programming, which is slow.
+MAX_EXACT_OPERANDS = 16
+# Operands where it tries outer products, which pay where operands share an index of the result.
+MAX_OUTER_OPERANDS = 8
+# Operands that share an index with one operand, and such pairs in all, in the exact search.
+MAX_EXACT_NEIGHBOURS = 9
+MAX_EXACT_PAIRS = 72
+# Entries from which an operand with one neighbour is contracted before the search.
+MIN_LEAF_ENTRIES = 16
+# Lengths that are tried to see whether an order depends on them, and draws where there are several.
+TRIED_LENGTHS = (3, 30, 1000)
+MAX_LENGTH_DRAWS = 12
+# Ratio to the best cost up to which an order stays in use for other lengths.
+ORDER_TOLERANCE = 1.1
+# Operands of a product that reuses what others have computed: each find is planned anew.
+MAX_REUSING_OPERANDS = 32
+# Operands of an intermediate product that others may reuse.
+MAX_REUSED_OPERANDS = 8
+# Operands of a product in which equal parts are looked for: orders are compared for each.
+MAX_REPEATED_OPERANDS = 8
+# Operands up to which a product merges into the only product that uses it.
+MAX_MERGED_OPERANDS = 12
+# Matrices by which a derivative of det is multiplied without being built itself.
+MAX_DET_DIRECTIONS = 2
+# Uses, all in products, for which systems are solved with a stack instead of inverting it: a matrix
+# has factors for all of them.
+MAX_STACK_SOLVES = 2
+
+# --- scalar functions -----------------------------------------------------------------------------
+
+# Operations of a formula whose power series, or whose limits by SymPy, are looked for: SymPy takes
+# a second for a limit at this size, minutes beyond.
+MAX_SERIES_OPERATIONS = 200
+MAX_LIMIT_OPERATIONS = 14
+# Coefficients of such a series: poles of a higher order aren't removed.
+SERIES_TERMS = 8
+# Terms of a written out derivative of gamma functions.
+MAX_GAMMA_TERMS = 20
+# Order of a derivative that is written with primes.
+MAX_PRIMES = 3
+# Bits of an exact number: a longer one is of no use and takes forever to compute.
+MAX_NUMBER_BITS = 10**6
+# Bits of coefficients that are multiplied: doubles hold four of them.
+MAX_COEFFICIENT_BITS = 256
+# Bits of a coefficient that is taken out of a sum: in a chain of sums with denominators the product
+# of all of them would overflow.
+MAX_CONTENT_BITS = 64
+
+# --- expressions as they are built ----------------------------------------------------------------
+
+# Terms of a sum and factors of a product that are flattened: without a bound a running total would
+# be quadratic.
+MAX_FLATTENED_TERMS = 64
+MAX_FLATTENED_FACTORS = 16
+# Permutations of axes by which a tensor is compared with its transposes: those of five axes.
+MAX_PERMUTATIONS = 120
+# Orders of identical operands that are compared for the canonical one: those of four operands.
+MAX_OPERAND_ORDERS = 24
+# Entries with symbols of a converted array: they become terms of a sum.
+MAX_CONVERTED_ENTRIES = 1000
+# Entries of a product that is written out, instead of as a product of an interval.
+MAX_WRITTEN_FACTORS = 8
+# Free symbols of a node that remembers them.
+MAX_KEPT_LEAVES = 16
+
+# --- analyses -------------------------------------------------------------------------------------
+
+# Steps of the search for symmetric pairings of the operands of a product, and pairings found.
+MAX_PAIRING_STEPS = 500
+MAX_PAIRINGS = 16
+# Operands of an inlined product, so that work stays linear in the graph.
+MAX_INLINED_OPERANDS = 12
+
+# --- the normal form ------------------------------------------------------------------------------
+
+# Nodes of a graph in which nothing is searched that takes more than linear time.
+LARGE_GRAPH = 500
+# Shared nodes that the normal form tries to inline: with more it costs half of the time, and hasn't
+# paid in any derivative of the gallery and the benchmarks.
+MAX_SHARED_NODES = 64
+# Terms of all products, multiplied out, beyond which nobody reads a derivative.
+MAX_READABLE_TERMS = 1000
+# Results for different dependency sets that a node remembers.
+MAX_REMEMBERED_RESULTS = 4
+# Terms that multiplying out a product, a power or a function may give in the normal form.
+MAX_DISTRIBUTED_TERMS = 64
+# Terms of a product, and of a scalar, where multiplying out is asked for.
+MAX_EXPANDED_TERMS = 256
+# Terms of a sum, or of a condition, that are searched in pairs.
+MAX_PAIRED_TERMS = 16
+# Common factors of a sum that are tried.
+MAX_COMMON_FACTORS = 4
+# Terms of a sum, and of its products multiplied out, whose parts may cancel.
+MAX_CANCELLED_TERMS = 8
+# Pairs of equal operands for which equal halves of a product are looked for.
+MAX_EQUAL_PAIRS = 4
+# Operands of a composition of functions: SymPy's time grows with a power of their number.
+MAX_COMPOSED_OPERANDS = 8
+# Symmetric matrices of a product that are transposed, and orders of the axes of all of its operands
+# that are compared; beyond it they are compared for one operand after the other.
+MAX_SYMMETRIC_FACTORS = 4
+MAX_AXIS_ORDERS = 64
+# Parts from which an entry is computed that is written as a formula.
+MAX_ENTRY_PARTS = 64
+# Order of cofactors that are written out: more have too many terms.
+MAX_WRITTEN_COFACTORS = 3
+# Levels that a slice is pushed down in a pass, and passes.
+MAX_SLICE_LEVELS = 50
+MAX_SLICE_PASSES = 4
+# Factors of a denominator that are searched.
+MAX_DENOMINATOR_FACTORS = 4
+
+# --- numerically stable forms ---------------------------------------------------------------------
 
 # Levels of functions of functions that are searched.
 STABLE_LEVELS = 4
 # Terms of a sum, or factors of a product, that are searched for parts of a form.
 STABLE_TERMS = 16
-# Levels above the argument of a form.
+# Operands of a part that is searched.
+STABLE_OPERANDS = 3
+# Levels above the argument of a form, operands of an operation in it, and its nodes.
 STABLE_FORM_DEPTH = 5
+STABLE_FORM_WIDTH = 4
+STABLE_FORM_NODES = 24
+
+# --- derivatives ----------------------------------------------------------------------------------
+
+# Nodes of a formula whose choices are inlined before it is differentiated, and choices in choices:
+# written out, shared parts are repeated, and SymPy takes long to combine conditions.
+MAX_CHOICE_NODES = 200
+MAX_NESTED_CHOICES = 4
+# Reshaped tensors that a function is made of, and steps, where it is differentiated by each.
+MAX_RESHAPED_PARTS = 64
+MAX_RESHAPING_STEPS = 16
+# Nodes between a function and its variables for which both ways of a derivative are built.
+MAX_COMPARED_NODES = 100
+# Operands in all terms of a product's derivative for which it isn't split in halves.
+MAX_PRODUCT_RULE_OPERANDS = 256
+# Value from which a negative power of a base isn't taken for huge.
+LEAST_BASE = Rational(1, 1000)
+# Rows of a table of derivation steps.
+MAX_DERIVATION_ROWS = 100
+
+# --- plans ----------------------------------------------------------------------------------------
+
+# Sums that are tried as a part of another one, the longest first, of those with a rarest term.
+MAX_TRIED_SUMS = 4
+# Ratio below which the rest of a floating-point multiple counts as 0.
+FLOAT_ROUNDING = 1e-13
+# Terms of a sum that isn't a running total, and levels of nodes computed for one term of it.
+MAX_SUMMANDS = 16
+MAX_TERM_LEVELS = 50
+# Zero-padded terms that are compared before they are added.
+MAX_COMPARED_TERMS = 64
+# Terms of a sum over the positions of a window that are written out.
+MAX_WINDOW_TERMS = 128
+# Entries of an extremum that is computed by comparing slices: libraries are slow along short axes.
+MAX_COMPARED_SLICES = 16
+# Levels and arguments of a scalar expression in one instruction: Python's parser limits nesting,
+# and a sum nests as often as it has terms.
+MAX_SCALAR_LEVELS = 12
+MAX_SCALAR_ARGUMENTS = 100
+# Values from which the type of a value follows; with more it counts as one of its own.
+MAX_TYPE_SOURCES = 32
+# Expressions that are tidied one by one, each with all that they share.
+MAX_SEPARATE_EXPRESSIONS = 8
+# Operands of a fused function, and levels of functions in it: printing one recurses.
+MAX_FUSED_OPERANDS = 16
+MAX_FUSED_LEVELS = 16
+# Vectors that systems are solved for one by one.
+MAX_SOLVED_VECTORS = 8
+# Instructions that read matrices with all rows from which blocks of rows pay in NumPy, and rows.
+MIN_BLOCK_READS = 3
+MIN_BLOCKED_ROWS = 200
+# Sums, each an operand of the next, that make a running total.
+MIN_RUNNING_SUMS = 4
+
+# --- emitted code ---------------------------------------------------------------------------------
+
+# Entries of a constant array that is written into the source.
+MAX_WRITTEN_CONSTANT = 1000
+# Characters of code that stands inside the code that uses it, in Python and in a kernel.
+MAX_INLINED_CODE = 60
+MAX_INLINED_TEXT = 40
+# Levels of entries that are computed inside of others in a kernel.
+MAX_INLINED_LEVELS = 32
+# Operations of an entrywise function that a kernel recomputes wherever it is needed, and along
+# other axes too.
+MAX_RECOMPUTED_OPERATIONS = 8
+MAX_OPERATIONS_ALONG = 1
+# Loops of a nest whose variables have names.
+MAX_NAMED_LOOPS = 32
+# Entries of a block of rows in a kernel, such that it stays in the cache; its rows at least; and
+# entries of the sums over blocks.
+BLOCK_ENTRIES = 2**16
+MIN_BLOCK_ROWS = 32
+MAX_BLOCK_TOTALS = 2**15
+
+# --- caches ---------------------------------------------------------------------------------------
+
+# Bytes, and half of what it was, by which what is alive grows before caches are emptied.
+CACHE_GROWTH_BYTES = 64 * 2**20
+# Bytes that a node takes with what passes remember at it, and that a part of static data takes.
+NODE_BYTES = 1024
+ENTRY_BYTES = 64
+# Digests of stock expressions that are remembered at least, and half of those at most: each
+# expression takes kilobytes, most of them for what SymPy knows about its sign and the like.
+MAX_DIGESTS = 8192
+# Bits of a number that is digested in decimal digits: they take quadratic time, and Python may
+# refuse more than 640 of them.
+MAX_DECIMAL_BITS = 2000
+# Sets of axis lengths whose plans are remembered, and plans for other lengths that a program keeps.
+MAX_VARIANTS = 1000
+MAX_PLANS = 16
+# Kernels kept on disk, of about 150 KB each.
+MAX_KEPT_KERNELS = 500
+
+# --- texts ----------------------------------------------------------------------------------------
+
+# Characters of a text that is read, or written in a language, and seconds for reading it.
+MAX_TEXT = 100_000
+MAX_SECONDS = 2.0

@@ -15,10 +15,8 @@ from sympy import Basic, Derivative, Dummy, Expr, Subs
 from sympy.core.function import AppliedUndef, UndefinedFunction
 from sympy.printing.latex import LatexPrinter
 
+from . import tuning
 from .traversal import postorder
-
-# Maximum order of a derivative that is written with primes.
-MAX_PRIMES = 3
 
 
 def unknown_partial(expr: Expr, place: int) -> Expr:
@@ -41,7 +39,7 @@ def origin_of(function: type, arity: int) -> tuple[type, list[int]]:
 
 
 def _derived(origin: type, counts: Sequence[int]) -> type:
-    if len(counts) == 1 and counts[0] <= MAX_PRIMES:
+    if len(counts) == 1 and counts[0] <= tuning.MAX_PRIMES:
         mark = "'" * counts[0]
     else:
         mark = f"^({','.join(map(str, counts))})"

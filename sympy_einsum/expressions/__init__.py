@@ -141,7 +141,6 @@ from .products import (
 )
 from .reshaping import Reshape as Reshape, reshape as reshape
 from .running import (
-    MAX_WRITTEN_FACTORS as MAX_WRITTEN_FACTORS,
     RUNNING as RUNNING,
     IntervalProducts as IntervalProducts,
     LogCumSumExp as LogCumSumExp,

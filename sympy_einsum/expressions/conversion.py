@@ -33,6 +33,7 @@ from ..core import (
     postorder,
     sort_key,
     sympified,
+    tuning,
 )
 from .base import Operand, TensorExpr, TensorLike
 from .broadcasting import broadcast_together
@@ -60,8 +61,6 @@ STOCK_VARIABLES = (MatrixSymbol, MatrixElement, ArraySymbol, ArrayElement)
 # All of them, and their entries.
 _WITH_AXES = (*STOCK_TENSORS, MatrixElement, ArrayElement)
 
-# Entries with symbols are terms of a sum.
-MAX_ENTRIES = 1000
 # The axes that an array of NumPy's can have.
 MAX_DEPTH = 64
 
@@ -165,10 +164,11 @@ def _array_of(items: Sequence[Any]) -> np.ndarray:
 
 
 def _of_symbols(array: np.ndarray) -> Operand:
-    if array.size > MAX_ENTRIES:
+    if array.size > tuning.MAX_CONVERTED_ENTRIES:
         raise UnsupportedError(
-            f"an array of {array.size} entries with symbols in it; at most {MAX_ENTRIES} are "
-            "written out: write t * se.Constant(array) for a symbol times an array"
+            f"an array of {array.size} entries with symbols in it; at most "
+            f"{tuning.MAX_CONVERTED_ENTRIES} are written out: write t * se.Constant(array) for "
+            "a symbol times an array"
         )
     return _of_entries(Array(array.flatten().tolist(), array.shape))
 

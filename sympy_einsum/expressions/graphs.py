@@ -9,12 +9,9 @@ from typing import Any, TypeAlias
 from sympy import Basic, Expr, Lambda
 from sympy.core.function import AppliedUndef
 
-from ..core import Shape, TensorError, cached, children, has_shape, postorder
+from ..core import Shape, TensorError, cached, children, has_shape, postorder, tuning
 from .interning import Data, Node, data_expressions
 from .scalar_lambdas import Slot
-
-# Sets of free symbols up to this size are kept at every node of a graph.
-FEW_LEAVES = 16
 
 # Attributes of SymPy's classes of expressions with components, or that take an index.
 _OF_NO_SCALARS = ("_expr_type", "__getitem__")
@@ -139,7 +136,7 @@ def free_leaves(*roots: Basic) -> frozenset[Basic]:
 
     order = postorder(roots, lambda n: () if is_leaf(n) else children(n))
     total = _without_lengths({s for node in order for s in _own_leaves(node, is_leaf)})
-    if len(total) <= FEW_LEAVES:
+    if len(total) <= tuning.MAX_KEPT_LEAVES:
         _remember_leaves(order, is_leaf)
     return total
 

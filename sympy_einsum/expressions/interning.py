@@ -23,7 +23,7 @@ from weakref import ref
 
 from sympy import Basic, Expr, S
 
-from ..core import LIVE, Shape, StockExpr, cached, data_digest, digest, text_digest
+from ..core import LIVE, Shape, StockExpr, cached, data_digest, digest, text_digest, tuning
 
 # What a node knows besides its operands: lengths, positions, names, numbers, nested. The properties
 # of its class give each part a name.
@@ -95,13 +95,9 @@ class _Kind:
 def _size(data: object) -> int:
     """About how many bytes static data takes."""
     if isinstance(data, tuple):
-        return ENTRY_BYTES * len(data) + sum(map(_size, data))
+        return tuning.ENTRY_BYTES * len(data) + sum(map(_size, data))
     return len(data) if isinstance(data, bytes) else 0
 
-
-# About how many bytes a node takes with what passes remember at it, and a part of static data.
-NODE_BYTES = 1024
-ENTRY_BYTES = 64
 
 _kinds: _Table = {}
 _nodes: _Table = {}
@@ -251,7 +247,7 @@ class Node(StockExpr, metaclass=NodeType):
                 parts.append(digest(operand))
         node._depth = depth + 1 if operands else 0
         node._digest = hash(tuple(parts))
-        return _publish(_nodes, key, node, NODE_BYTES)
+        return _publish(_nodes, key, node, tuning.NODE_BYTES)
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Expr:

@@ -16,11 +16,8 @@ from typing import Any, TypeAlias, TypeVar
 
 from sympy import Expr
 
-from ..core import Indices, Label, Labels
+from ..core import Indices, Label, Labels, tuning
 from .base import Operand, TensorExpr
-
-# Identical operands can trade places; beyond this many orders their given order is kept.
-MAX_ORDERS = 24
 
 Item = TypeVar("Item")
 Terms: TypeAlias = tuple[tuple[Label, ...], ...]
@@ -64,7 +61,7 @@ def sorted_operands(
             groups[-1].append(k)
         else:
             groups.append([k])
-    if prod(factorial(len(group)) for group in groups) > MAX_ORDERS:
+    if prod(factorial(len(group)) for group in groups) > tuning.MAX_OPERAND_ORDERS:
         return tensors, subs
 
     def code(candidate: list[Labels]) -> list[list[int]]:

@@ -26,7 +26,7 @@ from collections.abc import Iterable, Sequence
 
 from sympy import Basic, Expr, Mul, S
 
-from ..core import Label, Labels, Lengths, Shape, as_shape, sort_key, unmultiplied_number
+from ..core import Label, Labels, Lengths, Shape, as_shape, sort_key, tuning, unmultiplied_number
 from .affine_selectors import Positions
 from .base import Operand, TensorExpr
 from .interning import Data, Operands, data_property
@@ -41,9 +41,6 @@ from .labels import (
 from .leaves import TensorSymbol, Zeros
 from .merging import compose_selectors, merge_one_hots
 from .slice_pushdown import composable_products, find_slice
-
-# Flattening without a bound would make a running product quadratic.
-MAX_FACTORS = 16
 
 
 class Einsum(TensorExpr):
@@ -479,8 +476,8 @@ def _collect_scalars(scalars: Sequence[Operand]) -> list[Expr] | None:
 
 
 def scalar_product(factors: Sequence[Operand]) -> Expr:
-    """A product of scalars: SymPy's Mul, or from MAX_FACTORS on an opaque node of order 0."""
-    if sum(len(f.args) if f.is_Mul else 1 for f in factors) <= MAX_FACTORS:
+    """A product of scalars: SymPy's Mul, of many factors an opaque node of order 0."""
+    if sum(len(f.args) if f.is_Mul else 1 for f in factors) <= tuning.MAX_FLATTENED_FACTORS:
         return Mul(*factors)
     ordered = tuple(sorted(factors, key=sort_key))
     return Einsum._intern(ordered, (((),) * len(ordered), (), ()), ())

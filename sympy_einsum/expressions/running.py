@@ -27,9 +27,6 @@ from .interning import Data, Operands
 from .products import Ones
 from .triangles import Triangle
 
-# Products of more entries are those of an interval.
-MAX_WRITTEN_FACTORS = 8
-
 
 class RunningFunction(TensorExpr):
     """Base class of what runs along the last axis of a tensor; ``called`` is the function that

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 
 from sympy import Add, Expr, S
 
-from ..core import Shape, sort_key
+from ..core import Shape, sort_key, tuning
 from .base import Operand, TensorExpr
 from .interning import Data, Operands
 from .leaves import Zeros
 from .products import View, contract, contract_part
-
-# Flattening without a bound would make a running sum quadratic.
-MAX_TERMS = 64
 
 
 class TensorAdd(TensorExpr):
@@ -138,7 +135,7 @@ def _collect_terms(factor: Expr, terms: Sequence[Operand]) -> Operand:
         coefficient = coefficient if outer is S.One else outer * coefficient
         repeated = _repeated_sum(core)
         total = core if repeated is None else repeated
-        if isinstance(total, TensorAdd) and len(total.operands) <= MAX_TERMS:
+        if isinstance(total, TensorAdd) and len(total.operands) <= tuning.MAX_FLATTENED_TERMS:
             inside: Sequence[Operand] = total.operands
             if repeated is not None:
                 lengths = dict(enumerate(core.lengths))

@@ -7,12 +7,10 @@ from functools import lru_cache
 
 from sympy.combinatorics import Permutation, PermutationGroup
 
-from ..core import Shape, ShapeError, TensorError, same_length
+from ..core import Shape, ShapeError, TensorError, same_length, tuning
 
 # A permutation of axes, as transpose takes it.
 Axes = tuple[int, ...]
-# With more permutations a tensor is not compared with all of its transposes.
-MAX_PERMUTATIONS = 120
 
 
 @lru_cache(maxsize=256)
@@ -25,10 +23,10 @@ def permutations_of(generators: tuple[Axes, ...], order: int) -> tuple[Axes, ...
     group = PermutationGroup(
         *[Permutation([*own]) for own in generators], Permutation([*range(order)])
     )
-    if group.order() > MAX_PERMUTATIONS:
+    if group.order() > tuning.MAX_PERMUTATIONS:
         raise TensorError(
             f"symmetric= gives {group.order()} equal permutations of {order} axes; at most "
-            f"{MAX_PERMUTATIONS} are supported"
+            f"{tuning.MAX_PERMUTATIONS} are supported"
         )
     return tuple(sorted([tuple(own.array_form) for own in group.elements]))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from time import thread_time
 from typing import Any, TypeAlias
 
-from ..core import MAX_SECONDS, MAX_TEXT, ParseError, TensorError
+from ..core import ParseError, TensorError, tuning
 
 MAX_NESTING = 1_000
 
@@ -80,8 +80,8 @@ class Location:
 
 def check_text(text: object, what: str) -> None:
     """Refuse what is too long to be read."""
-    if isinstance(text, str) and len(text) > MAX_TEXT:
-        raise ParseError(f"{what} {len(text)} characters; at most {MAX_TEXT} are read")
+    if isinstance(text, str) and len(text) > tuning.MAX_TEXT:
+        raise ParseError(f"{what} {len(text)} characters; at most {tuning.MAX_TEXT} are read")
 
 
 def check_nesting(text: str) -> None:
@@ -110,7 +110,7 @@ def open_parentheses(text: str) -> list[int]:
 class Deadline:
     """How long a text may take."""
 
-    seconds: float = field(default_factory=lambda: MAX_SECONDS)
+    seconds: float = field(default_factory=lambda: tuning.MAX_SECONDS)
     _start: float = field(default_factory=thread_time)
 
     def check(self, error: Callable[[str], ParseError]) -> None:

@@ -6,9 +6,8 @@ from types import EllipsisType
 
 from sympy import Expr, Max, Mul, S
 
-from ..core import TensorError, as_flag, as_scalar, documentation_link
+from ..core import TensorError, as_flag, as_scalar, documentation_link, tuning
 from ..expressions import (
-    MAX_WRITTEN_FACTORS,
     LogSumExp,
     Operand,
     Softmax,
@@ -133,7 +132,7 @@ def prod(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     axes = as_axes(axis, order_of(A))
     for k in sorted(axes, reverse=True):
         length = shape_of(result)[k]
-        if not length.is_Integer or length > MAX_WRITTEN_FACTORS:
+        if not length.is_Integer or length > tuning.MAX_WRITTEN_FACTORS:
             result = getitem(interval_products(result, k), (..., 0, length))
             continue
         index: list[slice | int] = [slice(None)] * result.order

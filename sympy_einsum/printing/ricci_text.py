@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from sympy import Basic
 
-from ..core import MAX_TEXT, UnsupportedError, children, postorder, transform
+from ..core import UnsupportedError, children, postorder, transform, tuning
 from ..expressions import (
     Einsum,
     Elementwise,
@@ -76,8 +76,8 @@ def ricci_latex(root: Operand) -> str:
 def _text(node: Operand, indices: Sequence[Index], used: set[str]) -> Text:
     """Return the text of a node whose axes have some indices, in a term with some letters."""
     text = _node_text(node, indices, used)
-    if len(text.shown) > MAX_TEXT:
-        raise UnsupportedError(f"the text has more than {MAX_TEXT} characters")
+    if len(text.shown) > tuning.MAX_TEXT:
+        raise UnsupportedError(f"the text has more than {tuning.MAX_TEXT} characters")
     # The letters in a scalar are its own.
     return Text(text.within(ATOM)) if isinstance(node, TensorExpr) and not indices else text
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from sympy import Basic, Expr, Integer, S, Symbol
 
-from ..core import MAX_TEXT, ROWS, UnsupportedError, children, index_letter, postorder, powlog
+from ..core import ROWS, UnsupportedError, children, index_letter, postorder, powlog, tuning
 from ..expressions import (
     Adj,
     Det,
@@ -55,10 +55,10 @@ def star_text(root: Operand) -> str:
     texts: dict[Basic, Text] = {}
     for node in postorder([root]):
         texts[node] = _text(node, texts)
-        if len(texts[node].shown) > MAX_TEXT:
+        if len(texts[node].shown) > tuning.MAX_TEXT:
             raise UnsupportedError(
-                f"the text has more than {MAX_TEXT} characters; latex and codegen give what is "
-                "used again a name"
+                f"the text has more than {tuning.MAX_TEXT} characters; latex and codegen give what "
+                "is used again a name"
             )
     return texts[root].shown
 

@@ -7,7 +7,7 @@ import warnings
 from time import thread_time
 from typing import NoReturn
 
-from ..core import MAX_SECONDS, MAX_TEXT, ParseError
+from ..core import ParseError, tuning
 
 # Larger lists would take forever.
 MAX_ITEMS = 10_000
@@ -19,12 +19,12 @@ class Source:
     def __init__(self, text: str):
         if not isinstance(text, str):
             raise ParseError(f"Python is read from text, not from {type(text).__name__}")
-        if len(text) > MAX_TEXT:
+        if len(text) > tuning.MAX_TEXT:
             raise ParseError(
-                f"the text has {len(text)} characters; at most {MAX_TEXT} are read: split it"
+                f"the text has {len(text)} characters; at most {tuning.MAX_TEXT} are read: split it"
             )
         self.text = text
-        self.end = thread_time() + MAX_SECONDS
+        self.end = thread_time() + tuning.MAX_SECONDS
         self.tree = self._tree()
 
     def _tree(self) -> ast.Module:
@@ -64,4 +64,6 @@ class Source:
     def tick(self, node: ast.AST) -> None:
         """ParseError if reading has taken too long."""
         if thread_time() > self.end:
-            self.fail(node, f"reading takes longer than {MAX_SECONDS:g} s; read smaller functions")
+            self.fail(
+                node, f"reading takes longer than {tuning.MAX_SECONDS:g} s; read smaller functions"
+            )

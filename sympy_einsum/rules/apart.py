@@ -9,11 +9,8 @@ from dataclasses import replace
 from sympy import Add, Mul
 
 from ..analysis import SPECIAL, Product, components, inlined_product
-from ..core import children, postorder
+from ..core import children, postorder, tuning
 from ..expressions import Einsum, Operand, TensorAdd, View, replace_nodes, tensor_sum
-
-# In larger graphs nothing is multiplied out.
-LARGE = 500
 
 
 def distribute_scalar_contractions(exprs: Sequence[Operand]) -> Sequence[Operand]:
@@ -25,7 +22,7 @@ def distribute_scalar_contractions(exprs: Sequence[Operand]) -> Sequence[Operand
     out, whose terms might cancel in both.
     """
     order = postorder(exprs)
-    if len(order) > LARGE:
+    if len(order) > tuning.LARGE_GRAPH:
         return exprs
     private = _private_to_contractions(order, exprs)
     sums = {

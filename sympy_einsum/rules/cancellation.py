@@ -16,6 +16,7 @@ from ..analysis import (
     scalar_and_tensor,
     with_common_output,
 )
+from ..core import tuning
 from ..expressions import (
     Operand,
     TensorAdd,
@@ -23,9 +24,6 @@ from ..expressions import (
     scale,
     tensor_sum,
 )
-
-# Longer sums, and products that give more terms, aren't multiplied out.
-MAX_TERMS = 8
 
 # The factors of a term that have no summed index, with their axes.
 Factors = Counter[tuple[Operand, tuple[int, ...]]]
@@ -37,7 +35,7 @@ def cancel_parts(node: TensorAdd, barriers: Closed) -> Operand | None:
     The derivative of ``(1 + r)*exp(-r)`` is such a sum. As it is written its relative error grows
     like 1/r, and where a kernel is a function of squared distances it is divided by r.
     """
-    if len(node.operands) > MAX_TERMS:
+    if len(node.operands) > tuning.MAX_CANCELLED_TERMS:
         return None
     given = [inlined_product(term) for term in node.operands]
     if not any(_is_opened(operand) for product in given for operand in product.operands):
@@ -128,12 +126,12 @@ def _multiplied_out(product: Product) -> list[Operand]:
     pending, found = [product], []
     while pending:
         term = pending.pop()
-        terms = distributed(term, MAX_TERMS, _is_opened)
+        terms = distributed(term, tuning.MAX_CANCELLED_TERMS, _is_opened)
         if terms is None:
             found.append(term.build())
         else:
             pending += [inlined_product(own.build()) for own in terms]
-        if len(pending) + len(found) > MAX_TERMS:
+        if len(pending) + len(found) > tuning.MAX_CANCELLED_TERMS:
             return [product.build()]
     return found
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from sympy import Add, Eq, Expr, Ge, Gt, Le, Lt, Mul, Ne, S, igcd, ordered, sign
 
 from ..analysis import Closed, inlined_product, is_positive, like_terms, times_entries
-from ..core import step
+from ..core import step, tuning
 from ..expressions import (
     Operand,
     TensorAdd,
@@ -27,8 +27,6 @@ from .sums import expand_scalar
 # Functions of the sign of their first argument.
 SIGNS = (step, sign)
 RELATIONS = (Eq, Ge, Gt, Le, Lt, Ne)
-# Conditions with more terms stay as they are.
-MAX_TERMS = 16
 
 
 def normal_condition(node: Operand, barriers: Closed) -> Operand | None:
@@ -54,7 +52,7 @@ def normal_scalar_condition(node: Operand, barriers: Closed) -> Operand | None:
     if not isinstance(node, SIGNS):
         return None
     given = Add.make_args(node.args[0])
-    if len(given) > MAX_TERMS:
+    if len(given) > tuning.MAX_PAIRED_TERMS:
         return None
     expanded = Add.make_args(_expanded(node.args[0]))
     terms = expanded if len(expanded) < len(given) else given
@@ -71,7 +69,7 @@ def _normal_argument(argument: Expr, node: Operand, divides: bool) -> Operand | 
     if not all(map(is_tensor, terms)):
         return None
     given = sum(len(t.operands) if isinstance(t, TensorAdd) else 1 for t in terms)
-    if given > MAX_TERMS:
+    if given > tuning.MAX_PAIRED_TERMS:
         return None
     # Sums are like terms as a whole, or by their own terms.
     wholes = _collected(terms)

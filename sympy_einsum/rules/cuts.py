@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ..core import children, postorder
+from ..core import children, postorder, tuning
 from ..expressions import (
     AxesFunction,
     Einsum,
@@ -22,15 +22,11 @@ from ..expressions import (
     total_of,
 )
 
-# Maximum depth of nodes that a slice is pushed through in a pass, and maximum number of passes.
-MAX_DEPTH = 50
-MAX_PASSES = 4
-
 
 def push_slices_down(exprs: Sequence[Operand]) -> Sequence[Operand]:
     """Push slices down through functions and sums, exp(X)[0] = exp(X[0]), unless all of exp(X) is
     needed elsewhere."""
-    for _ in range(MAX_PASSES):
+    for _ in range(tuning.MAX_SLICE_PASSES):
         order = postorder(exprs)
         slices = [node for node in order if is_slice(node)]
         if not slices:
@@ -38,7 +34,8 @@ def push_slices_down(exprs: Sequence[Operand]) -> Sequence[Operand]:
         uses = Counter(child for node in order for child in children(node))
         uses.update(exprs)
         rewritten = {
-            node: _push_slice(node, _sliced_operand(node), uses, MAX_DEPTH) for node in slices
+            node: _push_slice(node, _sliced_operand(node), uses, tuning.MAX_SLICE_LEVELS)
+            for node in slices
         }
         if all(new is node for node, new in rewritten.items()):
             break

@@ -15,7 +15,6 @@ from functools import reduce
 from sympy import Add, Expr, Integer, Mul, Rational, S, expand
 
 from ..analysis import (
-    SLACK,
     Answer,
     Closed,
     Product,
@@ -32,7 +31,7 @@ from ..analysis import (
     opposite_of,
     up_to_sign,
 )
-from ..core import number_bits
+from ..core import number_bits, tuning
 from ..expressions import (
     RUNNING,
     Einsum,
@@ -52,20 +51,14 @@ from ..expressions import (
 )
 from .axis_functions import sum_softmax
 
-# Multiplying out stops here.
-MAX_TERMS = 64
-# Sums with longer coefficients keep them: in a chain of sums, each of which has some denominator,
-# the product of all of these would overflow.
-MAX_CONTENT_BITS = 64
-
 
 def distribute(node: Operand, barriers: Closed) -> Operand | None:
     """A product of sums is a sum of products [W, thm 5.4]."""
     product = inlined_product(node, barriers)
     scalar = expand(scalar_product(product.scalars))
-    if scalar.is_Add and len(scalar.args) <= MAX_TERMS:
+    if scalar.is_Add and len(scalar.args) <= tuning.MAX_DISTRIBUTED_TERMS:
         return tensor_sum([replace(product, scalars=(term,)).build() for term in scalar.args])
-    terms = distributed(product, MAX_TERMS)
+    terms = distributed(product, tuning.MAX_DISTRIBUTED_TERMS)
     return None if terms is None else total_of([term.build() for term in terms])
 
 
@@ -96,7 +89,9 @@ def cancel_terms(node: Operand, barriers: Closed) -> Operand | None:
     # Other differences of rows stay what they are: a huge factor needs their zeros.
     product = inlined_product(node, barriers)
     terms = distributed(
-        product, MAX_TERMS, lambda own: own is operand or not is_difference_of_rows(own)
+        product,
+        tuning.MAX_DISTRIBUTED_TERMS,
+        lambda own: own is operand or not is_difference_of_rows(own),
     )
     if terms is None:
         return None
@@ -104,7 +99,7 @@ def cancel_terms(node: Operand, barriers: Closed) -> Operand | None:
     total, before, after = _compared(node, {operand}, terms, built, barriers)
     left = total.operands if isinstance(total, TensorAdd) else Add.make_args(total)
     cancels = after < before and len(left) < len(operand.operands)
-    return total if cancels or (opens and after <= SLACK * before) else None
+    return total if cancels or (opens and after <= tuning.COST_SLACK * before) else None
 
 
 def _is_larger_than_factors(total: TensorAdd) -> bool:
@@ -153,7 +148,7 @@ def distribute_places(node: Operand, barriers: Closed) -> Operand | None:
     if not sums:
         return None
     product = inlined_product(node, barriers)
-    terms = distributed(product, MAX_TERMS, sums.__contains__)
+    terms = distributed(product, tuning.MAX_DISTRIBUTED_TERMS, sums.__contains__)
     if terms is None:
         return None
     total, before, after = _compared(node, sums, terms, [term.build() for term in terms], ())
@@ -206,7 +201,11 @@ def _sums_inside(product: Product) -> Iterator[tuple[int, list[Operand]]]:
     counts = product.counts
     for k, operand in enumerate(product.operands):
         alone = any(counts[i] == 1 for i in product.subscripts[k])
-        if alone and isinstance(operand, TensorAdd) and len(operand.operands) <= MAX_TERMS:
+        if (
+            alone
+            and isinstance(operand, TensorAdd)
+            and len(operand.operands) <= tuning.MAX_DISTRIBUTED_TERMS
+        ):
             built = [_with_operand(product, k, term).build() for term in operand.operands]
             yield k, [(sum_softmax(t, ()) if type(t) is Einsum else None) or t for t in built]
 
@@ -291,7 +290,7 @@ def sum_content(total: TensorAdd) -> Expr:
         # SymPy's gcd_list stops at a one: gcd_list([1, 2, 1/2]) is 1.
         divisor = reduce(Rational.gcd, sizes)
         if any(
-            number_bits(part) > MAX_CONTENT_BITS
+            number_bits(part) > tuning.MAX_CONTENT_BITS
             for part in (divisor, *[s / divisor for s in sizes])
         ):
             return S.One

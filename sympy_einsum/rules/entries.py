@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sympy import Add, Expr, Mul, Piecewise, S, expand
 
 from ..analysis import Closed, times_entries, up_to_sign
-from ..core import cached, modulus, sigmoid, softplus
+from ..core import cached, modulus, sigmoid, softplus, tuning
 from ..expressions import (
     SIGMOID,
     Elementwise,
@@ -25,8 +25,6 @@ from ..expressions import (
 
 _S = slot(0)
 SOFTPLUS = softplus(_S)
-# A function that is a sum of more terms isn't expanded.
-MAX_TERMS = 64
 
 
 def factor_inside(node: Operand, barriers: Closed) -> Operand | None:
@@ -37,11 +35,6 @@ def factor_inside(node: Operand, barriers: Closed) -> Operand | None:
         if factor is not S.One and argument == _S:
             return apply_body(node.body.func(_S), (scale(factor, node.operands[0]),))
     return None
-
-
-# Functions of more operands stay a composition: the time that SymPy takes for them grows with a
-# power of their number.
-MAX_OPERANDS = 8
 
 
 def compose(node: Operand, barriers: Closed) -> Operand | None:
@@ -77,7 +70,7 @@ def _compositions(node: Operand) -> Iterator[tuple[Expr, Expr, Expr, Expr, tuple
         if inner == _S and coefficient is S.One:
             continue
         count = len(node.operands)
-        if count + len(below) > MAX_OPERANDS:
+        if count + len(below) > tuning.MAX_COMPOSED_OPERANDS:
             continue
         moved = substitute_slots(
             inner, tuple([(slot(j), slot(count + j)) for j in range(len(below))])
@@ -116,7 +109,7 @@ def expand_body(node: Operand, barriers: Closed) -> Operand | None:
     """A function that is a sum of products is a sum of products of functions."""
     body = expand(node.body, log=False, power_base=False, power_exp=False)
     terms = [Mul.make_args(term) for term in Add.make_args(body)]
-    if not 1 < max(len(terms), len(terms[0])) <= MAX_TERMS:
+    if not 1 < max(len(terms), len(terms[0])) <= tuning.MAX_DISTRIBUTED_TERMS:
         return None
     own = node.operands
     return tensor_sum(

@@ -8,12 +8,9 @@ from typing import TypeAlias
 from sympy import Dummy, Expr, Mul
 
 from ..analysis import components
-from ..core import postorder
+from ..core import postorder, tuning
 from ..expressions import Delta, Einsum, Operand, TensorExpr, contract, is_tensor, order_of, slot
 from .stable_table import local_body
-
-# Entries that are computed from more parts are symbols.
-MAX_PARTS = 64
 
 # A tensor, and the positions, by number, at which it has an entry.
 _Entry: TypeAlias = tuple[Operand, tuple[int, ...]]
@@ -34,7 +31,7 @@ def entry_of(root: TensorExpr, most: int) -> Expr:
     for entry in postorder([top], below):
         body, parts = formulas[entry]
         sizes[entry] = 1 + sum(sizes[part] for part in parts)
-        if body is None or sizes[entry] > MAX_PARTS:
+        if body is None or sizes[entry] > tuning.MAX_ENTRY_PARTS:
             found[entry] = Dummy(real=True) if is_tensor(entry[0]) else entry[0]
         else:
             found[entry] = body.xreplace({slot(k): found[part] for k, part in enumerate(parts)})

@@ -23,7 +23,7 @@ import sympy
 from sympy import Add, Expr, Integer, Mul, Poly, S, Symbol, Tuple, summation
 from sympy.concrete.expr_with_limits import AddWithLimits
 
-from ..core import UnsupportedError, cached, children, postorder, transform
+from ..core import UnsupportedError, cached, children, postorder, transform, tuning
 from ..expressions import (
     Det,
     Einsum,
@@ -47,9 +47,6 @@ from ..expressions import (
     total_of,
 )
 from .sums import collect, common_scalar, factorings
-
-# Maximum number of terms of an expanded product.
-MAX_TERMS = 256
 
 # A stock scalar, and what it is multiplied with.
 Part = tuple[Expr, Operand]
@@ -255,14 +252,17 @@ class _Expansion:
             base = self._known[node.base]
             if len(base) == 1:
                 return [(base[0][0] ** node.exp, base[0][1] ** node.exp)]
-            if node.exp.is_positive and _count(len(base), int(node.exp)) <= MAX_TERMS:
+            if (
+                node.exp.is_positive
+                and _count(len(base), int(node.exp)) <= tuning.MAX_EXPANDED_TERMS
+            ):
                 return _expanded_power(base, int(node.exp))
-        if not factors or prod(map(len, factors)) > MAX_TERMS:
+        if not factors or prod(map(len, factors)) > tuning.MAX_EXPANDED_TERMS:
             return self._opaque(node)
         return [_multiplied(chosen) for chosen in product(*factors)]
 
     def _of_product(self, node: Einsum, below: list[list[Part]]) -> list[Part]:
-        if prod(map(len, below)) > MAX_TERMS:
+        if prod(map(len, below)) > tuning.MAX_EXPANDED_TERMS:
             return self._opaque(node)
         parts = []
         for chosen in product(*below):
@@ -285,7 +285,7 @@ class _Expansion:
             prod(_count(len(parts), power) for parts, power in zip(below, powers, strict=True))
             for powers, _ in terms
         ]
-        if sum(sizes) > MAX_TERMS:
+        if sum(sizes) > tuning.MAX_EXPANDED_TERMS:
             return self._opaque(node)
         axes = range(node.order)
         lengths = dict(enumerate(node.shape))

@@ -11,11 +11,8 @@ from typing import NamedTuple
 from sympy import Expr
 
 from ..analysis import SPECIAL, Product, inlined_product
-from ..core import ENTRY, Contraction, children, contraction_cost, postorder
+from ..core import Contraction, children, contraction_cost, postorder, tuning
 from ..expressions import Einsum, Operand, TensorAdd, replace_nodes, tensor_sum, total_of
-
-# A product with one sum is expanded only if that is cheaper by this factor.
-GAIN = 1.5
 
 Size = Callable[[Expr], int]
 
@@ -52,7 +49,7 @@ def by_low_rank(
         if found is not None:
             contractions += map(_contraction, found.outer)
             separate_cost = sum(_cost(product, size) for product in (*found.outer, *found.others))
-            if GAIN * separate_cost <= _cost_together(found, size):
+            if tuning.LOW_RANK_GAIN * separate_cost <= _cost_together(found, size):
                 rewritten[node] = total_of([p.build() for p in (*found.outer, *found.others)])
     return replace_nodes(exprs, rewritten) if rewritten else exprs, contractions
 
@@ -111,4 +108,4 @@ def _cost(product: Product, size: Size) -> int:
 
 def _cost_together(found: _Split, size: Size) -> int:
     entries = prod(size(n) for n in found.total.shape)
-    return ENTRY * entries + sum(_cost(p, size) for p in (found.whole, *found.inner))
+    return tuning.ENTRY * entries + sum(_cost(p, size) for p in (found.whole, *found.inner))

@@ -15,10 +15,9 @@ from itertools import permutations
 from sympy import Abs, Expr, LeviCivita, Mul, S, log
 
 from ..analysis import Closed, transposed
-from ..core import same_length
+from ..core import same_length, tuning
 from ..expressions import (
     LOG,
-    MAX_WRITTEN_FACTORS,
     Adj,
     Einsum,
     IntervalProducts,
@@ -41,9 +40,6 @@ from ..expressions import (
     tensor_sum,
 )
 from .distribution import divided, sum_content
-
-# Cofactors of a higher order have too many terms to be written out.
-MAX_COFACTORS = 3
 
 
 def multiple(matrix: Operand) -> tuple[Expr, Operand, bool] | None:
@@ -104,7 +100,7 @@ def adj_as_inverse(node: Operand, barriers: Closed) -> Operand | None:
 def cofactors_as_inverse(node: Operand, barriers: Closed) -> Operand | None:
     """cof X = det(X) inv(X)' ∧ inv(X)' ∧ …, where X is invertible."""
     X, order = node.operands[0], node.degree
-    if order > MAX_COFACTORS:
+    if order > tuning.MAX_WRITTEN_COFACTORS:
         return None
     lengths = dict(enumerate(node.shape))
     rows, columns = range(0, 2 * order, 2), range(1, 2 * order, 2)
@@ -235,7 +231,7 @@ def _product_of_entries(vector: TensorExpr) -> Operand:
     (length,) = vector.shape
     if isinstance(vector, Ones):
         return S.One
-    if length.is_Integer and length <= MAX_WRITTEN_FACTORS:
+    if length.is_Integer and length <= tuning.MAX_WRITTEN_FACTORS:
         units = [Unit(length, k) for k in range(int(length))]
         return Mul(*[contract((vector, unit), ((0,), (0,)), (), {0: length}) for unit in units])
     intervals = IntervalProducts.of(vector)

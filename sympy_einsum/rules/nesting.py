@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from itertools import product as combinations
 
 from ..analysis import Closed, inlined_product, is_inlined
+from ..core import tuning
 from ..expressions import (
     Einsum,
     Operand,
@@ -22,9 +23,6 @@ from ..expressions import (
     inline_products,
     tensor_sum,
 )
-
-# Maximum number of pairs of equal operands for which halves are looked for.
-MAX_PAIRS = 4
 
 
 def denest(node: Operand, barriers: Closed) -> Operand | None:
@@ -80,7 +78,7 @@ def fold_square(node: Operand, barriers: Closed) -> Operand | None:
         return None
     product = inlined_product(node, barriers)
     pairs = [[k for k, o in enumerate(product.operands) if o is tensor] for tensor in twice]
-    if any(len(pair) != 2 for pair in pairs) or len(pairs) > MAX_PAIRS:
+    if any(len(pair) != 2 for pair in pairs) or len(pairs) > tuning.MAX_EQUAL_PAIRS:
         return None
     for flips in combinations((False, True), repeat=len(pairs) - 1):
         choice = [

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from typing import Literal, overload
 
-from ..analysis import SLACK, cost
-from ..core import children, deferred, postorder
+from ..analysis import cost
+from ..core import children, deferred, postorder, tuning
 from ..expressions import (
     Einsum,
     Operand,
@@ -24,19 +24,11 @@ from ..expressions import (
     as_operand,
     is_tensor,
 )
-from .distribution import MAX_TERMS
 from .equal_axes import lift_deltas
 from .rewriting import Run, Step
 from .table import EXPANDED, NORMAL, STABLE, STABLE_NUMERIC
 
 _with_numbers = deferred("evaluation", "with_numbers")
-# On bigger graphs products that several nodes use are barriers from the start.
-LARGE = 500
-# Above this number of shared nodes don't try to inline them: it costs half of the time and
-# hasn't paid in any derivative of the gallery and the benchmarks.
-MAX_SHARED = 64
-# Bound on the terms of products, multiplied out, beyond which nobody reads a derivative.
-LARGE_TERMS = 1000
 # The number of terms of a node from those of its operands.
 COMBINED: dict[type, Callable[[Iterable[int]], int]] = {TensorAdd: sum, Einsum: prod, View: prod}
 
@@ -107,10 +99,10 @@ def simplify(expr: TensorLike | Several, *, trace: bool = False) -> object:
         order = postorder(roots)
     results, steps = roots, []
     # The more expanded form unless it costs more, and never one that costs more than the given.
-    for kept in [(), _shared(order)] if len(order) <= LARGE else [_shared(order)]:
+    for kept in [(), _shared(order)] if len(order) <= tuning.LARGE_GRAPH else [_shared(order)]:
         run = Run(NORMAL, kept)
         found = [run.result(root) for root in roots]
-        if not run.steps or cost(found) <= SLACK * cost(roots):
+        if not run.steps or cost(found) <= tuning.COST_SLACK * cost(roots):
             results, steps = found, run.steps
             break
     result = results if isinstance(expr, (list, tuple)) else results[0]
@@ -136,12 +128,16 @@ def tidy(
     run = Run(NORMAL, shared.union(below), fixed)
     results = [run.result(expr) for expr in exprs]
     price = cost(results) if run.steps or run.depends_on_shared else 0
-    if run.depends_on_shared and len(order) <= LARGE and len(shared) <= MAX_SHARED:
+    if (
+        run.depends_on_shared
+        and len(order) <= tuning.LARGE_GRAPH
+        and len(shared) <= tuning.MAX_SHARED_NODES
+    ):
         freer = Run(NORMAL, (), fixed)
         inlined = [freer.result(expr) for expr in exprs]
-        if SLACK * cost(inlined) < price:
+        if tuning.COST_SLACK * cost(inlined) < price:
             run, results, price = freer, inlined, cost(inlined)
-    if run.steps and price > SLACK * cost(exprs):
+    if run.steps and price > tuning.COST_SLACK * cost(exprs):
         return exprs, []
     return results, run.steps
 
@@ -168,9 +164,10 @@ def _is_large(order: Sequence[Operand]) -> bool:
     terms: dict[Operand, int] = {}
     for node in order:
         combined = COMBINED.get(type(node))
-        terms[node] = min(combined(terms[o] for o in children(node)), MAX_TERMS) if combined else 1
+        count = combined(terms[o] for o in children(node)) if combined else 1
+        terms[node] = min(count, tuning.MAX_DISTRIBUTED_TERMS)
     inlined = [count for node, count in terms.items() if isinstance(node, Einsum) and count > 1]
-    return len(order) > LARGE or sum(inlined) > LARGE_TERMS
+    return len(order) > tuning.LARGE_GRAPH or sum(inlined) > tuning.MAX_READABLE_TERMS
 
 
 def _shared(order: Sequence[Operand]) -> set[Operand]:

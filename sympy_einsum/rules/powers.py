@@ -10,14 +10,13 @@ from math import comb
 from sympy import Expr, Integer, Mul, Pow, S, besselk, log, multinomial_coefficients
 
 from ..analysis import (
-    MAX_OPERANDS,
     Closed,
     as_powers,
     inlined_product,
     scalar_and_tensor,
     times_entries,
 )
-from ..core import powbesselk, power_slope, powlog
+from ..core import powbesselk, power_slope, powlog, tuning
 from ..expressions import (
     EXP,
     Elementwise,
@@ -30,9 +29,6 @@ from ..expressions import (
     tensor_sum,
     total_of,
 )
-
-# A power of a sum that would give more terms stays one.
-MAX_TERMS = 64
 
 
 def merge_powers(node: Operand, barriers: Closed) -> Operand | None:
@@ -111,14 +107,14 @@ def expand_power(node: Operand, barriers: Closed) -> Operand | None:
             return None
         powers = tuple([power_of(operand, exponent) for operand in product.operands])
         return replace(product, scalars=scalars, operands=powers).build()
-    if exponent.is_positive and len(product.operands) * exponent <= MAX_OPERANDS:
+    if exponent.is_positive and len(product.operands) * exponent <= tuning.MAX_INLINED_OPERANDS:
         return times_entries([base] * int(exponent), base)
     return None
 
 
 def _power_of_sum(total: TensorAdd, exponent: int) -> Operand | None:
     count = len(total.operands)
-    if comb(exponent + count - 1, exponent) > MAX_TERMS:
+    if comb(exponent + count - 1, exponent) > tuning.MAX_DISTRIBUTED_TERMS:
         return None
     terms = []
     for exponents, number in multinomial_coefficients(count, exponent).items():

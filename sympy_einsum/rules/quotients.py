@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..analysis import Closed, Product, components, inlined_product, is_denominator, pays
+from ..core import tuning
 from ..expressions import Operand
 from .powers import power_of
-
-# Factors of a denominator.
-MAX_FACTORS = 4
 
 
 def cancel_quotient(node: Operand, barriers: Closed) -> Operand | None:
@@ -40,7 +38,7 @@ def cancel_quotient(node: Operand, barriers: Closed) -> Operand | None:
 def _parts(base: Operand) -> Iterator[tuple[Product, Product | None]]:
     """A product, and each factor of it that shares no summed index with the others, with them."""
     whole = inlined_product(base)
-    if len(whole.operands) > MAX_FACTORS:
+    if len(whole.operands) > tuning.MAX_DENOMINATOR_FACTORS:
         return
     yield whole, None
     groups = components([{*t}.difference(whole.output) for t in whole.subscripts])

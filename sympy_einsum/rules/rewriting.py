@@ -14,11 +14,8 @@ from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any, NamedTuple
 
 from ..analysis import Closed, Feature, Surroundings, features, functions_below
-from ..core import children, postorder
+from ..core import children, postorder, tuning
 from ..expressions import Einsum, Operand, TensorExpr, rebuild
-
-# Maximum number of dependency sets, each with its result, that a node remembers.
-MAX_REMEMBERED = 4
 
 
 class Step(NamedTuple):
@@ -166,7 +163,7 @@ class Run:
             if found.holds(self._around.barriers):
                 return found
         found = self._apply_rules(node)
-        node.memory[self._rules.name] = (found, *known[: MAX_REMEMBERED - 1])
+        node.memory[self._rules.name] = (found, *known[: tuning.MAX_REMEMBERED_RESULTS - 1])
         return found
 
     def _apply_rules(self, node: Operand) -> _Found:

@@ -22,12 +22,12 @@ from ..expressions import (
     split_coefficient,
     tensor_sum,
 )
-from .stable_table import MAX_OPERANDS, has_functions, named, reached
+from .stable_table import has_functions, named, reached
 
 
 def pair_of_terms(node: TensorAdd, barriers: Closed, use: Use = Use.READING) -> Operand | None:
     """Two terms of a longer sum that are one function: softplus(z) - z = softplus(-z)."""
-    if not MAX_OPERANDS <= len(node.operands) <= tuning.STABLE_TERMS:
+    if not tuning.STABLE_OPERANDS <= len(node.operands) <= tuning.STABLE_TERMS:
         return None
     cores = [split_coefficient(term)[1] for term in node.operands]
     below = [set(_below(core)) for core in cores]

@@ -75,9 +75,6 @@ from ..expressions import (
 )
 from .stable_laws import law
 
-# Maximum number of operands of a part that is searched.
-MAX_OPERANDS = 3
-
 FUNCTIONS = (
     *(exp, log, sigmoid, softplus, tanh, sinh, cosh, coth, sin, cos, erf, erfc, erfcx, ndtr),
     *(bose, exprel, sinhc, gammaln, loggamma, polygamma, asin, asinh, atan, relu, step, Max),
@@ -93,12 +90,6 @@ def functions_in(forms: Iterable[Expr]) -> tuple[frozenset[type | str], ...]:
 def has_functions(body: Expr) -> bool:
     """Tell whether a function of the tables occurs in a body."""
     return bool(body.has(*FUNCTIONS))
-
-
-# Bounds on the forms of the tables: levels above the argument, operands of an operation, and nodes
-# besides the argument.
-MAX_FORM_WIDTH = 4
-MAX_FORM = 24
 
 
 class Match(NamedTuple):
@@ -132,7 +123,7 @@ def matched(body: Expr, use: Use, reflected: bool = False) -> Match | None:
     def exact(part: Expr, levels: int) -> Expr:
         if isinstance(part, Float):
             new = Rational(part)
-        elif levels and 0 < len(part.args) <= MAX_FORM_WIDTH:
+        elif levels and 0 < len(part.args) <= tuning.STABLE_FORM_WIDTH:
             new = part.func(*[exact(arg, levels - 1) for arg in part.args])
         else:
             new = part
@@ -243,7 +234,9 @@ def _near(body: Expr) -> list[Expr]:
     """List the subexpressions of an expression, down to the depth of the forms of the tables."""
     parts, level = [body], [body]
     for _ in range(tuning.STABLE_FORM_DEPTH):
-        level = [arg for part in level if len(part.args) <= MAX_FORM_WIDTH for arg in part.args]
+        level = [
+            arg for part in level if len(part.args) <= tuning.STABLE_FORM_WIDTH for arg in part.args
+        ]
         parts += level
     return parts
 
@@ -251,7 +244,7 @@ def _near(body: Expr) -> list[Expr]:
 def _is_form(body: Expr, part: Expr) -> bool:
     """Tell whether an expression without a part of it consists of few nodes, all numbers."""
     pending: list[Expr] = [body]
-    for _ in range(MAX_FORM):
+    for _ in range(tuning.STABLE_FORM_NODES):
         if not pending:
             return True
         node = pending.pop()
@@ -265,7 +258,9 @@ def _is_form(body: Expr, part: Expr) -> bool:
 # --- a node and what it is made of as one scalar function ----------------------------------------
 
 
-def local_body(node: Operand, most: int = MAX_OPERANDS) -> tuple[Expr, tuple[Operand, ...]] | None:
+def local_body(
+    node: Operand, most: int = tuning.STABLE_OPERANDS
+) -> tuple[Expr, tuple[Operand, ...]] | None:
     """A node that computes entry by entry, as a scalar function of nodes; None for others, and
     for sums and products of more than ``most``."""
     if isinstance(node, Elementwise):
@@ -347,7 +342,7 @@ def _inlined(body: Expr, operands: tuple[Operand, ...]) -> tuple[Expr, tuple[Ope
             opened_any = True
             inner, below = found
             parts.append((inner, tuple([places.setdefault(o, len(places)) for o in below])))
-    if not opened_any or len(places) > MAX_OPERANDS or not any(map(is_tensor, places)):
+    if not opened_any or len(places) > tuning.STABLE_OPERANDS or not any(map(is_tensor, places)):
         return None
     return _composed(body, tuple(parts)), tuple(places)
 
@@ -413,7 +408,7 @@ def reached(node: TensorExpr) -> frozenset[Operand]:
     for _ in range(tuning.STABLE_LEVELS - 1):
         parts = [(operand, local_body(operand)) for operand in level]
         level = {o for operand, part in parts for o in (part[1] if part else (operand,))}
-        if len(level) > MAX_OPERANDS:
+        if len(level) > tuning.STABLE_OPERANDS:
             break
         found |= level
     return frozenset(found - {node})  # what holds itself is freed late

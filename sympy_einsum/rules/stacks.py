@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sympy import Abs, Expr, LeviCivita, S, log
 
 from ..analysis import Closed, inlined_product
-from ..core import same_length
+from ..core import same_length, tuning
 from ..expressions import (
     Adj,
     AdjStack,
@@ -38,7 +38,7 @@ from ..expressions import (
     tensor_sum,
 )
 from .distribution import divided, sum_content
-from .matrices import MAX_COFACTORS, adj_as_inverse, cofactors_as_inverse
+from .matrices import adj_as_inverse, cofactors_as_inverse
 from .matrix_powers import det_of_exponential, inv_of_exponential, logdet_of_exponential
 from .rewriting import Rule, any_of
 
@@ -243,7 +243,7 @@ def adj_of_stack(node: AdjStack, barriers: Closed) -> Operand | None:
 def cofactors_of_stack(node: CofactorStack, barriers: Closed) -> Operand | None:
     """cof X_q = det(X_q) inv(X_q)' ∧ inv(X_q)' ∧ …."""
     (matrices,) = node.operands
-    if node.degree > MAX_COFACTORS:
+    if node.degree > tuning.MAX_WRITTEN_COFACTORS:
         return None
     axes = range(node.order)
     stack, pairs = axes[: matrices.order - 2], axes[matrices.order - 2 :]

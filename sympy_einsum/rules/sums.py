@@ -29,6 +29,7 @@ from ..analysis import (
     like_terms,
     with_common_output,
 )
+from ..core import tuning
 from ..expressions import (
     SIGMOID,
     Einsum,
@@ -48,13 +49,6 @@ from ..expressions import (
 )
 from .equal_axes import equal_axes, has_deltas, sum_on_diagonal
 
-# Longer sums aren't searched for common factors.
-MAX_TERMS = 16
-# Maximum number of common factors that are tried.
-MAX_CANDIDATES = 4
-# Scalars of more terms stay products.
-MAX_EXPANDED = 256
-
 
 def collect(node: Operand, barriers: Closed) -> Operand | None:
     """Terms that differ in their scalar factors alone: s A + t A = (s + t) A."""
@@ -70,7 +64,11 @@ def flatten(node: Operand, barriers: Closed) -> Operand | None:
         return None
     terms: list[Operand] = []
     for term in node.operands:
-        parts = distributed(inlined_product(term), MAX_TERMS) if _rearranged_sum(term) else None
+        parts = (
+            distributed(inlined_product(term), tuning.MAX_PAIRED_TERMS)
+            if _rearranged_sum(term)
+            else None
+        )
         terms.extend([part.build() for part in parts] if parts else [term])
     return tensor_sum(terms)
 
@@ -152,7 +150,7 @@ def scaled_differences(node: Operand, barriers: Closed) -> Operand | None:
     """A common factor of the differences of all rows from all others, before a derivative by it:
     X_i / s - X_j / s = (X_i - X_j) / s. A sweep differentiates a sum term by term; where rows
     coincide their parts cancel only up to rounding, and a kernel divides them by the distance."""
-    if len(node.operands) > MAX_TERMS or not is_difference_of_rows(node):
+    if len(node.operands) > tuning.MAX_PAIRED_TERMS or not is_difference_of_rows(node):
         return None
     terms = [with_common_output(inlined_product(term)) for term in node.operands]
     output = terms[0].output
@@ -189,7 +187,7 @@ def complement(node: Operand, barriers: Closed) -> Operand | None:
     """sigmoid(-z) is 1 - sigmoid(z), where that leaves one term with sigmoid(z)."""
     axes = tuple(range(node.order))
     places: dict[tuple[Operand, tuple[int, ...]], tuple[int, Product]] = {}
-    for t, term in enumerate(node.operands[:MAX_TERMS]):
+    for t, term in enumerate(node.operands[: tuning.MAX_PAIRED_TERMS]):
         product = with_common_output(inlined_product(term))
         for k, operand in enumerate(product.operands):
             entrywise = product.output == axes and set(product.subscripts[k]) <= set(axes)
@@ -212,12 +210,12 @@ def complement(node: Operand, barriers: Closed) -> Operand | None:
 
 
 def _expanded(product: Product) -> list[Operand]:
-    return [term.build() for term in distributed(product, MAX_TERMS) or [product]]
+    return [term.build() for term in distributed(product, tuning.MAX_PAIRED_TERMS) or [product]]
 
 
 def expand_scalar(node: Operand, barriers: Closed) -> Operand | None:
     """A scalar multiplied out by SymPy, where that gives no endless sum."""
-    if not (node.is_Mul or node.is_Pow) or _expanded_terms(node) > MAX_EXPANDED:
+    if not (node.is_Mul or node.is_Pow) or _expanded_terms(node) > tuning.MAX_EXPANDED_TERMS:
         return None
     return expand(node)
 
@@ -236,7 +234,7 @@ def _expanded_terms(expr: Operand) -> int:
 
 def factor(node: Operand, barriers: Closed) -> Operand | None:
     """A factor that several terms have in common, pulled out where that is cheaper [W, thm 5.4]."""
-    if len(node.operands) > MAX_TERMS:
+    if len(node.operands) > tuning.MAX_PAIRED_TERMS:
         return None
     given = frontier([inlined_product(term, barriers) for term in node.operands])
     prices = [(cost([new], given), new) for new in factorings(node.operands, barriers)]
@@ -265,7 +263,9 @@ def factorings(operands: Sequence[Operand], barriers: Closed = ()) -> Iterator[O
         if len(found) > 1:
             is_by_entries = all(label >= 0 for label in place[1])
             groups.setdefault(tuple(found) if is_by_entries else place, []).append(found)
-    for group in sorted(groups.values(), key=lambda group: -len(group[0]))[:MAX_CANDIDATES]:
+    for group in sorted(groups.values(), key=lambda group: -len(group[0]))[
+        : tuning.MAX_COMMON_FACTORS
+    ]:
         together = _pulled_out(terms, group, operands)
         alone = group if together is None and len(group) > 1 else ()
         for factored in (together, *[_pulled_out(terms, [found], operands) for found in alone]):

@@ -8,6 +8,7 @@ from itertools import product as combinations
 from math import prod
 
 from ..analysis import Closed, Product, has_declared_symmetry, has_symmetry, is_symmetric
+from ..core import tuning
 from ..expressions import (
     Einsum,
     Operand,
@@ -20,10 +21,6 @@ from ..expressions import (
 
 # The labels of the axes of an operand.
 Axes = tuple[int, ...]
-# Maximum number of symmetric matrices that are transposed. Maximum number of orders of the axes of
-# all operands that are compared; beyond it they are compared for one operand after the other.
-MAX_SYMMETRIC = 4
-MAX_ORDERS = 64
 
 
 def transpose_symmetric(node: Operand, barriers: Closed) -> Operand | None:
@@ -51,10 +48,10 @@ def order_symmetric(node: Operand, barriers: Closed) -> Operand | None:
     product = Product((), tuple(operands), tuple(subscripts), node.output, lengths)
     flexible = [k for k, operand in enumerate(product.operands) if has_symmetry(operand)]
     is_declared = any(len(product.subscripts[k]) > 2 for k in flexible)
-    if not flexible or (len(flexible) > MAX_SYMMETRIC and not is_declared):
+    if not flexible or (len(flexible) > tuning.MAX_SYMMETRIC_FACTORS and not is_declared):
         return None
     orders = [_orders(product.operands[k], product.subscripts[k]) for k in flexible]
-    if prod(map(len, orders)) <= MAX_ORDERS:
+    if prod(map(len, orders)) <= tuning.MAX_AXIS_ORDERS:
         return _simplest(product, flexible, orders)[0]
     for k, own in zip(flexible, orders, strict=True):
         product = _simplest(product, [k], [own])[1]

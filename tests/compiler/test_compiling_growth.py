@@ -11,7 +11,8 @@ from sympy import symbols
 
 import sympy_einsum as se
 from sympy_einsum.compiler.ir.instruction_rules import Instruction
-from sympy_einsum.compiler.ir.types import MAX_SOURCES, deciding_type, type_sources
+from sympy_einsum.compiler.ir.types import deciding_type, type_sources
+from sympy_einsum.core.tuning import MAX_TYPE_SOURCES
 from sympy_einsum.expressions import slot
 
 x = se.TensorSymbol("x", n)
@@ -202,7 +203,7 @@ def test_types_are_those_of_few_others():
         steps.append(Instruction("add", (total, len(steps) - 1), ((1, 1),), (n,)))
         total = len(steps) - 1
     sources = type_sources(steps)
-    assert max(map(len, sources)) == MAX_SOURCES
+    assert max(map(len, sources)) == MAX_TYPE_SOURCES
     assert sources[2] == {0, 1}
 
 

@@ -15,10 +15,11 @@ from sympy import symbols
 import sympy_einsum as se
 import sympy_einsum.compiler.lowering.pairwise
 import sympy_einsum.core.contraction
-from sympy_einsum.compiler import calls, program
+from sympy_einsum.compiler import program
 from sympy_einsum.compiler.backends import BACKENDS
 from sympy_einsum.compiler.ir.plans import plan_cost
 from sympy_einsum.compiler.planning import make_plan
+from sympy_einsum.core import tuning
 
 m, n, k, p = symbols("m n k p", integer=True, positive=True)
 t = symbols("t")
@@ -422,7 +423,7 @@ def test_threads_share_a_function_and_its_plans():
 
 
 def test_as_many_plans_are_kept_as_are_allowed(monkeypatch):
-    monkeypatch.setattr(calls, "MAX_VARIANTS", 5)
+    monkeypatch.setattr(tuning, "MAX_VARIANTS", 5)
     compute = se.lambdify([B, C, D], B @ C @ D)
     variants = compute.__globals__["variants"]
     for length in range(1, 30):

@@ -8,7 +8,7 @@ import time
 import pytest
 
 import sympy_einsum as se
-from sympy_einsum.core import deadlines, with_time_limit
+from sympy_einsum.core import tuning, with_time_limit
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no such timer")
 
@@ -23,7 +23,7 @@ def endless():
 
 
 def test_what_never_ends_is_stopped(monkeypatch):
-    monkeypatch.setattr(deadlines, "MAX_SECONDS", 0.05)
+    monkeypatch.setattr(tuning, "MAX_SECONDS", 0.05)
     before = signal.getsignal(signal.SIGPROF)
     for _ in range(2):
         with pytest.raises(se.ParseError, match=r"takes more than 0\.05 s"):
@@ -96,7 +96,7 @@ class _Slow:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_reader_is_stopped_later_where_exceptions_are_ignored(monkeypatch):
-    monkeypatch.setattr(deadlines, "MAX_SECONDS", 0.05)
+    monkeypatch.setattr(tuning, "MAX_SECONDS", 0.05)
 
     @with_time_limit
     def read():
@@ -128,7 +128,7 @@ def test_other_threads_read_too():
     ],
 )
 def test_texts_that_sympy_cannot_read(monkeypatch, text):
-    monkeypatch.setattr(deadlines, "MAX_SECONDS", 0.5)
+    monkeypatch.setattr(tuning, "MAX_SECONDS", 0.5)
     with pytest.raises(se.ParseError):
         se.parse(text)
 

@@ -6,14 +6,14 @@ import pytest
 from oracles import calls
 from sympy import Add, Symbol, cos, exp, sin
 
-from sympy_einsum.core import ordering
+from sympy_einsum.core import ordering, tuning
 
 BOUND = 50
 
 
 @pytest.fixture(autouse=True)
 def bounded(monkeypatch):
-    monkeypatch.setattr(ordering, "MAX_DIGESTS", BOUND)
+    monkeypatch.setattr(tuning, "MAX_DIGESTS", BOUND)
     ordering._forget_digests()
 
 

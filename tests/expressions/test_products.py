@@ -12,7 +12,8 @@ from sympy import Symbol, symbols
 
 import sympy_einsum as se
 from sympy_einsum.core.traversal import postorder
-from sympy_einsum.expressions.products import MAX_FACTORS, View
+from sympy_einsum.core.tuning import MAX_FLATTENED_FACTORS
+from sympy_einsum.expressions.products import View
 
 m, n, k = symbols("m n k", integer=True, positive=True)
 t = Symbol("t")
@@ -122,7 +123,7 @@ def test_running_sums_and_products_stay_linear():
         operands = sum(len(node.operands) for node in postorder([expr]) if node in {expr})
         assert operands <= 70
         assert sum(len(getattr(node, "operands", ())) for node in postorder([expr])) <= 4000
-    assert MAX_FACTORS < 70
+    assert MAX_FLATTENED_FACTORS < 70
 
 
 def test_cuts_of_operands_are_views_over_a_dense_core_too():

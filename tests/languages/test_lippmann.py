@@ -514,7 +514,7 @@ def test_bounds(text, message):
 
 
 def test_a_text_that_takes_too_long_is_refused(monkeypatch):
-    monkeypatch.setattr("sympy_einsum.languages.nodes.MAX_SECONDS", 0.0)
+    monkeypatch.setattr("sympy_einsum.core.tuning.MAX_SECONDS", 0.0)
     with pytest.raises(se.ParseError, match=r"takes more than 0 s to read"):
         parse("v + v", KNOWN)
 

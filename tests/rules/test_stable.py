@@ -12,9 +12,10 @@ from sympy import log
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
 from sympy_einsum import core
+from sympy_einsum.core.tuning import LARGE_GRAPH
 from sympy_einsum.expressions import slot
 from sympy_einsum.rules import stable_pairs, stable_table
-from sympy_einsum.rules.normal_form import LARGE, stabilise
+from sympy_einsum.rules.normal_form import stabilise
 
 y, z, w = se.tensors("y z w", n)
 s, p, q = se.sigmoid(z), se.softmax(z), se.softmax(w)
@@ -425,7 +426,7 @@ def test_matrices(name):
 
 def test_sharing_and_size_change_nothing():
     """Beyond the size of graphs that are simplified, and whatever the other outputs are."""
-    parts = se.tensors(" ".join(f"x{i}" for i in range(LARGE // 8)), n)
+    parts = se.tensors(" ".join(f"x{i}" for i in range(LARGE_GRAPH // 8)), n)
     loss = sum([(se.log(1 - se.sigmoid(x)) * y).sum() - se.log(se.softmax(x))[0] for x in parts])
     outputs = [loss, *se.gradient(loss, list(parts)), se.softmax(parts[0]), se.sigmoid(parts[1])]
     data = np.linspace(-800, 800, 3 * len(parts)).reshape(-1, 3)

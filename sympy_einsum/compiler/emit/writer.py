@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from sympy import Expr, Function, I, ceiling, floor
 
-from ...core import Shape, UnsupportedError, once
+from ...core import Shape, UnsupportedError, once, tuning
 from ...expressions import shape_of, slot
 from ..backends import ALL_ENTRIES, NEW_AXIS, Backend, Bracket, Destination, numbers_code
 from ..ir.code import (
@@ -43,12 +43,6 @@ from .kernels import KernelText
 from .printer import printed
 from .signature import Signature, shape_text, size_code
 
-# Constant arrays up to this many entries are written into the source.
-MAX_WRITTEN = 1000
-# Fewer rows than that are computed at once.
-FEW = 200
-# Code whose text is up to this long stands inside the code that uses it.
-MAX_INLINE = 60
 # Entries of basic indexing.
 ENTRIES = {
     ":": ALL_ENTRIES.code,
@@ -130,7 +124,8 @@ class Writer:
                 continue
             over, code = self._select(number, op, inputs, params)
             is_name = op == "argument" and isinstance(code, ast.Name)
-            if not is_name and (number not in self._inside or len(printed(code)) > MAX_INLINE):
+            is_inside = number in self._inside and len(printed(code)) <= tuning.MAX_INLINED_CODE
+            if not is_name and not is_inside:
                 count += 1
                 variable = f"{self.prefix}{count}"
                 steps.append(Assignment(variable, code, shape, number, over))
@@ -301,7 +296,7 @@ class Writer:
         return self.backend.common_type(arrays, scalars)
 
     def _constant(self, array: np.ndarray) -> Code:
-        if self.prefix != "t" or array.size <= MAX_WRITTEN:
+        if self.prefix != "t" or array.size <= tuning.MAX_WRITTEN_CONSTANT:
             return self.backend.constant([], array)
         own = f"_constant{len(self.constants)}"
         self.constants[own] = array
@@ -472,7 +467,7 @@ class _Emission:
         width = size_code(rows.width, {**names, **shapes}, backend)
         call = quote(
             "rows({*0}) if len({1}) < {2} else by_rows(rows, {3}, {*0})",
-            *([*map(name, arrays)], name(arrays[0]), FEW, width),
+            *([*map(name, arrays)], name(arrays[0]), tuning.MIN_BLOCKED_ROWS, width),
         )
         return [
             *self.lines(steps[:first]),
@@ -521,7 +516,7 @@ def kernel_body(
     large: dict[str, object] = {}
     types = kernel.arguments[len(signature.arguments) :]
     for (own, array), (_, is_position) in zip(kernel.constants.items(), types, strict=False):
-        if array.size > MAX_WRITTEN:
+        if array.size > tuning.MAX_WRITTEN_CONSTANT:
             large[own] = array
         else:
             text = printed(numbers_code(array))

@@ -10,25 +10,22 @@ import numpy as np
 from sympy import Expr, preorder_traversal
 from sympy.core.function import AppliedUndef
 
-from ...core import OwnFunction
+from ...core import OwnFunction, tuning
 from ...expressions import Slot
 from .instruction_rules import Instruction
 from .instructions import OPS
 
-# A value with the common type of more others counts as one of a type of its own.
-MAX_SOURCES = 32
-
 
 def type_sources(instructions: Sequence[Instruction]) -> list[frozenset[int]]:
-    """For each instruction, those whose common type it has, at most MAX_SOURCES."""
+    """For each instruction, those whose common type it has, at most tuning.MAX_TYPE_SOURCES."""
     found: list[frozenset[int]] = []
     for number, step in enumerate(instructions):
         op = OPS[step.op]
         sources = frozenset([number])
         if op.keeps_type or op.is_view or (op.is_code and _is_whole_polynomial(step.params[0])):
             inputs = step.inputs[:1] if op.is_view else step.inputs
-            common = {source for k in inputs[: MAX_SOURCES + 1] for source in found[k]}
-            if len(inputs) <= MAX_SOURCES >= len(common):
+            common = {source for k in inputs[: tuning.MAX_TYPE_SOURCES + 1] for source in found[k]}
+            if len(inputs) <= tuning.MAX_TYPE_SOURCES >= len(common):
                 sources = found[inputs[0]] if len(inputs) == 1 else frozenset(common)
         found.append(sources)
     return found

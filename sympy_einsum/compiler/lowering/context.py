@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from sympy import Expr
 
-from ...core import Contraction, NodeTable, Optimizer, children, postorder
+from ...core import Contraction, NodeTable, Optimizer, children, postorder, tuning
 from ...expressions import (
     Einsum,
     Operand,
@@ -24,9 +24,6 @@ from ..ir.plans import origin
 from .plan_builder import PlanBuilder
 from .scheduling import in_one_term, only_multiplied
 from .sympy_scalars import StockScalars
-
-# A product used once merges into the product that uses it, up to this many operands.
-MAX_MERGED = 12
 
 
 class Lowering(PlanBuilder):
@@ -128,9 +125,9 @@ class Lowering(PlanBuilder):
         if any(map(is_window, node.operands)):
             return False
         size = sum(self._waiting.get(operand, 1) for operand in node.operands)
-        if size <= MAX_MERGED:
+        if size <= tuning.MAX_MERGED_OPERANDS:
             self._waiting[node] = size
-        return size <= MAX_MERGED
+        return size <= tuning.MAX_MERGED_OPERANDS
 
     def _result(self, expr: Operand) -> int:
         """A result that is the caller's own: no argument, constant or other result, nor a view of

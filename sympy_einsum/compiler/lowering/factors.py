@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...core import Indices
-
-# Intermediate products of more operands aren't looked for in other products.
-MAX_REMEMBERED = 8
+from ...core import Indices, tuning
 
 
 class Factor:
@@ -41,7 +38,7 @@ class KnownProducts:
 
     def add(self, product: Factor) -> None:
         """Keep a product, unless it has too many parts."""
-        if len(product.parts) <= MAX_REMEMBERED:
+        if len(product.parts) <= tuning.MAX_REUSED_OPERANDS:
             known = self._root
             for value in sorted([part.value for part in product.parts]):
                 known = known.longer.setdefault(value, _Known())

@@ -7,13 +7,10 @@ from math import prod
 
 from sympy import Integer, Max, Min
 
+from ...core import tuning
 from ...expressions import Extremum, ExtremumShare, NamedAxesFunction, Picked, Ranking, slot
 from ..ir.instruction_rules import Cut
 from .context import Lowering
-
-# Maximum length of a reduction, as of pooling, by comparing slices: libraries are slow along short
-# axes.
-MAX_SLICES = 16
 
 
 def lower_extremum(builder: Lowering, node: Extremum) -> int:
@@ -22,7 +19,7 @@ def lower_extremum(builder: Lowering, node: Extremum) -> int:
     operand = builder.value(tensor)
     lengths = [tensor.shape[axis] for axis in node.axes]
     known = all(length.is_Integer for length in lengths)
-    if not node.order or not known or not 1 < prod(lengths) <= MAX_SLICES:
+    if not node.order or not known or not 1 < prod(lengths) <= tuning.MAX_COMPARED_SLICES:
         return builder.emit("extremum", operand, params=(node.name, _axes(node)))
     cuts: list[Cut] = [None] * tensor.order
     slices = []

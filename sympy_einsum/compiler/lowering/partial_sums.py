@@ -17,17 +17,12 @@ from typing import NamedTuple, TypeAlias
 from sympy import Expr, Float, Integer, Rational
 
 from ...analysis import is_symmetric
-from ...core import children, postorder, transform
+from ...core import children, postorder, transform, tuning
 from ...expressions import Ones, Operand, TensorAdd, rebuild, split_coefficient, sum_of_parts
 
 # Whole numbers are Python's: sums of many terms have hardly any others.
 Number: TypeAlias = int | Fraction | float
 Terms: TypeAlias = dict[Operand, Number]
-
-# Maximum number of sums that are tried, the longest first, of those that have a rarest term here.
-MAX_TRIED = 4
-# Relative bound below which the rest of a float counts as 0.
-ROUNDING = 1e-13
 
 
 class _Part(NamedTuple):
@@ -102,9 +97,13 @@ def _largest_part(
     rest: Terms, known: Mapping[Operand, Sequence[TensorAdd]], terms: Mapping[TensorAdd, Terms]
 ) -> _Part | None:
     """Find the multiple of a sum that leaves the fewest terms, if it saves additions."""
-    near = [total for core in rest if core in known for total in known[core][-MAX_TRIED:]]
+    near = [
+        total for core in rest if core in known for total in known[core][-tuning.MAX_TRIED_SUMS :]
+    ]
     near.sort(key=lambda total: -len(total.operands))
-    inside = islice((own for own in near if terms[own].keys() <= rest.keys()), MAX_TRIED)
+    inside = islice(
+        (own for own in near if terms[own].keys() <= rest.keys()), tuning.MAX_TRIED_SUMS
+    )
     tried = [_without(rest, total, terms[total]) for total in inside]
     return min(
         filter(None, tried),
@@ -128,7 +127,7 @@ def _without(rest: Terms, total: TensorAdd, part: Terms) -> _Part | None:
     left = {
         core: _simplest(rest[core] - factor * number)
         for (core, number), ratio in zip(part.items(), ratios, strict=True)
-        if _size(ratio - factor) > ROUNDING * _size(factor)
+        if _size(ratio - factor) > tuning.FLOAT_ROUNDING * _size(factor)
     }
     before = _cost([rest[core] for core in part])
     return _Part(factor, total, left) if _cost([*left.values(), factor]) < before else None
@@ -162,7 +161,9 @@ def _simplest(number: Number) -> Number:
 
 def _rounded(number: Number) -> Number:
     """A number, or the 1 or -1 that it is but for rounding."""
-    return (1 if number > 0 else -1) if _size(_size(number) - 1) <= ROUNDING else number
+    return (
+        (1 if number > 0 else -1) if _size(_size(number) - 1) <= tuning.FLOAT_ROUNDING else number
+    )
 
 
 def _size(number: Number) -> Number:

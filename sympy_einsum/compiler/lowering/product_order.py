@@ -21,14 +21,10 @@ from ...core import (
     contraction_path,
     contraction_steps,
     path_cost,
+    tuning,
 )
 from .factors import Factor
 from .plan_builder import PlanBuilder
-
-# Products of more operands don't look for what others have computed: each find is planned anew.
-MAX_SHARED = 32
-# In longer products what is there twice isn't looked for: orders are compared for each pair.
-MAX_REPEATED = 8
 
 
 class Order(NamedTuple):
@@ -64,7 +60,7 @@ def best_order(
     """Find the contraction order; results of earlier products are reused where that costs no
     more."""
     plain = _order(builder, factors, output, lengths)
-    if not 2 < len(factors) <= MAX_SHARED:
+    if not 2 < len(factors) <= tuning.MAX_REUSING_OPERANDS:
         return plain
     # A product of all operands but one leaves two large ones: the parts of it may be better.
     choices = [_shared(builder, plain, output, lengths, left) for left in (0, 2)]
@@ -189,7 +185,7 @@ def repeated(
     all other orders."""
     counts = Counter(factor.value for factor in factors)
     twice = [factor for factor in factors if counts[factor.value] > 1]
-    if len(twice) < 4 or len(factors) > MAX_REPEATED:
+    if len(twice) < 4 or len(factors) > tuning.MAX_REPEATED_OPERANDS:
         return None
     best, least = None, best_order(builder, [*factors], output, lengths).cost
     for pair in combinations(twice, 2):

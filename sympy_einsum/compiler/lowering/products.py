@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from sympy import Expr
 
 from ...analysis import is_definite
-from ...core import Indices
+from ...core import Indices, tuning
 from ...expressions import (
     RUNNING,
     Cofactors,
@@ -30,9 +30,6 @@ from .multiplication import multiply_all
 from .running import Triangles
 from .selectors import Embedded, cut_out, distinct_labels, whole, written
 from .sliding_windows import Windows
-
-# Maximum number of matrices that a derivative of det is multiplied by without being built itself.
-MAX_DIRECTIONS = 2
 
 
 def lower_product(builder: Lowering, node: Einsum) -> int:
@@ -144,7 +141,7 @@ def _direct(
 
 def _is_directed(operand: Operand) -> bool:
     """Tell whether a derivative of det can be multiplied by matrices without being built."""
-    return isinstance(operand, Cofactors) and operand.degree <= MAX_DIRECTIONS + 1
+    return isinstance(operand, Cofactors) and operand.degree <= tuning.MAX_DET_DIRECTIONS + 1
 
 
 def _multiplied_by(

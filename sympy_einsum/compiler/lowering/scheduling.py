@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...analysis import has_known_zeros
+from ...core import tuning
 from ...expressions import (
     Einsum,
     Inv,
@@ -17,14 +18,6 @@ from ...expressions import (
     is_padded_product,
 )
 
-# Maximum number of uses, all in products, for which the inverses of a stack aren't computed and a
-# system is solved for each. A matrix has factors for all of them.
-MAX_SOLVES = 2
-# A sum of more terms is a running total.
-MAX_SUMMANDS = 16
-# Maximum depth of the nodes that are computed for one term of it.
-MAX_TERM_DEPTH = 50
-
 
 def only_multiplied(order: Sequence[Operand], uses: Mapping[Operand, int]) -> set[Operand]:
     """Return the inverses that are factors of products and nothing else."""
@@ -35,7 +28,7 @@ def only_multiplied(order: Sequence[Operand], uses: Mapping[Operand, int]) -> se
     return {
         inverse
         for inverse, n in found.items()
-        if n == uses[inverse] and (isinstance(inverse, Inv) or n <= MAX_SOLVES)
+        if n == uses[inverse] and (isinstance(inverse, Inv) or n <= tuning.MAX_STACK_SOLVES)
     }
 
 
@@ -43,13 +36,13 @@ def in_one_term(order: Sequence[Operand], uses: Mapping[Operand, int]) -> set[Op
     """Return the nodes used by only one term of a long sum, to compute when that term is added."""
     found: set[Operand] = set()
     sums = [node for node in order if isinstance(node, TensorAdd) and _is_long(node)]
-    pending = [(term, MAX_TERM_DEPTH) for node in sums for term in node.operands]
+    pending = [(term, tuning.MAX_TERM_LEVELS) for node in sums for term in node.operands]
     while pending:
         node, depth = pending.pop()
         inner = getattr(node, "operands", ())
         # A sum that isn't a term itself would be nested in this one, and others in that.
         long = isinstance(node, TensorAdd) and _is_long(node)
-        nested = long and depth < MAX_TERM_DEPTH
+        nested = long and depth < tuning.MAX_TERM_LEVELS
         if inner and depth and not nested and uses[node] == 1 and node not in found:
             found.add(node)
             pending += [(child, depth - 1) for child in (() if long else inner)]
@@ -59,7 +52,7 @@ def in_one_term(order: Sequence[Operand], uses: Mapping[Operand, int]) -> set[Op
 def _is_long(total: TensorAdd) -> bool:
     """Tell whether a sum has many terms; those that are sums have."""
     terms = total.operands
-    return len(terms) > MAX_SUMMANDS or any(isinstance(term, TensorAdd) for term in terms)
+    return len(terms) > tuning.MAX_SUMMANDS or any(isinstance(term, TensorAdd) for term in terms)
 
 
 def terms_of(
@@ -76,7 +69,7 @@ def terms_of(
             yield term
         elif term is inner and term in put_off:
             pending.extend(reversed(inner.operands))
-        elif has_known_zeros(inner) and len(inner.operands) <= MAX_SUMMANDS:
+        elif has_known_zeros(inner) and len(inner.operands) <= tuning.MAX_SUMMANDS:
             parts = [_replaced(core, inner, part) for part in inner.operands]
             pending.extend(reversed([_replaced(term, core, part) for part in parts]))
         else:

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from sympy import Expr, Integer, S
 
-from ...core import Indices, Shape
+from ...core import Indices, Shape, tuning
 from ...expressions import Delta, Operand, Positions, are_disjoint, is_window
 from ..ir.instruction_rules import Cut, Slice
 from ..ir.plans import origin
@@ -24,9 +24,6 @@ from .plan_builder import PlanBuilder, index_text
 # The first position and the last, and powers of two on each axis.
 Interval: TypeAlias = tuple[int, int]
 Sizes: TypeAlias = tuple[int | None, ...]
-
-# What is compared with more that is written before is added.
-MAX_COMPARED = 64
 
 
 class Axis(NamedTuple):
@@ -201,7 +198,7 @@ class _Occupied:
         """Tell whether a value may have an entry in common with one of those."""
         near = self._near([_interval(axis.cut) for axis in placed.axes])
         return any(
-            count == MAX_COMPARED or not _apart(placed, other, self.shape)
+            count == tuning.MAX_COMPARED_TERMS or not _apart(placed, other, self.shape)
             for count, other in enumerate(near)
         )
 

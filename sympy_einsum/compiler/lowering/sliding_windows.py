@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from sympy import Expr, S
 
-from ...core import Indices, Shape, UnsupportedError
+from ...core import Indices, Shape, UnsupportedError, tuning
 from ...expressions import (
     Delta,
     Einsum,
@@ -33,8 +33,6 @@ from .selectors import Axis, Embedded, write, written, written_together
 
 # How a term is lowered.
 Lower: TypeAlias = Callable[[Operand], Embedded]
-# Maximum number of terms that are written out.
-MAX_TERMS = 128
 
 
 class Windows:
@@ -241,7 +239,7 @@ class Windows:
                 short = min(known, key=self._size)
                 chosen[short] = int(self.lengths[short])
         is_apart = all({*self.subscripts[k][:-1]} & {*chosen} for k in windows)
-        return chosen if is_apart and prod(chosen.values()) <= MAX_TERMS else None
+        return chosen if is_apart and prod(chosen.values()) <= tuning.MAX_WINDOW_TERMS else None
 
     def _solve(self, k: int) -> None:
         """Put a view of something into the place of a window: that of what is on one of its axes,
@@ -262,9 +260,10 @@ class Windows:
                 return
         counts = [tuple(self.operands[j].counts) for j in self._windows()]
         raise UnsupportedError(
-            f"windows of shapes {', '.join(map(str, counts))} are summed over at most {MAX_TERMS} "
-            "known positions; give the kernel's lengths as numbers, or take a shorter kernel; "
-            "what is one factor of a product may have any length, with steps 1"
+            f"windows of shapes {', '.join(map(str, counts))} are summed over at most "
+            f"{tuning.MAX_WINDOW_TERMS} known positions; give the kernel's lengths as "
+            "numbers, or take a shorter kernel; what is one factor of a product may have any "
+            "length, with steps 1"
         )
 
     def _see(

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from sympy import S
 
+from ...core import tuning
 from ...expressions import Operand, TensorAdd, View, shape_of, split_coefficient, tensor_sum
 from ..ir.instruction_rules import broadcast_shape
 from .context import Lowering
 from .factoring import common_factor
 from .outer_products import is_own_outer, sum_of_outer
-from .scheduling import MAX_SUMMANDS, terms_of
+from .scheduling import terms_of
 from .selectors import Axis, Embedded, write, written_together
 from .views import has_stretched_axes, is_placed, narrow_value, placed_value
 
@@ -57,7 +58,7 @@ def _dense_sum(builder: Lowering, terms: Sequence[Operand]) -> int:
             if rest
             else total
         )
-    if len(terms) > MAX_SUMMANDS:
+    if len(terms) > tuning.MAX_SUMMANDS:
         return _running_total(builder, terms)
     inputs, signs = _short(builder, terms)
     if len(terms) == 2 and signs[0] == signs[1] == 1:
@@ -72,7 +73,7 @@ def _dense_sum(builder: Lowering, terms: Sequence[Operand]) -> int:
 def _writable_sum(builder: Lowering, terms: Sequence[Operand]) -> tuple[int, bool]:
     """A sum that is written to afterwards, and whether it is an array of its own, which an equal
     sum elsewhere doesn't share."""
-    if len(terms) > MAX_SUMMANDS:
+    if len(terms) > tuning.MAX_SUMMANDS:
         return _running_total(builder, terms), False
     inputs, signs = _short(builder, terms)
     if len(terms) == 1 and signs[0] > 0:

@@ -9,13 +9,10 @@ from typing import NamedTuple
 
 from sympy import Expr
 
-from ...core import ENTRY, Indices
+from ...core import Indices, tuning
 from .factors import Factor
 from .plan_builder import PlanBuilder
 from .product_order import best_order
-
-# In longer products halves aren't looked for: orders of contraction are compared for each.
-MAX_FACTORS = 8
 
 
 class Mirrored(NamedTuple):
@@ -33,7 +30,7 @@ def mirrored(
     builder: PlanBuilder, factors: Sequence[Factor], output: Indices, lengths: Mapping[int, Expr]
 ) -> Mirrored | None:
     """Find the cheapest symmetric (SYRK) product of two equal halves in a product, if it pays."""
-    pairs = _pairs(factors) if 2 < len(factors) <= MAX_FACTORS else []
+    pairs = _pairs(factors) if 2 < len(factors) <= tuning.MAX_REPEATED_OPERANDS else []
     if not pairs:
         return None
     least = best_order(builder, [*factors], output, lengths).cost
@@ -120,6 +117,6 @@ def _cost(
 
     work = entries([*dict.fromkeys((*found.kept, *found.images))])
     whole = Factor(-1, found.product)
-    cost = work // 2 + ENTRY * entries(found.product) + entries(found.kept)
+    cost = work // 2 + tuning.ENTRY * entries(found.product) + entries(found.kept)
     cost += best_order(builder, found.half, found.kept, lengths).cost
     return cost + best_order(builder, [whole, *found.rest], output, lengths).cost

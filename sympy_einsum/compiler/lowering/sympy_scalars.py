@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sympy import Basic, Derivative, Expr, Mul, S, Subs, Symbol, ceiling, exp, floor, log, sign
 
 from ...analysis import is_definite
-from ...core import UnsupportedError, named_derivatives, postorder
+from ...core import UnsupportedError, named_derivatives, postorder, tuning
 from ...expressions import (
     Operand,
     Slot,
@@ -20,11 +20,6 @@ from ...expressions import (
 )
 from ...rules import Natural
 from .plan_builder import PlanBuilder
-
-# Python's parser limits nesting, and a sum nests as often as it has terms; deeper and longer scalar
-# expressions are cut into instructions.
-MAX_DEPTH = 12
-MAX_ARGUMENTS = 100
 
 
 class Code(NamedTuple):
@@ -76,14 +71,14 @@ class StockScalars:
 
     def _operation(self, node: Expr) -> Code:
         parts = [self._part(arg) for arg in node.args]
-        while (node.is_Add or node.is_Mul) and len(parts) > MAX_ARGUMENTS:
-            some = node.func(*[part.body for part in parts[:MAX_ARGUMENTS]])
-            parts = [*parts[MAX_ARGUMENTS:], Code(self._slotted(some))]
+        while (node.is_Add or node.is_Mul) and len(parts) > tuning.MAX_SCALAR_ARGUMENTS:
+            some = node.func(*[part.body for part in parts[: tuning.MAX_SCALAR_ARGUMENTS]])
+            parts = [*parts[tuning.MAX_SCALAR_ARGUMENTS :], Code(self._slotted(some))]
         depth = 1 + max(part.depth for part in parts)
         # evaluate=False would print terms unsimplified; parts are opaque slots, so it's cheap.
         body = node.func(*[part.body for part in parts])
         is_rounded = isinstance(node, (floor, ceiling))
-        if is_rounded or self.builder.uses[node] > 1 or depth > MAX_DEPTH:
+        if is_rounded or self.builder.uses[node] > 1 or depth > tuning.MAX_SCALAR_LEVELS:
             return Code(self._slotted(body))
         return Code(body, depth)
 

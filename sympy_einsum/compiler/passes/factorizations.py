@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ...core import nominal_length
+from ...core import nominal_length, tuning
 from ..ir.instruction_rules import Instruction
 from ..ir.plans import Plan, Rewriting
 
-# Maximum number of vectors that are solved for one by one.
-MAX_VECTORS = 8
 # Functions that a matrix is factored for.
 FUNCTIONS = ("inv", "solve", "det", "logdet", "slogdet")
 
@@ -73,7 +71,7 @@ def _is_worth(plan: Plan, matrix: _Matrix) -> bool:
     solved = [step.shape for step in steps if step.op == "solve"]
     wide = [[*map(nominal_length, shape)] for shape in solved if len(shape) == 2]
     several = len(wide) > 1 and sum(columns for _, columns in wide) >= wide[0][0]
-    if len(solved) - len(wide) > MAX_VECTORS:
+    if len(solved) - len(wide) > tuning.MAX_SOLVED_VECTORS:
         matrix.multiplied = (1, 2)
     elif "inv" in names or several:
         matrix.multiplied = (2,)

@@ -6,15 +6,11 @@ from collections.abc import Sequence
 
 from sympy import Expr
 
+from ...core import tuning
 from ...expressions import slot
 from ..ir.instruction_rules import Instruction
 from ..ir.instructions import OPS
 from ..ir.plans import Plan, result_shape, without_dead_code
-
-# Kernels of more operands aren't made.
-MAX_OPERANDS = 16
-# Nor are those that have more levels of functions: printing one recurses.
-MAX_LEVELS = 16
 
 
 def fused(plan: Plan) -> Plan:
@@ -30,9 +26,9 @@ def fused(plan: Plan) -> Plan:
         for k in step.inputs:
             inner = instructions[k]
             own = _entry_of(inner) if uses[k] == 1 else None
-            if own is None or len(inputs) + len(inner.inputs) > MAX_OPERANDS:
+            if own is None or len(inputs) + len(inner.inputs) > tuning.MAX_FUSED_OPERANDS:
                 continue
-            if levels[k] >= MAX_LEVELS:
+            if levels[k] >= tuning.MAX_FUSED_LEVELS:
                 continue
             levels[number] = max(levels[number], levels[k] + 1)
             place = inputs.index(k)

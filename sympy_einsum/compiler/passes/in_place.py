@@ -5,11 +5,9 @@ A fresh array costs more than the arithmetic on it once it is larger than the pr
 
 from __future__ import annotations
 
+from ...core import tuning
 from ..ir.instructions import OPS
 from ..ir.plans import Plan, origin
-
-# Minimum number of sums, each an operand of the next, that form a running total.
-RUNNING = 4
 
 
 def overwritten(plan: Plan) -> dict[int, int]:
@@ -27,7 +25,7 @@ def overwritten(plan: Plan) -> dict[int, int]:
         if not OPS[op].in_place(step):
             continue
         keeps = op == "writable"
-        if not keeps and len(shape) < 2 and (not shape or added[number] < RUNNING):
+        if not keeps and len(shape) < 2 and (not shape or added[number] < tuning.MIN_RUNNING_SUMS):
             continue
         scaled = not keeps and any(not plan.instructions[k].shape for k in inputs)
         for place, k in enumerate(inputs):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from sympy import Add, Expr, Mul, Symbol
 
+from ...core import tuning
 from ..ir.instruction_rules import Instruction
 from ..ir.instructions import OPS
 from ..ir.plans import Plan
@@ -20,8 +21,6 @@ SUMS = ("sum", "dot", "vdot", "einsum")
 # Instructions that compute rows from rows, besides entrywise ones.
 REDUCTIONS = ("peak", "logsumexp", "log_total", "extremum")
 ROWWISE = (*SUMS, *REDUCTIONS, "transpose", "index", "cut", "matmul")
-# Minimum number of instructions that read matrices with all rows for which blocks pay in NumPy.
-MIN_READS = 3
 
 
 class RowBlocks(NamedTuple):
@@ -43,7 +42,9 @@ def _goes_through(step: Instruction) -> bool:
 
 
 def in_row_blocks(
-    plan: Plan, reads: Callable[[Instruction], bool] = _goes_through, least: int = MIN_READS
+    plan: Plan,
+    reads: Callable[[Instruction], bool] = _goes_through,
+    least: int = tuning.MIN_BLOCK_READS,
 ) -> RowBlocks | None:
     """Split a plan into row blocks, if of the values computed from rows only sums over the rows are
     used elsewhere, and ``reads`` holds for at least ``least`` instructions."""

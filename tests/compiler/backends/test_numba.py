@@ -15,8 +15,8 @@ from sympy import symbols
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
-from sympy_einsum.compiler import kernel_calls
 from sympy_einsum.compiler.kernel_calls import kept_file
+from sympy_einsum.core import tuning
 
 pytest.importorskip("numba")
 m, n = symbols("m n", integer=True, positive=True)
@@ -283,7 +283,7 @@ def _is_safe(folder):
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="permissions of POSIX")
 def test_the_kernels_used_last_are_kept(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(kernel_calls, "MAX_KEPT", 3)
+    monkeypatch.setattr(tuning, "MAX_KEPT_KERNELS", 3)
     paths = [kept_file(f"a = {k}\n") for k in range(3)]
     compiled = []
     for age, path in enumerate(paths):

@@ -11,7 +11,8 @@ import sympy_einsum as se
 from sympy_einsum.compiler.ir.instruction_rules import Instruction
 from sympy_einsum.compiler.ir.instructions import OPS
 from sympy_einsum.compiler.ir.plans import Plan, proven
-from sympy_einsum.compiler.passes.fusion import MAX_OPERANDS, fused
+from sympy_einsum.compiler.passes.fusion import fused
+from sympy_einsum.core.tuning import MAX_FUSED_OPERANDS
 from sympy_einsum.expressions import slot
 
 m, n = symbols("m n", integer=True, positive=True)
@@ -58,13 +59,13 @@ def sums(count):
     return Plan(steps, [total]), symbols_
 
 
-@pytest.mark.parametrize("count", [2, 5, MAX_OPERANDS, 3 * MAX_OPERANDS])
+@pytest.mark.parametrize("count", [2, 5, MAX_FUSED_OPERANDS, 3 * MAX_FUSED_OPERANDS])
 def test_kernels_have_a_limit(count):
     plan, arguments = sums(count)
     after = fused(plan)
     sizes = [len(step.inputs) for step in after.instructions if step.inputs]
-    assert max(sizes) <= MAX_OPERANDS
-    assert len(sizes) <= 1 + 2 * count / MAX_OPERANDS
+    assert max(sizes) <= MAX_FUSED_OPERANDS
+    assert len(sizes) <= 1 + 2 * count / MAX_FUSED_OPERANDS
     data = {s: np.full(4, float(j)) for j, s in enumerate(arguments)}
     assert_same(interpreted(after, data), interpreted(plan, data))
 

@@ -9,10 +9,9 @@ from test_layouts import LENGTHS, MODELS, program
 
 import sympy_einsum as se
 from sympy_einsum.compiler.backends import BACKENDS
-from sympy_einsum.compiler.emit import writer
-from sympy_einsum.compiler.emit.loops import kernel
 from sympy_einsum.compiler.passes.row_blocks import in_row_blocks
 from sympy_einsum.compiler.program import Compilation, Request
+from sympy_einsum.core import tuning
 
 m, n, k = symbols("m n k", integer=True, positive=True)
 X, Y, W = se.TensorSymbol("X", m, n), se.TensorSymbol("Y", m, k), se.TensorSymbol("W", n, k)
@@ -65,7 +64,7 @@ def few_rows(monkeypatch):
     text = support["by_rows"].replace("2**17 // width", "2 + width % 2")
     text = text.replace("count < 2 * size", "False")
     monkeypatch.setitem(support, "by_rows", text)
-    monkeypatch.setattr(writer, "FEW", 0)
+    monkeypatch.setattr(tuning, "MIN_BLOCKED_ROWS", 1)
 
 
 def blocks_of(arguments, exprs):
@@ -138,8 +137,8 @@ PRODUCTS = {
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_kernels_of_numba(name, monkeypatch):
     pytest.importorskip("numba")
-    monkeypatch.setattr(kernel, "ENTRIES", 1)
-    monkeypatch.setattr(kernel, "ROWS", 2)
+    monkeypatch.setattr(tuning, "BLOCK_ENTRIES", 1)
+    monkeypatch.setattr(tuning, "MIN_BLOCK_ROWS", 2)
     exprs = PRODUCTS[name]
     arguments = arguments_of(exprs)
     function = se.lambdify(arguments, exprs, "numba")
@@ -156,4 +155,4 @@ def test_kernels_of_numba(name, monkeypatch):
 def test_kernels_add_up_large_sums_at_once():
     pytest.importorskip("numba")
     source = se.codegen([X, W], with_gradient(se.tanh(SCORES).sum(), W), backend="numba")
-    assert f"if k*n + 1 <= {kernel.TOTALS} else max(m, 1)" in source
+    assert f"if k*n + 1 <= {tuning.MAX_BLOCK_TOTALS} else max(m, 1)" in source

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from sympy import Expr, preorder_traversal
 
+from ....core import tuning
 from ....expressions import shape_of
 from ...backends import Backend
 from ...ir.code import Operand, Template, name, template_of
@@ -18,19 +19,6 @@ from ..printer import printed
 from ..signature import size_text
 from .tree import Index, Lines, Loop, Tree, Value
 from .views import stretched, through
-
-# Maximum number of operations of an entrywise function that is recomputed wherever it is needed.
-MAX_AGAIN = 8
-# Maximum number where it is recomputed along other axes too.
-MAX_ALONG = 1
-# Costs of calls of functions and of roots, in sums or products.
-CALL, ROOT = 20, 4
-# Maximum depth of a loop nest whose variables have names.
-MAX_LOOPS = 32
-# Entries are computed inside of others up to this many levels deep.
-MAX_NESTED = 32
-# Texts up to this length stand inside others.
-MAX_INSIDE = 40
 
 # Entrywise instructions besides those with a body.
 ENTRYWISE = {"full", "tri", "triangular", "mirrored", "one_hot", "range", "take"}
@@ -68,7 +56,7 @@ class Entries:
         self.reads: Reads | None = None
         self.constants: dict[int, str] = {}
         # In how many loops what has a name is known.
-        self.depths = {f"i{k}": k + 1 for k in range(MAX_LOOPS)}
+        self.depths = {f"i{k}": k + 1 for k in range(tuning.MAX_NAMED_LOOPS)}
         self._count = 0
         self._bodies: dict[int, Template] = {}
         self.uses: Counter[int] = Counter(self.root(k) for k in plan.results)
@@ -182,11 +170,11 @@ class Entries:
             return False
         if not step.shape:
             return not step.inputs
-        if self.nesting(number) > MAX_NESTED:
+        if self.nesting(number) > tuning.MAX_INLINED_LEVELS:
             return False
         if self.widest[number] > _axes(step):
-            return self.cost(number) <= MAX_ALONG
-        return self.cost(number) <= MAX_AGAIN or self.uses[number] == 1
+            return self.cost(number) <= tuning.MAX_OPERATIONS_ALONG
+        return self.cost(number) <= tuning.MAX_RECOMPUTED_OPERATIONS or self.uses[number] == 1
 
     # --- entries
 
@@ -213,7 +201,7 @@ class Entries:
             if re.fullmatch(r"[\w.]+", text):
                 return text
             is_inner = self._depth(index) == len(self.loops)
-            if is_inner and len(text) <= MAX_INSIDE and self.uses[number] == 1:
+            if is_inner and len(text) <= tuning.MAX_INLINED_TEXT and self.uses[number] == 1:
                 return text if is_atom(text) else f"({text})"
             known = self._named(number, index, text)
         return known
@@ -404,9 +392,9 @@ def _axes(step: Instruction) -> int:
 
 def _operations(part: Expr) -> int:
     if part.is_Function:
-        return CALL
+        return tuning.FUNCTION
     if part.is_Pow:
-        return 1 if part.exp.is_Integer and part.exp > 0 else ROOT
+        return 1 if part.exp.is_Integer and part.exp > 0 else tuning.ROOT
     return max(len(part.args) - 1, 0)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from sympy import Add, Expr, Mul
 
-from ....core import UnsupportedError
+from ....core import UnsupportedError, tuning
 from ...backends import Backend
 from ...ir.instructions import OPS
 from ...ir.plans import Plan
@@ -19,9 +19,6 @@ from .tree import Value
 
 REDUCED = {"sum", "prod", "extremum", "einsum"}
 WRITTEN = {"zeros", "writable", "write", "scatter", "scatters"}
-# Size of a row block in entries, such that it stays in the cache; its minimum number of rows; and
-# the maximum number of entries of the sums for which rows are blocked.
-ENTRIES, ROWS, TOTALS = 2**16, 32, 2**15
 
 
 class Kernel(Statements):
@@ -62,10 +59,11 @@ class Kernel(Statements):
         for k, name in totals.items():
             zeros = f"np.zeros({self.shape(k)}, dtype)" if steps[k].shape else "dtype(0)"
             lines.append(f"{name} = {zeros}")
-        few = f"max({ENTRIES} // max({self.size(rows.width)}, 1), {ROWS})"
+        whole, size = f"max({length}, 1)", f"max({self.size(rows.width)}, 1)"
+        few = f"max({tuning.BLOCK_ENTRIES} // {size}, {tuning.MIN_BLOCK_ROWS})"
         lines += [
-            f"{block} = {few} if {self.size(sizes)} <= {TOTALS} else max({length}, 1)",
-            f"for {start} in range(0, max({length}, 1), {block}):",
+            f"{block} = {few} if {self.size(sizes)} <= {tuning.MAX_BLOCK_TOTALS} else {whole}",
+            f"for {start} in range(0, {whole}, {block}):",
         ]
         self.tree.append([*lines])
         self.tree.end_part()
