@@ -1,6 +1,6 @@
 """Stable forms of scalar expressions that have no row in the tables, having any number of terms and
 arguments: logarithms of sums and differences, quotients by sums of exponentials, differences of
-gamma functions.
+gamma functions and of roots.
 """
 
 from __future__ import annotations
@@ -221,6 +221,17 @@ def _quotient_of_difference(rest: Sequence[Expr], one: Expr, other: Expr) -> Exp
     return None
 
 
+def product_of_exponentials(product: Expr) -> Expr | None:
+    """exp(x) exp(y - x) as one exponential, where terms of the exponents cancel or merge."""
+    exponents = [factor.args[0] for factor in Mul.make_args(product) if isinstance(factor, exp)]
+    total = Add(*exponents)
+    if len(exponents) < 2 or _length(total) >= sum(map(_length, exponents)):
+        return None
+    return Mul(
+        exp(total), *[factor for factor in Mul.make_args(product) if not isinstance(factor, exp)]
+    )
+
+
 # --- differences of gamma functions --------------------------------------------------------------
 
 
@@ -276,6 +287,19 @@ def product_with_logarithm(product: Expr) -> Expr | None:
     return None
 
 
+def root_less_number(total: Expr) -> Expr | None:
+    """c sqrt(a + x) - c sqrt(a) = c x / (sqrt(a + x) + sqrt(a)), where a is a number."""
+    terms = Add.make_args(total)
+    for term, other in (terms, terms[::-1]) if len(terms) == 2 else ():
+        for root in Mul.make_args(term):
+            if root.is_Pow and root.exp == S.Half:
+                number, rest = root.base.as_coeff_Add()
+                factor = term / root
+                if number.is_positive and rest and other + factor * sqrt(number) == 0:
+                    return factor * rest / (root + sqrt(number))
+    return None
+
+
 @cached(4096)
 def law(expr: Expr, use: Use) -> Expr | None:
     """Return the stable form of a scalar expression, for evaluation or for differentiation."""
@@ -284,8 +308,11 @@ def law(expr: Expr, use: Use) -> Expr | None:
     if use == Use.READING:
         return None
     if expr.is_Add:
-        return gamma_difference(expr)
-    found = product_with_logarithm(expr) if use == Use.COMPUTING and expr.is_Mul else None
+        by_root = root_less_number(expr) if use == Use.COMPUTING else None
+        return gamma_difference(expr) if by_root is None else by_root
+    found = None
+    if use == Use.COMPUTING and expr.is_Mul:
+        found = product_with_logarithm(expr) or product_of_exponentials(expr)
     if found is not None:
         return found
     if expr.is_Mul or (isinstance(expr, Pow) and not isinstance(expr, exp)):

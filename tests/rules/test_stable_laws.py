@@ -106,6 +106,14 @@ CASES = {
     "log(1 + exp)/exp": (lambda x: log(1 + exp(x)) / exp(x), lambda x: log1p(x) * mpmath.exp(-x)),
     "atan(x)/x": (lambda x: sympy.atan(x) / x, lambda x: mpmath.atan(x) / x),
     "1 - ndtr": (lambda x: 1 - se.ndtr(x), lambda x: normal(-x)),
+    "half versine": (
+        lambda x: (sympy.cosh(x) - 1) / x**2,
+        lambda x: 2 * (mpmath.sinh(x / 2) / x) ** 2,
+    ),
+    "two exponentials": (
+        lambda x: exp(-exp(x)) * exp(exp(x) - x),
+        lambda x: mpmath.exp(-x),
+    ),
 }
 
 
@@ -155,6 +163,63 @@ def test_value_and_two_derivatives(name):
         np.testing.assert_allclose(
             values[is_known], expected[is_known], rtol=1e-8, atol=1e-10, err_msg=kind
         )
+
+
+# What exceeds the range of floating-point numbers on the way.
+@pytest.mark.filterwarnings("ignore:(overflow|divide by zero) encountered:RuntimeWarning")
+@pytest.mark.parametrize("kind", ["tensor", "scalar"])
+def test_complementary_log_log(kind):
+    """The probability of an event, and its score, of a rate that overflows or underflows."""
+    f, points = log(1 - exp(-exp(t))), np.array([-800.0, -40.0, -1.0, 3.0, 800.0])
+    if kind == "tensor":
+        tensor = of_tensor(f)
+        rows = se.lambdify(z, [tensor, se.gradient(tensor.sum(), z)])(points)
+    else:
+        one = se.lambdify(t, [f, se.diff(f, t)])
+        rows = np.transpose([one(point) for point in points])
+    function = lambda x: mpmath.log(-mpmath.expm1(-mpmath.exp(x)))  # noqa: E731
+    expected = np.transpose([exact(function, point)[:2] for point in points])
+    np.testing.assert_allclose(rows, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["tensor", "scalar"])
+@pytest.mark.parametrize("factor", [1, 1.0, al**2])
+def test_a_root_less_a_number(factor, kind):
+    """The pseudo-Huber loss of a small residual."""
+    f = factor * (sympy.sqrt(1 + (t / al) ** 2) - 1)
+    arg, expr = (z, of_tensor(f)) if kind == "tensor" else (t, f)
+    compiled = se.lambdify([arg, al], expr)
+    weight = AL**2 if factor == al**2 else 1
+    for x in (1e-9, 1e-3, 1.0, 1e9):
+        x = np.array([x]) if kind == "tensor" else x
+        expected = weight * (x / AL) ** 2 / (np.sqrt(1 + (x / AL) ** 2) + 1)
+        np.testing.assert_allclose(compiled(x, AL), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("kind", ["tensor", "scalar"])
+@pytest.mark.parametrize("name", ["ndtr", "erf"])
+def test_hazard_rates(name, kind):
+    """A density over what is left of its distribution, in the tail: two derivatives."""
+    f, function = {
+        "ndtr": (
+            exp(-(t**2) / 2) / (1 - se.ndtr(t)),
+            lambda x: mpmath.exp(-(x**2) / 2) / normal(-x),
+        ),
+        "erf": (
+            exp(-(t**2)) / (1 - sympy.erf(t)),
+            lambda x: mpmath.exp(-(x**2)) / mpmath.erfc(x),
+        ),
+    }[name]
+    points = np.array([-5.0, 0.0, 3.0, 8.5, 40.0])
+    if kind == "tensor":
+        tensor = of_tensor(f)
+        slope = se.gradient(tensor.sum(), z)
+        rows = se.lambdify(z, [tensor, slope, se.gradient(slope.sum(), z)])(points)
+    else:
+        one = se.lambdify(t, [f, se.diff(f, t), se.diff(f, t, 2)])
+        rows = np.transpose([one(point) for point in points])
+    expected = np.transpose([exact(function, point) for point in points])
+    np.testing.assert_allclose(rows, expected, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("backend", [name for name in LIBRARIES if name != "numpy"])
@@ -247,3 +312,49 @@ def test_entropies_at_zero(kind):
     u, v = symbols("u", nonnegative=True), symbols("v", positive=True)
     for expr in (u * log(u), u * log(u / v), v * u**2 * log(u)):
         assert se.lambdify([u, v], expr)(0.0, 0.5) == 0
+
+
+def student(v, loggamma, log, log1p):
+    """The logarithm of Student's density at 2, up to a constant, by its degrees of freedom."""
+    tail = (v + 1) / 2 * log1p(4 / v)
+    return loggamma((v + 1) / 2) - loggamma(v / 2) - log(v) / 2 - tail
+
+
+def student_slope(v):
+    return mpmath.diff(lambda v: student(v, mpmath.loggamma, mpmath.log, mpmath.log1p), v)
+
+
+v = symbols("v", positive=True)
+# Functions, others that share a part with them, a point, and mpmath's function.
+SHARED = {
+    "log(1 + v)": (log(1 + v), [1 / (1 + v)], 1e-17, mpmath.log1p),
+    "log(1 + v^2)": (log(1 + v**2), [(1 + v**2) ** -2], 1e-9, lambda v: mpmath.log1p(v * v)),
+    "log(1 - exp(-v))": (
+        log(1 - exp(-v)),
+        [exp(-v)],
+        1e-17,
+        lambda v: mpmath.log(-mpmath.expm1(-v)),
+    ),
+    "1 - exp(-exp(-v))": (
+        1 - exp(-exp(-v)),
+        [exp(-v), exp(-exp(-v))],
+        40.0,
+        lambda v: -mpmath.expm1(-mpmath.exp(-v)),
+    ),
+    "Student's t": (
+        se.diff(student(v, sympy.loggamma, log, lambda u: log(1 + u)), v),
+        [],
+        1e6,
+        student_slope,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_digits_of_what_others_share(name):
+    """A value is as exact beside what shares a part with it as it is alone."""
+    f, others, point, function = SHARED[name]
+    with mpmath.workdps(60):
+        expected = pytest.approx(float(function(mpf(point))), rel=1e-9, abs=0)
+    assert se.lambdify(v, f)(point) == expected
+    assert se.lambdify(v, [f, *others])(point)[0] == expected

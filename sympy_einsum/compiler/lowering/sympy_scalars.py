@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sympy import Basic, Derivative, Expr, Mul, S, Subs, Symbol, ceiling, exp, floor, log, sign
 
 from ...analysis import is_definite
-from ...core import UnsupportedError, named_derivatives, postorder, tuning
+from ...core import UnsupportedError, has_stable_code, named_derivatives, postorder, tuning
 from ...expressions import (
     Operand,
     Slot,
@@ -75,12 +75,25 @@ class StockScalars:
             some = node.func(*[part.body for part in parts[: tuning.MAX_SCALAR_ARGUMENTS]])
             parts = [*parts[tuning.MAX_SCALAR_ARGUMENTS :], Code(self._slotted(some))]
         depth = 1 + max(part.depth for part in parts)
-        # evaluate=False would print terms unsimplified; parts are opaque slots, so it's cheap.
-        body = node.func(*[part.body for part in parts])
+        if has_stable_code(node):
+            body = self._inlined(node)
+        else:
+            # evaluate=False would print terms unsimplified; parts are opaque slots, so it's cheap.
+            body = node.func(*[part.body for part in parts])
         is_rounded = isinstance(node, (floor, ceiling))
         if is_rounded or self.builder.uses[node] > 1 or depth > tuning.MAX_SCALAR_LEVELS:
             return Code(self._slotted(body))
         return Code(body, depth)
+
+    def _inlined(self, node: Expr) -> Expr:
+        """Return a body that holds its sum and its exponentials, shared or not: code for them
+        as a whole keeps the digits that a shared 1 + x or exp(x) has lost."""
+        if isinstance(node, exp):
+            return exp(self._part(node.args[0]).body)
+        is_sum = node.is_Add and len(node.args) <= tuning.MAX_SCALAR_ARGUMENTS
+        if is_sum or isinstance(node, log) or isinstance(node.as_coeff_Mul()[1], exp):
+            return node.func(*map(self._inlined, node.args))
+        return self._part(node).body
 
     def _by_logarithms(self, node: Expr) -> Expr:
         """Return the logarithm, the sign or a quotient of determinants, in slots, by the signs and

@@ -41,7 +41,9 @@ def log_sinhc(x):
     series = 0.0 * z
     for k in range(20, 0, -1):
         series = (series + coefficients[k - 1] / (2 * k)) * z * z
-    return xp.where(near, series, size + xp.log1p(-xp.exp(-2 * size)) - xp.log(2 * size))
+    # The logarithm of infinity isn't taken from infinity.
+    bounded = xp.where(size < 1e30, size, 1e30)
+    return xp.where(near, series, size + xp.log1p(-xp.exp(-2 * size)) - xp.log(2 * bounded))
 """,
     # The derivatives of coth are polynomials in it over sinh**2.
     "langevin": '''
