@@ -35,8 +35,6 @@ from typing import TYPE_CHECKING
 
 from sympy.functions.elementary.piecewise import ExprCondPair
 
-from . import numpy as numpy
-from .calculus import diff, gradient, hessian, hvp, jacobian, jvp, linearize, vjp
 from .core import (
     FUNCTIONS_ELSEWHERE as _ELSEWHERE,
     ParseError,
@@ -208,10 +206,11 @@ from .operations import (
     windows,
     written,
 )
-from .rules import compress, expand, factor, simplify
 from .sympy_hooks import Methods as _Methods  # noqa: F401 - importing them attaches them
 
 if TYPE_CHECKING:
+    from . import numpy as numpy
+    from .calculus import diff, gradient, hessian, hvp, jacobian, jvp, linearize, vjp
     from .compiler import lambdify
     from .convert import (
         from_array,
@@ -227,35 +226,25 @@ if TYPE_CHECKING:
     from .operations.scalar_names import *  # noqa: F403
     from .printing import draw, latex, pretty, to_dot, to_text
     from .programs import codegen, from_function, parse_python
+    from .rules import compress, expand, factor, simplify
     from .verification import Counterexample, check_derivative, counterexample, equal
 
 # Names that load on first use, since not every session needs them.
 _LATER = {
-    "lambdify": "compiler",
-    "from_array": "convert",
-    "from_indexed": "convert",
-    "from_matrix": "convert",
-    "in_semiring": "convert",
-    "to_array": "convert",
-    "to_indexed": "convert",
-    "to_matrix": "convert",
-    "evaluate": "evaluation",
-    "parse": "languages",
-    "read_einsum": "languages",
-    "parse_program": "languages",
-    "load_ipython_extension": "jupyter",
-    "draw": "printing",
-    "latex": "printing",
-    "pretty": "printing",
-    "to_dot": "printing",
-    "to_text": "printing",
-    "codegen": "programs",
-    "from_function": "programs",
-    "parse_python": "programs",
-    "Counterexample": "verification",
-    "check_derivative": "verification",
-    "counterexample": "verification",
-    "equal": "verification",
+    name: package
+    for package, names in {
+        "calculus": "diff gradient hessian hvp jacobian jvp linearize vjp",
+        "compiler": "lambdify",
+        "convert": "from_array from_indexed from_matrix in_semiring to_array to_indexed to_matrix",
+        "evaluation": "evaluate",
+        "jupyter": "load_ipython_extension",
+        "languages": "parse parse_program read_einsum",
+        "printing": "draw latex pretty to_dot to_text",
+        "programs": "codegen from_function parse_python",
+        "rules": "compress expand factor simplify",
+        "verification": "Counterexample check_derivative counterexample equal",
+    }.items()
+    for name in names.split()
 }
 
 
@@ -264,6 +253,8 @@ if not TYPE_CHECKING:  # so that type checkers tell a name that isn't there
     def __getattr__(name):
         if name == "__version__":
             return import_module("importlib.metadata").version(__name__)
+        if name == "numpy":
+            return import_module(".numpy", __name__)
         if name not in _LATER:
             # With name and obj Python says what may have been meant.
             module = import_module(__name__)

@@ -58,7 +58,7 @@ def name_of(path):
 
 # For type checkers only: the base class looks up to the methods that are attached to it, and the
 # scalar functions are named.
-FOR_TYPE_CHECKERS = {"expressions/base.py", "__init__.py"}
+FOR_TYPE_CHECKERS = {"expressions/base.py", "sympy_hooks/methods.py", "__init__.py"}
 
 
 class WithoutTypes(ast.NodeTransformer):
@@ -207,6 +207,43 @@ def test_parts_load_when_they_are_used():
         "print(loaded, 'lark' in sys.modules)"
     )
     assert _output(code) == "[] False"
+
+
+def test_an_import_loads_little():
+    code = (
+        "import sys, sympy, numpy\n"
+        "before = set(sys.modules)\n"
+        "import sympy_einsum\n"
+        "new = sorted(set(sys.modules) - before)\n"
+        "ours = [name.split('.') for name in new if name.startswith('sympy_einsum.')]\n"
+        "print(*sorted({name for _, name, *_ in ours}))\n"
+        "print(len(ours), len([name for name in new if not name.startswith('sympy_einsum')]))"
+    )
+    packages, counts = _output(code).splitlines()
+    assert packages.split() == ["core", "expressions", "operations", "sympy_hooks"]
+    ours, others = map(int, counts.split())
+    assert ours <= 110
+    assert others <= 40
+
+
+def test_numpys_functions_load_the_namespace():
+    code = (
+        "import sys, numpy as np, sympy_einsum as se\n"
+        "x = se.TensorSymbol('x', (3,))\n"
+        "print('sympy_einsum.numpy' in sys.modules)\n"
+        "print(eval({call!r}), 'sympy_einsum.numpy' in sys.modules)"
+    )
+    for call, result in {
+        "np.sum(x)": "x.sum()",
+        "np.exp(x)": "exp(x)",
+        "np.sqrt(1 + x @ x)": "sqrt(x @ x + 1)",
+        "np.add(se.ComplexTensor(x, x), x).real": "2*x",
+        "np.real(se.ComplexTensor(x, x))": "x",
+        "np.array([1, 2, 3]) * x": "Constant([1, 2, 3])*x",
+    }.items():
+        before, after = _output(code.replace("{call!r}", repr(call))).splitlines()
+        assert before == "False"
+        assert after == f"{result} True"
 
 
 def _output(code):

@@ -70,7 +70,13 @@ from .indices import (
     resolve_labels as resolve_labels,
 )
 from .labelled_graphs import LabelledGraph as LabelledGraph
-from .lazy import deferred as deferred, once as once
+from .lazy import (
+    DeferredClasses as DeferredClasses,
+    DeferredModule as DeferredModule,
+    DeferredTable as DeferredTable,
+    deferred as deferred,
+    once as once,
+)
 from .lengths import (
     Label as Label,
     Labels as Labels,

@@ -13,12 +13,14 @@ from math import prod
 from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
-import opt_einsum
 from sympy import Expr, Integer, Symbol
 
 from . import tuning
 from .errors import TensorError, UnsupportedError
+from .lazy import DeferredModule
 from .lengths import Shape
+
+opt_einsum = DeferredModule("opt_einsum")
 
 
 def nominal_length(length: Expr) -> int:

@@ -38,6 +38,7 @@ from sympy import (
 
 from .activations import relu, sigmoid, sigmoid_slope, softplus, step
 from .entropies import exprel
+from .lazy import DeferredTable
 from .removable import bose, langevin, log_sinhc, sinhc, tanhc
 from .special_functions import erfcx, erfcx_rate, log_ndtr, ndtr
 
@@ -53,102 +54,108 @@ class Use(IntEnum):
 # The argument of the forms.
 STABLE_ARGUMENT = _U = Dummy("u", real=True)
 
-STABLE_NAMES: dict[Expr, Expr] = {
-    log(1 + exp(_U)): softplus(_U),
-    1 / (1 + exp(_U)): sigmoid(-_U),
-    exp(_U) / (1 + exp(_U)): sigmoid(_U),
-    exp(_U) * sigmoid(-_U): sigmoid(_U),
-    log(sigmoid(_U)): -softplus(-_U),
-    log(1 - sigmoid(_U)): -softplus(_U),
-    log(1 + tanh(_U)): log(2) - softplus(-2 * _U),
-    log(1 - tanh(_U)): log(2) - softplus(2 * _U),
-    log(1 - tanh(_U) ** 2): 2 * log(2) - softplus(2 * _U) - softplus(-2 * _U),
-    log(ndtr(_U)): log_ndtr(_U),
-    log(1 - ndtr(_U)): log_ndtr(-_U),
-    log(1 + erf(_U)): log(2) + log_ndtr(sqrt(2) * _U),
-    log((1 + erf(_U)) / 2): log_ndtr(sqrt(2) * _U),
-    log(1 - erf(_U)): log(2) + log_ndtr(-sqrt(2) * _U),
-    log((1 - erf(_U)) / 2): log_ndtr(-sqrt(2) * _U),
-    log(erfc(_U)): log(2) + log_ndtr(-sqrt(2) * _U),
-    log(2 - erfc(_U)): log(2) + log_ndtr(sqrt(2) * _U),
-    softplus(_U) - _U: softplus(-_U),
-    softplus(_U) - softplus(-_U): _U,
-    sinh(_U) / cosh(_U): tanh(_U),
-    # SymPy evaluates it for a real argument from 1.15 on.
-    atanh(tanh(_U), evaluate=False): _U,
-    softplus(log(_U)): log(1 + _U),
-    sigmoid(log(_U)): _U / (1 + _U),
-    sigmoid(-log(_U)): 1 / (1 + _U),
-    relu(_U) * step(_U): relu(_U),
-    Max(0, _U) * step(_U, S.Half): Max(0, _U),
-}
+STABLE_NAMES = DeferredTable(
+    lambda: {
+        log(1 + exp(_U)): softplus(_U),
+        1 / (1 + exp(_U)): sigmoid(-_U),
+        exp(_U) / (1 + exp(_U)): sigmoid(_U),
+        exp(_U) * sigmoid(-_U): sigmoid(_U),
+        log(sigmoid(_U)): -softplus(-_U),
+        log(1 - sigmoid(_U)): -softplus(_U),
+        log(1 + tanh(_U)): log(2) - softplus(-2 * _U),
+        log(1 - tanh(_U)): log(2) - softplus(2 * _U),
+        log(1 - tanh(_U) ** 2): 2 * log(2) - softplus(2 * _U) - softplus(-2 * _U),
+        log(ndtr(_U)): log_ndtr(_U),
+        log(1 - ndtr(_U)): log_ndtr(-_U),
+        log(1 + erf(_U)): log(2) + log_ndtr(sqrt(2) * _U),
+        log((1 + erf(_U)) / 2): log_ndtr(sqrt(2) * _U),
+        log(1 - erf(_U)): log(2) + log_ndtr(-sqrt(2) * _U),
+        log((1 - erf(_U)) / 2): log_ndtr(-sqrt(2) * _U),
+        log(erfc(_U)): log(2) + log_ndtr(-sqrt(2) * _U),
+        log(2 - erfc(_U)): log(2) + log_ndtr(sqrt(2) * _U),
+        softplus(_U) - _U: softplus(-_U),
+        softplus(_U) - softplus(-_U): _U,
+        sinh(_U) / cosh(_U): tanh(_U),
+        # SymPy evaluates it for a real argument from 1.15 on.
+        atanh(tanh(_U), evaluate=False): _U,
+        softplus(log(_U)): log(1 + _U),
+        sigmoid(log(_U)): _U / (1 + _U),
+        sigmoid(-log(_U)): 1 / (1 + _U),
+        relu(_U) * step(_U): relu(_U),
+        Max(0, _U) * step(_U, S.Half): Max(0, _U),
+    }
+)
 # Forms of textbooks whose derivatives overflow, cancel or divide 0 by 0.
 _LOG_EXPREL = _U / 2 + log_sinhc(_U / 2)
-DERIVATIVE_NAMES: dict[Expr, Expr] = {
-    1 / (exp(_U) - 1): bose(_U),
-    1 / (1 - exp(_U)): -bose(_U),
-    exp(_U) / (exp(_U) - 1): -bose(-_U),
-    exp(_U) / (1 - exp(_U)): bose(-_U),
-    exp(_U) * bose(_U): -bose(-_U),
-    (exp(_U) - 1) / (exp(_U) + 1): tanh(_U / 2),
-    (exp(_U) - 1) * sigmoid(-_U): tanh(_U / 2),
-    (1 - exp(_U)) * sigmoid(-_U): -tanh(_U / 2),
-    (exp(_U) - 1) / _U: exprel(_U),
-    (1 - exp(_U)) / _U: -exprel(_U),
-    (exp(_U) - _U - 1) / _U**2: exprel(_U) - exprel(_U, 1),
-    log(exprel(_U)): _LOG_EXPREL,
-    _U / (exp(_U) - 1): exp(-_LOG_EXPREL),
-    _U / (1 - exp(_U)): -exp(-_LOG_EXPREL),
-    _U * bose(_U): exp(-_LOG_EXPREL),
-    1 / (exp(_U) - 1) - 1 / _U: (langevin(_U / 2) - 1) / 2,
-    bose(_U) - 1 / _U: (langevin(_U / 2) - 1) / 2,
-    exp(_U) * bose(exp(_U)): exp(-exp(_U) / 2 - log_sinhc(exp(_U) / 2)),
-    exp(-_U) * softplus(_U): exp(-softplus(_U) / 2 - log_sinhc(softplus(_U) / 2)),
-    coth(_U) - 1 / _U: langevin(_U),
-    1 / tanh(_U) - 1 / _U: langevin(_U),
-    sinh(_U) / _U: sinhc(_U),
-    log(sinhc(_U)): log_sinhc(_U),
-    _U / sinh(_U): exp(-log_sinhc(_U)),
-    log(sinh(_U)): _U - log(2) + log(1 - exp(-2 * _U)),
-    tanh(_U) / _U: tanhc(_U),
-    _U / tanh(_U): 1 / tanhc(_U),
-    sin(_U) / _U: sinc(_U),
-    _U / sin(_U): 1 / sinc(_U),
-    (1 - cos(_U)) / _U**2: sinc(_U / 2) ** 2 / 2,
-    (1 - cos(_U)) / _U: sinc(_U / 2) * sin(_U / 2),
-    log(1 + _U) / _U: exp(-log(1 + _U) / 2 - log_sinhc(log(1 + _U) / 2)),
-    asinh(_U) / _U: exp(-log_sinhc(asinh(_U))),
-    asin(_U) / _U: 1 / sinc(asin(_U)),
-    atan(_U) / _U: 1 / (sqrt(1 + _U**2) * sinc(atan(_U))),
-    atanh(_U) / _U: 1 / tanhc(atanh(_U)),
-    (cosh(_U) - 1) / _U**2: sinhc(_U / 2) ** 2 / 2,
-    exp(-(_U**2)) / erfc(_U): 1 / erfcx(_U),
-    exp(-(_U**2)) / (1 - erf(_U)): 1 / erfcx(_U),
-    exp(-(_U**2) / 2) / (1 - ndtr(_U)): 2 / erfcx(_U / sqrt(2)),
-    exp(_U**2) * erfc(_U): erfcx(_U),
-    exp(-(_U**2) / 2) / ndtr(_U): 2 / erfcx(-_U / sqrt(2)),
-    exp(_U**2 / 2) * ndtr(_U): erfcx(-_U / sqrt(2)) / 2,
-}
+DERIVATIVE_NAMES = DeferredTable(
+    lambda: {
+        1 / (exp(_U) - 1): bose(_U),
+        1 / (1 - exp(_U)): -bose(_U),
+        exp(_U) / (exp(_U) - 1): -bose(-_U),
+        exp(_U) / (1 - exp(_U)): bose(-_U),
+        exp(_U) * bose(_U): -bose(-_U),
+        (exp(_U) - 1) / (exp(_U) + 1): tanh(_U / 2),
+        (exp(_U) - 1) * sigmoid(-_U): tanh(_U / 2),
+        (1 - exp(_U)) * sigmoid(-_U): -tanh(_U / 2),
+        (exp(_U) - 1) / _U: exprel(_U),
+        (1 - exp(_U)) / _U: -exprel(_U),
+        (exp(_U) - _U - 1) / _U**2: exprel(_U) - exprel(_U, 1),
+        log(exprel(_U)): _LOG_EXPREL,
+        _U / (exp(_U) - 1): exp(-_LOG_EXPREL),
+        _U / (1 - exp(_U)): -exp(-_LOG_EXPREL),
+        _U * bose(_U): exp(-_LOG_EXPREL),
+        1 / (exp(_U) - 1) - 1 / _U: (langevin(_U / 2) - 1) / 2,
+        bose(_U) - 1 / _U: (langevin(_U / 2) - 1) / 2,
+        exp(_U) * bose(exp(_U)): exp(-exp(_U) / 2 - log_sinhc(exp(_U) / 2)),
+        exp(-_U) * softplus(_U): exp(-softplus(_U) / 2 - log_sinhc(softplus(_U) / 2)),
+        coth(_U) - 1 / _U: langevin(_U),
+        1 / tanh(_U) - 1 / _U: langevin(_U),
+        sinh(_U) / _U: sinhc(_U),
+        log(sinhc(_U)): log_sinhc(_U),
+        _U / sinh(_U): exp(-log_sinhc(_U)),
+        log(sinh(_U)): _U - log(2) + log(1 - exp(-2 * _U)),
+        tanh(_U) / _U: tanhc(_U),
+        _U / tanh(_U): 1 / tanhc(_U),
+        sin(_U) / _U: sinc(_U),
+        _U / sin(_U): 1 / sinc(_U),
+        (1 - cos(_U)) / _U**2: sinc(_U / 2) ** 2 / 2,
+        (1 - cos(_U)) / _U: sinc(_U / 2) * sin(_U / 2),
+        log(1 + _U) / _U: exp(-log(1 + _U) / 2 - log_sinhc(log(1 + _U) / 2)),
+        asinh(_U) / _U: exp(-log_sinhc(asinh(_U))),
+        asin(_U) / _U: 1 / sinc(asin(_U)),
+        atan(_U) / _U: 1 / (sqrt(1 + _U**2) * sinc(atan(_U))),
+        atanh(_U) / _U: 1 / tanhc(atanh(_U)),
+        (cosh(_U) - 1) / _U**2: sinhc(_U / 2) ** 2 / 2,
+        exp(-(_U**2)) / erfc(_U): 1 / erfcx(_U),
+        exp(-(_U**2)) / (1 - erf(_U)): 1 / erfcx(_U),
+        exp(-(_U**2) / 2) / (1 - ndtr(_U)): 2 / erfcx(_U / sqrt(2)),
+        exp(_U**2) * erfc(_U): erfcx(_U),
+        exp(-(_U**2) / 2) / ndtr(_U): 2 / erfcx(-_U / sqrt(2)),
+        exp(_U**2 / 2) * ndtr(_U): erfcx(-_U / sqrt(2)) / 2,
+    }
+)
 # Differences from a number that cancel get a name. The last three have code as they stand.
-NUMERIC_NAMES: dict[Expr, Expr] = {
-    1 - sigmoid(_U): sigmoid(-_U),
-    sigmoid(_U) * (1 - sigmoid(_U)): sigmoid_slope(_U),
-    1 + tanh(_U): 2 * sigmoid(2 * _U),
-    1 - tanh(_U): 2 * sigmoid(-2 * _U),
-    1 - erf(_U): erfc(_U),
-    1 - ndtr(_U): ndtr(-_U),
-    1 - cos(_U): 2 * sin(_U / 2) ** 2,
-    cosh(_U) - 1: 2 * sinh(_U / 2) ** 2,
-    erfcx(_U) * (2 * _U - 2 / (sqrt(pi) * erfcx(_U))): erfcx(_U) * erfcx_rate(_U),
-    # 1 - exp(-v) = 1 / (1 + bose(v)) >= v exp(-v).
-    log(1 - exp(-exp(_U))): Max(_U - exp(_U), -log(1 + bose(exp(_U)))),
-    log(cosh(_U)): softplus(2 * _U) - _U - log(2),
-    log(1 + _U): log(1 + _U),
-    log(1 - exp(_U)): log(1 - exp(_U)),
-    1 - exp(_U): 1 - exp(_U),
-}
+NUMERIC_NAMES = DeferredTable(
+    lambda: {
+        1 - sigmoid(_U): sigmoid(-_U),
+        sigmoid(_U) * (1 - sigmoid(_U)): sigmoid_slope(_U),
+        1 + tanh(_U): 2 * sigmoid(2 * _U),
+        1 - tanh(_U): 2 * sigmoid(-2 * _U),
+        1 - erf(_U): erfc(_U),
+        1 - ndtr(_U): ndtr(-_U),
+        1 - cos(_U): 2 * sin(_U / 2) ** 2,
+        cosh(_U) - 1: 2 * sinh(_U / 2) ** 2,
+        erfcx(_U) * (2 * _U - 2 / (sqrt(pi) * erfcx(_U))): erfcx(_U) * erfcx_rate(_U),
+        # 1 - exp(-v) = 1 / (1 + bose(v)) >= v exp(-v).
+        log(1 - exp(-exp(_U))): Max(_U - exp(_U), -log(1 + bose(exp(_U)))),
+        log(cosh(_U)): softplus(2 * _U) - _U - log(2),
+        log(1 + _U): log(1 + _U),
+        log(1 - exp(_U)): log(1 - exp(_U)),
+        1 - exp(_U): 1 - exp(_U),
+    }
+)
 # Names of functions at -u, for tensors: SymPy expands erfc(-u).
-REFLECTED_NAMES: dict[Expr, Expr] = {1 + erf(_U): erfc(_U)}
+REFLECTED_NAMES = DeferredTable(lambda: {1 + erf(_U): erfc(_U)})
 
 
 def has_stable_code(expr: Expr) -> bool:

@@ -9,21 +9,9 @@ import numpy as np
 from sympy import Array, Basic, Expr, Lambda, MatrixBase, NDimArray, Symbol, conjugate, sympify
 from sympy.logic.boolalg import Boolean
 from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr, MatrixSymbol
-from sympy.tensor.array.expressions import (
-    ArrayAdd,
-    ArrayContraction,
-    ArrayDiagonal,
-    ArrayElement,
-    ArrayElementwiseApplyFunc,
-    ArraySymbol,
-    ArrayTensorProduct,
-    OneArray,
-    PermuteDims,
-    Reshape as ReshapeArray,
-    ZeroArray,
-)
 
 from ..core import (
+    DeferredClasses,
     TensorError,
     UnsupportedError,
     cached,
@@ -51,15 +39,25 @@ from .leaves import Constant
 from .scalar_lambdas import Slot, as_number, slot, substitute_stock
 
 # SymPy's classes of what has axes that aren't written out.
-STOCK_TENSORS = (
-    *(MatrixExpr, ArraySymbol, ZeroArray, OneArray, ArrayTensorProduct, ArrayContraction),
-    *(ArrayDiagonal, ArrayAdd, PermuteDims, ArrayElementwiseApplyFunc, ReshapeArray),
+_ARRAYS = "sympy.tensor.array.expressions"
+STOCK_TENSORS: tuple[Any, ...] = (
+    MatrixExpr,
+    DeferredClasses(
+        _ARRAYS,
+        *("ArraySymbol", "ZeroArray", "OneArray", "ArrayTensorProduct", "ArrayContraction"),
+        *("ArrayDiagonal", "ArrayAdd", "PermuteDims", "ArrayElementwiseApplyFunc", "Reshape"),
+    ),
 )
 
 # Stock symbols among them, and their entries.
-STOCK_VARIABLES = (MatrixSymbol, MatrixElement, ArraySymbol, ArrayElement)
+_ENTRIES: tuple[Any, ...] = (MatrixElement, DeferredClasses(_ARRAYS, "ArrayElement"))
+STOCK_VARIABLES: tuple[Any, ...] = (
+    MatrixSymbol,
+    DeferredClasses(_ARRAYS, "ArraySymbol"),
+    *_ENTRIES,
+)
 # All of them, and their entries.
-_WITH_AXES = (*STOCK_TENSORS, MatrixElement, ArrayElement)
+_WITH_AXES = (*STOCK_TENSORS, *_ENTRIES)
 
 # The axes that an array of NumPy's can have.
 MAX_DEPTH = 64

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sympy import Basic, Expr, S, exp
 from sympy.logic.boolalg import Boolean
 
-from ..core import STABLE_ARGUMENT, STABLE_NAMES, Shape, fold_constants, sort_key
+from ..core import STABLE_ARGUMENT, STABLE_NAMES, DeferredTable, Shape, fold_constants, sort_key
 from .base import Operand, TensorExpr
 from .complex_entries import holds_complex
 from .graphs import is_literal, is_tensor
@@ -204,7 +204,7 @@ def _of_common_tensors(body: Expr, values: dict[Slot, Operand]) -> Expr:
 def _of_one_plus_exp(body: Expr, kept: Sequence[Operand]) -> Operand | None:
     """Return the functions of 1 + exp(z) that have names: these have short derivatives and don't
     overflow."""
-    if len(kept) != 1 or body not in _OF_ONE_PLUS_EXP:
+    if len(kept) != 1 or body not in _WITH_NAMES:
         return None
     total = kept[0]
     if not isinstance(total, TensorAdd) or len(total.operands) != 2:
@@ -217,10 +217,12 @@ def _of_one_plus_exp(body: Expr, kept: Sequence[Operand]) -> Operand | None:
     return apply_body(name.func(slot(0)), (scale(number, others[0].operands[0]),))
 
 
-_OF_ONE_PLUS_EXP = {
-    body: STABLE_NAMES[body.subs(slot(0), 1 + exp(STABLE_ARGUMENT))]
-    for body in (LOG, slot(0) ** S.NegativeOne)
-}
+_WITH_NAMES = {LOG, slot(0) ** S.NegativeOne}
+_OF_ONE_PLUS_EXP = DeferredTable(
+    lambda: {
+        body: STABLE_NAMES[body.subs(slot(0), 1 + exp(STABLE_ARGUMENT))] for body in _WITH_NAMES
+    }
+)
 
 
 def fill_value(operand: Operand) -> Operand:

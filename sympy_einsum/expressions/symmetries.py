@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from sympy.combinatorics import Permutation, PermutationGroup
+from ..core import DeferredModule, Shape, ShapeError, TensorError, same_length, tuning
 
-from ..core import Shape, ShapeError, TensorError, same_length, tuning
+combinatorics = DeferredModule("sympy.combinatorics")
 
 # A permutation of axes, as transpose takes it.
 Axes = tuple[int, ...]
@@ -20,9 +20,8 @@ def permutations_of(generators: tuple[Axes, ...], order: int) -> tuple[Axes, ...
     >>> permutations_of(((1, 0, 2), (0, 2, 1)), 3)[:3]
     ((0, 1, 2), (0, 2, 1), (1, 0, 2))
     """
-    group = PermutationGroup(
-        *[Permutation([*own]) for own in generators], Permutation([*range(order)])
-    )
+    permutations = [combinatorics.Permutation([*own]) for own in (*generators, range(order))]
+    group = combinatorics.PermutationGroup(*permutations)
     if group.order() > tuning.MAX_PERMUTATIONS:
         raise TensorError(
             f"symmetric= gives {group.order()} equal permutations of {order} axes; at most "
@@ -65,7 +64,7 @@ def generators_of(given: object, name: str, shape: Shape) -> tuple[Axes, ...]:
 
 def _axes(given: object, name: str, order: int) -> list[int]:
     """A permutation as a list of axes."""
-    if isinstance(given, Permutation):
+    if isinstance(given, combinatorics.Permutation):
         given = [*given.array_form, *range(given.size, order)]
     if isinstance(given, Sequence) and sorted(map(str, given)) == sorted(map(str, range(order))):
         return [int(axis) for axis in given]

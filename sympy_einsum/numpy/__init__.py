@@ -161,7 +161,7 @@ from ._products import (
     vecdot as vecdot,
     vecmat as vecmat,
 )
-from ._protocols import attach as _attach
+from ._protocols import protocols as _protocols
 from ._ranges import (
     CONSTANTS as _CONSTANTS,
     arange as arange,
@@ -269,4 +269,4 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-_attach(globals())
+_array_ufunc, _array_function, _scalar_ufunc = _protocols(globals())

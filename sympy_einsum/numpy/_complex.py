@@ -55,27 +55,25 @@ def _refused(name: str) -> UnsupportedError:
     )
 
 
-def _array_ufunc(
+def array_ufunc(
     self: ComplexTensor, ufunc: np.ufunc, method: str, *inputs: object, **options: object
 ) -> object:
+    """Implement NumPy's protocol of universal functions for complex tensors."""
     if method != "__call__" or ufunc.__name__ not in _OF_COMPLEX or options:
         raise _refused(f"the ufunc {ufunc.__name__} (method {method})")
     return _OF_COMPLEX[ufunc.__name__](*inputs)
 
 
-def _array_function(
+def array_function(
     self: ComplexTensor,
     func: FunctionType,
     types: object,
     args: Sequence[object],
     options: Mapping[str, object],
 ) -> object:
+    """Implement NumPy's protocol of functions for complex tensors."""
     name = func.__name__
     own = getattr(fft, name, None) if func.__module__ == "numpy.fft" else _OF_COMPLEX.get(name)
     if own is None:
         raise _refused(f"{func.__module__}.{name}")
     return own(*args, **options)
-
-
-ComplexTensor.__array_ufunc__ = _array_ufunc
-ComplexTensor.__array_function__ = _array_function

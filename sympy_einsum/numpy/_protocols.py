@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from types import FunctionType
+from typing import Any
 
 import numpy as np
-from sympy import Add, Expr, Integer, LambertW, Mul, Number, Pow, Symbol, exp
+from sympy import Expr, Integer, LambertW
 
 from ..core import Row, UnsupportedError, for_each_row
 from ..expressions import Operand, TensorExpr, TensorLike, elementwise, outermost
@@ -26,8 +27,11 @@ _SPECIAL: dict[str, Callable[..., Operand]] = {}
 _PACKAGES = {"linalg": linalg, "fft": fft}
 
 
-def attach(namespace: Mapping[str, Callable[..., Operand]]) -> None:
-    """Has NumPy find the functions of a namespace when it meets tensor expressions."""
+def protocols(
+    namespace: Mapping[str, Callable[..., Operand]],
+) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+    """Return the implementations of ``__array_ufunc__`` and ``__array_function__`` of tensors, and
+    of ``__array_ufunc__`` of SymPy's scalars, by which NumPy finds a namespace's functions."""
 
     def array_ufunc(
         self: TensorExpr, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
@@ -82,10 +86,7 @@ def attach(namespace: Mapping[str, Callable[..., Operand]]) -> None:
         return array_ufunc(self, ufunc, method, *inputs, **kwargs)
 
     attach_methods(namespace)
-    for kind in (Add, Mul, Pow, exp, Number, Symbol):
-        kind.__array_ufunc__ = scalar_ufunc
-    TensorExpr.__array_ufunc__ = array_ufunc
-    TensorExpr.__array_function__ = array_function
+    return array_ufunc, array_function, scalar_ufunc
 
 
 def _are_ours(inputs: Sequence[object]) -> bool:
@@ -119,27 +120,6 @@ def _parameters(function: Callable[..., Operand]) -> Mapping[str, inspect.Parame
     return inspect.signature(function).parameters
 
 
-# --- NumPy on SymPy's own scalars ----------------------------------------------------------------
-# ``np.sqrt(1 + x @ x)`` gets an Add, and asks it for a method of the function's name.
-
-
-class _AskedByNumpy:
-    """NumPy's function as a method of scalars with tensors inside; to other scalars there is none.
-
-    No property: that would forbid classes derived from SymPy's an attribute of this name.
-    """
-
-    def __init__(self, name: str, function: Callable[..., Operand]):
-        self._name = name
-        self._function = function
-
-    def __get__(self, scalar: Expr | None, kind: type) -> Callable[..., Operand]:
-        if scalar is not None and outermost(scalar):
-            return partial(self._function, scalar)
-        owner = kind if scalar is None else scalar
-        raise AttributeError(f"{owner!r:.80} has no attribute {self._name!r}")
-
-
 def _lambertw(z: TensorLike, k: np.ndarray, tol: float) -> Operand:
     """What SciPy's lambertw calls, a function in Python; its branch is an array by then."""
     if k.ndim:
@@ -155,7 +135,3 @@ _SPECIAL["_lambertw"] = _lambertw
 def _answer(row: Row) -> None:
     for name in row.scipy.split():
         _SPECIAL[name] = Ufunc(row, name)
-    for name in row.numpy.split():
-        is_its_name = getattr(getattr(np, name, None), "__name__", None) == name
-        if is_its_name and not hasattr(Expr, name):
-            setattr(Expr, name, _AskedByNumpy(name, row.function))

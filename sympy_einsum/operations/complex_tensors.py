@@ -8,7 +8,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from sympy import S, atan2, pi
 
-from ..core import Shape, as_flag, modulus
+from ..core import Shape, as_flag, deferred, modulus
 from ..expressions import (
     Operand,
     TensorLike,
@@ -63,9 +63,11 @@ class ComplexTensor:
     # The error where it is passed for a tensor.
     instead: ClassVar[str] = "take .real, .imag or abs of it"
     __iter__ = None
-    # Implementations of NumPy's functions, set by its namespace.
-    __array_ufunc__: ClassVar[Callable[..., object]]
-    __array_function__: ClassVar[Callable[..., object]]
+    # NumPy's functions of them are those of its namespace, which loads at the first call.
+    __array_ufunc__: ClassVar[Callable[..., object]] = deferred("numpy._complex", "array_ufunc")
+    __array_function__: ClassVar[Callable[..., object]] = deferred(
+        "numpy._complex", "array_function"
+    )
 
     def __dir__(self) -> list[str]:
         # Without what is for those who make one.

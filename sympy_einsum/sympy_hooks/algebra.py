@@ -16,7 +16,6 @@ from sympy.core.evalf import prec_to_dps
 from sympy.core.function import FunctionClass
 
 from .. import operations as ops
-from ..calculus import diff, is_part_of_symbol
 from ..core import TensorError, deferred, transform
 from ..expressions import (
     STOCK_TENSORS,
@@ -34,19 +33,24 @@ from ..expressions import (
     substitute,
     substitute_function,
 )
-from ..rules import expand, factor, simplify, symbols_outside
 from .replacing import replaced, rewritten
 
 # Nodes of stock scalars that may be evaluated later.
 UNEVALUATED = (Derivative, ExprWithLimits, Limit, Subs)
 
+_diff = deferred("calculus", "diff")
+_is_part_of_symbol = deferred("calculus", "is_part_of_symbol")
+_expand = deferred("rules", "expand")
+_factor = deferred("rules", "factor")
+_simplify = deferred("rules", "simplify")
+_symbols_outside = deferred("rules", "symbols_outside")
 _number = deferred("evaluation", "number")
 _with_numbers = deferred("evaluation", "with_numbers")
 
 
 def _outside(node: Node) -> Expr:
     """A scalar with its ordinary symbols outside of tensor products; a tensor stays."""
-    return node if node.shape else symbols_outside(node)
+    return node if node.shape else _symbols_outside(node)
 
 
 def _is_kind(name: str) -> Callable[[Node, set[Symbol]], bool | None]:
@@ -95,7 +99,7 @@ class AlgebraHooks(Node):
         outside = _outside(self)
         if outside is not self:
             return outside.expand(deep, modulus, power_base, power_exp, mul, *others, **hints)
-        return self if self.is_Function else expand(self)
+        return self if self.is_Function else _expand(self)
 
     def subs(self, *args: object, **options: object) -> Operand:
         """SymPy's ``subs``. An array in the place of a tensor symbol brings its axis lengths along,
@@ -140,7 +144,7 @@ class AlgebraHooks(Node):
 
     def _rewrite(self, pattern: Any, rule: object, method: str, **hints: Any) -> Basic:
         if method == "_eval_rewrite_as_tractable":
-            return symbols_outside(self)
+            return _symbols_outside(self)
         return rewritten(self, tuple(pattern), rule, method, **hints)
 
     def doit(self, **hints: object) -> Operand:
@@ -197,19 +201,19 @@ class AlgebraHooks(Node):
         return ops.conj(self)
 
     def _eval_derivative(self, symbol: Symbol) -> Operand:
-        return diff(self, symbol)
+        return _diff(self, symbol)
 
     def _eval_simplify(self, **options: object) -> Operand:
         # Stock routines call this on parts of an expression: there a scalar must stay one atom.
-        return simplify(self) if self.shape or self.is_number else self
+        return _simplify(self) if self.shape or self.is_number else self
 
     @property
     def _diff_wrt(self) -> bool:
         # Stock arrays of a tensor's entries are derived by; slices are ours alone.
-        return not self.shape and is_part_of_symbol(self)
+        return not self.shape and _is_part_of_symbol(self)
 
     def _eval_factor(self) -> Operand:
-        return factor(self) if self.shape else self
+        return _factor(self) if self.shape else self
 
     def _eval_expand_mul(self, **hints: object) -> Expr:
         return _outside(self)
@@ -223,13 +227,13 @@ class AlgebraHooks(Node):
         return self.is_constant(x) or (None if outside is self else outside.is_meromorphic(x, a))
 
     def _eval_nseries(self, x: Symbol, n: int, logx: Expr | None, cdir: Expr = 0) -> Expr:
-        outside = symbols_outside(self)
+        outside = _symbols_outside(self)
         if outside is not self:
             return outside._eval_nseries(x, n=n, logx=logx, cdir=cdir)
         return _constant_in(self, x)
 
     def _eval_as_leading_term(self, x: Symbol, logx: Expr | None = None, cdir: Expr = 0) -> Expr:
-        outside = symbols_outside(self)
+        outside = _symbols_outside(self)
         if outside is not self:
             return outside.as_leading_term(x, logx=logx, cdir=cdir)
         return _constant_in(self, x)

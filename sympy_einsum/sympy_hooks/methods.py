@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
-from typing import Any, Literal, NoReturn, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 from sympy import Expr, Lambda, Mul
 
 from .. import operations as ops
-from ..calculus import Trace, diff
 from ..core import METHODS_ELSEWHERE, Length, ShapeError, UnsupportedError, deferred, hint
 from ..expressions import Operand, TensorExpr, TensorLike, adj, det, elementwise, inv
 from .algebra import AlgebraHooks
 from .operators import Operators
 
+if TYPE_CHECKING:
+    from ..calculus import Trace
+
+_diff = deferred("calculus", "diff")
 _entries = deferred("convert", "as_explicit")
 
 
@@ -290,7 +293,7 @@ class Methods(Operators, AlgebraHooks):
         (2*x, (3, 3))
         """
         options: dict[str, Any] = {"simplify": simplify, "trace": trace}
-        return diff(self, *variables, mode=mode, layout=layout, **options)
+        return _diff(self, *variables, mode=mode, layout=layout, **options)
 
     def as_explicit(self) -> Any:
         """Return the entries as an ``Array`` of SymPy; a scalar for order 0.

@@ -34,7 +34,6 @@ from sympy.multipledispatch import dispatch
 from sympy.tensor.array import NDimArray
 
 from .. import operations as ops
-from ..calculus import diff, is_part_of_symbol
 from ..core import ShapeError, TensorError, UnsupportedError, deferred, postorder
 from ..expressions import (
     STOCK_VARIABLES,
@@ -52,7 +51,6 @@ from ..expressions import (
     outermost,
     stock_children,
 )
-from ..rules import over, symbols_outside
 from .algebra import is_array, substituted
 from .replacing import as_query, is_function, replaced
 
@@ -66,6 +64,10 @@ Limits: TypeAlias = Expr | Sequence[Expr | int]
 # Postprocessors that Add, Mul and Pow call after flattening, by the types of their arguments.
 Postprocessors: TypeAlias = MutableMapping[type, dict[str, list[Callable[[Expr], Expr]]]]
 
+_diff = deferred("calculus", "diff")
+_is_part_of_symbol = deferred("calculus", "is_part_of_symbol")
+_over = deferred("rules", "over")
+_symbols_outside = deferred("rules", "symbols_outside")
 _of_tensors_in = deferred("convert", "of_tensors")
 _written_out = deferred("convert", "as_explicit")
 _floats = deferred("evaluation", "floats")
@@ -219,7 +221,7 @@ def derivative(stock: Stock, cls: type, expr: Expr, *variables: Limits, **option
     """A ``Derivative``."""
     wrt = [_bound(variable) for variable in variables]
     if is_tensor(expr) or any(map(_is_ours, wrt)):
-        return diff(expr, *variables)
+        return _diff(expr, *variables)
     _check_lengths(cls.__name__, expr, *wrt)
     return stock(cls, expr, *variables, **options)
 
@@ -239,10 +241,10 @@ def with_limits(stock: Stock, cls: type, function: Any, *limits: Limits, **optio
             )
     _check_lengths(cls.__name__, function, *variables)
     if is_tensor(function):
-        return over(cls, function, *limits)
+        return _over(cls, function, *limits)
     if isinstance(function, Expr):
         held = [e for e in outermost(function) if not e.free_symbols.isdisjoint(variables)]
-        function = function.xreplace({node: symbols_outside(node) for node in held})
+        function = function.xreplace({node: _symbols_outside(node) for node in held})
     return stock(cls, function, *limits, **options)
 
 
@@ -364,7 +366,7 @@ def linear(stock: Stock, equation: Expr, symbols: Sequence[Symbol]) -> Any:
     """Return the coefficients of a linear equation, for ``linsolve``."""
     recast(lambda *given: given, [equation], symbols)
     is_ours = isinstance(equation, TensorExpr) and not equation.shape
-    return stock(symbols_outside(equation) if is_ours else equation, symbols)
+    return stock(_symbols_outside(equation) if is_ours else equation, symbols)
 
 
 def recast(stock: Stock, equations: Iterable[Basic], symbols: Iterable[Basic]) -> Any:
@@ -375,9 +377,9 @@ def recast(stock: Stock, equations: Iterable[Basic], symbols: Iterable[Basic]) -
         symbols = [as_operand(s) if isinstance(s, STOCK_VARIABLES) else s for s in symbols]
     for equation in equations:
         _check_lengths("solution", equation, *symbols)
-    for entry in filter(is_part_of_symbol, symbols):
+    for entry in filter(_is_part_of_symbol, symbols):
         for node in {node for equation in equations for node in outermost(equation)}:
-            if not is_part_of_symbol(node) and not node.is_constant(entry):
+            if not _is_part_of_symbol(node) and not node.is_constant(entry):
                 raise TensorError(
                     f"can't solve for {entry}: {node!s:.80} depends on it too; write that out in "
                     "entries, such as with .as_explicit(), for lengths that are numbers"
