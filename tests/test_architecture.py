@@ -19,6 +19,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 # From the ground up; at the top the modules beside the packages.
 PACKAGES = [
     "core",
+    "contraction_order",
     "expressions",
     "operations",
     "analysis",

@@ -15,18 +15,8 @@ from typing import Any
 
 from sympy import Basic, Expr, S
 
-from ..core import (
-    Indices,
-    NodeTable,
-    Shape,
-    Sizes,
-    cached,
-    children,
-    contraction_cost,
-    nominal_length,
-    postorder,
-    tuning,
-)
+from ..contraction_order import Sizes, contraction_cost, nominal_length
+from ..core import Indices, NodeTable, Shape, cached, children, postorder, tuning
 from ..expressions import (
     RUNNING,
     Adj,

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 from sympy import Expr, S
 
 from ..analysis import cost
-from ..core import nominal_length
+from ..contraction_order import nominal_length
 from ..expressions import Delta, Operand, contract, shape_of
 from ..rules import Step
 from .sweeps import Graph, pullback, pushforward

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..core import contraction_path, contraction_steps, nominal_length, tuning
+from ..contraction_order import contraction_path, contraction_steps, nominal_length
+from ..core import tuning
 from ..expressions import Einsum, Operand, contract_part
 
 

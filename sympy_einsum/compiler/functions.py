@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from sympy import Symbol
 
-from ..core import Optimizer, TensorError, UnsupportedError, as_flag, with_hints
+from ..contraction_order import Optimizer
+from ..core import TensorError, UnsupportedError, as_flag, with_hints
 from .backends import BACKENDS
 from .calls import ByArguments, Compiled, CompiledFunction
 from .compressed_arrays import CompressedArray

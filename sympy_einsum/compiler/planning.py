@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from sympy import Expr
 
-from ..core import Optimizer, nominal_length
+from ..contraction_order import Optimizer, nominal_length
 from ..expressions import Operand
 from ..rules import (
     by_diagonals,

@@ -12,18 +12,15 @@ from typing import Any, NamedTuple, TypeAlias
 from sympy import Expr, Integer, MatrixSymbol, Symbol
 
 from ..analysis import cost
-from ..core import (
+from ..contraction_order import (
     Contraction,
     Optimizer,
-    TensorError,
-    UnsupportedError,
     check_optimizer,
     nominal_length,
-    once,
     path_determining_symbols,
     path_is_near_optimal,
-    tuning,
 )
+from ..core import TensorError, UnsupportedError, once, tuning
 from ..expressions import (
     Operand,
     TensorSymbol,

@@ -10,14 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from sympy import Expr, Number, S, Symbol, log
 
-from ..core import (
-    NodeTable,
-    UnsupportedError,
-    children,
-    contraction_path,
-    nominal_length,
-    postorder,
-)
+from ..contraction_order import contraction_path, nominal_length
+from ..core import NodeTable, UnsupportedError, children, postorder
 from ..expressions import (
     Constant,
     Einsum,

@@ -1,4 +1,4 @@
-"""Errors, graph walks, lengths, indices, contraction order, scalar functions: all below nodes."""
+"""Errors, graph walks, lengths, indices, scalar functions: all below nodes."""
 
 from . import scalar_table as scalar_table, tuning as tuning
 from .activations import (
@@ -13,22 +13,6 @@ from .activations import (
 from .bessel_functions import powbesselk as powbesselk
 from .caching import LIVE as LIVE, cached as cached, register_cache_clear as register_cache_clear
 from .collector import collector_paused as collector_paused
-from .contraction import (
-    Contraction as Contraction,
-    Indices as Indices,
-    Optimizer as Optimizer,
-    Path as Path,
-    Sizes as Sizes,
-    Terms as Terms,
-    check_optimizer as check_optimizer,
-    contraction_cost as contraction_cost,
-    contraction_path as contraction_path,
-    contraction_steps as contraction_steps,
-    nominal_length as nominal_length,
-    path_cost as path_cost,
-    path_determining_symbols as path_determining_symbols,
-    path_is_near_optimal as path_is_near_optimal,
-)
 from .deadlines import with_time_limit as with_time_limit
 from .derivatives import (
     derivative as derivative,
@@ -65,6 +49,7 @@ from .gamma_functions import gamma_rise as gamma_rise
 from .indices import (
     LETTERS as LETTERS,
     EllipsisAxis as EllipsisAxis,
+    Indices as Indices,
     index_letter as index_letter,
     parse_subscripts as parse_subscripts,
     resolve_labels as resolve_labels,

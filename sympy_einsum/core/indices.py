@@ -17,6 +17,9 @@ from .lengths import Label, Labels
 # The labels of a term, or of the output.
 Term: TypeAlias = tuple[Label, ...]
 
+# The index of each axis of a tensor, as nodes name them.
+Indices: TypeAlias = tuple[int, ...]
+
 # The symbols that index strings are printed with, in order of preference.
 LETTERS = "ijklmnopqrstuvwxyzabcdefghABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

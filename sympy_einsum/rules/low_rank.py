@@ -11,7 +11,8 @@ from typing import NamedTuple
 from sympy import Expr
 
 from ..analysis import SPECIAL, Product, inlined_product
-from ..core import Contraction, children, contraction_cost, postorder, tuning
+from ..contraction_order import Contraction, contraction_cost
+from ..core import children, postorder, tuning
 from ..expressions import Einsum, Operand, TensorAdd, replace_nodes, tensor_sum, total_of
 
 Size = Callable[[Expr], int]

@@ -14,11 +14,11 @@ from sympy import symbols
 
 import sympy_einsum as se
 import sympy_einsum.compiler.lowering.pairwise
-import sympy_einsum.core.contraction
 from sympy_einsum.compiler import program
 from sympy_einsum.compiler.backends import BACKENDS
 from sympy_einsum.compiler.ir.plans import plan_cost
 from sympy_einsum.compiler.planning import make_plan
+from sympy_einsum.contraction_order import search as order_search
 from sympy_einsum.core import tuning
 
 m, n, k, p = symbols("m n k p", integer=True, positive=True)
@@ -186,14 +186,14 @@ def test_names_of_dead_arrays_are_used_again():
 def searches(monkeypatch):
     """The contractions whose order is searched."""
     found = []
-    search = sympy_einsum.core.contraction._search_path
+    search = order_search._search_path
 
     def counted(*args):
         found.append(args[0])
         return search(*args)
 
-    monkeypatch.setattr(sympy_einsum.core.contraction, "_search_path", counted)
-    sympy_einsum.core.contraction.contraction_path.cache_clear()
+    monkeypatch.setattr(order_search, "_search_path", counted)
+    order_search.contraction_path.cache_clear()
     return found
 
 

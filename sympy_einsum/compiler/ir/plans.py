@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from sympy import Expr, Integer
 
-from ...core import Contraction, Shape, TensorError, same_length
+from ...contraction_order import Contraction
+from ...core import Shape, TensorError, same_length
 from .instruction_rules import Instruction, Params, Work
 from .instructions import OPS, Op
 

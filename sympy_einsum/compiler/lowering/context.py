@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 
 from sympy import Expr
 
-from ...core import Contraction, NodeTable, Optimizer, children, postorder, tuning
+from ...contraction_order import Contraction, Optimizer
+from ...core import NodeTable, children, postorder, tuning
 from ...expressions import (
     Einsum,
     Operand,

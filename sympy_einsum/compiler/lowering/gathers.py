@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from sympy import Eq, Expr, Mod, S
 
+from ...contraction_order import Factor
 from ...core import Indices
 from ...expressions import Ones, as_number, slot
 from .context import Lowering
-from .factors import Factor
 from .multiplication import multiply_all
 
 

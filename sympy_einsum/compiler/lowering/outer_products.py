@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from sympy import Integer, S
 
+from ...contraction_order import Factor
 from ...expressions import Einsum, Operand, View, shape_of
 from .context import Lowering
-from .factors import Factor
 from .multiplication import multiply_all
 
 

@@ -7,8 +7,8 @@ from math import prod
 
 from sympy import Expr, S
 
-from ...core import Indices, Shape, nominal_length
-from .factors import Factor
+from ...contraction_order import Factor, nominal_length
+from ...core import Indices, Shape
 from .plan_builder import PlanBuilder, index_text
 
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from sympy import Add, Expr, S, exp
 
 from ...analysis import is_nonnegative, is_symmetric
-from ...core import Contraction, Optimizer, Shape, index_letter
+from ...contraction_order import Contraction, KnownProducts, Optimizer
+from ...core import Shape, index_letter
 from ...expressions import Operand, Slot, TensorExpr, slot
 from ..ir.instruction_rules import Cut, Instruction, Params, Slice, is_whole
 from ..ir.instructions import OPS
 from ..ir.plans import result_shape
-from .factors import KnownProducts
 
 
 class PlanBuilder:
@@ -141,6 +141,10 @@ class PlanBuilder:
     def is_nonnegative(self, value: int) -> bool:
         """Tell whether no entry can be negative."""
         return value in self.nodes and is_nonnegative(self.nodes[value])
+
+    def use_count(self, value: int) -> int:
+        """Count how often a value is used, 1 if it is no node's."""
+        return self.uses[self.nodes[value]] if value in self.nodes else 1
 
     def is_symmetric(self, value: int) -> bool:
         """Tell whether a value is a symmetric matrix, such as the inverse of a definite one."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from sympy import Expr
 
 from ...analysis import is_definite
+from ...contraction_order import Factor
 from ...core import Indices, tuning
 from ...expressions import (
     RUNNING,
@@ -24,7 +25,6 @@ from ...expressions import (
     order_of,
 )
 from .context import Lowering
-from .factors import Factor
 from .gathers import Gathers, Hot
 from .multiplication import multiply_all
 from .running import Triangles

@@ -13,12 +13,12 @@ from typing import NamedTuple, TypeAlias
 
 from sympy import Expr, Integer, S
 
+from ...contraction_order import Factor
 from ...core import Indices, Shape, tuning
 from ...expressions import Delta, Operand, Positions, are_disjoint, is_window
 from ..ir.instruction_rules import Cut, Slice
 from ..ir.plans import origin
 from .context import Lowering
-from .factors import Factor
 from .plan_builder import PlanBuilder, index_text
 
 # The first position and the last, and powers of two on each axis.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ...core import nominal_length, tuning
+from ...contraction_order import nominal_length
+from ...core import tuning
 from ..ir.instruction_rules import Instruction
 from ..ir.plans import Plan, Rewriting
 

@@ -12,11 +12,10 @@ from sympy import Integer, Symbol
 
 import sympy_einsum as se
 from sympy_einsum.compiler.ir.plans import Plan, plan_cost, proven, without_dead_code
-from sympy_einsum.compiler.lowering.factors import Factor
 from sympy_einsum.compiler.lowering.multiplication import multiply_all
 from sympy_einsum.compiler.lowering.plan_builder import PlanBuilder, index_text
 from sympy_einsum.compiler.planning import make_plan
-from sympy_einsum.core import nominal_length
+from sympy_einsum.contraction_order import Factor, nominal_length
 
 # Length 0 and 1 among them.
 SIZES = [0, 1, 2, 3, 4, 5]

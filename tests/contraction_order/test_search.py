@@ -7,7 +7,7 @@ import opt_einsum
 import pytest
 from sympy.abc import n
 
-from sympy_einsum.core.contraction import (
+from sympy_einsum.contraction_order import (
     Contraction,
     contraction_path,
     contraction_steps,

@@ -10,8 +10,8 @@ from oracles import assert_close, calls
 from sympy import symbols
 
 import sympy_einsum as se
-from sympy_einsum.compiler.lowering.factors import Factor
-from sympy_einsum.compiler.lowering.product_order import _with
+from sympy_einsum.contraction_order import Factor
+from sympy_einsum.contraction_order.orders import replace_product
 
 SYMBOLS = [se.TensorSymbol(name, 3, 3) for name in "ABC"]
 
@@ -46,9 +46,9 @@ def test_a_product_of_equal_operands_is_looked_for_in_few_steps():
     columns = [Factor(0, (0, k)) for k in range(1, 10)]
     known = Factor(1, range(1, 8))
     known.parts = tuple(columns[:7])
-    assert calls(lambda: _with(columns, known, range(1, 10))) < 1_000
-    assert _with(columns, known, range(1, 10)) is None
-    assert [f.value for f in _with(columns[:7], known, range(1, 8))] == [1]
+    assert calls(lambda: replace_product(columns, known, range(1, 10))) < 1_000
+    assert replace_product(columns, known, range(1, 10)) is None
+    assert [f.value for f in replace_product(columns[:7], known, range(1, 8))] == [1]
 
 
 def test_what_is_there_twice_in_a_product_is_multiplied_once():

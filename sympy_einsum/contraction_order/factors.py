@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...core import Indices, tuning
+from ..core import Indices, tuning
 
 
 class Factor:

@@ -1,48 +1,32 @@
-"""Orders of pairwise contraction, and what they cost when the lengths are symbols.
-
-Used by the plan, which carries a contraction out, and by the cost measure of the normal form, which
-only compares.
-"""
+"""The search for orders of pairwise contraction, by opt_einsum or by our choice."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from math import prod
 from random import Random
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from sympy import Expr, Integer, Symbol
 
-from . import tuning
-from .errors import TensorError, UnsupportedError
-from .lazy import DeferredModule
-from .lengths import Shape
+from ..core import DeferredModule, Indices, Shape, TensorError, UnsupportedError, tuning
+from .costs import (
+    Contraction,
+    Path,
+    Sizes,
+    Terms,
+    entries,
+    nominal_length,
+    path_cost,
+    reading_cost,
+    transposed_entries,
+)
 
 opt_einsum = DeferredModule("opt_einsum")
 
-
-def nominal_length(length: Expr) -> int:
-    """Return the number that a length counts as, 0 where that would be negative."""
-    return max(int(length), 0) if length.is_Integer else tuning.NOMINAL_LENGTH
-
-
 # opt_einsum's optimizers: a name, True or False, an object of its own or of another library.
 Optimizer: TypeAlias = Any
-# The index of each axis of a tensor.
-Indices = tuple[int, ...]
-Terms = tuple[Indices, ...]
-Sizes = tuple[tuple[int, int], ...]
-Path = list[tuple[int, ...]]
-
-
-class Contraction(NamedTuple):
-    """A product: the indices of the operands and of the result, and the length of each index."""
-
-    terms: Terms
-    output: Indices
-    lengths: Shape
 
 
 def check_optimizer(optimize: Optimizer) -> None:
@@ -128,7 +112,7 @@ def _without_leaves(
     holders = _holders(found)
     same: dict[IndexSet, int] = {}
     alive = set(range(len(found)))
-    pending = deque(sorted(alive, key=lambda k: -prod(size[i] for i in found[k])))
+    pending = deque(sorted(alive, key=lambda k: -entries(found[k], size)))
     steps: Path = []
     while pending:
         number = pending.popleft()
@@ -139,7 +123,7 @@ def _without_leaves(
         if partner == number or partner not in alive:
             same[own] = partner = number
             summed = not own & output and all(len(holders[label]) == 2 for label in own)
-            if summed and prod(size[i] for i in own) >= shortest:
+            if summed and entries(own, size) >= shortest:
                 others = set().union(*[holders[label] for label in own]) - {number}
                 partner = others.pop() if len(others) == 1 else number
         if partner == number:
@@ -187,40 +171,50 @@ def contraction_cost(terms: Terms, output: Indices, sizes: Sizes) -> int:
     return path_cost(terms, output, sizes, contraction_path(terms, output, sizes))
 
 
-def path_cost(terms: Terms, output: Indices, sizes: Sizes, path: Path) -> int:
-    """Compute the contraction cost of a given order."""
-    size = dict(sizes)
+@lru_cache(maxsize=4096)
+def contiguous_path(
+    terms: Terms, output: Indices, sizes: Sizes, optimize: Optimizer
+) -> tuple[Path, int]:
+    """Find the path of the fewest transposed entries among those that cost no more than the best;
+    return it and its cost with the reading of the operands.
 
-    def entries(labels: Iterable[int]) -> int:
-        return prod(size[i] for i in labels)
-
-    total = 0
-    for _, chosen, result in contraction_steps(terms, output, path):
-        shared = Counter(i for own in chosen for i in own)
-        for k, own in enumerate(chosen):
-            # Indices of only one operand are summed before the multiplication.
-            needed = {i for i in own if i in result or shared[i] > 1}
-            if needed != own:
-                total += entries(own) + tuning.ENTRY * entries(needed)
-                chosen[k] = needed
-        if len(chosen) > 1:
-            total += entries(set().union(*chosen)) + tuning.ENTRY * entries(result)
-    return total
+    A path that goes through the product from one end is preferred: longer products may begin with
+    the same operands; from the other end where fewer entries are moved then.
+    """
+    path = contraction_path(terms, output, sizes, optimize)
+    cost = path_cost(terms, output, sizes, path)
+    if optimize == "auto" and len(terms) > 3:
+        swept = [_sweep_path(terms, output, backwards) for backwards in (False, True)]
+        cheap = [own for own in swept if path_cost(terms, output, sizes, own) <= cost]
+        path = min(cheap or [path], key=lambda own: transposed_entries(terms, output, sizes, own))
+    return path, cost + reading_cost(terms, sizes)
 
 
-def contraction_steps(
-    terms: Sequence[Sequence[int]], output: Sequence[int], path: Path
-) -> Iterator[tuple[tuple[int, ...], list[set[int]], set[int]]]:
-    """For each step the numbers of its operands, their indices, and those that the rest needs."""
-    found = [set(term) for term in terms]
-    uses = Counter(i for own in (*found, set(output)) for i in own)
-    for step in path:
-        chosen = [found[k] for k in step]
-        uses.subtract(i for own in chosen for i in own)
-        result = {i for own in chosen for i in own if uses[i]}
-        uses.update(result)
-        found.append(result)
-        yield step, chosen, result
+def _sweep_path(terms: Terms, output: Indices, backwards: bool) -> Path:
+    """Return the order that begins with an operand that has an index of the result, if there is one
+    that no other has, and goes on with what makes the smallest product; backwards, where there
+    are several, with the last one."""
+    path: Path = []
+    number: dict[frozenset[int], int] = {}
+    for k, own in enumerate(map(frozenset, terms)):
+        if own in number:
+            path.append((number[own], k))
+        number[own] = len(terms) + len(path) - 1 if own in number else k
+    entries = [*number.items()]
+    left = {k: own for own, k in (entries[::-1] if backwards else entries)}
+    uses = Counter(i for own in left.values() for i in own)
+    ends = {k: [uses[i] for i in own.intersection(output)] for k, own in left.items()}
+    last = min(left, key=lambda k: min(ends[k], default=len(terms)))
+    have = left.pop(last)
+    while left:
+        uses = Counter(i for own in (*left.values(), {*output}) for i in own)
+        kept = {k: {i for i in have | own if uses[i] > (i in own)} for k, own in left.items()}
+        near = [k for k, own in left.items() if have & own] or list(left)
+        chosen = min(near, key=lambda k: len(kept[k]))
+        path.append((min(last, chosen), max(last, chosen)))
+        have, last = frozenset(kept[chosen]), len(terms) + len(path) - 1
+        del left[chosen]
+    return path
 
 
 def path_determining_symbols(
