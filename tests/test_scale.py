@@ -523,6 +523,18 @@ def test_writing_to_many_places_is_linear_in_their_number():
     assert large <= GROWTH * small + CONSTANT
 
 
+def test_compiling_many_explicit_entries_is_linear():
+    """Whatever the entries are: formulas of two others."""
+
+    def explicit(count):
+        v = se.TensorSymbol("v", count)
+        return v, se.from_array(sympy.Array([v[j] ** 2 + v[7 * j % count] for j in range(count)]))
+
+    few, many = explicit(SMALL), explicit(LARGE)
+    small, large = (calls(lambda v=v, e=e: se.lambdify([v], e)) for v, e in (few, many))
+    assert large <= GROWTH * small + CONSTANT
+
+
 def test_a_wide_sum_of_different_terms():
     names = [se.TensorSymbol(f"x{j}", (n,)) for j in range(2000)]
     total = sum(names)

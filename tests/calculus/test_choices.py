@@ -182,3 +182,20 @@ def test_scalars_in_choices_are_part_of_their_formula():
     np.testing.assert_allclose(found[0], np.where(abs(u) <= 1, 1.75 * u * (1 - u**2) ** 2, 0))
     outside = np.where(abs(u) <= 1, 1 - (1 - u**2) ** 3 - 3 * (1 - u**2) ** 2 * u**2, 1)
     np.testing.assert_allclose(found[1], 1.75 / 3 * outside.sum())
+
+
+@pytest.mark.parametrize(
+    ("body", "slope"),
+    [
+        (lambda u: sympy.Piecewise((1, u < 0), (2, u < 1), (3, u < 9)), [0, 0, 0, 0]),
+        (lambda u: sympy.Piecewise((u, u < 0), (u**2, u < 9)), [1, 0.5, 1.5, 6.5]),
+        (lambda u: u * sympy.Piecewise((1, u < 0), (2, u < 1), (3, u < 9)), [1, 2, 2, 3]),
+        (sympy.frac, [1, 1, 1, 1]),
+        (lambda u: u * sympy.floor(u), [-2, 0, 0, 3]),
+    ],
+    ids=["constants", "no default", "a factor", "frac", "floor"],
+)
+def test_pieces_of_constants(body, slope):
+    e = se.elementwise(body, x)
+    found = se.lambdify([x], se.gradient(e.sum(), x))([-1.5, 0.25, 0.75, 3.25])
+    np.testing.assert_allclose(found, slope)

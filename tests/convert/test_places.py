@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sympy import Indexed, IndexedBase, Piecewise, Sum, ceiling, symbols
+from sympy import Idx, Indexed, IndexedBase, KroneckerDelta, Piecewise, Sum, ceiling, symbols
 
 import sympy_einsum as se
 
@@ -129,3 +129,29 @@ def test_bounds_that_no_sum_has():
 def test_entries_lie_on_their_axes(position):
     with pytest.raises(se.ShapeError, match="isn't between 0 and n - 1"):
         se.to_indexed(se.cumsum(x), [position])
+
+
+@pytest.mark.parametrize(
+    ("bounds", "part"), [((1, 2), slice(1, 3)), (2, slice(2)), ((2, 2), slice(2, 3)), (4, slice(4))]
+)
+def test_an_index_takes_the_positions_of_its_range(bounds, part):
+    """Also where it is summed over."""
+    four, entries = se.TensorSymbol("a", 4), IndexedBase("a", shape=(4,))
+    index = Idx("i", bounds)
+    values = np.array([1.0, 20.0, 300.0, 4000.0])
+    whole = se.from_indexed(entries[index] ** 2, [index])
+    total = se.from_indexed(Sum(entries[index], (index, index.lower, index.upper)))
+    np.testing.assert_array_equal(se.lambdify([four], whole)(values), values[part] ** 2)
+    assert se.lambdify([four], total)(values) == values[part].sum()
+
+
+def test_an_index_whose_range_is_longer_than_its_axis():
+    index = Idx("i", (1, 4))
+    with pytest.raises(se.ShapeError, match="positions from 1 to 4 on an axis of length 4"):
+        se.from_indexed(IndexedBase("a", shape=(4,))[index], [index])
+
+
+def test_a_delta_within_bounds():
+    assert se.from_indexed(KroneckerDelta(i, j, (0, n - 1)), [(i, n), (j, n)]) is se.Delta(n)
+    some = se.from_indexed(KroneckerDelta(i, j, (1, 2)), [(i, n), (j, n)])
+    np.testing.assert_array_equal(some.subs(n, 4).as_explicit().tolist(), np.diag([0, 1, 1, 0]))
