@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from sympy import Add, Expr, Integer, S, Symbol, exp, flatten, tanh
+from sympy import Add, Expr, I, Integer, S, Symbol, cos, cosh, exp, flatten, sin, sinh, tan, tanh
 
 from .analysis import is_diagonal
 from .calculus import diff
@@ -469,6 +469,11 @@ def _vanishes_over_one(difference: Operand) -> bool:
 _OF_EXPONENTIALS: Mapping[type[Expr], Callable[[Expr], Expr]] = {
     sigmoid: lambda u: exp(u) / (1 + exp(u)),
     tanh: lambda u: (exp(2 * u) - 1) / (exp(2 * u) + 1),
+    sinh: lambda u: (exp(u) - exp(-u)) / 2,
+    cosh: lambda u: (exp(u) + exp(-u)) / 2,
+    tan: lambda u: I * (1 - exp(2 * I * u)) / (1 + exp(2 * I * u)),
+    sin: lambda u: I * (exp(-I * u) - exp(I * u)) / 2,
+    cos: lambda u: (exp(I * u) + exp(-I * u)) / 2,
 }
 
 

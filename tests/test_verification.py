@@ -103,6 +103,32 @@ def test_fractions_entry_by_entry_too(left, right):
     assert se.equal(left, wrong) is False
 
 
+SINE, COSINE = se.sin(A @ v), se.cos(A @ v)
+ANGLE = symbols("angle", real=True)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (sin(ANGLE) ** 2 * v + cos(ANGLE) ** 2 * v, v),
+        (SINE**2 + COSINE**2, se.Ones(*v.shape)),
+        (se.sin(A @ v + w), SINE * se.cos(w) + COSINE * se.sin(w)),
+        (se.cos(2 * v), 1 - 2 * se.sin(v) ** 2),
+        (se.tan(A @ v), SINE / COSINE),
+        (se.gradient(se.tan(v).sum(), v), 1 / se.cos(v) ** 2),
+        (se.cosh(v) ** 2, 1 + se.sinh(v) ** 2),
+        (se.sinh(2 * v), 2 * se.sinh(v) * se.cosh(v)),
+        (se.tanh(v), se.sinh(v) / se.cosh(v)),
+        (sin(v @ w) ** 2 * v, v - cos(v @ w) ** 2 * v),
+    ],
+)
+def test_circular_and_hyperbolic_functions(left, right):
+    """Identities that hold once they are written by exponentials."""
+    assert se.equal(left, right) is True
+    assert se.equal(left, right + v) is False
+    assert se.equal(left, -right) is False
+
+
 ONE = se.Delta(*v.shape)
 TOTAL = 1 + v @ v
 MATRICES = [

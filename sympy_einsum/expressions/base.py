@@ -423,8 +423,9 @@ class TensorExpr(Methods):
     def __array__(self, *args: object, **options: object) -> NoReturn:
         raise TypeError(
             f"{type(self).__name__} is symbolic and has no array of numbers; "
-            "use sympy_einsum.lambdify to evaluate it, and functions of sympy_einsum, such as "
-            "softmax and logsumexp, in place of those that make arrays of what they are given"
+            "use sympy_einsum.lambdify to evaluate it, .as_explicit() to write out its entries, "
+            "and functions of sympy_einsum, such as softmax and logsumexp, in place of those that "
+            "make arrays of what they are given"
         )
 
 
