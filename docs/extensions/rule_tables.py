@@ -26,14 +26,15 @@ from sympy_einsum.compiler.backends import BACKENDS
 from sympy_einsum.compiler.ir.code import name
 from sympy_einsum.core import NUMERIC_NAMES, REFLECTED_NAMES, ROWS, STABLE_NAMES, Row, derivative
 from sympy_einsum.expressions import Operand, as_operand, slot
-from sympy_einsum.rules import stable_rules, table
+from sympy_einsum.rules import table
 from sympy_einsum.rules.rewriting import Rule
+from sympy_einsum.rules.stable import rules as stable_rules
 from sympy_einsum.sympy_hooks import PATCHES
 
 _m, _n, _k = symbols("m n k", integer=True, positive=True)
 # What the letters of cases and examples stand for.
 LETTERS: dict[str, Any] = {
-    **vars(se),
+    **{name: getattr(se, name) for name in se.__all__},
     **{letter: se.TensorSymbol(letter, _n, _n) for letter in "ABCX"},
     "S": se.TensorSymbol("S", _n, _n, symmetric=True),
     "P": se.TensorSymbol("P", _n, _n, psd=True),

@@ -2,9 +2,9 @@
 
 :data:`STABLE_NAMES` holds what is written so everywhere, from the construction of a node on,
 :data:`DERIVATIVE_NAMES` what is before a derivative is taken, and :data:`NUMERIC_NAMES` what a
-textbook writes and only code has to write otherwise. How a node is
-looked up in them is told in rules/stable_table.py. :func:`has_stable_code` knows the sums and
-logarithms of which the code printers leave no part to itself.
+textbook writes and only code has to write otherwise. They stand below the nodes, which are built in
+stable form, and the code printers; rules/stable/ looks nodes up in them. :func:`has_stable_code`
+knows the sums and logarithms of which the code printers leave no part to itself.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from sympy import Dummy, Expr, Mul
 from ..analysis import components
 from ..core import postorder, tuning
 from ..expressions import Delta, Einsum, Operand, TensorExpr, contract, is_tensor, order_of, slot
-from .stable_table import local_body
+from .stable.nodes import local_body
 
 # A tensor, and the positions, by number, at which it has an entry.
 _Entry: TypeAlias = tuple[Operand, tuple[int, ...]]

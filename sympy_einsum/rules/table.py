@@ -66,7 +66,7 @@ from . import (
 )
 from .matrix_table import MATRICES
 from .rewriting import Rule, RuleSet, any_of
-from .stable_rules import (
+from .stable.rules import (
     BY_FUNCTIONS,
     DERIVATIVE_RULES,
     NUMERIC_RULES,

@@ -8,9 +8,11 @@ from test_normal_form import A, B, C, F, G, S, X, assert_equal_values, m, n, p, 
 
 import sympy_einsum as se
 from sympy_einsum.expressions import as_operand
-from sympy_einsum.rules import rewriting, stable_rules, table
+from sympy_einsum.rules import rewriting, table
+from sympy_einsum.rules.stable import rules as stable_rules
 
-LETTERS = {**vars(se), "A": A, "B": B, "C": C, "F": F, "G": G, "S": S, "M": X, "x": x, "y": y}
+LETTERS = {name: getattr(se, name) for name in se.__all__}
+LETTERS |= {"A": A, "B": B, "C": C, "F": F, "G": G, "S": S, "M": X, "x": x, "y": y}
 LETTERS |= {"m": m, "n": n, "p": p, "s": s, "t": t}
 LETTERS |= {"Eq": Eq, "Piecewise": Piecewise}
 TABLES = {

@@ -14,8 +14,8 @@ import sympy_einsum.numpy as snp
 from sympy_einsum import core
 from sympy_einsum.core.tuning import LARGE_GRAPH
 from sympy_einsum.expressions import slot
-from sympy_einsum.rules import stable_pairs, stable_table
 from sympy_einsum.rules.normal_form import stabilise
+from sympy_einsum.rules.stable import matching, pairs
 
 y, z, w = se.tensors("y z w", n)
 s, p, q = se.sigmoid(z), se.softmax(z), se.softmax(w)
@@ -720,8 +720,8 @@ def test_weights_stay_in_the_textbooks_form(known):
 )
 def test_factors_are_tried_in_pairs_if_they_have_something_in_common(product, tried, monkeypatch):
     found = []
-    monkeypatch.setattr(stable_pairs, "named", lambda node, numeric: found.append(node))
-    assert stable_pairs.pair_of_factors(product, ()) is None
+    monkeypatch.setattr(pairs, "named", lambda node, numeric: found.append(node))
+    assert pairs.pair_of_factors(product, ()) is None
     assert len(found) == tried
 
 
@@ -740,5 +740,5 @@ def test_no_form_is_one_function_of_a_multiple():
     """These aren't looked up."""
     tables = (core.STABLE_NAMES, core.DERIVATIVE_NAMES, core.NUMERIC_NAMES, core.REFLECTED_NAMES)
     forms = [form.as_coeff_Mul()[1] for table in tables for form in table]
-    assert not [form for form in forms if stable_table._is_of_multiple(form)]
-    assert stable_table._is_of_multiple(sympy.sin(7 * slot(0)))
+    assert not [form for form in forms if matching._is_of_multiple(form)]
+    assert matching._is_of_multiple(sympy.sin(7 * slot(0)))

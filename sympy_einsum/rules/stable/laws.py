@@ -24,7 +24,7 @@ from sympy import (
     tanh,
 )
 
-from ..core import (
+from ...core import (
     Use,
     cached,
     gamma_rise,

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from sympy import cos, cosh, exp, log, sin, sinh, tanh
 
-from ..analysis import Closed, inlined_product, is_nonnegative, times_entries
-from ..core import Use, tuning
-from ..expressions import (
+from ...analysis import Closed, inlined_product, is_nonnegative, times_entries
+from ...core import Use, tuning
+from ...expressions import (
     Einsum,
     Elementwise,
     Operand,
@@ -22,7 +22,8 @@ from ..expressions import (
     split_coefficient,
     tensor_sum,
 )
-from .stable_table import has_functions, named, reached
+from .matching import has_functions
+from .nodes import named, reached
 
 
 def pair_of_terms(node: TensorAdd, barriers: Closed, use: Use = Use.READING) -> Operand | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sympy import Add, exp
 
-from ..analysis import Closed
-from ..expressions import (
+from ...analysis import Closed
+from ...expressions import (
     Einsum,
     LogSumExp,
     Operand,
@@ -21,8 +21,8 @@ from ..expressions import (
     split_coefficient,
     tensor_sum,
 )
-from .stable_forms import log_of, logarithm, sliced_operand
-from .stable_table import is_ones
+from .logarithms import log_of, logarithm, sliced_operand
+from .nodes import is_ones
 
 
 def log_softmax(node: TensorAdd, barriers: Closed) -> Operand | None:

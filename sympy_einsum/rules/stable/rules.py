@@ -1,4 +1,5 @@
-"""The table's rules for stable forms: against overflow, and for numerical evaluation."""
+"""Rules for stable forms, a part of the table of rules: against overflow, before a derivative is
+taken, and for numerical evaluation."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from functools import partial
 
 from sympy import Add, Expr, Mul, Pow, besselk, exp, log, loggamma, polygamma, sign
 
-from ..core import (
+from ...core import (
     DERIVATIVE_NAMES,
     NUMERIC_NAMES,
     REFLECTED_NAMES,
@@ -17,7 +18,7 @@ from ..core import (
     modulus,
     sigmoid,
 )
-from ..expressions import (
+from ...expressions import (
     Einsum,
     Elementwise,
     LogSumExp,
@@ -27,20 +28,18 @@ from ..expressions import (
     TensorAdd,
     View,
 )
-from . import (
-    axis_functions as softmax,
+from .. import (
+    axis_functions,
     cancellation,
     determinants,
     entries,
     matrix_powers,
     powers,
-    stable_forms as stable,
-    stable_pairs,
-    stable_softmax,
     sums,
 )
-from .rewriting import Rule, any_of
-from .stable_table import functions_in
+from ..rewriting import Rule, any_of
+from . import functions, logarithms, pairs, softmaxes
+from .matching import functions_in
 
 # The functions that a stable form is made of, or a product of two.
 FORMS = functions_in(STABLE_NAMES)
@@ -55,13 +54,13 @@ NUMERIC_FORMS = (*FORMS, *DERIVATIVE_FORMS, *functions_in((*NUMERIC_NAMES, *REFL
 SOFTMAX = Rule(
     "softmax",
     "exp(x) / exp(x).sum() = softmax(x)",
-    softmax.softmax_of_parts,
+    axis_functions.softmax_of_parts,
     any_of(exp),
     wrong="exp(M) / exp(M).sum() = softmax(M, axis=1)",
 )
 # Rules that keep values from overflowing: applied always, whatever they cost.
 PAIR_OF_FACTORS = Rule(
-    "stable", "sinh(x)*y/cosh(x) = y*tanh(x)", stable_pairs.pair_of_factors, any_of(*PRODUCTS)
+    "stable", "sinh(x)*y/cosh(x) = y*tanh(x)", pairs.pair_of_factors, any_of(*PRODUCTS)
 )
 STABLE_PRODUCT = (SOFTMAX, PAIR_OF_FACTORS)
 STABLE_RULES: dict[type, tuple[Rule, ...]] = {
@@ -71,15 +70,15 @@ STABLE_RULES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "log softmax",
             "x - logsumexp(x) = log(softmax(x))",
-            stable_softmax.log_softmax,
+            softmaxes.log_softmax,
             any_of(LogSumExp),
             wrong="M - logsumexp(M, axis=0)[None, :] = log(softmax(M, axis=1))",
         ),
-        Rule("stable", "softplus(x) - softplus(-x) = x", stable.name, any_of(*FORMS)),
+        Rule("stable", "softplus(x) - softplus(-x) = x", functions.name, any_of(*FORMS)),
         Rule(
             "stable",
             "softplus(x) - x + y = softplus(-x) + y",
-            stable_pairs.pair_of_terms,
+            pairs.pair_of_terms,
             any_of(*FORMS),
         ),
         Rule(
@@ -105,11 +104,11 @@ STABLE_RULES: dict[type, tuple[Rule, ...]] = {
             any_of(modulus),
             wrong="modulus(x, y)**3 = x**3 + y**3",
         ),
-        Rule("stable", "log(1 - sigmoid(x)) = -softplus(x)", stable.name, any_of(*FORMS)),
+        Rule("stable", "log(1 - sigmoid(x)) = -softplus(x)", functions.name, any_of(*FORMS)),
         Rule(
             "logarithm",
             "log(exp(M).sum(axis=0)) = logsumexp(M, axis=0)",
-            stable.logarithm_of,
+            functions.logarithm_of,
             any_of(log),
             wrong="log(exp(M).sum(axis=0)) = M.sum(axis=0)",
         ),
@@ -118,17 +117,19 @@ STABLE_RULES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "log softmax",
             "x[0] - logsumexp(x) = log(softmax(x))[0]",
-            stable_softmax.log_softmax_entry,
+            softmaxes.log_softmax_entry,
             any_of(frozenset([Add, LogSumExp])),
         ),
-        Rule("stable", "log(1 + exp(x @ y)) = softplus(x @ y)", stable.scalar, any_of(log, *FORMS)),
+        Rule(
+            "stable", "log(1 + exp(x @ y)) = softplus(x @ y)", functions.scalar, any_of(log, *FORMS)
+        ),
     ),
 }
 # Not in the normal form, where weighted sums of exponentials are written as they are.
 WEIGHTED = Rule(
     "weights",
     "log(abs(M) @ exp(x)) = logsumexp(log(abs(M)) + x[None, :], axis=1)",
-    stable.log_of_weighted,
+    logarithms.log_of_weighted,
     any_of(frozenset([log, Einsum])),
     wrong="log(abs(M) @ exp(x)) = log(abs(M)) @ x",
 )
@@ -146,9 +147,9 @@ def _slope(case: str, apply: Callable[..., Operand | None]) -> Rule:
     return Rule("slope", case, use, any_of(*DERIVATIVE_FORMS))
 
 
-FACTORS = _slope("y*exp(x)/(exp(x) - 1) = -y*bose(-x)", stable_pairs.pair_of_factors)
-NAME = _slope("1/(exp(x) - 1) = bose(x)", stable.name)
-QUOTIENT = _slope("sin(x)/x = sinc(x)", stable.name)
+FACTORS = _slope("y*exp(x)/(exp(x) - 1) = -y*bose(-x)", pairs.pair_of_factors)
+NAME = _slope("1/(exp(x) - 1) = bose(x)", functions.name)
+QUOTIENT = _slope("sin(x)/x = sinc(x)", functions.name)
 BESSEL = Rule(
     "slope",
     "x**2*besselk(2, x)*y = y*powbesselk(2, x)",
@@ -158,9 +159,9 @@ BESSEL = Rule(
 )
 TERMS = _slope(
     "gammaln(x + y) - gammaln(x) + S @ x + A @ y = gamma_rise(-1, x, y) + S @ x + A @ y",
-    stable_pairs.pair_of_terms,
+    pairs.pair_of_terms,
 )
-SCALAR = _slope("1/(exp(x @ y) - 1) = bose(x @ y)", stable.scalar)
+SCALAR = _slope("1/(exp(x @ y) - 1) = bose(x @ y)", functions.scalar)
 DERIVATIVE_RULES: dict[type, tuple[Rule, ...]] = {
     Einsum: (QUOTIENT, FACTORS, BESSEL),
     Elementwise: (WEIGHTED, NAME),
@@ -171,7 +172,7 @@ DERIVATIVE_RULES: dict[type, tuple[Rule, ...]] = {
 NUMERIC_NAME = Rule(
     "numeric",
     "1 - sigmoid(x) = sigmoid(-x)",
-    partial(stable.name, use=Use.COMPUTING),
+    partial(functions.name, use=Use.COMPUTING),
     any_of(Pow, *NUMERIC_FORMS),
 )
 POWER_BESIDE_ZERO = Rule(
@@ -183,7 +184,7 @@ POWER_BESIDE_ZERO = Rule(
 VANISHING = Rule(
     "numeric",
     "abs(x)*log(abs(x))*y = elementwise(lambda u: xlogy(abs(u), abs(u)), x)*y",
-    partial(stable_pairs.pair_of_factors, use=Use.COMPUTING),
+    partial(pairs.pair_of_factors, use=Use.COMPUTING),
     any_of(log),
 )
 # The rules for products that are selected by functions_below alone.
@@ -196,13 +197,13 @@ NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "numeric",
             "1 - exp(x) + y = y + elementwise(lambda u: 1 - exp(u), x)",
-            partial(stable_pairs.pair_of_terms, use=Use.COMPUTING),
+            partial(pairs.pair_of_terms, use=Use.COMPUTING),
             any_of(*NUMERIC_FORMS),
         ),
         Rule(
             "numeric",
             "1 - softmax(x) = elementwise(lambda u: 1 - exp(u), log(softmax(x)))",
-            stable_softmax.one_less_softmax,
+            softmaxes.one_less_softmax,
             any_of(Softmax),
         ),
     ),
@@ -217,14 +218,14 @@ NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "numeric",
             "log(1 + x + y) = elementwise(lambda u: log(1 + u), x + y)",
-            stable.log_of_one_more,
+            functions.log_of_one_more,
             any_of(log),
         ),
         Rule(
             "numeric",
             "elementwise(lambda u, v: u*(1 - u)*cos(v), sigmoid(x), y) = "
             "elementwise(lambda u, v, w: u*w*cos(v), sigmoid(x), y, sigmoid(-x))",
-            stable.complement_in_body,
+            functions.complement_in_body,
             any_of(sigmoid),
         ),
     ),
@@ -232,7 +233,7 @@ NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "numeric",
             "1 - sigmoid(x @ y) = sigmoid(-(x @ y))",
-            partial(stable.scalar, use=Use.COMPUTING),
+            partial(functions.scalar, use=Use.COMPUTING),
             any_of(log, Pow, *NUMERIC_FORMS),
         ),
         Rule(

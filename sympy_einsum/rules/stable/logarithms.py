@@ -1,14 +1,5 @@
-"""Numerically stable rewrites: expressions that are mathematically right but overflow, cancel or
-give nan in floating-point numbers, in a form that doesn't.
-
-What one function of a function is better written as stands in a table (stable_table.py). The rest
-are the laws of the logarithm: it is never taken of a product of exponentials, softmaxes and the
-like, but made of what they are the exponentials of.
-
-The rules look at a node and what it is made of, never at what else uses that: whatever is compiled
-together, each value comes out in the same form. They are applied in one walk over a graph of any
-size, whether that makes it cheaper or not.
-"""
+"""Logarithms of tensors and scalars: never taken of a product of exponentials, softmaxes and the
+like, but made of what they are the exponentials of."""
 
 from __future__ import annotations
 
@@ -16,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 
-from sympy import Add, Expr, Function, Mul, Piecewise, Pow, S, exp, log
+from sympy import Add, Expr, Mul, Piecewise, S, exp, log
 
-from ..analysis import Closed, Product, inlined_product, is_nonnegative, is_positive
-from ..core import Use, cached, logaddexp, sigmoid, transform, tuning
-from ..expressions import (
+from ...analysis import Closed, Product, inlined_product, is_nonnegative, is_positive
+from ...core import Use, logaddexp, tuning
+from ...expressions import (
     LOG,
     Einsum,
     Elementwise,
@@ -39,77 +30,12 @@ from ..expressions import (
     rebuild,
     scale,
     slot,
-    split_coefficient,
     tensor_sum,
 )
-from .powers import merge_power_derivatives
-from .running import running_total
-from .stable_laws import law
-from .stable_table import (
-    FUNCTIONS,
-    applied,
-    arguments,
-    asks_for_signs,
-    is_ones,
-    matched,
-    named,
-    signed,
-)
-
-
-def _in_body(body: Expr, use: Use) -> Expr:
-    """A scalar expression with all its parts in stable form."""
-
-    def visit(part: Operand, args: tuple[Operand, ...]) -> Operand:
-        if not args:
-            return part
-        new = part if args == part.args else part.func(*args)
-        found = _of_scalar(new, use) if isinstance(new, Expr) else None
-        return new if found is None else found
-
-    return transform([body], visit)[0]
-
-
-_stable_body = cached(4096)(_in_body)
-
-
-def _of_scalar(expr: Operand, use: Use) -> Operand:
-    """Return the stable form of a stock expression, of its top levels."""
-    if isinstance(expr, log):
-        found = logarithm(expr.args[0])
-        if found is not None:
-            return found
-    if not (isinstance(expr, Function) or expr.is_Add or expr.is_Mul or expr.is_Pow):
-        return None
-    if use == Use.COMPUTING and expr.is_Mul:
-        slope = merge_power_derivatives(expr)
-        if slope is not None:
-            return slope
-    found = matched(expr, use)
-    if found is not None and found.expression() != expr:
-        return found.expression()
-    pair = _pair_of_scalars(expr, use) if expr.is_Add or expr.is_Mul else None
-    return law(expr, use) if pair is None else pair
-
-
-def _pair_of_scalars(expr: Operand, use: Use) -> Operand:
-    """A longer sum or product with two of its terms as one."""
-    if not 2 < len(expr.args) <= tuning.STABLE_TERMS:
-        return None
-    has_function = [bool(arguments(arg)) for arg in expr.args]
-    for k, one in enumerate(expr.args):
-        for j, other in enumerate(expr.args[:k]):
-            if not (has_function[k] or has_function[j]):
-                continue
-            pair = expr.func(one, other)
-            found = matched(pair, use)
-            if found is not None and found.expression() != pair:
-                rest = [arg for arg in expr.args if arg is not one and arg is not other]
-                return expr.func(found.expression(), *rest)
-    return None
-
-
-# --- the logarithm -------------------------------------------------------------------------------
+from ..running import running_total
+from .laws import law
+from .matching import matched
+from .nodes import named
 
 
 def logarithm(value: Operand) -> Operand:
@@ -339,63 +265,3 @@ def _log_of_scalar(value: Operand) -> Operand:
 
 def _is_negative(value: Operand) -> bool:
     return bool(value.as_coeff_Mul()[0].is_negative)
-
-
-# --- the rules -----------------------------------------------------------------------------------
-
-
-def name(node: Operand, barriers: Closed, use: Use = Use.READING) -> Operand | None:
-    """A function of functions that has a stable form, also inside a body."""
-    if isinstance(node, Elementwise) and not _is_stable_body(node.body):
-        given = signed(node.body, node.operands)
-        body = _stable_body(given, use)
-        if body != given:
-            return applied(body, node.operands)
-    return named(node, use)
-
-
-@cached(8192)
-def _is_stable_body(body: Expr) -> bool:
-    """Tell whether no part of a body has another stable form, whatever its use and signs."""
-    if not body.has(*FUNCTIONS, Pow):
-        return True
-    return not asks_for_signs(body) and all(_stable_body(body, use) == body for use in Use)
-
-
-def logarithm_of(node: Operand, barriers: Closed) -> Operand | None:
-    """The logarithm of products, powers and sums of exponentials."""
-    if isinstance(node, Elementwise):
-        if not isinstance(node.body, log):
-            return None
-        return logarithm(apply_body(node.body.args[0], node.operands))
-    return logarithm(node.args[0]) if isinstance(node, log) else None
-
-
-def scalar(node: Operand, barriers: Closed, use: Use = Use.READING) -> Operand | None:
-    """A stock scalar with a stable form."""
-    return _of_scalar(node, use) if isinstance(node, Expr) and node.args else None
-
-
-def log_of_one_more(node: Elementwise, barriers: Closed) -> Operand | None:
-    """log(1 + x) of a longer sum, with 1.0 too."""
-    total = node.operands[0]
-    if node.body != LOG or not isinstance(total, TensorAdd):
-        return None
-    pairs = [(split_coefficient(term), term) for term in total.operands]
-    rest = [term for (c, core), term in pairs if not (is_ones(core) and (c - 1).is_zero)]
-    if len(rest) == len(total.operands):
-        return None
-    return apply_body(log(1 + slot(0)), (tensor_sum(rest),))
-
-
-def complement_in_body(node: Elementwise, barriers: Closed) -> Operand | None:
-    """s (1 - s), where s is a sigmoid, is s times another sigmoid."""
-    for k, operand in enumerate(node.operands):
-        if not isinstance(operand, Elementwise) or not isinstance(operand.body, sigmoid):
-            continue
-        rest = 1 - slot(k)
-        if node.body.has(rest):
-            other = apply_body(sigmoid(-operand.body.args[0]), operand.operands)
-            body = node.body.xreplace({rest: slot(len(node.operands))})
-            return apply_body(body, (*node.operands, other))
-    return None
