@@ -198,3 +198,9 @@ def test_help_of_a_node_is_short():
     """... without the hundreds of names that classes of SymPy's have."""
     assert dir(se.Einsum) == ["_build", "_own_symbols", "lengths", "output", "subscripts"]
     assert "sum" in dir(se.TensorExpr)
+
+
+def test_every_public_function_has_a_docstring():
+    for name, value in vars(se).items():
+        if not name.startswith("_") and isinstance(value, FunctionType):
+            assert value.__doc__, name
