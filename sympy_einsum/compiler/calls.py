@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
 from numbers import Number
 from threading import RLock
-from types import MethodType
+from types import CodeType, MethodType, ModuleType
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,13 +20,15 @@ from sympy import Expr, Integer
 from ..core import ShapeError, TensorError, UnsupportedError, collector_paused, tuning
 from ..expressions import shape_of
 from .backends import BACKENDS, Backend
-from .emit.modules import kernel_module
+from .emit.modules import Module, kernel_module
 from .emit.writer import Body
 from .ir.plans import Cost, Plan, plan_cost
 from .kernel_calls import Kernels
 from .program import Compilation, Request
 from .runtime.argument_checks import check_shapes
 
+# What isn't imported again where code runs.
+IMPORT_NUMPY = "import numpy as np"
 # Threads that meet new axis lengths wait for each other: most want the same plan.
 PLANNING = RLock()
 # Functions called by the checks in generated code.
@@ -69,7 +72,7 @@ class Compiled:
         checks = program.checks("ShapeError") if request.check else []
         body = program.body(plan)
         source = program.source(body)
-        program.backend.require(source)
+        program.backend.require(source.imports)
         if deciding:
             lines, namespace = _choosing(program, deciding, checks)
         else:
@@ -80,13 +83,13 @@ class Compiled:
             lines, namespace = _quickly(quick, plan, deciding)
             namespace["again"] = _Later(*general, namespace)
             program = quick
-        function = _run(program.text("function", lines, ["_"]), namespace, program.backend)
-        function.source = source
+        function = _run(program.module("function", lines, ["_"]), namespace, program.backend)
+        function.source = source.text
         function.cost = _cost_by_order(program, deciding) if deciding else _cost_of(plan)
         function.cost.__qualname__ = "cost"
         told = "\n".join(program.signature.documented())
         function.__doc__ = (
-            f"Generated from {len(program.exprs)} expression(s).\n\n{told}\n\n{source}"
+            f"Generated from {len(program.exprs)} expression(s).\n\n{told}\n\n{source.text}"
         )
         bound: Any = MethodType(function, self)
         self.function = bound
@@ -163,7 +166,7 @@ def _calling(
     signature, kernel = program.signature, body.kernel
 
     def run(text: str, path: str, namespace: dict[str, Any]) -> None:
-        _exec(text, namespace, program.backend, path)
+        _exec([compile(text, path, "exec")], namespace, program.backend)
 
     for_complex = program.backend.for_complex or type(program.backend)
     modules = {
@@ -239,27 +242,41 @@ def _call_of_variant(program: Compilation, deciding: Sequence[Expr]) -> str:
     return f"return variants[{names}]({', '.join(program.signature.arguments)})"
 
 
-def _run(text: str, namespace: dict[str, object], backend: Backend) -> Any:
-    """Return the function that a source defines."""
-    _exec(text, namespace, backend, "<sympy_einsum>")
+def _run(module: Module, namespace: dict[str, object], backend: Backend) -> Any:
+    """Return the function that a module defines."""
+    imports = module.imports
+    if backend.xp == "np" and not backend.is_compiled:
+        imports = [line for line in imports if line != IMPORT_NUMPY]
+        namespace["np"] = _numpy()
+    above = [_compiled(text) for text in [*imports, *module.functions]]
+    _exec([*above, compile(module.own, "<sympy_einsum>", "exec")], namespace, backend)
     function: Any = namespace["function"]
     return function
 
 
-def _exec(text: str, namespace: dict[str, object], backend: Backend, path: str) -> None:
-    if backend.xp == "np" and not backend.is_compiled:
-        # Names in the namespace itself are found in half the time.
-        names = {name for name in _OF_NUMPY.findall(text) if hasattr(np, name)}
-        namespace.update({f"_np_{name}": getattr(np, name) for name in names})
-        text = _OF_NUMPY.sub(lambda own: f"_np_{own[1]}" if own[1] in names else own[0], text)
+@cache
+def _numpy() -> ModuleType:
+    """Return NumPy's namespace without ``__getattr__``: Python finds an attribute of a module in
+    half the time where that has none."""
+    found = ModuleType("numpy")
+    vars(found).update(vars(np), linalg=np.linalg, fft=np.fft)
+    del found.__getattr__
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _compiled(text: str) -> CodeType:
+    """Return the code of import lines and helper functions, which many functions have in common."""
+    return compile(text, "<sympy_einsum>", "exec")
+
+
+def _exec(codes: Iterable[CodeType], namespace: dict[str, Any], backend: Backend) -> None:
     try:
-        exec(compile(text, path, "exec"), namespace)
+        for code in codes:
+            exec(code, namespace)
     except ImportError as error:
         package = (error.name or "").partition(".")[0]
         raise UnsupportedError(f"{backend.how_to_install(package)} ({error})") from error
-
-
-_OF_NUMPY = re.compile(r"\bnp\.(\w+)")
 
 
 class _Variants(dict[int | tuple[int, ...], CompiledFunction]):
@@ -299,14 +316,14 @@ class _Variants(dict[int | tuple[int, ...], CompiledFunction]):
         program = self.program
         body = program.body(plan)
         source = program.source(body)
-        if source not in self.compiled:
+        if source.text not in self.compiled:
             if program.backend.is_of_doubles:
                 lines, namespace = body.reads + body.lines, {**body.constants, **_called(program)}
             else:
                 lines, namespace = _computing(program, plan, body)
-            text = program.text("function", lines)
-            self.compiled[source] = _run(text, namespace, program.backend)
-        return self.compiled[source]
+            module = program.module("function", lines)
+            self.compiled[source.text] = _run(module, namespace, program.backend)
+        return self.compiled[source.text]
 
 
 class _SecondTry:
@@ -332,9 +349,9 @@ class _SecondTry:
     def _function(self, careful: bool) -> CompiledFunction:
         if careful not in self.functions:
             body = self.program.body(self.plan, reuse=False, careful=careful)
-            text = self.program.source(body)
+            module = self.program.source(body)
             self.functions[careful] = _run(
-                text, {**body.constants, **_called(self.program)}, self.program.backend
+                module, {**body.constants, **_called(self.program)}, self.program.backend
             )
         return self.functions[careful]
 
@@ -356,9 +373,9 @@ class _Later:
         self.users = users
 
     def __call__(self, *values: object) -> Any:
-        text = self.program.text("function", self.lines)
+        module = self.program.module("function", self.lines)
         # Threads that need it at once compile it each for itself.
-        function = _run(text, dict(self.namespace), self.program.backend)
+        function = _run(module, dict(self.namespace), self.program.backend)
         self.users["again"] = function
         return function(*values)
 
@@ -375,8 +392,8 @@ class _Converting:
 
     def __call__(self, *values: object) -> Any:
         if self.function is None:
-            text = self.program.text("function", self.lines)
-            self.function = _run(text, dict(self.namespace), self.program.backend)
+            module = self.program.module("function", self.lines)
+            self.function = _run(module, dict(self.namespace), self.program.backend)
         try:
             return self.function(*values)
         except (TypeError, IndexError) as error:

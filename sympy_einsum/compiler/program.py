@@ -33,7 +33,7 @@ from ..rules import Compressed, in_meaning, stabilise, structure, tidy
 from .backends import BACKENDS, Backend, GivenFunctions
 from .emit.index_bounds import position_bounds
 from .emit.kernels import KernelText, kernel_text
-from .emit.modules import module_text
+from .emit.modules import Module, module_of
 from .emit.signature import RESERVED, Signature, size_code
 from .emit.writer import Body, function_body, kernel_body
 from .ir.code import Code, quote
@@ -239,20 +239,20 @@ class Compilation:
             return []
         return [f"len({self.signature.names[rows.arguments[0]]}) < {tuning.MIN_BLOCKED_ROWS}"]
 
-    def text(
+    def module(
         self,
         name: str,
         lines: Sequence[str],
         first: Sequence[str] = (),
         kernel: KernelText | None = None,
-    ) -> str:
-        """Return the source of a function with a body; other arguments may come first."""
+    ) -> Module:
+        """Return the module of a function with a body; other arguments may come first."""
         arguments = [*first, *self.signature.arguments]
-        return module_text(self.backend, name, arguments, lines, kernel)
+        return module_of(self.backend, name, arguments, lines, kernel)
 
-    def source(self, body: Body) -> str:
-        """Return the source of a function that computes only."""
-        return self.text("function", body.reads + body.lines, kernel=body.kernel)
+    def source(self, body: Body) -> Module:
+        """Return the module of a function that computes only."""
+        return self.module("function", body.reads + body.lines, kernel=body.kernel)
 
 
 def _size(lengths: Lengths) -> Callable[[Expr], int]:

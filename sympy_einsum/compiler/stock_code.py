@@ -354,18 +354,17 @@ def stock_code(node: Expr, printer: CodePrinter, *args: object) -> str:
         assert isinstance(value, ast.expr)
         parts.append(ast.NamedExpr(ast.Name(step.target), value) if step.target else value)
     tree = rewritten(quote("({*0},)[-1]", [*parts, *results]), _for_sympy)
-    code = printed(tree)
-    unknown = backend.used_support(code)
+    used = names_in(tree)
+    unknown = backend.used_support(used)
     if unknown:
-        own = unknown.split("def ")[1].partition("(")[0]
-        raise UnsupportedError(f"sympy.lambdify has no {own}; use sympy_einsum.lambdify")
+        raise UnsupportedError(f"sympy.lambdify has no {unknown[0]}; use sympy_einsum.lambdify")
     if (
-        {"scipy"}.intersection(names_in(tree))
+        "scipy" in used
         and isinstance(printer, NumPyPrinter)
         and not isinstance(printer, SciPyPrinter)
     ):
         raise UnsupportedError("this expression needs SciPy: sympy.lambdify(..., modules='scipy')")
-    return code
+    return printed(tree)
 
 
 # The modules that SymPy's code names otherwise.

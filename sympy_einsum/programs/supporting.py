@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -148,9 +147,9 @@ _VIEWS = ("windows", "diagonal_in", "running_weights", "sums")
 
 @cache
 def _supporting() -> dict[str, NamedFunction]:
-    texts = BACKENDS["numpy"].support
+    backend = BACKENDS["numpy"]
     found = {
-        ast.dump(ast.parse(re.sub(r"\bxp\.", "np.", texts[name])).body[0]): NamedFunction(
+        ast.dump(ast.parse(backend.helper(name).text).body[0]): NamedFunction(
             name, function, makes_new=name not in _VIEWS
         )
         for name, function in _SUPPORT.items()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import ClassVar
 
 from sympy import Expr, preorder_traversal
@@ -12,7 +11,8 @@ from sympy.core.function import AppliedUndef
 from ...core import OwnFunction
 from ..ir.code import Code, call, dotted, function, name, number_of, quote, with_keywords
 from ..passes.fusion import fused
-from ..runtime.array_helpers import SHARED, shared
+from ..runtime.shared_helpers import shared
+from ..runtime.sources import helpers
 from .base import Backend
 from .spelling import Codes, Destination, as_view, bracketed, diagonal_view
 
@@ -44,31 +44,7 @@ class CupyBackend(Backend):
     support: ClassVar = {
         **shared(*OWN),
         **Backend.support,
-        "matrix_exp": '''
-def matrix_exp(X):
-    """The exponential of each matrix; CuPy takes one at a time."""
-    if X.ndim == 2:
-        return cupy_linalg.expm(X)
-    return cp.stack([matrix_exp(part) for part in X]) if X.size else X + 0.0
-''',
-        "last_equal": re.sub(r"(xp\.\w+)\.accumulate\(", r"running(\1, ", SHARED["last_equal"]),
-        "running": '''
-def running(function, x, axis):
-    """A function accumulated along an axis, by doubling."""
-    x, step = cp.moveaxis(x, axis, 0), 1
-    while step < len(x):
-        x = cp.concatenate([x[:step], function(x[step:], x[:-step])])
-        step *= 2
-    return cp.moveaxis(x, 0, axis)
-''',
-        "scatter": '''
-def scatter(values, lengths, *positions):
-    """Zeros, to which values are added at positions on the first axes, also at repeated ones."""
-    order = max(map(cp.ndim, positions))
-    total = cp.zeros((*lengths, *values.shape[order:]), values.dtype)
-    cp.add.at(total, positions, values)
-    return total
-''',
+        **helpers(".cupy_helpers", "matrix_exp", "last_equal", "running", "scatter"),
     }
     renamed: ClassVar = {
         f"special.{x}v({order}, ": f"special.{x}{order}(" for x in "jyik" for order in (0, 1)

@@ -7,20 +7,21 @@ matrices of each chunk.
 from __future__ import annotations
 
 import ast
-import re
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..ir.code import Code, call, constant, name, number_of, quote
-from ..runtime.array_helpers import SHARED
+from ..runtime.shared_helpers import shared
+from ..runtime.sources import Helper, helpers, twins
 from .base import Backend
 from .spelling import Bracket, Codes, Destination, along, numbers_code, spread, type_of
 
-# Functions with several values, which Dask doesn't know how to apply.
-PARTS = {"sici": 2, "shichi": 2, "fresnel": 2, "airy": 4, "airye": 4}
-# Functions of an order that aren't universal functions.
-WHOLE = ("polygamma", "spherical_jn", "spherical_yn", "spherical_in")
+# Functions of an order that aren't universal functions, and functions with several values, which
+# Dask doesn't know how to apply.
+OF_ORDERS = ("polygamma", "spherical_jn", "spherical_yn", "spherical_in")
+WITH_TWO_VALUES = ("sici", "shichi", "fresnel")
+WITH_FOUR_VALUES = ("airy", "airye")
 
 
 class DaskBackend(Backend):
@@ -44,144 +45,24 @@ class DaskBackend(Backend):
     renamed: ClassVar = {f"np.{name}": f"np.{name}" for name in ("heaviside", "sinc")}
     support: ClassVar = {
         **Backend.support,
-        "cofactors": re.sub(r"\bxp\.", "np.", SHARED["cofactors"]),  # of a matrix as one chunk
+        # Of a matrix, vectors or an axis as one chunk.
+        **shared(
+            *("cofactors", "correlate", "last_equal", "derivative_along"), spelled={"xp": "np"}
+        ),
         # Positions are NumPy's: they decide how chunks are taken.
-        "correlate": re.sub(r"\bxp\.", "np.", SHARED["correlate"]),  # of vectors as one chunk
-        "windows": re.sub(r"\bxp\.arange", "np.arange", SHARED["windows"]),
-        "lagged_cumsum": re.sub(r"\bxp\.(arange|clip)", r"np.\1", SHARED["lagged_cumsum"]),
-        # The axis of a transform becomes one chunk.
-        "spectrum": SHARED["spectrum"]
-        .replace("xp.iscomplexobj", "np.iscomplexobj")
-        .replace("function(x,", "function(x.rechunk({x.ndim - 1: -1}),"),
-        "from_spectrum": SHARED["from_spectrum"]
-        .replace("xp.iscomplexobj", "np.iscomplexobj")
-        .replace("z = x + 1j * y", "z = x + 1j * y\n    z = z.rechunk({z.ndim - 1: -1})"),
-        "reshaped": '''
-def reshaped(x, shape):
-    """The entries in C order; Dask merges axes and splits them, one after the other."""
-    try:
-        return da.reshape(x, shape)
-    except NotImplementedError:
-        return da.reshape(da.ravel(x), shape)
-''',
-        "select": '''
-def select(conditions, values, default=float("nan")):
-    """The value of the first condition that holds."""
-    for condition, value in zip(reversed(conditions), reversed(values)):
-        default = value if condition is True else da.where(condition, value, default)
-    return default
-''',
-        **{
-            name: f'''
-def {name}(n, x):
-    """special.{name}, lazily."""
-    return da.map_blocks(lambda block: special.{name}(n, block), da.asarray(x), dtype=float)
-'''
-            for name in WHOLE
-        },
-        **{
-            name: f'''
-def {name}(x):
-    """The values of special.{name}, lazily."""
-    return [
-        da.map_blocks(lambda block, k=k: special.{name}(block)[k], da.asarray(x), dtype=float)
-        for k in range({count})
-    ]
-'''
-            for name, count in PARTS.items()
-        },
-        "last_equal": re.sub(r"\bxp\.", "np.", SHARED["last_equal"]),  # of an axis as one chunk
-        "take": '''
-def take(x, axis, *positions):
-    """Entries at positions along axes from one on, lazily; x becomes one chunk."""
-    shape = np.broadcast_shapes(*[place.shape for place in positions])
-    shape = x.shape[:axis] + shape + x.shape[axis + len(positions) :]
-    function = dask.delayed(lambda x, *places: x[(slice(None),) * axis + places])
-    return da.from_delayed(function(x, *positions), shape, dtype=x.dtype)
-''',
-        "scatter": '''
-def scatter(values, lengths, *positions):
-    """Zeros, to which values are added at positions on the first axes, lazily, as one chunk."""
-    shape = (*lengths, *values.shape[max(place.ndim for place in positions) :])
-
-    def added(values, *positions):
-        total = np.zeros(shape, values.dtype)
-        np.add.at(total, positions, values)
-        return total
-
-    return da.from_delayed(dask.delayed(added)(values, *positions), shape, dtype=values.dtype)
-''',
-        "in_one_chunk": '''
-def in_one_chunk(function, X, order, *more):
-    """A function of matrices as wholes, lazily, that gives an array of some order."""
-    axes = {"new_axis": [*range(2, order)], "chunks": X.shape * (order // 2)} if order > 2 else {}
-    if order < 2:
-        axes = {"drop_axis": [*range(order, 2)], "chunks": (2,) * order}
-    whole = [da.asarray(Y).rechunk(-1) for Y in (X, *more)]
-    return da.map_blocks(function, *whole, dtype=np.result_type(X.dtype, 0.0), **axes)
-''',
-        "solved": '''
-def solved(X, Y):
-    """inv(X) @ Y, lazily: X as one chunk, the columns of Y as they are chunked."""
-    X, Y = da.asarray(X).rechunk(-1), da.asarray(Y).rechunk({0: -1})
-    kind, second = np.result_type(X.dtype, Y.dtype, 0.0), "jk"[: Y.ndim]
-    pairs = X, "ij", Y, second
-    return da.blockwise(
-        np.linalg.solve, second.replace("j", "i"), *pairs, concatenate=True, dtype=kind
-    )
-''',
-        "derivative_along": re.sub(r"\bxp\.", "np.", SHARED["derivative_along"]),
-        "of_each_matrix": '''
-def of_each_matrix(function, stacks, tail):
-    """A function of each matrix of stacks, lazily: matrices as wholes, stacks in their chunks."""
-    order = max(X.ndim for X in stacks) - 2
-    batch = tuple(range(order))
-    pairs, kind = [], np.result_type(*[X.dtype for X in stacks], 0.0)
-    for k, X in enumerate(stacks):
-        pairs += [X, (*batch[order + 2 - X.ndim :], order + 2 * k, order + 2 * k + 1)]
-    return in_blocks(function, batch, tail, pairs, kind)
-''',
-        "in_blocks": '''
-def in_blocks(function, batch, tail, pairs, kind):
-    """A function of blocks that adds axes of some lengths."""
-    new = {-1 - k: length for k, length in enumerate(tail)}
-    empty = np.empty((0,) * (len(batch) + len(new)), kind)
-    options = {"new_axes": new, "concatenate": True, "dtype": kind, "meta": empty}
-    return da.blockwise(function, (*batch, *new), *pairs, **options)
-''',
-        "decomposed": '''
-def decomposed(function, X):
-    """A decomposition of each matrix of a stack, lazily: blocks of all arrays, and their type."""
-    return of_each_matrix(function, (X,), ()), np.result_type(X.dtype, 0.0)
-''',
-        "part": '''
-def part(found, place, tail):
-    """One of the arrays of a decomposition."""
-    blocks, kind = found
-    batch = tuple(range(blocks.ndim))
-    return in_blocks(lambda arrays: arrays[place], batch, tail, [blocks, batch], kind)
-''',
-        "slid": '''
-def slid(function, x, w, count):
-    """A function of two vectors as wholes, lazily."""
-    kind = np.result_type(x.dtype, w.dtype)
-    pairs = "k", x, "i", w, "j"
-    return da.blockwise(function, *pairs, new_axes={"k": count}, concatenate=True, dtype=kind)
-''',
-        "diagonal": '''
-def diagonal(subscripts, X):
-    """Diagonals of repeated indices, lazily: axes that share an index become one chunk."""
-    labels, kept = subscripts.split("->")
-    X = X.rechunk({k: -1 for k, label in enumerate(labels) if labels.count(label) > 1})
-    first = {label: labels.index(label) for label in kept}
-    for label in kept:
-        axes = [k for k, own in enumerate(labels) if own == label]
-        while len(axes) > 1:
-            X = da.moveaxis(da.diagonal(X, 0, axes[0], axes[1]), -1, axes[0])
-            labels = labels[: axes[1]] + labels[axes[1] + 1 :]
-            axes = [k for k, own in enumerate(labels) if own == label]
-    return X.transpose([labels.index(label) for label in kept])
-''',
+        **shared(
+            *("windows", "lagged_cumsum"), spelled={"xp.arange": "np.arange", "xp.clip": "np.clip"}
+        ),
+        **shared("spectrum", "from_spectrum", spelled={"xp.iscomplexobj": "np.iscomplexobj"}),
+        **helpers(".dask_helpers", "reshaped", "select"),
+        **twins(Helper(".dask_helpers", "polygamma"), *OF_ORDERS, space="special"),
+        **twins(Helper(".dask_helpers", "sici"), *WITH_TWO_VALUES, space="special"),
+        **twins(Helper(".dask_helpers", "airy"), *WITH_FOUR_VALUES, space="special"),
+        **helpers(
+            ".dask_helpers",
+            *("take", "scatter", "in_one_chunk", "solved", "of_each_matrix", "in_blocks"),
+            *("decomposed", "part", "slid", "diagonal"),
+        ),
     }
 
     def diagonal(self, operands: Codes, subscripts: str) -> Code:
@@ -216,6 +97,15 @@ def diagonal(subscripts, X):
             for cut, own in zip(place.cuts, is_slice, strict=True)
         ]
         return self.put(place.array, cuts, spread(value, order, is_slice), sign)
+
+    def spectrum(self, operands: Codes, *params: Any) -> Code:
+        """Frequencies of the last axis, which becomes one chunk."""
+        return call("spectrum", _in_one_chunk(operands[0], -1), *params)
+
+    def from_spectrum(self, operands: Codes, *params: Any) -> Code:
+        """The inverse transform along the last axis, which becomes one chunk."""
+        parts = [_in_one_chunk(own, -1) for own in operands]
+        return call("from_spectrum", *parts, *params)
 
     def constant(self, operands: Codes, array: np.ndarray) -> Code:
         """An array of numbers, written out."""

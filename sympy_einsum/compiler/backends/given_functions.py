@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -38,7 +37,7 @@ class GivenFunctions:
                     f'lambdify(..., functions={{"{own}": np.sin}}), or make it by '
                     f"function({own!r}, code=...){documentation_link('own functions')}"
                 )
-            name = re.sub(r"\W", "_", own)
+            name = "".join([letter if letter.isalnum() else "_" for letter in own])
             if name in self.taken or name in self.used or not is_plain_name(name):
                 name = f"function{len(self.used)}_"
             self._names[function], self.used[name] = name, _guarded(own, value)

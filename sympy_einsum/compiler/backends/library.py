@@ -4,8 +4,7 @@ spells otherwise."""
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
@@ -22,8 +21,8 @@ from ..ir.code import (
     syntax,
     template_of,
 )
-from ..runtime.array_helpers import FOURIER, RUNNING, shared
-from ..runtime.stable_functions import STABLE_FUNCTIONS
+from ..runtime.shared_helpers import FOURIER, RUNNING, STABLE_FUNCTIONS, shared
+from ..runtime.sources import Helper, HelperText
 from .spelling import Codes, along
 
 
@@ -53,7 +52,7 @@ class Library:
     by_rows: ClassVar[frozenset[str]] = frozenset()
 
     # Functions that the source brings along; ``xp`` in them is the library's own namespace.
-    support: ClassVar[Mapping[str, str]] = shared(
+    support: ClassVar[Mapping[str, Helper]] = shared(
         *("cofactors", "derivative_along", "peak", "log_total", "logsumexp", "softmax", *RUNNING),
         *("share", "last_equal", "one_hot", "windows", "correlate", *FOURIER, *STABLE_FUNCTIONS),
     )
@@ -82,8 +81,11 @@ class Library:
     # The templates of its code that were parsed, and whether they have functions of an order.
     _templates: ClassVar[dict[str, tuple[Template, bool]]] = {}
 
+    # The texts of helper functions in its names.
+    _helpers: ClassVar[dict[str, HelperText]] = {}
+
     def __init_subclass__(cls) -> None:
-        cls._templates = {}
+        cls._templates, cls._helpers = {}, {}
 
     @classmethod
     def reserved(cls) -> set[str]:
@@ -91,9 +93,9 @@ class Library:
         return {*(line.split()[-1] for line in cls.imports), *cls.support, *cls.words}
 
     @classmethod
-    def require(cls, body: str) -> None:
-        """Raise UnsupportedError where a package that a body of source needs isn't installed."""
-        for line in dict.fromkeys([*cls.imports[:1], *cls.used_imports(body)]):
+    def require(cls, imports: Iterable[str]) -> None:
+        """Raise UnsupportedError where a package that import lines need isn't installed."""
+        for line in dict.fromkeys([*cls.imports[:1], *imports]):
             package = line.split()[1].partition(".")[0]
             if find_spec(package) is None:
                 raise UnsupportedError(cls.how_to_install(package))
@@ -108,30 +110,35 @@ class Library:
         )
 
     @classmethod
-    def used_imports(cls, body: str) -> list[str]:
-        """The import lines that a body of source needs."""
-        names = [line.split()[-1] for line in cls.imports]
-        pairs = zip(cls.imports, names, strict=True)
-        near = [(line, name) for line, name in pairs if f"{name}." in body]
-        return [line for line, name in near if re.search(rf"\b{name}\.", body)]
+    def used_imports(cls, names: Collection[str]) -> list[str]:
+        """Return the import lines for the names of modules among some names."""
+        return [line for line in cls.imports if line.split()[-1] in names]
 
     @classmethod
-    def used_support(cls, body: str) -> str:
-        """The functions that a body of source needs, and those that they need."""
-        used: set[str] = set()
-        texts = [body]
-        for text in texts:
-            # Most names occur nowhere in a long text, which is found much faster without patterns.
-            near = [name for name in cls.support if name not in used and name in text]
-            found = {name for name in near if re.search(rf"(?<![\w.]){name}\b", text)}
-            used |= found
-            texts += [cls.support[name] for name in found]
-        functions = "\n".join([text for name, text in cls.support.items() if name in used])
-        return re.sub(r"\bxp\.(\w+)", lambda found: cls._plain_name(found[1]), functions)
+    def used_support(cls, names: Iterable[str]) -> list[str]:
+        """Return the helper functions among some names, and those that these need."""
+        found: set[str] = set()
+        pending = [*names]
+        while pending:
+            name = pending.pop()
+            if name in cls.support and name not in found:
+                found.add(name)
+                pending += cls.helper(name).names
+        return [name for name in cls.support if name in found] if found else []
 
     @classmethod
-    def _plain_name(cls, name: str) -> str:
-        return cls.renamed.get(f"np.{name}", f"{cls.xp}.{name}")
+    def helper(cls, name: str) -> HelperText:
+        """Return a helper function in the names of the library."""
+        if name not in cls._helpers:
+            cls._helpers[name] = cls.support[name].written(name, cls._helper_spelling)
+        return cls._helpers[name]
+
+    @classmethod
+    def _helper_spelling(cls, name: str) -> str | None:
+        space, _, own = name.partition(".")
+        if space != "xp" or not own:
+            return None
+        return cls.renamed.get(f"np.{own}", None if "." in own else f"{cls.xp}.{own}")
 
     def code(self, template: str, *fields: Any) -> Code:
         """Return code from a template in NumPy's names, in those of the library."""

@@ -30,11 +30,8 @@ from ..ir.code import (
 from ..passes.batching import batched
 from ..passes.splitting import split
 from ..passes.traces import with_traces
-from ..runtime.array_helpers import shared
-from ..runtime.numpy_factors import BY_FACTORS, NUMPY_FACTORS
-from ..runtime.numpy_reductions import NUMPY_REDUCTIONS
-from ..runtime.numpy_running import NUMPY_RUNNING
-from ..runtime.stable_functions import STABLE_FUNCTIONS
+from ..runtime.shared_helpers import BY_FACTORS, STABLE_FUNCTIONS, shared
+from ..runtime.sources import helpers
 from .base import Backend
 from .scalars import NumberNames, scalar_code
 from .spelling import (
@@ -291,177 +288,31 @@ class NumpyBackend(Backend):
         return call(BY_FACTORS[name], operands[0])
 
     support: ClassVar = {
-        **NUMPY_FACTORS,
-        **NUMPY_REDUCTIONS,
-        **NUMPY_RUNNING,
-        **shared(
-            "cofactors",
-            "derivative_along",
-            "lagged_cumsum",
-            "mirrored",
-            "last_equal",
-            "correlate",
-            *STABLE_FUNCTIONS,
+        **helpers(
+            ".numpy_factors",
+            *("lapack_function", "factored", "trace_of_inverse", "cholesky_factor", "lu_factors"),
+            *("unit_lower", "lower_inverse", "lower_gram", "lower_solve", "upper_solve"),
+            *("row_order", "solved", "inverted", "log_determinant", "signed_log_determinant"),
+            "determinant",
         ),
-        "diagonal_in": '''
-def diagonal_in(X):
-    """The diagonal of a matrix, to be written to."""
-    diagonal = X.diagonal()
-    diagonal.setflags(write=True)
-    return diagonal
-''',
-        "add_transposed": '''
-def add_transposed(X, size=256):
-    """X + X.T, block by block, so that both stay in the cache."""
-    total = np.empty_like(X)
-    for i in range(0, len(X), size):
-        for j in range(0, len(X), size):
-            rows, columns = slice(i, i + size), slice(j, j + size)
-            np.add(X[rows, columns], X[columns, rows].T, out=total[rows, columns])
-    return total
-''',
-        "weighted_gram": '''
-def weighted_gram(X, w):
-    """X.T @ diag(w) @ X with w >= 0; of a large X as Y.T @ Y, which BLAS computes by halves, of
-    one with many rows in pieces that stay in the cache."""
-    if X.size < 5000:
-        return (X.T * w).dot(X)
-    roots, total = np.sqrt(w)[:, None], 0.0
-    rows, width = X.shape
-    size = max(width, 2**16 // width) if rows > 100 * width else rows
-    for i in range(0, len(X), size):
-        Y = roots[i : i + size] * X[i : i + size]
-        total += Y.T.dot(Y)
-    return total
-''',
-        "sigmoid": '''
-def sigmoid(z):
-    """1 / (1 + exp(-z)); a sum that overflows has the reciprocal 0."""
-    if z.size < 100:
-        return np.exp(-np.logaddexp(0, -z))
-    with np.errstate(over="ignore"):
-        return 1 / (1 + np.exp(-z))
-''',
-        "sigmoid_slope": '''
-def sigmoid_slope(z):
-    """sigmoid(z) * sigmoid(-z)."""
-    t = np.exp(-np.abs(z))
-    return t / (1 + t)**2
-''',
-        "erfcx_rate": '''
-def erfcx_rate(z):
-    """2*z - 2/(sqrt(pi)*erfcx(z)), by a continued fraction where that cancels."""
-    x = np.maximum(z, 4)
-    rate = x
-    for k in range(24, 0, -1):
-        rate = x + (k + 1) / 2 / rate
-    return np.where(z > 4, -1 / rate, 2 * z - 2 / np.sqrt(np.pi) / special.erfcx(z))
-''',
-        "softplus": '''
-def softplus(z):
-    """log(1 + exp(z)) without overflow."""
-    if z.size < 100:
-        return np.logaddexp(0, z)
-    return np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))
-''',
-        "by_rows": '''
-def by_rows(part, width, *arrays):
-    """Sums over the rows of arrays, from the sums that are computed from some rows; so many at a
-    time that these stay in the cache, unless what they add up to is as large."""
-    count, size = len(arrays[0]), max(2**17 // width, 1)
-    size = count if count < 4 * size else size
-    totals = part(*[x[:size] for x in arrays])
-    step = count if sum(map(np.size, totals)) > 2**14 else size
-    for i in range(size, count, step):
-        for k, value in enumerate(part(*[x[i : i + step] for x in arrays])):
-            totals[k] += value
-    return totals
-''',
-        "windows": '''
-def windows(x, axis, start, steps, counts):
-    """The entries at start + steps[0] * i + steps[1] * k of an axis, at [i, k], without a copy."""
-    a, b = steps[0] * (counts[0] - 1), steps[1] * (counts[1] - 1)
-    low, high = start + min(a, b, a + b, 0), start + max(a, b, a + b, 0)
-    if min(counts) > 0 and (low < 0 or high >= x.shape[axis]):
-        raise IndexError(f"windows from {low} to {high} on an axis of length {x.shape[axis]}")
-    first = x[(slice(None),) * axis + (slice(start, None),)]
-    strides = [step * x.strides[axis] for step in steps]
-    return np.lib.stride_tricks.as_strided(
-        first,
-        (*x.shape[:axis], *counts, *x.shape[axis + 1 :]),
-        (*x.strides[:axis], *strides, *x.strides[axis + 1 :]),
-        writeable=False,
-    )
-''',
-        "scatter": '''
-def scatter(values, lengths, *positions, once=False, to=None):
-    """Zeros, or an array, to which values are added at positions on the first axes, also at
-    repeated ones."""
-    order = max(map(np.ndim, positions))
-    shape = values.shape[order:]
-    if to is None:
-        total = np.zeros((*lengths, *shape), values.dtype)
-    else:
-        total = np.asarray(to, np.result_type(to, values))
-    if once:
-        total[positions] = values
-    elif len(positions) == 1 and shape and total.size:
-        # Of vectors it is fast.
-        columns = np.arange(shape[0] if len(shape) == 1 else total[0].size)
-        flat = np.asarray(positions[0])[..., None] * columns.size + columns
-        np.add.at(total.reshape(-1), flat.ravel(), values.ravel())
-    else:
-        np.add.at(total, positions, values)
-    return total
-''',
-        "spectrum": '''
-def spectrum(x, length, count, weighted):
-    """So many frequencies of the last axis, filled up with zeros, in two parts each; those that
-    stand for their conjugates too may count twice."""
-    if x.dtype.kind == "c":
-        parts = [spectrum(part, length, count, weighted) for part in (x.real, x.imag)]
-        return parts[0] + 1j * parts[1]
-    z = np.ascontiguousarray(np.fft.rfft(x, length))
-    half = z.shape[-1]
-    if count > half:
-        whole = np.empty((*z.shape[:-1], length), z.dtype)
-        whole[..., :half] = z
-        np.conjugate(z[..., length - half : 0 : -1], out=whole[..., half:])
-        z = whole
-    if weighted:
-        z[..., 1 : (length + 1) // 2] *= 2
-    pairs = z.view(z.real.dtype).reshape(*z.shape, 2)
-    return pairs if count == z.shape[-1] else pairs[..., :count, :]
-''',
-        "from_spectrum": '''
-def from_spectrum(x, y, length, count, weighted):
-    """So many real parts of the inverse transform of frequencies x + iy, unnormalised."""
-    if "c" in (x.dtype.kind, y.dtype.kind):
-        pairs = (x.real, y.real), (x.imag, y.imag)
-        parts = [from_spectrum(*pair, length, count, weighted) for pair in pairs]
-        return parts[0] + 1j * parts[1]
-    is_double = x.dtype.char == y.dtype.char == "d"
-    z = np.empty(x.shape, complex if is_double else np.result_type(x, y, np.complex64))
-    z.real, z.imag = x, y
-    half = length // 2 + 1
-    if half < z.shape[-1] < length:
-        return np.fft.ifft(z, length, norm="forward").real[..., :count]
-    if not weighted:
-        # Others are the conjugates of these, once they are added to them.
-        twins = z[..., 1 : (length + 1) // 2]
-        if z.shape[-1] > half:
-            twins += z[..., : length // 2 : -1].conj()
-        twins *= 0.5
-    total = np.fft.irfft(z[..., :half], length, norm="forward")
-    return total if count == length else total[..., :count]
-''',
-        "one_hot": '''
-def one_hot(positions, length, dtype):
-    """Ones at positions on a last axis."""
-    total = np.zeros((np.size(positions), length), dtype)
-    total[np.arange(len(total)), np.ravel(positions)] = 1
-    return total.reshape(*np.shape(positions), length)
-''',
+        **helpers(
+            ".numpy_reductions",
+            *("sums", "largest", "peak", "log_total", "logsumexp", "softmax", "share"),
+        ),
+        **helpers(
+            ".numpy_running",
+            *("running_products", "recurrence", "running_weights", "logcumsumexp", "running_mean"),
+        ),
+        **shared(
+            *("cofactors", "derivative_along", "lagged_cumsum", "mirrored", "last_equal"),
+            *("correlate", *STABLE_FUNCTIONS),
+        ),
+        **helpers(".numpy_arrays", "diagonal_in", "add_transposed", "weighted_gram"),
+        **helpers(".numpy_functions", "sigmoid", "sigmoid_slope", "erfcx_rate", "softplus"),
+        **helpers(
+            ".numpy_arrays",
+            *("by_rows", "windows", "scatter", "spectrum", "from_spectrum", "one_hot"),
+        ),
     }
 
 

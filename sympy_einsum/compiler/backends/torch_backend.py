@@ -19,7 +19,8 @@ from ..ir.code import (
     subscript,
     without_sign,
 )
-from ..runtime.array_helpers import SHARED, SPECIAL, shared
+from ..runtime.shared_helpers import SPECIAL, shared
+from ..runtime.sources import Helper, helpers, twins
 from .base import Backend
 from .spelling import (
     ALL_ENTRIES,
@@ -38,47 +39,12 @@ from .spelling import (
 
 # Its Bessel functions are of the orders 0 and 1 only.
 BESSEL = {"jv": "bessel_j", "yv": "bessel_y", "iv": "i", "kv": "modified_bessel_k"}
-# Functions of torch for two tensors of one type only, and whether that must be a floating one.
-PAIRS = {"maximum": False, "minimum": False, "fmax": False, "fmin": False, "arctan2": True}
-PAIRS |= {"logaddexp": True, "matmul": False, "dot": False, "copysign": True, "hypot": True}
-PAIRS |= {"remainder": False, "fmod": False, "floor_divide": False}
-
-
-GAMMA = '''
-def gamma(x):
-    """The gamma function; by reflection on the left of 1/2."""
-    right = torch.exp(special.gammaln(torch.where(x < 0.5, 1 - x, x)))
-    pole = torch.where((x == torch.floor(x)) & (x < 0), torch.nan, x)
-    return torch.where(x < 0.5, torch.pi / (torch.sin(torch.pi * pole) * right), right)
-'''
-REL_ENTR = '''
-def rel_entr(a, b):
-    """a log(a / b) with its limits."""
-    a, b = together(a, b, floating=True)
-    inside = torch.where((a > 0) & (b > 0), a * torch.log(a / b), torch.inf)
-    return torch.where((a == 0) & (b >= 0), 0, inside)
-'''
-CBRT = '''
-def cbrt(x):
-    """The real cube root."""
-    return torch.sign(x) * torch.abs(x) ** (1 / 3)
-'''
-# What tensors of two types ask of a shared function.
-TOGETHER = '"""\n    a, b = together(a, b, floating=True)\n'
-
-
-# Torch's own are 0 there.
-HEAVISIDE = '''
-def heaviside(a, b):
-    """0, b or 1 by the sign of a; nan where that is."""
-    a, b = together(a, b)
-    return torch.where(torch.isnan(a), a, torch.heaviside(a, b))
-'''
-SIGN = '''
-def sign(x):
-    """The sign; nan where x is."""
-    return torch.where(torch.isnan(x), x, torch.sign(x))
-'''
+# Functions of torch for two tensors of one type only, and those whose type is a floating one.
+PAIRS = (
+    *("maximum", "minimum", "fmax", "fmin", "matmul", "dot", "remainder", "fmod"),
+    "floor_divide",
+)
+FLOATING_PAIRS = ("arctan2", "logaddexp", "copysign", "hypot")
 
 
 class TorchBackend(Backend):
@@ -96,7 +62,7 @@ class TorchBackend(Backend):
     by_rows: ClassVar = frozenset(("softmax",))
     words: ClassVar = {"device"}
     spellings: ClassVar = {"Piecewise": "select([{*0}], [{*1}], dtype)"}
-    renamed: ClassVar = {"np.rint": "torch.round"} | {
+    renamed: ClassVar = {"np.rint": "torch.round", "np.iscomplexobj": "torch.is_complex"} | {
         f"special.{name}({order}, ": f"special.{own}{order}("
         for name, own in BESSEL.items()
         for order in (0, 1)
@@ -112,157 +78,25 @@ class TorchBackend(Backend):
         *("ndtri", "polygamma", "xlog1py", "xlogy", "zeta"),
     }
     support: ClassVar = {
-        "promoted": '''
-def promoted(*arrays):
-    """The type that holds the entries of some tensors."""
-    kind = arrays[0].dtype
-    for array in arrays[1:]:
-        kind = torch.promote_types(kind, array.dtype)
-    return kind
-''',
-        "together": '''
-def together(a, b, floating=False):
-    """Two tensors or numbers as tensors of one type, as NumPy takes them."""
-    kind, like = torch.result_type(a, b), a if isinstance(a, torch.Tensor) else b
-    if floating and not (kind.is_floating_point or kind.is_complex):
-        kind = torch.get_default_dtype()
-    return [torch.as_tensor(v, dtype=kind, device=like.device) for v in (a, b)]
-''',
-        **{
-            name: f'''
-def {name}(a, b):
-    """torch.{name} of tensors and numbers, whatever their types."""
-    return torch.{name}(*together(a, b{", floating=True" * floating}))
-'''
-            for name, floating in PAIRS.items()
-        },
-        "einsum": '''
-def einsum(subscripts, a, b):
-    """torch.einsum of two tensors, whatever their types."""
-    return torch.einsum(subscripts, *together(a, b))
-''',
-        "solve": '''
-def solve(A, B):
-    """inv(A) @ B, whatever their types."""
-    return torch.linalg.solve(*together(A, B, floating=True))
-''',
-        "solved": '''
-def solved(L, B):
-    """inv(X) @ B of a matrix with such a factor by Cholesky, whatever their types."""
-    L, B = together(L, B, floating=True)
-    return torch.cholesky_solve(B, L) if B.ndim > 1 else torch.cholesky_solve(B[:, None], L)[:, 0]
-''',
+        **helpers(".torch_helpers", "promoted", "together"),
+        **twins(Helper(".torch_helpers", "maximum"), *PAIRS, space="torch"),
+        **twins(Helper(".torch_helpers", "logaddexp"), *FLOATING_PAIRS, space="torch"),
+        **helpers(".torch_helpers", "einsum", "solve", "solved"),
         **shared(*SPECIAL),
-        **{name: SHARED[name].replace('"""\n', TOGETHER) for name in ("beta", "betaln")},
-        "gamma": GAMMA,
-        "rel_entr": REL_ENTR,
-        "cbrt": CBRT,
-        "heaviside": HEAVISIDE,
-        "sign": SIGN,
-        "number": '''
-def number(value, dtype, device):
-    """A tensor of a number."""
-    if isinstance(value, torch.Tensor):
-        return value
-    return torch.as_tensor(value, dtype=dtype, device=device)
-''',
-        "select": '''
-def select(conditions, values, dtype):
-    """The value of the first condition that holds; numbers are of the given type."""
-    chosen = float("nan")
-    for condition, value in zip(reversed(conditions), reversed(values)):
-        if not isinstance(value, torch.Tensor):
-            device = getattr(condition, "device", None)
-            value = torch.as_tensor(value, dtype=dtype, device=device)
-        chosen = value if condition is True else torch.where(condition, value, chosen)
-    return chosen
-''',
+        **helpers(
+            ".torch_helpers",
+            *("beta", "betaln", "gamma", "rel_entr", "cbrt", "heaviside", "sign", "number"),
+            "select",
+        ),
         **shared(
             *("cofactors", "derivative_along", "log_total", "running_products", "recurrence"),
-            *("logcumsumexp", "running_mean"),
+            *("logcumsumexp", "running_mean", "spectrum", "from_spectrum"),
         ),
-        "peak": '''
-def peak(x, axis=()):
-    """The largest entries, 0 where those are infinite."""
-    if not x.numel():
-        return torch.exp(x).sum(axis, keepdim=True)
-    top = torch.amax(x, axis, keepdim=True)
-    return torch.where(torch.isfinite(top), top, 0)
-''',
-        "spectrum": SHARED["spectrum"].replace("iscomplexobj", "is_complex"),
-        "from_spectrum": SHARED["from_spectrum"].replace("iscomplexobj", "is_complex"),
-        "twins": '''
-def twins(z, length, factor):
-    """A factor for the frequencies of real numbers that stand for their conjugates too."""
-    found = torch.full_like(z.real, factor)
-    found[..., 0] = 1
-    if length % 2 == 0:
-        found[..., length // 2 :] = 1
-    return found
-''',
-        "mirrored": SHARED["mirrored"].replace("[-1])", "[-1], device=x.device)"),
-        "running_weights": '''
-def running_weights(x):
-    """x and log(cumsum(exp(x))) along the last axis without overflow."""
-    return x, torch.logcumsumexp(x if x.is_floating_point() else x + 0.0, -1)
-''',
-        "windows": '''
-def windows(x, axis, start, steps, counts):
-    """The entries at start + steps[0] * i + steps[1] * k of an axis, at [i, k]."""
-    i, k = (torch.arange(count, device=x.device) for count in counts)
-    return x[(slice(None),) * axis + (start + steps[0] * i[:, None] + steps[1] * k,)]
-''',
-        "correlate": '''
-def correlate(x, w):
-    """Scalar products of a vector with all pieces of a longer one."""
-    x, w = together(x, w)
-    if len(x) < len(w):
-        return x[:0]
-    return torch.nn.functional.conv1d(x[None, None], w[None, None])[0, 0]
-''',
-        "convolve": '''
-def convolve(x, w):
-    """The convolution of two vectors."""
-    x, w = together(x, w)
-    pad = len(w) - 1
-    return torch.nn.functional.conv1d(x[None, None], w.flip(0)[None, None], padding=pad)[0, 0]
-''',
-        "lagged_cumsum": '''
-def lagged_cumsum(x, axis, backwards, lag, count):
-    """Running sums of which entry j ends at j - lag; backwards, they begin at j + lag."""
-    x, n = x.movedim(axis, -1), x.shape[axis]
-    total = torch.nn.functional.pad(x.flip(-1) if backwards else x, (1, 0)).cumsum(-1)
-    positions = torch.arange(count, device=x.device)
-    positions = n - lag - positions if backwards else positions + 1 - lag
-    return total[..., positions.clip(0, n)].movedim(-1, axis)
-''',
-        "share": '''
-def share(x, top, axes):
-    """Where x is the largest, or smallest, over how often it is."""
-    hits = (x == top).to(torch.result_type(x, 0.0))
-    return hits / hits.sum(axes, keepdim=True)
-''',
-        "scatter": '''
-def scatter(values, lengths, *positions):
-    """Zeros, to which values are added at positions on the first axes."""
-    order = max(place.ndim for place in positions)
-    total = values.new_zeros((*lengths, *values.shape[order:]))
-    return total.index_put_(positions, values, accumulate=True)
-''',
-        "one_hot": '''
-def one_hot(positions, length, dtype):
-    """Ones at positions on a last axis, which may be counted from its end."""
-    places = positions[..., None] % length
-    return (places == torch.arange(length, device=positions.device)).to(dtype)
-''',
-        "softmax": '''
-def softmax(x, axes):
-    """exp(x) / sum(exp(x)) over several axes, without overflow."""
-    if not x.numel():
-        return torch.exp(x)
-    weights = torch.exp(x - torch.amax(x, axes, keepdim=True))
-    return weights / weights.sum(axes, keepdim=True)
-''',
+        **helpers(
+            ".torch_helpers",
+            *("peak", "twins", "mirrored", "running_weights", "windows", "correlate", "convolve"),
+            *("lagged_cumsum", "share", "scatter", "one_hot", "softmax"),
+        ),
     }
 
     def opening(self, used: Collection[str], tensors: Sequence[str]) -> list[ast.stmt]:

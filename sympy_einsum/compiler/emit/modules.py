@@ -3,34 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from symtable import Function, symtable
+from typing import NamedTuple
 
 from ..backends import Backend
 from .kernels import KernelText
 from .printer import printed
 
 
-def module_text(
+class Module(NamedTuple):
+    """The text of a module in parts: import lines, helper functions, and the function that it is
+    for, with its kernels before it."""
+
+    imports: list[str]
+    functions: list[str]
+    own: str
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        parts = ["\n".join(self.imports), "\n\n".join(self.functions).strip("\n"), self.own]
+        return "\n\n\n".join([part for part in parts if part])
+
+
+def module_of(
     backend: Backend,
     name: str,
     arguments: Sequence[str],
     lines: Sequence[str],
     kernel: KernelText | None = None,
-) -> str:
-    """A whole source text: imports, supporting functions, and a function with its body."""
+) -> Module:
+    """Return the module of a function with a body."""
     header = f"def {name}({', '.join(arguments)}):"
     body = "\n".join(f"    {line}" if line else "" for line in lines)
     kernels = [kernel.text] if kernel is not None else [*map(printed, backend.functions_above())]
-    return _with_support(backend, kernels, f"{header}\n{body}\n")
+    return _with_support(backend, [*kernels, f"{header}\n{body}\n"])
 
 
 def kernel_module(backend: Backend, kernel: KernelText) -> str:
     """Return the source text of a kernel alone."""
-    return _with_support(backend, [], kernel.text + "\n")
+    return _with_support(backend, [kernel.text + "\n"]).text
 
 
-def _with_support(backend: Backend, kernels: Sequence[str], function: str) -> str:
-    own = "\n".join([*kernels, function])
-    support = backend.used_support(own)
-    imports = "\n".join(backend.used_imports(support + own))
-    parts = [part for part in (imports, support.strip("\n"), *kernels) if part]
-    return "\n\n\n".join([*parts, function])
+def _with_support(backend: Backend, functions: Sequence[str]) -> Module:
+    own = "\n\n\n".join(functions)
+    names = global_names(own)
+    helpers = [backend.helper(name) for name in backend.used_support(names)]
+    imports = backend.used_imports(names.union(*[helper.names for helper in helpers]))
+    return Module(imports, [helper.text for helper in helpers], own)
+
+
+def global_names(text: str) -> set[str]:
+    """Return the names in functions, and before them, that aren't arguments or variables there."""
+    found: set[str] = set()
+    tables = [symtable(text, "", "exec")]
+    for table in tables:
+        tables += table.get_children()
+        if isinstance(table, Function):
+            found.update(table.get_globals())
+        else:
+            found.update(table.get_identifiers())
+    return found

@@ -1,15 +1,13 @@
-"""Helper functions of generated sources that an array library may lack.
+"""Helper functions of generated code that an array library may lack, in NumPy's names.
 
-Written in NumPy's names, after ``xp.`` in place of the library's own namespace.
+``xp`` stands for the library's own namespace.
 """
 
 from __future__ import annotations
 
-from .stable_functions import STABLE_FUNCTIONS
+import numpy as xp
 
-SHARED: dict[str, str] = {
-    **STABLE_FUNCTIONS,
-    "cofactors": '''
+
 def cofactors(X, order, *directions):
     """The derivative of det of some order, at a singular matrix too, by its singular values. All
     pairs of axes but the first are multiplied by the directions, if there are any."""
@@ -52,8 +50,8 @@ def cofactors(X, order, *directions):
     for k in range(1, order):
         total = total - sum(total.swapaxes(2 * j + last, 2 * k + last) for j in range(k))
     return sign[(..., *[None] * (2 * order))] * total if stack else sign * total
-''',
-    "derivative_along": '''
+
+
 def derivative_along(function, X, *directions):
     """The derivative of a function of a matrix: a block of that of a block matrix."""
     n, M = X.shape[-1], X
@@ -67,23 +65,23 @@ def derivative_along(function, X, *directions):
             E = block(E, xp.zeros_like(E), xp.zeros_like(E), E)
         M = block(M, E, xp.zeros_like(M), M)
     return function(M)[..., :n, M.shape[-1] - n :]
-''',
-    "peak": '''
+
+
 def peak(x, axis=None):
     """The largest entries, 0 where those are infinite."""
     if not x.size:
         return xp.exp(x).sum(axis=axis, keepdims=True)
     top = x.max(axis=axis, keepdims=True)
     return xp.where(xp.isfinite(top), top, 0)
-''',
-    "log_total": '''
+
+
 def log_total(weights, total, axis=None):
     """The logarithm of a sum of weights, the largest of which are 1, the others maybe tiny."""
     top = weights == 1
     rest = xp.where(top, 0, weights).sum(axis=axis)
     return xp.log1p(rest + (xp.where(top, weights, 0).sum(axis=axis) - 1))
-''',
-    "logsumexp": '''
+
+
 def logsumexp(x, axis=None):
     """log(sum(exp(x))) without overflow."""
     if not x.size:
@@ -91,39 +89,39 @@ def logsumexp(x, axis=None):
     top = x.max(axis=axis, keepdims=True)
     top = xp.where(xp.isfinite(top), top, 0)
     return xp.log(xp.exp(x - top).sum(axis=axis)) + top.sum(axis=axis)
-''',
-    "softmax": '''
+
+
 def softmax(x, axis=None):
     """exp(x) / sum(exp(x)) without overflow."""
     if not x.size:
         return xp.exp(x)
     weights = xp.exp(x - x.max(axis=axis, keepdims=True))
     return weights / weights.sum(axis=axis, keepdims=True)
-''',
-    "lagged_cumsum": '''
+
+
 def lagged_cumsum(x, axis, backwards, lag, count):
     """Running sums of which entry j ends at j - lag; backwards, they begin at j + lag."""
     x, n = xp.moveaxis(x, axis, -1), x.shape[axis]
     x = xp.pad(x[..., ::-1] if backwards else x, [(0, 0)] * (x.ndim - 1) + [(1, 0)])
     positions = n - lag - xp.arange(count) if backwards else xp.arange(1 - lag, count + 1 - lag)
     return xp.moveaxis(xp.take(x.cumsum(-1), xp.clip(positions, 0, n), -1), -1, axis)
-''',
-    "mirrored": '''
+
+
 def mirrored(x, larger):
     """x at the larger of two positions on the last axis, or at the smaller."""
     places = xp.arange(x.shape[-1])
     first, second = x[..., :, None], x[..., None, :]
     is_first = places[:, None] >= places if larger else places[:, None] <= places
     return xp.where(is_first, first, second)
-''',
-    "running_products": '''
+
+
 def running_products(x, backwards):
     """1 and the running products along the last axis, or those from its end and 1."""
     x = xp.flip(x, (-1,)) if backwards else x
     total = xp.concatenate([xp.ones_like(x.sum(-1))[..., None], x.cumprod(-1)], -1)
     return xp.flip(total, (-1,)) if backwards else total
-''',
-    "recurrence": '''
+
+
 def recurrence(x, b, backwards):
     """y[j] = x[j - 1] y[j - 1] + b[j] along the last axis, in pieces of twice the length again and
     again; backwards y[j] = x[j] y[j + 1] + b[j]."""
@@ -138,8 +136,8 @@ def recurrence(x, b, backwards):
         x = xp.concatenate([x[..., :size], x[..., size:] * x[..., :-size]], -1)
         size *= 2
     return b
-''',
-    "running_weights": '''
+
+
 def running_weights(x):
     """x and log(cumsum(exp(x))) along the last axis without overflow, in pieces of twice the length
     again and again."""
@@ -149,13 +147,13 @@ def running_weights(x):
         y = xp.concatenate([y[..., :size], later], -1)
         size *= 2
     return x, y
-''',
-    "logcumsumexp": '''
+
+
 def logcumsumexp(weights):
     """log(cumsum(exp(x))) of the x that has such weights."""
     return weights[1]
-''',
-    "running_mean": '''
+
+
 def running_mean(weights, c, backwards):
     """Sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i, of x and y = log(cumsum(
     exp(x)))."""
@@ -165,14 +163,14 @@ def running_mean(weights, c, backwards):
     if backwards:
         return weights * recurrence(ratio, c, True)
     return recurrence(ratio, weights * c, False)
-''',
-    "share": '''
+
+
 def share(x, top, axis=None):
     """Where x is the largest, or smallest, over how often it is."""
     hits = (x == top).astype(xp.result_type(x, 0.0))
     return hits / hits.sum(axis=axis, keepdims=True)
-''',
-    "spectrum": '''
+
+
 def spectrum(x, length, count, weighted):
     """So many frequencies of the last axis, filled up with zeros, in two parts each; those that
     stand for their conjugates too may count twice."""
@@ -184,8 +182,8 @@ def spectrum(x, length, count, weighted):
     z = function(x, length)[..., :count]
     z = z * twins(z, length, 2) if weighted else z
     return xp.stack([z.real, z.imag], -1)
-''',
-    "from_spectrum": '''
+
+
 def from_spectrum(x, y, length, count, weighted):
     """So many real parts of the inverse transform of frequencies x + iy, unnormalised."""
     if xp.iscomplexobj(x) or xp.iscomplexobj(y):
@@ -197,161 +195,34 @@ def from_spectrum(x, y, length, count, weighted):
         return xp.fft.ifft(z, length, norm="forward").real[..., :count]
     z = z if weighted else z * twins(z, length, 0.5)
     return xp.fft.irfft(z, length, norm="forward")[..., :count]
-''',
-    "twins": '''
+
+
 def twins(z, length, factor):
     """A factor for the frequencies of real numbers that stand for their conjugates too."""
     k = xp.arange(z.shape[-1])
     alone = (k == 0) | (2 * k == length)
     return xp.where(alone, 1, factor).astype(z.real.dtype)
-''',
-    "last_equal": '''
+
+
 def last_equal(x, best, axis):
     """The positions of the last entries so far that are equal to others."""
     places = xp.arange(x.shape[axis]).reshape([-1] + [1] * (x.ndim - 1 - axis))
     return xp.maximum.accumulate(xp.where(x == best, places, 0), axis=axis)
-''',
-    "one_hot": '''
+
+
 def one_hot(positions, length, dtype):
     """Ones at positions on a last axis, which may be counted from its end."""
     places = xp.asarray(positions)[..., None] % length
     return (places == xp.arange(length)).astype(dtype)
-''',
-    "correlate": '''
+
+
 def correlate(x, w):
     """Scalar products of a vector with all pieces of a longer one; NumPy exchanges a longer w."""
     return xp.correlate(x, w, "valid")[: max(len(x) - len(w) + 1, 0)]
-''',
-    "windows": '''
+
+
 def windows(x, axis, start, steps, counts):
     """The entries at start + steps[0] * i + steps[1] * k of an axis, at [i, k]."""
     i, k = xp.arange(counts[0])[:, None], xp.arange(counts[1])
     found = xp.take(x, (start + steps[0] * i + steps[1] * k).reshape(-1), axis)
     return found.reshape((*x.shape[:axis], *counts, *x.shape[axis + 1 :]))
-''',
-    # Special functions that SciPy has.
-    "spherical_jn": '''
-def spherical_jn(n, x):
-    """The spherical Bessel function: a series near 0, recurrence elsewhere."""
-    near = xp.abs(x) < n + 2
-    z = xp.where(near, x, 0)
-    term, series = z**0, 0
-    for k in range(1, n + 1):
-        term = term * z / (2 * k + 1)
-    for k in range(1, 20):
-        series = series + term
-        term = term * (-(z**2)) / (2 * k * (2 * n + 2 * k + 1))
-    z = xp.where(near, 1, x)
-    below, value = xp.cos(z) / z, xp.sin(z) / z
-    for k in range(n):
-        below, value = value, (2 * k + 1) / z * value - below
-    return xp.where(near, series, value)
-''',
-    "spherical_yn": '''
-def spherical_yn(n, x):
-    """The spherical Bessel function of the second kind."""
-    below, value = xp.sin(x) / x, -xp.cos(x) / x
-    for k in range(n):
-        above = (2 * k + 1) / x * value - below
-        below, value = value, xp.where(xp.isinf(value), value, above)
-    return value
-''',
-    "spherical_in": '''
-def spherical_in(n, x):
-    """The modified spherical Bessel function: a series of positive terms near 0, exponentials
-    elsewhere."""
-    near = xp.abs(x) < n * (n + 1) + 20
-    z = xp.where(near, x, 0)
-    term, series = z**0, 0
-    for k in range(1, n + 1):
-        term = term * z / (2 * k + 1)
-    for k in range(1, 40 + n * (n + 1)):
-        series = series + term
-        term = term * z**2 / (2 * k * (2 * n + 2 * k + 1))
-    z = xp.where(near, 1, x)
-    size = xp.abs(z)
-    term, value = 1 / (2 * size), 0
-    for k in range(1, n + 2):
-        value = value + term
-        term = term * -((n + k) * (n - k + 1)) / (2 * k * size)
-    half = xp.exp(size / 2)
-    value = value * half * half
-    return xp.where(near, series, xp.where((z < 0) & (n % 2 == 1), -value, value))
-''',
-    "hyp1f1": '''
-def hyp1f1(a, b, x):
-    """Kummer's function for b = a + 1: series of positive terms near 0, recurrence elsewhere."""
-    near = xp.abs(x) < 10
-    z = xp.where(near, x, 0)
-    up, down = (xp.abs(z) + z) / 2, (xp.abs(z) - z) / 2
-    right, left, term, other = 0, 0, z**0, z**0
-    for k in range(1, 60):
-        right, left = right + term / (a + k - 1), left + other
-        term, other = term * up / k, other * down / (a + k)
-    z = xp.where(near, 10, x)
-    first, value = xp.where(z > 0, 1, xp.exp(z)), -xp.expm1(-xp.abs(z)) / xp.abs(z)
-    for k in range(1, a):
-        value = (first - k * value) / z
-    right = xp.where(near, right, xp.exp(x) * value)
-    return xp.where(x > 0, a * right, xp.where(near, xp.exp(x) * left, a * value))
-''',
-    "exprel": '''
-def exprel(x):
-    """(exp(x) - 1) / x, and its limit at 0."""
-    return hyp1f1(1, 2, x)
-''',
-    "loggamma": '''
-def loggamma(x):
-    """The logarithm of the gamma function, where it is real."""
-    return xp.where(x < 0, xp.nan, special.gammaln(x))
-''',
-    "betaln": '''
-def betaln(a, b):
-    """log |beta(a, b)|."""
-    return special.gammaln(a) + special.gammaln(b) - special.gammaln(a + b)
-''',
-    "beta": '''
-def beta(a, b):
-    """The beta function."""
-    signs = [xp.where((v < 0) & (xp.floor(v) % 2 != 0), -1, 1) for v in (a, b, a + b)]
-    return signs[0] * signs[1] * signs[2] * xp.exp(betaln(a, b))
-''',
-    "binom": '''
-def binom(n, k):
-    """The binomial coefficient."""
-    return 1 / ((n + 1) * beta(n - k + 1, k + 1))
-''',
-    "zeta": '''
-def zeta(s, a=1.0):
-    """The zeta function of Hurwitz, or of Riemann."""
-    return special.zeta(s, a)
-''',
-}
-# The special functions among them.
-SPECIAL = (
-    *STABLE_FUNCTIONS,
-    "spherical_jn",
-    "spherical_yn",
-    "spherical_in",
-    "hyp1f1",
-    "exprel",
-    "loggamma",
-    "betaln",
-    "beta",
-    "binom",
-    "zeta",
-)
-
-# Fourier transforms.
-FOURIER = ("spectrum", "from_spectrum", "twins")
-
-# What runs along an axis.
-RUNNING = (
-    *("lagged_cumsum", "mirrored", "running_products", "recurrence"),
-    *("running_weights", "logcumsumexp", "running_mean"),
-)
-
-
-def shared(*names: str) -> dict[str, str]:
-    """Some of these functions by their names."""
-    return {name: SHARED[name] for name in names}

@@ -7,13 +7,17 @@ transpose there.
 
 from __future__ import annotations
 
-# How many arguments the functions of SciPy have.
-_ROUTINES = {
-    "blas": {"gemm": 13, "gemv": 11, "syrk": 10, "trsm": 11, "trsv": 8},
-    "lapack": {"getrf": 6, "getri": 7, "potrf": 5, "potri": 5},
-}
+import numba
+import numpy as np
+from llvmlite import binding
+from numba import extending
+from scipy.linalg import cython_blas, cython_lapack
 
-_BY_ADDRESS = '''
+from .numba_elementary import log
+from .numba_types import dtype, is_real
+from .stubs import compiled
+
+
 def by_address(module, name, count):
     """A function of SciPy for compiled code, for the type of the numbers; of so many pointers."""
     letters = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
@@ -21,17 +25,19 @@ def by_address(module, name, count):
     binding.add_symbol(f"scipy_{name}", extending.get_cython_function_address(module, name))
     pointers = [numba.types.voidptr] * count
     return numba.types.ExternalFunction(f"scipy_{name}", numba.types.void(*pointers))
-'''
 
-NUMBA_FACTORS: dict[str, str] = {
-    "is_real": "is_real = True\n",
-    "by_address": _BY_ADDRESS,
-    **{
-        name: f'{name} = by_address(cython_{module}.__name__, "{name}", {count})\n'
-        for module, routines in _ROUTINES.items()
-        for name, count in routines.items()
-    },
-    "with_upper": '''
+
+gemm = by_address(cython_blas.__name__, "gemm", 13)
+gemv = by_address(cython_blas.__name__, "gemv", 11)
+syrk = by_address(cython_blas.__name__, "syrk", 10)
+trsm = by_address(cython_blas.__name__, "trsm", 11)
+trsv = by_address(cython_blas.__name__, "trsv", 8)
+getrf = by_address(cython_lapack.__name__, "getrf", 6)
+getri = by_address(cython_lapack.__name__, "getri", 7)
+potrf = by_address(cython_lapack.__name__, "potrf", 5)
+potri = by_address(cython_lapack.__name__, "potri", 5)
+
+
 @compiled
 def with_upper(A):
     """Writes the lower triangle of a matrix over the upper one, in pieces that fit the cache."""
@@ -42,8 +48,8 @@ def with_upper(A):
                 for j in range(left, min(left + 32, i)):
                     A[j, i] = A[i, j]
     return A
-''',
-    "at": '''
+
+
 @extending.intrinsic
 def at(context, value):
     """Where the entries of an array begin, which lie in C order, or where a number is put.
@@ -59,8 +65,8 @@ def at(context, value):
         return builder.bitcast(place, numba.core.cgutils.voidptr_t)
 
     return numba.types.voidptr(value), generate
-''',
-    "product": '''
+
+
 @compiled
 def product(A, B, left, right):
     """A @ B; of the transpose of A for left, and of that of B for right."""
@@ -72,12 +78,24 @@ def product(A, B, left, right):
             for j in range(n):
                 total[i, j] = 0
     elif m and n:
-        gemm(at(np.uint8(84 if right else 78)), at(np.uint8(84 if left else 78)), at(np.int32(n)),
-             at(np.int32(m)), at(np.int32(k)), at(dtype(1)), at(B), at(np.int32(B.shape[1])), at(A),
-             at(np.int32(A.shape[1])), at(dtype(0)), at(total), at(np.int32(n)))
+        gemm(
+            at(np.uint8(84 if right else 78)),
+            at(np.uint8(84 if left else 78)),
+            at(np.int32(n)),
+            at(np.int32(m)),
+            at(np.int32(k)),
+            at(dtype(1)),
+            at(B),
+            at(np.int32(B.shape[1])),
+            at(A),
+            at(np.int32(A.shape[1])),
+            at(dtype(0)),
+            at(total),
+            at(np.int32(n)),
+        )
     return total
-''',
-    "matrix_by_vector": '''
+
+
 @compiled
 def matrix_by_vector(A, x, transposed):
     """A @ x, or A.T @ x."""
@@ -86,12 +104,22 @@ def matrix_by_vector(A, x, transposed):
     for i in range(total.size):
         total[i] = 0
     if m and n:
-        gemv(at(np.uint8(78 if transposed else 84)), at(np.int32(n)), at(np.int32(m)), at(dtype(1)),
-             at(A), at(np.int32(n)), at(x), at(np.int32(1)), at(dtype(0)), at(total),
-             at(np.int32(1)))
+        gemv(
+            at(np.uint8(78 if transposed else 84)),
+            at(np.int32(n)),
+            at(np.int32(m)),
+            at(dtype(1)),
+            at(A),
+            at(np.int32(n)),
+            at(x),
+            at(np.int32(1)),
+            at(dtype(0)),
+            at(total),
+            at(np.int32(1)),
+        )
     return total
-''',
-    "gram": '''
+
+
 @compiled
 def gram(A, transposed):
     """A @ A.T, or A.T @ A, of which one half is computed."""
@@ -102,12 +130,21 @@ def gram(A, transposed):
             total[i, j] = 0
     if n and k:
         transpose = np.uint8(78 if transposed else 84)
-        syrk(at(np.uint8(85)), at(transpose), at(np.int32(n)), at(np.int32(k)),
-             at(dtype(1)), at(A), at(np.int32(A.shape[1])), at(dtype(0)), at(total),
-             at(np.int32(n)))
+        syrk(
+            at(np.uint8(85)),
+            at(transpose),
+            at(np.int32(n)),
+            at(np.int32(k)),
+            at(dtype(1)),
+            at(A),
+            at(np.int32(A.shape[1])),
+            at(dtype(0)),
+            at(total),
+            at(np.int32(n)),
+        )
     return with_upper(total)
-''',
-    "factored": '''
+
+
 @compiled
 def factored(X, definite):
     """What all that a matrix is factored for is computed from: Cholesky's lower factor of a
@@ -125,8 +162,8 @@ def factored(X, definite):
         factor = X.copy()
     getrf(rows, rows, at(factor), step, at(exchanged), at(failed))
     return factor, exchanged, failed[0] > 0, definite
-''',
-    "by_triangle": '''
+
+
 @compiled
 def by_triangle(factor, B, lower, transposed, unit):
     """Writes inv(T) @ B over B, for a triangle T of a factor, or its transpose; with ones on the
@@ -140,10 +177,21 @@ def by_triangle(factor, B, lower, transposed, unit):
     if count == 1:
         trsv(uplo, trans, diagonal, rows, at(factor), rows, at(B), columns)
     else:
-        trsm(at(np.uint8(82)), uplo, trans, diagonal, columns, rows, at(dtype(1)), at(factor), rows,
-             at(B), columns)
-''',
-    "exchange_rows": '''
+        trsm(
+            at(np.uint8(82)),
+            uplo,
+            trans,
+            diagonal,
+            columns,
+            rows,
+            at(dtype(1)),
+            at(factor),
+            rows,
+            at(B),
+            columns,
+        )
+
+
 @compiled
 def exchange_rows(X, exchanged, backwards):
     """The exchanges of LU in the rows of a matrix."""
@@ -153,8 +201,8 @@ def exchange_rows(X, exchanged, backwards):
         other = exchanged[i] - 1
         for j in range(X.shape[1] if other != i else 0):
             X[i, j], X[other, j] = X[other, j], X[i, j]
-''',
-    "solved": '''
+
+
 @compiled
 def solved(factors, B, transposed):
     """inv(X) @ B, or inv(X.T) @ B, of a matrix X that is factored."""
@@ -172,8 +220,8 @@ def solved(factors, B, transposed):
     if not transposed:
         exchange_rows(X, exchanged, not transposed)
     return X
-''',
-    "inverted": '''
+
+
 @compiled
 def inverted(factors):
     """The inverse of a matrix that is factored."""
@@ -189,8 +237,8 @@ def inverted(factors):
     getri(rows, at(inverse), step, at(exchanged), at(space), at(np.int32(space.size)), failed)
     space[0] = 0  # until here it isn't freed
     return inverse
-''',
-    "determinant": '''
+
+
 @compiled
 def determinant(factors):
     """The determinant of a matrix that is factored."""
@@ -203,8 +251,8 @@ def determinant(factors):
         elif exchanged[i] != i + 1:
             total = -total
     return total
-''',
-    "log_determinant": '''
+
+
 @compiled
 def log_determinant(factors):
     """log |det X| of a matrix that is factored."""
@@ -215,8 +263,8 @@ def log_determinant(factors):
     for i in range(factor.shape[0]):
         total += log(abs(factor[i, i]))
     return total if exchanged.size else 2 * total
-''',
-    "signed_log_determinant": '''
+
+
 @compiled
 def signed_log_determinant(factors):
     """The sign of the determinant of a matrix that is factored, and log |det X|."""
@@ -229,5 +277,3 @@ def signed_log_determinant(factors):
             found[0] = -found[0]
     found[1] = log_determinant((factor, exchanged, singular, False))
     return found
-''',
-}

@@ -6,21 +6,15 @@ and its inverse, which the others follow from.
 
 from __future__ import annotations
 
-_OF_COMPLEX = '''
-@compiled
-def {name}({operands}, length, count, weighted):
-    """The same of complex numbers, of each part for itself."""
-    real = real_{name}({real}, length, count, weighted)
-    imaginary = real_{name}({imaginary}, length, count, weighted)
-    total = np.empty(real.shape, dtype)
-    for at in np.ndindex(real.shape):
-        total[at] = complex(real[at], imaginary[at])
-    return total
-'''
+import numpy as np
+import rocket_fft
 
-NUMBA_FOURIER: dict[str, str] = {
-    "wave_type": "wave_type = np.result_type(dtype, np.complex64).type\n",
-    "real_spectrum": '''
+from .numba_types import dtype
+from .stubs import compiled
+
+wave_type = np.result_type(dtype, np.complex64).type
+
+
 @compiled
 def real_spectrum(x, length, count, weighted):
     """So many frequencies of rows that are filled up with zeros, in two parts each; those that
@@ -38,8 +32,8 @@ def real_spectrum(x, length, count, weighted):
             total[i, k, 0] = factor * z.real
             total[i, k, 1] = factor * z.imag if k < half else -z.imag
     return total
-''',
-    "real_from_spectrum": '''
+
+
 @compiled
 def real_from_spectrum(x, y, length, count, weighted):
     """So many real parts of the inverse transforms of rows of frequencies x + iy, unnormalised."""
@@ -54,16 +48,7 @@ def real_from_spectrum(x, y, length, count, weighted):
     total = np.empty((x.shape[0], length), x.dtype)
     rocket_fft.c2r(waves, total, np.array([1]), False, 1.0, 1)
     return total[:, :count].copy()
-''',
-    "spectrum": "spectrum = real_spectrum\n",
-    "from_spectrum": "from_spectrum = real_from_spectrum\n",
-}
-FOURIER_OF_COMPLEX = {
-    name: _OF_COMPLEX.format(
-        name=name,
-        operands=", ".join(operands),
-        real=", ".join([f"{operand}.real.copy()" for operand in operands]),
-        imaginary=", ".join([f"{operand}.imag.copy()" for operand in operands]),
-    )
-    for name, operands in (("spectrum", "x"), ("from_spectrum", "xy"))
-}
+
+
+spectrum = real_spectrum
+from_spectrum = real_from_spectrum

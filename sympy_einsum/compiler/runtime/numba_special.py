@@ -5,54 +5,18 @@ Most are SciPy's, by the addresses that it gives to compiled code.
 
 from __future__ import annotations
 
-# The functions of SciPy that have one value, with the number of their arguments.
-_WITH_ONE = {
-    **dict.fromkeys(["exprel", "erfi", "erfinv", "erfcinv", "erfcx", "log_ndtr", "ndtri"], 1),
-    **dict.fromkeys(["psi", "zetac", "expi"], 1),
-    **dict.fromkeys(["beta", "betaln", "binom", "jv", "yv", "iv", "kv", "expn"], 2),
-    "hyp1f1": 3,
-}
-# Those of one argument that have several values.
-_WITH_MORE = {"sici": 2, "shichi": 2, "fresnel": 2, "airy": 4, "airye": 4}
+import math
 
-_ONE = '''
-@compiled
-def {name}({arguments}):
-    """SciPy's {name}."""
-    return dtype({name}_in_c({numbers}, np.int32(0)))
-'''
-_MORE = '''
-@compiled
-def {name}(x):
-    """SciPy's {name}."""
-    found = np.empty({count})
-    {name}_in_c(np.float64(x), {places})
-    return {values}
-'''
+import numba
+import numpy as np
+from llvmlite import binding
+from numba import extending
+from scipy.special import cython_special
+
+from .numba_types import dtype
+from .stubs import compiled
 
 
-def _with_one(name: str, count: int) -> dict[str, str]:
-    arguments = [f"x{k}" for k in range(count)]
-    numbers = ", ".join([f"np.float64({own})" for own in arguments])
-    types = "double, " * count + "int __pyx_skip_dispatch"
-    return {
-        f"{name}_in_c": f'{name}_in_c = special_in_c("{name}", "double ({types})")\n',
-        name: _ONE.format(name=name, arguments=", ".join(arguments), numbers=numbers),
-    }
-
-
-def _with_more(name: str, count: int) -> dict[str, str]:
-    places = ", ".join([f"found[{k}:].ctypes" for k in range(count)])
-    values = ", ".join([f"dtype(found[{k}])" for k in range(count)])
-    types = "double" + ", double *" * count
-    return {
-        f"{name}_in_c": f'{name}_in_c = special_in_c("{name}", "void ({types})")\n',
-        name: _MORE.format(name=name, count=count, places=places, values=values),
-    }
-
-
-NUMBA_SPECIAL: dict[str, str] = {
-    "special_in_c": '''
 def special_in_c(name, signature):
     """A function of SciPy for compiled code; of those for several types the one of such types."""
     kinds = {
@@ -67,11 +31,64 @@ def special_in_c(name, signature):
     result, arguments = signature[:-1].split(" (")
     types = [kinds[argument] for argument in arguments.split(", ")]
     return numba.types.ExternalFunction(f"scipy_special_{name}", kinds[result](*types))
-''',
-    **{key: text for own in _WITH_ONE.items() for key, text in _with_one(*own).items()},
-    **{key: text for own in _WITH_MORE.items() for key, text in _with_more(*own).items()},
-    "digamma": "digamma = psi\n",
-    "spherical_jn": '''
+
+
+def of_scipy(name, count):
+    """Return SciPy's function of some numbers with one value, for compiled code."""
+    in_c = special_in_c(name, f"double ({'double, ' * count}int __pyx_skip_dispatch)")
+    if count == 1:
+        return compiled(lambda x: dtype(in_c(np.float64(x), np.int32(0))))
+    if count == 2:
+        return compiled(lambda x, y: dtype(in_c(np.float64(x), np.float64(y), np.int32(0))))
+    return compiled(
+        lambda x, y, z: dtype(in_c(np.float64(x), np.float64(y), np.float64(z), np.int32(0)))
+    )
+
+
+def of_scipy_with_values(name, count):
+    """Return SciPy's function of a number with two or four values, for compiled code."""
+    in_c = special_in_c(name, f"void (double{', double *' * count})")
+
+    def two(x):
+        found = np.empty(2)
+        in_c(np.float64(x), found.ctypes, found[1:].ctypes)
+        return dtype(found[0]), dtype(found[1])
+
+    def four(x):
+        found = np.empty(4)
+        in_c(np.float64(x), found.ctypes, found[1:].ctypes, found[2:].ctypes, found[3:].ctypes)
+        return dtype(found[0]), dtype(found[1]), dtype(found[2]), dtype(found[3])
+
+    return compiled(two if count == 2 else four)
+
+
+exprel = of_scipy("exprel", 1)
+erfi = of_scipy("erfi", 1)
+erfinv = of_scipy("erfinv", 1)
+erfcinv = of_scipy("erfcinv", 1)
+erfcx = of_scipy("erfcx", 1)
+log_ndtr = of_scipy("log_ndtr", 1)
+ndtri = of_scipy("ndtri", 1)
+psi = of_scipy("psi", 1)
+zetac = of_scipy("zetac", 1)
+expi = of_scipy("expi", 1)
+beta = of_scipy("beta", 2)
+betaln = of_scipy("betaln", 2)
+binom = of_scipy("binom", 2)
+jv = of_scipy("jv", 2)
+yv = of_scipy("yv", 2)
+iv = of_scipy("iv", 2)
+kv = of_scipy("kv", 2)
+expn = of_scipy("expn", 2)
+hyp1f1 = of_scipy("hyp1f1", 3)
+sici = of_scipy_with_values("sici", 2)
+shichi = of_scipy_with_values("shichi", 2)
+fresnel = of_scipy_with_values("fresnel", 2)
+airy = of_scipy_with_values("airy", 4)
+airye = of_scipy_with_values("airye", 4)
+digamma = psi
+
+
 @compiled
 def spherical_jn(n, x):
     """The spherical Bessel function."""
@@ -80,8 +97,8 @@ def spherical_jn(n, x):
         return dtype(1.0 if n == 0 and size == 0 else 0.0)
     value = np.sqrt(0.5 * np.pi) / np.sqrt(size) * jv(n + 0.5, size) if n else np.sin(size) / size
     return dtype(-value if x < 0 and n % 2 else value)
-''',
-    "spherical_yn": '''
+
+
 @compiled
 def spherical_yn(n, x):
     """The spherical Bessel function of the second kind."""
@@ -91,8 +108,8 @@ def spherical_yn(n, x):
         if not np.isinf(value):
             below, value = value, (2 * k + 1) / z * value - below
     return dtype(value)
-''',
-    "spherical_in": '''
+
+
 @compiled
 def spherical_in(n, x):
     """The modified spherical Bessel function of the first kind."""
@@ -100,10 +117,8 @@ def spherical_in(n, x):
     value = np.inf if size == np.inf else np.sqrt(0.5 * np.pi) / np.sqrt(size) * iv(n + 0.5, size)
     value = value if size != 0 else 1.0 if n == 0 else 0.0
     return dtype(-value if x < 0 and n % 2 else value)
-''',
-    # S. Moshier, "Methods and Programs for Mathematical Functions", 1989: sums, and Euler's and
-    # Maclaurin's for the rest; the numbers are (2k)! over Bernoulli's.
-    "zeta": '''
+
+
 @compiled
 def zeta(s, a=1.0):
     """The zeta function of Hurwitz, or of Riemann."""
@@ -126,9 +141,20 @@ def zeta(s, a=1.0):
             return dtype(total)
     total += term * a / (s - 1) - 0.5 * term
     factor, k = 1.0, 0
-    for number in (12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1.8924375803183791606e9,
-                   7.47242496e10, -2.950130727918164224e12, 1.1646782814350067249e14,
-                   -4.5979787224074726105e15, 1.8152105401943546773e17, -7.1661652561756670113e18):
+    for number in (
+        12.0,
+        -720.0,
+        30240.0,
+        -1209600.0,
+        47900160.0,
+        -1.8924375803183791606e9,
+        7.47242496e10,
+        -2.950130727918164224e12,
+        1.1646782814350067249e14,
+        -4.5979787224074726105e15,
+        1.8152105401943546773e17,
+        -7.1661652561756670113e18,
+    ):
         factor *= s + k
         term /= a
         total += factor * term / number
@@ -136,8 +162,8 @@ def zeta(s, a=1.0):
         term /= a
         k += 2
     return dtype(total)
-''',
-    "polygamma": '''
+
+
 @compiled
 def polygamma(n, x):
     """The derivative of digamma of some order."""
@@ -145,8 +171,8 @@ def polygamma(n, x):
         return psi(x)
     value = math.gamma(n + 1.0) * np.float64(zeta(n + 1, x))
     return dtype(value if n % 2 else -value)
-''',
-    "lambertw": '''
+
+
 @compiled
 def lambertw(x, branch=0):
     """The inverse of w exp(w) where it is real, by Halley's method from a series."""
@@ -171,5 +197,3 @@ def lambertw(x, branch=0):
         if abs(step) <= 1e-16 * abs(w):
             break
     return dtype(w)
-''',
-}

@@ -2,102 +2,41 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import numpy as np
 
-_EACH = '''
-@compiled
-def {name}(A):
-    """{about} of each matrix."""
-    count, m, n = A.shape
-    r = min(m, n)
-    {totals}
-    for k in range(count if total0.size else 0):
-        {parts} = {value}
-        {writes}
-    return {results}
-'''
-_REAL = "A.real.dtype"
+from .numba_factors import (
+    determinant,
+    factored,
+    inverted,
+    log_determinant,
+    signed_log_determinant,
+    solved,
+)
+from .numba_types import dtype
+from .stubs import compiled
 
 
-class _Function(NamedTuple):
-    """A function of each matrix of a stack: its description, its code, and the shapes and types of
-    its results for one matrix."""
-
-    about: str
-    value: str
-    shapes: tuple[str, ...] = ("n, n",)
-    kinds: tuple[str, ...] = ("A.dtype",)
-
-    def text(self, name: str) -> str:
-        """The function that computes it of all matrices."""
-        totals = [f"total{k}" for k in range(len(self.shapes))]
-        parts = [f"part{k}" for k in range(len(self.shapes))]
-        shaped = zip(totals, self.shapes, self.kinds, strict=True)
-        written = zip(totals, parts, self.shapes, strict=True)
-        return _EACH.format(
-            name=name,
-            about=self.about,
-            value=self.value,
-            totals="\n    ".join(
-                [f"{t} = np.empty((count, {s}), {kind})" for t, s, kind in shaped]
-            ),
-            parts=", ".join(parts),
-            writes="\n        ".join(
-                [f"put({t}[k], {part})" if s else f"{t}[k] = {part}" for t, part, s in written]
-            ),
-            results=", ".join(totals),
-        )
-
-
-_FUNCTIONS = {
-    "inv": _Function("The inverse", "inverted(factored(A[k], 0))"),
-    "det": _Function("The determinant", "determinant(factored(A[k], 0))", ("",)),
-    "logdet": _Function("log |det X|", "log_determinant(factored(A[k], 0))", ("",), (_REAL,)),
-    "cholesky": _Function("Cholesky's lower factor", "np.linalg.cholesky(A[k])"),
-    "pinv": _Function("The pseudoinverse", "np.linalg.pinv(A[k])", ("n, m",)),
-    "eigvalsh": _Function("The eigenvalues", "np.linalg.eigvalsh(A[k])", ("n",), (_REAL,)),
-    "eigh": _Function(
-        "The eigenvalues and eigenvectors",
-        "np.linalg.eigh(A[k])",
-        ("n", "n, n"),
-        (_REAL, "A.dtype"),
-    ),
-    "svdvals": _Function("The singular values", "np.linalg.svd(A[k], False)[1]", ("r",), (_REAL,)),
-    "svd": _Function(
-        "The singular values between the vectors on the left and on the right",
-        "np.linalg.svd(A[k], False)",
-        ("m, r", "r", "r, n"),
-        ("A.dtype", _REAL, "A.dtype"),
-    ),
-    "qr": _Function("QR's factors", "np.linalg.qr(A[k])", ("m, r", "r, n"), ("A.dtype",) * 2),
-    "qr_r": _Function("The second of QR's factors", "np.linalg.qr(A[k])[1]", ("r, n",)),
-    "adj": _Function("The adjugate", "matrix_cofactors(A[k]).T"),
-    "expm": _Function("The exponential", "exponential(A[k])"),
-}
-
-NUMBA_STACKS: dict[str, str] = {
-    "put": '''
 @compiled
 def put(target, value):
     """Writes entries: Numba takes seconds to compile that for slices."""
     for at in np.ndindex(target.shape):
         target[at] = value[at]
-''',
-    "products_without": '''
+
+
 @compiled
 def products_without(s, first, second):
     """For each number the product of the others, beside two; 0 at these."""
     products, total = np.zeros_like(s), 1.0
     for k in range(s.size):
-        products[k] = 0.0 if k == first or k == second else total
-        total *= 1.0 if k == first or k == second else s[k]
+        products[k] = 0.0 if (k == first) | (k == second) else total
+        total *= 1.0 if (k == first) | (k == second) else s[k]
     total = 1.0
     for k in range(s.size - 1, -1, -1):
         products[k] *= total
-        total *= 1.0 if k == first or k == second else s[k]
+        total *= 1.0 if (k == first) | (k == second) else s[k]
     return products
-''',
-    "singular_bases": '''
+
+
 @compiled
 def singular_bases(X):
     """The singular values of a matrix between the bases on its left and on its right."""
@@ -105,15 +44,15 @@ def singular_bases(X):
         return X.copy(), np.empty(0, X.real.dtype), X.copy()
     U, s, V = np.linalg.svd(X)
     return np.ascontiguousarray(U), s, np.ascontiguousarray(V)
-''',
-    "out_of_bases": '''
+
+
 @compiled
 def out_of_bases(U, core, V):
     """A derivative of det as a matrix, given in bases."""
     sign = determinant(factored(U, 0)) * determinant(factored(V, 0))
     return np.dot(np.dot(np.conj(U), sign * core), np.conj(V))
-''',
-    "cofactors_along": '''
+
+
 @compiled
 def cofactors_along(X, D):
     """The second derivative of det, one pair of axes multiplied by D."""
@@ -126,8 +65,8 @@ def cofactors_along(X, D):
             core[a, a] += others[b] * D[b, b]
             core[a, b] -= others[b] * D[b, a]
     return out_of_bases(U, core, V)
-''',
-    "cofactors_along_two": '''
+
+
 @compiled
 def cofactors_along_two(X, D, E):
     """The third derivative of det, two pairs of axes multiplied by D and E."""
@@ -142,8 +81,8 @@ def cofactors_along_two(X, D, E):
             core[a, b] -= others[c] * (E[c, c] * D[b, a] + D[c, c] * E[b, a])
             core[a, b] += others[c] * (D[b, c] * E[c, a] + E[b, c] * D[c, a])
     return out_of_bases(U, core, V)
-''',
-    "matrix_cofactors": '''
+
+
 @compiled
 def matrix_cofactors(X):
     """The derivative of det, at a singular matrix too."""
@@ -152,8 +91,8 @@ def matrix_cofactors(X):
     for k in range(s.size):
         core[k, k] = products[k]
     return out_of_bases(U, core, V)
-''',
-    "cofactors": '''
+
+
 @compiled
 def cofactors(X, order):
     """All entries of the derivative of det of some order, at a singular matrix too."""
@@ -185,8 +124,8 @@ def cofactors(X, order):
             for at in range(total.size):
                 total[at] -= last[at + (at // own % n - at // other % n) * (other - own)]
     return determinant(factored(U, 0)) * determinant(factored(V, 0)) * total
-''',
-    "one_norm": '''
+
+
 @compiled
 def one_norm(A, times):
     """The largest sum of the sizes of a column's entries, of a power of the matrix of those sizes;
@@ -206,8 +145,8 @@ def one_norm(A, times):
         for j in range(n):
             sums[j] = found[j] / top
     return logarithm
-''',
-    "exponential": '''
+
+
 @compiled
 def exponential(A):
     """The exponential of a matrix, by squaring that of a part of it, which is Pade's quotient of
@@ -247,9 +186,137 @@ def exponential(A):
     for _ in range(int(turns)):
         total = np.dot(total, total)
     return total
-''',
-    **{f"each_{name}": function.text(f"each_{name}") for name, function in _FUNCTIONS.items()},
-    "each_cofactors": '''
+
+
+@compiled
+def each_inv(A):
+    """Return the inverse of each matrix."""
+    total = np.empty_like(A)
+    for k in range(A.shape[0] if total.size else 0):
+        put(total[k], inverted(factored(A[k], 0)))
+    return total
+
+
+@compiled
+def each_cholesky(A):
+    """Return the lower Cholesky factor of each matrix."""
+    total = np.empty_like(A)
+    for k in range(A.shape[0] if total.size else 0):
+        put(total[k], np.linalg.cholesky(A[k]))
+    return total
+
+
+@compiled
+def each_pinv(A):
+    """Return the pseudoinverse of each matrix."""
+    total = np.empty((A.shape[0], A.shape[2], A.shape[1]), A.dtype)
+    for k in range(A.shape[0] if total.size else 0):
+        put(total[k], np.linalg.pinv(A[k]))
+    return total
+
+
+@compiled
+def each_eigvalsh(A):
+    """Return the eigenvalues of each matrix."""
+    total = np.empty(A.shape[:2], A.real.dtype)
+    for k in range(A.shape[0] if total.size else 0):
+        put(total[k], np.linalg.eigvalsh(A[k]))
+    return total
+
+
+@compiled
+def each_svdvals(A):
+    """Return the singular values of each matrix."""
+    total = np.empty((A.shape[0], min(A.shape[1:])), A.real.dtype)
+    for k in range(A.shape[0] if total.size else 0):
+        put(total[k], np.linalg.svd(A[k], False)[1])
+    return total
+
+
+@compiled
+def each_qr_r(A):
+    """Return the second QR factor of each matrix."""
+    total = np.empty((A.shape[0], min(A.shape[1:]), A.shape[2]), A.dtype)
+    for k in range(A.shape[0] if total.size else 0):
+        put(total[k], np.linalg.qr(A[k])[1])
+    return total
+
+
+@compiled
+def each_adj(A):
+    """Return the adjugate of each matrix."""
+    total = np.empty_like(A)
+    for k in range(A.shape[0] if total.size else 0):
+        put(total[k], matrix_cofactors(A[k]).T)
+    return total
+
+
+@compiled
+def each_expm(A):
+    """Return the exponential of each matrix."""
+    total = np.empty_like(A)
+    for k in range(A.shape[0] if total.size else 0):
+        put(total[k], exponential(A[k]))
+    return total
+
+
+@compiled
+def each_det(A):
+    """Return the determinant of each matrix."""
+    total = np.empty(A.shape[0], A.dtype)
+    for k in range(A.shape[0]):
+        total[k] = determinant(factored(A[k], 0))
+    return total
+
+
+@compiled
+def each_logdet(A):
+    """Return log |det X| of each matrix X."""
+    total = np.empty(A.shape[0], A.real.dtype)
+    for k in range(A.shape[0]):
+        total[k] = log_determinant(factored(A[k], 0))
+    return total
+
+
+@compiled
+def each_eigh(A):
+    """Return the eigenvalues and eigenvectors of each matrix."""
+    values, vectors = np.empty(A.shape[:2], A.real.dtype), np.empty_like(A)
+    for k in range(A.shape[0] if A.size else 0):
+        own_values, own_vectors = np.linalg.eigh(A[k])
+        put(values[k], own_values)
+        put(vectors[k], own_vectors)
+    return values, vectors
+
+
+@compiled
+def each_svd(A):
+    """Return the left singular vectors of each matrix, its singular values and the right ones."""
+    count, m, n = A.shape
+    r = min(m, n)
+    left, values = np.empty((count, m, r), A.dtype), np.empty((count, r), A.real.dtype)
+    right = np.empty((count, r, n), A.dtype)
+    for k in range(count if A.size else 0):
+        U, s, V = np.linalg.svd(A[k], False)
+        put(left[k], U)
+        put(values[k], s)
+        put(right[k], V)
+    return left, values, right
+
+
+@compiled
+def each_qr(A):
+    """Return the QR factors of each matrix."""
+    count, m, n = A.shape
+    r = min(m, n)
+    Q, R = np.empty((count, m, r), A.dtype), np.empty((count, r, n), A.dtype)
+    for k in range(count if A.size else 0):
+        own_Q, own_R = np.linalg.qr(A[k])
+        put(Q[k], own_Q)
+        put(R[k], own_R)
+    return Q, R
+
+
 @compiled
 def each_cofactors(A, order):
     """All entries of the derivative of det of some order at each matrix."""
@@ -257,8 +324,8 @@ def each_cofactors(A, order):
     for k in range(A.shape[0]):
         put(total[k], cofactors(A[k], order))
     return total
-''',
-    "each_solve": '''
+
+
 @compiled
 def each_solve(A, B):
     """inv(X) @ Y of each two matrices."""
@@ -266,8 +333,8 @@ def each_solve(A, B):
     for k in range(B.shape[0]):
         put(total[k], solved(factored(A[k], 0), B[k], 0))
     return total
-''',
-    "each_slogdet": '''
+
+
 @compiled
 def each_slogdet(A):
     """The sign of the determinant of each matrix, and log |det X|."""
@@ -276,8 +343,8 @@ def each_slogdet(A):
         found = signed_log_determinant(factored(A[k], 0))
         signs[k], logs[k] = found[0], found[1].real
     return signs, logs
-''',
-    "each_power": '''
+
+
 @compiled
 def each_power(A, exponent):
     """A power of each matrix."""
@@ -292,8 +359,8 @@ def each_power(A, exponent):
             base, rest = np.dot(base, base), rest // 2
         put(total[k], power)
     return total
-''',
-    "blocks": '''
+
+
 @compiled
 def blocks(A, E):
     """The block matrices A, E; 0, A."""
@@ -303,11 +370,9 @@ def blocks(A, E):
         total[k, i, j] = total[k, n + i, n + j] = A[k, i, j]
         total[k, i, n + j] = E[k, i, j]
     return total
-''',
-    "last_block": '''
+
+
 @compiled
 def last_block(A, n):
     """The last n columns of the first n rows of each matrix."""
     return A[:, :n, A.shape[2] - n :].copy()
-''',
-}

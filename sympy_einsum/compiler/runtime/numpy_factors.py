@@ -8,8 +8,10 @@ computes without threads, small blocks and vectors; all else is made of NumPy's 
 
 from __future__ import annotations
 
-NUMPY_FACTORS: dict[str, str] = {
-    "lapack_function": '''
+import numpy as np
+from scipy.linalg import lapack
+
+
 def lapack_function(name, X):
     """LAPACK's function for the type of an array."""
     if X.dtype.char == "d":
@@ -17,8 +19,8 @@ def lapack_function(name, X):
     if X.dtype.char not in "fdFD":
         raise TypeError(f"array type {X.dtype} is unsupported in linalg")
     return lapack.__dict__["sdcz"["fdFD".index(X.dtype.char)] + name]
-''',
-    "factored": '''
+
+
 def factored(X, definite=False):
     """What all that a matrix is factored for is computed from: Cholesky's lower factor of a
     definite one, or LU's factors in one array and the rows that were exchanged; whether it is
@@ -31,16 +33,16 @@ def factored(X, definite=False):
         if factor is not None:
             return factor, None, False, False
     return *lu_factors(X), definite
-''',
-    "trace_of_inverse": '''
+
+
 def trace_of_inverse(factors):
     """The trace of the inverse of a matrix that is factored; of a definite one without it."""
     if factors[1] is None:
         entries = lower_inverse(factors[0]).ravel("K")
         return entries.dot(entries)
     return inverted(factors).trace()
-''',
-    "cholesky_factor": '''
+
+
 def cholesky_factor(X):
     """Cholesky's lower factor, None for a matrix that isn't definite."""
     if 0 < len(X) < 128:
@@ -50,8 +52,8 @@ def cholesky_factor(X):
         return np.linalg.cholesky(X)
     except np.linalg.LinAlgError:
         return None
-''',
-    "lu_factors": '''
+
+
 def lu_factors(X):
     """LU's factors in one array, the rows that were exchanged, and whether a pivot is zero."""
     getrf, n = lapack_function("getrf", X), len(X)
@@ -74,15 +76,15 @@ def lu_factors(X):
         lu[end:, end:] -= lu[end:, start:end].dot(top)
         start = end
     return np.asfortranarray(lu), exchanged, singular
-''',
-    "unit_lower": '''
+
+
 def unit_lower(lu):
     """The first of LU's factors."""
     lower = np.tril(lu, -1)
     lower.reshape(-1)[:: len(lu) + 1] = 1
     return lower
-''',
-    "lower_inverse": '''
+
+
 def lower_inverse(L):
     """The inverse of a lower triangular matrix, by blocks of its rows."""
     n = len(L)
@@ -97,8 +99,8 @@ def lower_inverse(L):
             above = L[rows, left:start].dot(inverse[left:start, columns])
             inverse[rows, columns] = -corner.dot(above)
     return inverse
-''',
-    "lower_gram": '''
+
+
 def lower_gram(L):
     """L.T @ L for a lower triangular matrix, by blocks of its rows."""
     n = len(L)
@@ -110,8 +112,8 @@ def lower_gram(L):
         rows = L[start:, start:end].T.dot(L[start:, :end])
         gram[start:end, :end], gram[:start, start:end] = rows, rows[:, :start].T
     return gram
-''',
-    "lower_solve": '''
+
+
 def lower_solve(L, B):
     """Writes inv(L) @ B over B, for a lower triangular L."""
     if len(L) <= 64:
@@ -121,8 +123,8 @@ def lower_solve(L, B):
     lower_solve(L[:k, :k], B[:k])
     B[k:] -= L[k:, :k].dot(B[:k])
     lower_solve(L[k:, k:], B[k:])
-''',
-    "upper_solve": '''
+
+
 def upper_solve(U, B):
     """Writes inv(U) @ B over B, for an upper triangular U."""
     if len(U) <= 64:
@@ -132,16 +134,16 @@ def upper_solve(U, B):
     upper_solve(U[k:, k:], B[k:])
     B[:k] -= U[:k, k:].dot(B[k:])
     upper_solve(U[:k, :k], B[:k])
-''',
-    "row_order": '''
+
+
 def row_order(exchanged, n):
     """n rows in the order that LU's exchanges bring them into."""
     order = list(range(n))
     for i, j in enumerate(exchanged.tolist()):
         order[i], order[j] = order[j], order[i]
     return np.array(order, dtype=np.intp)
-''',
-    "solved": '''
+
+
 def solved(factors, B, transposed=False):
     """inv(X) @ B, or inv(X.T) @ B, of a matrix X that is factored."""
     factor, exchanged, singular, _ = factors
@@ -168,8 +170,8 @@ def solved(factors, B, transposed=False):
         lower_solve(unit_lower(factor), X)
         upper_solve(np.triu(factor), X)
     return X
-''',
-    "inverted": '''
+
+
 def inverted(factors):
     """The inverse of a matrix that is factored."""
     factor, exchanged, singular, _ = factors
@@ -189,8 +191,8 @@ def inverted(factors):
     inverse = np.empty_like(transposed)
     inverse[:, row_order(exchanged, n)] = transposed.T
     return inverse
-''',
-    "log_determinant": '''
+
+
 def log_determinant(factors):
     """log |det X| of a matrix that is factored."""
     factor, exchanged, singular, failed = factors
@@ -200,8 +202,8 @@ def log_determinant(factors):
         return 2 * np.log(factor.diagonal()).sum()
     sizes = np.abs(factor.diagonal())
     return sizes.dtype.type(-np.inf) if singular else np.log(sizes).sum()
-''',
-    "signed_log_determinant": '''
+
+
 def signed_log_determinant(factors):
     """The sign of the determinant of a matrix that is factored, and log |det X|."""
     factor, exchanged, singular, _ = factors
@@ -210,8 +212,8 @@ def signed_log_determinant(factors):
         turns = np.count_nonzero(exchanged != np.arange(len(factor)))
         sign = (-1) ** turns * np.sign(factor.diagonal()).prod()
     return sign, log_determinant((factor, exchanged, singular, False))
-''',
-    "determinant": '''
+
+
 def determinant(factors):
     """The determinant of a matrix that is factored."""
     factor, exchanged, _, _ = factors
@@ -220,13 +222,3 @@ def determinant(factors):
         return diagonal.prod() ** 2
     turns = np.count_nonzero(exchanged != np.arange(len(diagonal)))
     return (-1) ** turns * diagonal.prod()
-''',
-}
-# The functions that compute what is asked for, by the names of instructions.
-BY_FACTORS = {
-    "inv": "inverted",
-    "trace of inv": "trace_of_inverse",
-    "det": "determinant",
-    "logdet": "log_determinant",
-    "slogdet": "signed_log_determinant",
-}

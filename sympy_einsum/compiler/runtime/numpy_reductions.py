@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-NUMPY_REDUCTIONS: dict[str, str] = {
-    "sums": '''
+import numpy as np
+
+
 def sums(x, axis=None, keepdims=False):
     """Sums over axes; NumPy's own are slow over the last one where that is short."""
     if x.size > 1000 and axis == x.ndim - 1 and x.shape[-1] < 100 and x.dtype.kind in "fc":
         total = np.einsum("...i->...", x)
         return total[..., None] if keepdims else total
     return np.add.reduce(x, axis, None, None, keepdims)
-''',
-    "largest": '''
+
+
 def largest(x, axis=None):
     """The largest entries; those of many short rows are found column by column."""
     if x.size > 100 and axis == 1 and x.ndim == 2 and x.shape[1] <= 30 and len(x) > 100:
         return np.maximum.reduce(np.ascontiguousarray(x.T), axis=0, initial=-np.inf)[:, None]
     return np.maximum.reduce(x, axis, None, None, True, -np.inf)
-''',
-    "peak": '''
+
+
 def peak(x, axis=None):
     """The largest entries, 0 where those are infinite."""
     x = x if x.dtype.kind in "fc" else x.astype(float)
@@ -28,8 +29,8 @@ def peak(x, axis=None):
     if abs(sum(entries.tolist()) if top.size < 16 else entries.dot(entries)) < np.inf:
         return top
     return np.where(np.isfinite(top), top, 0)
-''',
-    "log_total": '''
+
+
 def log_total(weights, total, axis=None):
     """The logarithm of a sum of weights, the largest of which are 1, the others maybe tiny."""
     if total.size and total.item(total.argmin()) > 1.1:
@@ -37,8 +38,8 @@ def log_total(weights, total, axis=None):
     rest = weights.sum(axis=axis, where=weights != 1)
     with np.errstate(divide="ignore"):
         return np.log1p(rest + (weights.sum(axis=axis, where=weights == 1) - 1))
-''',
-    "logsumexp": '''
+
+
 def logsumexp(x, axis=None):
     """log(sum(exp(x))) without overflow."""
     x = x if x.dtype.kind in "fc" else x.astype(float)
@@ -52,8 +53,8 @@ def logsumexp(x, axis=None):
         return np.log(total) + top.squeeze(axis)
     with np.errstate(divide="ignore"):
         return np.log(total) + top.squeeze(axis)
-''',
-    "softmax": '''
+
+
 def softmax(x, axis=None):
     """exp(x) / sum(exp(x)) without overflow."""
     x = x if x.dtype.kind in "fc" else x.astype(float)
@@ -61,8 +62,8 @@ def softmax(x, axis=None):
     np.exp(weights, out=weights)
     weights /= sums(weights, axis, keepdims=True)
     return weights
-''',
-    "share": '''
+
+
 def share(x, top, axis=None):
     """Where x is the largest, or smallest, over how often it is. Short axes are gone through entry
     by entry, and become the outer ones in memory."""
@@ -81,5 +82,3 @@ def share(x, top, axis=None):
     if np.count_nonzero(hits) == top.size and highest == highest:  # nan would be the highest
         return hits.astype(kind)
     return np.divide(hits, hits.sum(axis=axis, keepdims=True), dtype=kind)
-''',
-}

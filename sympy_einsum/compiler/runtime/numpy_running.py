@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-NUMPY_RUNNING: dict[str, str] = {
-    "running_products": '''
+import numpy as np
+
+
 def running_products(x, backwards):
     """1 and the running products along the last axis, or those from its end and 1."""
     if backwards:
@@ -13,8 +14,8 @@ def running_products(x, backwards):
     total[..., 0] = 1
     total[..., 1:] = products
     return total
-''',
-    "recurrence": '''
+
+
 def recurrence(x, b, backwards):
     """y[j] = x[j - 1] y[j - 1] + b[j] along the last axis; backwards y[j] = x[j] y[j + 1] + b[j].
     By running products, or in pieces of twice the length again and again where these vanish."""
@@ -35,8 +36,8 @@ def recurrence(x, b, backwards):
         a[..., size:] *= a[..., :-size].copy()
         size *= 2
     return y
-''',
-    "running_weights": '''
+
+
 def running_weights(x):
     """exp(x - top), its running sum along the last axis, and top; x, log(cumsum(exp(x))) and None
     where these would vanish."""
@@ -46,14 +47,14 @@ def running_weights(x):
     if x.size and weights[..., 0].min() > 1e-260:
         return weights, weights.cumsum(-1), top
     return x, np.logaddexp.accumulate(x + 0.0, axis=-1), None
-''',
-    "logcumsumexp": '''
+
+
 def logcumsumexp(weights):
     """log(cumsum(exp(x))) of the x that has such weights."""
     _, total, top = weights
     return total if top is None else np.log(total) + top
-''',
-    "running_mean": '''
+
+
 def running_mean(weights, c, backwards):
     """Sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i, of the x that has such
     weights and y = log(cumsum(exp(x)))."""
@@ -74,5 +75,3 @@ def running_mean(weights, c, backwards):
     if backwards:
         return weights * recurrence(ratio, c, True)
     return recurrence(ratio, weights * c, False)
-''',
-}

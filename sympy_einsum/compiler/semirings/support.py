@@ -5,9 +5,12 @@ Words in capitals stand for what a semiring has in their place.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping
 
+from ..ir.code import names_in
+from ..runtime.sources import Helper, HelperText, Spelling
 from .algebras import Semiring
 
 _SHARED = {
@@ -369,7 +372,15 @@ LIBRARIES: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
 }
 
 
-def semiring_support(semiring: Semiring, library: str) -> dict[str, str]:
+class _OfText(Helper):
+    def written(self, name: str, spelling: Spelling) -> HelperText:
+        text = self.origin.strip("\n") + "\n"
+        xp = (spelling("xp.exp") or "").partition(".")[0]
+        text = re.sub(r"\bxp\.", f"{xp}.", text)
+        return HelperText(text, frozenset(names_in(ast.parse(text))))
+
+
+def semiring_support(semiring: Semiring, library: str) -> dict[str, Helper]:
     """Return the functions of a semiring by their names."""
     own, spellings = LIBRARIES[library]
     functions = {**_SHARED, **own}
@@ -398,4 +409,4 @@ def product(x, y):
             text = text.replace(name, spelling)
         return text
 
-    return {name: written(text) for name, text in functions.items()}
+    return {name: _OfText("", written(text)) for name, text in functions.items()}

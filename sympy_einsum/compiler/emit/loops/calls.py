@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from sympy import Expr
 
 from ....core import UnsupportedError
-from ...runtime.numpy_factors import BY_FACTORS
+from ...runtime.shared_helpers import BY_FACTORS
 from .statements import Statements
 
 Call = Callable[[Statements, int], str]

@@ -1,61 +1,70 @@
-"""Functions that code brings along on every backend: quotients with a removable singularity,
-differences of gamma functions and of normal distribution functions, which libraries lack.
+"""Helper functions of generated code that compute special functions: those of SciPy that a library
+may lack; quotients with a removable singularity, differences of gamma functions and of normal
+distribution functions, which all libraries lack.
+
+``xp`` and ``special`` stand for the library's own namespaces.
 """
 
 from __future__ import annotations
 
-import re
+import numpy as xp
+from scipy import special
 
-# The coefficients of coth(x) - 1/x at 0, of which log(sinh(x) / x) is the integral.
-LANGEVIN_SERIES = """    coefficients = (
-        0.3333333333333333, -0.022222222222222223, 0.0021164021164021165,
-        -0.00021164021164021165, 2.1377799155576935e-05, -2.1644042808063972e-06,
-        2.1925947851873778e-07, -2.2214608789979678e-08, 2.2507846516808994e-09,
-        -2.2805151204592183e-10, 2.3106432599002624e-11, -2.3411706819824882e-12,
-        2.3721017400233653e-13, -2.4034415333307705e-14, 2.4351954029183367e-15,
-        -2.4673688045172075e-16, 2.499967277122081e-17, -2.532996435740635e-18,
-        2.566461970282629e-19, -2.6003696460137274e-20,
-    )
-"""
+LANGEVIN_SERIES = (
+    0.3333333333333333,
+    -0.022222222222222223,
+    0.0021164021164021165,
+    -0.00021164021164021165,
+    2.1377799155576935e-05,
+    -2.1644042808063972e-06,
+    2.1925947851873778e-07,
+    -2.2214608789979678e-08,
+    2.2507846516808994e-09,
+    -2.2805151204592183e-10,
+    2.3106432599002624e-11,
+    -2.3411706819824882e-12,
+    2.3721017400233653e-13,
+    -2.4034415333307705e-14,
+    2.4351954029183367e-15,
+    -2.4673688045172075e-16,
+    2.499967277122081e-17,
+    -2.532996435740635e-18,
+    2.566461970282629e-19,
+    -2.6003696460137274e-20,
+)
 
-STABLE_FUNCTIONS = {
-    "sinhc": '''
+
 def sinhc(x):
     """sinh(x) / x, and its limit at 0."""
     z = xp.where(x == 0, 1.0, x)
     return xp.where(x == 0, 1.0, xp.sinh(z) / z)
-''',
-    "tanhc": '''
+
+
 def tanhc(x):
     """tanh(x) / x, and its limit at 0."""
     z = xp.where(x == 0, 1.0, x)
     return xp.where(x == 0, 1.0, xp.tanh(z) / z)
-''',
-    "log_sinhc": '''
+
+
 def log_sinhc(x):
     """log(sinh(x) / x), by its series near 0."""
-'''
-    + LANGEVIN_SERIES
-    + """    near = xp.abs(x) < 1
+    near = xp.abs(x) < 1
     z, size = xp.where(near, x, 0.0), xp.where(near, 1.0, xp.abs(x))
     series = 0.0 * z
     for k in range(20, 0, -1):
-        series = (series + coefficients[k - 1] / (2 * k)) * z * z
+        series = (series + LANGEVIN_SERIES[k - 1] / (2 * k)) * z * z
     # The logarithm of infinity isn't taken from infinity.
     bounded = xp.where(size < 1e30, size, 1e30)
     return xp.where(near, series, size + xp.log1p(-xp.exp(-2 * size)) - xp.log(2 * bounded))
-""",
-    # The derivatives of coth are polynomials in it over sinh**2.
-    "langevin": '''
+
+
 def langevin(n, x):
     """The derivative of coth(x) - 1/x of an order, by its series near 0."""
-'''
-    + LANGEVIN_SERIES
-    + """    near = xp.abs(x) < 1
+    near = xp.abs(x) < 1
     z = xp.where(near, x, 0.0)
     series = 0.0 * z
     for k in range(20, n // 2, -1):
-        factor = coefficients[k - 1]
+        factor = LANGEVIN_SERIES[k - 1]
         for j in range(n):
             factor *= 2 * k - 1 - j
         series = series * z * z + factor
@@ -79,15 +88,19 @@ def langevin(n, x):
         value, power = value + polynomial[k] * power, power * coth
         pole = -(k + 1) * pole / z
     return xp.where(near, series, value - pole)
-""",
-    # Of c: lost is 1 - (x / (x + k))**c, left the rest, power x**-c.
-    "gamma_rise": '''
+
+
 def gamma_rise(n, x, k, difference):
     """polygamma(n, x + k) - polygamma(n, x), of gammaln for n = -1: by recurrence and a series for
     large x, where both arguments are positive; elsewhere the difference."""
     bernoulli = (
-        0.16666666666666666, -0.03333333333333333, 0.023809523809523808,
-        -0.03333333333333333, 0.07575757575757576, -0.2531135531135531, 1.1666666666666667,
+        0.16666666666666666,
+        -0.03333333333333333,
+        0.023809523809523808,
+        -0.03333333333333333,
+        0.07575757575757576,
+        -0.2531135531135531,
+        1.1666666666666667,
     )
     is_right = (x > 0) & (x + k > 0)
     x, k = xp.where(is_right, x, 1.0), xp.where(is_right, k, 0.0)
@@ -121,17 +134,16 @@ def gamma_rise(n, x, k, difference):
             lost, left, power = lost + left * share, left * ratio, power / x
         value = value + weight * lost * power
     return xp.where(is_right, -value if n > 0 and n % 2 == 1 else value, difference)
-''',
-    "log_ndtr_difference": '''
+
+
 def log_ndtr_difference(a, b):
     """log(ndtr(a) - ndtr(b)), in the left tail by symmetry."""
     is_right = a + b > 0
     top = special.log_ndtr(xp.where(is_right, -b, a))
     gap = special.log_ndtr(xp.where(is_right, -a, b)) - top
     return top + xp.where(gap > -0.7, xp.log(-xp.expm1(gap)), xp.log1p(-xp.exp(gap)))
-''',
-    # In the tail by erfcx: the squares cancel before they are rounded.
-    "ndtr_share": '''
+
+
 def ndtr_share(x, a, b):
     """The density of the normal distribution at x over ndtr(a) - ndtr(b)."""
     is_right = a + b > 0
@@ -147,11 +159,99 @@ def ndtr_share(x, a, b):
     size = xp.abs(x) / 2**0.5
     value = xp.where(is_tail, xp.log(scaled / 2), above) + lost
     return xp.exp((near - size) * (near + size) - value - 0.9189385332046727)
-''',
-}
 
 
-def of_numbers(text: str) -> str:
-    """A function of the table as Numba compiles it, of numbers."""
-    text = re.sub(r"\b(xp|special)\.(?!sinh)", "", text).replace("xp.sinh", "np.sinh")
-    return "\n@compiled" + re.sub(r"    return (.*)\n", r"    return dtype(\1)\n", text)
+def spherical_jn(n, x):
+    """The spherical Bessel function: a series near 0, recurrence elsewhere."""
+    near = xp.abs(x) < n + 2
+    z = xp.where(near, x, 0)
+    term, series = z**0, 0 * near
+    for k in range(1, n + 1):
+        term = term * z / (2 * k + 1)
+    for k in range(1, 20):
+        series = series + term
+        term = term * (-(z**2)) / (2 * k * (2 * n + 2 * k + 1))
+    z = xp.where(near, 1, x)
+    below, value = xp.cos(z) / z, xp.sin(z) / z
+    for k in range(n):
+        below, value = value, (2 * k + 1) / z * value - below
+    return xp.where(near, series, value)
+
+
+def spherical_yn(n, x):
+    """The spherical Bessel function of the second kind."""
+    below, value = xp.sin(x) / x, -xp.cos(x) / x
+    for k in range(n):
+        above = (2 * k + 1) / x * value - below
+        below, value = value, xp.where(xp.isinf(value), value, above)
+    return value
+
+
+def spherical_in(n, x):
+    """The modified spherical Bessel function: a series of positive terms near 0, exponentials
+    elsewhere."""
+    near = xp.abs(x) < n * (n + 1) + 20
+    z = xp.where(near, x, 0)
+    term, series = z**0, 0 * near
+    for k in range(1, n + 1):
+        term = term * z / (2 * k + 1)
+    for k in range(1, 40 + n * (n + 1)):
+        series = series + term
+        term = term * z**2 / (2 * k * (2 * n + 2 * k + 1))
+    z = xp.where(near, 1, x)
+    size = xp.abs(z)
+    term, value = 1 / (2 * size), 0 * near
+    for k in range(1, n + 2):
+        value = value + term
+        term = term * -((n + k) * (n - k + 1)) / (2 * k * size)
+    half = xp.exp(size / 2)
+    value = value * half * half
+    return xp.where(near, series, xp.where((z < 0) & (n % 2 == 1), -value, value))
+
+
+def hyp1f1(a, b, x):
+    """Kummer's function for b = a + 1: series of positive terms near 0, recurrence elsewhere."""
+    near = xp.abs(x) < 10
+    z = xp.where(near, x, 0)
+    up, down = (xp.abs(z) + z) / 2, (xp.abs(z) - z) / 2
+    right, left, term, other = 0 * near, 0 * near, z**0, z**0
+    for k in range(1, 60):
+        right, left = right + term / (a + k - 1), left + other
+        term, other = term * up / k, other * down / (a + k)
+    z = xp.where(near, 10, x)
+    first, value = xp.where(z > 0, 1, xp.exp(z)), -xp.expm1(-xp.abs(z)) / xp.abs(z)
+    for k in range(1, a):
+        value = (first - k * value) / z
+    right = xp.where(near, right, xp.exp(x) * value)
+    return xp.where(x > 0, a * right, xp.where(near, xp.exp(x) * left, a * value))
+
+
+def exprel(x):
+    """(exp(x) - 1) / x, and its limit at 0."""
+    return hyp1f1(1, 2, x)
+
+
+def loggamma(x):
+    """The logarithm of the gamma function, where it is real."""
+    return xp.where(x < 0, xp.nan, special.gammaln(x))
+
+
+def betaln(a, b):
+    """log |beta(a, b)|."""
+    return special.gammaln(a) + special.gammaln(b) - special.gammaln(a + b)
+
+
+def beta(a, b):
+    """The beta function."""
+    signs = [xp.where((v < 0) & (xp.floor(v) % 2 != 0), -1, 1) for v in (a, b, a + b)]
+    return signs[0] * signs[1] * signs[2] * xp.exp(betaln(a, b))
+
+
+def binom(n, k):
+    """The binomial coefficient."""
+    return 1 / ((n + 1) * beta(n - k + 1, k + 1))
+
+
+def zeta(s, a=1.0):
+    """The zeta function of Hurwitz, or of Riemann."""
+    return special.zeta(s, a)

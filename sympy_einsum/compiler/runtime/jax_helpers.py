@@ -1,0 +1,117 @@
+"""JAX helper functions of generated sources."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from .array_helpers import peak
+
+
+def recurrence(x, b, backwards):
+    """y[j] = x[j - 1] y[j - 1] + b[j] on the last axis; backwards y[j] = x[j] y[j + 1] + b[j]."""
+    pad = [(0, 0)] * (x.ndim - 1) + [(0, 1) if backwards else (1, 0)]
+    x, b = jnp.broadcast_arrays(jnp.pad(x, pad), b)
+    if not b.size:
+        return b
+
+    def joined(first, second):
+        return first[0] * second[0], second[0] * first[1] + second[1]
+
+    return jax.lax.associative_scan(joined, (x, b), reverse=backwards, axis=b.ndim - 1)[1]
+
+
+def running_weights(x):
+    """x and log(cumsum(exp(x))) along the last axis without overflow; exp(x - top) and its running
+    sum, and whether these vanish nowhere."""
+    x = x + 0.0
+    first = jnp.exp(x[..., :1] - peak(x, axis=-1))
+    is_plain = (first > jnp.finfo(x.dtype).tiny ** 0.8).all()
+    safe = jnp.where(is_plain, x, 0)
+    top = peak(safe, axis=-1)
+    weights = jnp.exp(safe - top)
+    total = weights.cumsum(-1)
+
+    def careful():
+        return jax.lax.cumlogsumexp(x, axis=x.ndim - 1)
+
+    y = jax.lax.cond(is_plain, lambda: jnp.log(total) + top, careful)
+    return x, y, weights, total, is_plain
+
+
+def running_mean(weights, c, backwards):
+    """Sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i, of the x that has such
+    weights and y = log(cumsum(exp(x)))."""
+    x, y, weights, total, is_plain = weights
+
+    def plain():
+        if backwards:
+            return weights * (c / total)[..., ::-1].cumsum(-1)[..., ::-1]
+        return (weights * c).cumsum(-1) / total
+
+    def careful():
+        finite = jnp.where(y == -jnp.inf, 0, y)
+        shares, ratio = jnp.exp(x - finite), jnp.exp(y[..., :-1] - finite[..., 1:])
+        if backwards:
+            return shares * recurrence(ratio, c, True)
+        return recurrence(ratio, shares * c, False)
+
+    return jax.lax.cond(is_plain, plain, careful)
+
+
+def product_of_transposed(X, Y):
+    """X.T @ Y. On processors XLA has a fast product since JAX 0.10, of which the left operand lies
+    in rows: X is written out so, where Y has enough columns to pay for it."""
+    is_narrow = X.ndim < 2 or Y.ndim < 2 or Y.shape[1] < 32
+    if is_narrow or jax.default_backend() != "cpu" or jax.__version_info__ < (0, 10):
+        return X.T @ Y
+    return jax.lax.optimization_barrier(X.T) @ Y
+
+
+def factored(X, definite):
+    """Cholesky's lower factor of a definite matrix, nan for one that isn't; else LU's factors in
+    one array, and the rows that were exchanged."""
+    return (jnp.linalg.cholesky(X), None) if definite else jax.scipy.linalg.lu_factor(X)
+
+
+def solved(factors, B, transposed):
+    """inv(X) @ B, or inv(X.T) @ B, of a matrix X that is factored."""
+    if factors[1] is None:
+        return jax.scipy.linalg.cho_solve((factors[0], True), B)
+    return jax.scipy.linalg.lu_solve(factors, B, trans=int(transposed))
+
+
+def inverted(factors):
+    """The inverse of a matrix that is factored."""
+    return solved(factors, jnp.eye(len(factors[0]), dtype=factors[0].dtype), False)
+
+
+def log_determinant(factors):
+    """log |det X| of a matrix that is factored."""
+    sizes = jnp.log(jnp.abs(factors[0].diagonal())).sum()
+    return 2 * sizes if factors[1] is None else sizes
+
+
+def turns(exchanged):
+    """The sign of an exchange of rows."""
+    return 1 - 2 * ((exchanged != jnp.arange(len(exchanged))).sum() % 2)
+
+
+def signed_log_determinant(factors):
+    """The sign of the determinant of a matrix that is factored, and log |det X|."""
+    sign = jnp.sign(factors[0].diagonal()).prod()
+    sign = sign**2 if factors[1] is None else sign * turns(factors[1])
+    return sign, log_determinant(factors)
+
+
+def determinant(factors):
+    """The determinant of a matrix that is factored."""
+    product = factors[0].diagonal().prod()
+    return product**2 if factors[1] is None else product * turns(factors[1])
+
+
+def scatter(values, lengths, *positions):
+    """Zeros, to which values are added at positions on the first axes, also at repeated ones."""
+    order = max(map(jnp.ndim, positions))
+    total = jnp.zeros((*lengths, *values.shape[order:]), values.dtype)
+    return total.at[positions].add(values)
