@@ -259,6 +259,7 @@ def _output(code):
 FIXED_NUMBERS = {
     ("compiler/backends/scalars.py", "INTEGER_BITS"),
     *(("compiler/ir/instructions.py", name) for name in ("ATOM", "PRODUCT", "SUM", "LOOSE")),
+    ("compiler/runtime/special_functions.py", "LANGEVIN_SERIES"),
     ("core/activations.py", "_HUNDREDTH"),
     ("core/exact_powers.py", "BITS_PER_DIGIT"),
     ("core/exact_powers.py", "MAX_NUMBER"),

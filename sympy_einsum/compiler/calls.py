@@ -20,7 +20,7 @@ from sympy import Expr, Integer
 from ..core import ShapeError, TensorError, UnsupportedError, collector_paused, tuning
 from ..expressions import shape_of
 from .backends import BACKENDS, Backend
-from .emit.modules import Module, kernel_module
+from .emit.modules import SourceModule, kernel_module
 from .emit.writer import Body
 from .ir.plans import Cost, Plan, plan_cost
 from .kernel_calls import Kernels
@@ -242,7 +242,7 @@ def _call_of_variant(program: Compilation, deciding: Sequence[Expr]) -> str:
     return f"return variants[{names}]({', '.join(program.signature.arguments)})"
 
 
-def _run(module: Module, namespace: dict[str, object], backend: Backend) -> Any:
+def _run(module: SourceModule, namespace: dict[str, object], backend: Backend) -> Any:
     """Return the function that a module defines."""
     imports = module.imports
     if backend.xp == "np" and not backend.is_compiled:

@@ -33,7 +33,7 @@ from ..rules import Compressed, in_meaning, stabilise, structure, tidy
 from .backends import BACKENDS, Backend, GivenFunctions
 from .emit.index_bounds import position_bounds
 from .emit.kernels import KernelText, kernel_text
-from .emit.modules import Module, module_of
+from .emit.modules import SourceModule, module_of
 from .emit.signature import RESERVED, Signature, size_code
 from .emit.writer import Body, function_body, kernel_body
 from .ir.code import Code, quote
@@ -245,12 +245,12 @@ class Compilation:
         lines: Sequence[str],
         first: Sequence[str] = (),
         kernel: KernelText | None = None,
-    ) -> Module:
+    ) -> SourceModule:
         """Return the module of a function with a body; other arguments may come first."""
         arguments = [*first, *self.signature.arguments]
         return module_of(self.backend, name, arguments, lines, kernel)
 
-    def source(self, body: Body) -> Module:
+    def source(self, body: Body) -> SourceModule:
         """Return the module of a function that computes only."""
         return self.module("function", body.reads + body.lines, kernel=body.kernel)
 

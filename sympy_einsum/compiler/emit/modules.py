@@ -11,7 +11,7 @@ from .kernels import KernelText
 from .printer import printed
 
 
-class Module(NamedTuple):
+class SourceModule(NamedTuple):
     """The text of a module in parts: import lines, helper functions, and the function that it is
     for, with its kernels before it."""
 
@@ -32,7 +32,7 @@ def module_of(
     arguments: Sequence[str],
     lines: Sequence[str],
     kernel: KernelText | None = None,
-) -> Module:
+) -> SourceModule:
     """Return the module of a function with a body."""
     header = f"def {name}({', '.join(arguments)}):"
     body = "\n".join(f"    {line}" if line else "" for line in lines)
@@ -45,12 +45,12 @@ def kernel_module(backend: Backend, kernel: KernelText) -> str:
     return _with_support(backend, [kernel.text + "\n"]).text
 
 
-def _with_support(backend: Backend, functions: Sequence[str]) -> Module:
+def _with_support(backend: Backend, functions: Sequence[str]) -> SourceModule:
     own = "\n\n\n".join(functions)
     names = global_names(own)
     helpers = [backend.helper(name) for name in backend.used_support(names)]
     imports = backend.used_imports(names.union(*[helper.names for helper in helpers]))
-    return Module(imports, [helper.text for helper in helpers], own)
+    return SourceModule(imports, [helper.text for helper in helpers], own)
 
 
 def global_names(text: str) -> set[str]:
